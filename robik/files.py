@@ -1,0 +1,51 @@
+"""Writing files so that no reader ever meets half of one, and reading JSON with errors that say where."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from robik.errors import FormatError
+
+
+def write_whole(path: str | Path, content: str | Callable[[BinaryIO], None]) -> None:
+    """Writes a file through a neighbour that then takes its place: a text, or whatever `content` writes into the open file.
+
+    Raises:
+        FormatError: the file cannot be written; what was there before is as it was.
+    """
+    partial = Path(f"{path}.part")
+    try:
+        with open(partial, "wb") as file:
+            if callable(content):
+                content(file)
+            else:
+                file.write(content.encode("utf-8"))
+        os.replace(partial, path)
+    except OSError as error:
+        raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_json(path: str | Path) -> Any:
+    """The content of a JSON file.
+
+    Raises:
+        FormatError: names the file, and the line and column where it breaks.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise FormatError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path} cannot be read as text: {error}") from None
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise FormatError(f"{path}: nested too deeply to be a file of ours") from None

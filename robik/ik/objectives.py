@@ -1,0 +1,113 @@
+"""What the solver minimises, as a user states it.
+
+    f(s) = Σ ½ Σₖ w_pos,ₖ (xₖ − x̂ₖ)²  +  Σ Σₐ w_ori,ₐ (1 − R a · â)  +  ½ Σₖ w_com,ₖ (cₖ − ĉₖ)²         (paper, IV-B)
+         + w_state ½ |s − s̄|²  +  w_vel Σᵢ g(3 − tr R̄ᵢᵀRᵢ),   g(x) = ln³(x / t) above t, t = 2 (1 − cos ω Δt)   (paper, IV-C, IV-D)
+
+Position weights act along the world's axes. Orientation weight a acts on the direction of the frame's axis a: with (0, 0, 1) the
+z axis is held and the frame may spin about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any
+
+from robik.errors import ClipError, FormatError, RobikError
+from robik.files import read_json
+from robik.mechanism.pose import Vector, vector
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much a frame target counts: position along the world's axes, orientation by the frame's axes; 0 where it does not matter."""
+
+    position: Vector = (1.0, 1.0, 1.0)
+    orientation: Vector = (1.0, 1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "position", _weights(self.position, "a position weight"))
+        object.__setattr__(self, "orientation", _weights(self.orientation, "an orientation weight"))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a clip is followed.
+
+    Attributes:
+        targets: weights by the name of a frame; a target without an entry has weights of one.
+        com_weight: of the centre of mass along the world's axes.
+        state_weight: pull towards the previous state; positive, so that every problem has one answer.
+        velocity_weight: of the velocity regularizer; 0 leaves it out.
+        velocity_limit: angular velocity of any body above which the regularizer acts [rad/s].
+        joint_limits: whether the joints' limits hold.
+
+    Raises:
+        ClipError: names the setting and what would be right.
+    """
+
+    targets: Mapping[str, Weights] = field(default_factory=dict)
+    com_weight: Vector = (1.0, 1.0, 0.0)
+    state_weight: float = 1e-6
+    velocity_weight: float = 0.0
+    velocity_limit: float = inf
+    joint_limits: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "com_weight", _weights(self.com_weight, "com_weight"))
+        if not (isfinite(self.state_weight) and self.state_weight > 0):
+            raise ClipError(f"state_weight must be positive, for example 1e-6, not {self.state_weight}")
+        if not (isfinite(self.velocity_weight) and self.velocity_weight >= 0):
+            raise ClipError(f"velocity_weight must be zero or more, not {self.velocity_weight}")
+        if not self.velocity_limit > 0:
+            raise ClipError(f"velocity_limit must be positive [rad/s], not {self.velocity_limit}")
+
+    def weights(self, name: str) -> Weights:
+        """Of a frame target."""
+        return self.targets.get(name, Weights())
+
+
+def load_settings(path: str | Path) -> Settings:
+    """Reads `SETTINGS.json`: targets, com_weight, state_weight, velocity_weight, velocity_limit, joint_limits, all optional.
+
+    Raises:
+        FormatError: names the file and the entry that is wrong.
+    """
+    data = read_json(path)
+    try:
+        return settings_from(data)
+    except (RobikError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def settings_from(data: Any) -> Settings:
+    """Settings of plain data, as `SETTINGS.json` holds them."""
+    if not isinstance(data, dict):
+        raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
+    known = {"targets", "com_weight", "state_weight", "velocity_weight", "velocity_limit", "joint_limits"}
+    if unknown := set(data) - known:
+        raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+    fields = dict(data)
+    targets = fields.pop("targets", {})
+    if not isinstance(targets, dict) or not all(isinstance(entry, dict) for entry in targets.values()):
+        raise ClipError("'targets' must be an object: frame name to position_weight and orientation_weight")
+    weights = {}
+    for name, entry in targets.items():
+        if unknown := set(entry) - {"position_weight", "orientation_weight"}:
+            raise ClipError(f"target {name!r}: unknown {', '.join(sorted(unknown))}; there are position_weight, orientation_weight")
+        weights[name] = Weights(entry.get("position_weight", (1.0,) * 3), entry.get("orientation_weight", (1.0,) * 3))
+    for name in ("state_weight", "velocity_weight", "velocity_limit"):
+        if name in fields and (isinstance(fields[name], bool) or not isinstance(fields[name], (int, float))):
+            raise ClipError(f"{name} must be a number, not {fields[name]!r}")
+    if not isinstance(fields.get("joint_limits", True), bool):
+        raise ClipError(f"joint_limits must be true or false, not {fields['joint_limits']!r}")
+    return Settings(weights, **fields)
+
+
+def _weights(values: Any, what: str) -> Vector:
+    checked = vector(values, what)
+    if min(checked) < 0:
+        raise ClipError(f"{what} must be zero or more in each direction, not {checked}")
+    return checked

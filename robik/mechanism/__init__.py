@@ -1,0 +1,7 @@
+"""What a robot is."""
+
+from robik.mechanism.joints import JOINT_TYPES, JointType
+from robik.mechanism.model import WORLD, Body, Coupling, Frame, Joint, Mechanism, Visual
+from robik.mechanism.pose import Pose
+
+__all__ = ["JOINT_TYPES", "WORLD", "Body", "Coupling", "Frame", "Joint", "JointType", "Mechanism", "Pose", "Visual"]

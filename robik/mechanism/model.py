@@ -1,0 +1,393 @@
+"""What a robot is: bodies, joints between them, frames on them, couplings between joint coordinates.
+
+Everything is given for the rest pose, in which every loop is closed. What ties bodies together (a joint's anchor and axes) is
+given in world coordinates; what belongs to one body (its centre of mass, visuals, frames) in the body's own frame.
+SI units, radians, Z up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf, isfinite, isnan
+
+import numpy as np
+
+from robik.errors import MechanismError
+from robik.mechanism.joints import JOINT_TYPES, MOTIONS, SLIDES, TURNS
+from robik.mechanism.pose import Pose, Vector, vector
+
+WORLD = "world"
+UNLIMITED = (-inf, inf)
+SHAPES = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "mesh": 3}
+
+
+@dataclass(frozen=True)
+class Visual:
+    """Something to see of a body.
+
+    Attributes:
+        shape: "box" (size: x, y, z), "cylinder" and "capsule" (size: radius, length, along z), "sphere" (size: radius), all [m],
+            or "mesh" (size: the scale factors x, y, z).
+        size: as the shape wants it.
+        pose: in the body's frame.
+        color: red, green, blue, alpha, 0 to 1.
+        file: of a mesh, its path as the robot's file gives it (relative to that file).
+    """
+
+    shape: str
+    size: tuple[float, ...]
+    pose: Pose = Pose()
+    color: tuple[float, float, float, float] = (0.8, 0.8, 0.8, 1.0)
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        if self.shape not in SHAPES:
+            raise MechanismError(f"a visual's shape must be one of {', '.join(SHAPES)}, not {self.shape!r}")
+        size = tuple(float(s) for s in self.size)
+        if len(size) != SHAPES[self.shape] or not all(isfinite(s) for s in size):
+            raise MechanismError(f"a {self.shape}'s size must be {SHAPES[self.shape]} finite numbers, not {self.size!r}")
+        if self.shape != "mesh" and min(size) <= 0:
+            raise MechanismError(f"a {self.shape}'s size must be positive, not {size}")
+        if (self.shape == "mesh") != bool(self.file):
+            raise MechanismError("a visual names a file exactly if its shape is a mesh")
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "color", tuple(float(c) for c in self.color))
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body.
+
+    Attributes:
+        name: unique among bodies, frames and the world.
+        mass: [kg], 0 or more.
+        com: centre of mass in the body's frame [m].
+        inertia: about the centre of mass, along the body's axes: xx, yy, zz, xy, xz, yz [kg m²].
+        pose: of the body's own frame in the world, in the rest pose.
+        visuals: what to see of it.
+    """
+
+    name: str
+    mass: float = 0.0
+    com: Vector = (0.0, 0.0, 0.0)
+    inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    pose: Pose = Pose()
+    visuals: tuple[Visual, ...] = ()
+
+    def __post_init__(self) -> None:
+        mass = float(self.mass)
+        if not (isfinite(mass) and mass >= 0):
+            raise MechanismError(f"body {self.name!r}: its mass must be zero or more kilograms, not {self.mass}")
+        inertia = tuple(float(v) for v in self.inertia)
+        if len(inertia) != 6 or not all(isfinite(v) for v in inertia):
+            raise MechanismError(f"body {self.name!r}: its inertia must be six finite numbers, not {self.inertia!r}")
+        object.__setattr__(self, "mass", mass)
+        object.__setattr__(self, "com", vector(self.com, f"body {self.name!r}: its com"))
+        object.__setattr__(self, "inertia", inertia)
+        object.__setattr__(self, "visuals", tuple(self.visuals))
+
+    @property
+    def rest_com(self) -> np.ndarray:
+        """Centre of mass (3,) in the world, in the rest pose [m]."""
+        return self.pose.point(self.com)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What two bodies may do relative to each other.
+
+    Attributes:
+        name: unique among joints.
+        type: a row of `JOINT_TYPES`.
+        parent, child: names of bodies; the parent may be `WORLD`.
+        position: the anchor in the world, in the rest pose [m].
+        axis: the joint frame's x axis in the world, in the rest pose; made a unit vector.
+        axis2: the joint frame's y axis, made perpendicular to `axis`; None where it does not matter (one is chosen).
+        actuated: driven by a motor.
+        limits: lower and upper bound per motion [rad or m]; empty for none; must hold `rest`.
+        velocity_limit, effort_limit: of the motor, per motion alike [rad/s or m/s; N m or N]; inf where unknown.
+        rest: the coordinates' values in the rest pose, per motion [rad or m]; a ball's are a rotation vector.
+        motions: the free motions, for the type "general" only (subset of `MOTIONS`).
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    position: Vector = (0.0, 0.0, 0.0)
+    axis: Vector = (1.0, 0.0, 0.0)
+    axis2: Vector | None = None
+    actuated: bool = False
+    limits: tuple[tuple[float, float], ...] = ()
+    velocity_limit: float = inf
+    effort_limit: float = inf
+    rest: tuple[float, ...] = ()
+    motions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        where = f"joint {self.name!r}"
+        if self.type not in JOINT_TYPES:
+            raise MechanismError(f"{where}: unknown type {self.type!r}; the types are {', '.join(JOINT_TYPES)}")
+        row = JOINT_TYPES[self.type]
+        if row.motions is None:
+            if not set(self.motions) <= set(MOTIONS) or len(set(self.motions)) != len(self.motions):
+                raise MechanismError(f"{where}: its motions must be a choice of {', '.join(MOTIONS)}, not {self.motions}")
+            motions = tuple(m for m in MOTIONS if m in self.motions)
+        else:
+            if self.motions and tuple(self.motions) != row.motions:
+                raise MechanismError(f"{where}: a {self.type} joint has its own motions; only a general one lists them")
+            motions = row.motions
+        object.__setattr__(self, "motions", motions)
+        if self.parent == self.child:
+            raise MechanismError(f"{where}: it must tie two bodies, not {self.parent!r} to itself")
+        if self.child == WORLD:
+            raise MechanismError(f"{where}: the world can only be a parent; swap parent and child")
+        if self.actuated and not motions:
+            raise MechanismError(f"{where}: a joint without motion cannot be actuated")
+        object.__setattr__(self, "position", vector(self.position, f"{where}: its position"))
+        object.__setattr__(self, "axis", _unit(self.axis, f"{where}: its axis"))
+        if self.axis2 is not None:
+            object.__setattr__(self, "axis2", _perpendicular(self.axis, self.axis2, f"{where}: its axis2"))
+        self._check_values(where, motions)
+
+    def _check_values(self, where: str, motions: tuple[str, ...]) -> None:
+        rest = tuple(float(v) for v in self.rest) or (0.0,) * len(motions)
+        limits = tuple((float(lo), float(hi)) for lo, hi in self.limits) or (UNLIMITED,) * len(motions)
+        for what, values in (("rest", rest), ("limits", limits)):
+            if len(values) != len(motions):
+                raise MechanismError(f"{where}: its {what} must have {len(motions)} entries ({', '.join(motions)}), not {len(values)}")
+        if not all(isfinite(v) for v in rest):
+            raise MechanismError(f"{where}: its rest values must be finite, not {rest}")
+        for motion, value, (lo, hi) in zip(motions, rest, limits, strict=True):
+            if isnan(lo) or isnan(hi) or lo > hi:
+                raise MechanismError(f"{where}: its limits of {motion} must run from low to high, not from {lo} to {hi}")
+            if not lo - 1e-9 <= value <= hi + 1e-9:
+                raise MechanismError(f"{where}: its rest value {value:g} of {motion} lies outside its limits {lo:g} to {hi:g}")
+        for what in ("velocity_limit", "effort_limit"):
+            if not float(getattr(self, what)) > 0:
+                raise MechanismError(f"{where}: its {what} must be positive, not {getattr(self, what)}")
+            object.__setattr__(self, what, float(getattr(self, what)))
+        object.__setattr__(self, "rest", rest)
+        object.__setattr__(self, "limits", limits)
+
+    @property
+    def is_ball(self) -> bool:
+        """Whether all three turns are free, so that they are one ball and not three hinges."""
+        return set(TURNS) <= set(self.motions)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The joint frame's axes as columns (3, 3), in the world, in the rest pose."""
+        x = np.array(self.axis)
+        y = np.array(self.axis2) if self.axis2 is not None else _any_perpendicular(x)
+        return np.column_stack([x, y, np.cross(x, y)])
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """A name per motion: the joint's own where there is one motion, else `joint.rx` and so on."""
+        return (self.name,) if len(self.motions) == 1 else tuple(f"{self.name}.{m}" for m in self.motions)
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """"m" or "rad" per motion."""
+        return tuple("m" if m in SLIDES else "rad" for m in self.motions)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named frame on a body, to be followed or looked at.
+
+    Attributes:
+        name: unique among bodies, frames and the world.
+        body: the body that carries it.
+        pose: in the body's frame.
+        sole: where it is a foot, the outline of its sole as points in the frame's coordinates [m]; else empty.
+    """
+
+    name: str
+    body: str
+    pose: Pose = Pose()
+    sole: tuple[Vector, ...] = ()
+
+    def __post_init__(self) -> None:
+        sole = tuple(vector(p, f"frame {self.name!r}: a point of its sole") for p in self.sole)
+        if 0 < len(sole) < 3:
+            raise MechanismError(f"frame {self.name!r}: its sole needs at least three points, not {len(sole)}")
+        object.__setattr__(self, "sole", sole)
+
+    @property
+    def is_foot(self) -> bool:
+        """Whether the robot can stand on it."""
+        return bool(self.sole)
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A gear, a mimic joint: follower = Σₖ coefficients[k] · leaderᵏ, between joint coordinates [rad or m].
+
+    Attributes:
+        name: unique among couplings.
+        follower, leader: coordinate names (`Joint.coordinate_names`).
+        coefficients: of the polynomial, the constant first.
+    """
+
+    name: str
+    follower: str
+    leader: str
+    coefficients: tuple[float, ...] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        coefficients = tuple(float(c) for c in self.coefficients)
+        if not coefficients or not all(isfinite(c) for c in coefficients):
+            raise MechanismError(f"coupling {self.name!r}: its coefficients must be finite numbers, not {self.coefficients!r}")
+        object.__setattr__(self, "coefficients", coefficients)
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A robot: immutable, checked when made, assembled in its rest pose.
+
+    Raises:
+        MechanismError: names the element that is wrong and what would be right.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    joints: tuple[Joint, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field in ("bodies", "joints", "frames", "couplings"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))
+        if not self.bodies:
+            raise MechanismError(f"robot {self.name!r} has no bodies; it needs at least one")
+        names = [b.name for b in self.bodies] + [f.name for f in self.frames]
+        _unique([WORLD, *names], "body or frame")
+        _unique([j.name for j in self.joints], "joint")
+        _unique([n for j in self.joints for n in j.coordinate_names], "joint coordinate")
+        _unique([c.name for c in self.couplings], "coupling")
+        bodies = {b.name for b in self.bodies}
+        for joint in self.joints:
+            for end in (joint.parent, joint.child):
+                if end != WORLD and end not in bodies:
+                    raise MechanismError(f"joint {joint.name!r}: unknown body {end!r}; the bodies are {_listed(bodies)}")
+        for frame in self.frames:
+            if frame.body not in bodies:
+                raise MechanismError(f"frame {frame.name!r}: unknown body {frame.body!r}; the bodies are {_listed(bodies)}")
+        coordinates = {n for j in self.joints for n in j.coordinate_names}
+        for coupling in self.couplings:
+            for end in (coupling.follower, coupling.leader):
+                if end not in coordinates:
+                    raise MechanismError(f"coupling {coupling.name!r}: unknown coordinate {end!r}; there are {_listed(coordinates)}")
+            if coupling.follower == coupling.leader:
+                raise MechanismError(f"coupling {coupling.name!r}: a coordinate cannot follow itself")
+        self._check_connected()
+
+    def _check_connected(self) -> None:
+        group = {name: name for name in [WORLD, *(b.name for b in self.bodies)]}
+
+        def root(name: str) -> str:
+            while group[name] != name:
+                group[name] = group[group[name]]
+                name = group[name]
+            return name
+
+        for joint in self.joints:
+            group[root(joint.child)] = root(joint.parent)
+        parts: dict[str, list[str]] = {}
+        for name in group:
+            parts.setdefault(root(name), []).append(name)
+        loose = [part for part in parts.values() if part != [WORLD]]
+        if len(loose) > 1:
+            listed = "; ".join(_listed(part) for part in loose)
+            raise MechanismError(f"robot {self.name!r} falls into {len(loose)} unconnected parts ({listed}); tie them by joints")
+
+    @cached_property
+    def body_index(self) -> dict[str, int]:
+        """Index in `bodies` by name."""
+        return {b.name: i for i, b in enumerate(self.bodies)}
+
+    @cached_property
+    def actuated(self) -> tuple[Joint, ...]:
+        """The joints with motors, in order."""
+        return tuple(j for j in self.joints if j.actuated)
+
+    @cached_property
+    def actuators(self) -> tuple[str, ...]:
+        """The actuators' names, in order: one per motion of each actuated joint."""
+        return tuple(n for j in self.actuated for n in j.coordinate_names)
+
+    @property
+    def mass(self) -> float:
+        """Of all bodies [kg]."""
+        return sum(b.mass for b in self.bodies)
+
+    @property
+    def is_grounded(self) -> bool:
+        """Whether a joint other than a free one ties some body to the world."""
+        return any(j.parent == WORLD and j.type != "free" for j in self.joints)
+
+    def frame(self, name: str) -> Frame:
+        """The frame of that name; a body's name stands for its own frame.
+
+        Raises:
+            MechanismError: lists the names that exist.
+        """
+        for frame in self.frames:
+            if frame.name == name:
+                return frame
+        if name in self.body_index:
+            return Frame(name, name)
+        raise MechanismError(f"robot {self.name!r} has no frame or body {name!r}; there are {_listed(self.frame_names)}")
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Everything that can be a target: frames, then bodies."""
+        return tuple(f.name for f in self.frames) + tuple(b.name for b in self.bodies)
+
+    def with_changes(self, **fields: object) -> Mechanism:
+        """A checked copy with some fields replaced."""
+        return replace(self, **fields)  # type: ignore[arg-type]
+
+
+def _unit(values: Iterable[float], what: str) -> Vector:
+    v = np.array(vector(values, what))
+    length = float(np.linalg.norm(v))
+    if length < 1e-12:
+        raise MechanismError(f"{what} must not be zero; give a direction, for example [0, 0, 1]")
+    return vector(v if abs(length - 1.0) <= 4e-16 else v / length, what)
+
+
+def _perpendicular(axis: Vector, values: Iterable[float], what: str) -> Vector:
+    a, b = np.array(axis), np.array(_unit(values, what))
+    if abs(a @ b) <= 1e-14:  # perpendicular already: a round trip must not change the last bit
+        return vector(b, what)
+    b = b - (a @ b) * a
+    if np.linalg.norm(b) < 1e-6:
+        raise MechanismError(f"{what} must not be parallel to its axis")
+    return _unit(b, what)
+
+
+def _any_perpendicular(a: np.ndarray) -> np.ndarray:
+    b = np.zeros(3)
+    b[int(np.argmin(np.abs(a)))] = 1.0
+    b = np.cross(a, b)
+    return b / np.linalg.norm(b)
+
+
+def _unique(names: list[str], kind: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise MechanismError(f"a {kind} must have a name, not {name!r}")
+        if name in seen:
+            raise MechanismError(f"two of one name: {kind} {name!r}; names must differ")
+        seen.add(name)
+
+
+def _listed(names: Iterable[str], most: int = 12) -> str:
+    names = sorted(names)
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,106 @@
+"""Poses as plain values: a position and a unit quaternion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from robik.errors import MechanismError
+
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+
+UNIT_TOLERANCE = 1e-3  # a quaternion or an axis further from unit length is taken for a mistake, not for rounding
+
+
+def vector(values: Iterable[float], what: str) -> Vector:
+    """Three finite floats, or a `MechanismError` that names `what`."""
+    try:
+        x, y, z = (float(v) for v in values)
+    except (TypeError, ValueError):
+        raise MechanismError(f"{what} must be three numbers, not {values!r}") from None
+    if not np.isfinite([x, y, z]).all():
+        raise MechanismError(f"{what} must be finite, not {(x, y, z)}")
+    return (x, y, z)
+
+
+def quaternion(values: Iterable[float], what: str) -> Quaternion:
+    """A unit quaternion wxyz with w >= 0; a length that is off by rounding is corrected, by more is an error."""
+    try:
+        q = np.array([float(v) for v in values])
+    except (TypeError, ValueError):
+        raise MechanismError(f"{what} must be four numbers wxyz, not {values!r}") from None
+    length = float(np.linalg.norm(q)) if q.shape == (4,) else float("nan")
+    if not abs(length - 1.0) < UNIT_TOLERANCE:
+        raise MechanismError(f"{what} must be a unit quaternion wxyz, not {tuple(q)}")
+    if abs(length - 1.0) > 4e-16:  # a value that is unit already must survive a round trip to the last bit
+        q = q / length
+    first = q[np.flatnonzero(q)[0]]
+    q = (-q if q[0] < 0.0 or (q[0] == 0.0 and first < 0.0) else q) + 0.0
+    return (float(q[0]), float(q[1]), float(q[2]), float(q[3]))
+
+
+def quaternion_matrix(q: np.ndarray | Quaternion) -> np.ndarray:
+    """Rotation matrix (3, 3) of a unit quaternion wxyz."""
+    w, x, y, z = q
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def matrix_quaternion(m: np.ndarray) -> np.ndarray:
+    """Unit quaternion wxyz (4,) of a rotation matrix (3, 3), by the numerically largest component."""
+    t = np.array([m[0, 0] + m[1, 1] + m[2, 2], m[0, 0], m[1, 1], m[2, 2]])
+    k = int(np.argmax(t))
+    if k == 0:
+        q = np.array([1 + t[0], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]])
+    else:
+        i = k - 1
+        j, l = (i + 1) % 3, (i + 2) % 3
+        q = np.empty(4)
+        q[0] = m[l, j] - m[j, l]
+        q[1 + i] = 1 + m[i, i] - m[j, j] - m[l, l]
+        q[1 + j] = m[j, i] + m[i, j]
+        q[1 + l] = m[l, i] + m[i, l]
+    q /= np.linalg.norm(q)
+    return -q if q[0] < 0 else q
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where something is: position [m] and unit quaternion wxyz, in the coordinates of something else."""
+
+    position: Vector = (0.0, 0.0, 0.0)
+    quaternion: Quaternion = (1.0, 0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "position", vector(self.position, "a position"))
+        object.__setattr__(self, "quaternion", quaternion(self.quaternion, "an orientation"))
+
+    @classmethod
+    def of(cls, matrix: np.ndarray, position: Iterable[float]) -> Pose:
+        """From a rotation matrix (3, 3) and a position (3,)."""
+        return cls(vector(position, "a position"), quaternion(matrix_quaternion(matrix), "an orientation"))
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """Rotation matrix (3, 3)."""
+        return quaternion_matrix(self.quaternion)
+
+    def point(self, local: Iterable[float]) -> np.ndarray:
+        """A point (3,) given in this pose's coordinates, in the outer ones."""
+        return self.matrix @ np.asarray(tuple(local)) + np.asarray(self.position)
+
+    def __matmul__(self, other: Pose) -> Pose:
+        """`other`, given in this pose's coordinates, in the outer ones."""
+        return Pose.of(self.matrix @ other.matrix, self.point(other.position))
+
+    def inverse(self) -> Pose:
+        """The outer coordinates' pose, seen from this one."""
+        return Pose.of(self.matrix.T, -(self.matrix.T @ np.asarray(self.position)))

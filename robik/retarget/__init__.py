@@ -1,0 +1,1 @@
+"""A whole clip: what should be followed, what came out, and the way between."""

@@ -1,0 +1,150 @@
+"""What a robot should follow, and its file `*.npz`."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from robik.errors import ClipError
+from robik.files import write_whole
+from robik.mechanism.model import Mechanism
+
+COM = "com"
+
+
+@dataclass(frozen=True)
+class Track:
+    """Where one frame of the robot should be, over time.
+
+    Attributes:
+        position: (T, 3) world coordinates [m], or None where only the orientation matters.
+        quaternion: (T, 4) unit quaternions wxyz, or None where only the position matters.
+        contact: (T,) whether it stands on the ground, for a foot whose phases are known; else None.
+    """
+
+    position: np.ndarray | None = None
+    quaternion: np.ndarray | None = None
+    contact: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class TargetClip:
+    """Targets over time: a track per frame and one for the centre of mass.
+
+    Attributes:
+        times: (T,) increasing [s].
+        tracks: by the name of a frame or a body of the robot.
+        com: (T, 3) world coordinates [m], or None.
+
+    Raises:
+        ClipError: names the track and the sample that is wrong.
+    """
+
+    times: np.ndarray
+    tracks: Mapping[str, Track] = field(default_factory=dict)
+    com: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        times = np.ascontiguousarray(self.times, dtype=float)
+        if times.ndim != 1 or not len(times):
+            raise ClipError(f"a clip's times must be one row of numbers, not an array of shape {times.shape}")
+        if not np.isfinite(times).all():
+            raise ClipError(f"the clip's times must be finite; sample {int(np.argmin(np.isfinite(times)))} is not")
+        if len(times) > 1 and (late := np.diff(times) <= 0).any():
+            k = int(np.argmax(late)) + 1
+            raise ClipError(f"the clip's times must increase; sample {k} at {times[k]:g} s follows {times[k - 1]:g} s")
+        object.__setattr__(self, "times", _frozen(times))
+        tracks = {name: self._checked(name, track) for name, track in self.tracks.items()}
+        object.__setattr__(self, "tracks", tracks)
+        if self.com is not None:
+            object.__setattr__(self, "com", self._array("com.position", self.com, 3))
+
+    def _checked(self, name: str, track: Track) -> Track:
+        if track.position is None and track.quaternion is None:
+            raise ClipError(f"track {name!r} has neither a position nor a quaternion; it needs one of them")
+        position = None if track.position is None else self._array(f"{name}.position", track.position, 3)
+        turns = None
+        if track.quaternion is not None:
+            turns = self._array(f"{name}.quaternion", track.quaternion, 4)
+            lengths = np.linalg.norm(turns, axis=1)
+            if (bad := np.abs(lengths - 1.0) > 1e-3).any():
+                k = int(np.argmax(bad))
+                raise ClipError(f"track {name!r}: its quaternions must have length 1; sample {k} has {lengths[k]:g}")
+            turns = _frozen(turns / lengths[:, None])
+        contact = None
+        if track.contact is not None:
+            contact = np.asarray(track.contact, dtype=bool)
+            if contact.shape != self.times.shape:
+                raise ClipError(f"track {name!r}: its contact must have one entry per time, {len(self.times)}, not {contact.shape}")
+            contact = _frozen(contact)
+        return Track(position, turns, contact)
+
+    def _array(self, what: str, values: np.ndarray, width: int) -> np.ndarray:
+        array = np.ascontiguousarray(values, dtype=float)
+        if array.shape != (len(self.times), width):
+            raise ClipError(f"{what} must have the shape ({len(self.times)}, {width}), not {array.shape}")
+        if not (finite := np.isfinite(array).all(axis=1)).all():
+            raise ClipError(f"{what} must be finite; sample {int(np.argmin(finite))} is not")
+        return _frozen(array)
+
+    def check(self, mechanism: Mechanism) -> None:
+        """Whether the robot has what the clip wants to move.
+
+        Raises:
+            ClipError: lists the frames that exist.
+        """
+        known = mechanism.frame_names
+        for name in self.tracks:
+            if name not in known:
+                raise ClipError(f"the clip follows {name!r}, which robot {mechanism.name!r} does not have; it has {', '.join(known)}")
+
+
+def save_clip(clip: TargetClip, path: str | Path) -> None:
+    """Writes `times`, `NAME.position`, `NAME.quaternion`, `NAME.contact` and `com.position` to an `.npz` file."""
+    arrays = {"times": clip.times}
+    for name, track in clip.tracks.items():
+        for what in ("position", "quaternion", "contact"):
+            if (values := getattr(track, what)) is not None:
+                arrays[f"{name}.{what}"] = values
+    if clip.com is not None:
+        arrays[f"{COM}.position"] = clip.com
+    write_whole(path, lambda file: np.savez_compressed(file, **arrays))
+
+
+def load_clip(path: str | Path) -> TargetClip:
+    """Reads what `save_clip` writes.
+
+    Raises:
+        ClipError: names the file and the array that is wrong.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+    except FileNotFoundError:
+        raise ClipError(f"{path}: there is no such file") from None
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ClipError(f"{path} is not a clip (.npz): {error}") from None
+    if "times" not in arrays:
+        raise ClipError(f"{path}: the array 'times' is missing; there are {', '.join(sorted(arrays)) or 'none'}")
+    parts: dict[str, dict[str, np.ndarray]] = {}
+    for key, values in arrays.items():
+        if key == "times":
+            continue
+        name, _, what = key.rpartition(".")
+        if not name or what not in ("position", "quaternion", "contact") or (name == COM and what != "position"):
+            raise ClipError(f"{path}: unknown array {key!r}; a clip has times, NAME.position, NAME.quaternion, NAME.contact, com.position")
+        parts.setdefault(name, {})[what] = values
+    com = parts.pop(COM, {}).get("position")
+    try:
+        return TargetClip(arrays["times"], {name: Track(**part) for name, part in parts.items()}, com)
+    except (ClipError, ValueError, TypeError) as error:
+        raise ClipError(f"{path}: {error}") from None
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
