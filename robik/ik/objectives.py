@@ -49,7 +49,7 @@ class Settings:
     """
 
     targets: Mapping[str, Weights] = field(default_factory=dict)
-    com_weight: Vector = (1.0, 1.0, 0.0)
+    com_weight: Vector = (1.0, 1.0, 1.0)
     state_weight: float = 1e-6
     velocity_weight: float = 0.0
     velocity_limit: float = inf
