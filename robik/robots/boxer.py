@@ -1,0 +1,132 @@
+"""The boxer: one arm with a three-axis shoulder and an elbow, on a grounded base.
+
+Five bodies in a row, four motors. The shoulder's axes meet in one point, each perpendicular to the next: swing (about z), lift (about y),
+twist (along the upper arm). Where lift brings the twist axis up to the swing axis the shoulder is singular. The arm is drawn with its
+elbow bent; the elbow's value is measured from the straight arm.
+
+`python -m robik.robots.boxer` rewrites boxer.robik.json.
+"""
+
+from __future__ import annotations
+
+from math import cos, radians, sin
+
+import numpy as np
+
+from robik.formats import save_robot
+from robik.mechanism import WORLD, Frame, Joint, Mechanism, Pose
+from robik.robots import FOLDER, parts
+from robik.robots.parts import ACCENT, FRAME, RUBBER, SHELL, STEEL, bar, body, box, disc, plate, servo
+
+SHOULDER = np.array([0.0, 0.0, 0.26])  # [m]
+UPPER_ARM = 0.165
+FOREARM = 0.185  # from the elbow to the middle of the fist
+ELBOW_REST = radians(60)  # flexion in the rest pose
+
+X, Y, Z = np.eye(3)
+ELBOW = SHOULDER + UPPER_ARM * X
+FORWARD = np.array([cos(ELBOW_REST), 0.0, sin(ELBOW_REST)])  # along the forearm
+ACROSS = np.array([-sin(ELBOW_REST), 0.0, cos(ELBOW_REST)])
+HAND = ELBOW + FOREARM * FORWARD
+
+
+def build() -> Mechanism:
+    """The robot, in its rest pose."""
+    motor = {"actuated": True, "velocity_limit": parts.SERVO_SPEED, "effort_limit": parts.SERVO_TORQUE}
+    wide = ((-2.5, 2.5),)
+    bodies = (_base(), _shoulder(), _yoke(), _upper_arm(), _forearm())
+    joints = (
+        Joint("mount", "fixed", WORLD, "base"),
+        Joint("shoulder_swing", "revolute", "base", "shoulder", tuple(SHOULDER), tuple(Z), limits=wide, **motor),
+        Joint("shoulder_lift", "revolute", "shoulder", "yoke", tuple(SHOULDER), tuple(-Y), limits=wide, **motor),
+        Joint("shoulder_twist", "revolute", "yoke", "upper_arm", tuple(SHOULDER), tuple(X), limits=wide, **motor),
+        Joint("elbow", "revolute", "upper_arm", "forearm", tuple(ELBOW), tuple(-Y), limits=((-0.1, 2.6),), rest=(ELBOW_REST,), **motor),
+    )
+    hand = Frame("hand", "forearm", Pose((FOREARM, 0.0, 0.0)))
+    return Mechanism("boxer", bodies, joints, (hand,))
+
+
+def _base() -> parts.Body:
+    top = SHOULDER - 0.075 * Z
+    return body(
+        "base",
+        Pose(),
+        (
+            disc((0, 0, 0.006), Z, 0.075, 0.012, 0.60, RUBBER),
+            disc((0, 0, 0.016), Z, 0.068, 0.008, 0.20, FRAME),
+            bar((0, 0, 0.02), top - 0.03 * Z, 0.030, 0.35, SHELL, "cylinder"),
+            disc((0, 0, 0.05), Z, 0.0315, 0.010, 0.02, ACCENT),
+            box(top - 0.017 * Z - 0.012 * X, (0.062, 0.044, 0.044), 0.06, SHELL),
+            *servo(top - 0.017 * Z + 0.0005 * X, Z, -X),
+        ),
+    )
+
+
+def _shoulder() -> parts.Body:
+    outer = SHOULDER + 0.042 * Y
+    foot = SHOULDER - 0.066 * Z
+    return body(
+        "shoulder",
+        Pose(tuple(SHOULDER)),
+        (
+            disc(foot, Z, 0.024, 0.010, 0.03, FRAME),
+            plate(foot, foot + 0.030 * Y, Z, 0.032, 0.006, 0.03, FRAME),
+            plate(foot + 0.055 * Y, outer - 0.03 * Z + 0.013 * Y, Y, 0.026, 0.005, 0.03, FRAME),
+            *servo(outer, -Y, -Z),
+        ),
+    )
+
+
+def _yoke() -> parts.Body:
+    hub = SHOULDER + 0.016 * Y
+    back = SHOULDER - 0.030 * X
+    return body(
+        "yoke",
+        Pose(tuple(SHOULDER)),
+        (
+            disc(hub, Y, 0.019, 0.012, 0.03, ACCENT),
+            disc(hub - 0.020 * Y, Y, 0.014, 0.030, 0.03, FRAME),
+            *servo(back + 0.048 * X, X, -Z),
+            box(back + 0.030 * X, (0.008, 0.034, 0.034), 0.02, FRAME),
+        ),
+    )
+
+
+def _upper_arm() -> parts.Body:
+    start = SHOULDER + 0.040 * X
+    return body(
+        "upper_arm",
+        Pose(tuple(SHOULDER)),
+        (
+            disc(start, X, 0.022, 0.006, 0.02, STEEL),
+            bar(start + 0.004 * X, start + 0.072 * X, 0.0195, 0.08, SHELL, "cylinder"),
+            disc(start + 0.022 * X, X, 0.0202, 0.008, 0.01, ACCENT),
+            *servo(ELBOW, Y, -X),
+            plate(start + 0.075 * X, ELBOW - 0.02 * X, Y, 0.024, 0.040, 0.03, FRAME),
+        ),
+    )
+
+
+def _forearm() -> parts.Body:
+    pose = Pose.of(np.column_stack([FORWARD, Y, ACROSS]), ELBOW)
+    wrist, tip = ELBOW + 0.125 * FORWARD, HAND
+    cheeks = [plate(ELBOW + s * 0.0215 * Y, ELBOW + 0.045 * FORWARD + s * 0.0215 * Y, Y, 0.024, 0.004, 0.015, FRAME) for s in (1, -1)]
+    return body(
+        "forearm",
+        pose,
+        (
+            *cheeks,
+            disc(ELBOW + 0.0245 * Y, Y, 0.010, 0.003, 0.004, STEEL),
+            disc(ELBOW - 0.0245 * Y, Y, 0.010, 0.003, 0.004, STEEL),
+            bar(ELBOW + 0.040 * FORWARD, wrist, 0.0225, 0.09, SHELL, "cylinder"),
+            disc(wrist + 0.004 * FORWARD, FORWARD, 0.024, 0.012, 0.02, SHELL),
+            disc(wrist + 0.014 * FORWARD, FORWARD, 0.019, 0.010, 0.01, RUBBER),
+            parts.ball(tip, 0.036, 0.06, ACCENT),
+            parts.ball(tip + 0.010 * FORWARD - 0.012 * ACROSS, 0.030, 0.03, ACCENT),
+            bar(tip + 0.022 * Y + 0.016 * ACROSS - 0.014 * FORWARD, tip + 0.026 * Y + 0.018 * ACROSS + 0.016 * FORWARD, 0.012, 0.01, ACCENT),
+        ),
+    )
+
+
+if __name__ == "__main__":
+    save_robot(build(), FOLDER / "boxer.robik.json")
