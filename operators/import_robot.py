@@ -1,0 +1,84 @@
+"""Importing a robot: from the menu, by dropping its file on the viewport, from a script."""
+
+from pathlib import Path
+
+import bpy
+from bpy.props import StringProperty
+from bpy.types import Context, FileHandler, Menu
+from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
+from robik.errors import RobikError
+from robik.formats import READERS, load_robot
+
+from ..scene.build_robot import Builder
+from ..scene.parts import chosen_robot
+from .reporting import Reporting
+
+
+class ROBIK_OT_import_robot(Reporting, ImportHelper):
+    """Import a robot from its file into a collection of its own"""
+
+    bl_idname = "robik.import_robot"
+    bl_label = "Import Robot"
+    bl_options = {"REGISTER", "UNDO"}
+    filename_ext = next(iter(READERS))
+    filter_glob: StringProperty(default=";".join(f"*{extension}" for extension in READERS), options={"HIDDEN"})
+
+    def invoke(self, context: Context, event: bpy.types.Event) -> set[str]:
+        """Asks for the file, unless it was dropped."""
+        return self.execute(context) if self.filepath else super().invoke(context, event)
+
+    def run(self, context: Context) -> set[str]:
+        """Builds the robot and makes it the one that the panels work on."""
+        builder = Builder(load_robot(self.filepath), self.filepath)
+        root = builder.build(context.scene.collection)
+        context.scene.robik.robot = root
+        for warning in builder.warnings:
+            self.report({"WARNING"}, warning)
+        for selected in context.selected_objects:
+            selected.select_set(False)
+        root.select_set(True)
+        context.view_layer.objects.active = root
+        self.report({"INFO"}, f"{root.robik.label}: {len(builder.mechanism.bodies)} bodies, {len(builder.mechanism.actuators)} motors")
+        return {"FINISHED"}
+
+
+class ROBIK_OT_reload_robot(Reporting):
+    """Read the robot's file again; the targets and settings stay"""
+
+    bl_idname = "robik.reload_robot"
+    bl_label = "Reload Robot"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Replaces the robot's parts below its root."""
+        root = chosen_robot(context.scene)
+        source = bpy.path.abspath(root.robik.robot.source)
+        if not source:
+            raise RobikError(f"robot {root.name!r} was not imported from a file, so there is nothing to read again")
+        builder = Builder(load_robot(source), source)
+        builder.rebuild(root)
+        for warning in builder.warnings:
+            self.report({"WARNING"}, warning)
+        return {"FINISHED"}
+
+
+class ROBIK_FH_import_robot(FileHandler):
+    """Dropping a robot file on the viewport imports it."""
+
+    bl_idname = "ROBIK_FH_import_robot"
+    bl_label = "Robot"
+    bl_import_operator = "robik.import_robot"
+    bl_file_extensions = ";".join(sorted({Path(extension).suffix for extension in READERS}))
+
+    @classmethod
+    def poll_drop(cls, context: Context) -> bool:
+        """Only over a 3D view and the like."""
+        return poll_file_object_drop(context)
+
+
+def menu_entry(self: Menu, _context: Context) -> None:
+    """In File > Import."""
+    self.layout.operator(ROBIK_OT_import_robot.bl_idname, text=f"Robot ({', '.join(READERS)})")
+
+
+CLASSES = (ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_FH_import_robot)

@@ -1,0 +1,25 @@
+"""How an operator says what went wrong."""
+
+from __future__ import annotations
+
+from bpy.types import Context, Operator
+from robik.errors import RobikError
+
+
+class Reporting(Operator):
+    """An operator whose `run` may raise: the error's sentence becomes its report, and it counts as cancelled."""
+
+    bl_idname = "robik.reporting"  # never registered
+    bl_label = ""
+
+    def run(self, context: Context) -> set[str]:
+        """What the operator does."""
+        raise NotImplementedError
+
+    def execute(self, context: Context) -> set[str]:
+        """Runs, and reports a `RobikError`."""
+        try:
+            return self.run(context)
+        except RobikError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}

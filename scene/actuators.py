@@ -1,0 +1,70 @@
+"""A robot's actuators as sliders: one custom property of its root each."""
+
+from __future__ import annotations
+
+from math import isfinite, pi
+
+import numpy as np
+from bpy.types import Object
+from bpy.utils import escape_identifier
+from robik.errors import RobikError
+from robik.mechanism import Mechanism
+
+LONGEST = 63  # bytes of a custom property's name
+LARGEST = 3.4e38
+
+
+def check_names(mechanism: Mechanism) -> None:
+    """Whether Blender can hold the actuators as custom properties.
+
+    Raises:
+        RobikError: names the actuator.
+    """
+    for name in mechanism.actuators:
+        if len(name.encode()) > LONGEST:
+            raise RobikError(f"actuator {name!r}: its name has {len(name.encode())} bytes, Blender takes {LONGEST}; shorten the joint's name")
+
+
+def add_sliders(root: Object, mechanism: Mechanism) -> None:
+    """A custom property for each actuator, at its rest value, with the joint's limits and unit."""
+    for joint in mechanism.actuated:
+        rows = zip(joint.coordinate_names, joint.coordinate_units, joint.limits, joint.rest, strict=True)
+        for name, unit, (lower, upper), rest in rows:
+            root[name] = float(rest)
+            reach = pi if unit == "rad" else 1.0
+            root.id_properties_ui(name).update(
+                min=lower if isfinite(lower) else -LARGEST,
+                max=upper if isfinite(upper) else LARGEST,
+                soft_min=lower if isfinite(lower) else rest - reach,
+                soft_max=upper if isfinite(upper) else rest + reach,
+                default=float(rest),
+                subtype="ANGLE" if unit == "rad" else "DISTANCE",
+                description=f"Motor {name}: poses the robot",
+            )
+
+
+def slider_values(root: Object, names: tuple[str, ...]) -> np.ndarray:
+    """The sliders' values (A,) [rad or m].
+
+    Raises:
+        RobikError: a slider is missing or is not a number.
+    """
+    values = []
+    for name in names:
+        value = root.get(name)
+        if not isinstance(value, (int, float)) or not isfinite(value):
+            raise RobikError(f"robot {root.name!r}: its slider {name!r} is missing or not a number; import the robot again")
+        values.append(float(value))
+    return np.array(values)
+
+
+def set_sliders(root: Object, names: tuple[str, ...], values: np.ndarray) -> None:
+    """Moves the sliders; the robot follows at the next update."""
+    for name, value in zip(names, values, strict=True):
+        root[name] = float(value)
+    root.update_tag()
+
+
+def data_path(name: str) -> str:
+    """Of a slider, from its root, for F-curves and panels."""
+    return f'["{escape_identifier(name)}"]'

@@ -1,0 +1,74 @@
+"""Doubles beside what Blender shows.
+
+Blender keeps properties and transforms in single precision, a robot's file has doubles. Every number of a robot is therefore
+kept twice: as the property or transform that a user sees and edits, and as a double in an ID property of the same object. The
+visible one decides: the double counts only as long as the visible number is its rounding, so an edit is never overruled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from bpy.types import Object
+from robik.mechanism import Pose
+
+KEY = "robik_exact"
+LARGEST = float(np.finfo(np.float32).max)  # what Blender makes of an infinite property
+ROUNDING = 1.5e-7  # relative, of single precision
+PLACEMENT = 1e-6  # of a transform that went through a product of matrices [m], or per unit length
+
+
+def keep(target: Object, **values: float | Iterable[float]) -> None:
+    """Keeps doubles by name: numbers or rows of numbers."""
+    kept = dict(target[KEY].to_dict()) if KEY in target else {}
+    for name, value in values.items():
+        kept[name] = float(value) if isinstance(value, (int, float)) else [float(v) for v in value]
+    target[KEY] = kept
+
+
+def kept(target: Object, name: str) -> tuple[float, ...] | None:
+    """The doubles of that name, or None."""
+    if KEY not in target or name not in target[KEY]:
+        return None
+    value = target[KEY][name]
+    return (value,) if isinstance(value, float) else tuple(value)
+
+
+def number(target: Object, name: str, visible: float) -> float:
+    """The double behind a visible number."""
+    return row(target, name, (visible,))[0]
+
+
+def row(target: Object, name: str, visible: Iterable[float]) -> tuple[float, ...]:
+    """The doubles behind a row of visible numbers; where an edit changed one, all of them are the visible ones."""
+    seen = tuple(float(v) for v in visible)
+    exact = kept(target, name)
+    if exact is None or len(exact) != len(seen):
+        return tuple(_unbounded(v) for v in seen)
+    rounded = np.clip(exact, -LARGEST, LARGEST)
+    same = np.allclose(rounded, seen, rtol=ROUNDING, atol=1e-44)
+    return exact if same else tuple(_unbounded(v) for v in seen)
+
+
+def placement(target: Object, name: str, visible: Iterable[float]) -> tuple[float, ...]:
+    """The doubles behind a position or direction that was derived from transforms."""
+    seen = np.array(tuple(visible), dtype=float)
+    exact = kept(target, name)
+    if exact is None or len(exact) != len(seen):
+        return tuple(seen.tolist())
+    same = np.allclose(exact, seen, rtol=0.0, atol=PLACEMENT * max(1.0, float(np.abs(seen).max())))
+    return exact if same else tuple(seen.tolist())
+
+
+def _unbounded(value: float) -> float:
+    return float(np.copysign(np.inf, value)) if abs(value) >= LARGEST else value
+
+
+def pose(target: Object, visible: Pose) -> Pose:
+    """The pose kept as `position` and `quaternion` behind one that was derived from transforms."""
+    position = placement(target, "position", visible.position)
+    exact = kept(target, "quaternion")
+    if exact is None or 1.0 - abs(float(np.dot(exact, visible.quaternion))) > PLACEMENT**2:
+        return Pose(position, visible.quaternion)  # type: ignore[arg-type]
+    return Pose(position, exact)  # type: ignore[arg-type]

@@ -1,0 +1,77 @@
+"""Finding the parts of a robot: everything below its root object that says it is one."""
+
+from __future__ import annotations
+
+import numpy as np
+from bpy.types import Object, Scene
+from mathutils import Matrix
+from robik.errors import RobikError
+from robik.mechanism import Pose
+
+
+def robots(scene: Scene) -> list[Object]:
+    """The roots of a scene's robots, by name."""
+    return sorted((o for o in scene.objects if o.robik.kind == "ROBOT"), key=lambda o: o.name)
+
+
+def robot_of(part: Object | None) -> Object | None:
+    """The root of the robot that an object belongs to, or None."""
+    while part is not None and part.robik.kind != "ROBOT":
+        part = part.parent
+    return part
+
+
+def chosen_robot(scene: Scene) -> Object:
+    """The robot that the panels work on: the one chosen, or the only one.
+
+    Raises:
+        RobikError: there is none, or several and none is chosen.
+    """
+    found = robots(scene)
+    if scene.robik.robot is not None and scene.robik.robot in found:
+        return scene.robik.robot
+    if not found:
+        raise RobikError("there is no robot in this scene; import one first")
+    if len(found) > 1:
+        raise RobikError(f"there are {len(found)} robots in this scene ({', '.join(o.name for o in found)}); choose one")
+    return found[0]
+
+
+def parts(root: Object) -> dict[str, list[Object]]:
+    """A robot's parts by kind, each kind in the robot's order."""
+    found: dict[str, list[Object]] = {"BODY": [], "VISUAL": [], "JOINT": [], "FRAME": []}
+    for part in root.children_recursive:
+        if part.robik.kind in found:
+            found[part.robik.kind].append(part)
+    for listed in found.values():
+        listed.sort(key=lambda o: (o.robik.order, o.name))
+    return found
+
+
+def bodies(root: Object) -> list[Object]:
+    """A robot's body objects, in the robot's order."""
+    return parts(root)["BODY"]
+
+
+def local_pose(part: Object) -> Pose:
+    """Where an object lies in its parent's coordinates, scale left out; from its own settings, so never out of date."""
+    return pose_of(part.matrix_parent_inverse @ part.matrix_basis)
+
+
+def pose_of(matrix: Matrix) -> Pose:
+    """A transform without its scale."""
+    location, rotation, _ = matrix.decompose()
+    return Pose(tuple(location), unit(np.array(rotation)))
+
+
+def unit(rotation: np.ndarray) -> tuple[float, float, float, float]:
+    """A quaternion of single precision brought to unit length in double."""
+    w, x, y, z = (np.asarray(rotation, dtype=float) / np.linalg.norm(np.asarray(rotation, dtype=float))).tolist()
+    return (w, x, y, z)
+
+
+def place(part: Object, pose: Pose) -> None:
+    """Puts an object at a pose in its parent's coordinates."""
+    part.rotation_mode = "QUATERNION"
+    part.location = pose.position
+    part.rotation_quaternion = pose.quaternion

@@ -1,0 +1,120 @@
+"""What RobIK adds to Blender's data, under `robik` on objects and scenes: parts of a robot. No logic beyond validation."""
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    BoolVectorProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import Object, PropertyGroup
+from robik.mechanism import JOINT_TYPES
+from robik.mechanism.joints import MOTIONS
+from robik.mechanism.model import SHAPES
+
+from .exact import LARGEST
+from .workbench import RobikBake, RobikBalance, RobikCharacter, RobikResult, RobikScene
+
+KINDS = (
+    ("NONE", "None", "Not a part of a robot"),
+    ("ROBOT", "Robot", "The root of a robot"),
+    ("BODY", "Body", "A rigid body"),
+    ("VISUAL", "Visual", "Something to see of a body"),
+    ("JOINT", "Joint", "Ties two bodies together"),
+    ("FRAME", "Frame", "A place on a body that can follow a target"),
+)
+
+
+def _is_body(_group: PropertyGroup, candidate: Object) -> bool:
+    return candidate.robik.kind == "BODY"
+
+
+class RobikBody(PropertyGroup):
+    mass: FloatProperty(name="Mass", unit="MASS", min=0.0, precision=4)
+    com: FloatVectorProperty(name="Centre of Mass", description="In the body's own frame", unit="LENGTH", size=3, precision=4)
+    inertia: FloatVectorProperty(
+        name="Inertia", description="About the centre of mass: xx, yy, zz, xy, xz, yz [kg m²]", size=6, precision=6
+    )
+    rest_location: FloatVectorProperty(name="Rest Location", description="In the robot's rest pose", unit="LENGTH", size=3, precision=4)
+    rest_rotation: FloatVectorProperty(
+        name="Rest Rotation", description="In the robot's rest pose", subtype="QUATERNION", size=4, default=(1.0, 0.0, 0.0, 0.0)
+    )
+
+
+class RobikVisual(PropertyGroup):
+    shape: EnumProperty(name="Shape", items=[(shape, shape.capitalize(), "") for shape in SHAPES])
+    size: FloatVectorProperty(name="Size", description="As the shape wants it: lengths, radius and length, or a mesh's scale", size=3)
+    color: FloatVectorProperty(name="Colour", subtype="COLOR", size=4, min=0.0, max=1.0, default=(0.8, 0.8, 0.8, 1.0))
+    file: StringProperty(name="File", description="Of a mesh, as the robot's file gives it")
+
+
+class RobikJoint(PropertyGroup):
+    type: EnumProperty(
+        name="Type", description="What the two bodies may do relative to each other", items=[(t, t.capitalize(), "") for t in JOINT_TYPES]
+    )
+    parent: PointerProperty(name="Parent", description="The body that carries the joint; empty for the world", type=Object, poll=_is_body)
+    child: PointerProperty(name="Child", description="The body that the joint moves", type=Object, poll=_is_body)
+    actuated: BoolProperty(name="Motor", description="Whether a motor drives this joint")
+    has_axis2: BoolProperty(name="Second Axis", description="Whether the direction of the empty's Y axis matters")
+    motions: BoolVectorProperty(name="Motions", description=f"Of a general joint, which are free: {', '.join(MOTIONS)}", size=6)
+    lower: FloatVectorProperty(name="Lower Limit", description="Per motion [rad or m]", size=6, default=(-LARGEST,) * 6)
+    upper: FloatVectorProperty(name="Upper Limit", description="Per motion [rad or m]", size=6, default=(LARGEST,) * 6)
+    rest: FloatVectorProperty(name="Rest Value", description="Per motion, its value in the rest pose [rad or m]", size=6)
+    velocity_limit: FloatProperty(name="Velocity Limit", description="Of the motor [rad/s or m/s]", min=0.0, default=LARGEST)
+    effort_limit: FloatProperty(name="Effort Limit", description="Of the motor [N m or N]", min=0.0, default=LARGEST)
+
+
+class RobikCoupling(PropertyGroup):
+    """A gear or mimic joint; `name` is inherited."""
+
+    follower: StringProperty(name="Follower", description="The coordinate that follows")
+    leader: StringProperty(name="Leader", description="The coordinate that leads")
+    coefficients: StringProperty(name="Coefficients", description="Of the polynomial in the leader, the constant first", default="0.0 1.0")
+
+
+class RobikRobot(PropertyGroup):
+    source: StringProperty(name="File", description="The file that the robot was imported from", subtype="FILE_PATH")
+    couplings: CollectionProperty(type=RobikCoupling)
+    character: PointerProperty(type=RobikCharacter)
+    balance: PointerProperty(type=RobikBalance)
+    bake: PointerProperty(type=RobikBake)
+    result: PointerProperty(type=RobikResult)
+
+
+class RobikObject(PropertyGroup):
+    """What an object is to a robot."""
+
+    kind: EnumProperty(name="Part", items=KINDS)
+    label: StringProperty(name="Name", description="The part's name in the robot; the object's own name may differ")
+    order: IntProperty(name="Order", description="Place among the robot's parts of its kind", min=0)
+    robot: PointerProperty(type=RobikRobot)
+    body: PointerProperty(type=RobikBody)
+    visual: PointerProperty(type=RobikVisual)
+    joint: PointerProperty(type=RobikJoint)
+
+
+CLASSES = (RobikBody, RobikVisual, RobikJoint, RobikCoupling, RobikRobot, RobikObject)
+
+
+def register() -> None:
+    """Adds `robik` to objects and scenes."""
+    from . import workbench
+
+    for cls in (*workbench.CLASSES, *CLASSES):
+        bpy.utils.register_class(cls)
+    bpy.types.Object.robik = PointerProperty(type=RobikObject)
+    bpy.types.Scene.robik = PointerProperty(type=RobikScene)
+
+
+def unregister() -> None:
+    """Takes `robik` away again; the data stays in the file."""
+    from . import workbench
+
+    del bpy.types.Scene.robik, bpy.types.Object.robik
+    for cls in reversed((*workbench.CLASSES, *CLASSES)):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,127 @@
+"""Blender → Mechanism: what the objects below a robot's root say."""
+
+from __future__ import annotations
+
+import numpy as np
+from bpy.types import Object
+from robik.errors import RobikError
+from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+from robik.mechanism.joints import MOTIONS
+from robik.mechanism.model import SHAPES
+
+from . import exact
+from .parts import local_pose, parts, unit
+
+
+def read_robot(root: Object) -> Mechanism:
+    """The robot below a root, as exact as it was built wherever nobody edited it.
+
+    Raises:
+        RobikError: names the object that is wrong.
+    """
+    found = parts(root)
+    if not found["BODY"]:
+        raise RobikError(f"robot {root.name!r} has no bodies left; import it again")
+    by_body: dict[Object, list[Object]] = {body: [] for body in found["BODY"]}
+    for visual in found["VISUAL"]:
+        if visual.parent in by_body:
+            by_body[visual.parent].append(visual)
+    rest = {body: _rest(body) for body in by_body}
+    return Mechanism(
+        root.robik.label,
+        tuple(_body(body, rest[body], visuals) for body, visuals in by_body.items()),
+        tuple(_joint(joint, rest) for joint in found["JOINT"]),
+        tuple(_frame(frame, rest) for frame in found["FRAME"]),
+        tuple(_coupling(coupling) for coupling in root.robik.robot.couplings),
+    )
+
+
+def _rest(body: Object) -> Pose:
+    group = body.robik.body
+    rotation = exact.row(body, "rest_rotation", group.rest_rotation)
+    if not np.linalg.norm(rotation) > 0.5:
+        raise RobikError(f"body {body.name!r}: its rest rotation must be a unit quaternion, not {rotation}")
+    exactly = abs(np.linalg.norm(rotation) - 1.0) <= 4e-16
+    return Pose(exact.row(body, "rest_location", group.rest_location), rotation if exactly else unit(np.array(rotation)))  # type: ignore[arg-type]
+
+
+def _body(body: Object, rest: Pose, visuals: list[Object]) -> Body:
+    group = body.robik.body
+    return Body(
+        body.robik.label,
+        exact.number(body, "mass", group.mass),
+        exact.row(body, "com", group.com),  # type: ignore[arg-type]
+        exact.row(body, "inertia", group.inertia),  # type: ignore[arg-type]
+        rest,
+        tuple(_visual(visual) for visual in visuals),
+    )
+
+
+def _visual(visual: Object) -> Visual:
+    group = visual.robik.visual
+    return Visual(
+        group.shape,
+        exact.row(visual, "size", group.size[: SHAPES[group.shape]]),
+        exact.pose(visual, local_pose(visual)),
+        exact.row(visual, "color", group.color),  # type: ignore[arg-type]
+        group.file,
+    )
+
+
+def _joint(joint: Object, rest: dict[Object, Pose]) -> Joint:
+    group = joint.robik.joint
+    motions = JOINT_TYPES[group.type].motions
+    general = motions is None
+    if motions is None:
+        motions = tuple(m for m, free in zip(MOTIONS, group.motions, strict=True) if free)
+    n = len(motions)
+    position, axis, axis2 = _anchor(joint, rest)
+    lower, upper = exact.row(joint, "lower", group.lower[:n]), exact.row(joint, "upper", group.upper[:n])
+    return Joint(
+        joint.robik.label,
+        group.type,
+        WORLD if group.parent is None else _end(joint, group.parent, rest),
+        _end(joint, group.child, rest),
+        position,
+        axis,
+        axis2,
+        group.actuated,
+        tuple(zip(lower, upper, strict=True)),
+        exact.number(joint, "velocity_limit", group.velocity_limit),
+        exact.number(joint, "effort_limit", group.effort_limit),
+        exact.row(joint, "rest", group.rest[:n]),
+        motions if general else (),
+    )
+
+
+def _anchor(joint: Object, rest: dict[Object, Pose]) -> tuple:
+    """Position, axis and second axis in the world, in the rest pose."""
+    pose = rest.get(joint.parent, Pose()) @ local_pose(joint)
+    axes = pose.matrix
+    position = exact.placement(joint, "position", pose.position)
+    axis = exact.placement(joint, "axis", axes[:, 0])
+    axis2 = exact.placement(joint, "axis2", axes[:, 1]) if joint.robik.joint.has_axis2 else None
+    return position, axis, axis2
+
+
+def _end(joint: Object, body: Object | None, rest: dict[Object, Pose]) -> str:
+    if body is None:
+        raise RobikError(f"joint {joint.name!r} moves no body; choose its child")
+    if body not in rest:
+        raise RobikError(f"joint {joint.name!r} ties {body.name!r}, which is no body of this robot any more; choose another or delete the joint")
+    return body.robik.label
+
+
+def _frame(frame: Object, rest: dict[Object, Pose]) -> Frame:
+    if frame.parent not in rest:
+        raise RobikError(f"frame {frame.name!r} lies on no body of this robot; parent it to one or delete it")
+    sole = np.reshape(exact.kept(frame, "sole") or (), (-1, 3))
+    return Frame(frame.robik.label, frame.parent.robik.label, exact.pose(frame, local_pose(frame)), tuple(map(tuple, sole.tolist())))
+
+
+def _coupling(coupling: object) -> Coupling:
+    try:
+        coefficients = tuple(float(c) for c in coupling.coefficients.replace(",", " ").split())  # type: ignore[attr-defined]
+    except ValueError:
+        raise RobikError(f"coupling {coupling.name!r}: its coefficients must be numbers with spaces between") from None  # type: ignore[attr-defined]
+    return Coupling(coupling.name, coupling.follower, coupling.leader, coefficients)  # type: ignore[attr-defined]

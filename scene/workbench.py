@@ -1,0 +1,152 @@
+"""What an animator sets and gets: targets, balance, bake, result, servos. Kept per robot, on its root; the rest on the scene."""
+
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import Object, PropertyGroup
+
+ONES = (1.0, 1.0, 1.0)
+
+
+class RobikTarget(PropertyGroup):
+    """A part of the character that a frame of the robot follows."""
+
+    enabled: BoolProperty(name="Follow", description="Whether the bake follows this target", default=True)
+    source: PointerProperty(name="Source", description="The armature or object that is followed", type=Object)
+    bone: StringProperty(name="Bone", description="The pose bone that is followed; empty for the object itself")
+    frame: StringProperty(name="Frame", description="The robot's frame or body that follows")
+    weight: FloatProperty(
+        name="Weight", description="How much this target counts against the others", min=0.0, soft_max=1.0, default=1.0
+    )
+    position_weight: FloatVectorProperty(
+        name="Position", description="How much the position counts along the world's X, Y and Z", size=3, min=0.0, soft_max=1.0, default=ONES
+    )
+    orientation_weight: FloatVectorProperty(
+        name="Orientation",
+        description="How much the direction of the robot frame's own X, Y and Z axis counts",
+        size=3,
+        min=0.0,
+        soft_max=1.0,
+        default=ONES,
+    )
+    offset_location: FloatVectorProperty(
+        name="Offset", description="Of the robot's frame, along the axes of what it follows", subtype="TRANSLATION", unit="LENGTH", size=3
+    )
+    offset_rotation: FloatVectorProperty(
+        name="Turn", description="Of the robot's frame against what it follows", subtype="QUATERNION", size=4, default=(1.0, 0.0, 0.0, 0.0)
+    )
+
+
+class RobikCharacter(PropertyGroup):
+    """How the character's motion is brought to the robot's size and place; the character itself stays as it is."""
+
+    rig: PointerProperty(name="Rig", description="The character: an armature, or any object", type=Object)
+    scale: FloatProperty(
+        name="Scale", description="Size of the robot against the character; its motion is scaled by this", min=1e-6, default=1.0, precision=4
+    )
+    location: FloatVectorProperty(
+        name="Place", description="Where the character's world origin comes to lie after scaling", subtype="TRANSLATION", unit="LENGTH", size=3
+    )
+    yaw: FloatProperty(name="Turn", description="Turns the character's motion about the vertical", subtype="ANGLE", unit="ROTATION")
+    targets: CollectionProperty(type=RobikTarget)
+    active: IntProperty(name="Target", min=0)
+
+
+class RobikBalance(PropertyGroup):
+    source: EnumProperty(
+        name="Centre of Mass",
+        description="What the robot's centre of mass follows",
+        items=(
+            ("NONE", "Free", "The centre of mass goes where the motion takes it"),
+            ("FEET", "Over the feet", "Keep the centre of mass over the feet that stand on the ground"),
+            ("OBJECT", "Object", "The centre of mass follows an object"),
+        ),
+        default="NONE",
+    )
+    target: PointerProperty(name="Target", description="The object that the centre of mass follows", type=Object)
+    weight: FloatVectorProperty(
+        name="Weight", description="How much the centre of mass counts along the world's X, Y and Z", size=3, min=0.0, soft_max=1.0, default=ONES
+    )
+
+
+class RobikBake(PropertyGroup):
+    use_range: BoolProperty(name="Own Range", description="Bake these frames instead of the scene's frame range")
+    start: IntProperty(name="Start", description="First frame to bake", default=1)
+    end: IntProperty(name="End", description="Last frame to bake", default=250)
+    samples: IntProperty(
+        name="Samples per Frame", description="How often the motion is solved and keyed within each frame", min=1, max=100, default=1
+    )
+    soften: BoolProperty(name="Soften", description="Hold back bodies that would turn faster than the speed limit")
+    velocity_limit: FloatProperty(
+        name="Speed Limit", description="Above this speed of turning a body is held back [rad/s]", min=0.01, default=5.0, soft_max=50.0
+    )
+    velocity_weight: FloatProperty(name="Softening", description="How strongly speed is held back", min=0.0, default=1e-3, precision=5)
+    state_weight: FloatProperty(
+        name="Stillness", description="Pull towards the frame before, where the targets leave freedom", min=1e-12, default=1e-6, precision=8
+    )
+    joint_limits: BoolProperty(name="Joint Limits", description="Keep every joint within its limits", default=True)
+
+
+class RobikTargetResult(PropertyGroup):
+    """`name` is the robot's frame."""
+
+    position_error: FloatProperty(name="Worst Distance", unit="LENGTH", precision=4)
+    orientation_error: FloatProperty(name="Worst Angle", unit="ROTATION")
+    frame: IntProperty(name="Frame", description="Where the distance is worst")
+
+
+class RobikActuatorResult(PropertyGroup):
+    """`name` is the actuator."""
+
+    peak_velocity: FloatProperty(name="Peak Speed", description="[rad/s or m/s]")
+    velocity_limit: FloatProperty(name="Speed Limit", description="Of the motor; 0 where unknown [rad/s or m/s]")
+    frame: IntProperty(name="Frame", description="Where it is fastest")
+
+
+class RobikShort(PropertyGroup):
+    """A frame that falls short; `name` says why."""
+
+    frame: IntProperty(name="Frame")
+
+
+class RobikResult(PropertyGroup):
+    frames: IntProperty(name="Frames", description="How many samples were baked; 0 before the first bake")
+    start: FloatProperty(name="Start", description="The first sample's frame")
+    step: FloatProperty(name="Step", description="Frames between samples", default=1.0)
+    seconds: FloatProperty(name="Duration", description="How long the bake took [s]")
+    milliseconds: FloatProperty(name="Time per Sample", description="Median of solving one sample [ms]")
+    residual: FloatProperty(name="Closure", description="How far the loops are open at worst", unit="LENGTH", precision=6)
+    com_error: FloatProperty(name="Centre of Mass", description="Worst distance from its target", unit="LENGTH", precision=4)
+    targets: CollectionProperty(type=RobikTargetResult)
+    actuators: CollectionProperty(type=RobikActuatorResult)
+    short: CollectionProperty(type=RobikShort)
+
+
+def _is_robot(_group: PropertyGroup, candidate: Object) -> bool:
+    return candidate.robik.kind == "ROBOT"
+
+
+class RobikScene(PropertyGroup):
+    robot: PointerProperty(name="Robot", description="The robot that the panels work on", type=Object, poll=_is_robot)
+    servos: StringProperty(name="Servos", description="The file that says which servo drives which motor", subtype="FILE_PATH")
+    port: StringProperty(name="Port", description="The serial port of the servos, or sim for simulated ones", default="sim")
+
+
+CLASSES = (
+    RobikTarget,
+    RobikCharacter,
+    RobikBalance,
+    RobikBake,
+    RobikTargetResult,
+    RobikActuatorResult,
+    RobikShort,
+    RobikResult,
+    RobikScene,
+)
