@@ -16,7 +16,7 @@ import numpy as np
 
 from robik.errors import MechanismError
 from robik.mechanism.joints import JOINT_TYPES, MOTIONS, SLIDES, TURNS
-from robik.mechanism.pose import Pose, Vector, vector
+from robik.mechanism.pose import IDENTITY, Pose, Vector, vector
 
 WORLD = "world"
 UNLIMITED = (-inf, inf)
@@ -38,7 +38,7 @@ class Visual:
 
     shape: str
     size: tuple[float, ...]
-    pose: Pose = Pose()
+    pose: Pose = IDENTITY
     color: tuple[float, float, float, float] = (0.8, 0.8, 0.8, 1.0)
     file: str = ""
 
@@ -73,7 +73,7 @@ class Body:
     mass: float = 0.0
     com: Vector = (0.0, 0.0, 0.0)
     inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    pose: Pose = Pose()
+    pose: Pose = IDENTITY
     visuals: tuple[Visual, ...] = ()
 
     def __post_init__(self) -> None:
@@ -208,7 +208,7 @@ class Frame:
 
     name: str
     body: str
-    pose: Pose = Pose()
+    pose: Pose = IDENTITY
     sole: tuple[Vector, ...] = ()
 
     def __post_init__(self) -> None:

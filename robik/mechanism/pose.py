@@ -104,3 +104,6 @@ class Pose:
     def inverse(self) -> Pose:
         """The outer coordinates' pose, seen from this one."""
         return Pose.of(self.matrix.T, -(self.matrix.T @ np.asarray(self.position)))
+
+
+IDENTITY = Pose()

@@ -1,0 +1,133 @@
+"""Frames one after another: each starts where the motion is going, and is held to where it was."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from robik.ik.sqp import CONVERGED, REDUNDANT_TOLERANCE, hold, minimise, pull_back
+from robik.ik.terms import Goals, objective
+from robik.kinematics.elimination import eliminate
+from robik.kinematics.kernels import Placement, close, copy_placement, difference, move, new_placement, place
+from robik.kinematics.rotations import matrix_to_quaternion
+from robik.mechanism.topology import Flat
+
+
+class Memory(NamedTuple):
+    """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,), `count` (1,) of
+    frames since the last jump, and `guess`, scratch."""
+
+    last: Placement
+    guess: Placement
+    recent: np.ndarray
+    earlier: np.ndarray
+    count: np.ndarray
+
+
+class Output(NamedTuple):
+    """What a run of T frames leaves: coordinates (T, nq), state frames (T, n, 3) and (T, n, 4) wxyz, and per frame (T,) objective,
+    iterations, status and closure residual."""
+
+    q: np.ndarray
+    position: np.ndarray
+    quaternion: np.ndarray
+    value: np.ndarray
+    iterations: np.ndarray
+    status: np.ndarray
+    residual: np.ndarray
+
+
+def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
+    """A robot that stands in its rest pose."""
+    d = len(flat.before)
+    last, guess = new_placement(flat, rest), new_placement(flat, rest)
+    place(flat, last)
+    close(flat, last)
+    return Memory(last, guess, np.zeros(d), np.zeros(d), np.zeros(1, np.int64))
+
+
+def new_output(flat: Flat, frames: int) -> Output:
+    """Room for a run of frames."""
+    n = len(flat.parent) - 1
+    quaternion = np.zeros((frames, n, 4))
+    return Output(
+        np.zeros((frames, _coordinates(flat))), np.zeros((frames, n, 3)), quaternion, np.zeros(frames), np.zeros(frames, np.int64),
+        np.zeros(frames, np.int64), np.zeros(frames),
+    )  # fmt: skip
+
+
+def _coordinates(flat: Flat) -> int:
+    return len(flat.kind) + 3 * int((flat.ball >= 0).sum() // 3)
+
+
+@njit(cache=True)
+def _predict(flat, memory, work, goals, limits):
+    """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last; else the last one."""
+    last, guess = memory.last, memory.guess
+    copy_placement(last, guess)
+    if memory.count[0] == 0:
+        return
+    step = work.step
+    for i in range(step.shape[0]):
+        step[i] = memory.recent[i]
+        if memory.count[0] > 1:
+            step[i] += memory.recent[i] - memory.earlier[i]
+    move(flat, last.q, step, 1.0, guess.q)
+    if limits and hold(flat, guess, work):
+        eliminate(flat, last, work.e)
+    residual = pull_back(flat, guess, work.e, work.correction, work.right)
+    good = residual <= REDUNDANT_TOLERANCE * flat.size and not (limits and _beyond(flat, guess))
+    if not (good and objective(flat, guess, goals) <= objective(flat, last, goals)):
+        copy_placement(last, guess)
+
+
+@njit(cache=True)
+def _beyond(flat, now):
+    for i in range(flat.lower.shape[0]):
+        at = flat.dof_q[i]
+        if at >= 0 and (now.q[at] < flat.lower[i] - 1e-12 or now.q[at] > flat.upper[i] + 1e-12):
+            return True
+    return False
+
+
+@njit(cache=True)
+def solve_frame(flat, goals, work, memory, limits, most):
+    """One frame from the memory of those before; the solution becomes `memory.last`. Returns what `minimise` does."""
+    last, guess = memory.last, memory.guess
+    goals.previous_R[:] = last.R
+    goals.previous_c[:] = last.c
+    _predict(flat, memory, work, goals, limits)
+    result = minimise(flat, guess, goals, work, limits, most)
+    memory.earlier[:] = memory.recent
+    difference(flat, guess.q, last.q, memory.recent)
+    memory.count[0] += 1
+    largest = 0.0
+    for i in range(memory.recent.shape[0]):
+        largest = max(largest, abs(memory.recent[i]))
+    if largest > 0.5 or result[2] != CONVERGED:
+        memory.count[0] = 0
+    copy_placement(guess, last)
+    return result
+
+
+@njit(cache=True, nogil=True)
+def solve_frames(flat, goals, work, memory, output, start, stop, position, rotation, com, threshold, limits, most):
+    """Frames `start` to `stop` of the targets `position` (T, t, 3), `rotation` (T, t, 3, 3), `com` (T, 3), `threshold` (T,)."""
+    for k in range(start, stop):
+        goals.position[:] = position[k]
+        goals.rotation[:] = rotation[k]
+        goals.com[:] = com[k]
+        goals.threshold[0] = threshold[k]
+        value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most)
+        now = memory.last
+        output.q[k] = now.q
+        output.value[k], output.iterations[k], output.status[k], output.residual[k] = value, iterations, status, residual
+        for b in range(1, flat.parent.shape[0]):
+            output.position[k, b - 1] = now.c[b]
+            if k > 0:
+                output.quaternion[k, b - 1] = output.quaternion[k - 1, b - 1]
+            else:
+                output.quaternion[k, b - 1, 0] = 1.0
+            matrix_to_quaternion(now.R[b], output.quaternion[k, b - 1])

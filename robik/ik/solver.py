@@ -1,0 +1,110 @@
+"""State-based inverse kinematics of one robot, frame by frame (paper, eq. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from robik.errors import ClipError
+from robik.ik.objectives import Settings
+from robik.ik.sequence import Output, new_memory, new_output, solve_frames
+from robik.ik.sqp import new_work
+from robik.ik.terms import Goals
+from robik.kinematics.rotations import quaternion_matrices
+from robik.mechanism.model import Mechanism
+from robik.mechanism.topology import build_topology
+from robik.retarget.clip import Track
+
+MOST_ITERATIONS = 100
+PI = np.pi
+
+
+class Solver:
+    """Follows targets with a robot, each frame from the one before.
+
+    Args:
+        mechanism: the robot.
+        names: the frames (or bodies) to be followed, in the order of the targets given to `solve`.
+        settings: weights, regularizers, limits.
+        has_com: whether there is a target for the centre of mass.
+
+    Raises:
+        MechanismError: a name is unknown; lists those that exist.
+        ClipError: a CoM target for a robot without mass, or no target at all.
+    """
+
+    def __init__(self, mechanism: Mechanism, names: tuple[str, ...], settings: Settings, has_com: bool = False):
+        self.mechanism, self.names, self.settings = mechanism, tuple(names), settings
+        self.topology = build_topology(mechanism)
+        self.flat = self.topology.flat
+        if has_com and mechanism.mass <= 0:
+            raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
+        self._anchors = [self._anchor(name) for name in self.names]
+        n, t = len(self.flat.parent), len(self.names)
+        self.has_com = has_com
+        self._goals = Goals(
+            body=np.array([a[0] for a in self._anchors], dtype=np.int64),
+            point=np.array([a[1] for a in self._anchors]).reshape(t, 3),
+            axes=np.array([a[2] for a in self._anchors]).reshape(t, 3, 3),
+            position_weight=np.zeros((t, 3)),
+            orientation_weight=np.zeros((t, 3)),
+            position=np.zeros((t, 3)),
+            rotation=np.zeros((t, 3, 3)),
+            com=np.zeros(3),
+            com_weight=np.array(settings.com_weight if has_com else (0.0,) * 3),
+            previous_R=np.zeros((n, 3, 3)),
+            previous_c=np.zeros((n, 3)),
+            state_weight=np.array([settings.state_weight]),
+            velocity_weight=np.zeros(1),
+            threshold=np.array([np.inf]),
+        )
+        self._work = new_work(self.flat, self.topology.rest)
+        self.reset()
+
+    def _anchor(self, name: str) -> tuple[int, np.ndarray, np.ndarray]:
+        """Body, point and axes of a frame in the body's state frame, which has the world's orientation in the rest pose."""
+        frame = self.mechanism.frame(name)
+        body = self.mechanism.bodies[self.mechanism.body_index[frame.body]]
+        rest = body.pose @ frame.pose
+        return self.topology.body_at[frame.body], np.array(rest.position) - body.rest_com, rest.matrix
+
+    def reset(self) -> None:
+        """Puts the robot back into its rest pose."""
+        self._memory = new_memory(self.flat, self.topology.rest)
+        self._work.e.free[:] = True
+
+    def arrays(self, tracks: Mapping[str, Track], frames: int) -> tuple[np.ndarray, np.ndarray]:
+        """Targets as (T, t, 3) positions and (T, t, 3, 3) rotations; sets the weights, zero for what a track leaves open."""
+        position, rotation = np.zeros((frames, len(self.names), 3)), np.zeros((frames, len(self.names), 3, 3))
+        for i, name in enumerate(self.names):
+            track, weights = tracks[name], self.settings.weights(name)
+            self._goals.position_weight[i] = weights.position if track.position is not None else 0.0
+            self._goals.orientation_weight[i] = weights.orientation if track.quaternion is not None else 0.0
+            if track.position is not None:
+                position[:, i] = track.position
+            if track.quaternion is not None:
+                rotation[:, i] = quaternion_matrices(track.quaternion)
+        return position, rotation
+
+    def thresholds(self, times: np.ndarray) -> np.ndarray:
+        """t = 2 (1 - cos ω Δt) per frame (paper, eq. 5); infinite where the regularizer cannot act, as in the first frame."""
+        thresholds = np.full(len(times), np.inf)
+        if self.settings.velocity_weight > 0 and np.isfinite(self.settings.velocity_limit):
+            self._goals.velocity_weight[0] = self.settings.velocity_weight
+            angle = self.settings.velocity_limit * np.diff(times)
+            thresholds[1:] = np.where(angle < PI, 4.0 * np.sin(0.5 * np.minimum(angle, PI)) ** 2, np.inf)
+        return thresholds
+
+    def solve(
+        self, output: Output, start: int, stop: int, position: np.ndarray, rotation: np.ndarray, com: np.ndarray, threshold: np.ndarray
+    ) -> None:
+        """Solves frames `start` to `stop` of the arrays into `output`."""
+        solve_frames(
+            self.flat, self._goals, self._work, self._memory, output, start, stop, position, rotation, com, threshold,
+            self.settings.joint_limits, MOST_ITERATIONS,
+        )  # fmt: skip
+
+    def room(self, frames: int) -> Output:
+        """An empty output for so many frames."""
+        return new_output(self.flat, frames)

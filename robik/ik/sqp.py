@@ -1,0 +1,326 @@
+"""The compiled solver: Newton steps in the null space of the loops, every iterate assembled, the objective itself as merit.
+
+One iteration at an assembled placement: eliminate what the loops decide, multipliers, exact Hessian of the Lagrangian over what
+is left, a step of at most half a radian, the way back onto the loops with the factors at hand, and acceptance on decrease. Limits
+of tree coordinates are an active set: a coordinate that reaches its bound is held until its multiplier lets go.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from robik.ik.terms import Terms, closure_curvature, gather, gradient, hessian, new_terms, objective
+from robik.kinematics.elimination import (
+    Elimination,
+    eliminate,
+    extend,
+    multipliers,
+    new_elimination,
+    particular,
+    reduce_gradient,
+    reduce_matrix,
+)
+from robik.kinematics.kernels import Placement, close, copy_placement, move, new_placement, place, row_gradient
+from robik.mechanism.topology import HINGE, SLIDE, Flat
+
+CLOSURE_TOLERANCE = 1e-11  # of the robot's size
+REDUNDANT_TOLERANCE = 1e-7  # of the robot's size: what rows that the file's numbers contradict may be left with
+STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
+QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
+LARGEST_TURN = 0.5  # rad in one step
+CONVERGED, STALLED, EXHAUSTED = 0, 1, 2
+
+
+class Work(NamedTuple):
+    """Scratch of the solver, allocated once per mechanism."""
+
+    e: Elimination
+    terms: Terms
+    trial: Placement
+    K: np.ndarray
+    H: np.ndarray
+    gradient: np.ndarray
+    step: np.ndarray
+    correction: np.ndarray
+    right: np.ndarray
+    multiplier: np.ndarray
+    leaders: np.ndarray
+    reduced: np.ndarray
+
+
+def new_work(flat: Flat, q: np.ndarray) -> Work:
+    """Room for solving a mechanism."""
+    d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
+    return Work(
+        new_elimination(flat), new_terms(flat), new_placement(flat, q), np.zeros((d, d)), np.zeros((d, d)), np.zeros(d), np.zeros(d),
+        np.zeros(d), np.zeros(rows), np.zeros(rows), np.zeros(d, np.int64), np.zeros(d),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def pull_back(flat, now, e, correction, right):
+    """Brings `now` onto the loops by Newton steps of the followers, with the factors at hand while they contract, else with new ones.
+
+    Returns the closure residual [m]; above REDUNDANT_TOLERANCE · size it did not succeed.
+    """
+    place(flat, now)
+    residual = close(flat, now)
+    tolerance = CLOSURE_TOLERANCE * flat.size
+    fresh = 0
+    for _ in range(30):
+        if residual <= tolerance:
+            return residual
+        right[:] = -now.value
+        correction[:] = 0.0
+        particular(flat, e, right, correction)
+        largest = 0.0
+        for i in range(correction.shape[0]):
+            largest = max(largest, abs(correction[i]))
+        if not largest < 1.0:
+            return np.inf
+        move(flat, now.q, correction, 1.0, now.q)
+        place(flat, now)
+        before, residual = residual, close(flat, now)
+        if not residual <= 0.3 * before:
+            if largest < 1e-12 or fresh == 6:
+                return residual
+            eliminate(flat, now, e)
+            fresh += 1
+    return residual
+
+
+@njit(cache=True)
+def _largest(flat, step):
+    """A step's size: rad, or slides by the robot's size."""
+    largest = 0.0
+    for m in range(flat.kind.shape[0]):
+        i = flat.at_v[m]
+        if flat.kind[m] == HINGE:
+            largest = max(largest, abs(step[i]))
+        elif flat.kind[m] == SLIDE:
+            largest = max(largest, abs(step[i]) / flat.size)
+        else:
+            largest = max(largest, abs(step[i]), abs(step[i + 1]), abs(step[i + 2]))
+    return largest
+
+
+@njit(cache=True)
+def _cholesky_solve(H, n, b):
+    """Factors the lower triangle of H[:n, :n] in place and solves for b; False where H is not positive definite."""
+    top = 0.0
+    for i in range(n):
+        top = max(top, abs(H[i, i]))
+    for i in range(n):
+        for j in range(i + 1):
+            s = H[i, j]
+            for k in range(j):
+                s -= H[i, k] * H[j, k]
+            if i == j:
+                if not s > 1e-14 * top:
+                    return False
+                H[i, i] = np.sqrt(s)
+            else:
+                H[i, j] = s / H[j, j]
+    for i in range(n):
+        s = b[i]
+        for k in range(i):
+            s -= H[i, k] * b[k]
+        b[i] = s / H[i, i]
+    for i in range(n - 1, -1, -1):
+        s = b[i]
+        for k in range(i + 1, n):
+            s -= H[k, i] * b[k]
+        b[i] = s / H[i, i]
+    return True
+
+
+@njit(cache=True)
+def _copy_reduced(K, leaders, n, H):
+    for a in range(n):
+        for b in range(n):
+            H[a, b] = K[leaders[a], leaders[b]]
+
+
+@njit(cache=True)
+def _newton(work, n):
+    """Solves H z = -gradient over the n leaders into `work.reduced`; where H is not positive definite by its absolute eigenvalues.
+
+    Returns whether H was positive definite.
+    """
+    z, leaders = work.reduced, work.leaders
+    for a in range(n):
+        z[a] = -work.gradient[leaders[a]]
+    _copy_reduced(work.K, leaders, n, work.H)
+    if _cholesky_solve(work.H, n, z):
+        return True
+    _copy_reduced(work.K, leaders, n, work.H)
+    values, vectors = np.linalg.eigh(np.ascontiguousarray(work.H[:n, :n]))
+    floor = 1e-12 * max(abs(values[0]), abs(values[-1])) + 1e-300
+    right = np.zeros(n)
+    for a in range(n):
+        right[a] = -work.gradient[leaders[a]]
+    for a in range(n):
+        z[a] = 0.0
+    for k in range(n):
+        share = 0.0
+        for a in range(n):
+            share += vectors[a, k] * right[a]
+        share /= max(abs(values[k]), floor)
+        for a in range(n):
+            z[a] += share * vectors[a, k]
+    return False
+
+
+@njit(cache=True)
+def _release(flat, now, work):
+    """Lets go of the held coordinate that most wants to return between its bounds; returns whether one did."""
+    e, right = work.e, work.correction
+    right[:] = work.gradient
+    for row in range(work.multiplier.shape[0]):
+        if work.multiplier[row] != 0.0:
+            e.gradient[:] = 0.0
+            row_gradient(flat, now, row, e.gradient)
+            for i in range(right.shape[0]):
+                right[i] -= work.multiplier[row] * e.gradient[i]
+    worst, who = 1e-14, -1
+    for i in range(right.shape[0]):
+        if not e.free[i]:
+            q = now.q[flat.dof_q[i]]
+            inward = -right[i] if q <= flat.lower[i] else right[i]
+            if flat.lower[i] == flat.upper[i]:
+                inward = 0.0
+            if inward > worst:
+                worst, who = inward, i
+    if who >= 0:
+        e.free[who] = True
+    return who >= 0
+
+
+@njit(cache=True)
+def hold(flat, now, work):
+    """Puts coordinates that lie beyond their bounds onto them and holds them there; returns whether any did."""
+    found = False
+    for i in range(flat.lower.shape[0]):
+        at = flat.dof_q[i]
+        if at >= 0 and (now.q[at] < flat.lower[i] or now.q[at] > flat.upper[i]):
+            bound = flat.lower[i] if now.q[at] < flat.lower[i] else flat.upper[i]
+            if abs(now.q[at] - bound) > 1e-12 or work.e.free[i]:
+                now.q[at] = bound
+                work.e.free[i] = False
+                found = True
+    return found
+
+
+@njit(cache=True)
+def _reach(flat, now, work):
+    """How much of the step fits before a free coordinate meets its bound, and which one does, -1 for none."""
+    reach, who = 1.0, -1
+    for i in range(flat.lower.shape[0]):
+        at = flat.dof_q[i]
+        if at >= 0 and work.e.free[i]:
+            target = now.q[at] + work.step[i]
+            bound = flat.lower[i] if work.step[i] < 0.0 else flat.upper[i]
+            if (work.step[i] < 0.0 and target < bound) or (work.step[i] > 0.0 and target > bound):
+                part = max(0.0, (bound - now.q[at]) / work.step[i])
+                if part < reach:
+                    reach, who = part, i
+    return reach, who
+
+
+@njit(cache=True)
+def _model(flat, now, goals, work):
+    """Gradient, multipliers and the reduced system at `now`, with wrong holds let go; returns the number of leaders."""
+    gather(flat, now, goals, work.terms)
+    d = work.gradient.shape[0]
+    for i in range(d):
+        if not work.e.free[i]:
+            q = now.q[flat.dof_q[i]]
+            work.e.free[i] = flat.lower[i] + 1e-12 < q < flat.upper[i] - 1e-12
+    for _ in range(d + 1):
+        eliminate(flat, now, work.e)
+        gradient(flat, now, work.terms, work.gradient)
+        multipliers(flat, work.e, work.gradient, work.multiplier)
+        held = False
+        for i in range(d):
+            held = held or not work.e.free[i]
+        if not held or not _release(flat, now, work):
+            break
+    reduce_gradient(flat, work.e, work.gradient)
+    hessian(flat, now, goals, work.terms, work.K)
+    closure_curvature(flat, now, work.multiplier, work.terms, work.K)
+    reduce_matrix(flat, work.e, work.K)
+    n = 0
+    for i in range(d):
+        if work.e.free[i] and not work.e.follows[i]:
+            work.leaders[n] = i
+            n += 1
+    return n
+
+
+@njit(cache=True)
+def _settle(flat, now, work, limits):
+    """Onto the loops and between the bounds; returns the closure residual."""
+    residual = pull_back(flat, now, work.e, work.correction, work.right)
+    if limits:
+        for _ in range(8):
+            if not hold(flat, now, work):
+                break
+            place(flat, now)
+            close(flat, now)
+            eliminate(flat, now, work.e)
+            residual = pull_back(flat, now, work.e, work.correction, work.right)
+    return residual
+
+
+@njit(cache=True)
+def minimise(flat, now, goals, work, limits, most):
+    """Improves the assembled placement `now` until it is stationary; returns (objective, iterations, status, residual)."""
+    value = objective(flat, now, goals)
+    residual = close(flat, now)
+    for iteration in range(most):
+        n = _model(flat, now, goals, work)
+        exact = _newton(work, n)
+        slope = 0.0
+        work.step[:] = 0.0
+        for a in range(n):
+            work.step[work.leaders[a]] = work.reduced[a]
+            slope += work.reduced[a] * work.gradient[work.leaders[a]]
+        extend(flat, work.e, work.step)
+        largest = _largest(flat, work.step)
+        if largest <= STEP_TOLERANCE:
+            return value, iteration, CONVERGED, residual
+        reach, who = _reach(flat, now, work) if limits else (1.0, -1)
+        scale = min(1.0, LARGEST_TURN / largest)
+        if reach <= scale:
+            scale = reach
+        else:
+            who = -1
+        accepted = False
+        noise = 1e-13 * abs(value) + 1e-300
+        for _ in range(30):
+            copy_placement(now, work.trial)
+            move(flat, now.q, work.step, scale, work.trial.q)
+            if who >= 0:
+                work.trial.q[flat.dof_q[who]] = flat.upper[who] if work.step[who] > 0.0 else flat.lower[who]
+                work.e.free[who] = False
+                eliminate(flat, now, work.e)
+            trial_residual = _settle(flat, work.trial, work, limits)
+            if trial_residual <= REDUNDANT_TOLERANCE * flat.size:
+                trial_value = objective(flat, work.trial, goals)
+                if trial_value <= value + 1e-4 * scale * slope or (-scale * slope <= noise and trial_value <= value + noise):
+                    accepted = True
+                    break
+            if who >= 0:
+                work.e.free[who] = True
+                who = -1
+            scale *= 0.5
+        if not accepted:
+            return value, iteration + 1, STALLED, residual
+        copy_placement(work.trial, now)
+        value, residual = trial_value, trial_residual
+        if exact and scale == 1.0 and largest <= QUADRATIC:
+            return value, iteration + 1, CONVERGED, residual
+    return value, most, EXHAUSTED, residual

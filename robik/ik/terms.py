@@ -1,0 +1,403 @@
+"""The objective in compiled form: its value, and its gradient and exact Hessian over the tree's degrees of freedom.
+
+Every force F at a point x and every force G on a direction d adds f += F and D += x Fᵀ or D += d Gᵀ to its body; summed over the
+bodies that a degree of freedom j moves, these give, with its screw (ω, v) and τ(D)ₖ = Σ εₖₗₘ Dₗₘ,
+
+    ∂f/∂yⱼ = ωⱼ · τ(Dⱼ) + vⱼ · fⱼ
+    ∂²f/∂yᵢ∂yⱼ = Sᵢᵀ Mⱼ Sⱼ + ωᵢ · Dⱼ ωⱼ - (ωᵢ · ωⱼ) tr Dⱼ + fⱼ · (ωᵢ × vⱼ)        for i an ancestor of j or j itself,
+
+where M, 6 × 6 over the screws S, gathers the residuals' Gauss-Newton parts. A torque is the antisymmetric part of D.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from robik.kinematics.kernels import rotate
+from robik.kinematics.rotations import cross
+from robik.mechanism.topology import OFFSET, Flat
+
+
+class Goals(NamedTuple):
+    """What a frame of the clip asks for, t targets.
+
+    `body` (t,), `point` (t, 3), `axes` (t, 3, 3): where each target frame sits on its body's state frame; `position_weight`,
+    `orientation_weight` (t, 3); `position` (t, 3), `rotation` (t, 3, 3): where it should be; `com`, `com_weight` (3,);
+    `previous_R` (n + 1, 3, 3), `previous_c` (n + 1, 3): s̄; `state_weight`, `velocity_weight`, `threshold` (1,) arrays.
+    """
+
+    body: np.ndarray
+    point: np.ndarray
+    axes: np.ndarray
+    position_weight: np.ndarray
+    orientation_weight: np.ndarray
+    position: np.ndarray
+    rotation: np.ndarray
+    com: np.ndarray
+    com_weight: np.ndarray
+    previous_R: np.ndarray
+    previous_c: np.ndarray
+    state_weight: np.ndarray
+    velocity_weight: np.ndarray
+    threshold: np.ndarray
+
+
+class Terms(NamedTuple):
+    """Scratch: per body `f` (n + 1, 3), `D` (n + 1, 3, 3), `Mww`, `Mwv` (n + 1, 3, 3), `Mvv` (n + 1, 3) of a diagonal matrix, `mass`
+    (n + 1,) and `moment` (n + 1, 3) of what hangs on it; per degree of freedom `U` (d, 6), `com` (d, 3); `A` (3, 3)."""
+
+    f: np.ndarray
+    D: np.ndarray
+    Mww: np.ndarray
+    Mwv: np.ndarray
+    Mvv: np.ndarray
+    mass: np.ndarray
+    moment: np.ndarray
+    U: np.ndarray
+    com: np.ndarray
+    A: np.ndarray
+
+
+def new_terms(flat: Flat) -> Terms:
+    """Room for the terms of a mechanism."""
+    n, d = len(flat.parent), len(flat.before)
+    matrix = (n, 3, 3)
+    return Terms(
+        np.zeros((n, 3)), np.zeros(matrix), np.zeros(matrix), np.zeros(matrix), np.zeros((n, 3)), np.zeros(n), np.zeros((n, 3)),
+        np.zeros((d, 6)), np.zeros((d, 3)), np.zeros((3, 3)),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _half_turn(R, P):
+    """Cosine and vector (sine × axis) of half the angle between the orientations R and P: the quaternion of R Pᵀ."""
+    t = 0.0
+    for i in range(3):
+        for k in range(3):
+            t += R[i, k] * P[i, k]
+    w = 0.5 * sqrt(max(1.0 + t, 1e-12))
+    x = y = z = 0.0
+    for k in range(3):
+        x += R[2, k] * P[1, k] - R[1, k] * P[2, k]
+        y += R[0, k] * P[2, k] - R[2, k] * P[0, k]
+        z += R[1, k] * P[0, k] - R[0, k] * P[1, k]
+    s = 0.25 / w
+    return w, s * x, s * y, s * z
+
+
+@njit(cache=True)
+def _turned_away(R, P):
+    """3 - tr(Pᵀ R) without cancellation."""
+    x = 0.0
+    for i in range(3):
+        for k in range(3):
+            difference = R[i, k] - P[i, k]
+            x += difference * difference
+    return 0.5 * x
+
+
+@njit(cache=True)
+def objective(flat, now, goals):
+    """f(s) as `objectives.py` states it."""
+    total = 0.0
+    for t in range(goals.body.shape[0]):
+        R, c = now.R[goals.body[t]], now.c[goals.body[t]]
+        px, py, pz = rotate(R, goals.point[t])
+        ex = px + c[0] - goals.position[t, 0]
+        ey = py + c[1] - goals.position[t, 1]
+        ez = pz + c[2] - goals.position[t, 2]
+        w = goals.position_weight[t]
+        total += 0.5 * (w[0] * ex * ex + w[1] * ey * ey + w[2] * ez * ez)
+        for a in range(3):
+            if goals.orientation_weight[t, a] != 0.0:
+                dx, dy, dz = rotate(R, goals.axes[t, :, a])
+                dx, dy, dz = dx - goals.rotation[t, 0, a], dy - goals.rotation[t, 1, a], dz - goals.rotation[t, 2, a]
+                total += 0.5 * goals.orientation_weight[t, a] * (dx * dx + dy * dy + dz * dz)
+    mx = my = mz = 0.0
+    state = velocity = 0.0
+    for b in range(1, flat.parent.shape[0]):
+        c, R, P = now.c[b], now.R[b], goals.previous_R[b]
+        mx, my, mz = mx + flat.mass[b] * c[0], my + flat.mass[b] * c[1], mz + flat.mass[b] * c[2]
+        dx, dy, dz = c[0] - goals.previous_c[b, 0], c[1] - goals.previous_c[b, 1], c[2] - goals.previous_c[b, 2]
+        w, x, y, z = _half_turn(R, P)
+        state += 0.5 * (dx * dx + dy * dy + dz * dz) + (x * x + y * y + z * z) / (1.0 + w)
+        if goals.velocity_weight[0] > 0.0:
+            away = _turned_away(R, P)
+            if away > goals.threshold[0]:
+                velocity += log(away / goals.threshold[0]) ** 3
+    dx, dy, dz = mx - goals.com[0], my - goals.com[1], mz - goals.com[2]
+    w = goals.com_weight
+    total += 0.5 * (w[0] * dx * dx + w[1] * dy * dy + w[2] * dz * dz)
+    return total + goals.state_weight[0] * state + goals.velocity_weight[0] * velocity
+
+
+@njit(cache=True)
+def _add_point(terms, b, x, y, z, fx, fy, fz):
+    """A force at a world point of a body."""
+    f, D = terms.f[b], terms.D[b]
+    f[0] += fx
+    f[1] += fy
+    f[2] += fz
+    D[0, 0] += x * fx
+    D[0, 1] += x * fy
+    D[0, 2] += x * fz
+    D[1, 0] += y * fx
+    D[1, 1] += y * fy
+    D[1, 2] += y * fz
+    D[2, 0] += z * fx
+    D[2, 1] += z * fy
+    D[2, 2] += z * fz
+
+
+@njit(cache=True)
+def _add_stiffness(terms, b, x, y, z, wx, wy, wz):
+    """The Gauss-Newton part of ½ Σ w e² for a world point of a body: Mww = -[x] W [x], Mwv = [x] W, Mvv = W."""
+    A, B, V = terms.Mww[b], terms.Mwv[b], terms.Mvv[b]
+    V[0] += wx
+    V[1] += wy
+    V[2] += wz
+    B[0, 1] -= z * wy
+    B[0, 2] += y * wz
+    B[1, 0] += z * wx
+    B[1, 2] -= x * wz
+    B[2, 0] -= y * wx
+    B[2, 1] += x * wy
+    A[0, 0] += z * z * wy + y * y * wz
+    A[1, 1] += z * z * wx + x * x * wz
+    A[2, 2] += y * y * wx + x * x * wy
+    A[0, 1] -= x * y * wz
+    A[1, 0] -= x * y * wz
+    A[0, 2] -= x * z * wy
+    A[2, 0] -= x * z * wy
+    A[1, 2] -= y * z * wx
+    A[2, 1] -= y * z * wx
+
+
+@njit(cache=True)
+def _add_targets(now, goals, terms):
+    for t in range(goals.body.shape[0]):
+        b = goals.body[t]
+        R, c = now.R[b], now.c[b]
+        px, py, pz = rotate(R, goals.point[t])
+        px, py, pz = px + c[0], py + c[1], pz + c[2]
+        w, aim = goals.position_weight[t], goals.position[t]
+        _add_point(terms, b, px, py, pz, w[0] * (px - aim[0]), w[1] * (py - aim[1]), w[2] * (pz - aim[2]))
+        _add_stiffness(terms, b, px, py, pz, w[0], w[1], w[2])
+        D = terms.D[b]
+        for a in range(3):
+            wa = goals.orientation_weight[t, a]
+            if wa != 0.0:
+                dx, dy, dz = rotate(R, goals.axes[t, :, a])
+                for k in range(3):
+                    g = -wa * goals.rotation[t, k, a]
+                    D[0, k] += dx * g
+                    D[1, k] += dy * g
+                    D[2, k] += dz * g
+
+
+@njit(cache=True)
+def _add_regularizers(flat, now, goals, terms):
+    ws, wv, limit = goals.state_weight[0], goals.velocity_weight[0], goals.threshold[0]
+    for b in range(1, flat.parent.shape[0]):
+        c, R, P, D, M = now.c[b], now.R[b], goals.previous_R[b], terms.D[b], terms.Mww[b]
+        p = goals.previous_c[b]
+        _add_point(terms, b, c[0], c[1], c[2], ws * (c[0] - p[0]), ws * (c[1] - p[1]), ws * (c[2] - p[2]))
+        _add_stiffness(terms, b, c[0], c[1], c[2], ws, ws, ws)
+        w, x, y, z = _half_turn(R, P)  # 1 - q · q̄ has the torque ½ vec(q q̄⁻¹), half of which D holds on each side, and the Hessian ¼ w
+        x, y, z = 0.25 * ws * x, 0.25 * ws * y, 0.25 * ws * z
+        D[0, 1] += z
+        D[1, 0] -= z
+        D[1, 2] += x
+        D[2, 1] -= x
+        D[2, 0] += y
+        D[0, 2] -= y
+        for k in range(3):
+            M[k, k] += 0.25 * ws * w
+        if wv > 0.0:
+            away = _turned_away(R, P)
+            if away > limit:
+                _add_velocity(terms.A, R, P, D, M, wv, away, log(away / limit))
+
+
+@njit(cache=True)
+def _add_velocity(A, R, P, D, M, weight, x, ln):
+    """weight · ln³(x / t) with x = 3 - tr(Pᵀ R): g′ = 3 ln² / x, g″ = (6 ln - 3 ln²) / x²."""
+    first, second = weight * 3.0 * ln * ln / x, weight * (6.0 * ln - 3.0 * ln * ln) / (x * x)
+    for i in range(3):
+        for k in range(3):
+            A[i, k] = -(R[i, 0] * P[k, 0] + R[i, 1] * P[k, 1] + R[i, 2] * P[k, 2])
+            D[i, k] += first * A[i, k]
+    tx, ty, tz = A[1, 2] - A[2, 1], A[2, 0] - A[0, 2], A[0, 1] - A[1, 0]
+    M[0, 0] += second * tx * tx
+    M[1, 1] += second * ty * ty
+    M[2, 2] += second * tz * tz
+    M[0, 1] += second * tx * ty
+    M[1, 0] += second * tx * ty
+    M[0, 2] += second * tx * tz
+    M[2, 0] += second * tx * tz
+    M[1, 2] += second * ty * tz
+    M[2, 1] += second * ty * tz
+
+
+@njit(cache=True)
+def gather(flat, now, goals, terms):
+    """Fills the terms at `now` and sums them from the tips to the root."""
+    terms.f[:] = 0.0
+    terms.D[:] = 0.0
+    terms.Mww[:] = 0.0
+    terms.Mwv[:] = 0.0
+    terms.Mvv[:] = 0.0
+    _add_targets(now, goals, terms)
+    _add_regularizers(flat, now, goals, terms)
+    n = flat.parent.shape[0]
+    wc, aim = goals.com_weight, goals.com
+    mx = my = mz = 0.0
+    for b in range(1, n):
+        m, c = flat.mass[b], now.c[b]
+        terms.mass[b], terms.moment[b, 0], terms.moment[b, 1], terms.moment[b, 2] = m, m * c[0], m * c[1], m * c[2]
+        mx, my, mz = mx + m * c[0], my + m * c[1], mz + m * c[2]
+    ex, ey, ez = wc[0] * (mx - aim[0]), wc[1] * (my - aim[1]), wc[2] * (mz - aim[2])
+    if ex != 0.0 or ey != 0.0 or ez != 0.0:
+        for b in range(1, n):
+            m, c = flat.mass[b], now.c[b]
+            _add_point(terms, b, c[0], c[1], c[2], m * ex, m * ey, m * ez)
+    for b in range(n - 1, 0, -1):
+        p = flat.parent[b]
+        terms.mass[p] += terms.mass[b]
+        for i in range(3):
+            terms.f[p, i] += terms.f[b, i]
+            terms.Mvv[p, i] += terms.Mvv[b, i]
+            terms.moment[p, i] += terms.moment[b, i]
+            for k in range(3):
+                terms.D[p, i, k] += terms.D[b, i, k]
+                terms.Mww[p, i, k] += terms.Mww[b, i, k]
+                terms.Mwv[p, i, k] += terms.Mwv[b, i, k]
+
+
+@njit(cache=True)
+def gradient(flat, now, terms, out):
+    """out (d,): ∂f/∂y from gathered terms."""
+    for b in range(1, flat.parent.shape[0]):
+        if flat.first[b] == flat.last[b]:
+            continue
+        D, f = terms.D[b], terms.f[b]
+        tx, ty, tz = D[1, 2] - D[2, 1], D[2, 0] - D[0, 2], D[0, 1] - D[1, 0]
+        for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+            w, v = now.omega[j], now.v[j]
+            out[j] = w[0] * tx + w[1] * ty + w[2] * tz + v[0] * f[0] + v[1] * f[1] + v[2] * f[2]
+
+
+@njit(cache=True)
+def _screw_response(D, f, w, v, u):
+    """Adds to u (6,) what D and f answer to the screw (w, v): D ω - tr(D) ω + v × f."""
+    trace = D[0, 0] + D[1, 1] + D[2, 2]
+    x, y, z = cross(v[0], v[1], v[2], f[0], f[1], f[2])
+    u[0] += D[0, 0] * w[0] + D[0, 1] * w[1] + D[0, 2] * w[2] - trace * w[0] + x
+    u[1] += D[1, 0] * w[0] + D[1, 1] * w[1] + D[1, 2] * w[2] - trace * w[1] + y
+    u[2] += D[2, 0] * w[0] + D[2, 1] * w[1] + D[2, 2] * w[2] - trace * w[2] + z
+
+
+@njit(cache=True)
+def hessian(flat, now, goals, terms, K):
+    """K (d, d): ∂²f/∂y² from gathered terms."""
+    K[:] = 0.0
+    for b in range(1, flat.parent.shape[0]):
+        if flat.first[b] == flat.last[b]:
+            continue
+        A, B, V = terms.Mww[b], terms.Mwv[b], terms.Mvv[b]
+        m, h = terms.mass[b], terms.moment[b]
+        for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+            w, v, u = now.omega[j], now.v[j], terms.U[j]
+            for k in range(3):
+                u[k] = A[k, 0] * w[0] + A[k, 1] * w[1] + A[k, 2] * w[2] + B[k, 0] * v[0] + B[k, 1] * v[1] + B[k, 2] * v[2]
+                u[3 + k] = B[0, k] * w[0] + B[1, k] * w[1] + B[2, k] * w[2] + V[k] * v[k]
+            _screw_response(terms.D[b], terms.f[b], w, v, u)
+            x, y, z = cross(w[0], w[1], w[2], h[0], h[1], h[2])
+            terms.com[j, 0], terms.com[j, 1], terms.com[j, 2] = x + m * v[0], y + m * v[1], z + m * v[2]
+            i = j
+            while i >= 0:
+                value = _paired(now, terms.U, i, j)
+                if i != j and flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]:
+                    value = 0.5 * (value + _paired(now, terms.U, j, i))
+                K[i, j] = value
+                K[j, i] = value
+                i = flat.before[i]
+    wc = goals.com_weight
+    if wc[0] != 0.0 or wc[1] != 0.0 or wc[2] != 0.0:
+        J, d = terms.com, K.shape[0]
+        for i in range(d):
+            x, y, z = wc[0] * J[i, 0], wc[1] * J[i, 1], wc[2] * J[i, 2]
+            for j in range(d):
+                K[i, j] += x * J[j, 0] + y * J[j, 1] + z * J[j, 2]
+
+
+@njit(cache=True)
+def _paired(now, U, i, j):
+    w, v, u = now.omega[i], now.v[i], U[j]
+    return w[0] * u[0] + w[1] * u[1] + w[2] * u[2] + v[0] * u[3] + v[1] * u[4] + v[2] * u[5]
+
+
+@njit(cache=True)
+def closure_curvature(flat, now, multiplier, terms, K):
+    """K -= Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial chain along the loop."""
+    D, f = np.empty((3, 3)), np.empty(3)
+    for cut in range(flat.cut_a.shape[0]):
+        a, b = flat.cut_a[cut], flat.cut_b[cut]
+        D[:] = 0.0
+        f[:] = 0.0
+        any_force = False
+        px, py, pz = rotate(now.R[b], flat.cut_pb[cut])
+        px, py, pz = px + now.c[b, 0], py + now.c[b, 1], pz + now.c[b, 2]
+        for row in range(flat.cut_row[cut], flat.cut_row[cut + 1]):
+            force = -multiplier[row]
+            if force == 0.0:
+                continue
+            any_force = True
+            gx, gy, gz = rotate(now.R[a], flat.row_u[row])
+            x, y, z = px, py, pz
+            if flat.row_kind[row] == OFFSET:
+                gx, gy, gz = force * gx, force * gy, force * gz
+                f[0], f[1], f[2] = f[0] + gx, f[1] + gy, f[2] + gz
+            else:
+                force *= flat.size
+                gx, gy, gz = force * gx, force * gy, force * gz
+                x, y, z = rotate(now.R[b], flat.row_w[row])
+            D[0, 0], D[0, 1], D[0, 2] = D[0, 0] + x * gx, D[0, 1] + x * gy, D[0, 2] + x * gz
+            D[1, 0], D[1, 1], D[1, 2] = D[1, 0] + y * gx, D[1, 1] + y * gy, D[1, 2] + y * gz
+            D[2, 0], D[2, 1], D[2, 2] = D[2, 0] + z * gx, D[2, 1] + z * gy, D[2, 2] + z * gz
+        if any_force:
+            _bend_loop(flat, now, cut, D, f, terms.U, K)
+    m = flat.row_kind.shape[0]
+    for g in range(flat.gear_leader.shape[0]):
+        leader, bend = flat.gear_leader[g], 0.0
+        value = now.q[flat.dof_q[leader]]
+        for k in range(flat.gear_coefficients.shape[1] - 1, 1, -1):
+            bend = bend * value + k * (k - 1) * flat.gear_coefficients[g, k]
+        K[leader, leader] += multiplier[m + g] * flat.size * bend
+
+
+@njit(cache=True)
+def _bend_loop(flat, now, cut, D, f, U, K):
+    start, stop = flat.loop_at[cut], flat.loop_at[cut + 1]
+    for q in range(start, stop):
+        j = flat.loop[q]
+        u = U[j]
+        u[:] = 0.0
+        _screw_response(D, f, now.omega[j], now.v[j], u)
+    for q in range(start, stop):
+        j = flat.loop[q]
+        for p in range(start, q + 1):
+            i = flat.loop[p]
+            w, u = now.omega[i], U[j]
+            value = w[0] * u[0] + w[1] * u[1] + w[2] * u[2]
+            if i != j and flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]:
+                w, u = now.omega[j], U[i]
+                value = 0.5 * (value + w[0] * u[0] + w[1] * u[1] + w[2] * u[2])
+            value *= flat.loop_sign[p] * flat.loop_sign[q]
+            K[i, j] += value
+            if i != j:
+                K[j, i] += value

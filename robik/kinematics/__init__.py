@@ -1,0 +1,1 @@
+"""Where a robot's bodies are."""

@@ -1,0 +1,207 @@
+"""Compiled kernels over a mechanism's flat arrays: poses, screws, closure values and their Jacobian.
+
+A degree of freedom i moves a point x of every body beyond it by ∂x/∂yᵢ = ωᵢ × x + vᵢ and a direction d by ωᵢ × d, in world
+coordinates: (ωᵢ, vᵢ) is its screw.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from robik.kinematics.rotations import between, cross, multiply, turned
+from robik.mechanism.topology import BALL, HINGE, OFFSET, SLIDE, Flat
+
+
+class Placement(NamedTuple):
+    """Where everything is, for one set of coordinates `q` (nq,).
+
+    `R` (n + 1, 3, 3) and `c` (n + 1, 3): the bodies' state frames; `omega`, `v` (d, 3): screws; `value` (rows,): closure [m];
+    `force`, `moment` (m, 3): each row's wrench on its cut's b side: a loop's degree of freedom changes the row by ω · moment + v · force.
+    """
+
+    q: np.ndarray
+    R: np.ndarray
+    c: np.ndarray
+    omega: np.ndarray
+    v: np.ndarray
+    value: np.ndarray
+    force: np.ndarray
+    moment: np.ndarray
+
+
+def new_placement(flat: Flat, q: np.ndarray) -> Placement:
+    """Room for a placement at coordinates `q`; `place` fills it."""
+    n, d, m = len(flat.parent), len(flat.before), len(flat.row_kind)
+    R, c = np.zeros((n, 3, 3)), np.zeros((n, 3))
+    R[0] = np.eye(3)
+    rows = m + len(flat.gear_leader)
+    return Placement(q.copy(), R, c, np.zeros((d, 3)), np.zeros((d, 3)), np.zeros(rows), np.zeros((m, 3)), np.zeros((m, 3)))
+
+
+@njit(cache=True)
+def copy_placement(source, target):
+    """Copies a placement's arrays."""
+    target.q[:] = source.q
+    target.R[:] = source.R
+    target.c[:] = source.c
+    target.omega[:] = source.omega
+    target.v[:] = source.v
+    target.value[:] = source.value
+    target.force[:] = source.force
+    target.moment[:] = source.moment
+
+
+@njit(cache=True)
+def _turn_about(R, k, angle):
+    """R ← R · rotation about its own axis k."""
+    i, j = (k + 1) % 3, (k + 2) % 3
+    s, co = sin(angle), cos(angle)
+    for row in range(3):
+        a, b = R[row, i], R[row, j]
+        R[row, i] = co * a + s * b
+        R[row, j] = co * b - s * a
+
+
+@njit(cache=True)
+def _turn_by_quaternion(R, q, at):
+    """R ← R · matrix of the quaternion q[at:at + 4]."""
+    w, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
+    m00, m01, m02 = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+    m10, m11, m12 = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+    m20, m21, m22 = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+    for row in range(3):
+        a, b, c = R[row, 0], R[row, 1], R[row, 2]
+        R[row, 0] = a * m00 + b * m10 + c * m20
+        R[row, 1] = a * m01 + b * m11 + c * m21
+        R[row, 2] = a * m02 + b * m12 + c * m22
+
+
+@njit(cache=True)
+def place(flat, now):
+    """Poses and screws from the coordinates, body by body from the world outwards."""
+    q = now.q
+    M = np.empty((3, 3))
+    for b in range(1, flat.parent.shape[0]):
+        parent = flat.parent[b]
+        P, t = now.R[parent], flat.from_parent_p[b]
+        multiply(P, flat.from_parent_R[b], M)
+        px = now.c[parent, 0] + P[0, 0] * t[0] + P[0, 1] * t[1] + P[0, 2] * t[2]
+        py = now.c[parent, 1] + P[1, 0] * t[0] + P[1, 1] * t[1] + P[1, 2] * t[2]
+        pz = now.c[parent, 2] + P[2, 0] * t[0] + P[2, 1] * t[1] + P[2, 2] * t[2]
+        for m in range(flat.first[b], flat.last[b]):
+            kind, k, i, at = flat.kind[m], flat.axis[m], flat.at_v[m], flat.at_q[m]
+            if kind == HINGE:
+                ax, ay, az = M[0, k], M[1, k], M[2, k]
+                now.omega[i, 0], now.omega[i, 1], now.omega[i, 2] = ax, ay, az
+                now.v[i, 0], now.v[i, 1], now.v[i, 2] = cross(px, py, pz, ax, ay, az)
+                _turn_about(M, k, q[at])
+            elif kind == SLIDE:
+                ax, ay, az = M[0, k], M[1, k], M[2, k]
+                now.omega[i, 0], now.omega[i, 1], now.omega[i, 2] = 0.0, 0.0, 0.0
+                now.v[i, 0], now.v[i, 1], now.v[i, 2] = ax, ay, az
+                px, py, pz = px + ax * q[at], py + ay * q[at], pz + az * q[at]
+            else:
+                for axis in range(3):
+                    ax, ay, az = M[0, axis], M[1, axis], M[2, axis]
+                    now.omega[i + axis, 0], now.omega[i + axis, 1], now.omega[i + axis, 2] = ax, ay, az
+                    now.v[i + axis, 0], now.v[i + axis, 1], now.v[i + axis, 2] = cross(px, py, pz, ax, ay, az)
+                _turn_by_quaternion(M, q, at)
+        multiply(M, flat.to_child_R[b], now.R[b])
+        u = flat.to_child_p[b]
+        now.c[b, 0] = px + M[0, 0] * u[0] + M[0, 1] * u[1] + M[0, 2] * u[2]
+        now.c[b, 1] = py + M[1, 0] * u[0] + M[1, 1] * u[1] + M[1, 2] * u[2]
+        now.c[b, 2] = pz + M[2, 0] * u[0] + M[2, 1] * u[1] + M[2, 2] * u[2]
+
+
+@njit(cache=True)
+def rotate(R, u):
+    """R u by components."""
+    return (
+        R[0, 0] * u[0] + R[0, 1] * u[1] + R[0, 2] * u[2],
+        R[1, 0] * u[0] + R[1, 1] * u[1] + R[1, 2] * u[2],
+        R[2, 0] * u[0] + R[2, 1] * u[1] + R[2, 2] * u[2],
+    )
+
+
+@njit(cache=True)
+def close(flat, now):
+    """Closure values and wrenches from the poses; returns the largest value [m]."""
+    worst = 0.0
+    for cut in range(flat.cut_a.shape[0]):
+        a, b = flat.cut_a[cut], flat.cut_b[cut]
+        ax, ay, az = rotate(now.R[a], flat.cut_pa[cut])
+        bx, by, bz = rotate(now.R[b], flat.cut_pb[cut])
+        bx, by, bz = bx + now.c[b, 0], by + now.c[b, 1], bz + now.c[b, 2]
+        rx, ry, rz = bx - ax - now.c[a, 0], by - ay - now.c[a, 1], bz - az - now.c[a, 2]
+        for row in range(flat.cut_row[cut], flat.cut_row[cut + 1]):
+            dx, dy, dz = rotate(now.R[a], flat.row_u[row])
+            if flat.row_kind[row] == OFFSET:
+                value = dx * rx + dy * ry + dz * rz
+                now.force[row, 0], now.force[row, 1], now.force[row, 2] = dx, dy, dz
+                now.moment[row, 0], now.moment[row, 1], now.moment[row, 2] = cross(bx, by, bz, dx, dy, dz)
+            else:
+                wx, wy, wz = rotate(now.R[b], flat.row_w[row])
+                value = flat.size * (dx * wx + dy * wy + dz * wz)
+                mx, my, mz = cross(wx, wy, wz, dx, dy, dz)
+                now.force[row, 0], now.force[row, 1], now.force[row, 2] = 0.0, 0.0, 0.0
+                now.moment[row, 0], now.moment[row, 1], now.moment[row, 2] = flat.size * mx, flat.size * my, flat.size * mz
+            now.value[row] = value
+            worst = max(worst, abs(value))
+    m = flat.row_kind.shape[0]
+    for g in range(flat.gear_leader.shape[0]):
+        leader = now.q[flat.dof_q[flat.gear_leader[g]]]
+        polynomial = 0.0
+        for k in range(flat.gear_coefficients.shape[1] - 1, -1, -1):
+            polynomial = polynomial * leader + flat.gear_coefficients[g, k]
+        now.value[m + g] = flat.size * (now.q[flat.dof_q[flat.gear_follower[g]]] - polynomial)
+        worst = max(worst, abs(now.value[m + g]))
+    return worst
+
+
+@njit(cache=True)
+def row_gradient(flat, now, row, out):
+    """Writes the gradient of a closure row into `out` (d,), which must be zero at the row's degrees of freedom beforehand."""
+    m = flat.row_kind.shape[0]
+    if row >= m:
+        g = row - m
+        leader, slope = flat.gear_leader[g], 0.0
+        value = now.q[flat.dof_q[leader]]
+        for k in range(flat.gear_coefficients.shape[1] - 1, 0, -1):
+            slope = slope * value + k * flat.gear_coefficients[g, k]
+        out[flat.gear_follower[g]] += flat.size
+        out[leader] -= flat.size * slope
+        return
+    cut = flat.row_cut[row]
+    F, M = now.force[row], now.moment[row]
+    for at in range(flat.loop_at[cut], flat.loop_at[cut + 1]):
+        i = flat.loop[at]
+        w, v = now.omega[i], now.v[i]
+        out[i] = flat.loop_sign[at] * (w[0] * M[0] + w[1] * M[1] + w[2] * M[2] + v[0] * F[0] + v[1] * F[1] + v[2] * F[2])
+
+
+@njit(cache=True)
+def move(flat, q, step, scale, out):
+    """out = q stepped by scale · step (d,): scalar motions add, balls turn by the exponential."""
+    for m in range(flat.kind.shape[0]):
+        at, i = flat.at_q[m], flat.at_v[m]
+        if flat.kind[m] == BALL:
+            for k in range(4):
+                out[at + k] = q[at + k]
+            turned(out, at, scale * step[i], scale * step[i + 1], scale * step[i + 2])
+        else:
+            out[at] = q[at] + scale * step[i]
+
+
+@njit(cache=True)
+def difference(flat, q, p, out):
+    """out (d,): the step that `move` needs from p to q."""
+    for m in range(flat.kind.shape[0]):
+        at, i = flat.at_q[m], flat.at_v[m]
+        if flat.kind[m] == BALL:
+            out[i], out[i + 1], out[i + 2] = between(q, p, at)
+        else:
+            out[i] = q[at] - p[at]

@@ -1,0 +1,81 @@
+"""Compiled kernels for quaternions (wxyz, unit) and rotation vectors [rad]."""
+
+from __future__ import annotations
+
+from math import atan2, cos, sin, sqrt
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def cross(ax, ay, az, bx, by, bz):
+    """a × b of two vectors given by their components."""
+    return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+
+
+@njit(cache=True)
+def product(a, b, c, d, w, i, j, k):
+    """(a, b, c, d) ⊗ (w, i, j, k) of two quaternions given by their components."""
+    return a * w - b * i - c * j - d * k, a * i + b * w + c * k - d * j, a * j - b * k + c * w + d * i, a * k + b * j - c * i + d * w
+
+
+@njit(cache=True)
+def turned(q, at, x, y, z):
+    """Replaces the quaternion q[at:at + 4] by exp(x, y, z) ⊗ q."""
+    angle = sqrt(x * x + y * y + z * z)
+    s = 0.5 - angle * angle / 48.0 if angle < 1e-4 else sin(0.5 * angle) / angle
+    a, b, c, d = cos(0.5 * angle), s * x, s * y, s * z
+    w, i, j, k = q[at], q[at + 1], q[at + 2], q[at + 3]
+    p0, p1, p2, p3 = product(a, b, c, d, w, i, j, k)
+    r = 1.0 / sqrt(p0 * p0 + p1 * p1 + p2 * p2 + p3 * p3)
+    q[at], q[at + 1], q[at + 2], q[at + 3] = p0 * r, p1 * r, p2 * r, p3 * r
+
+
+@njit(cache=True)
+def between(q, p, at):
+    """Rotation vector of q ⊗ p⁻¹ for the quaternions at [at:at + 4], the shorter way round."""
+    r0, r1, r2, r3 = product(q[at], q[at + 1], q[at + 2], q[at + 3], p[at], -p[at + 1], -p[at + 2], -p[at + 3])
+    if r0 < 0.0:
+        r0, r1, r2, r3 = -r0, -r1, -r2, -r3
+    s = sqrt(r1 * r1 + r2 * r2 + r3 * r3)
+    f = 2.0 if s < 1e-12 else 2.0 * atan2(s, r0) / s
+    return f * r1, f * r2, f * r3
+
+
+@njit(cache=True)
+def matrix_to_quaternion(R, q):
+    """Writes the unit quaternion of the matrix R (3, 3) into q (4,), on the side of the quaternion that q holds already."""
+    t = R[0, 0] + R[1, 1] + R[2, 2]
+    if t > 0.0:
+        w, x, y, z = 1.0 + t, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    elif R[0, 0] >= R[1, 1] and R[0, 0] >= R[2, 2]:
+        w, x, y, z = R[2, 1] - R[1, 2], 1.0 + R[0, 0] - R[1, 1] - R[2, 2], R[1, 0] + R[0, 1], R[2, 0] + R[0, 2]
+    elif R[1, 1] >= R[2, 2]:
+        w, x, y, z = R[0, 2] - R[2, 0], R[1, 0] + R[0, 1], 1.0 + R[1, 1] - R[0, 0] - R[2, 2], R[2, 1] + R[1, 2]
+    else:
+        w, x, y, z = R[1, 0] - R[0, 1], R[2, 0] + R[0, 2], R[2, 1] + R[1, 2], 1.0 + R[2, 2] - R[0, 0] - R[1, 1]
+    r = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+    if w * q[0] + x * q[1] + y * q[2] + z * q[3] < 0.0:
+        r = -r
+    q[0], q[1], q[2], q[3] = w * r, x * r, y * r, z * r
+
+
+@njit(cache=True)
+def multiply(A, B, C):
+    """C = A B for 3 × 3 matrices."""
+    for i in range(3):
+        a, b, c = A[i, 0], A[i, 1], A[i, 2]
+        for j in range(3):
+            C[i, j] = a * B[0, j] + b * B[1, j] + c * B[2, j]
+
+
+def quaternion_matrices(q: np.ndarray) -> np.ndarray:
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4)."""
+    w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
