@@ -1,0 +1,158 @@
+"""What a robot stands on: soles, support polygons, and how far inside them its centre of mass is.
+
+The ground is level; polygons are convex and live in its plane, their corners in counter-clockwise order. A polygon may be
+degenerate: two corners are a segment, one is a point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.spatial import ConvexHull, HalfspaceIntersection
+from scipy.spatial.transform import Rotation
+
+from robik.errors import ClipError
+from robik.mechanism.model import Frame, Mechanism
+from robik.retarget.motion import Motion
+
+FLAT = 1e-7  # a hull thinner than this [m] is a segment or a point
+TOUCH = 0.05  # a sole's points this much higher than its lowest one, in sole lengths, do not touch the ground
+
+
+def convex_hull(points: np.ndarray) -> np.ndarray:
+    """Corners (K, 2) of the convex hull of points (N, 2), counter-clockwise; two or one where the hull has no area."""
+    points = np.asarray(points, dtype=float)
+    centred = points - points.mean(axis=0)
+    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    along = centred @ axes.T
+    extent = along.max(axis=0) - along.min(axis=0)
+    if len(extent) == 2 and extent.min() > FLAT:
+        return points[ConvexHull(points).vertices]
+    if extent[0] <= FLAT:
+        return points[:1]
+    return points[[int(np.argmin(along[:, 0])), int(np.argmax(along[:, 0]))]]
+
+
+def signed_distance(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
+    """Distance of each point from the boundary of its polygon, positive inside.
+
+    Args:
+        points: (T, 2) [m].
+        polygons: (T, K, 2) corners, or (K, 2) for all; a polygon of fewer corners repeats one of them.
+
+    Returns:
+        (T,) [m].
+    """
+    on_edges, inside = _edges(points, polygons)
+    distance = np.linalg.norm(points[:, None] - on_edges, axis=2).min(axis=1)
+    return np.where(inside, distance, -distance)
+
+
+def nearest(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
+    """The point of each polygon that is nearest to each point: itself inside, else on the boundary.
+
+    Args, shapes: as for `signed_distance`.
+
+    Returns:
+        (T, 2) [m].
+    """
+    on_edges, inside = _edges(points, polygons)
+    closest = np.argmin(np.linalg.norm(points[:, None] - on_edges, axis=2), axis=1)
+    return np.where(inside[:, None], points, on_edges[np.arange(len(points)), closest])
+
+
+def _edges(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Nearest points (T, K, 2) on every edge, and whether the points lie inside (T,)."""
+    corners = np.broadcast_to(polygons, (len(points), *polygons.shape[-2:]))
+    edges = np.roll(corners, -1, axis=1) - corners
+    to_point = points[:, None] - corners
+    length2 = (edges**2).sum(axis=2)
+    t = np.divide((to_point * edges).sum(axis=2), length2, out=np.zeros_like(length2), where=length2 > 0)
+    cross = edges[..., 0] * to_point[..., 1] - edges[..., 1] * to_point[..., 0]
+    following = np.roll(corners, -1, axis=1)
+    area2 = (corners[..., 0] * following[..., 1] - corners[..., 1] * following[..., 0]).sum(axis=1)
+    inside = (cross >= 0).all(axis=1) & (area2 > FLAT**2)
+    return corners + np.clip(t, 0.0, 1.0)[..., None] * edges, inside
+
+
+def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
+    """A polygon's points that are at least `margin` inside, corners (K, 2); where there are none, nearly the deepest it allows."""
+    if len(polygon) < 3:
+        return polygon.mean(axis=0, keepdims=True)
+    centre = polygon.mean(axis=0)
+    depth = float(signed_distance(centre[None], polygon)[0])
+    edges = np.roll(polygon, -1, axis=0) - polygon
+    normals = np.column_stack([edges[:, 1], -edges[:, 0]]) / np.linalg.norm(edges, axis=1)[:, None]
+    offsets = -(normals * polygon).sum(axis=1) + min(margin, 0.95 * depth)
+    return convex_hull(HalfspaceIntersection(np.column_stack([normals, offsets]), centre).intersections)
+
+
+def sole_polygon(frame: Frame) -> np.ndarray:
+    """The outline (K, 3) of a foot's sole in the frame's coordinates: its points seen from above as the foot stands."""
+    points = np.array(frame.sole)
+    axes = sole_axes(frame)
+    flat = convex_hull((points - points.mean(axis=0)) @ axes[:2].T)
+    return points.mean(axis=0) + flat @ axes[:2]
+
+
+def sole_axes(frame: Frame) -> np.ndarray:
+    """Rows: two directions along the sole and its normal, in the frame's coordinates, right-handed; (3, 3)."""
+    points = np.array(frame.sole)
+    _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=True)
+    axes[2] = np.cross(axes[0], axes[1])
+    return axes
+
+
+def sole_length(frame: Frame) -> float:
+    """Largest distance between two points of a foot's sole [m]."""
+    points = np.array(frame.sole)
+    return float(np.linalg.norm(points[:, None] - points[None], axis=2).max())
+
+
+def placed(points: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+    """Points (S, 3) of a frame in the world (T, S, 3), the frame at position (T, 3) [m] and quaternion (T, 4) wxyz."""
+    matrices = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix()
+    return np.einsum("tij,sj->tsi", matrices, points) + position[:, None]
+
+
+def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarray:
+    """The sole of the foot `name` in the world, frame by frame (T, S, 3) [m], from the motion's body poses."""
+    frame = mechanism.frame(name)
+    if motion.position is None or motion.quaternion is None:
+        raise ClipError("this motion has no body poses, so its support is unknown; solve it, or run its values through forward kinematics")
+    body = motion.bodies.index(frame.body)
+    points = np.array([frame.pose.point(p) for p in frame.sole])
+    return placed(points, motion.position[:, body], motion.quaternion[:, body])
+
+
+def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
+    """How far inside the support polygon the centre of mass is, frame by frame.
+
+    The polygon is the convex hull of those points of the standing soles that touch the ground; a tipped foot stands on its edge.
+
+    Args:
+        mechanism: the robot.
+        motion: solved, with body poses and CoM.
+        contacts: per foot, whether it stands (T,).
+
+    Returns:
+        (T,) [m], positive inside, negative outside, NaN where no foot stands.
+
+    Raises:
+        ClipError: the motion has no body poses or no CoM.
+    """
+    if motion.com is None:
+        raise ClipError("this motion has no centre of mass, so its margin is unknown; solve it, or run its values through forward kinematics")
+    soles = {name: standing_points(mechanism, motion, name) for name in contacts}
+    touch = {name: TOUCH * sole_length(mechanism.frame(name)) for name in contacts}
+    result = np.full(len(motion.times), np.nan)
+    for k in range(len(motion.times)):
+        ground = [
+            points[k, points[k, :, 2] <= points[k, :, 2].min() + touch[name], :2]
+            for name, points in soles.items()
+            if contacts[name][k]
+        ]
+        if ground:
+            result[k] = signed_distance(motion.com[k : k + 1, :2], convex_hull(np.concatenate(ground)))[0]
+    return result

@@ -1,0 +1,317 @@
+"""Contacts, support polygons and CoM targets, against analytic polygons and gaits whose phases are known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from robik.errors import ClipError
+from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
+from robik.retarget.balance import with_balance
+from robik.retarget.clip import TargetClip, Track
+from robik.retarget.contacts import find_contacts, pin_feet, runs
+from robik.retarget.motion import Motion
+from robik.retarget.support import convex_hull, inset, margins, nearest, placed, signed_distance
+
+SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]])
+SOLE = ((-0.04, -0.03, 0.0), (0.08, -0.03, 0.0), (0.08, 0.03, 0.0), (-0.04, 0.03, 0.0))
+HEIGHT = 0.03  # of the foot frames' bodies above their soles
+
+
+@pytest.fixture(scope="module")
+def biped() -> Mechanism:
+    bodies = [Body("pelvis", 2.0, pose=Pose((0.0, 0.0, 0.4)))]
+    joints, frames = [], [Frame("hips", "pelvis")]
+    for side, y in (("l", 0.06), ("r", -0.06)):
+        bodies.append(Body(f"foot_{side}", 0.2, pose=Pose((0.0, y, HEIGHT))))
+        joints.append(Joint(f"leg_{side}", "free", "pelvis", f"foot_{side}"))
+        frames.append(Frame(f"sole_{side}", f"foot_{side}", Pose((0.0, 0.0, -HEIGHT)), SOLE))
+    return Mechanism("biped", tuple(bodies), tuple(joints), tuple(frames))
+
+
+def gait(fps=60.0, steps=6, stride=0.06, swing=0.6, double=0.4, stand=0.6, lift=0.03, start=0.0, scale=1.0, noise=0.0):
+    """A walk along x whose phases are known: the clip, and whether each foot stands."""
+    times = np.arange(round((2 * stand + steps * swing + (steps - 1) * double) * fps) + 1) / fps
+    x, z, stands = np.zeros((2, len(times))), np.zeros((2, len(times))), np.ones((2, len(times)), bool)
+    begin = stand
+    for k in range(steps):
+        u = np.clip((times - begin) / swing, 0.0, 1.0)
+        x[k % 2] += (stride if k in (0, steps - 1) else 2 * stride) * u * u * (3 - 2 * u)
+        z[k % 2] += lift * np.sin(np.pi * u) ** 2
+        stands[k % 2] &= ~((u > 0) & (u < 1))
+        begin += swing + double
+    random, upright = np.random.default_rng(1), np.tile([1.0, 0.0, 0.0, 0.0], (len(times), 1))
+    tracks = {"hips": np.column_stack([x.mean(axis=0), 0 * times, 0 * times + 0.4])}
+    tracks |= {f"sole_{s}": np.column_stack([x[i], 0 * times + (0.06, -0.06)[i], z[i]]) for i, s in enumerate("lr")}
+    keep = times >= start
+    made = {n: Track(scale * (p + noise * random.standard_normal(p.shape))[keep], upright[keep]) for n, p in tracks.items()}
+    return TargetClip(times[keep], made), {"sole_l": stands[0][keep], "sole_r": stands[1][keep]}
+
+
+def outlines(clip: TargetClip, name: str) -> np.ndarray:
+    track = clip.tracks[name]
+    return placed(np.array(SOLE), track.position, track.quaternion)[..., :2]
+
+
+def given_by_hand(clip: TargetClip, contacts: dict) -> TargetClip:
+    return replace(clip, tracks={n: replace(t, contact=contacts.get(n)) for n, t in clip.tracks.items()})
+
+
+# --- polygons
+
+
+@pytest.mark.parametrize(
+    ("point", "distance", "closest"),
+    [((1, 1), 1, (1, 1)), ((0.5, 1), 0.5, (0.5, 1)), ((3, 1), -1, (2, 1)), ((5, 6), -5, (2, 2)), ((1, -2), -2, (1, 0)), ((2, 1), 0, (2, 1))],
+)
+def test_distance_and_nearest_point_of_a_square(point, distance, closest):
+    point = np.array([point], float)
+    assert signed_distance(point, SQUARE)[0] == pytest.approx(distance)
+    assert nearest(point, SQUARE)[0] == pytest.approx(closest)
+
+
+def test_a_segment_and_a_point_have_no_inside():
+    points = np.array([[1.0, 0.0], [1.0, 3.0], [5.0, 0.0]])
+    segment = convex_hull(np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.0]]))
+    assert sorted(map(tuple, segment)) == [(0, 0), (2, 0)]
+    assert signed_distance(points, segment) == pytest.approx([0, -3, -3])
+    assert nearest(points, segment) == pytest.approx(np.array([[1, 0], [1, 0], [2, 0]]))
+    dot = convex_hull(np.array([[1.0, 1.0]] * 4))
+    assert len(dot) == 1
+    assert signed_distance(np.array([[4.0, 5.0]]), dot) == pytest.approx([-5])
+
+
+def test_hull_drops_inner_points_and_runs_counter_clockwise():
+    hull = convex_hull(np.vstack([SQUARE[[2, 0, 3, 1]], [[1.0, 1.0], [0.3, 0.2]]]))
+    x, y = hull.T
+    assert len(hull) == 4
+    assert 0.5 * (x @ np.roll(y, -1) - y @ np.roll(x, -1)) == pytest.approx(4.0)
+
+
+def test_inset_of_a_square_is_a_smaller_square_and_never_empty():
+    inner = inset(SQUARE, 0.25)
+    assert inner.min() == pytest.approx(0.25)
+    assert inner.max() == pytest.approx(1.75)
+    assert len(inner) == 4
+    assert signed_distance(inset(SQUARE, 7.0), SQUARE).min() > 0.9
+
+
+# --- contacts
+
+
+@pytest.mark.parametrize("fps", [24, 30, 60, 120, 1200])
+@pytest.mark.parametrize("noise", [0.0, 0.0007])
+def test_contacts_at_any_frame_rate_with_noise(biped, fps, noise):
+    clip, truth = gait(fps, noise=noise)
+    for name, found in find_contacts(biped, clip).items():
+        swings, known = runs(~found), runs(~truth[name])
+        assert len(swings) == len(known) == 3
+        edges = np.array([[clip.times[a], clip.times[b - 1]] for a, b in swings]) - [[clip.times[a], clip.times[b - 1]] for a, b in known]
+        assert np.abs(edges).max() < 0.06
+
+
+def test_contacts_do_not_depend_on_scale_or_the_height_of_the_ground(biped):
+    clip, _ = gait()
+    soles = tuple(tuple(5 * v for v in point) for point in SOLE)
+    frames = tuple(replace(f, sole=soles) if f.is_foot else f for f in biped.frames)
+    large, _ = gait(scale=5.0)
+    raised = replace(clip, tracks={n: replace(t, position=t.position + [0, 0, 0.7]) for n, t in clip.tracks.items()})
+    plain = find_contacts(biped, clip)
+    for other in (find_contacts(biped.with_changes(frames=frames), large), find_contacts(biped, raised)):
+        for name in plain:
+            assert (other[name] == plain[name]).all()
+
+
+def test_a_foot_held_up_never_stands_and_one_held_down_always_does(biped):
+    clip, _ = gait(steps=0, stand=1.0)
+    up = clip.tracks["sole_r"]
+    clip = replace(clip, tracks={**clip.tracks, "sole_r": replace(up, position=up.position + [0, 0, 0.05])})
+    contacts = find_contacts(biped, clip)
+    assert contacts["sole_l"].all()
+    assert not contacts["sole_r"].any()
+
+
+def test_phases_by_hand_stay(biped):
+    clip, truth = gait()
+    by_hand = np.roll(truth["sole_l"], 7)
+    assert (find_contacts(biped, given_by_hand(clip, {"sole_l": by_hand}))["sole_l"] == by_hand).all()
+
+
+def test_a_clip_that_moves_no_foot_is_refused_with_the_feet_there_are(biped):
+    clip, _ = gait()
+    with pytest.raises(ClipError, match="sole_l, sole_r"):
+        find_contacts(biped, replace(clip, tracks={"hips": clip.tracks["hips"]}))
+    with pytest.raises(ClipError, match="no feet"):
+        find_contacts(biped.with_changes(frames=(Frame("hips", "pelvis"),)), clip)
+
+
+# --- CoM targets
+
+GAITS = st.fixed_dictionaries(
+    {
+        "fps": st.sampled_from([24.0, 30.0, 60.0, 120.0, 240.0]),
+        "steps": st.integers(0, 5),
+        "stride": st.floats(-0.08, 0.12),
+        "swing": st.floats(0.3, 1.0),
+        "double": st.floats(0.25, 1.0),
+        "stand": st.floats(0.3, 1.5),
+    }
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(GAITS)
+def test_balanced_walks(biped, walk):
+    """Inside the standing foot by the margin, on the line between both, and as continuous as a path of bounded acceleration is."""
+    clip, truth = gait(**walk)
+    balanced = with_balance(biped, given_by_hand(clip, truth), margin=0.01)
+    com = balanced.com[:, :2]
+    both = truth["sole_l"] & truth["sole_r"]
+    for name, stands in truth.items():
+        only = stands & ~both
+        assert (signed_distance(com[only], outlines(clip, name)[only]) > 0.0098).all()
+    centres = np.stack([outlines(clip, n).mean(axis=1) for n in truth], axis=1)
+    times = clip.times
+    settled = np.array([both[max(k, 0) : k + 1].all() for k in range(len(times))])
+    for start, stop in runs(both):
+        lead = (times >= times[start] + 0.09 * (start > 0)) & (times <= times[stop - 1] - 0.09 * (stop < len(times)))
+        on_line = settled & lead & (np.arange(len(times)) >= start) & (np.arange(len(times)) < stop)
+        assert (signed_distance(com[on_line], centres[on_line]) > -5e-4).all()
+    velocity = np.diff(com, axis=0) / np.diff(times)[:, None]
+    assert np.linalg.norm(velocity, axis=1).max() < 1.5
+    assert np.linalg.norm(np.diff(velocity, axis=0), axis=1).max(initial=0.0) * walk["fps"] < 40.0
+    assert (balanced.tracks["sole_l"].contact == truth["sole_l"]).all()
+
+
+def test_the_shift_is_done_before_the_foot_lifts(biped):
+    clip, truth = gait()
+    com = with_balance(biped, given_by_hand(clip, truth), lead=0.1).com
+    lift = runs(~truth["sole_l"])[0][0]
+    early = clip.times >= clip.times[lift] - 0.095
+    early &= np.arange(len(clip.times)) <= lift
+    assert signed_distance(com[early][:, :2], outlines(clip, "sole_r")[early]).min() > 0.0098
+
+
+def test_a_wish_inside_the_support_is_kept(biped):
+    clip, truth = gait(steps=0, stand=1.5)
+    sway = np.column_stack([0 * clip.times + 0.02, 0.03 * np.sin(1.5 * clip.times), 0 * clip.times + 0.35])
+    com = with_balance(biped, given_by_hand(clip, truth), wish=sway, stiffness=0.05).com
+    assert np.abs(com - sway).max() < 1e-3
+
+
+def test_without_double_support_the_shift_takes_time_from_both_sides(biped):
+    clip, _ = gait(steps=0, stand=1.0)
+    first = clip.times < 1.0
+    com = with_balance(biped, given_by_hand(clip, {"sole_l": first, "sole_r": ~first})).com
+    assert np.linalg.norm(np.diff(com, axis=0), axis=1).max() * 60 < 1.0
+    away = np.abs(clip.times - 1.0) > 0.2
+    for name, stands in (("sole_l", first), ("sole_r", ~first)):
+        assert signed_distance(com[stands & away][:, :2], outlines(clip, name)[stands & away]).min() > 0.0098
+
+
+def test_a_jump_is_bridged(biped):
+    clip, truth = gait(steps=0, stand=1.0)
+    air = (clip.times > 0.8) & (clip.times < 1.1)
+    com = with_balance(biped, given_by_hand(clip, dict.fromkeys(truth, ~air))).com
+    assert np.isfinite(com).all()
+    assert np.linalg.norm(np.diff(com, n=2, axis=0), axis=1).max() * 3600 < 10.0
+
+
+@pytest.mark.parametrize("start", [0.5, 0.8, 1.0, 1.3])
+def test_clips_that_begin_mid_step(biped, start):
+    clip, truth = gait(start=start)
+    com = with_balance(biped, given_by_hand(clip, truth)).com
+    only = truth["sole_r"] & ~truth["sole_l"]
+    assert signed_distance(com[only][:, :2], outlines(clip, "sole_r")[only]).min() > 0.0098
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_clips_of_a_few_samples(biped, count):
+    clip, truth = gait()
+    short = TargetClip(clip.times[:count], {n: Track(t.position[:count], t.quaternion[:count]) for n, t in clip.tracks.items()})
+    assert with_balance(biped, short).com.shape == (count, 3)
+
+
+def test_one_foot_alone_and_without_other_tracks(biped):
+    clip, _ = gait(steps=0)
+    com = with_balance(biped, replace(clip, tracks={"sole_l": clip.tracks["sole_l"]})).com
+    assert com[:, :2] == pytest.approx(outlines(clip, "sole_l").mean(axis=1), abs=1e-4)
+
+
+def test_a_robot_that_never_stands_is_refused(biped):
+    clip, truth = gait(steps=0)
+    with pytest.raises(ClipError, match="ever stands"):
+        with_balance(biped, given_by_hand(clip, dict.fromkeys(truth, np.zeros(len(clip.times), bool))))
+
+
+@pytest.mark.parametrize("margin", [-0.01, float("nan")])
+def test_a_margin_that_cannot_be_is_refused(biped, margin):
+    with pytest.raises(ClipError, match="margin"):
+        with_balance(biped, gait()[0], margin=margin)
+
+
+# --- pinned feet
+
+
+def test_pinned_feet_stand_flat_still_and_on_the_ground(biped):
+    clip, _ = gait(fps=120, noise=0.001)
+    tilt = 0.15 * np.sin(3.0 * clip.times)
+    turn = Rotation.from_euler("xyz", np.column_stack([tilt, 0.7 * tilt, 0.3 + 0.2 * tilt])).as_quat()[:, [3, 0, 1, 2]]
+    tracks = {n: replace(t, quaternion=turn) if n != "hips" else t for n, t in clip.tracks.items()}
+    pinned = pin_feet(biped, replace(clip, tracks=tracks), ground=-0.002)
+    for name in ("sole_l", "sole_r"):
+        track = pinned.tracks[name]
+        sole = placed(np.array(SOLE), track.position, track.quaternion)
+        assert sole[..., 2].min() > -0.002 - 1e-9
+        for start, stop in runs(track.contact):
+            assert np.ptp(sole[start:stop], axis=0).max() < 1e-9
+            assert sole[start:stop, :, 2] == pytest.approx(-0.002, abs=1e-9)
+        steps = np.linalg.norm(np.diff(sole, axis=0), axis=2).max()
+        assert steps < 0.02  # continuous: the swing itself moves 3 mm a frame, its tilt and the noise the rest
+        heading = Rotation.from_quat(track.quaternion[:, [1, 2, 3, 0]]).as_euler("ZYX")[:, 0]
+        assert np.abs(heading - 0.3).max() < 0.1
+
+
+def test_pinning_a_flat_still_walk_changes_little(biped):
+    clip, truth = gait()
+    pinned = pin_feet(biped, given_by_hand(clip, truth))
+    for name in truth:
+        assert pinned.tracks[name].position == pytest.approx(clip.tracks[name].position, abs=1e-9)
+        assert np.abs(pinned.tracks[name].quaternion[:, 1:]).max() < 1e-9
+
+
+# --- margins of a motion
+
+
+def standing_motion(com, lift=0.0, tip=0.0):
+    """The biped standing still, its right foot lifted and its left one tipped about y."""
+    half = 0.5 * tip
+    position = np.array([[[0, 0, 0.4], [0, 0.06, HEIGHT], [0, -0.06, HEIGHT + lift]]])
+    quaternion = np.array([[[1, 0, 0, 0], [np.cos(half), 0, np.sin(half), 0], [1, 0, 0, 0]]])
+    return Motion(np.zeros(1), (), np.zeros((1, 0)), ("pelvis", "foot_l", "foot_r"), position, quaternion, np.array([com], float))
+
+
+BOTH, LEFT = {"sole_l": [True], "sole_r": [True]}, {"sole_l": [True], "sole_r": [False]}
+
+
+def test_margins_by_hand(biped):
+    assert margins(biped, standing_motion((0.02, 0.0, 0.3)), BOTH) == pytest.approx([0.06])
+    assert margins(biped, standing_motion((0.07, 0.0, 0.3)), BOTH) == pytest.approx([0.01])
+    assert margins(biped, standing_motion((0.02, 0.0, 0.3)), LEFT) == pytest.approx([-0.03])
+    assert margins(biped, standing_motion((0.02, 0.05, 0.3)), LEFT) == pytest.approx([0.02])
+    assert np.isnan(margins(biped, standing_motion((0, 0, 0.3)), {"sole_l": [False], "sole_r": [False]})).all()
+
+
+def test_a_tipped_foot_stands_on_its_edge(biped):
+    """Tipped by 0.2 rad about y the toes carry: their line, not the sole, is the support."""
+    motion = standing_motion((0.02, 0.06, 0.3), tip=0.2)
+    toes = 0.08 * np.cos(0.2) - HEIGHT * np.sin(0.2)
+    assert margins(biped, motion, LEFT) == pytest.approx([-(toes - 0.02)])
+
+
+def test_margins_need_body_poses(biped):
+    with pytest.raises(ClipError, match="forward kinematics"):
+        margins(biped, Motion(np.zeros(1), (), np.zeros((1, 0)), com=np.zeros((1, 3))), BOTH)
