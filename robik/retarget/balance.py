@@ -34,7 +34,7 @@ def with_balance(
     margin: float = 0.01,
     wish: np.ndarray | None = None,
     lead: float = 0.06,
-    shift: float = 0.25,
+    shift: float = 0.15,
     stiffness: float = 0.2,
 ) -> TargetClip:
     """The clip with a CoM target that keeps the robot balanced, and with its feet's contact phases.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, label
@@ -86,7 +87,7 @@ def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -
     smooth = gaussian_filter1d(sole, SMOOTHING / step, axis=0, mode="nearest")
     height = (smooth[:, 2] - level) / length
     speed = np.linalg.norm(np.gradient(smooth, times, axis=0), axis=1) / length
-    swings, count = label((height > LOW) | (speed > SLOW))
+    swings, _ = label((height > LOW) | (speed > SLOW))
     sure = np.unique(swings[(height > HIGH) | (speed > FAST)])
     stands = ~np.isin(swings, sure[sure > 0])
     stands = _without_short(times, stands, step)
@@ -163,7 +164,7 @@ def _pinned(mechanism: Mechanism, clip: TargetClip, name: str, ground: float) ->
     for start, stop, point, turn in holds:
         new_path[start:stop], new_turns[start:stop] = point, turn.as_quat()
     ends = [None, *holds, None]
-    for before, after in zip(ends, ends[1:], strict=False):
+    for before, after in pairwise(ends):
         first, last = (before[1] if before else 0), (after[0] if after else len(path))
         if first >= last or not (before or after):
             continue

@@ -120,7 +120,7 @@ def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarr
     """The sole of the foot `name` in the world, frame by frame (T, S, 3) [m], from the motion's body poses."""
     frame = mechanism.frame(name)
     if motion.position is None or motion.quaternion is None:
-        raise ClipError("this motion has no body poses, so its support is unknown; solve it, or run its values through forward kinematics")
+        raise ClipError("this motion has no body poses, so its support is unknown; solve it or use forward kinematics")
     body = motion.bodies.index(frame.body)
     points = np.array([frame.pose.point(p) for p in frame.sole])
     return placed(points, motion.position[:, body], motion.quaternion[:, body])
@@ -143,7 +143,7 @@ def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndar
         ClipError: the motion has no body poses or no CoM.
     """
     if motion.com is None:
-        raise ClipError("this motion has no centre of mass, so its margin is unknown; solve it, or run its values through forward kinematics")
+        raise ClipError("this motion has no centre of mass, so its margin is unknown; solve it or use forward kinematics")
     soles = {name: standing_points(mechanism, motion, name) for name in contacts}
     touch = {name: TOUCH * sole_length(mechanism.frame(name)) for name in contacts}
     result = np.full(len(motion.times), np.nan)

@@ -65,7 +65,10 @@ def given_by_hand(clip: TargetClip, contacts: dict) -> TargetClip:
 
 @pytest.mark.parametrize(
     ("point", "distance", "closest"),
-    [((1, 1), 1, (1, 1)), ((0.5, 1), 0.5, (0.5, 1)), ((3, 1), -1, (2, 1)), ((5, 6), -5, (2, 2)), ((1, -2), -2, (1, 0)), ((2, 1), 0, (2, 1))],
+    [
+        ((1, 1), 1, (1, 1)),
+        ((0.5, 1), 0.5, (0.5, 1)), ((3, 1), -1, (2, 1)), ((5, 6), -5, (2, 2)), ((1, -2), -2, (1, 0)), ((2, 1), 0, (2, 1)),
+    ],
 )
 def test_distance_and_nearest_point_of_a_square(point, distance, closest):
     point = np.array([point], float)
@@ -118,7 +121,7 @@ def test_contacts_do_not_depend_on_scale_or_the_height_of_the_ground(biped):
     soles = tuple(tuple(5 * v for v in point) for point in SOLE)
     frames = tuple(replace(f, sole=soles) if f.is_foot else f for f in biped.frames)
     large, _ = gait(scale=5.0)
-    raised = replace(clip, tracks={n: replace(t, position=t.position + [0, 0, 0.7]) for n, t in clip.tracks.items()})
+    raised = replace(clip, tracks={n: replace(t, position=t.position + np.array([0, 0, 0.7])) for n, t in clip.tracks.items()})
     plain = find_contacts(biped, clip)
     for other in (find_contacts(biped.with_changes(frames=frames), large), find_contacts(biped, raised)):
         for name in plain:
@@ -128,7 +131,7 @@ def test_contacts_do_not_depend_on_scale_or_the_height_of_the_ground(biped):
 def test_a_foot_held_up_never_stands_and_one_held_down_always_does(biped):
     clip, _ = gait(steps=0, stand=1.0)
     up = clip.tracks["sole_r"]
-    clip = replace(clip, tracks={**clip.tracks, "sole_r": replace(up, position=up.position + [0, 0, 0.05])})
+    clip = replace(clip, tracks={**clip.tracks, "sole_r": replace(up, position=up.position + np.array([0, 0, 0.05]))})
     contacts = find_contacts(biped, clip)
     assert contacts["sole_l"].all()
     assert not contacts["sole_r"].any()
@@ -230,7 +233,7 @@ def test_clips_that_begin_mid_step(biped, start):
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_clips_of_a_few_samples(biped, count):
-    clip, truth = gait()
+    clip, _ = gait()
     short = TargetClip(clip.times[:count], {n: Track(t.position[:count], t.quaternion[:count]) for n, t in clip.tracks.items()})
     assert with_balance(biped, short).com.shape == (count, 3)
 
