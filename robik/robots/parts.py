@@ -115,6 +115,7 @@ def along(z: Triple, x: Triple | None = None) -> np.ndarray:
 def body(name: str, pose: Pose, parts: Iterable[Part]) -> Body:
     """A body with its own frame at `pose`; mass, centre and inertia are those of its parts, rounded to the microgram's scale."""
     parts = tuple(parts)
+    pose = Pose(rounded(pose.position, 12), rounded(pose.quaternion, 12))
     mass = sum(p.mass for p in parts)
     com = sum(p.mass * np.array(p.pose.position) for p in parts) / mass
     inertia = np.zeros((3, 3))
@@ -127,17 +128,17 @@ def body(name: str, pose: Pose, parts: Iterable[Part]) -> Body:
     return Body(
         name=name,
         mass=round(mass, 6),
-        com=tuple(_rounded(into.point(com), 9)),
-        inertia=tuple(_rounded(six, 12)),
+        com=rounded(into.point(com), 9),
+        inertia=rounded(six, 12),
         pose=pose,
-        visuals=tuple(Visual(p.shape, tuple(_rounded(p.size, 7)), _rounded_pose(into @ p.pose), p.color) for p in parts),
+        visuals=tuple(Visual(p.shape, rounded(p.size, 7), rounded_pose(into @ p.pose), p.color) for p in parts),
     )
 
 
-def _rounded(values: Iterable[float], digits: int) -> list[float]:
+def rounded(values: Iterable[float], digits: int) -> tuple[float, ...]:
     """So that files read well and the last bits of one machine's arithmetic do not show."""
-    return [round(float(v), digits) + 0.0 for v in values]
+    return tuple(round(float(v), digits) + 0.0 for v in values)
 
 
-def _rounded_pose(pose: Pose) -> Pose:
-    return Pose(tuple(_rounded(pose.position, 7)), tuple(_rounded(pose.quaternion, 9)))
+def rounded_pose(pose: Pose) -> Pose:
+    return Pose(rounded(pose.position, 7), rounded(pose.quaternion, 9))
