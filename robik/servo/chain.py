@@ -1,0 +1,254 @@
+"""What a motion plays on: a servo per actuator, and its file `*.servos.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from math import isfinite, tau
+from pathlib import Path
+
+import numpy as np
+
+from robik.errors import ServoError
+from robik.files import read_json, write_whole
+from robik.servo.models import BAUD_RATES, MODELS, VELOCITY_UNIT, Model
+
+FORMAT, VERSION = "robik-servos", 1
+SYNC_WRITE_BYTES = (14, 5)  # of a Sync Write of goal positions: fixed, and per servo
+BITS_PER_BYTE = 10  # on the wire: start, eight, stop
+
+
+@dataclass(frozen=True)
+class Servo:
+    """A servo and how it moves its actuator.
+
+    counts = zero + direction · gear_ratio · value · counts per turn / 2π
+
+    Attributes:
+        actuator: the column of a motion that it plays.
+        id: on the bus, 0 to 252.
+        model: a name in `MODELS`.
+        direction: 1, or -1 where the servo turns against the actuator.
+        zero: counts where the actuator is at 0.
+        gear_ratio: turns of the servo per turn of the actuator; [rad/m] where the actuator slides.
+        position_limits: lowest and highest value of the actuator [rad or m].
+        velocity_limit: of the actuator [rad/s or m/s].
+
+    Raises:
+        ServoError: names the actuator and what would be right.
+    """
+
+    actuator: str
+    id: int
+    model: str = "XH430-W350"
+    direction: int = 1
+    zero: int = 2048
+    gear_ratio: float = 1.0
+    position_limits: tuple[float, float] = (-np.pi, np.pi * 2047 / 2048)
+    velocity_limit: float = 3.0
+
+    def __post_init__(self) -> None:
+        where = f"servo of {self.actuator!r}"
+        if not isinstance(self.actuator, str) or not self.actuator:
+            raise ServoError(f"a servo must name its actuator, not {self.actuator!r}")
+        if self.model not in MODELS:
+            raise ServoError(f"{where}: unknown model {self.model!r}; the models are {', '.join(MODELS)}")
+        if type(self.id) is not int or not 0 <= self.id <= 252:
+            raise ServoError(f"{where}: its id must be a whole number from 0 to 252, not {self.id!r}")
+        if type(self.direction) is not int or self.direction not in (1, -1):
+            raise ServoError(f"{where}: its direction must be 1 or -1, not {self.direction!r}")
+        if type(self.zero) is not int:
+            raise ServoError(f"{where}: its zero must be a whole number of counts, not {self.zero!r}")
+        for what in ("gear_ratio", "velocity_limit"):
+            object.__setattr__(self, what, _positive(getattr(self, what), f"{where}: its {what}"))
+        object.__setattr__(self, "position_limits", _span(self.position_limits, f"{where}: its position_limits"))
+
+    @property
+    def table(self) -> Model:
+        """The model's control table and constants."""
+        return MODELS[self.model]
+
+    @property
+    def counts_per_unit(self) -> float:
+        """Counts per rad (or m) of the actuator, with sign."""
+        return self.direction * self.gear_ratio * self.table.counts_per_turn / tau
+
+    def velocity_units(self, speed: float) -> int:
+        """An actuator's speed [rad/s or m/s] in the servo's unit, rounded down but at least 1."""
+        return max(1, int(abs(speed) * self.gear_ratio / VELOCITY_UNIT))
+
+    def speed(self, units: float) -> float:
+        """The actuator's velocity [rad/s or m/s] from the servo's unit."""
+        return self.direction * units * VELOCITY_UNIT / self.gear_ratio
+
+
+@dataclass(frozen=True)
+class ServoChain:
+    """The servos of a robot on one bus.
+
+    Attributes:
+        servos: in the order in which they are written to.
+        baud_rate: of the bus [bit/s].
+        robot: its name, for the reader of the file.
+
+    Raises:
+        ServoError: names the servo that is wrong.
+    """
+
+    servos: tuple[Servo, ...]
+    baud_rate: int = 1_000_000
+    robot: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "servos", tuple(self.servos))
+        if not self.servos:
+            raise ServoError("a chain needs at least one servo")
+        if type(self.baud_rate) is not int or self.baud_rate not in BAUD_RATES:
+            listed = ", ".join(map(str, BAUD_RATES))
+            raise ServoError(f"the baud_rate must be one of {listed}, not {self.baud_rate!r}")
+        seen: dict[int, str] = {}
+        for servo in self.servos:
+            if servo.id in seen:
+                raise ServoError(f"servos of {seen[servo.id]!r} and {servo.actuator!r} have the same id {servo.id}; ids must differ")
+            seen[servo.id] = servo.actuator
+
+    @cached_property
+    def ids(self) -> tuple[int, ...]:
+        """The servos' ids, in order."""
+        return tuple(servo.id for servo in self.servos)
+
+    @cached_property
+    def actuators(self) -> tuple[str, ...]:
+        """The servos' actuators, in order."""
+        return tuple(servo.actuator for servo in self.servos)
+
+    @cached_property
+    def zeros(self) -> np.ndarray:
+        """Counts (n,) at actuator value 0."""
+        return np.array([servo.zero for servo in self.servos], dtype=float)
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """Counts (n,) per rad or m, with sign."""
+        return np.array([servo.counts_per_unit for servo in self.servos])
+
+    @cached_property
+    def limits(self) -> np.ndarray:
+        """Lowest and highest actuator values (n, 2) [rad or m]."""
+        return np.array([servo.position_limits for servo in self.servos])
+
+    @cached_property
+    def count_limits(self) -> np.ndarray:
+        """Lowest and highest whole counts (n, 2) inside the limits."""
+        edges = np.sort(self.zeros[:, None] + self.scale[:, None] * self.limits, axis=1)
+        return np.column_stack([np.ceil(edges[:, 0] - 1e-6), np.floor(edges[:, 1] + 1e-6)]).astype(np.int64)
+
+    @cached_property
+    def speed_limits(self) -> np.ndarray:
+        """Highest actuator speeds (n,) [rad/s or m/s]."""
+        return np.array([servo.velocity_limit for servo in self.servos])
+
+    def counts(self, values: np.ndarray) -> np.ndarray:
+        """Whole counts (..., n) nearest to actuator values (..., n) [rad or m], never outside the limits."""
+        counts = np.rint(self.zeros + self.scale * np.asarray(values, dtype=float)).astype(np.int64)
+        return np.clip(counts, self.count_limits[:, 0], self.count_limits[:, 1])
+
+    def values(self, counts: np.ndarray) -> np.ndarray:
+        """Actuator values (..., n) [rad or m] from counts (..., n)."""
+        return (np.asarray(counts, dtype=float) - self.zeros) / self.scale
+
+    def bus_time(self, rate: float) -> float:
+        """The share of a period at `rate` [Hz] that a Sync Write of all goals takes on the wire, 0 to 1 and beyond."""
+        fixed, each = SYNC_WRITE_BYTES
+        return (fixed + each * len(self.servos)) * BITS_PER_BYTE / self.baud_rate * rate
+
+
+def default_chain(
+    actuators: tuple[str, ...],
+    position_limits: Mapping[str, tuple[float, float]] | None = None,
+    velocity_limits: Mapping[str, float] | None = None,
+    model: str = "XH430-W350",
+    baud_rate: int = 1_000_000,
+    robot: str = "",
+) -> ServoChain:
+    """A chain with ids 1, 2, … in the order of the actuators, each servo centred on its actuator's 0.
+
+    Args:
+        actuators: names (`Mechanism.actuators`).
+        position_limits: per actuator [rad]; narrowed to the servo's single turn, which also holds where none is given.
+        velocity_limits: per actuator [rad/s]; lowered to what the servo can do, which also holds where none is given.
+        model, baud_rate, robot: of the chain.
+
+    Raises:
+        ServoError: an unknown model, or limits that leave an actuator nothing.
+    """
+    if model not in MODELS:
+        raise ServoError(f"unknown model {model!r}; the models are {', '.join(MODELS)}")
+    half = MODELS[model].counts_per_turn // 2
+    turn = (-np.pi, np.pi * (half - 1) / half)
+    top = min(MODELS[model].table["velocity_limit"].initial * VELOCITY_UNIT, MODELS[model].max_speed)
+    servos = []
+    for k, actuator in enumerate(actuators):
+        low, high = (position_limits or {}).get(actuator, turn)
+        speed = (velocity_limits or {}).get(actuator, top)
+        span = (max(low, turn[0]), min(high, turn[1]))
+        servos.append(Servo(actuator, k + 1, model, zero=half, position_limits=span, velocity_limit=min(speed, top)))
+    return ServoChain(tuple(servos), baud_rate, robot)
+
+
+def save_chain(chain: ServoChain, path: str | Path) -> None:
+    """Writes a chain as `*.servos.json`, whole or not at all."""
+    head = {"format": FORMAT, "version": VERSION, "robot": chain.robot, "baud_rate": chain.baud_rate}
+    servos = ",\n".join("    " + json.dumps(asdict(servo)) for servo in chain.servos)
+    lines = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
+    write_whole(path, "{\n" + lines + '  "servos": [\n' + servos + "\n  ]\n}\n")
+
+
+def load_chain(path: str | Path) -> ServoChain:
+    """Reads what `save_chain` writes.
+
+    Raises:
+        FormatError: there is no such file, or it is not JSON.
+        ServoError: names the file and the entry that is wrong.
+    """
+    data = read_json(path)
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ServoError(f'{path} is not a servo chain; it must be an object with "format": "{FORMAT}"')
+    if data.get("version") != VERSION:
+        raise ServoError(f"{path}: version {data.get('version')!r} is not known; this RobIK reads version {VERSION}")
+    if unknown := set(data) - {"format", "version", "robot", "baud_rate", "servos"}:
+        raise ServoError(f"{path}: unknown entry {sorted(unknown)[0]!r}; there are format, version, robot, baud_rate, servos")
+    entries = data.get("servos")
+    if not isinstance(entries, list):
+        raise ServoError(f'{path}: "servos" must be a list of servos')
+    try:
+        return ServoChain(tuple(_servo(k, entry) for k, entry in enumerate(entries)), data.get("baud_rate", 1_000_000), data.get("robot", ""))
+    except ServoError as error:
+        raise ServoError(f"{path}: {error}") from None
+
+
+def _servo(k: int, entry: object) -> Servo:
+    known = [field.name for field in fields(Servo)]
+    if not isinstance(entry, dict) or not {"actuator", "id"} <= set(entry):
+        raise ServoError(f'entry {k} of "servos" must be an object with at least "actuator" and "id"')
+    if unknown := set(entry) - set(known):
+        raise ServoError(f"servo of {entry['actuator']!r}: unknown entry {sorted(unknown)[0]!r}; there are {', '.join(known)}")
+    return Servo(**entry)
+
+
+def _positive(value: object, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (isfinite(value) and value > 0):
+        raise ServoError(f"{what} must be a positive number, not {value!r}")
+    return float(value)
+
+
+def _span(values: object, what: str) -> tuple[float, float]:
+    if not isinstance(values, (tuple, list)) or len(values) != 2 or not all(_is_finite(v) for v in values) or values[0] >= values[1]:
+        raise ServoError(f"{what} must be two finite numbers, low then high, not {values!r}")
+    return float(values[0]), float(values[1])
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, (int, float, np.floating)) and not isinstance(value, bool) and isfinite(value)

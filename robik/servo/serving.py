@@ -1,0 +1,287 @@
+"""The simulated chain behind a port: a pseudo-terminal, or a TCP socket where there is none; here, or in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO, Any
+
+from robik.errors import ServoError
+from robik.servo.chain import ServoChain, load_chain
+from robik.servo.simulator import Answer, GoalRecord, SimulatedChain
+
+POLL = 0.1  # [s] between looks at whether to end
+SHORTEST_SLEEP = 1e-4  # [s]; less than what a sleep itself takes
+START_TIMEOUT = 20.0  # [s] for the child to come up, on a busy machine
+
+
+class PseudoTerminal:
+    """The servos' end of a serial line. Whoever opens `name` is at the other end.
+
+    Raises:
+        ServoError: the system has none (Windows).
+    """
+
+    def __init__(self) -> None:
+        if not hasattr(os, "openpty"):
+            raise ServoError("this system has no pseudo-terminals; serve the simulated chain on a socket instead (--socket)")
+        import termios
+        import tty
+
+        self._rates = {getattr(termios, name): int(name[1:]) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()}
+        self._near, self._far = os.openpty()  # the far end stays open, so that the line outlives whoever connects
+        tty.setraw(self._far)
+        self.name = os.ttyname(self._far)
+
+    def read(self, timeout: float) -> bytes:
+        """What has arrived within the timeout [s]; nothing if nothing has."""
+        ready, _, _ = select.select([self._near], [], [], timeout)
+        return os.read(self._near, 4096) if ready else b""
+
+    def write(self, data: bytes) -> None:
+        """Sends."""
+        os.write(self._near, data)
+
+    @property
+    def baud_rate(self) -> int | None:
+        """At which the other end has set the line; None for a rate that has no name here."""
+        import termios
+
+        return self._rates.get(termios.tcgetattr(self._far)[5])
+
+
+class Socket:
+    """The same over TCP on this machine, for one client after another; `name` is what pyserial opens."""
+
+    baud_rate = None
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._client: socket.socket | None = None
+        self.name = f"socket://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def read(self, timeout: float) -> bytes:
+        """What has arrived within the timeout [s]; nothing if nothing has."""
+        waiting: list[socket.socket] = [self._client or self._listener]
+        if not select.select(waiting, [], [], timeout)[0]:
+            return b""
+        if self._client is None:
+            self._client, _ = self._listener.accept()
+            self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return b""
+        try:
+            data = self._client.recv(4096)
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._client.close()
+            self._client = None
+        return data
+
+    def write(self, data: bytes) -> None:
+        """Sends, if anyone is there."""
+        if self._client is not None:
+            self._client.sendall(data)
+
+
+class Server:
+    """A simulated chain at a port, until it is ended.
+
+    Args:
+        chain: what to simulate.
+        port: where.
+        record: a file that gets a line `time,id,counts` per goal position that a servo takes.
+    """
+
+    def __init__(self, chain: ServoChain, port: PseudoTerminal | Socket, record: str | Path | None = None) -> None:
+        self.port = port
+        self._record: IO[str] | None = open(record, "w", encoding="ascii") if record else None
+        self.simulated = SimulatedChain(chain, time.monotonic(), self._write_record if self._record else None)
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        """Serves until `end`."""
+        while not self._ended.is_set():
+            data = self.port.read(POLL)
+            if not data:
+                self._flush()
+                continue
+            with self._lock:
+                answers = self.simulated.receive(data, time.monotonic(), self.port.baud_rate)
+            self._send(answers)
+        self._flush()
+
+    def end(self) -> None:
+        """Makes `run` return."""
+        self._ended.set()
+
+    def obey(self, commands: IO[str], replies: IO[str]) -> None:
+        """Reads commands, a line each, until there are no more, then ends the server: the strings of a puppet for tests.
+
+        `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `place ID COUNTS`, `set ID ENTRY VALUE`,
+        `sense ID VOLTS CELSIUS`; `state` replies with one line of JSON.
+        """
+        for line in commands:
+            with self._lock:
+                reply = self._command(line.split())
+            replies.write(json.dumps(reply) + "\n")
+            replies.flush()
+        self.end()
+
+    def _command(self, words: list[str]) -> Any:
+        now = time.monotonic()
+        for servo in self.simulated.servos:
+            servo.advance(now)
+        if words == ["state"]:
+            self._flush()
+            return {servo.get("id"): _state(servo) for servo in self.simulated.servos}
+        if len(words) < 2 or (found := self.simulated.servo(int(words[1]))) is None:
+            return {"error": f"unknown command {' '.join(words)!r}"}
+        match words[0], words[2:]:
+            case "silent", []:
+                found.silent = True
+            case "answer", []:
+                found.silent = False
+            case "error", [bits]:
+                found.raise_error(int(bits, 0))
+            case "block", []:
+                found.motor.blocked = True
+            case "free", []:
+                found.motor.blocked = False
+            case "place", [counts]:
+                found.motor.position = float(counts)
+                found.motor.halt()
+            case "set", [entry, value]:
+                found.set(entry, int(value))
+            case "sense", [volts, celsius]:
+                found.sense(float(volts), float(celsius))
+            case _:
+                return {"error": f"unknown command {' '.join(words)!r}"}
+        return {}
+
+    def _send(self, answers: list[Answer]) -> None:
+        for answer in answers:
+            if answer.seconds > SHORTEST_SLEEP:
+                time.sleep(answer.seconds)
+            self.port.write(answer.data)
+
+    def _write_record(self, goal: GoalRecord) -> None:
+        assert self._record is not None
+        self._record.write(f"{goal.time:.6f},{goal.id},{goal.counts}\n")
+
+    def _flush(self) -> None:
+        if self._record:
+            self._record.flush()
+
+
+def _state(servo: Any) -> dict[str, float]:
+    entries = ("torque_enable", "goal_position", "bus_watchdog", "hardware_error_status", "profile_velocity", "profile_acceleration")
+    return {"position": servo.motor.position, "velocity": servo.motor.velocity} | {name: servo.get(name) for name in entries}
+
+
+class SimulatorProcess:
+    """A simulated chain in a process of its own, which ends with this one.
+
+    Args:
+        servos: a `*.servos.json` file.
+        record: see `Server`.
+        over_socket: on a socket; else behind a pseudo-terminal where the system has them.
+
+    Raises:
+        ServoError: it did not start, with its own words for why.
+    """
+
+    def __init__(self, servos: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
+        command = [sys.executable, "-m", "robik.servo.serving", str(servos)]
+        command += ["--record", str(record)] if record else []
+        command += ["--socket"] if over_socket or not hasattr(os, "openpty") else []
+        root = str(Path(__file__).resolve().parents[2])
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            start_new_session=True,  # Ctrl-C is for the player, which still needs the servos to stop on
+        )
+        timer = threading.Timer(START_TIMEOUT, self._process.kill)
+        timer.start()
+        assert self._process.stdout is not None and self._process.stderr is not None
+        self.port = self._process.stdout.readline().strip()
+        timer.cancel()
+        if not self.port:
+            words = self._process.stderr.read().strip().splitlines()
+            self.end()
+            raise ServoError(f"the simulated chain did not start: {words[-1] if words else 'it said nothing'}")
+
+    def command(self, line: str) -> Any:
+        """Does what `Server.obey` lists and gives the reply."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        reply = json.loads(self._process.stdout.readline())
+        if isinstance(reply, dict) and "error" in reply:
+            raise ServoError(f"the simulated chain: {reply['error']}")
+        return reply
+
+    def state(self) -> dict[int, dict[str, float]]:
+        """Position [counts], speed [counts/s] and some entries of every servo, by id, without a packet on the bus."""
+        return {int(id): entries for id, entries in self.command("state").items()}
+
+    def kill(self) -> None:
+        """Ends it at once, as if the cable were pulled."""
+        self._process.kill()
+        self.end()
+
+    def end(self) -> None:
+        """Ends it and waits until it is gone."""
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None and not pipe.closed:
+                _close(pipe)
+        try:
+            self._process.wait(2.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def __enter__(self) -> SimulatorProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+
+def _close(pipe: IO[str]) -> None:
+    try:
+        pipe.close()
+    except BrokenPipeError:
+        return  # the process was gone before what was written to it
+
+
+def main(arguments: list[str]) -> int:
+    """The child: FILE [--record FILE] [--socket]; its port in the first line, commands on its standard input, and ends with that."""
+    record = arguments[arguments.index("--record") + 1] if "--record" in arguments else None
+    try:
+        chain = load_chain(arguments[0])
+        server = Server(chain, Socket() if "--socket" in arguments else PseudoTerminal(), record)
+    except (ServoError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(server.port.name, flush=True)
+    threading.Thread(target=server.obey, args=(sys.stdin, sys.stdout), daemon=True).start()
+    server.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
