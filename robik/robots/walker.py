@@ -38,9 +38,9 @@ ANKLE_Z = 0.045  # of the ankle axes above the sole
 KNEE_CRANK = 0.036  # crank of loop 1, and its lever on the shank
 KNEE_LEVER = radians(32.5)  # from the shank's downward direction to its lever, backward: square to the rod halfway through the knee's range
 ANKLE_CRANK = 0.036  # crank of loop 2, and the bellcrank's front arm
-BELL_FRONT = radians(-147.5)  # likewise, to the bellcrank's front arm
-BELL_REAR = radians(75)  # likewise, to its rear arm
-BELL_ARM = 0.046  # rear arm; longer than the foot's lever, so that the bellcrank need not turn as far as the foot
+BELL_FRONT = radians(-146)  # likewise, to the bellcrank's front arm
+BELL_REAR = radians(76)  # likewise, to its rear arm
+BELL_ARM = 0.050  # rear arm; longer than the foot's lever, so that the bellcrank need not turn as far as the foot
 FOOT_LEVER = np.array([-0.026, 0.0, 0.009])  # from the ankle; near the roll axis, so that rolling the foot hardly pulls on the Cardan rod
 
 HIP = np.array([0.0, LEG_Y, ANKLE_Z + 2 * LINK * cos(CROUCH)])
