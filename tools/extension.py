@@ -1,0 +1,218 @@
+"""Builds the extension's zips into dist/, by Blender's own tool.
+
+One zip per platform and Python, since the compiled wheels of all would pass the extension platform's limit of 200 MB.
+The library goes in as a wheel, like its dependencies, so that `import robik` is the same in Blender and out of it.
+
+    python -m tools.extension                                             this platform, the Pythons of Blender 4.2 to 5.2
+    python -m tools.extension --platform windows-x64 --python 3.13
+    python -m tools.extension --platform all
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+CACHE = CHECKOUT / ".cache"
+DIST = CHECKOUT / "dist"
+MANIFEST = CHECKOUT / "blender_manifest.toml"
+PINS = CHECKOUT / "requirements" / "library.txt"
+ADD_ON = ("__init__.py", "scene", "operators", "panels", "LICENSE")
+LIBRARY = ("robik", "pyproject.toml", "LICENSE")
+
+# Blender's names of the platforms → the wheels' tags that each takes.
+PLATFORMS = {
+    "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
+    "windows-x64": ("win_amd64",),
+    "macos-arm64": ("macosx_14_0_arm64", "macosx_12_0_arm64", "macosx_11_0_arm64"),
+}
+PYTHONS = ("3.11", "3.13")  # Blender 4.2 to 5.0, Blender 5.1 and 5.2
+
+
+@dataclass(frozen=True)
+class Target:
+    """What one zip is for."""
+
+    platform: str
+    python: str
+
+    @classmethod
+    def here(cls) -> Target:
+        """The running platform and Python."""
+        system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(platform.system(), platform.system().lower())
+        machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}.get(platform.machine().lower(), platform.machine().lower())
+        return cls(f"{system}-{machine}", f"{sys.version_info.major}.{sys.version_info.minor}")
+
+    @property
+    def zip(self) -> Path:
+        return DIST / f"robik-{version()}-{self.platform.replace('-', '_')}-py{self.python.replace('.', '')}.zip"
+
+
+def version() -> str:
+    """The extension's version, as its manifest says."""
+    return str(tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["version"])
+
+
+def build(target: Target) -> Path:
+    """The zip for a target; built anew only when something that goes into it has changed."""
+    key_file = CACHE / "extension" / f"{target.zip.stem}.key"
+    key = fingerprint(*ADD_ON, *LIBRARY, MANIFEST.name, PINS.relative_to(CHECKOUT), Path(__file__).relative_to(CHECKOUT))
+    if target.zip.exists() and key_file.exists() and key_file.read_text() == key:
+        return target.zip
+    CACHE.mkdir(exist_ok=True)
+    DIST.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        staged = Path(folder) / "robik"
+        stage(target, staged)
+        unfinished = Path(folder) / target.zip.name
+        blender_tool("build", "--source-dir", staged, "--output-filepath", unfinished)
+        blender_tool("validate", unfinished)
+        os.replace(unfinished, target.zip)
+    key_file.parent.mkdir(exist_ok=True)
+    key_file.write_text(key)
+    return target.zip
+
+
+def stage(target: Target, folder: Path) -> None:
+    """Lays out the extension's content: the add-on, the wheels, and the manifest that lists them."""
+    (folder / "wheels").mkdir(parents=True)
+    for name in ADD_ON:
+        copy(CHECKOUT / name, folder / name)
+    wheels = [library_wheel(), *dependency_wheels(target)]
+    for wheel in wheels:
+        shutil.copy(wheel, folder / "wheels")
+    listed = "".join(f'    "./wheels/{wheel.name}",\n' for wheel in wheels)
+    manifest = MANIFEST.read_text(encoding="utf-8")
+    if manifest.count("\nwheels = []\n") != 1:
+        sys.exit(f"{MANIFEST}: needs the line `wheels = []` once, for the list of wheels to take its place")
+    manifest = manifest.replace("\nwheels = []\n", f'\nplatforms = ["{target.platform}"]\nwheels = [\n{listed}]\n')
+    (folder / MANIFEST.name).write_text(manifest, encoding="utf-8")
+
+
+def library_wheel() -> Path:
+    """The wheel of `robik` as it is in this checkout.
+
+    Its version ends in a fingerprint of its content: Blender keeps an installed wheel that has the name and version of a new one.
+    """
+    mark = fingerprint(*LIBRARY)[:12]
+    folder = CACHE / "wheels" / f"robik-{mark}"
+    if not folder.exists():
+        with tempfile.TemporaryDirectory(dir=CACHE) as work:
+            source = Path(work) / "source"
+            source.mkdir()
+            for name in LIBRARY:
+                copy(CHECKOUT / name, source / name)
+            (source / "setup.cfg").write_text(f"[egg_info]\ntag_build = +{mark}\n", encoding="utf-8")
+            pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", f"{work}/wheels", source)
+            keep(Path(work) / "wheels", folder)
+    return next(folder.glob("robik-*.whl"))
+
+
+def dependency_wheels(target: Target) -> list[Path]:
+    """The pinned wheels of the dependencies, downloaded once for each target."""
+    pins = pinned(target.python)
+    mark = hashlib.sha256("\n".join(pins).encode()).hexdigest()[:12]
+    folder = CACHE / "wheels" / f"{target.platform}-py{target.python}-{mark}"
+    if not folder.exists():
+        tags = [option for tag in PLATFORMS[target.platform] for option in ("--platform", tag)]
+        abis = ("--abi", f"cp{target.python.replace('.', '')}", "--abi", "abi3", "--abi", "none")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as work:
+            wheels = Path(work) / "wheels"
+            pip("download", "--no-deps", "--only-binary=:all:", "--python-version", target.python, *tags, *abis, "--dest", wheels, *pins)
+            keep(wheels, folder)
+    return sorted(folder.glob("*.whl"))
+
+
+def pinned(python: str) -> list[str]:
+    """The pins that hold for a Python version. (pip would read their markers for the Python that it runs in.)"""
+    from packaging.requirements import Requirement
+
+    lines = (line.partition("#")[0].strip() for line in PINS.read_text(encoding="utf-8").splitlines())
+    requirements = (Requirement(line) for line in lines if line)
+    return [f"{r.name}{r.specifier}" for r in requirements if r.marker is None or r.marker.evaluate({"python_version": python})]
+
+
+def blender_tool(*arguments: str | Path) -> None:
+    """Runs the extension tool that Blender brings; it needs no Blender to run."""
+    spec = importlib.util.find_spec("bpy")
+    tools = list(Path(str(spec.origin)).parent.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py")) if spec else []
+    if not tools:
+        sys.exit(f"{sys.executable} has no Blender module to build the extension with; `make extension` sets one up")
+    run(sys.executable, tools[0], *arguments)
+
+
+def pip(*arguments: str | Path) -> None:
+    run(sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments)
+
+
+def run(*command: str | Path) -> None:
+    """Runs a command quietly; if it fails, ends with what it said."""
+    done = subprocess.run(list(map(str, command)), cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode:
+        said = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("WARNING: Location")]
+        sys.exit("\n".join([*said[-30:], f"This failed: {' '.join(map(str, command))}"]))
+
+
+def fingerprint(*names: str | Path) -> str:
+    """A hash of files and folders of the checkout."""
+    digest = hashlib.sha256()
+    for name in names:
+        for file in files(CHECKOUT / name):
+            content = file.read_bytes()
+            digest.update(f"{file.relative_to(CHECKOUT).as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+def files(path: Path) -> Iterator[Path]:
+    """A file, or every file below a folder but Python's caches, in a set order."""
+    if path.is_dir():
+        yield from (file for file in sorted(path.rglob("*")) if file.is_file() and "__pycache__" not in file.parts)
+    elif path.exists():
+        yield path
+
+
+def copy(source: Path, goal: Path) -> None:
+    """Copies what `files` lists."""
+    for file in files(source):
+        place = goal / file.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, place)
+
+
+def keep(folder: Path, place: Path) -> None:
+    """Moves a finished folder into the cache; another process may have been faster with the same."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.rename(folder, place)
+    except OSError:
+        if not place.is_dir():
+            raise
+
+
+def main() -> None:
+    here = Target.here()
+    parser = argparse.ArgumentParser(description="Builds the extension's zips into dist/.")
+    parser.add_argument("--platform", choices=[*PLATFORMS, "all"], default=here.platform, help="default: this one")
+    parser.add_argument("--python", action="append", help=f"default: {' and '.join(PYTHONS)}; may be repeated")
+    arguments = parser.parse_args()
+    for name in PLATFORMS if arguments.platform == "all" else [arguments.platform]:
+        for python in arguments.python or PYTHONS:
+            made = build(Target(name, python))
+            print(f"{made.relative_to(CHECKOUT)}  {made.stat().st_size / 1e6:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
