@@ -344,9 +344,7 @@ class ReferenceSolver:
         lengths[:, 3:] = 2 * multipliers[len(self.constraints) :, None]
         return hessian + np.diag(lengths.ravel())
 
-    def _line_search(
-        self, objective: Objective, tangent: Tangent, state: np.ndarray, step: np.ndarray, slope: float
-    ) -> np.ndarray | None:
+    def _line_search(self, objective: Objective, tangent: Tangent, state: np.ndarray, step: np.ndarray, slope: float) -> np.ndarray | None:
         """The state after the longest part of a step that pulls back onto the constraints and lowers the objective enough."""
         before = objective.value(state)
         rounding = 1e-14 * (1 + abs(before))

@@ -65,7 +65,8 @@ def problems(draw: st.DrawFn, far: bool | None = None, length: int = 3, velocity
     """A random robot with random weights and targets: near ones (a few centimetres and degrees) or far out of reach."""
     mechanism = draw(mechanisms())
     rng = np.random.default_rng(draw(st.integers(0, 9999)))
-    reach = draw(st.sampled_from([0.0, 0.02, 0.1])) if not (draw(st.booleans()) if far is None else far) else draw(st.sampled_from([1.0, 3.0]))
+    far = draw(st.booleans()) if far is None else far
+    reach = draw(st.sampled_from([1.0, 3.0] if far else [0.0, 0.02, 0.1]))
     followed = draw(st.lists(st.sampled_from(["tip", "side", "b0"]), min_size=1, max_size=3, unique=True))
     weights = {name: Weights(tuple(rng.choice([0.0, 0.1, 1.0, 10.0], 3)), tuple(rng.choice([0.0, 0.1, 1.0], 3))) for name in followed}
     targets: list[dict] = [{} for _ in range(length)]
