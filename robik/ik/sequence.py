@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from robik.ik.sqp import CONVERGED, REDUNDANT_TOLERANCE, hold, minimise, pull_back
-from robik.ik.terms import Goals, objective
+from robik.ik.sqp import CONVERGED, hold, minimise
+from robik.ik.terms import objective
+from robik.kinematics.assembly import REDUNDANT_TOLERANCE, pull_back
 from robik.kinematics.elimination import eliminate
 from robik.kinematics.kernels import Placement, close, copy_placement, difference, move, new_placement, place
 from robik.kinematics.rotations import matrix_to_quaternion

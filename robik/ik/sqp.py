@@ -13,21 +13,19 @@ import numpy as np
 from numba import njit
 
 from robik.ik.terms import Terms, closure_curvature, gather, gradient, hessian, new_terms, objective
+from robik.kinematics.assembly import REDUNDANT_TOLERANCE, pull_back
 from robik.kinematics.elimination import (
     Elimination,
     eliminate,
     extend,
     multipliers,
     new_elimination,
-    particular,
     reduce_gradient,
     reduce_matrix,
 )
 from robik.kinematics.kernels import Placement, close, copy_placement, move, new_placement, place, row_gradient
 from robik.mechanism.topology import HINGE, SLIDE, Flat
 
-CLOSURE_TOLERANCE = 1e-11  # of the robot's size
-REDUNDANT_TOLERANCE = 1e-7  # of the robot's size: what rows that the file's numbers contradict may be left with
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
 LARGEST_TURN = 0.5  # rad in one step
@@ -58,38 +56,6 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
         new_elimination(flat), new_terms(flat), new_placement(flat, q), np.zeros((d, d)), np.zeros((d, d)), np.zeros(d), np.zeros(d),
         np.zeros(d), np.zeros(rows), np.zeros(rows), np.zeros(d, np.int64), np.zeros(d),
     )  # fmt: skip
-
-
-@njit(cache=True)
-def pull_back(flat, now, e, correction, right):
-    """Brings `now` onto the loops by Newton steps of the followers, with the factors at hand while they contract, else with new ones.
-
-    Returns the closure residual [m]; above REDUNDANT_TOLERANCE · size it did not succeed.
-    """
-    place(flat, now)
-    residual = close(flat, now)
-    tolerance = CLOSURE_TOLERANCE * flat.size
-    fresh = 0
-    for _ in range(30):
-        if residual <= tolerance:
-            return residual
-        right[:] = -now.value
-        correction[:] = 0.0
-        particular(flat, e, right, correction)
-        largest = 0.0
-        for i in range(correction.shape[0]):
-            largest = max(largest, abs(correction[i]))
-        if not largest < 1.0:
-            return np.inf
-        move(flat, now.q, correction, 1.0, now.q)
-        place(flat, now)
-        before, residual = residual, close(flat, now)
-        if not residual <= 0.3 * before:
-            if largest < 1e-12 or fresh == 6:
-                return residual
-            eliminate(flat, now, e)
-            fresh += 1
-    return residual
 
 
 @njit(cache=True)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, isfinite, isnan
+from math import hypot, inf, isnan
 
 import numpy as np
 
 from robik.errors import MechanismError
 from robik.mechanism.joints import JOINT_TYPES, MOTIONS, SLIDES, TURNS
-from robik.mechanism.pose import IDENTITY, Pose, Vector, vector
+from robik.mechanism.pose import IDENTITY, Pose, Vector, numbers, vector
 
 WORLD = "world"
 UNLIMITED = (-inf, inf)
@@ -45,15 +45,16 @@ class Visual:
     def __post_init__(self) -> None:
         if self.shape not in SHAPES:
             raise MechanismError(f"a visual's shape must be one of {', '.join(SHAPES)}, not {self.shape!r}")
-        size = tuple(float(s) for s in self.size)
-        if len(size) != SHAPES[self.shape] or not all(isfinite(s) for s in size):
-            raise MechanismError(f"a {self.shape}'s size must be {SHAPES[self.shape]} finite numbers, not {self.size!r}")
+        size = numbers(self.size, f"a {self.shape}'s size", SHAPES[self.shape])
         if self.shape != "mesh" and min(size) <= 0:
             raise MechanismError(f"a {self.shape}'s size must be positive, not {size}")
         if (self.shape == "mesh") != bool(self.file):
             raise MechanismError("a visual names a file exactly if its shape is a mesh")
         object.__setattr__(self, "size", size)
-        object.__setattr__(self, "color", tuple(float(c) for c in self.color))
+        color = numbers(self.color, "a visual's color", 4)
+        if not all(0.0 <= c <= 1.0 for c in color):
+            raise MechanismError(f"a visual's color must be red, green, blue, alpha from 0 to 1, not {color}")
+        object.__setattr__(self, "color", color)
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,10 @@ class Body:
     visuals: tuple[Visual, ...] = ()
 
     def __post_init__(self) -> None:
-        mass = float(self.mass)
-        if not (isfinite(mass) and mass >= 0):
+        (mass,) = numbers((self.mass,), f"body {self.name!r}: its mass", 1)
+        if mass < 0:
             raise MechanismError(f"body {self.name!r}: its mass must be zero or more kilograms, not {self.mass}")
-        inertia = tuple(float(v) for v in self.inertia)
-        if len(inertia) != 6 or not all(isfinite(v) for v in inertia):
-            raise MechanismError(f"body {self.name!r}: its inertia must be six finite numbers, not {self.inertia!r}")
+        inertia = numbers(self.inertia, f"body {self.name!r}: its inertia", 6)
         object.__setattr__(self, "mass", mass)
         object.__setattr__(self, "com", vector(self.com, f"body {self.name!r}: its com"))
         object.__setattr__(self, "inertia", inertia)
@@ -134,7 +133,9 @@ class Joint:
         if row.motions is None:
             if not set(self.motions) <= set(MOTIONS) or len(set(self.motions)) != len(self.motions):
                 raise MechanismError(f"{where}: its motions must be a choice of {', '.join(MOTIONS)}, not {self.motions}")
-            motions = tuple(m for m in MOTIONS if m in self.motions)
+            motions = tuple(self.motions)
+            if motions != tuple(m for m in MOTIONS if m in motions):  # values come per motion: a sorted copy would mix them up
+                raise MechanismError(f"{where}: its motions must be in the order {', '.join(MOTIONS)}, not {', '.join(motions)}")
         else:
             if self.motions and tuple(self.motions) != row.motions:
                 raise MechanismError(f"{where}: a {self.type} joint has its own motions; only a general one lists them")
@@ -153,13 +154,14 @@ class Joint:
         self._check_values(where, motions)
 
     def _check_values(self, where: str, motions: tuple[str, ...]) -> None:
-        rest = tuple(float(v) for v in self.rest) or (0.0,) * len(motions)
-        limits = tuple((float(lo), float(hi)) for lo, hi in self.limits) or (UNLIMITED,) * len(motions)
+        rest = numbers(self.rest, f"{where}: its rest values") or (0.0,) * len(motions)
+        try:
+            limits = tuple((float(lo), float(hi)) for lo, hi in self.limits) or (UNLIMITED,) * len(motions)
+        except (TypeError, ValueError, OverflowError):
+            raise MechanismError(f"{where}: its limits must be a pair of numbers per motion, not {self.limits!r}") from None
         for what, values in (("rest", rest), ("limits", limits)):
             if len(values) != len(motions):
                 raise MechanismError(f"{where}: its {what} must have {len(motions)} entries ({', '.join(motions)}), not {len(values)}")
-        if not all(isfinite(v) for v in rest):
-            raise MechanismError(f"{where}: its rest values must be finite, not {rest}")
         for motion, value, (lo, hi) in zip(motions, rest, limits, strict=True):
             if isnan(lo) or isnan(hi) or lo > hi:
                 raise MechanismError(f"{where}: its limits of {motion} must run from low to high, not from {lo} to {hi}")
@@ -239,9 +241,9 @@ class Coupling:
     coefficients: tuple[float, ...] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        coefficients = tuple(float(c) for c in self.coefficients)
-        if not coefficients or not all(isfinite(c) for c in coefficients):
-            raise MechanismError(f"coupling {self.name!r}: its coefficients must be finite numbers, not {self.coefficients!r}")
+        coefficients = numbers(self.coefficients, f"coupling {self.name!r}: its coefficients")
+        if not coefficients:
+            raise MechanismError(f"coupling {self.name!r}: it needs coefficients; [0, 1] makes the follower equal the leader")
         object.__setattr__(self, "coefficients", coefficients)
 
 
@@ -262,6 +264,8 @@ class Mechanism:
     def __post_init__(self) -> None:
         for field in ("bodies", "joints", "frames", "couplings"):
             object.__setattr__(self, field, tuple(getattr(self, field)))
+        if not isinstance(self.name, str) or not self.name:
+            raise MechanismError(f"a robot must have a name, not {self.name!r}")
         if not self.bodies:
             raise MechanismError(f"robot {self.name!r} has no bodies; it needs at least one")
         names = [b.name for b in self.bodies] + [f.name for f in self.frames]
@@ -355,10 +359,13 @@ class Mechanism:
 
 def _unit(values: Iterable[float], what: str) -> Vector:
     v = np.array(vector(values, what))
-    length = float(np.linalg.norm(v))
+    length = hypot(*v)
     if length < 1e-12:
         raise MechanismError(f"{what} must not be zero; give a direction, for example [0, 0, 1]")
-    return vector(v if abs(length - 1.0) <= 4e-16 else v / length, what)
+    if abs(length - 1.0) > 4e-16:  # a unit vector must survive a round trip to the last bit
+        v = v / abs(v).max()  # so that no length overflows
+        v = v / hypot(*v)
+    return vector(v, what)
 
 
 def _perpendicular(axis: Vector, values: Iterable[float], what: str) -> Vector:
@@ -368,7 +375,8 @@ def _perpendicular(axis: Vector, values: Iterable[float], what: str) -> Vector:
     b = b - (a @ b) * a
     if np.linalg.norm(b) < 1e-6:
         raise MechanismError(f"{what} must not be parallel to its axis")
-    return _unit(b, what)
+    b = np.array(_unit(b, what))
+    return _unit(b - (a @ b) * a, what)  # again, for what cancellation left
 
 
 def _any_perpendicular(a: np.ndarray) -> np.ndarray:
@@ -383,6 +391,8 @@ def _unique(names: list[str], kind: str) -> None:
     for name in names:
         if not isinstance(name, str) or not name:
             raise MechanismError(f"a {kind} must have a name, not {name!r}")
+        if name == WORLD and name in seen:
+            raise MechanismError(f"{WORLD!r} is the name of the ground; give the {kind} another")
         if name in seen:
             raise MechanismError(f"two of one name: {kind} {name!r}; names must differ")
         seen.add(name)

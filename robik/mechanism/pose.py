@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import hypot, isfinite
 
 import numpy as np
 
@@ -15,24 +16,28 @@ Quaternion = tuple[float, float, float, float]
 UNIT_TOLERANCE = 1e-3  # a quaternion or an axis further from unit length is taken for a mistake, not for rounding
 
 
+def numbers(values: Iterable[float], what: str, count: int | None = None) -> tuple[float, ...]:
+    """Finite floats, `count` of them if given, or a `MechanismError` that names `what`."""
+    wanted = "finite numbers" if count is None else "a finite number" if count == 1 else f"{count} finite numbers"
+    try:
+        floats = tuple(float(v) for v in values)
+    except (TypeError, ValueError, OverflowError):
+        raise MechanismError(f"{what} must be {wanted}, not {values!r}") from None
+    if count not in (None, len(floats)) or not all(isfinite(v) for v in floats):
+        raise MechanismError(f"{what} must be {wanted}, not {floats[0] if count == 1 and floats else floats}")
+    return floats
+
+
 def vector(values: Iterable[float], what: str) -> Vector:
     """Three finite floats, or a `MechanismError` that names `what`."""
-    try:
-        x, y, z = (float(v) for v in values)
-    except (TypeError, ValueError):
-        raise MechanismError(f"{what} must be three numbers, not {values!r}") from None
-    if not np.isfinite([x, y, z]).all():
-        raise MechanismError(f"{what} must be finite, not {(x, y, z)}")
+    x, y, z = numbers(values, what, 3)
     return (x, y, z)
 
 
 def quaternion(values: Iterable[float], what: str) -> Quaternion:
     """A unit quaternion wxyz with w >= 0; a length that is off by rounding is corrected, by more is an error."""
-    try:
-        q = np.array([float(v) for v in values])
-    except (TypeError, ValueError):
-        raise MechanismError(f"{what} must be four numbers wxyz, not {values!r}") from None
-    length = float(np.linalg.norm(q)) if q.shape == (4,) else float("nan")
+    q = np.array(numbers(values, what, 4))
+    length = hypot(*q)
     if not abs(length - 1.0) < UNIT_TOLERANCE:
         raise MechanismError(f"{what} must be a unit quaternion wxyz, not {tuple(q)}")
     if abs(length - 1.0) > 4e-16:  # a value that is unit already must survive a round trip to the last bit
@@ -57,17 +62,17 @@ def quaternion_matrix(q: np.ndarray | Quaternion) -> np.ndarray:
 def matrix_quaternion(m: np.ndarray) -> np.ndarray:
     """Unit quaternion wxyz (4,) of a rotation matrix (3, 3), by the numerically largest component."""
     t = np.array([m[0, 0] + m[1, 1] + m[2, 2], m[0, 0], m[1, 1], m[2, 2]])
-    k = int(np.argmax(t))
-    if k == 0:
+    largest = int(np.argmax(t))
+    if largest == 0:
         q = np.array([1 + t[0], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]])
     else:
-        i = k - 1
-        j, l = (i + 1) % 3, (i + 2) % 3
+        i = largest - 1
+        j, k = (i + 1) % 3, (i + 2) % 3
         q = np.empty(4)
-        q[0] = m[l, j] - m[j, l]
-        q[1 + i] = 1 + m[i, i] - m[j, j] - m[l, l]
+        q[0] = m[k, j] - m[j, k]
+        q[1 + i] = 1 + m[i, i] - m[j, j] - m[k, k]
         q[1 + j] = m[j, i] + m[i, j]
-        q[1 + l] = m[l, i] + m[i, l]
+        q[1 + k] = m[k, i] + m[i, k]
     q /= np.linalg.norm(q)
     return -q if q[0] < 0 else q
 

@@ -8,6 +8,7 @@ has the world's orientation in the rest pose (paper, III-A and III-B).
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robik.errors import MechanismError
-from robik.mechanism.joints import MOTIONS, SLIDES
+from robik.mechanism.joints import MOTIONS, SLIDES, TURNS
 from robik.mechanism.model import WORLD, Joint, Mechanism
 from robik.mechanism.pose import matrix_quaternion
 
@@ -34,8 +35,8 @@ class Flat(NamedTuple):
     `upper`: bounds on the coordinate `dof_q` (-1 for a ball's).
     Cuts (k): `cut_a`, `cut_b`: bodies; rows `cut_row[i]` to `cut_row[i + 1]`; `loop`: the degrees of freedom between a and b, from a
     outwards, `loop_at[i]` to `loop_at[i + 1]`, with `loop_sign` -1 on a's side.
-    Rows (m): `row_kind`, `row_cut`; OFFSET: (R_a u) · (p_b - p_a), DOT: (R_a u) · (R_b w), scaled by `size`; `row_u`, `row_w` in the
-    state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
+    Rows (m): `row_kind`, `row_cut`; OFFSET: (R_a u) · (p_b - p_a) - `row_shift`, DOT: (R_a u) · (R_b w), scaled by `size`; `row_u`,
+    `row_w` in the state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
     Couplings: `gear_follower`, `gear_leader` (dofs), `gear_coefficients` (g, degree + 1).
     Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns `group_columns` with
     their starts. Rows from m on are couplings.
@@ -71,6 +72,7 @@ class Flat(NamedTuple):
     row_cut: np.ndarray
     row_u: np.ndarray
     row_w: np.ndarray
+    row_shift: np.ndarray
     gear_follower: np.ndarray
     gear_leader: np.ndarray
     gear_coefficients: np.ndarray
@@ -115,17 +117,21 @@ def joint_matrices(joint: Joint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A joint's frames in the rest pose: parent side (3, 3) with its origin (3,), both as if all coordinates were zero, and the
     child side (3, 3); world coordinates."""
     child = joint.matrix
-    slides, turn = np.zeros(3), np.eye(3)
+    parent = child @ turn_matrix(joint, joint.rest).T
     values = dict(zip(joint.motions, joint.rest, strict=True))
-    for k, name in enumerate(SLIDES):
-        slides[k] = values.get(name, 0.0)
+    return parent, np.array(joint.position) - parent @ [values.get(name, 0.0) for name in SLIDES], child
+
+
+def turn_matrix(joint: Joint, values: Sequence[float]) -> np.ndarray:
+    """The rotation (3, 3) of a joint's child side against its parent side, at the given value per motion [rad or m]."""
+    turns = dict(zip(joint.motions, values, strict=True))
     if joint.is_ball:
-        turn = rotation_vector_matrix(np.array([values["rx"], values["ry"], values["rz"]]))
-    else:
-        for k, name in enumerate(("rx", "ry", "rz")):
-            turn = turn @ rotation_vector_matrix(values.get(name, 0.0) * np.eye(3)[k])
-    parent = child @ turn.T
-    return parent, np.array(joint.position) - parent @ slides, child
+        return rotation_vector_matrix(np.array([turns["rx"], turns["ry"], turns["rz"]]))
+    matrix = np.eye(3)
+    for k, name in enumerate(TURNS):
+        if name in turns:
+            matrix = matrix @ rotation_vector_matrix(turns[name] * np.eye(3)[k])
+    return matrix
 
 
 def rotation_vector_matrix(v: np.ndarray) -> np.ndarray:
@@ -138,27 +144,27 @@ def rotation_vector_matrix(v: np.ndarray) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
 
 
-def build_topology(mechanism: Mechanism) -> Topology:
+def build_topology(mechanism: Mechanism, driven: bool = False) -> Topology:
     """Chooses the tree and lays everything out flat.
+
+    With `driven`, a cut joint that is actuated gets the rows of `drive_rows` as well, after its own: forward kinematics needs them.
 
     Actuated joints are preferred for the tree, joints with many free motions for the cuts: a cut's equations are what its joint
     does not leave free. A robot that nothing ties to the world floats: its first body hangs on the world by all six motions.
     """
     tied = any(j.parent == WORLD for j in mechanism.joints)
-    root = None if tied else mechanism.bodies[0].name
-    for joint in mechanism.joints:
-        if joint.parent == WORLD and joint.type == "free":
-            root = joint.child
     floating = Joint("(floating base)", "free", WORLD, mechanism.bodies[0].name, position=tuple(mechanism.bodies[0].rest_com))
     joints = list(mechanism.joints) if tied else [floating, *mechanism.joints]
     coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
     wanted = {j.name for j in joints if j.actuated or not coupled.isdisjoint(j.coordinate_names)}
     tree = _spanning_tree(joints, wanted)
-    return _Layout(mechanism, joints, tree, root).topology()
+    root = next((body for body, i in tree if joints[i].type == "free" and joints[i].parent == WORLD), None)
+    return _Layout(mechanism, joints, tree, root, driven).topology()
 
 
 def _spanning_tree(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int]]:
-    """(body, index of the joint it hangs on), parents first: Prim's algorithm, `wanted` joints first; ties go to the body nearer to the root."""
+    """(body, index of the joint it hangs on), parents first: Prim's algorithm, `wanted` joints first, then
+    those with few motions; ties go to the body nearer to the root."""
     touching: dict[str, list[int]] = {}
     for i, joint in enumerate(joints):
         for end in (joint.parent, joint.child):
@@ -188,8 +194,8 @@ def _spanning_tree(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int
 class _Layout:
     """Fills the flat arrays of one mechanism."""
 
-    def __init__(self, mechanism: Mechanism, joints: list[Joint], tree: list[tuple[str, int]], root: str | None):
-        self.mechanism, self.joints, self.tree, self.root = mechanism, joints, tree, root
+    def __init__(self, mechanism: Mechanism, joints: list[Joint], tree: list[tuple[str, int]], root: str | None, driven: bool):
+        self.mechanism, self.joints, self.tree, self.root, self.driven = mechanism, joints, tree, root, driven
         self.body_at = {WORLD: 0} | {body: i + 1 for i, (body, _) in enumerate(tree)}
         self.rest_com = np.zeros((len(tree) + 1, 3))
         for body in mechanism.bodies:
@@ -291,7 +297,10 @@ class _Layout:
             parent_R, parent_p, child_R = joint_matrices(joint)
             pa[i] = parent_p - self.rest_com[a[i]]
             pb[i] = np.array(joint.position) - self.rest_com[b[i]]
-            rows.extend((kind, i, u, w) for kind, u, w in _rows(joint, parent_R, child_R))
+            own = _rows(joint, parent_R, child_R)
+            if self.driven and joint.actuated:
+                own += [row[:3] for row in drive_rows(joint, joint.rest)]
+            rows.extend((kind, i, u, w) for kind, u, w in own)
             row_at.append(len(rows))
             inward, outward = _path(int(tip[a[i]]), before), _path(int(tip[b[i]]), before)
             shared = set(inward) & set(outward)
@@ -305,6 +314,7 @@ class _Layout:
             "loop": _ints(loop), "loop_sign": np.array(sign, dtype=float), "loop_at": _ints(loop_at),
             "row_kind": _ints([r[0] for r in rows]), "row_cut": _ints([r[1] for r in rows]),
             "row_u": np.array([r[2] for r in rows]).reshape(-1, 3), "row_w": np.array([r[3] for r in rows]).reshape(-1, 3),
+            "row_shift": np.zeros(len(rows)),
         }  # fmt: skip
 
     def _gears(self) -> dict[str, np.ndarray]:
@@ -315,11 +325,11 @@ class _Layout:
             for end in (coupling.follower, coupling.leader):
                 if end not in self.dofs:
                     raise MechanismError(
-                        f"coupling {coupling.name!r}: {end!r} closes a loop or belongs to a ball, and such a coordinate cannot be coupled yet"
+                        f"coupling {coupling.name!r}: {end!r} closes a loop or belongs to a ball; only scalar coordinates of tree joints can be coupled"
                     )
-            (f, f_sign), (l, l_sign) = self.dofs[coupling.follower], self.dofs[coupling.leader]
-            follower.append(f)
-            leader.append(l)
+            (dof, f_sign), (lead, l_sign) = self.dofs[coupling.follower], self.dofs[coupling.leader]
+            follower.append(dof)
+            leader.append(lead)
             for k, c in enumerate(coupling.coefficients):
                 coefficients[g, k] = c * f_sign * l_sign**k
         return {"gear_follower": _ints(follower), "gear_leader": _ints(leader), "gear_coefficients": coefficients}
@@ -382,7 +392,7 @@ def _chain(joint: Joint, flipped: bool) -> list[_Motion]:
 def _rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
     """What the joint does not leave free, as (kind, u, w): the minimal number of rows (paper, III-B)."""
     rows = [(OFFSET, parent_R[:, k], np.zeros(3)) for k, name in enumerate(SLIDES) if name not in joint.motions]
-    turns = [k for k, name in enumerate(("rx", "ry", "rz")) if name in joint.motions]
+    turns = [k for k, name in enumerate(TURNS) if name in joint.motions]
     if len(turns) == 0:
         pairs = [(0, 1), (1, 2), (2, 0)]
     elif len(turns) == 1:
@@ -392,6 +402,18 @@ def _rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[tuple
     else:
         pairs = []
     return rows + [(DOT, parent_R[:, i], child_R[:, j]) for i, j in pairs]
+
+
+def drive_rows(joint: Joint, values: Sequence[float]) -> list[tuple[int, np.ndarray, np.ndarray, float]]:
+    """Rows (kind, u, w, shift) that hold a joint at the given value per motion [rad or m] (paper, III-B, active joints). All three
+    turns are held, those that its own rows lock once more: what is redundant falls out of the elimination."""
+    parent_R, _, child_R = joint_matrices(joint)
+    given = dict(zip(joint.motions, values, strict=True))
+    rows = [(OFFSET, parent_R[:, k], np.zeros(3), given[name]) for k, name in enumerate(SLIDES) if name in given]
+    if any(name in given for name in TURNS):
+        turned = parent_R @ turn_matrix(joint, values)
+        rows += [(DOT, turned[:, i], child_R[:, j], 0.0) for i, j in ((0, 1), (1, 2), (2, 0))]
+    return rows
 
 
 def _path(tip: int, before: np.ndarray) -> list[int]:

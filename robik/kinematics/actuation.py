@@ -1,0 +1,94 @@
+"""States → actuator values: read off the poses of a joint's two bodies, without jumps of 2π (paper, IV-C)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robik.kinematics.rotations import quaternion_matrices
+from robik.mechanism.joints import SLIDES, TURNS
+from robik.mechanism.model import Joint
+from robik.mechanism.pose import matrix_quaternion
+from robik.mechanism.topology import Topology, joint_matrices
+
+
+def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+    """Values (T, actuators) [rad or m] of `Mechanism.actuators`.
+
+    Args:
+        q: (T, nq) coordinates of the tree, which hold a scalar motion's value as it is.
+        com, quaternion: (T, n, 3) and (T, n, 4) of the state frames, in the topology's order; what cuts and balls are read from.
+    """
+    columns = [joint_values(topology, joint, q, com, quaternion) for joint in topology.mechanism.actuated]
+    return np.concatenate(columns, axis=1) if columns else np.zeros((len(q), 0))
+
+
+def joint_values(topology: Topology, joint: Joint, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`."""
+    found = [topology.dofs.get(name) for name in joint.coordinate_names]
+    if found and all(found):
+        return np.stack([sign * q[:, topology.flat.dof_q[dof]] for dof, sign in found], axis=1)  # type: ignore[misc]
+    offset, turn = _relative(topology, joint, com, quaternion)
+    slides = [offset[:, k : k + 1] for k, name in enumerate(SLIDES) if name in joint.motions]
+    return np.concatenate([*slides, _turns(joint, turn)], axis=1)
+
+
+def _relative(topology: Topology, joint: Joint, com: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Offset (T, 3) and rotation (T, 3, 3) of the joint's child side, seen from its parent side."""
+    parent_R, parent_p, child_R = joint_matrices(joint)
+
+    def side(body: str, local_R: np.ndarray, anchor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        b = topology.body_at[body]
+        if b == 0:
+            return np.broadcast_to(anchor, (len(com), 3)), np.broadcast_to(local_R, (len(com), 3, 3))
+        R = quaternion_matrices(quaternion[:, b - 1])
+        return com[:, b - 1] + R @ (anchor - topology.rest_com[b]), R @ local_R
+
+    near, near_R = side(joint.parent, parent_R, parent_p)
+    far, far_R = side(joint.child, child_R, np.array(joint.position))
+    back = np.swapaxes(near_R, 1, 2)
+    return np.einsum("tij,tj->ti", back, far - near), back @ far_R
+
+
+def _turns(joint: Joint, R: np.ndarray) -> np.ndarray:
+    """Angles (T, turns) of the relative rotations R (T, 3, 3): of one hinge, of two in a row, or a ball's rotation vector."""
+    axes = [k for k, name in enumerate(TURNS) if name in joint.motions]
+    rest = np.array([v for v, m in zip(joint.rest, joint.motions, strict=True) if m in TURNS])
+    if len(axes) == 3:
+        return _rotation_vectors(R, rest)
+    if not axes:
+        return np.zeros((len(R), 0))
+    first = axes[0]
+    i, j = (first + 1) % 3, (first + 2) % 3
+    if len(axes) == 1:
+        angles = np.arctan2(R[:, j, i] - R[:, i, j], R[:, i, i] + R[:, j, j])[:, None]
+    else:
+        second = axes[1]  # its axis does not turn with itself: it shows how far the first hinge turned
+        angle = np.arctan2(R[:, j, second], R[:, i, second]) - (0.0 if second == i else 0.5 * np.pi)
+        m, n = (second + 1) % 3, (second + 2) % 3
+        # the first axis does not turn with the first hinge: seen from the child it shows the second one
+        other = np.arctan2(-R[:, first, n], R[:, first, m]) if first == m else np.arctan2(R[:, first, m], R[:, first, n])
+        angles = np.stack([angle, other], axis=1)
+    return rest + np.unwrap(np.vstack([np.zeros((1, angles.shape[1])), angles - rest]), axis=0)[1:]
+
+
+def _rotation_vectors(R: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Rotation vectors (T, 3), each the one nearest to the one before, which may go beyond π."""
+    vectors = np.empty((len(R), 3))
+    last = rest
+    for k, turn in enumerate(R):
+        v = _log(turn)
+        angle = float(np.linalg.norm(v))
+        if angle > 1e-12:
+            turns = np.round((last @ v / angle - angle) / (2 * np.pi))
+            v = v * (1 + 2 * np.pi * turns / angle)
+        elif np.linalg.norm(last) > np.pi:
+            v = last * (np.round(np.linalg.norm(last) / (2 * np.pi)) * 2 * np.pi / np.linalg.norm(last))
+        vectors[k] = last = v
+    return vectors
+
+
+def _log(R: np.ndarray) -> np.ndarray:
+    """Rotation vector (3,) of a rotation matrix (3, 3), through its quaternion."""
+    w, *v = matrix_quaternion(R)
+    s = float(np.linalg.norm(v))
+    return np.array(v) * (2.0 if s < 1e-12 else 2.0 * np.arctan2(s, w) / s)

@@ -1,0 +1,222 @@
+"""Forward kinematics: actuator values → where every body is (paper, III-C)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from robik.errors import MechanismError
+from robik.kinematics.assembly import REDUNDANT_TOLERANCE, pull_back
+from robik.kinematics.elimination import eliminate, new_elimination
+from robik.kinematics.frames import own_frames, robot_com
+from robik.kinematics.kernels import close, move, new_placement, place, row_gradient
+from robik.kinematics.rotations import matrix_to_quaternion
+from robik.mechanism.model import Joint, Mechanism
+from robik.mechanism.pose import Pose, matrix_quaternion
+from robik.mechanism.topology import BALL, build_topology, drive_rows, turn_matrix
+
+LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """Where a robot's bodies are.
+
+    Attributes:
+        position, quaternion: (n, 3) [m] and (n, 4) wxyz of each body's own frame, in the mechanism's order, world coordinates.
+        com: (3,) the robot's centre of mass [m].
+        residual: largest closure residual [m]; rotations count by the robot's size.
+        assembled: whether the loops close at these actuator values; if not, this is the nearest that was found.
+    """
+
+    position: np.ndarray
+    quaternion: np.ndarray
+    com: np.ndarray
+    residual: float
+    assembled: bool
+
+
+class ForwardKinematics:
+    """Poses a robot by its actuators, each time starting from where it was.
+
+    Args:
+        mechanism: the robot.
+
+    Attributes:
+        root: name of the floating body, None where the robot is grounded.
+    """
+
+    def __init__(self, mechanism: Mechanism):
+        self.mechanism = mechanism
+        self.topology = build_topology(mechanism, driven=True)
+        self.root = self.topology.root
+        self._flat = self.topology.flat
+        self._elimination = new_elimination(self._flat)
+        self._scratch = np.zeros(len(self._flat.before)), np.zeros(len(self._flat.row_kind) + len(self._flat.gear_leader))
+        self._drives = self._find_drives()
+        held = [d for joint, dofs, _ in self._drives if dofs for d in dofs]
+        self._elimination.free[held] = False
+        if self.root is not None:
+            self._elimination.free[: self._flat.tip[self.topology.body_at[self.root]] + 1] = False
+        self._rest_values = np.array([v for joint in mechanism.actuated for v in joint.rest])
+        self.reset()
+
+    def _find_drives(self) -> list[tuple[Joint, list[int], int]]:
+        """Per actuated joint: the degrees of freedom it sets directly, or else its first drive row."""
+        drives = []
+        for joint in self.mechanism.actuated:
+            if joint in self.topology.tree:
+                b = self.topology.tree.index(joint)
+                first = int(self._flat.at_v[self._flat.first[b]])
+                drives.append((joint, list(range(first, int(self._flat.tip[b]) + 1)), -1))
+            else:
+                cut = self.topology.cuts.index(joint)
+                rows = len(drive_rows(joint, joint.rest))
+                drives.append((joint, [], int(self._flat.cut_row[cut + 1]) - rows))
+        return drives
+
+    def reset(self) -> None:
+        """Back to the rest pose."""
+        self._now = new_placement(self._flat, self.topology.rest)
+        self._values = self._rest_values.copy()
+        self._drive(self._values)
+        place(self._flat, self._now)
+        close(self._flat, self._now)
+        eliminate(self._flat, self._now, self._elimination)
+
+    def solve(self, values: np.ndarray, base: Pose | None = None) -> Assembly:
+        """The assembly at actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
+
+        Args:
+            values: one per actuator.
+            base: the floating root's own frame in the world; where it was if left out.
+
+        Raises:
+            MechanismError: a wrong number of values, or values that are not finite.
+        """
+        values = np.asarray(values, dtype=float)
+        if values.shape != self._values.shape or not np.isfinite(values).all():
+            raise MechanismError(f"robot {self.mechanism.name!r} wants {len(self._values)} finite actuator values, not {values}")
+        if base is not None and self.root is not None:
+            self._put_base(base)
+        start, away = self._values, float(np.abs(values - self._values).max(initial=0.0))
+        parts = int(np.ceil(away / LARGEST_MOVE)) if len(self.topology.cuts) and away < 100.0 else 1
+        residual = 0.0
+        for part in range(1, max(parts, 1) + 1):
+            self._drive(start + (values - start) * part / max(parts, 1))
+            residual = self._close()
+        self._values = values.copy()
+        return self._assembly(residual)
+
+    def _drive(self, values: np.ndarray) -> None:
+        at = 0
+        for joint, dofs, row in self._drives:
+            own = values[at : at + len(joint.motions)]
+            at += len(joint.motions)
+            if not dofs:
+                for k, (_, u, w, shift) in enumerate(drive_rows(joint, own)):
+                    self._flat.row_u[row + k], self._flat.row_w[row + k], self._flat.row_shift[row + k] = u, w, shift
+                continue
+            b = self.topology.tree.index(joint)
+            for name, value in zip(joint.coordinate_names, own, strict=True):
+                if name in self.topology.dofs:
+                    dof, sign = self.topology.dofs[name]
+                    self._now.q[self._flat.dof_q[dof]] = sign * value
+            for m in range(self._flat.first[b], self._flat.last[b]):
+                if self._flat.kind[m] == BALL:
+                    turn = turn_matrix(joint, own)
+                    flipped = self.topology.body_at[joint.child] != b
+                    self._now.q[self._flat.at_q[m] : self._flat.at_q[m] + 4] = matrix_quaternion(turn.T if flipped else turn)
+
+    def _put_base(self, base: Pose) -> None:
+        """Sets the six coordinates of the floating root."""
+        b = self.topology.body_at[self.root or ""]
+        body = self.mechanism.bodies[self.topology.order[b - 1]]
+        state = base.matrix @ body.pose.matrix.T
+        joint_R = state @ self._flat.to_child_R[b].T
+        joint_p = base.point(body.com) - joint_R @ self._flat.to_child_p[b]
+        first = int(self._flat.at_q[self._flat.first[b]])
+        parent = self._flat.from_parent_R[b]
+        self._now.q[first : first + 3] = parent.T @ (joint_p - self._flat.from_parent_p[b])
+        self._now.q[first + 3 : first + 7] = matrix_quaternion(parent.T @ joint_R)
+
+    def _close(self) -> float:
+        before = self._now.q.copy()
+        residual = pull_back(self._flat, self._now, self._elimination, *self._scratch)
+        if residual <= REDUNDANT_TOLERANCE * self._flat.size:
+            return float(residual)
+        self._now.q[:] = before
+        self._nearest()
+        place(self._flat, self._now)
+        close(self._flat, self._now)
+        eliminate(self._flat, self._now, self._elimination)
+        return float(pull_back(self._flat, self._now, self._elimination, *self._scratch)) if self._nearly() else self._gap()
+
+    def _gap(self) -> float:
+        place(self._flat, self._now)
+        return float(close(self._flat, self._now))
+
+    def _nearly(self) -> bool:
+        return self._gap() < 1e-4 * self._flat.size
+
+    def _nearest(self) -> None:
+        """Least squares of the closure over what no actuator sets: eq. 1, from far away, by Levenberg-Marquardt in a trust region."""
+        flat, now, origin = self._flat, self._now, self._now.q.copy()
+        passive = np.flatnonzero(self._elimination.free)
+        if not len(passive) or not len(now.value):
+            return
+        step, J = np.zeros(len(flat.before)), np.zeros((len(now.value), len(flat.before)))
+
+        def at(y: np.ndarray) -> np.ndarray:
+            step[passive] = y
+            move(flat, origin, step, 1.0, now.q)
+            place(flat, now)
+            close(flat, now)
+            return now.value.copy()
+
+        def slope(y: np.ndarray) -> np.ndarray:
+            at(y)
+            J[:] = 0.0
+            for row in range(len(J)):
+                row_gradient(flat, now, row, J[row])
+            return J[:, passive].copy()
+
+        exact = not (flat.ball[passive] >= 0).any()  # a ball's screws differ from the derivatives of its rotation vector away from zero
+        jacobian = slope if exact else "2-point"
+        found = least_squares(at, np.zeros(len(passive)), jac=jacobian, xtol=1e-12, ftol=1e-14, gtol=1e-14, max_nfev=200)
+        at(found.x)
+
+    def _assembly(self, residual: float) -> Assembly:
+        quaternion = np.zeros((1, len(self.topology.order), 4))
+        quaternion[..., 0] = 1.0
+        for b in range(quaternion.shape[1]):
+            matrix_to_quaternion(self._now.R[b + 1], quaternion[0, b])
+        position, turned = own_frames(self.topology, self._now.c[None, 1:], quaternion)
+        com = robot_com(self.mechanism, position, turned)[0]
+        return Assembly(position[0], turned[0], com, residual, residual <= REDUNDANT_TOLERANCE * self._flat.size)
+
+
+def body_poses(
+    mechanism: Mechanism, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The bodies' own frames along actuator values.
+
+    Args:
+        mechanism: the robot.
+        values: (T, A) [rad or m], in the order of `Mechanism.actuators`.
+        base: (T, 3) [m] and (T, 4) wxyz of the floating root's own frame; in its rest pose if left out.
+
+    Returns:
+        Positions (T, n, 3) [m], quaternions (T, n, 4) without sign flips, and closure residuals (T,) [m].
+    """
+    fk = ForwardKinematics(mechanism)
+    n = len(mechanism.bodies)
+    position, quaternion, residual = np.zeros((len(values), n, 3)), np.zeros((len(values), n, 4)), np.zeros(len(values))
+    for k, row in enumerate(values):
+        found = fk.solve(row, None if base is None else Pose(tuple(base[0][k]), tuple(base[1][k])))
+        position[k], quaternion[k], residual[k] = found.position, found.quaternion, found.residual
+    flips = np.cumprod(np.where(np.einsum("tni,tni->tn", quaternion[1:], quaternion[:-1]) < 0, -1.0, 1.0), axis=0)
+    quaternion[1:] *= flips[..., None]
+    return position, quaternion, residual

@@ -1,0 +1,143 @@
+"""TargetClip → Motion: every frame of a clip, each from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+
+import numpy as np
+
+from robik.errors import ClipError
+from robik.ik.objectives import Settings
+from robik.ik.solver import Solver
+from robik.ik.sqp import CONVERGED
+from robik.kinematics.actuation import actuator_values
+from robik.kinematics.frames import frame_poses, own_frames, robot_com
+from robik.kinematics.rotations import quaternion_matrices
+from robik.mechanism.model import Mechanism
+from robik.retarget.clip import TargetClip
+from robik.retarget.motion import Motion, Report
+
+CHUNK = 16  # frames solved between two looks at the clock
+POSITION_MET = 1e-3  # m: a target further away is said to fall short
+ORIENTATION_MET = 1e-2  # rad, likewise
+
+
+class Retargeting:
+    """A retargeting under way, so that a caller can show progress and stop between chunks of frames.
+
+    Args:
+        mechanism: the robot, which starts in its rest pose.
+        clip: what it should follow.
+        settings: weights, regularizers, limits.
+
+    Raises:
+        ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow.
+    """
+
+    def __init__(self, mechanism: Mechanism, clip: TargetClip, settings: Settings = Settings()):  # noqa: B008 - immutable
+        clip.check(mechanism)
+        if not clip.tracks and clip.com is None:
+            raise ClipError("the clip has no targets; give at least one frame or the centre of mass something to follow")
+        if unknown := set(settings.targets) - set(mechanism.frame_names):
+            raise ClipError(
+                f"the settings weigh {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; "
+                f"it has {', '.join(mechanism.frame_names)}"
+            )
+        self.mechanism, self.clip, self.settings = mechanism, clip, settings
+        self.solver = Solver(mechanism, tuple(clip.tracks), settings, clip.com is not None)
+        self._output = self.solver.room(len(clip.times))
+        self._milliseconds = np.zeros(len(clip.times))
+        self._done = 0
+
+    def steps(self) -> Iterator[int]:
+        """Solves chunk by chunk and yields how many frames are done."""
+        frames = len(self.clip.times)
+        position, rotation = self.solver.arrays(self.clip.tracks, frames)
+        com = self.clip.com if self.clip.com is not None else np.zeros((frames, 3))
+        threshold = self.solver.thresholds(self.clip.times)
+        while self._done < frames:
+            stop = min(self._done + CHUNK, frames)
+            began = perf_counter()
+            self.solver.solve(self._output, self._done, stop, position, rotation, com, threshold)
+            self._milliseconds[self._done : stop] = 1e3 * (perf_counter() - began) / (stop - self._done)
+            self._done = stop
+            yield stop
+
+    def motion(self) -> Motion:
+        """What came out, once every frame is done."""
+        if self._done < len(self.clip.times):
+            raise ClipError(f"only {self._done} of {len(self.clip.times)} frames are solved; run all steps first")
+        topology, out = self.solver.topology, self._output
+        values = actuator_values(topology, out.q, out.position, out.quaternion)
+        position, quaternion = own_frames(topology, out.position, out.quaternion)
+        com = robot_com(self.mechanism, position, quaternion)
+        return Motion(
+            times=self.clip.times,
+            actuators=self.mechanism.actuators,
+            values=values,
+            bodies=tuple(b.name for b in self.mechanism.bodies),
+            position=position,
+            quaternion=quaternion,
+            com=com,
+            report=self._report(values, position, quaternion, com),
+        )
+
+    def _report(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> Report:
+        frames, names = len(self.clip.times), tuple(self.clip.tracks)
+        apart, turned = np.full((frames, len(names)), np.nan), np.full((frames, len(names)), np.nan)
+        for i, name in enumerate(names):
+            track, weights = self.clip.tracks[name], self.settings.weights(name)
+            x, R = frame_poses(self.mechanism, name, position, quaternion)
+            if track.position is not None and any(weights.position):
+                apart[:, i] = _distance(x - track.position, weights.position)
+            if track.quaternion is not None and any(weights.orientation):
+                turned[:, i] = _angle(R, quaternion_matrices(track.quaternion), weights.orientation)
+        off = np.full(frames, np.nan)
+        if self.clip.com is not None and any(self.settings.com_weight):
+            off = _distance(com - self.clip.com, self.settings.com_weight)
+        velocity = np.zeros_like(values)
+        if frames > 1:
+            velocity[1:] = np.diff(values, axis=0) / np.diff(self.clip.times)[:, None]
+        out = self._output
+        short = tuple((k, why) for k in range(frames) if (why := self._why(k, names, apart[k], turned[k], off[k], values[k])))
+        return Report(names, apart, turned, off, out.residual.copy(), out.iterations.copy(), velocity, self._milliseconds.copy(), short)
+
+    def _why(self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float, values: np.ndarray) -> str:
+        """What fell short in a frame, in words; empty if nothing did."""
+        found = [f"{name} is {1e3 * e:.1f} mm off" for name, e in zip(names, apart, strict=True) if e > POSITION_MET]
+        found += [f"{name} is turned {np.degrees(e):.1f}° off" for name, e in zip(names, turned, strict=True) if e > ORIENTATION_MET]
+        if off > POSITION_MET:
+            found.append(f"the centre of mass is {1e3 * off:.1f} mm off")
+        if found and (at_limit := self._at_limit(values)):
+            found.append(f"at its limit: {', '.join(at_limit)}")
+        if self._output.status[k] != CONVERGED:
+            found.append("the solver stopped before the optimum")
+        return "; ".join(found)
+
+    def _at_limit(self, values: np.ndarray) -> list[str]:
+        limits = [limit for joint in self.mechanism.actuated for limit in joint.limits]
+        held = [v <= lo + 1e-9 or v >= hi - 1e-9 for v, (lo, hi) in zip(values, limits, strict=True)]
+        return [name for name, at in zip(self.mechanism.actuators, held, strict=True) if at and self.settings.joint_limits]
+
+
+def retarget(mechanism: Mechanism, clip: TargetClip, settings: Settings = Settings()) -> Motion:  # noqa: B008 - immutable
+    """Follows a clip with a robot. See `Retargeting`."""
+    work = Retargeting(mechanism, clip, settings)
+    for _ in work.steps():
+        pass
+    return work.motion()
+
+
+def _distance(error: np.ndarray, weight: tuple[float, float, float]) -> np.ndarray:
+    """Length (T,) of the errors (T, 3) along the axes that count."""
+    return np.linalg.norm(error[:, np.array(weight) > 0], axis=1)
+
+
+def _angle(R: np.ndarray, target: np.ndarray, weight: tuple[float, float, float]) -> np.ndarray:
+    """Angle (T,) [rad] between orientations (T, 3, 3): of the whole frame, or the largest among the axes that count if only one does."""
+    counted = np.flatnonzero(np.array(weight) > 0)
+    difference = R - target
+    if len(counted) > 1:  # |R - R̂|² = 8 sin²(angle / 2)
+        return 2 * np.arcsin(np.minimum(1.0, np.linalg.norm(difference, axis=(1, 2)) / np.sqrt(8.0)))
+    return 2 * np.arcsin(np.minimum(1.0, 0.5 * np.linalg.norm(difference[:, :, counted[0]], axis=1)))
