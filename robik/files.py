@@ -47,5 +47,7 @@ def read_json(path: str | Path) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise FormatError(f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise FormatError(f"{path}: not JSON that can be read: {error}") from None
     except RecursionError:
         raise FormatError(f"{path}: nested too deeply to be a file of ours") from None

@@ -39,7 +39,7 @@ def quaternion(values: Iterable[float], what: str) -> Quaternion:
     q = np.array(numbers(values, what, 4))
     length = hypot(*q)
     if not abs(length - 1.0) < UNIT_TOLERANCE:
-        raise MechanismError(f"{what} must be a unit quaternion wxyz, not {tuple(q)}")
+        raise MechanismError(f"{what} must be a unit quaternion wxyz, not {tuple(q.tolist())}")
     if abs(length - 1.0) > 4e-16:  # a value that is unit already must survive a round trip to the last bit
         q = q / length
     first = q[np.flatnonzero(q)[0]]
