@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from math import isfinite, tau
+from math import ceil, isfinite, tau
 from pathlib import Path
 
 import numpy as np
@@ -76,8 +76,8 @@ class Servo:
         return self.direction * self.gear_ratio * self.table.counts_per_turn / tau
 
     def velocity_units(self, speed: float) -> int:
-        """An actuator's speed [rad/s or m/s] in the servo's unit, rounded down but at least 1."""
-        return max(1, int(abs(speed) * self.gear_ratio / VELOCITY_UNIT))
+        """An actuator's speed [rad/s or m/s] in the servo's unit, rounded up: 0 would mean no limit at all."""
+        return max(1, ceil(abs(speed) * self.gear_ratio / VELOCITY_UNIT - 1e-9))
 
     def speed(self, units: float) -> float:
         """The actuator's velocity [rad/s or m/s] from the servo's unit."""
@@ -224,7 +224,8 @@ def load_chain(path: str | Path) -> ServoChain:
     if not isinstance(entries, list):
         raise ServoError(f'{path}: "servos" must be a list of servos')
     try:
-        return ServoChain(tuple(_servo(k, entry) for k, entry in enumerate(entries)), data.get("baud_rate", 1_000_000), data.get("robot", ""))
+        servos = tuple(_servo(k, entry) for k, entry in enumerate(entries))
+        return ServoChain(servos, data.get("baud_rate", 1_000_000), data.get("robot", ""))
     except ServoError as error:
         raise ServoError(f"{path}: {error}") from None
 

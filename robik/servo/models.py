@@ -5,7 +5,7 @@ Everything is the vendor's documentation of Protocol 2.0 devices: addresses, siz
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import tau
 
@@ -182,20 +182,42 @@ _TWO_BANKS = _indirect(((168, 224, 28), (578, 634, 28)))
 _ONE_BANK = _indirect(((168, 208, 20),))
 
 
-def _model(name: str, rpm: float, rows: tuple[_Row, ...], current_unit: float | None) -> Model:
-    items = tuple(sorted((Item(*row) for row in rows), key=lambda item: item.address))
-    number = next(item.initial for item in items if item.name == "model_number")
-    return Model(name, number, items, rpm / 60 * tau, current_unit)
-
-
-_ROWS = (
-    # name, rev/min without load at nominal voltage, table, unit of current [A]
-    _model("XH430-W350", 30, _x_table(1000, 130, (95, 160, 160), 80, 648) + _TWO_BANKS, 2.69e-3),
-    _model("XL430-W250", 61, _x_table(1060, 265, (60, 140, 140), 72, None) + _TWO_BANKS, None),
-    _model("XL330-M288", 103, _x_table(1200, 445, (31, 70, 70), 70, 1750) + _ONE_BANK, 1e-3),
-    _model("XC330-T288", 73, _x_table(1220, 320, (55, 140, 140), 70, 910) + _ONE_BANK, 1e-3),
-    _model("MX-64(2.0)", 63, _x_table(311, 435, (95, 160, 160), 80, 1941, acceleration=True) + _TWO_BANKS, 3.36e-3),
+_PORTS: tuple[_Row, ...] = (
+    *((f"external_port_mode_{k}", 55 + k, 1, True, 3, 0, 3) for k in (1, 2, 3)),
+    *((f"external_port_data_{k}", 150 + 2 * k, 2, True, 0, 0, 4095) for k in (1, 2, 3)),
 )
+_LITTLE: tuple[_Row, ...] = (("pwm_slope", 62, 1, True, 140, 1, 255), *_ONE_BANK)
+
+
+def _model(name: str, rpm: float, current_unit: float | None, rows: tuple[_Row, ...], **initial: int) -> Model:
+    """A model from its speed without load at nominal voltage [rev/min], its table, and factory values of its own."""
+    items = [replace(item, initial=initial.get(item.name, item.initial)) for item in (Item(*row) for row in rows)]
+    number = next(item.initial for item in items if item.name == "model_number")
+    return Model(name, number, tuple(sorted(items, key=lambda item: item.address)), rpm / 60 * tau, current_unit)
+
+
+_12V = (95, 160, 160)
+_ROWS = (
+    _model("XH430-W350", 30, 2.69e-3, _x_table(1000, 130, _12V, 80, 648) + _TWO_BANKS),
+    _model("XH430-W210", 50, 2.69e-3, _x_table(1010, 360, _12V, 80, 648, True) + _TWO_BANKS),
+    _model("XM430-W350", 46, 2.69e-3, _x_table(1020, 350, _12V, 80, 1193, True) + _TWO_BANKS, position_p_gain=800),
+    _model("XM540-W270", 30, 2.69e-3, _x_table(1120, 128, _12V, 80, 2047) + _PORTS + _TWO_BANKS, position_p_gain=800),
+    _model(
+        "XL430-W250", 61, None, _x_table(1060, 265, (60, 140, 140), 72, None) + _TWO_BANKS,
+        velocity_i_gain=1000, position_d_gain=4000, position_p_gain=640,
+    ),
+    _model(
+        "XL330-M288", 103, 1e-3, _x_table(1200, 445, (31, 70, 70), 70, 1750) + _LITTLE,
+        min_voltage_limit=35, shutdown=53, velocity_i_gain=1600, velocity_p_gain=180, position_p_gain=400, present_input_voltage=50,
+    ),
+    _model(
+        "XC330-T288", 73, 1e-3, _x_table(1220, 320, (55, 140, 140), 70, 910) + _LITTLE,
+        pwm_slope=255, velocity_i_gain=1200, velocity_p_gain=40,
+    ),
+    _model("MX-28(2.0)", 55, None, _x_table(30, 380, _12V, 80, None, True) + _TWO_BANKS, position_p_gain=850),
+    _model("MX-64(2.0)", 63, 3.36e-3, _x_table(311, 435, _12V, 80, 1941, True) + _TWO_BANKS, position_p_gain=850),
+    _model("MX-106(2.0)", 45, 3.36e-3, _x_table(321, 360, _12V, 80, 2047, True) + _TWO_BANKS, position_p_gain=850),
+)  # fmt: skip
 
 MODELS: dict[str, Model] = {model.name: model for model in _ROWS}
 MODEL_NAMES: dict[int, str] = {model.number: model.name for model in _ROWS}

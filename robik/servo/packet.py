@@ -71,7 +71,7 @@ def _crc_table() -> tuple[int, ...]:
 _CRC_TABLE = _crc_table()
 
 
-def crc16(data: bytes, crc: int = 0) -> int:
+def crc16(data: bytes | bytearray, crc: int = 0) -> int:
     """CRC-16 of polynomial 0x8005, from the top bit, starting at `crc`."""
     for byte in data:
         crc = ((crc << 8) & 0xFFFF) ^ _CRC_TABLE[(crc >> 8) ^ byte]

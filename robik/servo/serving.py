@@ -11,10 +11,11 @@ import sys
 import threading
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from robik.errors import ServoError
-from robik.servo.chain import ServoChain, load_chain
+from robik.servo.chain import ServoChain, load_chain, save_chain
 from robik.servo.simulator import Answer, GoalRecord, SimulatedChain
 
 POLL = 0.1  # [s] between looks at whether to end
@@ -102,7 +103,7 @@ class Server:
 
     def __init__(self, chain: ServoChain, port: PseudoTerminal | Socket, record: str | Path | None = None) -> None:
         self.port = port
-        self._record: IO[str] | None = open(record, "w", encoding="ascii") if record else None
+        self._record: IO[str] | None = open(record, "w", encoding="ascii") if record else None  # noqa: SIM115  (open as long as the server)
         self.simulated = SimulatedChain(chain, time.monotonic(), self._write_record if self._record else None)
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -216,17 +217,27 @@ class SimulatorProcess:
         )
         timer = threading.Timer(START_TIMEOUT, self._process.kill)
         timer.start()
-        assert self._process.stdout is not None and self._process.stderr is not None
+        assert self._process.stdout is not None
         self.port = self._process.stdout.readline().strip()
         timer.cancel()
         if not self.port:
+            assert self._process.stderr is not None
             words = self._process.stderr.read().strip().splitlines()
             self.end()
             raise ServoError(f"the simulated chain did not start: {words[-1] if words else 'it said nothing'}")
 
+    @classmethod
+    def of(cls, chain: ServoChain) -> SimulatorProcess:
+        """A simulated chain from memory."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "chain.servos.json"
+            save_chain(chain, path)
+            return cls(path)
+
     def command(self, line: str) -> Any:
         """Does what `Server.obey` lists and gives the reply."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
         reply = json.loads(self._process.stdout.readline())

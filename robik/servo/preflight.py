@@ -1,0 +1,91 @@
+"""What speaks against playing a motion on a chain, before anything moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robik.errors import ServoError
+from robik.retarget.motion import Motion
+from robik.servo.chain import BITS_PER_BYTE, SYNC_WRITE_BYTES, ServoChain
+from robik.servo.trajectory import Along, sample_times
+
+SLOWEST_RATE, FASTEST_RATE = 10.0, 1000.0  # [Hz]
+BUSIEST = 0.8  # share of the bus that goals may take
+JUMP = 5.0  # times the speed limit from which a step is called a jump
+TOLERANCE = 1e-6  # [rad or m] beyond a position limit: rounding
+SPEED_TOLERANCE = 1e-3  # share beyond a speed limit: rounding
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """Attributes:
+    problems: why it must not be played; empty if it may.
+    warnings: what is done without.
+    """
+
+    problems: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def check(self) -> None:
+        """Raises:
+        ServoError: lists the problems.
+        """
+        if self.problems:
+            raise ServoError("the motion must not be played: " + "; ".join(self.problems))
+
+
+def preflight(motion: Motion, chain: ServoChain, rate: float, interpolation: str = "linear") -> Preflight:
+    """Holds a motion against the chain's limits at the rate at which it is to be sent [Hz]."""
+    warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]
+    if not SLOWEST_RATE <= rate <= FASTEST_RATE:
+        return Preflight((f"the rate must be from {SLOWEST_RATE:g} to {FASTEST_RATE:g} Hz, not {rate:g}",), tuple(warnings))
+    try:
+        along = Along(motion, chain, interpolation)
+    except ServoError as error:
+        return Preflight((str(error),), tuple(warnings))
+    times = sample_times(along, rate)
+    values = along.at(times)
+    problems = _bus_problems(chain, rate) + _position_problems(chain, times, values) + _speed_problems(chain, times, values)
+    return Preflight(tuple(problems), tuple(warnings))
+
+
+def _bus_problems(chain: ServoChain, rate: float) -> list[str]:
+    share = chain.bus_time(rate)
+    if share <= BUSIEST:
+        return []
+    fixed, each = SYNC_WRITE_BYTES
+    size = fixed + each * len(chain.servos)
+    return [
+        f"the bus is too slow: {size} bytes × {BITS_PER_BYTE} bits / {chain.baud_rate} baud = {share / rate * 1e3:.2f} ms of the "
+        f"{1e3 / rate:.2f} ms between goals; lower the rate or raise the baud rate"
+    ]
+
+
+def _position_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray) -> list[str]:
+    problems = []
+    for k, servo in enumerate(chain.servos):
+        low, high = servo.position_limits
+        beyond = np.maximum(values[:, k] - high, low - values[:, k])
+        worst = int(np.argmax(beyond))
+        if beyond[worst] > TOLERANCE:
+            side, limit = ("above", high) if values[worst, k] > high else ("below", low)
+            problems.append(f"{servo.actuator}: {values[worst, k]:.4g} at {times[worst]:.3f} s is {side} its limit {limit:.4g}")
+    return problems
+
+
+def _speed_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray) -> list[str]:
+    if len(times) < 2:
+        return []
+    steps = np.diff(values, axis=0)
+    speeds = np.abs(steps) / np.diff(times)[:, None]
+    problems = []
+    for k, servo in enumerate(chain.servos):
+        worst = int(np.argmax(speeds[:, k]))
+        speed, limit = speeds[worst, k], servo.velocity_limit
+        if speed > JUMP * limit:
+            problems.append(f"{servo.actuator}: jumps by {abs(steps[worst, k]):.3g} at {times[worst + 1]:.3f} s")
+        elif speed > (1 + SPEED_TOLERANCE) * limit:
+            problems.append(f"{servo.actuator}: {speed:.4g} per second at {times[worst + 1]:.3f} s is above its limit {limit:.4g}")
+    return problems

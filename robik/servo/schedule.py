@@ -1,0 +1,75 @@
+"""When to send: absolute deadlines, so that no lag builds up, and an account of how well they were kept."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+BIN, BINS = 2e-5, 5000  # [s] and number, of the histogram: up to 0.1 s, the last bin for all beyond
+DROPPED_SLACK = 1e-4  # [s]: a deadline that passes while we look at the clock is not missed
+
+
+class Lateness:
+    """A histogram of how late goals were sent; its size does not grow with the length of a show."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(BINS, dtype=np.int64)
+        self.worst = 0.0
+
+    def add(self, seconds: float) -> None:
+        """One more."""
+        self._counts[min(BINS - 1, max(0, int(seconds / BIN)))] += 1
+        self.worst = max(self.worst, seconds)
+
+    def percentile(self, percent: float) -> float:
+        """The lateness [s] that this share of goals did not exceed; 0 without any."""
+        total = int(self._counts.sum())
+        if total == 0:
+            return 0.0
+        k = int(np.searchsorted(np.cumsum(self._counts), percent / 100.0 * total))
+        return min((k + 1) * BIN, self.worst)
+
+
+class Schedule:
+    """Deadlines k / rate from `start` on. A goal that is late by a whole period is dropped, never queued.
+
+    Attributes:
+        sent, dropped: goals so far.
+        lateness: of those that were sent.
+    """
+
+    def __init__(self, rate: float) -> None:
+        self.period = 1.0 / rate
+        self.sent = self.dropped = 0
+        self.lateness = Lateness()
+        self._origin = 0.0
+        self._next = 0
+
+    def start(self) -> None:
+        """The next deadline is now, and is number 0."""
+        self._origin = time.monotonic()
+        self._next = 0
+
+    def wait(self, last: int) -> int:
+        """Sleeps until the next deadline and gives its number; numbers whose successor is due already are dropped, but for `last`."""
+        due = int((time.monotonic() - self._origin - DROPPED_SLACK) / self.period)
+        due = min(due, last)
+        if due > self._next:
+            self.dropped += due - self._next
+            self._next = due
+        self._deadline = self._origin + self._next * self.period
+        while (left := self._deadline - time.monotonic()) > 0:
+            time.sleep(left)
+        self._next += 1
+        return self._next - 1
+
+    def done(self) -> None:
+        """The goal of the last deadline is on its way."""
+        self.sent += 1
+        self.lateness.add(time.monotonic() - self._deadline)
+
+    @property
+    def slack(self) -> float:
+        """Time until the next deadline [s]."""
+        return self._origin + self._next * self.period - time.monotonic()
