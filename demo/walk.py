@@ -1,0 +1,168 @@
+"""A walk for the character: from standing to standing, slow enough for a robot that must be balanced in every frame.
+
+Feet stand flat through double support; lifting they roll over the toe, landing they come down heel first. Everything above follows from the
+feet as in a real walk: the hips sink in the stride, sway over the standing foot and turn with the leading one, the chest turns
+against them, each arm swings with the other side's leg, and the head stays level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import radians
+
+import bpy
+import numpy as np
+from bpy.types import Object
+from mathutils import Matrix, Quaternion, Vector
+
+from demo.character import ANKLE, HEEL, TOE
+
+FORWARD = Vector((0.0, -1.0, 0.0))
+
+
+@dataclass(frozen=True)
+class Gait:
+    """How to walk.
+
+    Attributes:
+        steps: how many, the last one to the other foot's side.
+        stride: how far a foot comes beyond the other one [m].
+        swing, double: how long a foot is in the air, and both on the ground between [s].
+        stand: how long to stand before and after [s].
+        lift: of the ankle at the middle of a swing [m].
+        roll_off, roll_on: how far the foot pitches over the toe and onto the heel [rad].
+        crouch: how much lower than upright the hips go [m].
+        bob, sway: of the hips, up over the standing foot and sideways [m].
+    """
+
+    steps: int = 6
+    stride: float = 0.34
+    swing: float = 0.75
+    double: float = 0.5
+    stand: float = 1.0
+    lift: float = 0.085
+    roll_off: float = radians(24)
+    roll_on: float = radians(11)
+    crouch: float = 0.035
+    bob: float = 0.012
+    sway: float = 0.03
+
+    @property
+    def duration(self) -> float:
+        """[s]"""
+        return 2 * self.stand + self.steps * self.swing + (self.steps - 1) * self.double
+
+
+def smoothstep(u: np.ndarray) -> np.ndarray:
+    """0 to 1, at rest at both ends, up to the acceleration."""
+    u = np.clip(u, 0.0, 1.0)
+    return u**3 * (10 - 15 * u + 6 * u * u)
+
+
+def bump(u: np.ndarray, peak: float) -> np.ndarray:
+    """0 to 1 at `peak` and back to 0, smoothly."""
+    u = np.clip(u, 0.0, 1.0)
+    return smoothstep(np.where(u < peak, u / peak, (1 - u) / (1 - peak)))
+
+
+@dataclass(frozen=True)
+class Foot:
+    """A foot's path: how far forward and up it is [m], how it pitches, toe down [rad], and how much of a step is behind it, over time."""
+
+    forward: np.ndarray
+    up: np.ndarray
+    pitch: np.ndarray
+    progress: np.ndarray
+    stands: np.ndarray
+
+
+def feet(gait: Gait, times: np.ndarray) -> dict[str, Foot]:
+    """Both feet's paths; the left one goes first."""
+    made = {}
+    for index, side in enumerate("LR"):
+        forward, up, pitch = np.zeros((3, len(times)))
+        progress, stands = np.zeros(len(times)), np.ones(len(times), bool)
+        for step in range(index, gait.steps, 2):
+            u = (times - gait.stand - step * (gait.swing + gait.double)) / gait.swing
+            far = gait.stride if step in (0, gait.steps - 1) else 2 * gait.stride
+            forward += far * smoothstep((u - 0.06) / 0.88)
+            up += gait.lift * bump(u, 0.45)
+            pitch += gait.roll_off * bump(u / 0.62, 0.5) - gait.roll_on * bump((u - 0.5) / 0.5, 0.6)
+            progress = np.where((u > 0) & (u < 1), np.clip(u, 0, 1), progress)
+            stands &= ~((u > 0) & (u < 1))
+        made[side] = Foot(forward, up, pitch, progress, stands)
+    return made
+
+
+def smoothed(values: np.ndarray, times: np.ndarray, width: float) -> np.ndarray:
+    """A Gaussian's moving mean of the samples; `width` is its deviation [s]."""
+    reach = np.arange(-int(4 * width * 100), int(4 * width * 100) + 1) / 100
+    kernel = np.exp(-0.5 * (reach / width) ** 2)
+    return sum(k * np.interp(times + r, times, values) for k, r in zip(kernel / kernel.sum(), reach, strict=True))
+
+
+def animate_walk(rig: Object, gait: Gait | None = None, first_frame: int = 1) -> int:
+    """Keys a walk on the character, at the scene's frame rate; returns its last frame."""
+    gait = gait or Gait()
+    render = bpy.context.scene.render
+    rate = render.fps / render.fps_base
+    frames = np.arange(first_frame, first_frame + round(gait.duration * rate) + 1)
+    times = (frames - first_frame) / rate
+    both = feet(gait, times)
+    for side, foot in both.items():
+        _key_foot(rig, side, foot, frames)
+    _key_body(rig, gait, both, times, frames)
+    return int(frames[-1])
+
+
+def _key_foot(rig: Object, side: str, foot: Foot, frames: np.ndarray) -> None:
+    """The control turns about the toe while it lifts and about the heel while it lands."""
+    bone = rig.pose.bones[f"foot_control.{side}"]
+    ankle, toe, heel = Vector(ANKLE), TOE, HEEL
+    for k, frame in enumerate(frames.tolist()):
+        turn = Quaternion((1, 0, 0), foot.pitch[k])
+        about = (toe if foot.pitch[k] > 0 else heel) - ankle
+        shift = about - turn @ about + FORWARD * float(foot.forward[k]) + Vector((0, 0, foot.up[k]))
+        key(bone, frame, turn, shift)
+
+
+def _key_body(rig: Object, gait: Gait, both: dict[str, Foot], times: np.ndarray, frames: np.ndarray) -> None:
+    left, right = both["L"], both["R"]
+    middle = smoothed(0.5 * (left.forward + right.forward), times, 0.28)
+    lead = smoothed(left.forward - right.forward, times, 0.12) / gait.stride  # −1 to 1: which foot is before the other
+    weight = smoothed(
+        right.stands.astype(float) * ~left.stands - left.stands.astype(float) * ~right.stands, times, 0.2
+    )  # 1: all on the right
+    walking = smoothed(((times > gait.stand * 0.6) & (times < times[-1] - gait.stand * 0.6)).astype(float), times, 0.2)
+    for k, frame in enumerate(frames.tolist()):
+        down = -gait.crouch * walking[k] + gait.bob * (abs(weight[k]) - 0.5) * walking[k]
+        place = FORWARD * float(middle[k]) + Vector((-gait.sway * weight[k], 0, down))
+        yaw, drop = radians(-6) * lead[k], radians(2.5) * weight[k]
+        lean = radians(2.5) * walking[k]
+        bones = rig.pose.bones
+        key(bones["hips"], frame, turned(z=yaw, y=drop), place)
+        key(bones["spine"], frame, turned(x=lean * 0.6, y=-1.0 * drop, z=-0.9 * yaw))
+        key(bones["chest"], frame, turned(x=lean * 0.4, y=-0.6 * drop, z=-0.9 * yaw))
+        key(bones["neck"], frame, turned(x=-0.5 * lean, z=0.4 * yaw))
+        key(bones["head"], frame, turned(x=-0.5 * lean, y=0.6 * drop, z=0.4 * yaw))
+        for side, swing in (("L", -lead[k]), ("R", lead[k])):
+            out = radians(4) * (1 if side == "L" else -1)
+            key(bones[f"upper_arm.{side}"], frame, turned(x=radians(-21) * swing + radians(5) * walking[k], y=-out))
+            key(bones[f"forearm.{side}"], frame, turned(x=-radians(12 + 6 * walking[k]) - radians(9) * max(swing, 0) * walking[k]))
+            key(bones[f"hand.{side}"], frame, turned(x=radians(-8)))
+
+
+def turned(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Quaternion:
+    """A turn about the armature's axes [rad]."""
+    return Quaternion((0, 0, 1), z) @ Quaternion((0, 1, 0), y) @ Quaternion((1, 0, 0), x)
+
+
+def key(bone: bpy.types.PoseBone, frame: int, turn: Quaternion, shift: Vector | None = None) -> None:
+    """Keys a turn and a shift, given along the armature's axes in its rest pose, as the bone's own channels."""
+    rest: Matrix = bone.bone.matrix_local.to_3x3()
+    own = rest.to_quaternion()
+    bone.rotation_quaternion = own.inverted() @ turn @ own
+    bone.keyframe_insert("rotation_quaternion", frame=frame)
+    if shift is not None:
+        bone.location = rest.inverted() @ shift
+        bone.keyframe_insert("location", frame=frame)
