@@ -149,9 +149,7 @@ def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndar
     result = np.full(len(motion.times), np.nan)
     for k in range(len(motion.times)):
         ground = [
-            points[k, points[k, :, 2] <= points[k, :, 2].min() + touch[name], :2]
-            for name, points in soles.items()
-            if contacts[name][k]
+            points[k, points[k, :, 2] <= points[k, :, 2].min() + touch[name], :2] for name, points in soles.items() if contacts[name][k]
         ]
         if ground:
             result[k] = signed_distance(motion.com[k : k + 1, :2], convex_hull(np.concatenate(ground)))[0]

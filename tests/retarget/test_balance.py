@@ -67,7 +67,11 @@ def given_by_hand(clip: TargetClip, contacts: dict) -> TargetClip:
     ("point", "distance", "closest"),
     [
         ((1, 1), 1, (1, 1)),
-        ((0.5, 1), 0.5, (0.5, 1)), ((3, 1), -1, (2, 1)), ((5, 6), -5, (2, 2)), ((1, -2), -2, (1, 0)), ((2, 1), 0, (2, 1)),
+        ((0.5, 1), 0.5, (0.5, 1)),
+        ((3, 1), -1, (2, 1)),
+        ((5, 6), -5, (2, 2)),
+        ((1, -2), -2, (1, 0)),
+        ((2, 1), 0, (2, 1)),
     ],
 )
 def test_distance_and_nearest_point_of_a_square(point, distance, closest):
