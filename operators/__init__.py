@@ -2,9 +2,9 @@
 
 import bpy
 
-from . import import_robot
+from . import bake, import_robot, targets
 
-MODULES = (import_robot,)
+MODULES = (import_robot, targets, bake)
 
 
 def register() -> None:

@@ -6,6 +6,7 @@ import bpy
 from bpy.props import StringProperty
 from bpy.types import Context, FileHandler, Menu
 from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
+
 from robik.errors import RobikError
 from robik.formats import READERS, load_robot
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bpy.types import Context, Operator
+
 from robik.errors import RobikError
 
 

@@ -1,15 +1,15 @@
 """Blender data ↔ library."""
 
+from . import live, properties
+
 
 def register() -> None:
-    """Properties."""
-    from . import properties
-
+    """Properties first, then the handlers that use them."""
     properties.register()
+    live.register()
 
 
 def unregister() -> None:
     """In reverse."""
-    from . import properties
-
+    live.unregister()
     properties.unregister()

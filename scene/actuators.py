@@ -7,6 +7,7 @@ from math import isfinite, pi
 import numpy as np
 from bpy.types import Object
 from bpy.utils import escape_identifier
+
 from robik.errors import RobikError
 from robik.mechanism import Mechanism
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import bpy
 import numpy as np
 from bpy.types import Collection, Mesh, Object
+
 from robik.errors import RobikError
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 from robik.mechanism.joints import MOTIONS
 
-from . import actuators, exact, visuals
+from . import actuators, exact, live, visuals
 from .parts import parts, place
 from .read_robot import read_robot
 
@@ -70,6 +71,7 @@ class Builder:
         for coupling in robot.couplings:
             _add_coupling(coupling, root)
         actuators.add_sliders(root, robot)
+        live.settled(root)
 
     def _object(self, name: str, data: Mesh | None, parent: Object | None, kind: str, order: int) -> Object:
         made = bpy.data.objects.new(name, data)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 from bpy.types import Object
+
 from robik.mechanism import Pose
 
 KEY = "robik_exact"

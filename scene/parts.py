@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from bpy.types import Object, Scene
 from mathutils import Matrix
+
 from robik.errors import RobikError
 from robik.mechanism import Pose
 

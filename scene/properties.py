@@ -13,6 +13,7 @@ from bpy.props import (
     StringProperty,
 )
 from bpy.types import Object, PropertyGroup
+
 from robik.mechanism import JOINT_TYPES
 from robik.mechanism.joints import MOTIONS
 from robik.mechanism.model import SHAPES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from bpy.types import Object
+
 from robik.errors import RobikError
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 from robik.mechanism.joints import MOTIONS

@@ -8,6 +8,7 @@ import bmesh
 import bpy
 from bpy.types import Material, Mesh
 from mathutils import Matrix
+
 from robik.errors import RobikError
 from robik.mechanism import Visual
 
@@ -42,7 +43,7 @@ def primitive(visual: Visual) -> Mesh:
                 for vertex in shape.verts:
                     vertex.co.z += visual.size[1] / 2 if vertex.co.z > 0 else -visual.size[1] / 2
         for face in shape.faces:
-            face.smooth = visual.shape in ("sphere", "capsule") or len(face.verts) == 4 and visual.shape == "cylinder"
+            face.smooth = visual.shape in ("sphere", "capsule") or (len(face.verts) == 4 and visual.shape == "cylinder")
         shape.to_mesh(mesh)
     finally:
         shape.free()

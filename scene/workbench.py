@@ -36,6 +36,17 @@ class RobikTarget(PropertyGroup):
         soft_max=1.0,
         default=ONES,
     )
+    contact: EnumProperty(
+        name="Contact",
+        description="When this foot stands on the ground",
+        items=(
+            ("DETECT", "Detect", "Found from the foot's height and speed"),
+            ("HAND", "By hand", "The frames given by hand"),
+        ),
+    )
+    phases: StringProperty(
+        name="Stands", description="Frames in which this foot stands, for example 1-20, 36-60", default=""
+    )
     offset_location: FloatVectorProperty(
         name="Offset", description="Of the robot's frame, along the axes of what it follows", subtype="TRANSLATION", unit="LENGTH", size=3
     )
@@ -71,6 +82,10 @@ class RobikBalance(PropertyGroup):
         default="NONE",
     )
     target: PointerProperty(name="Target", description="The object that the centre of mass follows", type=Object)
+    margin: FloatProperty(
+        name="Margin", description="How far inside the standing foot's outline the centre of mass stays", unit="LENGTH", min=0.0, default=0.01, precision=3
+    )
+    pin_feet: BoolProperty(name="Pin Feet", description="Hold standing feet flat on the ground, without sliding", default=False)
     weight: FloatVectorProperty(
         name="Weight", description="How much the centre of mass counts along the world's X, Y and Z", size=3, min=0.0, soft_max=1.0, default=ONES
     )
@@ -123,6 +138,7 @@ class RobikResult(PropertyGroup):
     seconds: FloatProperty(name="Duration", description="How long the bake took [s]")
     milliseconds: FloatProperty(name="Time per Sample", description="Median of solving one sample [ms]")
     residual: FloatProperty(name="Closure", description="How far the loops are open at worst", unit="LENGTH", precision=6)
+    margin: FloatProperty(name="Margin", description="Of the centre of mass in the support of the feet, at worst", unit="LENGTH", precision=4)
     com_error: FloatProperty(name="Centre of Mass", description="Worst distance from its target", unit="LENGTH", precision=4)
     targets: CollectionProperty(type=RobikTargetResult)
     actuators: CollectionProperty(type=RobikActuatorResult)

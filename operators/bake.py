@@ -1,0 +1,141 @@
+"""Baking: with progress and ESC in a window, straight through elsewhere."""
+
+from collections.abc import Generator
+from time import perf_counter
+
+import bpy
+from bpy.props import StringProperty
+from bpy.types import Context, Event
+from bpy_extras.io_utils import ExportHelper
+
+from robik.errors import RobikError
+from robik.retarget.motion import Motion, save_motion
+
+from ..scene.bake import bake_steps
+from ..scene.curves import baked_frames, read_motion, rebuild_bodies
+from ..scene.parts import chosen_robot
+from ..scene.read_robot import read_robot
+from ..scene.result import status
+from ..scene.steps import Progress, finish
+from .reporting import Reporting
+
+SLICE = 0.1  # work between two looks at the keyboard [s]
+
+
+class ROBIK_OT_bake(Reporting):
+    """Make the robot follow the character over the frame range: keys its motors and its bodies"""
+
+    bl_idname = "robik.bake"
+    bl_label = "Bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    _steps: Generator[Progress, None, Motion]
+
+    def run(self, context: Context) -> set[str]:
+        """The whole bake at once."""
+        root = chosen_robot(context.scene)
+        finish(bake_steps(context, root))
+        self.report({"INFO"}, f"{root.name}: {status(root.robik.robot.result)}")
+        return {"FINISHED"}
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Starts the bake; a timer carries it on."""
+        try:
+            self._steps = bake_steps(context, chosen_robot(context.scene))
+            next(self._steps)
+        except RobikError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.01, window=context.window)
+        manager.progress_begin(0.0, 1.0)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """A slice of the bake, or its end."""
+        if event.type == "ESC":
+            return self._ended(context, {"WARNING"}, "Bake stopped; nothing was changed", {"CANCELLED"})
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        until = perf_counter() + SLICE
+        try:
+            progress = next(self._steps)
+            while perf_counter() < until:
+                progress = next(self._steps)
+        except StopIteration:
+            root = chosen_robot(context.scene)
+            return self._ended(context, {"INFO"}, f"{root.name}: {status(root.robik.robot.result)}", {"FINISHED"})
+        except RobikError as error:
+            return self._ended(context, {"ERROR"}, str(error), {"CANCELLED"})
+        context.window_manager.progress_update(progress.fraction)
+        context.workspace.status_text_set(f"RobIK: {progress.text}, {100 * progress.fraction:.0f} %    ESC: stop, nothing will be changed")
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator, for example with its window."""
+        self._clear(context)
+
+    def _ended(self, context: Context, kind: set[str], text: str, result: set[str]) -> set[str]:
+        self._clear(context)
+        self.report(kind, text)
+        return result
+
+    def _clear(self, context: Context) -> None:
+        self._steps.close()
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        context.workspace.status_text_set(None)
+        for area in context.screen.areas if context.screen else ():
+            area.tag_redraw()
+
+
+class ROBIK_OT_rebuild_bodies(Reporting):
+    """Key the bodies anew from the motors' curves, after these were edited"""
+
+    bl_idname = "robik.rebuild_bodies"
+    bl_label = "Rebuild Bodies"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Runs the curves through forward kinematics."""
+        root = chosen_robot(context.scene)
+        broken = rebuild_bodies(root, context.scene)
+        if broken:
+            listed = ", ".join(f"{frame:g}" for frame in broken[:8]) + (" …" if len(broken) > 8 else "")
+            self.report({"WARNING"}, f"The loops do not close in {len(broken)} frames ({listed}): move the motors' curves there")
+        return {"FINISHED"}
+
+
+class ROBIK_OT_export_motion(Reporting, ExportHelper):
+    """Write the motors' curves to a file: a time and a column per motor"""
+
+    bl_idname = "robik.export_motion"
+    bl_label = "Export Motion"
+    bl_options = {"REGISTER"}
+    filename_ext = ".csv"
+    filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
+
+    def run(self, context: Context) -> set[str]:
+        """Reads the curves at their keys."""
+        root = chosen_robot(context.scene)
+        mechanism = read_robot(root)
+        save_motion(read_motion(root, mechanism, baked_frames(root, mechanism), context.scene), bpy.path.abspath(self.filepath))
+        return {"FINISHED"}
+
+
+class ROBIK_OT_go_to_frame(Reporting):
+    """Go to this frame"""
+
+    bl_idname = "robik.go_to_frame"
+    bl_label = "Go to Frame"
+    bl_options = {"REGISTER"}
+    frame: bpy.props.IntProperty(name="Frame")
+
+    def run(self, context: Context) -> set[str]:
+        """Moves the playhead."""
+        context.scene.frame_set(self.frame)
+        return {"FINISHED"}
+
+
+CLASSES = (ROBIK_OT_bake, ROBIK_OT_rebuild_bodies, ROBIK_OT_export_motion, ROBIK_OT_go_to_frame)

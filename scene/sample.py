@@ -1,0 +1,71 @@
+"""Animated rig → numbers: what the targets follow, evaluated over the frame range."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from math import floor
+
+import numpy as np
+from bpy.types import Context, Object, PropertyGroup, Scene
+
+from robik.errors import RobikError
+
+from .mapping import check_source, source_matrix
+
+
+def frame_range(scene: Scene, bake: PropertyGroup) -> np.ndarray:
+    """The frames to bake (T,), with fractions where each is sampled more than once.
+
+    Raises:
+        RobikError: the range is empty.
+    """
+    start, end = (bake.start, bake.end) if bake.use_range else (scene.frame_start, scene.frame_end)
+    if end < start:
+        raise RobikError(f"the frames to bake run from {start} to {end}; the end must not lie before the start")
+    return np.arange(start * bake.samples, end * bake.samples + 1) / bake.samples
+
+
+def times_of(scene: Scene, frames: np.ndarray) -> np.ndarray:
+    """Seconds since the first of the frames (T,)."""
+    return (frames - frames[0]) * (scene.render.fps_base / scene.render.fps)
+
+
+def set_frame(scene: Scene, frame: float) -> None:
+    """Goes to a frame, which may lie between two."""
+    whole = floor(frame)
+    scene.frame_set(whole, subframe=frame - whole)
+
+
+def sample_sources(
+    context: Context, targets: Sequence[PropertyGroup], points: Sequence[Object], frames: np.ndarray
+) -> Generator[int, None, tuple[np.ndarray, np.ndarray]]:
+    """Samples what targets follow and where objects are, in the world, frame by frame; the scene's frame is restored.
+
+    Yields:
+        How many frames are done.
+
+    Returns:
+        Positions (T, targets + points, 3) [m] and unit quaternions (T, targets + points, 4).
+
+    Raises:
+        RobikError: a bone or an object is missing; says which.
+    """
+    scene = context.scene
+    for target in targets:
+        check_source(target, scene)
+    positions = np.empty((len(frames), len(targets) + len(points), 3))
+    turns = np.empty((len(frames), len(targets) + len(points), 4))
+    before = scene.frame_current + scene.frame_subframe
+    try:
+        for k, frame in enumerate(frames.tolist()):
+            set_frame(scene, frame)
+            depsgraph = context.evaluated_depsgraph_get()
+            matrices = [source_matrix(t, depsgraph) for t in targets] + [p.evaluated_get(depsgraph).matrix_world for p in points]
+            for i, matrix in enumerate(matrices):
+                location, rotation, _ = matrix.decompose()
+                positions[k, i], turns[k, i] = location, rotation
+            yield k + 1
+    finally:
+        set_frame(scene, before)
+    return positions, turns / np.linalg.norm(turns, axis=2, keepdims=True)
+
