@@ -37,7 +37,7 @@ def load(path: Path) -> Mechanism:
         raise FormatError(f'{path}: not a RobIK robot; such a file says "format": "{FORMAT}"')
     version = content.get("version")
     if isinstance(version, bool) or version != VERSION:
-        raise FormatError(f'{path}: its version is {_shown(version)}, but this RobIK reads "version": {VERSION}; update RobIK or convert the file')
+        raise FormatError(f'{path}: its version is {_shown(version)}, but this RobIK reads "version": {VERSION}; update RobIK')
     return _read_record(Mechanism, {k: v for k, v in content.items() if k not in ("format", "version")}, str(path))
 
 

@@ -14,9 +14,25 @@ from math import cos, radians, sin
 import numpy as np
 
 from robik.formats import save_robot
-from robik.mechanism import WORLD, Frame, Joint, Mechanism, Pose
-from robik.robots import FOLDER, parts
-from robik.robots.parts import ACCENT, FRAME, RUBBER, SHELL, STEEL, bar, body, box, disc, plate, servo
+from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.robots import FOLDER
+from robik.robots.parts import (
+    ACCENT,
+    FRAME,
+    RUBBER,
+    SERVO_SPEED,
+    SERVO_TORQUE,
+    SHELL,
+    STEEL,
+    ball,
+    bar,
+    body,
+    box,
+    disc,
+    plate,
+    rounded,
+    servo,
+)
 
 SHOULDER = np.array([0.0, 0.0, 0.26])  # [m]
 UPPER_ARM = 0.165
@@ -32,21 +48,38 @@ HAND = ELBOW + FOREARM * FORWARD
 
 def build() -> Mechanism:
     """The robot, in its rest pose."""
-    motor = {"actuated": True, "velocity_limit": parts.SERVO_SPEED, "effort_limit": parts.SERVO_TORQUE}
-    wide = ((-2.5, 2.5),)
     bodies = (_base(), _shoulder(), _yoke(), _upper_arm(), _forearm())
     joints = (
         Joint("mount", "fixed", WORLD, "base"),
-        Joint("shoulder_swing", "revolute", "base", "shoulder", tuple(SHOULDER), tuple(Z), limits=wide, **motor),
-        Joint("shoulder_lift", "revolute", "shoulder", "yoke", tuple(SHOULDER), tuple(-Y), limits=wide, **motor),
-        Joint("shoulder_twist", "revolute", "yoke", "upper_arm", tuple(SHOULDER), tuple(X), limits=wide, **motor),
-        Joint("elbow", "revolute", "upper_arm", "forearm", tuple(ELBOW), tuple(-Y), limits=((-0.1, 2.6),), rest=(ELBOW_REST,), **motor),
+        motor("shoulder_swing", "base", "shoulder", SHOULDER, Z),
+        motor("shoulder_lift", "shoulder", "yoke", SHOULDER, -Y),
+        motor("shoulder_twist", "yoke", "upper_arm", SHOULDER, X),
+        motor("elbow", "upper_arm", "forearm", ELBOW, -Y, limits=(-0.1, 2.6), rest=round(ELBOW_REST, 12)),
     )
     hand = Frame("hand", "forearm", Pose((FOREARM, 0.0, 0.0)))
     return Mechanism("boxer", bodies, joints, (hand,))
 
 
-def _base() -> parts.Body:
+def motor(
+    name: str, parent: str, child: str, at: np.ndarray, axis: np.ndarray, limits: tuple[float, float] = (-2.5, 2.5), rest: float = 0.0
+) -> Joint:
+    """An XH430's."""
+    return Joint(
+        name,
+        "revolute",
+        parent,
+        child,
+        rounded(at, 12),
+        rounded(axis, 12),
+        actuated=True,
+        limits=(limits,),
+        velocity_limit=round(SERVO_SPEED, 6),
+        effort_limit=SERVO_TORQUE,
+        rest=(rest,),
+    )
+
+
+def _base() -> Body:
     top = SHOULDER - 0.075 * Z
     return body(
         "base",
@@ -62,7 +95,7 @@ def _base() -> parts.Body:
     )
 
 
-def _shoulder() -> parts.Body:
+def _shoulder() -> Body:
     outer = SHOULDER + 0.042 * Y
     foot = SHOULDER - 0.066 * Z
     return body(
@@ -77,7 +110,7 @@ def _shoulder() -> parts.Body:
     )
 
 
-def _yoke() -> parts.Body:
+def _yoke() -> Body:
     hub = SHOULDER + 0.016 * Y
     back = SHOULDER - 0.030 * X
     return body(
@@ -92,7 +125,7 @@ def _yoke() -> parts.Body:
     )
 
 
-def _upper_arm() -> parts.Body:
+def _upper_arm() -> Body:
     start = SHOULDER + 0.040 * X
     return body(
         "upper_arm",
@@ -107,9 +140,10 @@ def _upper_arm() -> parts.Body:
     )
 
 
-def _forearm() -> parts.Body:
+def _forearm() -> Body:
     pose = Pose.of(np.column_stack([FORWARD, Y, ACROSS]), ELBOW)
     wrist, tip = ELBOW + 0.125 * FORWARD, HAND
+    thumb = tip + 0.022 * Y + 0.016 * ACROSS - 0.014 * FORWARD
     cheeks = [plate(ELBOW + s * 0.0215 * Y, ELBOW + 0.045 * FORWARD + s * 0.0215 * Y, Y, 0.024, 0.004, 0.015, FRAME) for s in (1, -1)]
     return body(
         "forearm",
@@ -121,9 +155,9 @@ def _forearm() -> parts.Body:
             bar(ELBOW + 0.040 * FORWARD, wrist, 0.0225, 0.09, SHELL, "cylinder"),
             disc(wrist + 0.004 * FORWARD, FORWARD, 0.024, 0.012, 0.02, SHELL),
             disc(wrist + 0.014 * FORWARD, FORWARD, 0.019, 0.010, 0.01, RUBBER),
-            parts.ball(tip, 0.036, 0.06, ACCENT),
-            parts.ball(tip + 0.010 * FORWARD - 0.012 * ACROSS, 0.030, 0.03, ACCENT),
-            bar(tip + 0.022 * Y + 0.016 * ACROSS - 0.014 * FORWARD, tip + 0.026 * Y + 0.018 * ACROSS + 0.016 * FORWARD, 0.012, 0.01, ACCENT),
+            ball(tip, 0.036, 0.06, ACCENT),
+            ball(tip + 0.010 * FORWARD - 0.012 * ACROSS, 0.030, 0.03, ACCENT),
+            bar(thumb, thumb + 0.030 * FORWARD + 0.002 * ACROSS + 0.004 * Y, 0.012, 0.01, ACCENT),
         ),
     )
 

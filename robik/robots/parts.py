@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import pi
+from typing import Any
 
 import numpy as np
 
 from robik.mechanism import Body, Pose, Visual
 
 Color = tuple[float, float, float, float]
-Triple = Sequence[float]
+Triple = Sequence[float] | np.ndarray
 
 SHELL: Color = (0.86, 0.85, 0.81, 1.0)
 ACCENT: Color = (0.90, 0.36, 0.12, 1.0)
@@ -117,7 +118,7 @@ def body(name: str, pose: Pose, parts: Iterable[Part]) -> Body:
     parts = tuple(parts)
     pose = Pose(rounded(pose.position, 12), rounded(pose.quaternion, 12))
     mass = sum(p.mass for p in parts)
-    com = sum(p.mass * np.array(p.pose.position) for p in parts) / mass
+    com = np.sum([p.mass * np.array(p.pose.position) for p in parts], axis=0) / mass
     inertia = np.zeros((3, 3))
     for p in parts:
         d = np.array(p.pose.position) - com
@@ -135,7 +136,7 @@ def body(name: str, pose: Pose, parts: Iterable[Part]) -> Body:
     )
 
 
-def rounded(values: Iterable[float], digits: int) -> tuple[float, ...]:
+def rounded(values: Iterable[float], digits: int) -> tuple[Any, ...]:
     """So that files read well and the last bits of one machine's arithmetic do not show."""
     return tuple(round(float(v), digits) + 0.0 for v in values)
 

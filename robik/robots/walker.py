@@ -21,7 +21,7 @@ toes (its crank turns with the foot, at about 4/7 of the foot's turn), ankle_rol
 from __future__ import annotations
 
 from dataclasses import replace
-from math import cos, radians, sin
+from math import cos, inf, isfinite, radians, sin
 
 import numpy as np
 
@@ -44,7 +44,10 @@ BELL_ARM = 0.050  # rear arm; longer than the foot's lever, so that the bellcran
 FOOT_LEVER = np.array([-0.026, 0.0, 0.009])  # from the ankle; near the roll axis, so that rolling the foot hardly pulls on the Cardan rod
 
 HIP = np.array([0.0, LEG_Y, ANKLE_Z + 2 * LINK * cos(CROUCH)])
-SOLE = ((0.088, 0.018), (0.078, 0.034), (-0.036, 0.034), (-0.046, 0.024), (-0.046, -0.022), (-0.036, -0.030), (0.078, -0.030), (0.088, -0.020))
+SOLE = (  # the left foot's outline about the ankle: x, y [m]
+    *((0.088, 0.018), (0.078, 0.034), (-0.036, 0.034), (-0.046, 0.024)),
+    *((-0.046, -0.022), (-0.036, -0.030), (0.078, -0.030), (0.088, -0.020)),
+)
 
 LIMITS = {  # of the motors from the rest pose [degrees]
     "hip_yaw_l": (-40, 40),
@@ -151,15 +154,17 @@ class Leg:
         return (Frame("foot_l", "left_foot", Pose((0.0, 0.0, -ANKLE_Z)), tuple((x, y, 0.0) for x, y in SOLE)),)
 
 
-def hinge(name: str, parent: str, child: str, position: np.ndarray, axis: np.ndarray, **more: object) -> Joint:
+def hinge(name: str, parent: str, child: str, position: np.ndarray, axis: np.ndarray) -> Joint:
     """A passive revolute joint."""
-    limits = (tuple(round(radians(v), 9) for v in LIMITS[name]),) if name in LIMITS else ()
-    return Joint(name, "revolute", parent, child, rounded(position, 12), rounded(axis, 12), limits=limits, **more)  # type: ignore[arg-type]
+    low, high = (radians(v) for v in LIMITS.get(name, (-inf, inf)))
+    limits = ((round(low, 9), round(high, 9)),) if isfinite(low) else ()
+    return Joint(name, "revolute", parent, child, rounded(position, 12), rounded(axis, 12), limits=limits)
 
 
 def motor(name: str, parent: str, child: str, position: np.ndarray, axis: np.ndarray) -> Joint:
     """An XH430's."""
-    return hinge(name, parent, child, position, axis, actuated=True, velocity_limit=round(SERVO_SPEED, 6), effort_limit=SERVO_TORQUE)
+    passive = hinge(name, parent, child, position, axis)
+    return replace(passive, actuated=True, velocity_limit=round(SERVO_SPEED, 6), effort_limit=SERVO_TORQUE)
 
 
 # The right leg: everything left reflected in the plane y = 0. Reflected turns go the other way, so axes are reflected and reversed.
@@ -176,8 +181,14 @@ def mirrored_body(body: Body) -> Body:
 def mirrored_joint(joint: Joint) -> Joint:
     """A right leg's joint of a left one's; equal values are mirror images."""
     (px, py, pz), (ax, ay, az) = joint.position, joint.axis
-    names = {"name": right(joint.name), "parent": right(joint.parent), "child": right(joint.child)}
-    return replace(joint, **names, position=(px, 0.0 - py, pz), axis=(0.0 - ax, ay, 0.0 - az))
+    return replace(
+        joint,
+        name=right(joint.name),
+        parent=right(joint.parent),
+        child=right(joint.child),
+        position=(px, 0.0 - py, pz),
+        axis=(0.0 - ax, ay, 0.0 - az),
+    )
 
 
 def mirrored_frame(frame: Frame) -> Frame:

@@ -28,7 +28,9 @@ def torso(pelvis: np.ndarray) -> Body:
     parts: list[Part] = []
     for side in (1, -1):
         parts += servo(pelvis + YAW_Z * Z + side * LEG_Y * Y, -Z, -X)
-        parts.append(bar(deck + 0.05 * Z + side * 0.066 * Y - 0.012 * X, chest + 0.03 * Z + side * 0.070 * Y - 0.012 * X, 0.017, 0.03, SHELL))
+        parts.append(
+            bar(deck + 0.05 * Z + side * 0.066 * Y - 0.012 * X, chest + 0.03 * Z + side * 0.070 * Y - 0.012 * X, 0.017, 0.03, SHELL)
+        )
         parts.append(ball(head + 0.037 * X + side * 0.019 * Y + 0.004 * Z, 0.0105, 0.003, RUBBER))
         parts.append(ball(head + 0.0415 * X + side * 0.019 * Y + 0.004 * Z, 0.0075, 0.002, EYE))
         parts.append(disc(head + side * 0.045 * Y, Y, 0.016, 0.008, 0.006, ACCENT))
@@ -158,7 +160,10 @@ def bellcrank(knee: np.ndarray, front: np.ndarray, rear: np.ndarray) -> Body:
 
 def cross(name: str, center: np.ndarray, across: np.ndarray) -> Body:
     """Of a universal joint: two pins at right angles."""
-    pins = (bar(center - 0.0075 * Y, center + 0.0075 * Y, 0.0020, 0.002, BRASS), bar(center - 0.0065 * across, center + 0.0065 * across, 0.0020, 0.002, BRASS))
+    pins = (
+        bar(center - 0.0075 * Y, center + 0.0075 * Y, 0.0020, 0.002, BRASS),
+        bar(center - 0.0065 * across, center + 0.0065 * across, 0.0020, 0.002, BRASS),
+    )
     return body(name, Pose(tuple(center)), (*pins, ball(center, 0.0034, 0.002, BRASS)))
 
 
@@ -166,7 +171,11 @@ def rod_upper(pose: Pose, middle: np.ndarray) -> Body:
     """The Cardan rod's upper half: a fork, and the bearing of the swivel."""
     top, up, across = np.array(pose.position), pose.matrix[:, 2], pose.matrix[:, 0]
     fork = [bar(top + s * 0.0065 * across, top - 0.012 * up + s * 0.0040 * across, 0.0018, 0.001, STEEL) for s in (1, -1)]
-    parts = (*fork, bar(top - 0.012 * up, middle, 0.0032, 0.007, STEEL), bar(middle + 0.014 * up, middle - 0.002 * up, 0.0055, 0.005, ACCENT, "cylinder"))
+    parts = (
+        *fork,
+        bar(top - 0.012 * up, middle, 0.0032, 0.007, STEEL),
+        bar(middle + 0.014 * up, middle - 0.002 * up, 0.0055, 0.005, ACCENT, "cylinder"),
+    )
     return body("rod_upper_l", pose, parts)
 
 
@@ -174,7 +183,11 @@ def rod_lower(pose: Pose, bottom: np.ndarray) -> Body:
     """Its lower half, which swivels about the rod."""
     middle, up, across = np.array(pose.position), pose.matrix[:, 2], pose.matrix[:, 0]
     fork = [bar(bottom + s * 0.0065 * across, bottom + 0.012 * up + s * 0.0040 * across, 0.0018, 0.001, STEEL) for s in (1, -1)]
-    parts = (*fork, bar(middle, bottom + 0.012 * up, 0.0026, 0.006, STEEL), bar(middle - 0.002 * up, middle - 0.010 * up, 0.0048, 0.003, FRAME, "cylinder"))
+    parts = (
+        *fork,
+        bar(middle, bottom + 0.012 * up, 0.0026, 0.006, STEEL),
+        bar(middle - 0.002 * up, middle - 0.010 * up, 0.0048, 0.003, FRAME, "cylinder"),
+    )
     return body("rod_lower_l", pose, parts)
 
 
