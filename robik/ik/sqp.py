@@ -23,12 +23,13 @@ from robik.kinematics.elimination import (
     reduce_gradient,
     reduce_matrix,
 )
-from robik.kinematics.kernels import Placement, close, copy_placement, move, new_placement, place, row_gradient
+from robik.kinematics.kernels import Placement, close, copy_placement, move, new_placement, place
 from robik.mechanism.topology import HINGE, SLIDE, Flat
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
 LARGEST_TURN = 0.5  # rad in one step
+MOST_RELEASES = 4  # of one held coordinate in one frame, against zigzag
 CONVERGED, STALLED, EXHAUSTED = 0, 1, 2
 
 
@@ -47,6 +48,7 @@ class Work(NamedTuple):
     multiplier: np.ndarray
     leaders: np.ndarray
     reduced: np.ndarray
+    released: np.ndarray
 
 
 def new_work(flat: Flat, q: np.ndarray) -> Work:
@@ -54,7 +56,7 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
     d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
     return Work(
         new_elimination(flat), new_terms(flat), new_placement(flat, q), np.zeros((d, d)), np.zeros((d, d)), np.zeros(d), np.zeros(d),
-        np.zeros(d), np.zeros(rows), np.zeros(rows), np.zeros(d, np.int64), np.zeros(d),
+        np.zeros(d), np.zeros(rows), np.zeros(rows), np.zeros(d, np.int64), np.zeros(d), np.zeros(d, np.int64),
     )  # fmt: skip
 
 
@@ -141,31 +143,6 @@ def _newton(work, n):
 
 
 @njit(cache=True)
-def _release(flat, now, work):
-    """Lets go of the held coordinate that most wants to return between its bounds; returns whether one did."""
-    e, right = work.e, work.correction
-    right[:] = work.gradient
-    for row in range(work.multiplier.shape[0]):
-        if work.multiplier[row] != 0.0:
-            e.gradient[:] = 0.0
-            row_gradient(flat, now, row, e.gradient)
-            for i in range(right.shape[0]):
-                right[i] -= work.multiplier[row] * e.gradient[i]
-    worst, who = 1e-14, -1
-    for i in range(right.shape[0]):
-        if not e.free[i]:
-            q = now.q[flat.dof_q[i]]
-            inward = -right[i] if q <= flat.lower[i] else right[i]
-            if flat.lower[i] == flat.upper[i]:
-                inward = 0.0
-            if inward > worst:
-                worst, who = inward, i
-    if who >= 0:
-        e.free[who] = True
-    return who >= 0
-
-
-@njit(cache=True)
 def hold(flat, now, work):
     """Puts coordinates that lie beyond their bounds onto them and holds them there; returns whether any did."""
     found = False
@@ -182,48 +159,78 @@ def hold(flat, now, work):
 
 @njit(cache=True)
 def _reach(flat, now, work):
-    """How much of the step fits before a free coordinate meets its bound, and which one does, -1 for none."""
-    reach, who = 1.0, -1
+    """How much of the step fits before a free coordinate meets its bound."""
+    reach = 1.0
     for i in range(flat.lower.shape[0]):
         at = flat.dof_q[i]
-        if at >= 0 and work.e.free[i]:
-            target = now.q[at] + work.step[i]
+        if at >= 0 and work.e.free[i] and work.step[i] != 0.0:
             bound = flat.lower[i] if work.step[i] < 0.0 else flat.upper[i]
-            if (work.step[i] < 0.0 and target < bound) or (work.step[i] > 0.0 and target > bound):
-                part = max(0.0, (bound - now.q[at]) / work.step[i])
-                if part < reach:
-                    reach, who = part, i
-    return reach, who
+            reach = min(reach, max(0.0, (bound - now.q[at]) / work.step[i]))
+    return reach
 
 
 @njit(cache=True)
 def _model(flat, now, goals, work):
-    """Gradient, multipliers and the reduced system at `now`, with wrong holds let go; returns the number of leaders."""
-    gather(flat, now, goals, work.terms)
+    """Multipliers and the reduced gradient and Hessian at `now`; lists the leaders, those that are held last.
+
+    Returns the number of free and of all leaders.
+    """
     d = work.gradient.shape[0]
     for i in range(d):
         if not work.e.free[i]:
             q = now.q[flat.dof_q[i]]
             work.e.free[i] = flat.lower[i] + 1e-12 < q < flat.upper[i] - 1e-12
-    for _ in range(d + 1):
-        eliminate(flat, now, work.e)
-        gradient(flat, now, work.terms, work.gradient)
-        multipliers(flat, work.e, work.gradient, work.multiplier)
-        held = False
-        for i in range(d):
-            held = held or not work.e.free[i]
-        if not held or not _release(flat, now, work):
-            break
+    gather(flat, now, goals, work.terms)
+    eliminate(flat, now, work.e)
+    gradient(flat, now, work.terms, work.gradient)
+    multipliers(flat, work.e, work.gradient, work.multiplier)
     reduce_gradient(flat, work.e, work.gradient)
     hessian(flat, now, goals, work.terms, work.K)
     closure_curvature(flat, now, work.multiplier, work.terms, work.K)
     reduce_matrix(flat, work.e, work.K)
-    n = 0
+    n, total = 0, 0
     for i in range(d):
-        if work.e.free[i] and not work.e.follows[i]:
-            work.leaders[n] = i
-            n += 1
-    return n
+        if not work.e.follows[i]:
+            work.leaders[total] = i
+            if work.e.free[i]:
+                work.leaders[total] = work.leaders[n]
+                work.leaders[n] = i
+                n += 1
+            total += 1
+    return n, total
+
+
+@njit(cache=True)
+def _step(flat, now, work, n, total):
+    """Newton's step of the leaders, and of the held ones those whose multiplier lets go: a quadratic program over the active bounds.
+
+    Fills `work.step`; returns its slope and whether the Hessian was positive definite.
+    """
+    leaders, free = work.leaders, work.e.free
+    while True:
+        exact = _newton(work, n)
+        worst, who = 1e-15, -1
+        for h in range(n, total):
+            i = leaders[h]
+            force = work.gradient[i]
+            for a in range(n):
+                force += work.K[i, leaders[a]] * work.reduced[a]
+            inward = -force if now.q[flat.dof_q[i]] <= flat.lower[i] else force
+            if inward > worst and flat.lower[i] < flat.upper[i] and work.released[i] < MOST_RELEASES:
+                worst, who = inward, h
+        if who < 0:
+            break
+        work.released[leaders[who]] += 1
+        free[leaders[who]] = True
+        leaders[n], leaders[who] = leaders[who], leaders[n]
+        n += 1
+    slope = 0.0
+    work.step[:] = 0.0
+    for a in range(n):
+        work.step[leaders[a]] = work.reduced[a]
+        slope += work.reduced[a] * work.gradient[leaders[a]]
+    extend(flat, work.e, work.step)
+    return slope, exact
 
 
 @njit(cache=True)
@@ -233,12 +240,37 @@ def _settle(flat, now, work, limits):
     if limits:
         for _ in range(8):
             if not hold(flat, now, work):
-                break
+                return residual
             place(flat, now)
             close(flat, now)
             eliminate(flat, now, work.e)
             residual = pull_back(flat, now, work.e, work.correction, work.right)
+        return np.inf
     return residual
+
+
+@njit(cache=True)
+def _search(flat, now, goals, work, limits, value, slope, largest):
+    """Along the step: whole, then as far as the first bound, then by halves, until the objective has fallen enough.
+
+    Returns (share of the step, objective, closure residual), with the share 0 where nothing was found; `work.trial` is there.
+    """
+    scale = min(1.0, LARGEST_TURN / largest)
+    reach = _reach(flat, now, work) if limits else 1.0
+    noise = 1e-13 * abs(value) + 1e-300
+    for attempt in range(30):
+        copy_placement(now, work.trial)
+        move(flat, now.q, work.step, scale, work.trial.q)
+        residual = _settle(flat, work.trial, work, limits)
+        if residual <= REDUNDANT_TOLERANCE * flat.size:
+            found = objective(flat, work.trial, goals)
+            if found <= value + 1e-4 * scale * slope or (-scale * slope <= noise and found <= value + noise):
+                return scale, found, residual
+        if attempt == 0 and 0.0 < reach < scale:
+            scale = reach
+        else:
+            scale *= 0.5
+    return 0.0, value, np.inf
 
 
 @njit(cache=True)
@@ -246,47 +278,18 @@ def minimise(flat, now, goals, work, limits, most):
     """Improves the assembled placement `now` until it is stationary; returns (objective, iterations, status, residual)."""
     value = objective(flat, now, goals)
     residual = close(flat, now)
+    work.released[:] = 0
     for iteration in range(most):
-        n = _model(flat, now, goals, work)
-        exact = _newton(work, n)
-        slope = 0.0
-        work.step[:] = 0.0
-        for a in range(n):
-            work.step[work.leaders[a]] = work.reduced[a]
-            slope += work.reduced[a] * work.gradient[work.leaders[a]]
-        extend(flat, work.e, work.step)
+        n, total = _model(flat, now, goals, work)
+        slope, exact = _step(flat, now, work, n, total)
         largest = _largest(flat, work.step)
         if largest <= STEP_TOLERANCE:
             return value, iteration, CONVERGED, residual
-        reach, who = _reach(flat, now, work) if limits else (1.0, -1)
-        scale = min(1.0, LARGEST_TURN / largest)
-        if reach <= scale:
-            scale = reach
-        else:
-            who = -1
-        accepted = False
-        noise = 1e-13 * abs(value) + 1e-300
-        for _ in range(30):
-            copy_placement(now, work.trial)
-            move(flat, now.q, work.step, scale, work.trial.q)
-            if who >= 0:
-                work.trial.q[flat.dof_q[who]] = flat.upper[who] if work.step[who] > 0.0 else flat.lower[who]
-                work.e.free[who] = False
-                eliminate(flat, now, work.e)
-            trial_residual = _settle(flat, work.trial, work, limits)
-            if trial_residual <= REDUNDANT_TOLERANCE * flat.size:
-                trial_value = objective(flat, work.trial, goals)
-                if trial_value <= value + 1e-4 * scale * slope or (-scale * slope <= noise and trial_value <= value + noise):
-                    accepted = True
-                    break
-            if who >= 0:
-                work.e.free[who] = True
-                who = -1
-            scale *= 0.5
-        if not accepted:
+        scale, found, gap = _search(flat, now, goals, work, limits, value, slope, largest)
+        if scale == 0.0:
             return value, iteration + 1, STALLED, residual
         copy_placement(work.trial, now)
-        value, residual = trial_value, trial_residual
+        value, residual = found, gap
         if exact and scale == 1.0 and largest <= QUADRATIC:
             return value, iteration + 1, CONVERGED, residual
     return value, most, EXHAUSTED, residual

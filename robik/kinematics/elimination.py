@@ -20,7 +20,7 @@ class Elimination(NamedTuple):
     """Room for the factors of all groups.
 
     Per group g with rows R and columns C: `LU` from `LU_at[g]` as an R × C matrix in pivoted order; `row` and `column`: that order, at
-    the group's starts; `rank` (groups,). `free` (d,): whether a degree of freedom may move at all. `follows` (d,): whether it follows.
+    the group's starts; `rank` (groups,). `free` (d,): one that is not free always leads. `follows` (d,): whether it does.
     `gradient` (d,) and `right` (most rows,) are scratch.
     """
 
@@ -29,7 +29,6 @@ class Elimination(NamedTuple):
     row: np.ndarray
     column: np.ndarray
     rank: np.ndarray
-    width: np.ndarray
     free: np.ndarray
     follows: np.ndarray
     gradient: np.ndarray
@@ -46,26 +45,36 @@ def new_elimination(flat: Flat) -> Elimination:
     d, groups = len(flat.before), len(rows)
     most = int(max(rows.max(initial=0), columns.max(initial=0))) + 1
     return Elimination(
-        np.zeros(at[-1]), at, flat.group_rows.copy(), flat.group_columns.copy(), np.zeros(groups, np.int64), np.zeros(groups, np.int64),
+        np.zeros(at[-1]), at, flat.group_rows.copy(), flat.group_columns.copy(), np.zeros(groups, np.int64),
         np.ones(d, np.bool_), np.zeros(d, np.bool_), np.zeros(d), np.zeros(most),
     )  # fmt: skip
 
 
 @njit(cache=True)
+def _factors(flat, e, g):
+    """A group's matrix and its width."""
+    rows, width = flat.group_row_at[g + 1] - flat.group_row_at[g], flat.group_column_at[g + 1] - flat.group_column_at[g]
+    return e.LU[e.LU_at[g] : e.LU_at[g + 1]].reshape((rows, width)), width
+
+
+@njit(cache=True)
 def eliminate(flat, now, e):
-    """Factors the closure Jacobian at `now`, over the degrees of freedom that are `free`; returns the total rank."""
+    """Factors the closure Jacobian at `now`; only degrees of freedom that are `free` follow; returns the total rank."""
     total = 0
     e.follows[:] = False
     for g in range(e.rank.shape[0]):
         r0, r1, c0, c1 = flat.group_row_at[g], flat.group_row_at[g + 1], flat.group_column_at[g], flat.group_column_at[g + 1]
         rows = r1 - r0
-        width = 0
-        for k in range(c0, c1):
-            if e.free[flat.group_columns[k]]:
-                e.column[c0 + width] = flat.group_columns[k]
-                width += 1
-        e.width[g] = width
-        A = e.LU[e.LU_at[g] : e.LU_at[g] + rows * width].reshape((rows, width))
+        width, pivots = c1 - c0, 0
+        for held in (False, True):
+            at = pivots
+            for k in range(c0, c1):
+                if e.free[flat.group_columns[k]] != held:
+                    e.column[c0 + at] = flat.group_columns[k]
+                    at += 1
+            if not held:
+                pivots = at
+        A, _ = _factors(flat, e, g)
         largest = 0.0
         for i in range(rows):
             row = flat.group_rows[r0 + i]
@@ -76,7 +85,7 @@ def eliminate(flat, now, e):
             for j in range(width):
                 A[i, j] = e.gradient[e.column[c0 + j]]
                 largest = max(largest, abs(A[i, j]))
-        rank = _pivoted_lu(A, rows, width, RANK_TOLERANCE * largest, e.row[r0:r1], e.column[c0 : c0 + width])
+        rank = _pivoted_lu(A, rows, pivots, width, RANK_TOLERANCE * largest, e.row[r0:r1], e.column[c0:c1])
         e.rank[g] = rank
         for j in range(rank):
             e.follows[e.column[c0 + j]] = True
@@ -86,12 +95,12 @@ def eliminate(flat, now, e):
 
 
 @njit(cache=True)
-def _pivoted_lu(A, rows, width, tiny, row, column):
-    """In place: L (unit, below) and U; swaps `row` and `column` along; returns the rank."""
-    for k in range(min(rows, width)):
+def _pivoted_lu(A, rows, pivots, width, tiny, row, column):
+    """In place: L (unit, below) and U, pivots among the first columns only; swaps `row` and `column` along; returns the rank."""
+    for k in range(min(rows, pivots)):
         best, bi, bj = 0.0, k, k
         for i in range(k, rows):
-            for j in range(k, width):
+            for j in range(k, pivots):
                 if abs(A[i, j]) > best:
                     best, bi, bj = abs(A[i, j]), i, j
         if best <= tiny:
@@ -111,7 +120,7 @@ def _pivoted_lu(A, rows, width, tiny, row, column):
             if f != 0.0:
                 for j in range(k + 1, width):
                     A[i, j] -= f * A[k, j]
-    return min(rows, width)
+    return min(rows, pivots)
 
 
 @njit(cache=True)
@@ -132,9 +141,8 @@ def _back_substitute(A, rank, width):
 def particular(flat, e, right, step):
     """Adds to `step` (d,) a move of the followers that changes the closure rows by `right` (rows,)."""
     for g in range(e.rank.shape[0]):
-        r0, c0, rank, width = flat.group_row_at[g], flat.group_column_at[g], e.rank[g], e.width[g]
-        rows = flat.group_row_at[g + 1] - r0
-        A = e.LU[e.LU_at[g] : e.LU_at[g] + rows * width].reshape((rows, width))
+        r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
+        A, _ = _factors(flat, e, g)
         x = e.right
         for k in range(rank):
             s = right[e.row[r0 + k]]
@@ -153,9 +161,8 @@ def particular(flat, e, right, step):
 def extend(flat, e, step):
     """Completes a step (d,) of the leading degrees of freedom by what follows: dy = Z dz."""
     for g in range(e.rank.shape[0]):
-        r0, c0, rank, width = flat.group_row_at[g], flat.group_column_at[g], e.rank[g], e.width[g]
-        rows = flat.group_row_at[g + 1] - r0
-        A = e.LU[e.LU_at[g] : e.LU_at[g] + rows * width].reshape((rows, width))
+        c0, rank = flat.group_column_at[g], e.rank[g]
+        A, width = _factors(flat, e, g)
         for k in range(rank):
             s = 0.0
             for j in range(rank, width):
@@ -167,9 +174,8 @@ def extend(flat, e, step):
 def reduce_gradient(flat, e, gradient):
     """In place Zᵀ gradient: the leaders' entries are the reduced gradient, the followers' become zero."""
     for g in range(e.rank.shape[0]):
-        r0, c0, rank, width = flat.group_row_at[g], flat.group_column_at[g], e.rank[g], e.width[g]
-        rows = flat.group_row_at[g + 1] - r0
-        A = e.LU[e.LU_at[g] : e.LU_at[g] + rows * width].reshape((rows, width))
+        c0, rank = flat.group_column_at[g], e.rank[g]
+        A, width = _factors(flat, e, g)
         for k in range(rank):
             f = gradient[e.column[c0 + k]]
             gradient[e.column[c0 + k]] = 0.0
@@ -182,9 +188,8 @@ def multipliers(flat, e, gradient, out):
     """out (rows,): λ with Cᵀλ = gradient on the followers; rows that are redundant get zero."""
     out[:] = 0.0
     for g in range(e.rank.shape[0]):
-        r0, c0, rank, width = flat.group_row_at[g], flat.group_column_at[g], e.rank[g], e.width[g]
-        rows = flat.group_row_at[g + 1] - r0
-        A = e.LU[e.LU_at[g] : e.LU_at[g] + rows * width].reshape((rows, width))
+        r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
+        A, _ = _factors(flat, e, g)
         x = e.right
         for k in range(rank):
             s = gradient[e.column[c0 + k]]
@@ -204,9 +209,8 @@ def reduce_matrix(flat, e, K):
     """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between leaders are the reduced matrix."""
     d = K.shape[0]
     for g in range(e.rank.shape[0]):
-        r0, c0, rank, width = flat.group_row_at[g], flat.group_column_at[g], e.rank[g], e.width[g]
-        rows = flat.group_row_at[g + 1] - r0
-        A = e.LU[e.LU_at[g] : e.LU_at[g] + rows * width].reshape((rows, width))
+        c0, rank = flat.group_column_at[g], e.rank[g]
+        A, width = _factors(flat, e, g)
         for k in range(rank):
             source = e.column[c0 + k]
             for j in range(rank, width):

@@ -325,7 +325,7 @@ class _Layout:
             for end in (coupling.follower, coupling.leader):
                 if end not in self.dofs:
                     raise MechanismError(
-                        f"coupling {coupling.name!r}: {end!r} closes a loop or belongs to a ball; only scalar coordinates of tree joints can be coupled"
+                        f"coupling {coupling.name!r}: {end!r} belongs to a ball or closes a loop; couple a scalar coordinate of another joint"
                     )
             (dof, f_sign), (lead, l_sign) = self.dofs[coupling.follower], self.dofs[coupling.leader]
             follower.append(dof)
