@@ -36,7 +36,7 @@ class Gait:
     """
 
     steps: int = 6
-    stride: float = 0.34
+    stride: float = 0.27
     swing: float = 0.75
     double: float = 0.5
     stand: float = 1.0
