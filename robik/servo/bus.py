@@ -338,6 +338,16 @@ class Bus:
         """
         self.set("torque_enable", [int(on)] * len(self.chain.servos))
 
+    def cut_torque(self) -> None:
+        """Torque off, said three times at once since nobody answers, and then made sure of.
+
+        Raises:
+            ServoError: a servo does not obey or does not answer.
+        """
+        for _ in range(3):
+            self.send("torque_enable", [0] * len(self.chain.servos))
+        self.set_torque(False)
+
     def set_watchdog(self, seconds: float) -> None:
         """Lets the servos stop when no packet has come for this long; 0 turns that off and clears one that has tripped.
 
@@ -376,11 +386,9 @@ class Bus:
 
 
 def _reason(error: Exception) -> str:
-    if len(error.args) == 2:
-        return str(error.args[1]).lower()
+    text = str(error.args[1] if len(error.args) == 2 else error)
     # pyserial nests: "[Errno 2] could not open port X: [Errno 2] No such file or directory: 'X'"
-    text = str(error).rsplit("] ", 1)[-1]
-    return text.split(": '")[0].strip(" .").lower() or type(error).__name__
+    return text.rsplit("] ", 1)[-1].split(": '")[0].strip(" .").lower() or type(error).__name__
 
 
 def _ports_there() -> str:

@@ -1,0 +1,166 @@
+"""What `robik play`, `robik simulate-servos` and `robik export` do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from robik.errors import ServoError
+from robik.retarget.motion import load_motion
+from robik.servo.chain import load_chain
+from robik.servo.export import export_motion
+from robik.servo.player import SIMULATED, Player
+from robik.servo.serving import PseudoTerminal, Server, Socket
+from robik.servo.status import PlaySettings, PlayState, Status
+
+ESCAPE = "\x1b"
+GLANCE = 0.05  # [s] between looks at the keyboard and the player
+CONNECT_TIMEOUT = 30.0  # [s]
+STOPPED = 1  # the exit code when the user stopped it
+
+
+def play(
+    motion_path: str | Path,
+    servos_path: str | Path,
+    port: str,
+    rate: float = 100.0,
+    approach_speed: float = 0.5,
+    interpolation: str = "linear",
+    torque_after: bool = False,
+) -> int:
+    """Plays a motion file on a chain and says how it goes. ESC or Ctrl-C stops softly, a second one turns torque off.
+
+    Args:
+        motion_path: a `MOTION.csv`.
+        servos_path: a `*.servos.json`.
+        port: a device path, a URL that pyserial opens, or `sim`.
+        rate: of goals [Hz].
+        approach_speed: of the horns on the way to the first frame [rad/s].
+        interpolation: "linear" or "cubic".
+        torque_after: leaves torque on at the end.
+
+    Returns:
+        0 when it was played to the end, 1 when it was stopped.
+
+    Raises:
+        RobikError: what is wrong, and what would be right; the servos are in a defined state.
+    """
+    motion, chain = load_motion(motion_path), load_chain(servos_path)
+    settings = PlaySettings(rate=rate, approach_speed=approach_speed, interpolation=interpolation, torque_after=torque_after)
+    player = Player(chain, port, settings)
+    checked = player.preflight(motion)
+    checked.check()
+    for warning in checked.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    player.connect()
+    try:
+        print(player.wait(PlayState.READY, PlayState.HOLDING, timeout=CONNECT_TIMEOUT).message)
+        player.torque(True)
+        player.wait(PlayState.HOLDING)
+        player.play(motion)
+        return _watch(player)
+    finally:
+        player.close()
+
+
+def _watch(player: Player) -> int:
+    stops = 0
+    with _interrupts() as interrupts, _keys() as keys:
+        while True:
+            player.heartbeat()
+            status = player.status
+            asked = len(interrupts) + sum(key == ESCAPE for key in keys())
+            interrupts.clear()
+            if asked:
+                stops += asked
+                player.stop() if stops == 1 else player.emergency_stop()
+            _show(status)
+            if status.state is PlayState.FAULT:
+                raise ServoError(status.message)
+            if status.state in (PlayState.HOLDING, PlayState.READY) or (status.state is PlayState.CLOSED):
+                break
+            time.sleep(GLANCE)
+    late = f"{status.lateness_p99 * 1e3:.2f} ms late at the 99th percentile"
+    print(f"{status.message}: {status.sent} goals at {player.settings.rate:g} Hz, {status.dropped} dropped, {late}")
+    return STOPPED if stops else 0
+
+
+def _show(status: Status) -> None:
+    if not sys.stderr.isatty():
+        return
+    done = f"{status.time:6.1f} of {status.duration:.1f} s" if status.state is PlayState.PLAYING else status.message
+    end = "\r" if status.state.is_moving else "\r\033[K"
+    print(f"\r\033[K{status.state.value} {done}  dropped {status.dropped}  [ESC stops]", end=end, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Collects Ctrl-C instead of being thrown out by it, where signals can be had at all."""
+    caught: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield caught
+        return
+    before = signal.signal(signal.SIGINT, lambda number, _: caught.append(number))
+    try:
+        yield caught
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _keys():  # type: ignore[no-untyped-def]
+    """A function that gives the keys pressed since it was last asked, without waiting and without Enter."""
+    if not sys.stdin or not sys.stdin.isatty():
+        yield lambda: ""
+    elif os.name == "nt":
+        import msvcrt
+
+        yield lambda: "".join(msvcrt.getwch() for _ in range(16) if msvcrt.kbhit())  # type: ignore[attr-defined]
+    else:
+        import select
+        import termios
+        import tty
+
+        before = termios.tcgetattr(sys.stdin)
+        tty.setcbreak(sys.stdin)
+        try:
+            yield lambda: sys.stdin.read(1) if select.select([sys.stdin], [], [], 0)[0] else ""
+        finally:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+def simulate(servos_path: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
+    """Serves a simulated chain, its port in the first line of the output, until it is ended.
+
+    Args:
+        servos_path: a `*.servos.json`.
+        record: a file that gets a line `time,id,counts` per goal position that a servo takes.
+        over_socket: on a TCP socket instead of a pseudo-terminal.
+
+    Raises:
+        RobikError: a bad chain, or no pseudo-terminals on this system.
+    """
+    server = Server(load_chain(servos_path), Socket() if over_socket else PseudoTerminal(), record)
+    print(server.port.name, flush=True)
+    try:
+        server.run()
+    except KeyboardInterrupt:
+        return
+
+
+def export(motion_path: str | Path, path: str | Path, servos_path: str | Path | None = None) -> None:
+    """Writes a motion for something else to play; see `export_motion`.
+
+    Raises:
+        RobikError: an unknown kind of file, or one that needs a chain and has none.
+    """
+    export_motion(load_motion(motion_path), path, load_chain(servos_path) if servos_path else None)
+
+
+__all__ = ["SIMULATED", "export", "play", "simulate"]

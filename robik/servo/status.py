@@ -1,0 +1,96 @@
+"""How a player plays, and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
+
+from robik.errors import ServoError
+
+NEAREST_WATCHDOG, FARTHEST_WATCHDOG = 0.06, 2.54  # [s]: below three of its units it trips on a busy computer; it has 127
+
+
+class PlayState(StrEnum):
+    """Where a player stands."""
+
+    CLOSED = "closed"
+    CONNECTING = "connecting"
+    READY = "ready"
+    HOLDING = "holding"
+    APPROACHING = "approaching"
+    PLAYING = "playing"
+    STOPPING = "stopping"
+    FAULT = "fault"
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether goals are being sent."""
+        return self in (PlayState.APPROACHING, PlayState.PLAYING, PlayState.STOPPING)
+
+
+@dataclass(frozen=True)
+class PlaySettings:
+    """How to play.
+
+    Attributes:
+        rate: of goals [Hz].
+        approach_speed: of the servos' horns on the way to the first frame, at most [rad/s].
+        stop_time: of a soft stop, from full speed to standing [s].
+        watchdog: after this long without a packet the servos stop by themselves [s].
+        heartbeat: after this long without `Player.heartbeat` nothing is sent any more [s].
+        interpolation: between the motion's samples, "linear" or "cubic".
+        torque_after: whether torque stays on when the motion is over.
+
+    Raises:
+        ServoError: a time or speed that is not positive.
+    """
+
+    rate: float = 100.0
+    approach_speed: float = 0.5
+    stop_time: float = 0.4
+    watchdog: float = 0.2
+    heartbeat: float = 0.5
+    interpolation: str = "linear"
+    torque_after: bool = True
+
+    def __post_init__(self) -> None:
+        for what in ("rate", "approach_speed", "stop_time", "watchdog", "heartbeat"):
+            if not 0 < float(getattr(self, what)) < inf:
+                raise ServoError(f"the {what} of playing must be positive, not {getattr(self, what)!r}")
+        if not NEAREST_WATCHDOG <= self.watchdog <= FARTHEST_WATCHDOG:
+            raise ServoError(f"the watchdog must be from {NEAREST_WATCHDOG:g} to {FARTHEST_WATCHDOG:g} s, not {self.watchdog:g}")
+
+
+@dataclass(frozen=True)
+class Status:
+    """A player at one moment; a new one replaces it, so that any thread may keep and read it.
+
+    Attributes:
+        state, message: where it stands, and in words for the user.
+        torque: whether the servos are powered.
+        time, duration: of what is being played [s].
+        sent, dropped: goals.
+        lateness_p99, lateness_worst: [s].
+        present: actuator values [rad or m] as last read, in the chain's order; empty before.
+        hottest: [°C]; 0 before.
+        lowest_volts: [V]; 0 before.
+    """
+
+    state: PlayState = PlayState.CLOSED
+    message: str = "not connected"
+    torque: bool = False
+    time: float = 0.0
+    duration: float = 0.0
+    sent: int = 0
+    dropped: int = 0
+    lateness_p99: float = 0.0
+    lateness_worst: float = 0.0
+    present: tuple[float, ...] = ()
+    hottest: float = 0.0
+    lowest_volts: float = 0.0
+
+    @property
+    def progress(self) -> float:
+        """Share of the motion that has been played, 0 to 1."""
+        return min(1.0, self.time / self.duration) if self.duration > 0 else 0.0
