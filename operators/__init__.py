@@ -2,21 +2,28 @@
 
 import bpy
 
-from . import bake, import_robot, targets
+from ..scene import play
+from . import bake, command_line, import_robot, servos, targets
 
-MODULES = (import_robot, targets, bake)
+MODULES = (import_robot, targets, bake, servos)
+_commands: list[object] = []
 
 
 def register() -> None:
-    """Operators and menu entries."""
+    """Operators, menu entries and the command."""
     for module in MODULES:
         for cls in module.CLASSES:
             bpy.utils.register_class(cls)
     bpy.types.TOPBAR_MT_file_import.append(import_robot.menu_entry)
+    bpy.app.handlers.load_pre.append(servos.before_load)
+    _commands.append(bpy.utils.register_cli_command(command_line.COMMAND, command_line.run))
 
 
 def unregister() -> None:
-    """In reverse."""
+    """In reverse; servos that still move are stopped."""
+    play.disconnect()
+    bpy.app.handlers.load_pre.remove(servos.before_load)
+    bpy.utils.unregister_cli_command(_commands.pop())
     bpy.types.TOPBAR_MT_file_import.remove(import_robot.menu_entry)
     for module in reversed(MODULES):
         for cls in reversed(module.CLASSES):

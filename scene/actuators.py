@@ -22,8 +22,9 @@ def check_names(mechanism: Mechanism) -> None:
         RobikError: names the actuator.
     """
     for name in mechanism.actuators:
-        if len(name.encode()) > LONGEST:
-            raise RobikError(f"actuator {name!r}: its name has {len(name.encode())} bytes, Blender takes {LONGEST}; shorten the joint's name")
+        size = len(name.encode())
+        if size > LONGEST:
+            raise RobikError(f"actuator {name!r}: its name has {size} bytes, Blender takes {LONGEST}; shorten the joint's name")
 
 
 def add_sliders(root: Object, mechanism: Mechanism) -> None:

@@ -61,7 +61,7 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
     rest = _rest(context, targets, mechanism)
     character = root.robik.robot.character
     scale, yaw = _scale(rest, float(character.scale)), _yaw(rest)
-    laid = Placement(scale, yaw, _laid_over(rest, scale, yaw))
+    laid = Placement(scale, yaw, _laid_over(rest, scale, yaw), Pose())
     for target, source, frame in zip(targets, rest.sources, rest.frames, strict=True):
         match(target, source, frame, laid)
     if mechanism.is_grounded:

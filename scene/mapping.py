@@ -31,7 +31,7 @@ class Placement:
     scale: float
     yaw: float
     location: np.ndarray
-    root: Pose = Pose()
+    root: Pose
 
     def apply(self, positions: np.ndarray, turns: Rotation) -> tuple[np.ndarray, Rotation]:
         """Positions (T, 3) and orientations, from the character's world to the robot's coordinates."""
@@ -112,7 +112,9 @@ def check_source(target: PropertyGroup, scene: Scene) -> None:
     if target.source.type != "ARMATURE":
         raise RobikError(f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the bone")
     if target.bone not in target.source.pose.bones:
-        raise RobikError(f"{where} follows the bone {target.bone!r}, which {target.source.name!r} does not have: it was renamed or deleted, choose again")
+        raise RobikError(
+            f"{where} follows the bone {target.bone!r}, which {target.source.name!r} does not have: it was renamed or deleted, choose again"
+        )
 
 
 def source_matrix(target: PropertyGroup, depsgraph: Depsgraph) -> Matrix:

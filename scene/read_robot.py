@@ -109,7 +109,7 @@ def _end(joint: Object, body: Object | None, rest: dict[Object, Pose]) -> str:
     if body is None:
         raise RobikError(f"joint {joint.name!r} moves no body; choose its child")
     if body not in rest:
-        raise RobikError(f"joint {joint.name!r} ties {body.name!r}, which is no body of this robot any more; choose another or delete the joint")
+        raise RobikError(f"joint {joint.name!r} ties {body.name!r}, no body of this robot any more; choose another or delete the joint")
     return body.robik.label
 
 

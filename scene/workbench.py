@@ -22,11 +22,14 @@ class RobikTarget(PropertyGroup):
     source: PointerProperty(name="Source", description="The armature or object that is followed", type=Object)
     bone: StringProperty(name="Bone", description="The pose bone that is followed; empty for the object itself")
     frame: StringProperty(name="Frame", description="The robot's frame or body that follows")
-    weight: FloatProperty(
-        name="Weight", description="How much this target counts against the others", min=0.0, soft_max=1.0, default=1.0
-    )
+    weight: FloatProperty(name="Weight", description="How much this target counts against the others", min=0.0, soft_max=1.0, default=1.0)
     position_weight: FloatVectorProperty(
-        name="Position", description="How much the position counts along the world's X, Y and Z", size=3, min=0.0, soft_max=1.0, default=ONES
+        name="Position",
+        description="How much the position counts along the world's X, Y and Z",
+        size=3,
+        min=0.0,
+        soft_max=1.0,
+        default=ONES,
     )
     orientation_weight: FloatVectorProperty(
         name="Orientation",
@@ -44,9 +47,7 @@ class RobikTarget(PropertyGroup):
             ("HAND", "By hand", "The frames given by hand"),
         ),
     )
-    phases: StringProperty(
-        name="Stands", description="Frames in which this foot stands, for example 1-20, 36-60", default=""
-    )
+    phases: StringProperty(name="Stands", description="Frames in which this foot stands, for example 1-20, 36-60", default="")
     offset_location: FloatVectorProperty(
         name="Offset", description="Of the robot's frame, along the axes of what it follows", subtype="TRANSLATION", unit="LENGTH", size=3
     )
@@ -60,10 +61,18 @@ class RobikCharacter(PropertyGroup):
 
     rig: PointerProperty(name="Rig", description="The character: an armature, or any object", type=Object)
     scale: FloatProperty(
-        name="Scale", description="Size of the robot against the character; its motion is scaled by this", min=1e-6, default=1.0, precision=4
+        name="Scale",
+        description="Size of the robot against the character; its motion is scaled by this",
+        min=1e-6,
+        default=1.0,
+        precision=4,
     )
     location: FloatVectorProperty(
-        name="Place", description="Where the character's world origin comes to lie after scaling", subtype="TRANSLATION", unit="LENGTH", size=3
+        name="Place",
+        description="Where the character's world origin comes to lie after scaling",
+        subtype="TRANSLATION",
+        unit="LENGTH",
+        size=3,
     )
     yaw: FloatProperty(name="Turn", description="Turns the character's motion about the vertical", subtype="ANGLE", unit="ROTATION")
     targets: CollectionProperty(type=RobikTarget)
@@ -83,11 +92,21 @@ class RobikBalance(PropertyGroup):
     )
     target: PointerProperty(name="Target", description="The object that the centre of mass follows", type=Object)
     margin: FloatProperty(
-        name="Margin", description="How far inside the standing foot's outline the centre of mass stays", unit="LENGTH", min=0.0, default=0.01, precision=3
+        name="Margin",
+        description="How far inside the standing foot's outline the centre of mass stays",
+        unit="LENGTH",
+        min=0.0,
+        default=0.01,
+        precision=3,
     )
     pin_feet: BoolProperty(name="Pin Feet", description="Hold standing feet flat on the ground, without sliding", default=False)
     weight: FloatVectorProperty(
-        name="Weight", description="How much the centre of mass counts along the world's X, Y and Z", size=3, min=0.0, soft_max=1.0, default=ONES
+        name="Weight",
+        description="How much the centre of mass counts along the world's X, Y and Z",
+        size=3,
+        min=0.0,
+        soft_max=1.0,
+        default=ONES,
     )
 
 
@@ -138,7 +157,9 @@ class RobikResult(PropertyGroup):
     seconds: FloatProperty(name="Duration", description="How long the bake took [s]")
     milliseconds: FloatProperty(name="Time per Sample", description="Median of solving one sample [ms]")
     residual: FloatProperty(name="Closure", description="How far the loops are open at worst", unit="LENGTH", precision=6)
-    margin: FloatProperty(name="Margin", description="Of the centre of mass in the support of the feet, at worst", unit="LENGTH", precision=4)
+    margin: FloatProperty(
+        name="Margin", description="Of the centre of mass in the support of the feet, at worst", unit="LENGTH", precision=4
+    )
     com_error: FloatProperty(name="Centre of Mass", description="Worst distance from its target", unit="LENGTH", precision=4)
     targets: CollectionProperty(type=RobikTargetResult)
     actuators: CollectionProperty(type=RobikActuatorResult)

@@ -1,0 +1,105 @@
+"""`blender --background FILE --command robik bake …`: the bake without a window."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import bpy
+from bpy.types import Object
+
+from robik.errors import RobikError
+from robik.retarget.motion import Motion, save_motion, save_report
+
+from ..scene.bake import bake_steps
+from ..scene.parts import chosen_robot, robots
+from ..scene.result import status
+from ..scene.steps import finish
+
+COMMAND = "robik"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Its complaints are errors like any other: one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise RobikError(f"{message}; see: blender --command {COMMAND} bake --help")
+
+
+def run(argv: list[str]) -> int:
+    """Does what the arguments after `--command robik` say.
+
+    Returns:
+        0, or 2 where the user has to change something; one line on stderr says what.
+    """
+    try:
+        return _bake(_parser().parse_args(argv))
+    except RobikError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except SystemExit as done:  # --help
+        return int(done.code or 0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog=f"blender --background FILE.blend --command {COMMAND}", description="RobIK without a window")
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    about = "make the robot of the opened file follow its character, as its panels are set"
+    bake = commands.add_parser("bake", help=about, description=about)
+    bake.add_argument("--robot", metavar="NAME", help="the robot's root object, where there are several")
+    bake.add_argument("--start", type=int, metavar="FRAME", help="first frame (default: as the file has it)")
+    bake.add_argument("--end", type=int, metavar="FRAME", help="last frame (default: as the file has it)")
+    bake.add_argument("--samples", type=int, metavar="N", help="samples per frame (default: as the file has it)")
+    bake.add_argument("--output", type=Path, metavar="FILE.blend", help="where to save the scene with the robot's keys")
+    bake.add_argument("--csv", type=Path, metavar="MOTION.csv", help="where to write the motors' values")
+    bake.add_argument("--report", type=Path, metavar="REPORT.json", help="where to write errors, residuals and speeds")
+    return parser
+
+
+def _bake(arguments: argparse.Namespace) -> int:
+    if not (arguments.output or arguments.csv or arguments.report):
+        raise RobikError("nothing would be kept of this bake; give --output FILE.blend, --csv MOTION.csv or --report REPORT.json")
+    for path in filter(None, (arguments.output, arguments.csv, arguments.report)):
+        if not path.absolute().parent.is_dir():
+            raise RobikError(f"{path}: there is no folder {path.absolute().parent}")
+    root = _robot(arguments.robot)
+    _set_range(root, arguments)
+    motion = finish(bake_steps(bpy.context, root))
+    _write(motion, arguments)
+    print(f"{root.name}: {status(root.robik.robot.result)}")
+    return 0
+
+
+def _robot(name: str | None) -> Object:
+    scene = bpy.context.scene
+    if name is None:
+        return chosen_robot(scene)
+    named = {root.name: root for root in robots(scene)}
+    if name not in named:
+        raise RobikError(f"there is no robot {name!r} in this file; there are {', '.join(named) or 'none'}")
+    return named[name]
+
+
+def _set_range(root: Object, arguments: argparse.Namespace) -> None:
+    bake, scene = root.robik.robot.bake, bpy.context.scene
+    if arguments.samples is not None:
+        if not 1 <= arguments.samples <= 100:
+            raise RobikError(f"--samples must be 1 to 100, not {arguments.samples}")
+        bake.samples = arguments.samples
+    if arguments.start is not None or arguments.end is not None:
+        if not bake.use_range:
+            bake.start, bake.end, bake.use_range = scene.frame_start, scene.frame_end, True
+        bake.start = bake.start if arguments.start is None else arguments.start
+        bake.end = bake.end if arguments.end is None else arguments.end
+
+
+def _write(motion: Motion, arguments: argparse.Namespace) -> None:
+    if arguments.csv:
+        save_motion(motion, arguments.csv)
+    if arguments.report:
+        save_report(motion, arguments.report)
+    if arguments.output:
+        try:
+            bpy.ops.wm.save_as_mainfile(filepath=str(arguments.output.absolute()), copy=True)
+        except RuntimeError as error:
+            raise RobikError(f"{arguments.output} cannot be written: {str(error).strip()}") from None
