@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def play(
     rate: float = 100.0,
     approach_speed: float = 0.5,
     interpolation: str = "linear",
-    torque_after: bool = False,
+    torque_after: bool = True,
 ) -> int:
     """Plays a motion file on a chain and says how it goes. ESC or Ctrl-C stops softly, a second one turns torque off.
 
@@ -43,7 +43,7 @@ def play(
         rate: of goals [Hz].
         approach_speed: of the horns on the way to the first frame [rad/s].
         interpolation: "linear" or "cubic".
-        torque_after: leaves torque on at the end.
+        torque_after: leaves torque on at the end, so that the robot does not fall.
 
     Returns:
         0 when it was played to the end, 1 when it was stopped.
@@ -65,6 +65,9 @@ def play(
         player.wait(PlayState.HOLDING)
         player.play(motion)
         return _watch(player)
+    except KeyboardInterrupt:  # before anything moved
+        player.emergency_stop()
+        return STOPPED
     finally:
         player.close()
 
@@ -114,14 +117,14 @@ def _interrupts() -> Iterator[list[int]]:
 
 
 @contextmanager
-def _keys():  # type: ignore[no-untyped-def]
+def _keys() -> Iterator[Callable[[], str]]:
     """A function that gives the keys pressed since it was last asked, without waiting and without Enter."""
     if not sys.stdin or not sys.stdin.isatty():
         yield lambda: ""
-    elif os.name == "nt":
+    elif sys.platform == "win32":
         import msvcrt
 
-        yield lambda: "".join(msvcrt.getwch() for _ in range(16) if msvcrt.kbhit())  # type: ignore[attr-defined]
+        yield lambda: "".join(msvcrt.getwch() for _ in range(16) if msvcrt.kbhit())
     else:
         import select
         import termios
@@ -130,7 +133,7 @@ def _keys():  # type: ignore[no-untyped-def]
         before = termios.tcgetattr(sys.stdin)
         tty.setcbreak(sys.stdin)
         try:
-            yield lambda: sys.stdin.read(1) if select.select([sys.stdin], [], [], 0)[0] else ""
+            yield lambda: os.read(sys.stdin.fileno(), 64).decode("ascii", "ignore") if select.select([sys.stdin], [], [], 0)[0] else ""
         finally:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 

@@ -83,7 +83,7 @@ def _header(motion: Motion, path: str | Path, chain: ServoChain | None) -> None:
     rows = ",\n".join("  {" + ", ".join(map(str, row)) + "}" for row in counts.tolist())
     text = f"""// Goal positions of {servos} servos in counts, {frames} frames; baud rate {chain.baud_rate}.
 // Columns: {", ".join(chain.actuators)}
-// Read a goal by (int32_t)pgm_read_{kind[1]}(&{name}_counts[frame][servo]), signed as {kind[0]}.
+// Read a goal by ({kind[0]})pgm_read_{kind[1]}(&{name}_counts[frame][servo]).
 #pragma once
 #include <stdint.h>
 #if defined(ARDUINO)

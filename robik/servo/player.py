@@ -193,7 +193,7 @@ class Player:
         present = self._folded(np.array([f.position for f in found]))
         self._publish(
             state=PlayState.HOLDING if torque else PlayState.READY,
-            message=f"{len(found)} servos {'hold' if torque else 'ready'}, torque is {'on' if torque else f'on in {powered}' if powered else 'off'}",
+            message=f"{len(found)} servos found, torque is " + ("on" if torque else f"on in {powered} only" if powered else "off"),
             torque=torque,
             present=tuple(self.chain.values(present).tolist()),
             hottest=max(f.celsius for f in found),
