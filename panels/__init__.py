@@ -1,9 +1,21 @@
-"""What a user can do: gather, call, report."""
+"""What a user sees: the tab RobIK in the 3D view's sidebar, the path from robot to servos from top to bottom."""
+
+import bpy
+
+from . import bake, character, robot, servos
+
+MODULES = (robot, character, bake, servos)
 
 
 def register() -> None:
-    pass
+    """Panels in their order."""
+    for module in MODULES:
+        for cls in module.CLASSES:
+            bpy.utils.register_class(cls)
 
 
 def unregister() -> None:
-    pass
+    """In reverse."""
+    for module in reversed(MODULES):
+        for cls in reversed(module.CLASSES):
+            bpy.utils.unregister_class(cls)

@@ -154,7 +154,7 @@ class Builder:
 
     def _frame(self, frame: Frame, body: Object, order: int) -> None:
         made = self._object(frame.name, None, body, "FRAME", order)
-        made.empty_display_type = "ARROWS"
+        made.empty_display_type, made.robik.is_foot = "ARROWS", frame.is_foot
         place(made, frame.pose)
         exact.keep(made, position=frame.pose.position, quaternion=frame.pose.quaternion, sole=np.ravel(frame.sole))
 

@@ -92,6 +92,7 @@ class RobikObject(PropertyGroup):
 
     kind: EnumProperty(name="Part", items=KINDS)
     label: StringProperty(name="Name", description="The part's name in the robot; the object's own name may differ")
+    is_foot: BoolProperty(name="Foot", description="Whether the robot can stand on this frame")
     order: IntProperty(name="Order", description="Place among the robot's parts of its kind", min=0)
     robot: PointerProperty(type=RobikRobot)
     body: PointerProperty(type=RobikBody)

@@ -68,4 +68,3 @@ def sample_sources(
     finally:
         set_frame(scene, before)
     return positions, turns / np.linalg.norm(turns, axis=2, keepdims=True)
-

@@ -10,9 +10,16 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Object, PropertyGroup
+from bpy.types import Context, Object, PropertyGroup
 
 ONES = (1.0, 1.0, 1.0)
+
+
+def _frame_names(target: PropertyGroup, _context: Context, typed: str) -> list[str]:
+    """The frames of a target's robot, then its bodies, that contain what is being typed."""
+    parts = [o for o in target.id_data.children_recursive if o.robik.kind in ("FRAME", "BODY")]
+    parts.sort(key=lambda o: (o.robik.kind == "BODY", o.robik.order))
+    return [o.robik.label for o in parts if typed.lower() in o.robik.label.lower()]
 
 
 class RobikTarget(PropertyGroup):
@@ -21,7 +28,7 @@ class RobikTarget(PropertyGroup):
     enabled: BoolProperty(name="Follow", description="Whether the bake follows this target", default=True)
     source: PointerProperty(name="Source", description="The armature or object that is followed", type=Object)
     bone: StringProperty(name="Bone", description="The pose bone that is followed; empty for the object itself")
-    frame: StringProperty(name="Frame", description="The robot's frame or body that follows")
+    frame: StringProperty(name="Frame", description="The robot's frame or body that follows", search=_frame_names)
     weight: FloatProperty(name="Weight", description="How much this target counts against the others", min=0.0, soft_max=1.0, default=1.0)
     position_weight: FloatVectorProperty(
         name="Position",

@@ -1,0 +1,114 @@
+"""The bake and its result."""
+
+from math import degrees
+
+from bpy.types import Context
+
+from ..scene.result import status
+from .tab import TabPanel, line, robot_or_hint
+
+MOST = 8  # rows of a list in the panel
+
+
+class ROBIK_PT_bake(TabPanel):
+    """Follow the character over the frame range"""
+
+    bl_idname = "ROBIK_PT_bake"
+    bl_label = "Bake"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        robot, scene = root.robik.robot, context.scene
+        bake, result = robot.bake, robot.result
+        if not any(t.enabled for t in robot.character.targets):
+            line(layout, "Add a target under Character first", "INFO")
+        elif result.frames:
+            line(layout, f"Last bake: {result.frames} samples in {result.seconds:.1f} s", "CHECKMARK")
+        else:
+            line(layout, "Ready to bake", "CHECKMARK")
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.prop(bake, "use_range", text="Own Range")
+        column = layout.column(align=True)
+        source, names = (bake, ("start", "end")) if bake.use_range else (scene, ("frame_start", "frame_end"))
+        column.prop(source, names[0], text="Frames")
+        column.prop(source, names[1], text="to")
+        layout.prop(bake, "samples")
+        layout.prop(bake, "soften")
+        if bake.soften:
+            layout.prop(bake, "velocity_limit", text="Limit [rad/s]")
+        button = layout.row()
+        button.scale_y = 1.4
+        button.operator("robik.bake", text="Bake", icon="REC")
+
+
+class ROBIK_PT_bake_advanced(TabPanel):
+    """Weights of the solver"""
+
+    bl_idname = "ROBIK_PT_bake_advanced"
+    bl_parent_id = "ROBIK_PT_bake"
+    bl_label = "Advanced"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("joint_limits", "state_weight", "velocity_weight"):
+            layout.prop(root.robik.robot.bake, name)
+
+
+class ROBIK_PT_result(TabPanel):
+    """How well the robot followed"""
+
+    bl_idname = "ROBIK_PT_result"
+    bl_label = "Result"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        result = root.robik.robot.result
+        if not result.frames:
+            line(layout, "Bake first", "INFO")
+            return
+        line(layout, status(result).capitalize(), "CHECKMARK" if not result.short else "ERROR")
+        column = layout.column(align=True)
+        for row in result.targets:
+            _jump(column, f"{row.name}   {1e3 * row.position_error:.2f} mm, {degrees(row.orientation_error):.2f}°", row.frame)
+        column = layout.column(align=True)
+        for row in sorted(result.actuators, key=_load, reverse=True)[:MOST]:
+            limit = f" of {row.velocity_limit:.1f}" if row.velocity_limit > 0 else ""
+            _jump(column, f"{row.name}   {row.peak_velocity:.2f}{limit} rad/s", row.frame, _load(row) > 1.0)
+        column = layout.column(align=True)
+        for row in result.short[:MOST]:
+            _jump(column, row.name, row.frame, True)
+        if len(result.short) > MOST:
+            column.label(text=f"and {len(result.short) - MOST} more")
+        layout.label(text=f"Loops open {1e9 * result.residual:.2g} nm, {result.milliseconds:.2f} ms per sample")
+        row = layout.row(align=True)
+        row.operator("robik.rebuild_bodies")
+        row.operator("robik.export_motion", text="Export Motion…")
+
+
+def _load(row: object) -> float:
+    """A motor's peak speed against its limit; its speed where that is unknown."""
+    return row.peak_velocity / (row.velocity_limit or 1e6)  # type: ignore[attr-defined]
+
+
+def _jump(column: object, text: str, frame: int, alert: bool = False) -> None:
+    """A row that goes to its frame."""
+    row = column.row(align=True)  # type: ignore[attr-defined]
+    row.alert = alert
+    row.label(text=text)
+    button = row.row()
+    button.alignment = "RIGHT"
+    button.operator("robik.go_to_frame", text=str(frame), icon="PLAY").frame = frame
+
+
+CLASSES = (ROBIK_PT_bake, ROBIK_PT_bake_advanced, ROBIK_PT_result)

@@ -1,0 +1,170 @@
+"""The character: which of its parts the robot's frames follow, and its balance."""
+
+from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
+
+from robik.errors import RobikError
+
+from ..scene.mapping import check_source
+from ..scene.parts import parts
+from .tab import TabPanel, line, robot_or_hint
+
+
+class ROBIK_UL_targets(UIList):
+    """Source, frame and weight of each target; a missing source shows in red"""
+
+    bl_idname = "ROBIK_UL_targets"
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: PropertyGroup,
+        item: PropertyGroup,
+        icon: int,
+        active: PropertyGroup,
+        active_name: str,
+    ) -> None:
+        row = layout.row(align=True)
+        row.prop(item, "enabled", text="")
+        names = row.split(factor=0.55, align=True)
+        source = names.row()
+        problem = item.enabled and problem_of(item, context)
+        source.alert = bool(problem)
+        source.label(text=item.bone or (item.source.name if item.source else "choose…"), icon="ERROR" if problem else _icon(item))
+        right = names.row(align=True)
+        right.label(text=item.frame or "frame…")
+        weight = right.row()
+        weight.scale_x = 0.6
+        weight.prop(item, "weight", text="", emboss=False)
+
+
+class ROBIK_PT_character(TabPanel):
+    """What the robot follows"""
+
+    bl_idname = "ROBIK_PT_character"
+    bl_label = "Character"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        character = root.robik.robot.character
+        line(layout, *_status(character, context))
+        layout.prop(character, "rig")
+        row = layout.row()
+        row.template_list("ROBIK_UL_targets", "", character, "targets", character, "active", rows=4)
+        side = row.column(align=True)
+        side.operator("robik.add_target", text="", icon="ADD")
+        side.operator("robik.remove_target", text="", icon="REMOVE")
+        if 0 <= character.active < len(character.targets):
+            _draw_target(layout, character.targets[character.active], root, context)
+        row = layout.row(align=True)
+        row.operator("robik.fit_character", text="Fit to Robot")
+        row.operator("robik.match_now", text="Match Now")
+        column = layout.column()
+        column.use_property_split, column.use_property_decorate = True, False
+        for name in ("scale", "location", "yaw"):
+            column.prop(character, name)
+
+
+class ROBIK_PT_target_advanced(TabPanel):
+    """Weights by axis and the offset of the chosen target"""
+
+    bl_idname = "ROBIK_PT_target_advanced"
+    bl_parent_id = "ROBIK_PT_character"
+    bl_label = "Advanced"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        character = root.robik.robot.character
+        if not 0 <= character.active < len(character.targets):
+            line(layout, "Add a target first", "INFO")
+            return
+        target = character.targets[character.active]
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("position_weight", "orientation_weight", "offset_location", "offset_rotation", "contact"):
+            layout.column().prop(target, name)
+        if target.contact == "HAND":
+            layout.prop(target, "phases")
+
+
+class ROBIK_PT_balance(TabPanel):
+    """Where the centre of mass shall be"""
+
+    bl_idname = "ROBIK_PT_balance"
+    bl_label = "Balance"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        balance = root.robik.robot.balance
+        line(layout, *_balance_status(root))
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.prop(balance, "source")
+        if balance.source == "OBJECT":
+            layout.prop(balance, "target")
+        if balance.source == "FEET":
+            layout.prop(balance, "margin")
+        layout.prop(balance, "pin_feet")
+        if balance.source != "NONE":
+            layout.prop(balance, "weight")
+
+
+def problem_of(target: PropertyGroup, context: Context) -> str:
+    """What is wrong with what a target follows; empty if nothing is."""
+    try:
+        check_source(target, context.scene)
+    except RobikError as error:
+        return str(error)
+    return ""
+
+
+def _status(character: PropertyGroup, context: Context) -> tuple[str, str]:
+    targets = [t for t in character.targets if t.enabled]
+    if not targets:
+        return "Add what the robot shall follow: select a bone and press +", "INFO"
+    problems = [p for t in targets if (p := problem_of(t, context))]
+    if problems:
+        return problems[0], "ERROR"
+    return f"{len(targets)} of {len(character.targets)} targets follow, scale {character.scale:.3g}", "CHECKMARK"
+
+
+def _balance_status(root: Object) -> tuple[str, str]:
+    robot = root.robik.robot
+    feet = [f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot]
+    following = {t.frame for t in robot.character.targets if t.enabled}
+    needs_feet = robot.balance.source == "FEET" or robot.balance.pin_feet
+    if needs_feet and not feet:
+        return "This robot has no feet to stand on", "ERROR"
+    if needs_feet and not following & set(feet):
+        return f"Let a foot follow the character first: {', '.join(feet)}", "ERROR"
+    if robot.balance.source == "NONE":
+        return "The centre of mass goes where the motion takes it", "INFO"
+    if robot.balance.source == "OBJECT":
+        followed = robot.balance.target
+        return (f"Follows {followed.name}", "CHECKMARK") if followed else ("Choose the object to follow", "ERROR")
+    if robot.result.frames and robot.result.com_error:
+        return f"Off its target by {1e3 * robot.result.com_error:.1f} mm at worst", "INFO"
+    return "Kept over the feet", "CHECKMARK"
+
+
+def _icon(target: PropertyGroup) -> str:
+    return "BONE_DATA" if target.bone else "OBJECT_DATA"
+
+
+def _draw_target(layout: UILayout, target: PropertyGroup, root: PropertyGroup, context: Context) -> None:
+    column = layout.column(align=True)
+    column.prop(target, "source", text="")
+    if target.source is not None and target.source.type == "ARMATURE":
+        column.prop_search(target, "bone", target.source.pose, "bones", text="")
+    column.prop(target, "frame", text="", icon="EMPTY_ARROWS")
+
+
+CLASSES = (ROBIK_UL_targets, ROBIK_PT_character, ROBIK_PT_target_advanced, ROBIK_PT_balance)

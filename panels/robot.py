@@ -1,0 +1,113 @@
+"""The robot: which one, its motors as sliders, and the joint that is selected."""
+
+from bpy.types import Context
+
+from robik.mechanism import JOINT_TYPES
+from robik.mechanism.joints import MOTIONS, SLIDES
+
+from ..scene import live
+from ..scene.actuators import data_path
+from ..scene.exact import LARGEST
+from ..scene.parts import parts, robot_of, robots
+from .tab import TabPanel, line, robot_or_hint
+
+
+class ROBIK_PT_robot(TabPanel):
+    """Import and choose"""
+
+    bl_idname = "ROBIK_PT_robot"
+    bl_label = "Robot"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        found = robots(context.scene)
+        if not found:
+            line(layout, "No robot yet: import one, or drop its file on the view", "INFO")
+        layout.operator("robik.import_robot", text="Import Robot…", icon="IMPORT")
+        if not found:
+            return
+        row = layout.row(align=True)
+        row.prop(context.scene.robik, "robot", text="")
+        row.operator("robik.reload_robot", text="", icon="FILE_REFRESH")
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        kinds = parts(root)
+        motors = sum(len(_sliders(j)) for j in kinds["JOINT"] if j.robik.joint.actuated)
+        loops = len(kinds["JOINT"]) - len(kinds["BODY"])
+        text = f"{len(kinds['BODY'])} bodies, {len(kinds['JOINT'])} joints, {motors} motors"
+        line(layout, text + (f", {loops} loops" if loops > 0 else ""))
+        if live.problem(root):
+            line(layout, live.problem(root), "ERROR")
+
+
+class ROBIK_PT_motors(TabPanel):
+    """A slider for each motor; the robot follows"""
+
+    bl_idname = "ROBIK_PT_motors"
+    bl_parent_id = "ROBIK_PT_robot"
+    bl_label = "Motors"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return bool(robots(context.scene))
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        column = layout.column(align=True)
+        for joint in parts(root)["JOINT"]:
+            for name in _sliders(joint) if joint.robik.joint.actuated else ():
+                if name in root:
+                    column.prop(root, data_path(name), text=name, slider=True)
+
+
+class ROBIK_PT_joint(TabPanel):
+    """The joint whose empty is selected"""
+
+    bl_idname = "ROBIK_PT_joint"
+    bl_parent_id = "ROBIK_PT_robot"
+    bl_label = "Selected Joint"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        active = context.active_object
+        return active is not None and active.robik.kind == "JOINT" and robot_of(active) is not None
+
+    def draw(self, context: Context) -> None:
+        layout, part = self.layout, context.active_object
+        layout.use_property_split, layout.use_property_decorate = True, False
+        group = part.robik.joint
+        layout.prop(part.robik, "label")
+        for name in ("type", "parent", "child", "actuated"):
+            layout.prop(group, name)
+        motions = JOINT_TYPES[group.type].motions
+        if motions is None:
+            layout.prop(group, "motions")
+            motions = tuple(m for m, free in zip(MOTIONS, group.motions, strict=True) if free)
+        for k, motion in enumerate(motions):
+            unit = "m" if motion in SLIDES else "rad"
+            column = layout.column(align=True)
+            for name, text in (("lower", f"From [{unit}]"), ("upper", "To")):
+                if abs(getattr(group, name)[k]) < LARGEST:
+                    column.prop(group, name, index=k, text=text)
+                else:
+                    column.label(text=f"{text}: no limit")
+        if group.actuated:
+            unit = "m/s" if motions and motions[0] in SLIDES else "rad/s"
+            if group.velocity_limit < LARGEST:
+                layout.prop(group, "velocity_limit", text=f"Speed [{unit}]")
+
+
+def _sliders(joint: object) -> tuple[str, ...]:
+    """Names of a joint's sliders."""
+    group = joint.robik.joint  # type: ignore[attr-defined]
+    motions = JOINT_TYPES[group.type].motions or tuple(m for m, free in zip(MOTIONS, group.motions, strict=True) if free)
+    label = joint.robik.label  # type: ignore[attr-defined]
+    return (label,) if len(motions) == 1 else tuple(f"{label}.{m}" for m in motions)
+
+
+CLASSES = (ROBIK_PT_robot, ROBIK_PT_motors, ROBIK_PT_joint)

@@ -1,0 +1,44 @@
+"""What all panels of the tab share."""
+
+from bpy.types import Context, Object, Panel, UILayout
+
+from robik.errors import RobikError
+
+from ..scene.parts import chosen_robot, robots
+
+
+class TabPanel(Panel):
+    """A panel of the tab RobIK."""
+
+    bl_idname = "ROBIK_PT_tab"  # never registered
+    bl_label = ""
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "RobIK"
+
+
+def robot_or_hint(context: Context, layout: UILayout) -> Object | None:
+    """The robot that the panels work on; where there is none, a line says what to do, and None."""
+    try:
+        return chosen_robot(context.scene)
+    except RobikError:
+        line(layout, "Import a robot first" if not robots(context.scene) else "Choose a robot above", "INFO")
+        return None
+
+
+def line(layout: UILayout, text: str, icon: str = "NONE") -> None:
+    """One line of status, broken where the sidebar ends would cut it."""
+    column = layout.column(align=True)
+    column.scale_y = 0.85
+    for k, part in enumerate(_wrapped(text)):
+        column.label(text=part, icon=icon if k == 0 else "BLANK1" if icon != "NONE" else "NONE")
+
+
+def _wrapped(text: str, width: int = 38) -> list[str]:
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines or [""]
