@@ -69,9 +69,8 @@ def _read_record(cls: type, value: Any, where: str) -> Any:
     try:
         return cls(**fields)
     except MechanismError as error:
-        # What has a name says so itself; the rest needs the place.
-        place = where.split(": ")[0] if cls in _NAMED else where
-        raise FormatError(f"{place}: {error}") from None
+        element = str(error).partition(": ")[0]  # what has a name says it itself
+        raise FormatError(f"{where.removesuffix(f': {element}')}: {error}") from None
 
 
 def _record(cls: type) -> Reader:
@@ -150,7 +149,6 @@ def _shown(value: Any) -> str:
 
 
 _VECTOR = _list(_number, 3)
-_NAMED = (Body, Joint, Frame, Coupling, Mechanism)
 _FIELDS: dict[type, dict[str, Reader]] = {
     Pose: {"position": _VECTOR, "quaternion": _list(_number, 4)},
     Visual: {"shape": _text, "size": _list(_number), "pose": _record(Pose), "color": _list(_number, 4), "file": _text},

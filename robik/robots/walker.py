@@ -13,7 +13,7 @@ Loops 1 and 2 are planar, which makes three of each one's closure rows redundant
 
 Signs read the same on both sides, so equal values on both sides are a mirror-symmetric pose: hip_yaw turns the toes outward, hip_roll
 lifts the leg sideways, hip_pitch swings the thigh forward, knee bends the knee (its crank turns with the shank), ankle_pitch lifts the
-toes (its crank turns with the foot, at about 4/7 of the foot's turn), ankle_roll lifts the outer edge of the foot. All are 0 at rest.
+toes (its crank turns with the foot, by a little over half as much), ankle_roll lifts the outer edge of the foot. All are 0 at rest.
 
 `python -m robik.robots.walker` rewrites walker.robik.json.
 """
