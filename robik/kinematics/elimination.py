@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from robik.kinematics.kernels import row_gradient
+from robik.kinematics.kernels import group_jacobian
 from robik.mechanism.topology import Flat
 
 
@@ -21,7 +21,7 @@ class Elimination(NamedTuple):
 
     Per group g with rows R and columns C: `LU` from `LU_at[g]` as an R × C matrix in pivoted order; `row` and `column`: that order, at
     the group's starts; `rank` (groups,). `free` (d,): one that is not free always leads. `follows` (d,): whether it does.
-    `gradient` (d,) and `right` (most rows,) are scratch.
+    `right` (most rows,) is scratch.
     """
 
     LU: np.ndarray
@@ -31,7 +31,6 @@ class Elimination(NamedTuple):
     rank: np.ndarray
     free: np.ndarray
     follows: np.ndarray
-    gradient: np.ndarray
     right: np.ndarray
 
 
@@ -46,7 +45,7 @@ def new_elimination(flat: Flat) -> Elimination:
     most = int(max(rows.max(initial=0), columns.max(initial=0))) + 1
     return Elimination(
         np.zeros(at[-1]), at, flat.group_rows.copy(), flat.group_columns.copy(), np.zeros(groups, np.int64),
-        np.ones(d, np.bool_), np.zeros(d, np.bool_), np.zeros(d), np.zeros(most),
+        np.ones(d, np.bool_), np.zeros(d, np.bool_), np.zeros(most),
     )  # fmt: skip
 
 
@@ -64,46 +63,35 @@ def eliminate(flat, now, e):
     e.follows[:] = False
     for g in range(e.rank.shape[0]):
         r0, r1, c0, c1 = flat.group_row_at[g], flat.group_row_at[g + 1], flat.group_column_at[g], flat.group_column_at[g + 1]
-        rows = r1 - r0
-        width, pivots = c1 - c0, 0
-        for held in (False, True):
-            at = pivots
-            for k in range(c0, c1):
-                if e.free[flat.group_columns[k]] != held:
-                    e.column[c0 + at] = flat.group_columns[k]
-                    at += 1
-            if not held:
-                pivots = at
-        A, _ = _factors(flat, e, g)
+        A, width = _factors(flat, e, g)
+        row, column = e.row[r0:r1], e.column[c0:c1]
+        for j in range(width):
+            column[j] = flat.group_columns[c0 + j]
+        group_jacobian(flat, now, g, A)
         largest = 0.0
-        for i in range(rows):
-            row = flat.group_rows[r0 + i]
-            e.row[r0 + i] = row
-            for k in range(c0, c1):
-                e.gradient[flat.group_columns[k]] = 0.0
-            row_gradient(flat, now, row, e.gradient)
+        for i in range(r1 - r0):
+            row[i] = flat.group_rows[r0 + i]
             for j in range(width):
-                A[i, j] = e.gradient[e.column[c0 + j]]
                 largest = max(largest, abs(A[i, j]))
-        rank = _pivoted_lu(A, rows, pivots, width, RANK_TOLERANCE * largest, e.row[r0:r1], e.column[c0:c1])
+        rank = _pivoted_lu(A, r1 - r0, width, RANK_TOLERANCE * largest, row, column, e.free)
         e.rank[g] = rank
         for j in range(rank):
-            e.follows[e.column[c0 + j]] = True
+            e.follows[column[j]] = True
         _back_substitute(A, rank, width)
         total += rank
     return total
 
 
 @njit(cache=True)
-def _pivoted_lu(A, rows, pivots, width, tiny, row, column):
-    """In place: L (unit, below) and U, pivots among the first columns only; swaps `row` and `column` along; returns the rank."""
-    for k in range(min(rows, pivots)):
-        best, bi, bj = 0.0, k, k
+def _pivoted_lu(A, rows, width, tiny, row, column, free):
+    """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along; returns the rank."""
+    for k in range(min(rows, width)):
+        best, bi, bj = tiny, -1, -1
         for i in range(k, rows):
-            for j in range(k, pivots):
-                if abs(A[i, j]) > best:
+            for j in range(k, width):
+                if abs(A[i, j]) > best and free[column[j]]:
                     best, bi, bj = abs(A[i, j]), i, j
-        if best <= tiny:
+        if bi < 0:
             return k
         if bi != k:
             row[k], row[bi] = row[bi], row[k]
@@ -120,7 +108,7 @@ def _pivoted_lu(A, rows, pivots, width, tiny, row, column):
             if f != 0.0:
                 for j in range(k + 1, width):
                     A[i, j] -= f * A[k, j]
-    return min(rows, pivots)
+    return min(rows, width)
 
 
 @njit(cache=True)

@@ -11,7 +11,7 @@ from robik.errors import MechanismError
 from robik.kinematics.assembly import REDUNDANT_TOLERANCE, pull_back
 from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.frames import own_frames, robot_com
-from robik.kinematics.kernels import close, move, new_placement, place, row_gradient
+from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
 from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.model import Joint, Mechanism
 from robik.mechanism.pose import Pose, matrix_quaternion
@@ -167,7 +167,7 @@ class ForwardKinematics:
         passive = np.flatnonzero(self._elimination.free)
         if not len(passive) or not len(now.value):
             return
-        step, J = np.zeros(len(flat.before)), np.zeros((len(now.value), len(flat.before)))
+        step = np.zeros(len(flat.before))
 
         def at(y: np.ndarray) -> np.ndarray:
             step[passive] = y
@@ -178,10 +178,7 @@ class ForwardKinematics:
 
         def slope(y: np.ndarray) -> np.ndarray:
             at(y)
-            J[:] = 0.0
-            for row in range(len(J)):
-                row_gradient(flat, now, row, J[row])
-            return J[:, passive].copy()
+            return closure_jacobian(flat, now)[:, passive]
 
         exact = not (flat.ball[passive] >= 0).any()  # a ball's screws differ from the derivatives of its rotation vector away from zero
         jacobian = slope if exact else "2-point"

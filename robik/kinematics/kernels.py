@@ -163,24 +163,28 @@ def close(flat, now):
 
 
 @njit(cache=True)
-def row_gradient(flat, now, row, out):
-    """Writes the gradient of a closure row into `out` (d,), which must be zero at the row's degrees of freedom beforehand."""
+def group_jacobian(flat, now, g, A):
+    """Writes the closure's derivatives of group g into A (its rows, its columns), from a placement that `close` has filled."""
+    A[:] = 0.0
     m = flat.row_kind.shape[0]
-    if row >= m:
-        g = row - m
-        leader, slope = flat.gear_leader[g], 0.0
-        value = now.q[flat.dof_q[leader]]
-        for k in range(flat.gear_coefficients.shape[1] - 1, 0, -1):
-            slope = slope * value + k * flat.gear_coefficients[g, k]
-        out[flat.gear_follower[g]] += flat.size
-        out[leader] -= flat.size * slope
-        return
-    cut = flat.row_cut[row]
-    F, M = now.force[row], now.moment[row]
-    for at in range(flat.loop_at[cut], flat.loop_at[cut + 1]):
-        i = flat.loop[at]
-        w, v = now.omega[i], now.v[i]
-        out[i] = flat.loop_sign[at] * (w[0] * M[0] + w[1] * M[1] + w[2] * M[2] + v[0] * F[0] + v[1] * F[1] + v[2] * F[2])
+    start = flat.group_row_at[g]
+    for at_row in range(start, flat.group_row_at[g + 1]):
+        row, out = flat.group_rows[at_row], A[at_row - start]
+        if row >= m:
+            leader, slope = now.q[flat.dof_q[flat.gear_leader[row - m]]], 0.0
+            for k in range(flat.gear_coefficients.shape[1] - 1, 0, -1):
+                slope = slope * leader + k * flat.gear_coefficients[row - m, k]
+            out[flat.gear_column[row - m, 0]] += flat.size
+            out[flat.gear_column[row - m, 1]] -= flat.size * slope
+            continue
+        cut = flat.row_cut[row]
+        fx, fy, fz = now.force[row, 0], now.force[row, 1], now.force[row, 2]
+        mx, my, mz = now.moment[row, 0], now.moment[row, 1], now.moment[row, 2]
+        for at in range(flat.loop_at[cut], flat.loop_at[cut + 1]):
+            i = flat.loop[at]
+            value = now.omega[i, 0] * mx + now.omega[i, 1] * my + now.omega[i, 2] * mz
+            value += now.v[i, 0] * fx + now.v[i, 1] * fy + now.v[i, 2] * fz
+            out[flat.loop_column[at]] = flat.loop_sign[at] * value
 
 
 @njit(cache=True)
@@ -205,3 +209,15 @@ def difference(flat, q, p, out):
             out[i], out[i + 1], out[i + 2] = between(q, p, at)
         else:
             out[i] = q[at] - p[at]
+
+
+def closure_jacobian(flat: Flat, now: Placement) -> np.ndarray:
+    """The closure's derivatives (rows, d) at a placement that `place` and `close` have filled."""
+    J = np.zeros((len(now.value), len(flat.before)))
+    for g in range(len(flat.group_row_at) - 1):
+        columns = flat.group_columns[flat.group_column_at[g] : flat.group_column_at[g + 1]]
+        rows = flat.group_rows[flat.group_row_at[g] : flat.group_row_at[g + 1]]
+        A = np.zeros((len(rows), len(columns)))
+        group_jacobian(flat, now, g, A)
+        J[np.ix_(rows, columns)] = A
+    return J

@@ -39,7 +39,7 @@ class Flat(NamedTuple):
     `row_w` in the state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
     Couplings: `gear_follower`, `gear_leader` (dofs), `gear_coefficients` (g, degree + 1).
     Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns `group_columns` with
-    their starts. Rows from m on are couplings.
+    their starts. Rows from m on are couplings. `loop_column`, `gear_column` (g, 2): the place of a degree of freedom among its group's.
     """
 
     parent: np.ndarray
@@ -67,6 +67,7 @@ class Flat(NamedTuple):
     cut_pb: np.ndarray
     loop: np.ndarray
     loop_sign: np.ndarray
+    loop_column: np.ndarray
     loop_at: np.ndarray
     row_kind: np.ndarray
     row_cut: np.ndarray
@@ -76,6 +77,7 @@ class Flat(NamedTuple):
     gear_follower: np.ndarray
     gear_leader: np.ndarray
     gear_coefficients: np.ndarray
+    gear_column: np.ndarray
     group_rows: np.ndarray
     group_row_at: np.ndarray
     group_columns: np.ndarray
@@ -325,7 +327,7 @@ class _Layout:
             for end in (coupling.follower, coupling.leader):
                 if end not in self.dofs:
                     raise MechanismError(
-                        f"coupling {coupling.name!r}: {end!r} belongs to a ball or closes a loop; couple a scalar coordinate of another joint"
+                        f"coupling {coupling.name!r}: {end!r} is a ball's or closes a loop; couple a scalar coordinate of another joint"
                     )
             (dof, f_sign), (lead, l_sign) = self.dofs[coupling.follower], self.dofs[coupling.leader]
             follower.append(dof)
@@ -351,7 +353,11 @@ class _Layout:
                 else:
                     joined_rows, joined_columns = other[0] + joined_rows, joined_columns | other[1]
             groups = [*others, (joined_rows, joined_columns)]
+        place = {c: i for group in groups for i, c in enumerate(sorted(group[1]))}
+        pairs = zip(gears["gear_follower"].tolist(), gears["gear_leader"].tolist(), strict=True)
         return {
+            "loop_column": _ints([place[c] for c in loop]),
+            "gear_column": _ints([(place[f], place[lead]) for f, lead in pairs]).reshape(-1, 2),
             "group_rows": _ints([r for group in groups for r in group[0]]),
             "group_row_at": _ints(np.cumsum([0, *(len(group[0]) for group in groups)])),
             "group_columns": _ints([c for group in groups for c in sorted(group[1])]),
