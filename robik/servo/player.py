@@ -48,6 +48,7 @@ class Player:
         self.chain, self.port, self.settings = chain, port, settings or PlaySettings()
         self.simulator: SimulatorProcess | None = None
         self._status = Status()
+        self._publishing = threading.Lock()
         self._wishes = Wishes(self.settings.heartbeat)
         self._commands: queue.SimpleQueue[Callable[[Bus], None]] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -62,13 +63,18 @@ class Player:
         """Where it stands now."""
         return self._status
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the port is open, or being opened: also after a fault that left it so, when torque can still be turned off."""
+        return self._thread is not None and self._thread.is_alive()
+
     def heartbeat(self) -> None:
         """Whoever started the player is alive; without this, servos that play stop by their watchdog."""
         self._wishes.beat()
 
     def connect(self) -> None:
         """Opens the port and reads every servo, writing nothing; ends in ready, or in holding where torque is on already."""
-        if self._thread is not None and self._thread.is_alive():
+        if self.is_open:
             return
         self._ending = False
         self._commands = queue.SimpleQueue()
@@ -78,7 +84,12 @@ class Player:
         self._thread.start()
 
     def torque(self, on: bool) -> None:
-        """Turns torque on, the servos holding where they are, or off. Nothing ever moves before the first."""
+        """Turns torque on, the servos holding where they are, or off. Nothing ever moves before the first.
+
+        After a fault this is also the way on: everything is read and checked again first.
+        """
+        if self._status.state is PlayState.FAULT and self.is_open:
+            self._publish(state=PlayState.CONNECTING, message="looking at the servos again")
         self._commands.put(self._torque_on if on else self._torque_off)
 
     def preflight(self, motion: Motion) -> Preflight:
@@ -331,4 +342,5 @@ class Player:
         )
 
     def _publish(self, **changes: object) -> None:
-        self._status = replace(self._status, **changes)  # type: ignore[arg-type]
+        with self._publishing:  # an owner's change must not be lost to the thread's; nobody holds this while waiting
+            self._status = replace(self._status, **changes)  # type: ignore[arg-type]
