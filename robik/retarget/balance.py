@@ -39,7 +39,8 @@ def with_balance(
 ) -> TargetClip:
     """The clip with a CoM target that keeps the robot balanced, and with its feet's contact phases.
 
-    The target's height is that of the wish: leave the weight of the CoM along z at zero.
+    The target's height is that of the wish: leave the weight of the CoM along z at zero. The tracks of what is no foot lean with the CoM,
+    level, as far as its target lies off the wish: else the pelvis would pull it back out of the support.
 
     Args:
         mechanism: the robot, with soles on its feet's frames.
@@ -70,7 +71,10 @@ def with_balance(
     sampled = np.column_stack([np.interp(grid, clip.times, wish[:, k]) for k in range(2)])
     path = smooth_inside(sampled, supports, (stiffness * RATE) ** 4)
     ground = CubicSpline(grid, path)(clip.times) if len(grid) > 1 else path
-    return replace(clip, com=np.column_stack([ground, wish[:, 2]]))
+    com = np.column_stack([ground, wish[:, 2]])
+    stays = {n for n, t in clip.tracks.items() if n in contacts or t.position is None}
+    tracks = {n: t if n in stays else replace(t, position=t.position + com - wish) for n, t in clip.tracks.items()}
+    return replace(clip, tracks=tracks, com=com)
 
 
 def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -34,7 +34,7 @@ def biped() -> Mechanism:
 
 def gait(fps=60.0, steps=6, stride=0.06, swing=0.6, double=0.4, stand=0.6, lift=0.03, start=0.0, scale=1.0, noise=0.0):
     """A walk along x whose phases are known: the clip, and whether each foot stands."""
-    times = np.arange(round((2 * stand + steps * swing + (steps - 1) * double) * fps) + 1) / fps
+    times = np.arange(round((2 * stand + steps * swing + max(steps - 1, 0) * double) * fps) + 1) / fps
     x, z, stands = np.zeros((2, len(times))), np.zeros((2, len(times))), np.ones((2, len(times)), bool)
     begin = stand
     for k in range(steps):
@@ -322,3 +322,15 @@ def test_a_tipped_foot_stands_on_its_edge(biped):
 def test_margins_need_body_poses(biped):
     with pytest.raises(ClipError, match="forward kinematics"):
         margins(biped, Motion(np.zeros(1), (), np.zeros((1, 0)), com=np.zeros((1, 3))), BOTH)
+
+
+def test_the_pelvis_leans_with_the_com_and_the_feet_stay(biped):
+    clip, truth = gait()
+    plain = given_by_hand(clip, truth)
+    wish = clip.tracks["hips"].position - [0.0, 0.0, 0.1]
+    balanced = with_balance(biped, plain, wish=wish)
+    lean = balanced.tracks["hips"].position - clip.tracks["hips"].position
+    assert lean == pytest.approx(balanced.com - wish)
+    assert np.abs(lean[:, 2]).max() == 0.0
+    for name in truth:
+        assert (balanced.tracks[name].position == clip.tracks[name].position).all()
