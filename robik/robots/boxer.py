@@ -103,8 +103,8 @@ def _shoulder() -> Body:
         Pose(tuple(SHOULDER)),
         (
             disc(foot, Z, 0.024, 0.010, 0.03, FRAME),
-            plate(foot, foot + 0.030 * Y, Z, 0.032, 0.006, 0.03, FRAME),
-            plate(foot + 0.055 * Y, outer - 0.03 * Z + 0.013 * Y, Y, 0.026, 0.005, 0.03, FRAME),
+            *plate(foot, foot + 0.050 * Y, Z, 0.032, 0.006, 0.03, FRAME),
+            *plate(foot + 0.060 * Y + 0.006 * Z, outer - 0.02 * Z + 0.018 * Y, Y, 0.026, 0.005, 0.03, FRAME),
             *servo(outer, -Y, -Z),
         ),
     )
@@ -132,10 +132,10 @@ def _upper_arm() -> Body:
         Pose(tuple(SHOULDER)),
         (
             disc(start, X, 0.022, 0.006, 0.02, STEEL),
-            bar(start + 0.004 * X, start + 0.072 * X, 0.0195, 0.08, SHELL, "cylinder"),
-            disc(start + 0.022 * X, X, 0.0202, 0.008, 0.01, ACCENT),
+            bar(start + 0.014 * X, start + 0.066 * X, 0.0195, 0.08, SHELL),
+            disc(start + 0.030 * X, X, 0.0200, 0.008, 0.01, ACCENT),
             *servo(ELBOW, Y, -X),
-            plate(start + 0.075 * X, ELBOW - 0.02 * X, Y, 0.024, 0.040, 0.03, FRAME),
+            box(ELBOW - 0.040 * X, (0.016, 0.034, 0.026), 0.03, FRAME),
         ),
     )
 
@@ -143,23 +143,22 @@ def _upper_arm() -> Body:
 def _forearm() -> Body:
     pose = Pose.of(np.column_stack([FORWARD, Y, ACROSS]), ELBOW)
     wrist, tip = ELBOW + 0.125 * FORWARD, HAND
-    thumb = tip + 0.022 * Y + 0.016 * ACROSS - 0.014 * FORWARD
-    cheeks = [plate(ELBOW + s * 0.0215 * Y, ELBOW + 0.045 * FORWARD + s * 0.0215 * Y, Y, 0.024, 0.004, 0.015, FRAME) for s in (1, -1)]
-    return body(
-        "forearm",
-        pose,
-        (
-            *cheeks,
-            disc(ELBOW + 0.0245 * Y, Y, 0.010, 0.003, 0.004, STEEL),
-            disc(ELBOW - 0.0245 * Y, Y, 0.010, 0.003, 0.004, STEEL),
-            bar(ELBOW + 0.040 * FORWARD, wrist, 0.0225, 0.09, SHELL, "cylinder"),
-            disc(wrist + 0.004 * FORWARD, FORWARD, 0.024, 0.012, 0.02, SHELL),
-            disc(wrist + 0.014 * FORWARD, FORWARD, 0.019, 0.010, 0.01, RUBBER),
-            ball(tip, 0.036, 0.06, ACCENT),
-            ball(tip + 0.010 * FORWARD - 0.012 * ACROSS, 0.030, 0.03, ACCENT),
-            bar(thumb, thumb + 0.030 * FORWARD + 0.002 * ACROSS + 0.004 * Y, 0.012, 0.01, ACCENT),
-        ),
-    )
+    thumb = tip + 0.020 * Y + 0.024 * ACROSS - 0.012 * FORWARD
+    parts = [
+        disc(ELBOW + 0.0245 * Y, Y, 0.010, 0.003, 0.004, STEEL),
+        disc(ELBOW - 0.0245 * Y, Y, 0.010, 0.003, 0.004, STEEL),
+        bar(ELBOW + 0.058 * FORWARD, wrist - 0.018 * FORWARD, 0.0225, 0.09, SHELL),
+        disc(wrist - 0.022 * FORWARD, FORWARD, 0.0230, 0.008, 0.01, ACCENT),
+        disc(wrist, FORWARD, 0.0200, 0.012, 0.02, FRAME),
+        disc(wrist + 0.016 * FORWARD, FORWARD, 0.0255, 0.022, 0.01, RUBBER),
+        ball(tip, 0.036, 0.05, ACCENT),
+        bar(tip + 0.012 * FORWARD - 0.012 * Y, tip + 0.012 * FORWARD + 0.012 * Y, 0.030, 0.03, ACCENT),
+        bar(thumb, thumb + 0.024 * FORWARD - 0.010 * Y, 0.0125, 0.02, ACCENT),
+    ]
+    for side in (1, -1):
+        cheek = side * 0.0215 * Y
+        parts.extend(plate(ELBOW + cheek, ELBOW + 0.052 * FORWARD + cheek, Y, 0.024, 0.004, 0.015, FRAME))
+    return body("forearm", pose, parts)
 
 
 if __name__ == "__main__":

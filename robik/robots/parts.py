@@ -81,11 +81,11 @@ def bar(start: Triple, end: Triple, radius: float, mass: float, color: Color, sh
     return Part(shape, (radius, float(np.linalg.norm(b - a))), Pose.of(along(b - a), (a + b) / 2), mass, color)
 
 
-def plate(start: Triple, end: Triple, normal: Triple, width: float, thickness: float, mass: float, color: Color) -> Part:
-    """A flat strip from point to point, `thickness` along `normal`, reaching half a width beyond both points."""
+def plate(start: Triple, end: Triple, normal: Triple, width: float, thickness: float, mass: float, color: Color) -> tuple[Part, ...]:
+    """A flat strip with round ends from point to point, `thickness` along `normal`."""
     a, b = np.array(start, float), np.array(end, float)
-    turn = along(b - a, normal)
-    return box((a + b) / 2, (thickness, width, float(np.linalg.norm(b - a)) + width), mass, color, turn)
+    strip = box((a + b) / 2, (thickness, width, float(np.linalg.norm(b - a))), 0.8 * mass, color, along(b - a, normal))
+    return (strip, *(disc(point, normal, width / 2, thickness + 0.0004, 0.1 * mass, color) for point in (a, b)))
 
 
 def servo(shaft: Triple, axis: Triple, up: Triple) -> tuple[Part, ...]:

@@ -21,29 +21,28 @@ CRANK_WIDTH = 0.011
 
 
 def torso(pelvis: np.ndarray) -> Body:
-    """Pelvis plate, yaw motors, battery, chest and head."""
-    deck = pelvis + 0.0815 * Z
-    chest = pelvis + 0.155 * Z
-    head = pelvis + 0.232 * Z
-    parts: list[Part] = []
+    """Pelvis plate, yaw motors, chest with the battery on its back, head."""
+    deck, chest, head = pelvis + 0.118 * Z, pelvis + 0.172 * Z, pelvis + 0.247 * Z
+    parts: list[Part] = [
+        box(deck - 0.012 * X, (0.062, 0.136, 0.005), 0.09, FRAME),
+        disc(deck + 0.010 * Z - 0.006 * X, Z, 0.026, 0.018, 0.03, FRAME),
+        bar(chest - 0.016 * Z - 0.006 * X - 0.028 * Y, chest - 0.016 * Z - 0.006 * X + 0.028 * Y, 0.032, 0.08, SHELL),
+        bar(chest + 0.008 * Z - 0.040 * Y, chest + 0.008 * Z + 0.040 * Y, 0.038, 0.12, SHELL),
+        bar(chest + 0.008 * Z + 0.0155 * X - 0.022 * Y, chest + 0.008 * Z + 0.0155 * X + 0.022 * Y, 0.024, 0.02, ACCENT),
+        disc(chest + 0.008 * Z + 0.0385 * X, X, 0.0085, 0.004, 0.004, EYE),
+        box(chest - 0.046 * X - 0.002 * Z, (0.032, 0.078, 0.074), 0.34, FRAME),
+        box(chest - 0.046 * X + 0.022 * Z, (0.0328, 0.0788, 0.008), 0.004, ACCENT),
+        disc(chest + 0.046 * Z, Z, 0.017, 0.020, 0.02, FRAME),
+        bar(head - 0.022 * Y, head + 0.022 * Y, 0.035, 0.12, SHELL),
+        bar(head + 0.0185 * X - 0.0185 * Y, head + 0.0185 * X + 0.0185 * Y, 0.0205, 0.03, RUBBER),
+    ]
     for side in (1, -1):
         parts += servo(pelvis + YAW_Z * Z + side * LEG_Y * Y, -Z, -X)
-        parts.append(
-            bar(deck + 0.05 * Z + side * 0.066 * Y - 0.012 * X, chest + 0.03 * Z + side * 0.070 * Y - 0.012 * X, 0.017, 0.03, SHELL)
-        )
-        parts.append(ball(head + 0.037 * X + side * 0.019 * Y + 0.004 * Z, 0.0105, 0.003, RUBBER))
-        parts.append(ball(head + 0.0415 * X + side * 0.019 * Y + 0.004 * Z, 0.0075, 0.002, EYE))
-        parts.append(disc(head + side * 0.045 * Y, Y, 0.016, 0.008, 0.006, ACCENT))
-    parts += [
-        box(deck + 0.0365 * Z - 0.008 * X, (0.072, 0.150, 0.005), 0.09, FRAME),
-        box(chest - 0.012 * X, (0.066, 0.128, 0.066), 0.16, SHELL),
-        box(chest + 0.022 * X + 0.006 * Z, (0.006, 0.084, 0.036), 0.02, ACCENT),
-        box(chest - 0.052 * X - 0.006 * Z, (0.030, 0.074, 0.070), 0.34, FRAME),
-        disc(chest + 0.026 * X + 0.006 * Z, X, 0.010, 0.005, 0.005, EYE),
-        disc(chest + 0.038 * Z - 0.006 * X, Z, 0.020, 0.014, 0.02, FRAME),
-        bar(head - 0.022 * Y, head + 0.022 * Y, 0.036, 0.12, SHELL),
-        box(head + 0.022 * X + 0.003 * Z, (0.030, 0.066, 0.030), 0.03, FRAME),
-    ]
+        shoulder, eye = chest + 0.010 * Z + side * 0.080 * Y, head + 0.0335 * X + side * 0.0165 * Y + 0.001 * Z
+        parts.append(disc(shoulder - side * 0.005 * Y, Y, 0.020, 0.010, 0.01, ACCENT))
+        parts.append(bar(shoulder + side * 0.008 * Y, shoulder + side * 0.012 * Y - 0.032 * Z - 0.004 * X, 0.0150, 0.03, SHELL))
+        parts.append(ball(eye, 0.0085, 0.003, EYE))
+        parts.append(disc(head + side * 0.0555 * Y, Y, 0.013, 0.006, 0.006, ACCENT))
     return body("torso", Pose(tuple(pelvis)), parts)
 
 
@@ -53,7 +52,7 @@ def yaw(hip: np.ndarray) -> Body:
     rear = hip + (ROLL_X - 0.002) * X
     parts = (
         disc(top, Z, 0.017, 0.005, 0.012, STEEL),
-        plate(top - 0.0005 * Z, rear + 0.077 * Z, Z, 0.026, 0.005, 0.02, FRAME),
+        *plate(top - 0.0005 * Z, rear + 0.077 * Z, Z, 0.026, 0.005, 0.02, FRAME),
         box(rear + 0.056 * Z, (0.030, 0.026, 0.044), 0.025, SHELL),
         *servo(hip + ROLL_X * X, X, Z),
     )
@@ -75,7 +74,7 @@ def bracket(hip: np.ndarray) -> Body:
     ]
     for side in (1, -1):
         shaft = knee_shaft if side > 0 else ankle_shaft
-        parts.append(plate(hip + side * LAYER_CHEEK * Y, shaft + side * LAYER_CHEEK * Y, Y, 0.024, 0.0018, 0.012, FRAME))
+        parts.extend(plate(hip + side * LAYER_CHEEK * Y, shaft + side * LAYER_CHEEK * Y, Y, 0.024, 0.0018, 0.012, FRAME))
     return body("bracket_l", Pose(tuple(hip)), parts)
 
 
@@ -88,15 +87,16 @@ def _belt(hip: np.ndarray, shaft: np.ndarray, side: int) -> tuple[Part, ...]:
 
 
 def thigh(pose: Pose, knee: np.ndarray) -> Body:
-    """The hip pitch motor at its top, a shell, a fork for the knee."""
+    """The hip pitch motor at its top, a shell, the knee's bearing."""
     hip = np.array(pose.position)
     down = (knee - hip) / np.linalg.norm(knee - hip)
     front = np.cross(Y, -down)
     parts = (
         *servo(hip, -Y, down),
-        box(hip + 0.062 * down, (0.026, 0.030, 0.060), 0.03, FRAME, pose.matrix),
-        bar(hip + 0.052 * down + 0.008 * front, hip + 0.112 * down + 0.004 * front, 0.0165, 0.05, SHELL),
-        bar(hip + 0.112 * down, knee, 0.009, 0.02, FRAME),
+        box(hip + 0.038 * down, (0.024, 0.030, 0.010), 0.01, FRAME, pose.matrix),
+        bar(hip + 0.056 * down + 0.003 * front, hip + 0.100 * down + 0.002 * front, 0.0178, 0.06, SHELL),
+        disc(hip + 0.070 * down + 0.0027 * front, down, 0.0183, 0.006, 0.01, ACCENT),
+        bar(hip + 0.100 * down, knee, 0.0095, 0.02, FRAME),
         disc(knee, Y, 0.0125, 0.024, 0.012, STEEL),
     )
     return body("thigh_l", pose, parts)
@@ -110,8 +110,8 @@ def shank(pose: Pose, ankle: np.ndarray, lever: np.ndarray) -> Body:
     parts: list[Part] = []
     for side in (1, -1):
         offset = side * 0.0155 * Y
-        parts.append(plate(knee + offset, knee + 0.040 * down + offset, Y, 0.022, 0.004, 0.008, FRAME))
-        parts.append(plate(ankle - 0.034 * down + 1.15 * offset, ankle + 1.15 * offset, Y, 0.016, 0.0035, 0.005, FRAME))
+        parts.extend(plate(knee + offset, knee + 0.040 * down + offset, Y, 0.022, 0.004, 0.008, FRAME))
+        parts.extend(plate(ankle - 0.034 * down + 1.15 * offset, ankle + 1.15 * offset, Y, 0.016, 0.0035, 0.005, FRAME))
     parts += [
         bar(knee + 0.034 * down + 0.004 * front, ankle - 0.056 * down + 0.002 * front, 0.0150, 0.040, SHELL),
         bar(knee + 0.060 * down, ankle - 0.044 * down, 0.011, 0.015, FRAME),
@@ -129,7 +129,7 @@ def _arm(center: np.ndarray, pin: np.ndarray) -> tuple[Part, ...]:
     tip = pin - side * (LAYER_ROD - LAYER_CRANK) * Y
     return (
         disc(hub, Y, 0.010, 0.0048, 0.003, STEEL),
-        plate(hub, tip, Y, CRANK_WIDTH, 0.0036, 0.006, STEEL),
+        *plate(hub, tip, Y, CRANK_WIDTH, 0.0036, 0.006, STEEL),
         bar(tip, pin + side * 0.004 * Y, 0.0025, 0.002, BRASS, "cylinder"),
     )
 
@@ -153,8 +153,9 @@ def bellcrank(knee: np.ndarray, front: np.ndarray, rear: np.ndarray) -> Body:
     back = rear - hub
     reach = hub + back * (1 - 0.0125 / np.linalg.norm(back))
     reach[1] = hub[1]
-    fork = [plate(reach + s * 0.0085 * Y - 0.006 * Y, rear + s * 0.0085 * Y, Y, 0.009, 0.0025, 0.003, STEEL) for s in (1, -1)]
-    parts = (*_arm(knee, front), plate(hub, reach, Y, 0.011, 0.0040, 0.006, STEEL), *fork)
+    cheeks = [s * 0.0085 * Y for s in (1, -1)]
+    fork = [part for cheek in cheeks for part in plate(reach + cheek - 0.006 * Y, rear + cheek, Y, 0.009, 0.0025, 0.003, STEEL)]
+    parts = (*_arm(knee, front), *plate(hub, reach, Y, 0.011, 0.0040, 0.006, STEEL), *fork)
     return body("bellcrank_l", Pose(tuple(knee)), parts)
 
 
@@ -207,14 +208,17 @@ def foot(ankle: np.ndarray, lever: np.ndarray, sole: tuple[tuple[float, float], 
     (x0, y0), (x1, y1) = np.min(sole, axis=0), np.max(sole, axis=0)
     middle = ground + (x0 + x1) / 2 * X + (y0 + y1) / 2 * Y
     length, width = x1 - x0, y1 - y0
+    corners = [(s * (length / 2 - 0.0105), t * (width / 2 - 0.0105)) for s in (1, -1) for t in (1, -1)]
     parts = [
         box(middle + 0.002 * Z, (length - 0.020, width, 0.004), 0.012, RUBBER),
         box(middle + 0.002 * Z, (length, width - 0.022, 0.004), 0.012, RUBBER),
-        box(middle + 0.0065 * Z, (length - 0.022, width - 0.002, 0.005), 0.030, SHELL),
+        box(middle + 0.0065 * Z, (length - 0.020, width - 0.004, 0.005), 0.024, SHELL),
         *servo(ankle + 0.0415 * X, -X, -Z),
-        bar(ground + 0.074 * X - 0.016 * Y + 0.012 * Z, ground + 0.074 * X + 0.020 * Y + 0.012 * Z, 0.0085, 0.010, ACCENT),
-        box(ground - 0.031 * X + 0.012 * Z, (0.012, 0.030, 0.010), 0.008, FRAME),
+        bar(ground + 0.0555 * X + 0.016 * Z, ground + 0.0545 * X + 0.045 * Z, 0.0172, 0.010, SHELL),
+        bar(ground + 0.0715 * X - 0.017 * Y + 0.0115 * Z, ground + 0.0715 * X + 0.021 * Y + 0.0115 * Z, 0.0095, 0.008, ACCENT),
+        box(ground - 0.029 * X + 0.012 * Z, (0.014, 0.030, 0.010), 0.008, FRAME),
+        *(disc(middle + 0.002 * Z + x * X + y * Y, Z, 0.0105, 0.004, 0.001, RUBBER) for x, y in corners),
     ]
     for side in (1, -1):
-        parts.append(plate(ground - 0.028 * X + 0.014 * Z + side * 0.0085 * Y, lever + side * 0.0085 * Y, Y, 0.010, 0.0025, 0.003, FRAME))
+        parts.extend(plate(ground - 0.028 * X + 0.014 * Z + side * 0.0085 * Y, lever + side * 0.0085 * Y, Y, 0.010, 0.0025, 0.003, FRAME))
     return body("left_foot", Pose(tuple(ankle)), parts)
