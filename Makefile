@@ -34,8 +34,7 @@ extension: environment ## dist/*.zip for this platform (others: make extension P
 	$(PYTHON) -m tools.extension $(if $(PLATFORM),--platform $(PLATFORM))
 
 lint: environment ## Ruff and mypy
-	.venv/bin/ruff check .
-	tools/check-types
+	.venv/bin/ruff check .; ruff=$$?; tools/check-types && exit $$ruff
 
 bench: environment ## Milliseconds per frame of the solver
 	.venv/bin/robik bench
