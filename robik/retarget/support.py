@@ -144,13 +144,22 @@ def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndar
     """
     if motion.com is None:
         raise ClipError("this motion has no centre of mass, so its margin is unknown; solve it or use forward kinematics")
+    result = np.full(len(motion.times), np.nan)
+    for k, polygon in enumerate(support_polygons(mechanism, motion, contacts)):
+        if polygon is not None:
+            result[k] = signed_distance(motion.com[k : k + 1, :2], polygon)[0]
+    return result
+
+
+def support_polygons(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> list[np.ndarray | None]:
+    """Per frame the corners (K, 2) of the convex hull of what touches the ground [m], None where no foot stands.
+
+    Args, errors: as for `margins`.
+    """
     soles = {name: standing_points(mechanism, motion, name) for name in contacts}
     touch = {name: TOUCH * sole_length(mechanism.frame(name)) for name in contacts}
-    result = np.full(len(motion.times), np.nan)
+    polygons: list[np.ndarray | None] = []
     for k in range(len(motion.times)):
-        ground = [
-            points[k, points[k, :, 2] <= points[k, :, 2].min() + touch[name], :2] for name, points in soles.items() if contacts[name][k]
-        ]
-        if ground:
-            result[k] = signed_distance(motion.com[k : k + 1, :2], convex_hull(np.concatenate(ground)))[0]
-    return result
+        ground = [p[k][p[k, :, 2] <= p[k, :, 2].min() + touch[n], :2] for n, p in soles.items() if contacts[n][k]]
+        polygons.append(convex_hull(np.concatenate(ground)) if ground else None)
+    return polygons

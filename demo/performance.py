@@ -1,0 +1,139 @@
+"""The walker follows a character: import, map, fit, bake, by the operators that a user's clicks call."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+import numpy as np
+from bpy.types import Object
+
+from demo.stage import bring_character, bring_recording
+from robik import robots
+from robik.errors import RobikError
+from robik.mechanism import Mechanism
+from robik.retarget.clip import TargetClip
+from robik.retarget.motion import Motion, report_summary
+from robik.retarget.retarget import retarget
+from robik.retarget.support import margins
+from tools.installed import PACKAGE
+
+SAME = 1e-6  # what the curves and the library may differ by [rad]
+
+# Robot frame → the bones that it may follow, in rigs and recordings; the first that exists is taken.
+BONES = {
+    "pelvis": ("hips", "Hips", "pelvis", "hip"),
+    "foot_l": ("foot.L", "LeftFoot", "lFoot", "foot_l"),
+    "foot_r": ("foot.R", "RightFoot", "rFoot", "foot_r"),
+}
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What counts how much: positions along the world's axes, orientations about the frame's."""
+
+    feet: tuple[float, float]  # position, orientation
+    pelvis: tuple[tuple[float, float, float], float]
+    com: float
+
+
+# The paper's for a walk that the robot can follow; a dancer goes where its legs cannot, and then places matter more than directions.
+WALKING = Weights((10.0, 100.0), ((0.0, 0.0, 1.0), 1.0), 10.0)
+DANCING = Weights((100.0, 1.0), ((0.0, 0.0, 1.0), 0.1), 30.0)
+NAIVE_PELVIS = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Bake:
+    """What a bake gave.
+
+    Attributes:
+        clip: what the robot was to follow, with contact phases if it was balanced.
+        motion: what it does, with its report.
+    """
+
+    clip: TargetClip
+    motion: Motion
+
+
+def add_on(module: str):
+    """A module of the installed add-on."""
+    return importlib.import_module(f"{PACKAGE}.{module}")
+
+
+def import_walker() -> Object:
+    """The walker, at the scene's origin."""
+    bpy.ops.robik.import_robot(filepath=str(robots.path("walker")))
+    return bpy.context.scene.robik.robot
+
+
+def follow(root: Object, rig: Object, weights: Weights) -> None:
+    """Maps the character's hips and feet to the robot and fits its size and place."""
+    for frame, names in BONES.items():
+        bone = next((n for n in names if n in rig.pose.bones), None)
+        if bone is None:
+            raise RobikError(f"{rig.name} has no bone for the robot's {frame!r}; one of {', '.join(names)} would do")
+        bpy.ops.robik.add_target(frame=frame, source=rig.name, bone=bone)
+        target = root.robik.robot.character.targets[-1]
+        if frame == "pelvis":
+            target.position_weight, target.orientation_weight = weights.pelvis[0], (weights.pelvis[1],) * 3
+        else:
+            target.position_weight, target.orientation_weight = (weights.feet[0],) * 3, (weights.feet[1],) * 3
+    root.robik.robot.balance.weight = (weights.com,) * 3
+    bpy.ops.robik.fit_character()
+
+
+def bake(root: Object, balanced: bool) -> Bake:
+    """Bakes through the operator; what the library says of the same clip must be what the curves hold.
+
+    Raises:
+        RobikError: it is not.
+    """
+    robot, scene = root.robik.robot, bpy.context.scene
+    robot.balance.source = "FEET" if balanced else "NONE"
+    robot.balance.pin_feet = balanced
+    pelvis = next(t for t in robot.character.targets if t.frame == "pelvis")
+    weight = tuple(pelvis.position_weight)
+    if not balanced:
+        pelvis.position_weight = NAIVE_PELVIS
+    bpy.ops.robik.bake()
+    mechanism = add_on("scene.read_robot").read_robot(root)
+    frames = add_on("scene.sample").frame_range(scene, robot.bake)
+    clip = add_on("scene.steps").finish(add_on("scene.bake").sample_clip(bpy.context, root, mechanism, frames))
+    motion = retarget(mechanism, clip, add_on("scene.bake").bake_settings(root, mechanism))
+    pelvis.position_weight = weight
+    keyed = add_on("scene.curves").read_motion(root, mechanism, frames, scene)
+    if (off := np.abs(keyed.values - motion.values).max()) > SAME:
+        raise RobikError(f"the baked curves differ by {off:g} rad from what the solver says; bake again")
+    return Bake(clip, motion)
+
+
+def contacts_of(clip: TargetClip) -> dict[str, np.ndarray]:
+    """When each foot stands (T,)."""
+    return {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
+
+
+def summary(mechanism: Mechanism, motion: Motion, contacts: dict[str, np.ndarray]) -> dict:
+    """The report of a bake, and how well it is balanced."""
+    inside = margins(mechanism, motion, contacts)
+    standing = np.isfinite(inside)
+    return report_summary(motion) | {
+        "com_margin_min_m": float(np.nanmin(inside)),
+        "frames_standing": int(standing.sum()),
+        "frames_outside_support": int((inside[standing] < 0).sum()),
+    }
+
+
+def prepare(recording: Path | None) -> tuple[Object, Object]:
+    """The scene with robot and character, the one following the other: the robot's root, and the character's armature."""
+    if recording is None:
+        root, rig = import_walker(), bring_character()
+        follow(root, rig, WALKING)
+    else:
+        root, rig = import_walker(), bring_recording(recording)
+        follow(root, rig, DANCING)
+        bpy.context.scene.frame_set(bpy.context.scene.frame_start - 1)
+        bpy.ops.robik.match_now()
+    return root, rig

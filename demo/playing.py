@@ -1,0 +1,56 @@
+"""The motion on simulated servos, as it would go to real ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from robik.retarget.motion import Motion
+from robik.servo.chain import BITS_PER_BYTE, SYNC_WRITE_BYTES, ServoChain
+from robik.servo.player import SIMULATED, Player, PlaySettings, PlayState
+
+USED = 0.95  # of the servos' speed, where a motion must be slowed down to be played
+
+
+def play(motion: Motion, chain: ServoChain) -> dict:
+    """Plays a motion on a simulated chain, slower where the servos are; what went over the bus."""
+    motion, slowed = slowed_down(motion, chain)
+    player = Player(chain, SIMULATED, PlaySettings())
+    player.connect()
+    try:
+        player.wait(PlayState.READY, PlayState.HOLDING)
+        player.torque(True)
+        player.wait(PlayState.HOLDING)
+        player.play(motion)
+        done = player.wait(PlayState.HOLDING, timeout=60.0 + 2.0 * float(motion.times[-1]))
+        end = np.array(done.present) - motion.values[-1, [motion.actuators.index(a) for a in chain.actuators]]
+        player.torque(False)
+        player.wait(PlayState.READY)
+    finally:
+        player.close()
+    fixed, each = SYNC_WRITE_BYTES
+    size = fixed + each * len(chain.servos)
+    return {
+        "servos": len(chain.servos),
+        "rate_hz": player.settings.rate,
+        "slowed_down": slowed,
+        "packets": done.sent,
+        "dropped": done.dropped,
+        "bytes_per_packet": size,
+        "bytes": size * done.sent,
+        "ms_per_packet_on_the_bus": size * BITS_PER_BYTE / chain.baud_rate * 1e3,
+        "bus_load": chain.bus_time(player.settings.rate),
+        "late_p99_ms": done.lateness_p99 * 1e3,
+        "late_worst_ms": done.lateness_worst * 1e3,
+        "away_at_the_end_rad": float(np.abs(end).max()),
+        "message": done.message,
+    }
+
+
+def slowed_down(motion: Motion, chain: ServoChain) -> tuple[Motion, float]:
+    """The motion at a speed that every servo can keep, and how many times longer it then takes."""
+    peaks = motion.peak_velocity()
+    excess = max(peaks[servo.actuator] / servo.velocity_limit for servo in chain.servos)
+    factor = 1.0 if excess <= 1.0 else excess / USED
+    return replace(motion, times=motion.times * factor), factor

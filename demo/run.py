@@ -1,0 +1,49 @@
+"""A character walks, the walker walks after it, and its servos play it: `make demo`, or `make demo BVH=file` with a recording.
+
+Leaves out/walker.blend, out/walker.csv, out/report.json and out/walker.png, and prints what came out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from tools.installed import installed_extension
+
+OUT = Path(__file__).resolve().parents[1] / "out"
+
+
+def main() -> int:
+    """Runs the demo; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--bvh", type=Path, help="a recording to follow instead of our own character's walk")
+    parser.add_argument("--out", type=Path, default=OUT, help="where the files go (default: out/)")
+    arguments = parser.parse_args()
+    if arguments.bvh is not None and not arguments.bvh.is_file():
+        print(f"{arguments.bvh}: there is no such recording; give the path of a BVH file", file=sys.stderr)
+        return 2
+    began = time.perf_counter()
+    with installed_extension():
+        from demo.show import show  # needs Blender, and the library that the extension brought
+        from robik.errors import RobikError
+
+        try:
+            arguments.out.mkdir(parents=True, exist_ok=True)
+            report, table = show(arguments.bvh, arguments.out)
+        except RobikError as error:
+            print(error, file=sys.stderr)
+            return 2
+    (arguments.out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    print(f"\n{table}\n\n{arguments.out}: walker.blend, walker.csv, report.json, walker.png; {time.perf_counter() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # Blender 4.2 and 4.5 may crash or hang when Python winds up
