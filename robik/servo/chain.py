@@ -159,10 +159,16 @@ class ServoChain:
         """Actuator values (..., n) [rad or m] from counts (..., n)."""
         return (np.asarray(counts, dtype=float) - self.zeros) / self.scale
 
-    def bus_time(self, rate: float) -> float:
-        """The share of a period at `rate` [Hz] that a Sync Write of all goals takes on the wire, 0 to 1 and beyond."""
+    @property
+    def goal_bytes(self) -> int:
+        """Bytes of a Sync Write of all goals."""
         fixed, each = SYNC_WRITE_BYTES
-        return (fixed + each * len(self.servos)) * BITS_PER_BYTE / self.baud_rate * rate
+        return fixed + each * len(self.servos)
+
+    @property
+    def goal_seconds(self) -> float:
+        """How long that takes on the wire [s]."""
+        return self.goal_bytes * BITS_PER_BYTE / self.baud_rate
 
 
 def default_chain(

@@ -22,6 +22,7 @@ from robik.servo.bus import Bus, PortGone
 from robik.servo.chain import ServoChain
 from robik.servo.models import SINGLE_TURN_MODE
 from robik.servo.preflight import Preflight, preflight
+from robik.servo.schedule import take_precedence
 from robik.servo.serving import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState, Status
 from robik.servo.stream import Outcome, Stream, Wishes
@@ -151,6 +152,7 @@ class Player:
             if self.port == SIMULATED:
                 self.simulator = SimulatorProcess.of(self.chain)
             bus = Bus(self.chain, self.simulator.port if self.simulator else self.port)
+            take_precedence()
             self._find(bus)
             self._serve(bus)
         except ServoError as error:

@@ -8,7 +8,7 @@ import numpy as np
 
 from robik.errors import ServoError
 from robik.retarget.motion import Motion
-from robik.servo.chain import BITS_PER_BYTE, SYNC_WRITE_BYTES, ServoChain
+from robik.servo.chain import BITS_PER_BYTE, ServoChain
 from robik.servo.trajectory import Along, sample_times
 
 SLOWEST_RATE, FASTEST_RATE = 10.0, 1000.0  # [Hz]
@@ -52,15 +52,10 @@ def preflight(motion: Motion, chain: ServoChain, rate: float, interpolation: str
 
 
 def _bus_problems(chain: ServoChain, rate: float) -> list[str]:
-    share = chain.bus_time(rate)
-    if share <= BUSIEST:
+    if chain.goal_seconds * rate <= BUSIEST:
         return []
-    fixed, each = SYNC_WRITE_BYTES
-    size = fixed + each * len(chain.servos)
-    return [
-        f"the bus is too slow: {size} bytes × {BITS_PER_BYTE} bits / {chain.baud_rate} baud = {share / rate * 1e3:.2f} ms of the "
-        f"{1e3 / rate:.2f} ms between goals; lower the rate or raise the baud rate"
-    ]
+    arithmetic = f"{chain.goal_bytes} bytes × {BITS_PER_BYTE} bits / {chain.baud_rate} baud = {chain.goal_seconds * 1e3:.2f} ms"
+    return [f"the bus is too slow: {arithmetic} of the {1e3 / rate:.2f} ms between goals; lower the rate or raise the baud rate"]
 
 
 def _position_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray) -> list[str]:

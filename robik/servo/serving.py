@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from robik.errors import ServoError
 from robik.servo.chain import ServoChain, load_chain, save_chain
+from robik.servo.schedule import take_precedence
 from robik.servo.simulator import Answer, GoalRecord, SimulatedChain
 
 POLL = 0.1  # [s] between looks at whether to end
@@ -110,6 +111,7 @@ class Server:
 
     def run(self) -> None:
         """Serves until `end`."""
+        take_precedence()  # servos do not wait for anybody's computer
         while not self._ended.is_set():
             data = self.port.read(POLL)
             if not data:

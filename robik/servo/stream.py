@@ -125,7 +125,7 @@ class Stream:
             self.at = number * schedule.period
             self._send(number, trajectory.at(np.array([self.at]))[0])
             schedule.done()
-            if not self._watch() and heed_stop:
+            if heed_stop and not self._watch():  # who stops already has a reason, which later looks must not change
                 return Outcome.FAILED
             self._tell()
         return Outcome.DONE

@@ -19,7 +19,7 @@ COUNTS_PER_RAD = 4096 / (2 * np.pi)  # written out here, so that the chain's own
 
 @pytest.fixture
 def chain() -> ServoChain:
-    return default_chain(NAMES, {name: (-2.5, 2.5) for name in NAMES}, model="XH430-W210", robot="test")
+    return default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W210", robot="test")
 
 
 @pytest.fixture
@@ -37,7 +37,8 @@ def goals(tmp_path: Path, simulator: SimulatorProcess):
 
     def read() -> tuple[np.ndarray, np.ndarray]:
         simulator.state()  # flushes the record
-        rows = np.loadtxt(tmp_path / "goals.csv", delimiter=",", ndmin=2)
+        lines = (tmp_path / "goals.csv").read_text().splitlines()
+        rows = np.array([line.split(",") for line in lines], dtype=float).reshape(-1, 3)
         assert len(rows) % 12 == 0
         assert (rows[:, 1].reshape(-1, 12) == np.arange(1, 13)).all()
         return rows[::12, 0], rows[:, 2].reshape(-1, 12).astype(int)

@@ -51,15 +51,17 @@ def test_our_walker_has_its_servos():
     assert chain.actuators == walker.actuators
     assert chain.ids == tuple(range(1, 13))
     assert {servo.model for servo in chain.servos} <= {"XH430-W350", "XH430-W210"}
-    assert chain.bus_time(100) < 0.1
+    assert chain.goal_seconds * 100 < 0.1
     limits = {n: limit for j in walker.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
     for servo in chain.servos:
         assert servo.position_limits == pytest.approx(limits[servo.actuator])
 
 
 def test_factory_baud_rate_cannot_stream_twelve_servos_at_60_hz():
-    assert default_chain(tuple("abcdefghijkl"), baud_rate=57_600).bus_time(60) == pytest.approx(74 * 10 / 57_600 * 60)
-    assert default_chain(tuple("abcdefghijkl"), baud_rate=57_600).bus_time(60) > 0.75
+    chain = default_chain(tuple("abcdefghijkl"), baud_rate=57_600)
+    assert chain.goal_bytes == 74
+    assert chain.goal_seconds == pytest.approx(12.85e-3, abs=1e-5)
+    assert chain.goal_seconds * 60 > 0.75
 
 
 def _file(tmp_path, **changes):
@@ -109,10 +111,11 @@ def test_broken_json_and_a_missing_file(tmp_path):
 
 
 def test_the_entries_that_the_bus_uses_have_one_address_in_all_models():
-    shared = (
-        "goal_position present_position present_velocity present_input_voltage present_temperature bus_watchdog torque_enable operating_mode "
-        "hardware_error_status profile_velocity profile_acceleration drive_mode homing_offset firmware_version min_position_limit max_position_limit"
-    ).split()
+    shared = [
+        *("goal_position", "present_position", "present_velocity", "present_input_voltage", "present_temperature", "bus_watchdog"),
+        *("torque_enable", "operating_mode", "hardware_error_status", "profile_velocity", "profile_acceleration", "drive_mode"),
+        *("homing_offset", "firmware_version", "min_position_limit", "max_position_limit"),
+    ]
     for model in MODELS.values():
         for name in shared:
             assert (model.table[name].address, model.table[name].size) == (

@@ -1,0 +1,90 @@
+"""What the command line does, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from robik.errors import RobikError, ServoError
+from robik.retarget.motion import Motion, save_motion
+from robik.servo.bus import Bus
+from robik.servo.chain import default_chain, save_chain
+from robik.servo.command import export, play
+
+NAMES = ("a", "b", "c")
+
+
+@pytest.fixture
+def files(tmp_path):
+    chain = default_chain(NAMES)
+    save_chain(chain, tmp_path / "c.servos.json")
+    times = np.arange(0, 8, 1 / 30)
+    save_motion(Motion(times, NAMES, 0.2 * np.sin(times[:, None] + np.arange(3))), tmp_path / "m.csv")
+    return tmp_path / "m.csv", tmp_path / "c.servos.json"
+
+
+def start(code: str, *arguments: object) -> subprocess.Popen:
+    command = [sys.executable, "-c", f"import sys; from robik.servo.command import *; a = sys.argv[1:]; {code}", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+
+
+def test_play_on_the_simulated_chain(files, tmp_path, capsys):
+    short = tmp_path / "short.csv"
+    save_motion(Motion(np.array([0.0, 0.5]), NAMES, np.array([[0.0] * 3, [0.2] * 3])), short)
+    assert play(short, files[1], "sim", approach_speed=2.0) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "3 servos found, torque is off"
+    assert printed[1].startswith("played to the end, holding: 51 goals at 100 Hz, 0 dropped, ")
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")
+def test_ctrl_c_stops_softly_and_a_second_one_turns_torque_off(files, tmp_path):
+    simulator = start("simulate(a[0])", files[1])
+    port = simulator.stdout.readline().strip()
+    assert port.startswith("/dev/")
+    try:
+        for presses, message in ((1, "stopped, holding"), (2, "emergency stop: torque is off")):
+            player = start("sys.exit(play(*a, approach_speed=3.0))", *files, port)
+            assert "3 servos" in player.stdout.readline()
+            time.sleep(1.5)
+            for _ in range(presses):
+                player.send_signal(signal.SIGINT)
+                time.sleep(0.15)
+            out, errors = player.communicate(timeout=10)
+            assert (player.returncode, errors) == (1, "")
+            assert message in out
+        bus = Bus(default_chain(NAMES), port)
+        assert [found.torque for found in bus.find()] == [False] * 3
+        bus.close()
+    finally:
+        simulator.send_signal(signal.SIGINT)
+        assert simulator.wait(5) == 0
+
+
+def test_errors_before_anything_is_opened(files, tmp_path):
+    motion, chain = files
+    with pytest.raises(RobikError, match=r"nothing\.csv"):
+        play(tmp_path / "nothing.csv", chain, "sim")
+    with pytest.raises(RobikError, match=r"nothing\.servos\.json"):
+        play(motion, tmp_path / "nothing.servos.json", "sim")
+    with pytest.raises(ServoError, match="rate of playing must be positive"):
+        play(motion, chain, "sim", rate=0)
+    with pytest.raises(ServoError, match="rate must be from 10 to 1000 Hz, not 5000"):
+        play(motion, chain, "sim", rate=5000)
+    with pytest.raises(ServoError, match="port /dev/ttyNOWHERE cannot be opened"):
+        play(motion, chain, "/dev/ttyNOWHERE")
+    fast = tmp_path / "fast.csv"
+    save_motion(Motion(np.array([0.0, 0.01]), NAMES, np.array([[0.0] * 3, [1.0] * 3])), fast)
+    with pytest.raises(ServoError, match=r"a: jumps by 1 at 0\.010 s"):
+        play(fast, chain, "sim")
+
+
+def test_export(files, tmp_path):
+    export(files[0], tmp_path / "m.h", files[1])
+    assert "m_counts[240][3]" in (tmp_path / "m.h").read_text()

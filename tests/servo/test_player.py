@@ -1,0 +1,341 @@
+"""The player over a real pseudo-terminal, on a chain in another process."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from robik.errors import ServoError
+from robik.retarget.motion import Motion
+from robik.servo.bus import Bus
+from robik.servo.player import Player
+from robik.servo.status import PlaySettings, PlayState, Status
+from robik.servo.stream import Stream, Wishes
+from robik.servo.trajectory import Standing
+
+from .conftest import COUNTS_PER_RAD, NAMES
+
+STILL = (PlayState.HOLDING, PlayState.READY, PlayState.FAULT)
+FAST_APPROACH = 3.0  # [rad/s]: tests should not take long
+ATTEMPTS = 3  # at a claim about time, on a machine that others use too; the best counts
+
+
+@pytest.fixture
+def player(chain, simulator):
+    made = Player(chain, simulator.port, PlaySettings(approach_speed=FAST_APPROACH))
+    yield made
+    made.close()
+
+
+def hold(player: Player) -> None:
+    player.connect()
+    player.wait(PlayState.READY, PlayState.HOLDING)
+    player.torque(True)
+    player.wait(PlayState.HOLDING)
+
+
+def run(player: Player, motion: Motion) -> Status:
+    player.play(motion)
+    return player.wait(*STILL)
+
+
+def fault(player: Player, timeout: float = 5.0) -> str:
+    return player.wait(PlayState.FAULT, timeout=timeout).message
+
+
+def pose(values) -> Motion:
+    return Motion(np.zeros(1), NAMES, np.reshape(values, (1, 12)))
+
+
+# connecting
+
+
+def test_connecting_reads_and_writes_nothing(player, simulator, goals):
+    simulator.command("place 3 2500")
+    before = simulator.state()
+    player.connect()
+    status = player.wait(PlayState.READY)
+    assert status.present[2] == pytest.approx((2500 - 2048) / COUNTS_PER_RAD)
+    assert (status.hottest, status.lowest_volts) == (30.0, 12.0)
+    with pytest.raises(ServoError, match="turn torque on first"):
+        player.play(pose(np.zeros(12)))
+    time.sleep(0.3)
+    assert simulator.state() == before
+    assert len(goals()[0]) == 0
+
+
+def test_a_port_that_does_not_exist(chain):
+    player = Player(chain, "/dev/ttyNOWHERE")
+    player.connect()
+    assert "port /dev/ttyNOWHERE cannot be opened (no such file or directory)" in fault(player)
+    assert not player.is_open
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("silent 4", ["servo 4 (motor_3) does not answer", "power", "1000000 baud"]),
+        ("set 4 model_number 1060", ["servo 4 (motor_3) is XL430-W250, not XH430-W210"]),
+        ("set 4 operating_mode 1", ["servo 4 (motor_3)", "operating mode 1", "3, 4 or 5"]),
+        ("set 4 drive_mode 4", ["servo 4 (motor_3)", "drive mode"]),
+        ("set 4 homing_offset 5", ["servo 4 (motor_3)", "homing offset of 5"]),
+        ("set 4 firmware_version 37", ["servo 4 (motor_3)", "firmware 37"]),
+        ("error 4 0x20", ["servo 4 (motor_3)", "overload", "reboot"]),
+    ],
+)
+def test_what_keeps_a_servo_from_playing(player, simulator, command, words):
+    simulator.command(command)
+    player.connect()
+    message = fault(player)
+    assert "\n" not in message
+    assert all(word in message for word in words), message
+
+
+def test_the_wrong_baud_rate(chain, simulator):
+    from dataclasses import replace
+
+    player = Player(replace(chain, baud_rate=57_600), simulator.port)
+    player.connect()
+    assert "none of the 12 servos answers" in fault(player, 10.0)
+
+
+def test_torque_comes_on_without_a_move(player, simulator, goals):
+    """Even where a goal of yesterday is far away, the horn beyond a turn, or outside its limits."""
+    simulator.command("set 2 goal_position 3000")
+    simulator.command("place 5 6244")  # one turn and 2148
+    simulator.command("place 7 4000")  # the limit is 3677
+    hold(player)
+    time.sleep(0.2)
+    state = simulator.state()
+    assert state[2]["position"] == 2048
+    assert state[5]["position"] == 2148
+    assert state[7]["position"] > 4000 - FAST_APPROACH * COUNTS_PER_RAD * 3  # on its way inside, and not faster than that
+    assert goals()[1][-1].tolist() == [2048, 2048, 2048, 2048, 2148, 2048, 3677, 2048, 2048, 2048, 2048, 2048]
+
+
+# playing
+
+
+def test_the_approach_is_bounded_from_random_starts(player, simulator, goals):
+    rng = np.random.default_rng(5)
+    hold(player)
+    for _ in range(3):
+        player.torque(False)
+        player.wait(PlayState.READY)
+        starts = rng.integers(600, 3500, 12)
+        for id, counts in enumerate(starts, start=1):
+            simulator.command(f"place {id} {counts}")
+        player.torque(True)
+        player.wait(PlayState.HOLDING)
+        skip = len(goals()[0])
+        target = rng.uniform(-1.5, 1.5, 12)
+        assert "to the end" in run(player, pose(target)).message
+        counts = goals()[1]
+        steps = np.abs(np.diff(np.vstack([starts, counts[skip:]]), axis=0))
+        assert steps.max() <= FAST_APPROACH * COUNTS_PER_RAD / 100 + 1
+        assert steps[0].max() <= 1
+        assert np.abs(counts[-1] - (2048 + target * COUNTS_PER_RAD)).max() <= 0.5 + 1e-9
+        assert max(s["profile_velocity"] for s in simulator.state().values()) <= 5.24 / 0.02398 + 1
+
+
+def test_ten_seconds_at_100_hz(player, simulator, goals, wave):
+    """Every goal arrives, in order, at the motion's own counts; 99 of 100 within 5 ms of their time."""
+    motion = wave(10.0)
+    hold(player)
+    lateness = []
+    for _ in range(ATTEMPTS):
+        skip = len(goals()[0])
+        status = run(player, motion)
+        assert status.sent + status.dropped == 1001
+        assert status.progress == 1.0
+        times, counts = (column[skip:] for column in goals())
+        expected = np.column_stack([np.interp(np.arange(1001) / 100, motion.times, motion.values[:, k]) for k in range(12)])
+        if status.dropped == 0:
+            assert np.abs(counts[-1001:] - (2048 + expected * COUNTS_PER_RAD)).max() <= 0.5 + 1e-6
+            offsets = times[-1001:] - np.arange(1001) / 100
+            lateness.append(np.percentile(offsets - offsets.min(), 99))
+            if lateness[-1] <= 0.005 and status.lateness_p99 <= 0.005:
+                return
+    pytest.fail(f"99th percentiles of {ATTEMPTS} attempts, without a drop: {lateness} s")
+
+
+def test_soft_stop_slows_down_on_the_way_and_holds(player, simulator, goals, wave):
+    motion = wave(20.0)
+    hold(player)
+    player.play(motion)
+    player.wait(PlayState.PLAYING)
+    while player.status.time < 0.5:
+        player.heartbeat()
+        time.sleep(0.01)
+    player.stop()
+    status = player.wait(PlayState.HOLDING)
+    assert (status.message, status.torque) == ("stopped, holding", True)
+    assert status.progress < 0.2
+    counts = goals()[1]
+    steps = np.abs(np.diff(counts, axis=0)).max(axis=1)
+    assert steps[-1] <= 1
+    assert steps[-40:-30].max() > steps[-10:].max()
+    assert steps.max() <= 1.05 * max(0.8 * 1.5, FAST_APPROACH) * COUNTS_PER_RAD / 100 + 1
+    time.sleep(0.3)
+    state = simulator.state()
+    assert all(s["velocity"] == 0 and s["torque_enable"] == 1 and s["bus_watchdog"] == 0 for s in state.values())
+    assert [s["position"] for s in state.values()] == pytest.approx(counts[-1].tolist(), abs=1)
+    assert "to the end" in run(player, pose(np.zeros(12))).message
+
+
+def test_emergency_stop_turns_torque_off(player, simulator, wave):
+    hold(player)
+    player.play(wave(20.0))
+    player.wait(PlayState.PLAYING)
+    player.emergency_stop()
+    deadline = time.monotonic() + 1.0
+    while any(s["torque_enable"] for s in simulator.state().values()):
+        assert time.monotonic() < deadline
+    status = player.wait(PlayState.READY)
+    assert "emergency" in status.message
+    assert not status.torque
+
+
+def test_torque_off_at_the_end_as_asked(chain, simulator, wave):
+    player = Player(chain, simulator.port, PlaySettings(approach_speed=FAST_APPROACH, torque_after=False))
+    hold(player)
+    assert "torque is off" in run(player, wave(0.2)).message
+    player.close()
+    assert all(s["torque_enable"] == 0 for s in simulator.state().values())
+    assert player.status.state is PlayState.CLOSED
+
+
+def test_no_heartbeat_and_the_watchdog_stops_the_servos(player, simulator, wave):
+    hold(player)
+    player.play(wave(20.0))
+    player.wait(PlayState.PLAYING)
+    silent_since = time.monotonic()
+    while any(s["bus_watchdog"] != -1 for s in simulator.state().values()):
+        assert time.monotonic() - silent_since < 3.0
+        time.sleep(0.02)
+    assert player.status.state is not PlayState.PLAYING or time.monotonic() - silent_since < 1.2
+    deadline = time.monotonic() + 3.0
+    while player.status.state is not PlayState.FAULT:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert "12 of 12 servos were stopped by their watchdog" in player.status.message
+    stood = [s["position"] for s in simulator.state().values()]
+    time.sleep(0.2)
+    assert [s["position"] for s in simulator.state().values()] == stood
+    player.torque(True)
+    player.wait(PlayState.HOLDING)
+    assert [s["position"] for s in simulator.state().values()] == pytest.approx(stood, abs=1)
+    assert "to the end" in run(player, wave(0.2)).message
+
+
+# faults
+
+
+def test_the_other_end_dies(player, simulator, wave):
+    hold(player)
+    player.play(wave(20.0))
+    player.wait(PlayState.PLAYING)
+    simulator.kill()
+    message = fault(player)
+    assert "is gone" in message
+    assert "watchdog within 0.2 s" in message
+    deadline = time.monotonic() + 2.0
+    while player.is_open:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_servo_falls_silent(player, simulator, wave):
+    hold(player)
+    player.play(wave(20.0))
+    player.wait(PlayState.PLAYING)
+    simulator.command("silent 6")
+    message = fault(player)
+    assert "servo 6 (motor_5) stopped answering" in message
+    assert "the others stopped and hold" in message
+    time.sleep(0.2)
+    state = simulator.state()
+    assert all(s["velocity"] == 0 for s in state.values())
+    assert state[6]["bus_watchdog"] == -1  # it heard nothing either
+    assert all(s["torque_enable"] == 1 for s in state.values())
+    assert player.is_open
+    simulator.command("answer 6")
+    player.torque(True)
+    player.wait(PlayState.HOLDING)
+
+
+def test_a_hardware_error(player, simulator, wave):
+    hold(player)
+    player.play(wave(20.0))
+    player.wait(PlayState.PLAYING)
+    simulator.command("error 2 0x04")
+    assert "servo 2 (motor_1) has a hardware error (overheating)" in fault(player)
+    assert all(s["velocity"] == 0 for s in simulator.state().values())
+
+
+def test_a_blocked_servo_never_gets_to_the_first_frame(player, simulator):
+    simulator.command("set 9 shutdown 0")
+    simulator.command("block 9")
+    hold(player)
+    player.play(pose(np.full(12, 0.3)))
+    message = fault(player, 10.0)
+    assert "servo 9 (motor_8)" in message
+    assert "blocked" in message or "overload" in message
+
+
+def test_the_servos_own_limits_are_respected(player, simulator):
+    simulator.command("set 3 max_position_limit 2100")
+    hold(player)
+    with pytest.raises(ServoError, match=r"servo 3 \(motor_2\) takes goals from 419 to 2100 counts only"):
+        player.play(pose(np.full(12, 0.3)))
+    assert player.status.state is PlayState.HOLDING
+
+
+def test_a_motion_that_must_not_be_played(player):
+    hold(player)
+    with pytest.raises(ServoError, match=r"motor_0: 2.6 .*above its limit 2.5"):
+        player.play(pose(np.full(12, 2.6)))
+    assert player.status.state is PlayState.HOLDING
+
+
+class Scribble:
+    """Random jumps: what no preflight would let pass."""
+
+    duration = 1.0
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def at(self, times):
+        return self._rng.uniform(-4, 4, (len(times), 12))
+
+
+def test_no_goal_outside_the_limits_and_no_step_above_the_speed(chain, simulator, goals):
+    """The stream's own last guard, with everything before it left out."""
+    bus = Bus(chain, simulator.port)
+    bus.find()
+    wishes = Wishes(5.0)
+    stream = Stream(bus, 200.0, chain.count_limits, wishes, lambda _: None)
+    stream.begin(np.full(12, 2048))
+    stream.run(Scribble(1))
+    stream.run(Standing(np.full(12, 9.0), 1.2))
+    bus.close()
+    counts = goals()[1]
+    assert (counts >= chain.count_limits[:, 0]).all()
+    assert (counts <= chain.count_limits[:, 1]).all()
+    dropped = stream.schedule.dropped
+    steps = np.abs(np.diff(np.vstack([np.full(12, 2048), counts]), axis=0))
+    assert steps.max() <= 50 / 60 * 4096 / 200 * (1 + dropped) + 1
+    assert counts[-1].tolist() == chain.count_limits[:, 1].tolist()
+
+
+def test_the_simulated_port_is_started_and_ended_by_the_player(chain, wave):
+    player = Player(chain, "sim", PlaySettings(approach_speed=FAST_APPROACH))
+    hold(player)
+    process = player.simulator
+    assert process is not None
+    assert "to the end" in run(player, wave(0.3)).message
+    player.close()
+    assert process._process.poll() is not None

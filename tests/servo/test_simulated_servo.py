@@ -1,0 +1,108 @@
+"""A simulated servo by a clock of the test's own."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robik.servo.models import ACCELERATION_UNIT, MODELS, VELOCITY_UNIT
+from robik.servo.simulated_servo import SimulatedServo
+
+PER_TURN = 4096 / (2 * math.pi)
+
+
+def make(**entries):
+    servo = SimulatedServo(MODELS["XH430-W350"], 1, 2048, 0.0)
+    for name, value in entries.items():
+        write(servo, name, value)
+    return servo
+
+
+def write(servo, name, value):
+    item = servo.model.table[name]
+    servo.write(item.address, value.to_bytes(item.size, "little", signed=item.is_signed))
+
+
+def read(servo, name):
+    item = servo.model.table[name]
+    return int.from_bytes(servo.read(item.address, item.size), "little", signed=item.is_signed)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 4095), st.integers(5, 130), st.integers(1, 300), st.lists(st.floats(0.001, 0.3), min_size=5, max_size=40))
+def test_a_trapezoid_keeps_speed_and_acceleration_and_arrives(goal, velocity, acceleration, looks):
+    servo = make(operating_mode=3, profile_velocity=velocity, profile_acceleration=acceleration, torque_enable=1, goal_position=goal)
+    top, change = velocity * VELOCITY_UNIT * PER_TURN, acceleration * ACCELERATION_UNIT * PER_TURN
+    now, before = 0.0, (servo.motor.position, servo.motor.velocity)
+    for look in looks:
+        now += look
+        servo.advance(now)
+        assert abs(servo.motor.velocity) <= top * (1 + 1e-9)
+        assert abs(servo.motor.position - before[0]) <= top * look + 1e-6
+        assert abs(servo.motor.velocity - before[1]) <= change * (look + 0.002) + change * 0.002
+        before = (servo.motor.position, servo.motor.velocity)
+    way = abs(goal - 2048)
+    servo.advance(now + 2 * way / top + 4 * top / change + 2 * math.sqrt(way / change) + 1)
+    assert servo.motor.position == goal
+    assert servo.motor.velocity == 0
+
+
+def test_without_torque_nothing_moves_and_with_it_the_old_goal_counts():
+    servo = make(goal_position=3000)
+    servo.advance(5.0)
+    assert read(servo, "present_position") == 2048
+    write(servo, "torque_enable", 1)
+    servo.advance(10.0)
+    assert read(servo, "present_position") == 3000
+
+
+def test_no_faster_than_the_motor_without_a_profile():
+    servo = make(torque_enable=1, goal_position=4095)
+    servo.advance(0.5)
+    assert servo.motor.position - 2048 == pytest.approx(0.5 * 30 / 60 * 4096)
+
+
+def test_velocity_mode():
+    servo = make(operating_mode=1, torque_enable=1, goal_velocity=-50)
+    servo.advance(2.0)
+    assert servo.motor.position - 2048 == pytest.approx(-50 * 0.229 / 60 * 4096 * 2, rel=1e-3)
+    assert read(servo, "present_velocity") == -50
+
+
+def test_the_watchdog_stops_it_at_its_time_however_late_one_looks():
+    servo = make(profile_velocity=10, torque_enable=1, bus_watchdog=10, goal_position=4000)
+    servo.hear(0.0)
+    servo.advance(60.0)
+    assert servo.motor.position - 2048 == pytest.approx(0.2 * 10 * 0.229 / 60 * 4096)
+    assert read(servo, "bus_watchdog") == -1
+
+
+def test_a_blocked_servo_overloads_and_shuts_down():
+    servo = make(torque_enable=1, goal_position=3000)
+    servo.motor.blocked = True
+    servo.advance(0.5)
+    assert read(servo, "present_current") == 648
+    servo.advance(2.0)
+    assert read(servo, "hardware_error_status") == 0x20
+    assert read(servo, "torque_enable") == 0
+
+
+@pytest.mark.parametrize(
+    ("volts", "celsius", "bit", "is_off"), [(8.0, 30.0, 0x01, False), (12.0, 85.0, 0x04, True), (12.0, 50.0, 0, False)]
+)
+def test_brown_out_and_heat(volts, celsius, bit, is_off):
+    servo = make(torque_enable=1)  # the factory's shutdown entry leaves voltage out
+    servo.sense(volts, celsius)
+    assert read(servo, "hardware_error_status") == bit
+    assert read(servo, "torque_enable") == (0 if is_off else 1)
+
+
+def test_a_single_turn_is_folded_when_torque_comes_on():
+    servo = make()
+    servo.motor.position = 5000.0
+    servo.advance(1.0)
+    assert read(servo, "present_position") == 5000
+    write(servo, "goal_position", 904)
+    write(servo, "torque_enable", 1)
+    assert read(servo, "present_position") == 904
