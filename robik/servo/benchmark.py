@@ -26,7 +26,7 @@ class Figures:
     sent, dropped: goals.
     bus_bytes, bus_ms: of one Sync Write, and its time on the wire.
     sent_p99_ms, sent_worst_ms: how late goals left.
-    arrived_p99_ms, arrived_p999_ms: how late they arrived, against the earliest.
+    arrived_p99_ms, arrived_p999_ms: how late they arrived, against the earliest; NaN after a drop, since goals carry no numbers.
     cpu_share: of one core, this process.
     """
 
@@ -68,7 +68,7 @@ def measure(rate: float = 100.0, seconds: float = 10.0, baud_rate: int = 1_000_0
             simulator.state()  # flushes the record
             arrived = np.loadtxt(Path(folder) / "goals.csv", delimiter=",")[::12, 0][-status.sent :]
     offsets = arrived - np.arange(len(arrived)) / rate
-    late = (offsets - offsets.min()) * 1e3 if status.dropped == 0 else np.array([np.inf])
+    late = (offsets - offsets.min()) * 1e3 if status.dropped == 0 else np.array([np.nan])
     return Figures(
         rate=rate,
         sent=status.sent,
@@ -84,5 +84,6 @@ def measure(rate: float = 100.0, seconds: float = 10.0, baud_rate: int = 1_000_0
 
 
 if __name__ == "__main__":
-    for name, value in asdict(measure(*map(float, sys.argv[1:3]), *map(int, sys.argv[3:4]))).items():
+    given = [*sys.argv[1:4], *("100", "10", "1000000")[len(sys.argv[1:4]) :]]  # RATE SECONDS BAUD
+    for name, value in asdict(measure(float(given[0]), float(given[1]), int(given[2]))).items():
         print(f"{name:16} {value:.4g}")

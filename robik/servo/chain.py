@@ -170,6 +170,10 @@ class ServoChain:
         """How long that takes on the wire [s]."""
         return self.goal_bytes * BITS_PER_BYTE / self.baud_rate
 
+    def bus_time(self, rate: float) -> float:
+        """The share of the time between goals at `rate` [Hz] that they take on the wire, 0 to 1 and beyond."""
+        return self.goal_seconds * rate
+
 
 def default_chain(
     actuators: tuple[str, ...],

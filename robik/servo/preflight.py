@@ -52,7 +52,7 @@ def preflight(motion: Motion, chain: ServoChain, rate: float, interpolation: str
 
 
 def _bus_problems(chain: ServoChain, rate: float) -> list[str]:
-    if chain.goal_seconds * rate <= BUSIEST:
+    if chain.bus_time(rate) <= BUSIEST:
         return []
     arithmetic = f"{chain.goal_bytes} bytes × {BITS_PER_BYTE} bits / {chain.baud_rate} baud = {chain.goal_seconds * 1e3:.2f} ms"
     return [f"the bus is too slow: {arithmetic} of the {1e3 / rate:.2f} ms between goals; lower the rate or raise the baud rate"]

@@ -51,7 +51,7 @@ def test_our_walker_has_its_servos():
     assert chain.actuators == walker.actuators
     assert chain.ids == tuple(range(1, 13))
     assert {servo.model for servo in chain.servos} <= {"XH430-W350", "XH430-W210"}
-    assert chain.goal_seconds * 100 < 0.1
+    assert chain.bus_time(100) < 0.1
     limits = {n: limit for j in walker.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
     for servo in chain.servos:
         assert servo.position_limits == pytest.approx(limits[servo.actuator])
@@ -61,7 +61,7 @@ def test_factory_baud_rate_cannot_stream_twelve_servos_at_60_hz():
     chain = default_chain(tuple("abcdefghijkl"), baud_rate=57_600)
     assert chain.goal_bytes == 74
     assert chain.goal_seconds == pytest.approx(12.85e-3, abs=1e-5)
-    assert chain.goal_seconds * 60 > 0.75
+    assert chain.bus_time(60) > 0.75
 
 
 def _file(tmp_path, **changes):
