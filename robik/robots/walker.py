@@ -31,7 +31,7 @@ from robik.robots import FOLDER, walker_bodies
 from robik.robots.parts import SERVO_SPEED, SERVO_TORQUE, along, rounded
 from robik.robots.walker_bodies import LAYER_ROD, LEG_Y, X, Y, Z
 
-LINK = 0.145  # thigh and shank alike, axis to axis [m]
+LINK = 0.130  # thigh and shank alike, axis to axis [m]
 CROUCH = radians(24)  # of the thigh before the vertical, and of the shank behind it, at rest
 ANKLE_Z = 0.045  # of the ankle axes above the sole
 
@@ -53,8 +53,8 @@ LIMITS = {  # of the motors from the rest pose [degrees]
     "hip_yaw_l": (-40, 40),
     "hip_roll_l": (-25, 25),
     "hip_pitch_l": (-54, 46),  # thigh 30 behind to 70 before the vertical
-    "knee_l": (-90, 116),  # the shank against the bracket: knee bend less thigh swing
-    "ankle_pitch_l": (-136, 110),  # the foot's share against the bracket
+    "knee_l": (-90, 117),  # the shank against the bracket: knee bend less thigh swing
+    "ankle_pitch_l": (-137, 112),  # the foot's share against the bracket
     "ankle_roll_l": (-25, 25),
     "knee_hinge_l": (-43, 62),  # knee bent by 5 to 110
     "ankle_hinge_l": (-36, 36),

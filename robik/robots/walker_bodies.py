@@ -22,18 +22,18 @@ CRANK_WIDTH = 0.011
 
 def torso(pelvis: np.ndarray) -> Body:
     """Pelvis plate, yaw motors, chest with the battery on its back, head."""
-    deck, chest, head = pelvis + 0.118 * Z, pelvis + 0.172 * Z, pelvis + 0.247 * Z
+    deck, chest, head = pelvis + 0.118 * Z, pelvis + 0.170 * Z, pelvis + 0.242 * Z
     parts: list[Part] = [
-        box(deck - 0.012 * X, (0.062, 0.136, 0.005), 0.09, FRAME),
+        box(deck - 0.012 * X, (0.062, 0.136, 0.005), 0.06, FRAME),
         disc(deck + 0.010 * Z - 0.006 * X, Z, 0.026, 0.018, 0.03, FRAME),
         bar(chest - 0.016 * Z - 0.006 * X - 0.028 * Y, chest - 0.016 * Z - 0.006 * X + 0.028 * Y, 0.032, 0.08, SHELL),
-        bar(chest + 0.008 * Z - 0.040 * Y, chest + 0.008 * Z + 0.040 * Y, 0.038, 0.12, SHELL),
+        bar(chest + 0.008 * Z - 0.040 * Y, chest + 0.008 * Z + 0.040 * Y, 0.038, 0.10, SHELL),
         bar(chest + 0.008 * Z + 0.0155 * X - 0.022 * Y, chest + 0.008 * Z + 0.0155 * X + 0.022 * Y, 0.024, 0.02, ACCENT),
         disc(chest + 0.008 * Z + 0.0385 * X, X, 0.0085, 0.004, 0.004, EYE),
-        box(chest - 0.046 * X - 0.002 * Z, (0.032, 0.078, 0.074), 0.34, FRAME),
+        box(chest - 0.046 * X - 0.002 * Z, (0.032, 0.078, 0.074), 0.28, FRAME),
         box(chest - 0.046 * X + 0.022 * Z, (0.0328, 0.0788, 0.008), 0.004, ACCENT),
         disc(chest + 0.046 * Z, Z, 0.017, 0.020, 0.02, FRAME),
-        bar(head - 0.022 * Y, head + 0.022 * Y, 0.035, 0.12, SHELL),
+        bar(head - 0.022 * Y, head + 0.022 * Y, 0.035, 0.09, SHELL),
         bar(head + 0.0185 * X - 0.0185 * Y, head + 0.0185 * X + 0.0185 * Y, 0.0205, 0.03, RUBBER),
     ]
     for side in (1, -1):
@@ -94,9 +94,9 @@ def thigh(pose: Pose, knee: np.ndarray) -> Body:
     parts = (
         *servo(hip, -Y, down),
         box(hip + 0.038 * down, (0.024, 0.030, 0.010), 0.01, FRAME, pose.matrix),
-        bar(hip + 0.056 * down + 0.003 * front, hip + 0.100 * down + 0.002 * front, 0.0178, 0.06, SHELL),
-        disc(hip + 0.070 * down + 0.0027 * front, down, 0.0183, 0.006, 0.01, ACCENT),
-        bar(hip + 0.100 * down, knee, 0.0095, 0.02, FRAME),
+        bar(hip + 0.056 * down + 0.003 * front, knee - 0.045 * down + 0.002 * front, 0.0178, 0.06, SHELL),
+        disc(hip + 0.068 * down + 0.0027 * front, down, 0.0183, 0.006, 0.01, ACCENT),
+        bar(knee - 0.045 * down, knee, 0.0095, 0.02, FRAME),
         disc(knee, Y, 0.0125, 0.024, 0.012, STEEL),
     )
     return body("thigh_l", pose, parts)
@@ -211,13 +211,13 @@ def foot(ankle: np.ndarray, lever: np.ndarray, sole: tuple[tuple[float, float], 
     corners = [(s * (length / 2 - 0.0105), t * (width / 2 - 0.0105)) for s in (1, -1) for t in (1, -1)]
     parts = [
         box(middle + 0.002 * Z, (length - 0.020, width, 0.004), 0.012, RUBBER),
-        box(middle + 0.002 * Z, (length, width - 0.022, 0.004), 0.012, RUBBER),
+        box(middle + 0.00215 * Z, (length, width - 0.022, 0.0043), 0.012, RUBBER),
         box(middle + 0.0065 * Z, (length - 0.020, width - 0.004, 0.005), 0.024, SHELL),
         *servo(ankle + 0.0415 * X, -X, -Z),
-        bar(ground + 0.0555 * X + 0.016 * Z, ground + 0.0545 * X + 0.045 * Z, 0.0172, 0.010, SHELL),
+        bar(ground + 0.0545 * X + 0.018 * Z, ground + 0.0535 * X + 0.0455 * Z, 0.0195, 0.010, SHELL),
         bar(ground + 0.0715 * X - 0.017 * Y + 0.0115 * Z, ground + 0.0715 * X + 0.021 * Y + 0.0115 * Z, 0.0095, 0.008, ACCENT),
         box(ground - 0.029 * X + 0.012 * Z, (0.014, 0.030, 0.010), 0.008, FRAME),
-        *(disc(middle + 0.002 * Z + x * X + y * Y, Z, 0.0105, 0.004, 0.001, RUBBER) for x, y in corners),
+        *(disc(middle + 0.0023 * Z + x * X + y * Y, Z, 0.0105, 0.0046, 0.001, RUBBER) for x, y in corners),
     ]
     for side in (1, -1):
         parts.extend(plate(ground - 0.028 * X + 0.014 * Z + side * 0.0085 * Y, lever + side * 0.0085 * Y, Y, 0.010, 0.0025, 0.003, FRAME))
