@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import bpy
-from bpy.props import StringProperty
+from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, FileHandler, Menu
 from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 
@@ -11,7 +11,7 @@ from robik.errors import RobikError
 from robik.formats import READERS, load_robot
 
 from ..scene.build_robot import Builder
-from ..scene.parts import chosen_robot
+from ..scene.parts import chosen_robot, show_joints
 from .reporting import Reporting
 
 
@@ -35,6 +35,7 @@ class ROBIK_OT_import_robot(Reporting, ImportHelper):
         context.scene.robik.robot = root
         for warning in builder.warnings:
             self.report({"WARNING"}, warning)
+        show_joints(root, False)
         for selected in context.selected_objects:
             selected.select_set(False)
         root.select_set(True)
@@ -58,8 +59,23 @@ class ROBIK_OT_reload_robot(Reporting):
             raise RobikError(f"robot {root.name!r} was not imported from a file, so there is nothing to read again")
         builder = Builder(load_robot(source), source)
         builder.rebuild(root)
+        show_joints(root, False)
         for warning in builder.warnings:
             self.report({"WARNING"}, warning)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_show_joints(Reporting):
+    """Show or hide the empties of the robot's joints in this view layer"""
+
+    bl_idname = "robik.show_joints"
+    bl_label = "Show Joints"
+    bl_options = {"REGISTER", "UNDO"}
+    show: BoolProperty(name="Show", default=True)
+
+    def run(self, context: Context) -> set[str]:
+        """Shows or hides."""
+        show_joints(chosen_robot(context.scene), self.show)
         return {"FINISHED"}
 
 
@@ -82,4 +98,4 @@ def menu_entry(self: Menu, _context: Context) -> None:
     self.layout.operator(ROBIK_OT_import_robot.bl_idname, text=f"Robot ({', '.join(READERS)})")
 
 
-CLASSES = (ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_FH_import_robot)
+CLASSES = (ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_OT_show_joints, ROBIK_FH_import_robot)

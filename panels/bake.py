@@ -8,6 +8,7 @@ from ..scene.result import status
 from .tab import TabPanel, line, robot_or_hint
 
 MOST = 8  # rows of a list in the panel
+CLOSED = 1e-9  # loops open by less count as closed [m]
 
 
 class ROBIK_PT_bake(TabPanel):
@@ -35,7 +36,7 @@ class ROBIK_PT_bake(TabPanel):
         source, names = (bake, ("start", "end")) if bake.use_range else (scene, ("frame_start", "frame_end"))
         column.prop(source, names[0], text="Frames")
         column.prop(source, names[1], text="to")
-        layout.prop(bake, "samples")
+        layout.prop(bake, "samples", text="Samples / Frame")
         layout.prop(bake, "soften")
         if bake.soften:
             layout.prop(bake, "velocity_limit", text="Limit [rad/s]")
@@ -90,7 +91,8 @@ class ROBIK_PT_result(TabPanel):
             _jump(column, row.name, row.frame, True)
         if len(result.short) > MOST:
             column.label(text=f"and {len(result.short) - MOST} more")
-        layout.label(text=f"Loops open {1e9 * result.residual:.2g} nm, {result.milliseconds:.2f} ms per sample")
+        closed = "closed" if result.residual <= CLOSED else f"open by {1e3 * result.residual:.3f} mm at worst"
+        line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
         row = layout.row(align=True)
         row.operator("robik.rebuild_bodies")
         row.operator("robik.export_motion", text="Export Motion…")

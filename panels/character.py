@@ -26,7 +26,7 @@ class ROBIK_UL_targets(UIList):
     ) -> None:
         row = layout.row(align=True)
         row.prop(item, "enabled", text="")
-        names = row.split(factor=0.55, align=True)
+        names = row.split(factor=0.45, align=True)
         source = names.row()
         problem = item.enabled and problem_of(item, context)
         source.alert = bool(problem)
@@ -34,7 +34,7 @@ class ROBIK_UL_targets(UIList):
         right = names.row(align=True)
         right.label(text=item.frame or "frame…")
         weight = right.row()
-        weight.scale_x = 0.6
+        weight.scale_x = 0.9
         weight.prop(item, "weight", text="", emboss=False)
 
 

@@ -34,9 +34,14 @@ class ROBIK_PT_robot(TabPanel):
             return
         kinds = parts(root)
         motors = sum(len(_sliders(j)) for j in kinds["JOINT"] if j.robik.joint.actuated)
-        loops = len(kinds["JOINT"]) - len(kinds["BODY"])
+        is_tied = any(j.robik.joint.parent is None for j in kinds["JOINT"])
+        loops = len(kinds["JOINT"]) - len(kinds["BODY"]) + (0 if is_tied else 1)
         text = f"{len(kinds['BODY'])} bodies, {len(kinds['JOINT'])} joints, {motors} motors"
         line(layout, text + (f", {loops} loops" if loops > 0 else ""))
+        hidden = any(j.hide_get() for j in kinds["JOINT"])
+        layout.operator(
+            "robik.show_joints", text="Show Joints" if hidden else "Hide Joints", icon="HIDE_ON" if hidden else "HIDE_OFF"
+        ).show = hidden
         if live.problem(root):
             line(layout, live.problem(root), "ERROR")
 

@@ -30,7 +30,7 @@ class ROBIK_PT_servos(TabPanel):
         column = layout.column()
         column.enabled = not is_open
         column.prop(settings, "port")
-        column.prop(settings, "servos")
+        column.prop(settings, "servos", text="File")
         row = layout.row(align=True)
         if is_open:
             row.operator("robik.disconnect_servos", icon="UNLINKED")

@@ -89,8 +89,8 @@ def _editable_action(target: Object) -> Action:
     action = data.action
     if action is None or not action.is_editable:
         action = data.action = bpy.data.actions.new(f"{target.name} bake")
-    elif action.users > 1 and not hasattr(action, "slots"):
-        action = data.action = action.copy()  # without slots, a shared action would move the others too
+    elif action.users - action.use_fake_user > 1:
+        action = data.action = action.copy()  # a shared one would move the others too
     if hasattr(action, "slots") and data.action_slot is None:
         data.action_slot = action.slots.new(id_type="OBJECT", name=target.name)
     return action

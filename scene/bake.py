@@ -21,7 +21,7 @@ from .mapping import active_targets, check_object, placement, rotation, track
 from .read_robot import read_robot
 from .result import store_result
 from .sample import frame_range, sample_sources, times_of
-from .steps import Progress
+from .steps import Progress, in_thread
 
 SAMPLING = 0.4  # part of the progress bar that sampling takes
 
@@ -38,8 +38,9 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
     clip = yield from sample_clip(context, root, mechanism, frames)
     settings = bake_settings(root, mechanism)
     solving = Retargeting(mechanism, clip, settings)
-    for done in solving.steps():
-        yield Progress(SAMPLING + (1.0 - SAMPLING) * done / len(frames), f"Solving frame {frames[min(done, len(frames)) - 1]:g}")
+    for done in in_thread(solving.steps()):
+        text = f"Solving frame {frames[done - 1]:g}" if done else "Preparing the solver, which takes longer the first time"
+        yield Progress(SAMPLING + (1.0 - SAMPLING) * (done or 0) / len(frames), text)
     motion = solving.motion()
     with live.paused():
         write_motion(root, motion, frames)

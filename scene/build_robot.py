@@ -39,7 +39,7 @@ class Builder:
         self.collection = bpy.data.collections.new(self.mechanism.name)
         into.children.link(self.collection)
         root = self._object(self.mechanism.name, None, None, "ROBOT", 0)
-        root.empty_display_type, root.empty_display_size = "CIRCLE", 2 * self.display
+        root.empty_display_type, root.empty_display_size = "PLAIN_AXES", 2 * self.display
         self._fill(root)
         return root
 

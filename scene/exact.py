@@ -58,7 +58,8 @@ def placement(target: Object, name: str, visible: Iterable[float]) -> tuple[floa
     exact = kept(target, name)
     if exact is None or len(exact) != len(seen):
         return tuple(seen.tolist())
-    same = np.allclose(exact, seen, rtol=0.0, atol=PLACEMENT * max(1.0, float(np.abs(seen).max())))
+    lever = max(1.0, float(np.abs(seen).max()), *(abs(c) for c in target.location))
+    same = np.allclose(exact, seen, rtol=0.0, atol=PLACEMENT * lever)
     return exact if same else tuple(seen.tolist())
 
 

@@ -54,6 +54,12 @@ def bodies(root: Object) -> list[Object]:
     return parts(root)["BODY"]
 
 
+def show_joints(root: Object, show: bool) -> None:
+    """Shows or hides a robot's joints in the current view layer."""
+    for joint in parts(root)["JOINT"]:
+        joint.hide_set(not show)
+
+
 def local_pose(part: Object) -> Pose:
     """Where an object lies in its parent's coordinates, scale left out; from its own settings, so never out of date."""
     return pose_of(part.matrix_parent_inverse @ part.matrix_basis)

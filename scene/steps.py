@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import threading
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -24,3 +25,43 @@ def finish(steps: Generator[Any, None, Result]) -> Result:
             next(steps)
         except StopIteration as done:
             return done.value
+
+
+def in_thread(steps: Iterator[Result], wait: float = 0.01) -> Iterator[Result | None]:
+    """Runs steps that never touch Blender on a thread of their own, so that the window stays alive between and within them.
+
+    Args:
+        steps: plain Python; closed early, it is left at its next step.
+        wait: how long each look at the thread may take [s].
+
+    Yields:
+        What the steps yielded last, again and again until they are done. None before the first.
+
+    Raises:
+        Whatever the steps raise.
+    """
+    seen: list[Result | None] = [None]
+    failed: list[BaseException] = []
+    unwanted = threading.Event()
+
+    def work() -> None:
+        try:
+            for step in steps:
+                seen[0] = step
+                if unwanted.is_set():
+                    return
+        except BaseException as error:  # handed to whoever waits
+            failed.append(error)
+
+    thread = threading.Thread(target=work, name="robik", daemon=True)
+    thread.start()
+    try:
+        alive = True
+        while alive:
+            thread.join(wait)
+            alive = thread.is_alive()
+            yield seen[0]
+    finally:
+        unwanted.set()
+    if failed:
+        raise failed[0]

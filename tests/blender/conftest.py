@@ -39,3 +39,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         sys.stderr.flush()
         # Blender 4.2 crashes and 4.5 hangs when Python winds up after an add-on was used.
         os._exit(int(SESSION[0].exitstatus))
+
+
+@pytest.fixture
+def empty_scene() -> None:
+    """Blender's own empty file at 60 frames a second; the add-on stays enabled."""
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.render.fps = 60

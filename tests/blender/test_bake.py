@@ -1,0 +1,192 @@
+"""The bake: what it follows, what it writes, what it leaves alone."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import bpy
+import numpy as np
+import pytest
+
+from robik.kinematics.forward import ForwardKinematics, body_poses
+from tests.blender import installed, scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def bake(root: bpy.types.Object) -> object:
+    return installed.module("scene.steps").finish(installed.module("scene.bake").bake_steps(bpy.context, root))
+
+
+def frames() -> np.ndarray:
+    return np.arange(bpy.context.scene.frame_start, bpy.context.scene.frame_end + 1.0)
+
+
+def slider_curves(root: bpy.types.Object, at: np.ndarray) -> np.ndarray:
+    names = scenes.read(root).actuators
+    return np.column_stack([scenes.channel(root, f'["{name}"]', 0, at) for name in names])
+
+
+def test_boxer_does_what_its_hand_was_made_to_do() -> None:
+    root, values = scenes.punches()
+    motion = bake(root)
+    assert np.nanmax(motion.report.position_error) < 1e-6
+    assert np.nanmax(motion.report.orientation_error) < 1e-6
+    assert np.abs(slider_curves(root, frames()) - values).max() < 1e-5
+
+
+@pytest.mark.parametrize("samples", [1, 3])
+def test_curves_put_through_fk_are_the_bodies_keys(samples: int) -> None:
+    root = scenes.squats()
+    root.robik.robot.bake.samples = samples
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    mechanism, at = scenes.read(root), np.arange(24 * samples - samples + 1) / samples + 1
+    keyed = np.stack([scenes.keyed_pose(b, at) for b in scenes.body_objects(root)], axis=1)
+    base = keyed[:, mechanism.body_index[ForwardKinematics(mechanism).root]]
+    turns = base[:, 3:] / np.linalg.norm(base[:, 3:], axis=1, keepdims=True)
+    position, quaternion, residual = body_poses(mechanism, slider_curves(root, at), (base[:, :3], turns))
+    assert residual.max() < 1e-9
+    assert np.abs(position - keyed[..., :3]).max() < 1e-6
+    flip = np.sign((quaternion * keyed[..., 3:]).sum(axis=2, keepdims=True))
+    assert np.abs(quaternion * flip - keyed[..., 3:]).max() < 1e-6
+    assert np.ptp(keyed[..., 2], axis=0).max() > 0.03  # the pelvis did go down
+    assert (np.einsum("tbk,tbk->tb", keyed[1:, :, 3:], keyed[:-1, :, 3:]) > 0.9).all()
+
+
+def test_scene_plays_it() -> None:
+    """Blender's own evaluation, frame by frame, shows the frames of the robot at their targets."""
+    root = scenes.squats()
+    root.location = (1.0, 2.0, 0.0)  # the whole robot stands elsewhere, and so do its targets
+    root.robik.robot.character.location = root.location
+    bpy.context.view_layer.update()
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    pelvis = next(o for o in root.children_recursive if o.robik.kind == "FRAME" and o.robik.label == "pelvis")
+    for frame in (1, 7, 13, 24):
+        bpy.context.scene.frame_set(frame)
+        wanted = bpy.data.objects["to pelvis"].matrix_world.translation + root.location
+        assert (pelvis.matrix_world.translation - wanted).length < 1e-3
+
+
+def test_result_is_kept() -> None:
+    root = scenes.squats()
+    motion = bake(root)
+    result = root.robik.robot.result
+    assert result.frames == 24
+    assert [t.name for t in result.targets] == ["pelvis", "foot_l", "foot_r"]
+    for k, target in enumerate(result.targets):
+        worst = int(np.nanargmax(motion.report.position_error[:, k]))
+        assert target.position_error == pytest.approx(motion.report.position_error[worst, k])
+        assert target.frame == worst + 1
+    peaks = motion.peak_velocity()
+    assert {a.name: a.peak_velocity for a in result.actuators} == pytest.approx(peaks, rel=1e-5)
+    assert result.residual == pytest.approx(motion.report.residual.max())
+    assert 0 <= result.residual < 1e-9
+    assert "24" in installed.module("scene.result").status(result)
+
+
+def test_targets_out_of_reach_are_reported_and_the_loops_hold() -> None:
+    root = scenes.squats()
+    next(t for t in root.robik.robot.character.targets if t.frame == "pelvis").offset_location = (0.0, 0.0, 0.3)
+    motion = bake(root)
+    assert len({row.frame for row in root.robik.robot.result.short}) == 24
+    assert motion.report.residual.max() < 1e-9
+    assert not any(isnan(v) for v in motion.values.ravel())
+
+
+def test_weights_and_settings_reach_the_solver() -> None:
+    root = scenes.squats()
+    robot = root.robik.robot
+    target = robot.character.targets[0]
+    target.weight, target.position_weight, target.orientation_weight = 0.5, (1, 0.5, 0), (0, 0, 1)
+    robot.balance.source, robot.balance.weight = "FEET", (2, 3, 4)
+    robot.bake.soften, robot.bake.velocity_limit, robot.bake.joint_limits = True, 3.0, False
+    settings = installed.module("scene.bake").bake_settings(root, scenes.read(root))
+    assert settings.targets["pelvis"].position == (0.5, 0.25, 0.0)
+    assert settings.targets["pelvis"].orientation == (0.0, 0.0, 0.5)
+    assert settings.com_weight == (2.0, 3.0, 0.0)
+    assert (settings.velocity_limit, settings.joint_limits) == (3.0, False)
+    assert settings.velocity_weight > 0
+
+
+def test_baking_again_replaces_the_keys() -> None:
+    root = scenes.squats()
+    bake(root)
+    before = scenes.everything()
+    root.robik.robot.bake.use_range, root.robik.robot.bake.start, root.robik.robot.bake.end = True, 5, 8
+    bake(root)
+    assert scenes.everything() == before
+    curve = installed.module("scene.actions").curves_of(root)['["knee_l"]', 0]
+    assert [k.co.x for k in curve.keyframe_points] == [5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("steps", [1, 10, 25])
+def test_stopping_leaves_nothing_behind(steps: int) -> None:
+    root = scenes.squats()
+    bpy.context.scene.frame_set(3)
+    before = scenes.everything()
+    running = installed.module("scene.bake").bake_steps(bpy.context, root)
+    for _ in range(steps):
+        next(running)
+    running.close()
+    assert scenes.everything() == before
+    assert bpy.context.scene.frame_current == 3
+    assert root.robik.robot.result.frames == 0
+    assert installed.module("scene.live")._paused == 0
+
+
+def test_empty_range_is_refused() -> None:
+    root = scenes.squats()
+    root.robik.robot.bake.use_range, root.robik.robot.bake.start, root.robik.robot.bake.end = True, 8, 5
+    with pytest.raises(RuntimeError, match="from 8 to 5"):
+        bpy.ops.robik.bake()
+
+
+def test_without_targets_or_robot_it_says_so() -> None:
+    with pytest.raises(RuntimeError, match="no robot"):
+        bpy.ops.robik.bake()
+    scenes.import_robot("boxer")
+    with pytest.raises(RuntimeError, match="follows nothing yet"):
+        bpy.ops.robik.bake()
+
+
+def test_rebuilding_bodies_follows_edited_curves() -> None:
+    root, _ = scenes.punches()
+    bake(root)
+    curve = installed.module("scene.actions").curves_of(root)['["elbow"]', 0]
+    for key in curve.keyframe_points:
+        key.co.y += 0.25
+    curve.update()
+    assert bpy.ops.robik.rebuild_bodies() == {"FINISHED"}
+    mechanism = scenes.read(root)
+    position, _, _ = body_poses(mechanism, slider_curves(root, frames()))
+    keyed = np.stack([scenes.keyed_pose(b, frames()) for b in scenes.body_objects(root)], axis=1)
+    assert np.abs(position - keyed[..., :3]).max() < 1e-6
+
+
+def test_rebuilding_names_frames_whose_loops_do_not_close() -> None:
+    root = scenes.squats(frames=6)
+    bake(root)
+    for name in ("ankle_pitch_l", "ankle_roll_l", "knee_l"):
+        curve = installed.module("scene.actions").curves_of(root)[f'["{name}"]', 0]
+        curve.keyframe_points[3].co.y += 2.5
+    broken = installed.module("scene.curves").rebuild_bodies(root, bpy.context.scene)
+    assert broken == [4.0]
+
+
+def test_file_plays_without_the_add_on(tmp_path: object) -> None:
+    root = scenes.squats(frames=8)
+    bake(root)
+    bpy.context.scene.frame_set(5)
+    shown = {o.name: np.array(o.matrix_world) for o in bpy.data.objects}
+    bpy.ops.wm.save_as_mainfile(filepath=f"{tmp_path}/baked.blend")
+    import addon_utils
+
+    addon_utils.disable(installed.PACKAGE)
+    try:
+        bpy.ops.wm.open_mainfile(filepath=f"{tmp_path}/baked.blend")
+        bpy.context.scene.frame_set(2)
+        bpy.context.scene.frame_set(5)
+        for name, matrix in shown.items():
+            assert np.abs(np.array(bpy.data.objects[name].matrix_world) - matrix).max() < 1e-6, name
+    finally:
+        addon_utils.enable(installed.PACKAGE)

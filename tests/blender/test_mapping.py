@@ -1,0 +1,182 @@
+"""Sampling a rig, and bringing its world to the robot's."""
+
+from __future__ import annotations
+
+from math import radians
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from robik import robots
+from robik.errors import RobikError
+from tests.blender import installed, scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def sample(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    targets = bpy.context.scene.robik.robot.robik.robot.character.targets
+    return installed.module("scene.steps").finish(installed.module("scene.sample").sample_sources(bpy.context, targets, [], frames))
+
+
+def clip(root: bpy.types.Object) -> object:
+    bake, steps = installed.module("scene.bake"), installed.module("scene.steps")
+    frames = installed.module("scene.sample").frame_range(bpy.context.scene, root.robik.robot.bake)
+    return steps.finish(bake.sample_clip(bpy.context, root, scenes.read(root), frames))
+
+
+def test_evaluated_rig_is_what_counts() -> None:
+    """A bone of a scaled, parented armature that a constraint drives, on frames and between."""
+    scenes.import_robot("boxer")
+    rig = scenes.walking_rig()
+    carrier = scenes.empty("carrier", np.column_stack([np.arange(24) * 0.1, np.zeros(24), np.zeros(24)]))
+    for keyed in installed.module("scene.actions").curves_of(carrier).values():
+        for key in keyed.keyframe_points:
+            key.interpolation = "LINEAR"
+    rig.parent, rig.scale = carrier, (2, 2, 2)
+    copied = rig.pose.bones["Hips"].constraints.new("COPY_LOCATION")
+    copied.target = carrier
+    scenes.follow(rig, "hand", "Hips")
+    frames = np.array([1.0, 2.0, 2.25, 7.5])
+    positions, turns = sample(frames)
+    assert positions[:, 0, 0] == pytest.approx((frames - 1) * 0.1, abs=1e-5)
+    assert turns[:, 0] == pytest.approx(np.tile(np.sqrt([0.5, 0.5, 0, 0]), (4, 1)), abs=1e-6)
+    assert bpy.context.scene.frame_current == 1
+
+
+def test_times_follow_the_frame_rate() -> None:
+    root = scenes.squats(frames=10)
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base = 30, 1.001
+    root.robik.robot.bake.samples = 4
+    times = clip(root).times
+    assert len(times) == 9 * 4 + 1
+    assert np.diff(times) == pytest.approx(1.001 / 30 / 4)
+
+
+def test_target_is_scaled_turned_moved_and_offset() -> None:
+    root = scenes.import_robot("boxer")
+    source = scenes.empty("source", np.array([[1.0, 2.0, 3.0]]), np.array([[0.8, 0.6, 0.0, 0.0]]))
+    scenes.follow(source, "hand")
+    bpy.context.scene.frame_end = 1
+    character = root.robik.robot.character
+    character.scale, character.yaw, character.location = 0.5, radians(90), (0.1, 0.2, 0.3)
+    target = character.targets[0]
+    target.offset_location, target.offset_rotation = (0.0, 0.0, 0.25), (0.6, 0.0, 0.8, 0.0)
+    root.location, root.rotation_mode, root.rotation_quaternion = (1, 0, 0), "QUATERNION", (0.0, 0.0, 0.0, 1.0)
+    bpy.context.view_layer.update()
+    place = Matrix.Translation((0.1, 0.2, 0.3)) @ Matrix.Rotation(radians(90), 4, "Z")
+    turn = source.matrix_world.to_quaternion().to_matrix().to_4x4()
+    offset = Matrix.Translation((0, 0, 0.25)) @ target.offset_rotation.to_matrix().to_4x4()
+    wanted = root.matrix_world.inverted() @ place @ Matrix.Translation((0.5, 1.0, 1.5)) @ turn @ offset
+    track = clip(root).tracks["hand"]
+    assert track.position[0] == pytest.approx(wanted.translation, abs=1e-6)
+    assert abs(track.quaternion[0] @ np.array(wanted.to_quaternion())) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_match_now_puts_the_target_on_the_frame() -> None:
+    root, mechanism = scenes.import_robot("walker"), robots.load("walker")
+    rig = scenes.walking_rig()
+    scenes.follow(rig, "foot_l", "Foot.L")
+    root.robik.robot.character.scale = 0.3
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.robik.match_now() == {"FINISHED"}
+    foot = mechanism.frame("foot_l")
+    rest = mechanism.bodies[mechanism.body_index[foot.body]].pose @ foot.pose
+    track = clip(root).tracks["foot_l"]
+    assert track.position[0] == pytest.approx(rest.position, abs=1e-6)
+    assert abs(track.quaternion[0] @ np.array(rest.quaternion)) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [1.0, 17.0])
+def test_fit_puts_the_character_on_the_robots_ground(size: float) -> None:
+    root, mechanism = scenes.import_robot("walker"), robots.load("walker")
+    rig = scenes.walking_rig()
+    rig.scale, rig.location = (size,) * 3, (3.0 * size, -2.0, 0.7 * size)
+    for frame, bone in (("pelvis", "Hips"), ("foot_l", "Foot.L"), ("foot_r", "Foot.R")):
+        scenes.follow(rig, frame, bone)
+    before = [tuple(rig.location), tuple(rig.scale)]
+    assert bpy.ops.robik.fit_character() == {"FINISHED"}
+    assert [tuple(rig.location), tuple(rig.scale)] == before
+    pelvis = mechanism.bodies[mechanism.body_index["pelvis"]].pose if "pelvis" in mechanism.body_index else None
+    frame = mechanism.frame("pelvis")
+    height = (mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose).position[2]
+    assert root.robik.robot.character.scale == pytest.approx(height / (0.9 * size), rel=1e-3), pelvis
+    tracks = clip(root).tracks
+    lowest = min(tracks[f].position[:, 2].min() for f in ("foot_l", "foot_r"))
+    assert lowest == pytest.approx(0.0, abs=0.004)
+    start = np.mean([tracks[f].position[0, :2] for f in ("pelvis", "foot_l", "foot_r")], axis=0)
+    assert np.linalg.norm(start) < 0.03
+
+
+def test_pinned_feet_and_phases_by_hand() -> None:
+    root = scenes.squats(frames=12)
+    target = next(t for t in root.robik.robot.character.targets if t.frame == "foot_l")
+    target.contact, target.phases = "HAND", "1-4, 9–12"
+    root.robik.robot.balance.source = "FEET"
+    made = clip(root)
+    assert made.tracks["foot_l"].contact.tolist() == [True] * 4 + [False] * 4 + [True] * 4
+    assert made.tracks["foot_r"].contact.all()
+    assert made.com is not None
+    target.phases = "1-4, x"
+    with pytest.raises(RobikError, match=r"foot_l.*'x'"):
+        clip(root)
+
+
+def test_com_follows_an_object() -> None:
+    root = scenes.squats(frames=3)
+    balance = root.robik.robot.balance
+    balance.source = "OBJECT"
+    with pytest.raises(RobikError, match="centre of mass follows nothing"):
+        clip(root)
+    balance.target = scenes.empty("com", np.array([[0, 0, 0.2], [0, 0.01, 0.2], [0, 0.02, 0.2]]))
+    assert clip(root).com == pytest.approx(np.array([[0, 0, 0.2], [0, 0.01, 0.2], [0, 0.02, 0.2]]))
+
+
+def rename(rig: bpy.types.Object) -> None:
+    rig.data.bones["Foot.L"].name = "LeftFoot"
+
+
+def delete_bone(rig: bpy.types.Object) -> None:
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.remove(rig.data.edit_bones["Foot.L"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def delete_rig(rig: bpy.types.Object) -> None:
+    bpy.data.objects.remove(rig)
+
+
+def unlink_rig(rig: bpy.types.Object) -> None:
+    bpy.context.scene.collection.objects.unlink(rig)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (rename, r"foot_l.*'Foot.L'.*renamed or deleted"),
+        (delete_bone, r"foot_l.*'Foot.L'.*renamed or deleted"),
+        (delete_rig, r"foot_l.*follows nothing"),
+        (unlink_rig, r"foot_l.*'Rig'.*not in this scene"),
+    ],
+)
+def test_what_vanished_after_mapping_is_named(spoil: object, says: str) -> None:
+    root = scenes.import_robot("walker")
+    rig = scenes.walking_rig()
+    scenes.follow(rig, "foot_l", "Foot.L")
+    spoil(rig)  # type: ignore[operator]
+    before = scenes.everything()
+    with pytest.raises(RuntimeError, match=says):
+        bpy.ops.robik.bake()
+    assert scenes.everything() == before
+    assert root.robik.robot.result.frames == 0
+
+
+def test_two_targets_of_one_frame_are_refused() -> None:
+    root = scenes.squats(frames=3)
+    root.robik.robot.character.targets[1].frame = "pelvis"
+    with pytest.raises(RuntimeError, match="two targets move the frame 'pelvis'"):
+        bpy.ops.robik.bake()

@@ -1,0 +1,74 @@
+"""A baked motion on the simulated chain, by the operators."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender import installed, scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene", "let_go")
+
+
+@pytest.fixture
+def let_go() -> Iterator[None]:
+    yield
+    installed.module("scene.play").disconnect()
+
+
+def test_plays_on_the_simulated_chain() -> None:
+    root = scenes.squats(frames=30)
+    play = installed.module("scene.play")
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert bpy.ops.robik.preflight() == {"FINISHED"}
+    assert bpy.ops.robik.connect_servos() == {"FINISHED"}
+    assert not play.status().torque
+    with pytest.raises(RuntimeError, match="turn torque on first"):
+        bpy.ops.robik.play_servos()
+    assert bpy.ops.robik.torque_servos(on=True) == {"FINISHED"}
+    assert bpy.ops.robik.play_servos() == {"FINISHED"}
+    status = play.status()
+    assert status.duration == pytest.approx(29 / 60)
+    assert status.sent > 40
+    chain = play.servo_chain(root, scenes.read(root), bpy.context.scene)
+    last = np.array([scenes.channel(root, f'["{name}"]', 0, np.array([30.0]))[0] for name in chain.actuators])
+    arrived = play.player().simulator.state()
+    goals = np.array([arrived[id]["goal_position"] for id in chain.ids])
+    assert np.abs(goals - chain.counts(last)).max() <= 1
+    assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
+
+
+def test_without_servos_it_says_so() -> None:
+    scenes.squats()
+    for operator in (bpy.ops.robik.play_servos, bpy.ops.robik.stop_servos, bpy.ops.robik.torque_servos, bpy.ops.robik.disconnect_servos):
+        with pytest.raises(RuntimeError, match="no servos are connected"):
+            operator()
+
+
+@pytest.mark.parametrize(("port", "says"), [("/dev/no-such-port", "/dev/no-such-port"), ("  ", "no port is named")])
+def test_port_that_is_not_there_is_named(port: str, says: str) -> None:
+    scenes.squats()
+    bpy.context.scene.robik.port = port
+    with pytest.raises(RuntimeError, match=says):
+        bpy.ops.robik.connect_servos()
+
+
+def test_broken_chain_file_is_named(tmp_path: Path) -> None:
+    scenes.squats()
+    path = tmp_path / "odd.servos.json"
+    path.write_text(json.dumps({"format": "something"}), encoding="utf-8")
+    bpy.context.scene.robik.servos = str(path)
+    with pytest.raises(RuntimeError, match=r"odd\.servos\.json"):
+        bpy.ops.robik.connect_servos()
+
+
+def test_opening_a_file_closes_the_port() -> None:
+    scenes.squats()
+    bpy.ops.robik.connect_servos()
+    bpy.ops.wm.read_homefile(use_empty=True)
+    assert installed.module("scene.play").player() is None
