@@ -289,6 +289,7 @@ class Player:
             bus.send("bus_watchdog", [0] * len(self.chain.servos))  # unanswered: one of them may be silent
             raise ServoError(f"{stream.trouble}; the others stopped and hold")
         bus.set_watchdog(0.0)
+        self._publish(present=tuple(self.chain.values(self._folded(bus.positions())).tolist()))
         message = "played to the end" if outcome is Outcome.DONE else "stopped"
         if not self.settings.torque_after:
             self._torque_off(bus)
