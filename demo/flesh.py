@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import cos, pi, sin
@@ -88,7 +89,7 @@ def _add_capsule(shape: bmesh.types.BMesh, part: Flesh, material_index: int, gro
     for ring in verts:
         for vert in ring:
             vert[groups][group] = 1.0
-    for low, high in zip(verts, verts[1:], strict=False):
+    for low, high in itertools.pairwise(verts):
         for k in range(ROUND):
             face = shape.faces.new((low[k], low[(k + 1) % ROUND], high[(k + 1) % ROUND], high[k]))
             face.smooth, face.material_index = True, material_index

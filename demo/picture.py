@@ -1,10 +1,11 @@
 """The picture: a row for the character, one for the naive robot, one for the balanced one; a column per moment.
 
-Below the robot lie its support polygon and the place of its centre of mass on the ground: green inside, red outside.
+Beside the robot are its feet as seen from above, dark, its support polygon, blue, and the place of its centre of mass: green inside, red outside.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,12 +17,16 @@ from mathutils import Vector
 
 from robik.retarget.support import signed_distance
 
-CELL = (300, 380)  # pixels
+CELL = (250, 380)  # pixels
 SAMPLES = 12
 VIEW = Vector((0.75, -1.45, 0.42))  # from what is looked at to the camera, at the robot's scale [m]
-LOOK = 0.215  # height of what is looked at, likewise
-LENS = 62.0  # [mm]
-GREEN, RED, BLUE, INK = (0.02, 0.55, 0.12, 1.0), (0.85, 0.03, 0.02, 1.0), (0.05, 0.25, 0.85, 1.0), (0.02, 0.02, 0.025, 1.0)
+LOOK = 0.23  # height of what is looked at, likewise
+LENS = 74.0  # [mm]
+MAP_SHARE, MAP_WIDE = 0.36, 0.30  # of the feet: share of the picture's width, and what that is on the ground [m]
+GREEN, RED, BLUE = (0.02, 0.75, 0.15, 1.0), (0.9, 0.02, 0.02, 1.0), (0.25, 0.5, 0.95, 1.0)
+FOOT, INK = (0.22, 0.24, 0.28, 1.0), (0.02, 0.02, 0.025, 1.0)
+
+Colour = tuple[float, float, float, float]
 
 
 def set_up_camera() -> None:
@@ -40,21 +45,28 @@ def set_up_camera() -> None:
     scene.view_settings.view_transform = "Standard"
 
 
-def moments(frames: int, start: int, count: int) -> list[int]:
-    """Scene frames for the columns, from where the motion has begun to where it ends."""
-    return [start + round(k) for k in np.linspace(0.07 * frames, 0.93 * frames, count)]
+def moments(contacts: Mapping[str, np.ndarray], count: int) -> list[int]:
+    """Samples for the columns: spread over the motion, each moved to where it tells most, on one foot, if that is near."""
+    stands = np.stack(list(contacts.values()))
+    frames = stands.shape[1]
+    evenly = np.linspace(0.05 * frames, 0.92 * frames, count).astype(int)
+    reach = frames // (2 * count)
+    chosen = []
+    for k in evenly.tolist():
+        near = np.arange(max(k - reach, 0), min(k + reach, frames))
+        on_one = near[stands[:, near].sum(axis=0) == 1]
+        chosen.append(int(on_one[np.argmin(np.abs(on_one - np.median(on_one)))]) if len(on_one) else k)
+    return chosen
 
 
-def shoot(subject: Object, hidden: Sequence[Object], centre: Vector, scale: float, label: str, folder: Path) -> np.ndarray:
+def shoot(hidden: Sequence[Object], centre: Vector, scale: float, label: str) -> np.ndarray:
     """One cell at the present frame.
 
     Args:
-        subject: for its name.
-        hidden: what else there is, not to be seen.
+        hidden: what is not to be seen.
         centre: on the ground, what is looked at.
-        scale: size of the subject against the robot.
+        scale: size of what is looked at, against the robot.
         label: written below.
-        folder: for the file in between.
 
     Returns:
         Pixels (height, width, 4), the top row first.
@@ -64,11 +76,10 @@ def shoot(subject: Object, hidden: Sequence[Object], centre: Vector, scale: floa
     target = centre + Vector((0, 0, LOOK * scale))
     camera.location = target + scale * VIEW
     camera.rotation_euler = (target - camera.location).to_track_quat("-Z", "Y").to_euler()
-    file = folder / f"{subject.name}.png"
-    scene.render.filepath = str(file)
-    with _unseen(hidden), _written(label):
+    with tempfile.TemporaryDirectory() as folder, _unseen(hidden), _written(label):
+        scene.render.filepath = f"{folder}/cell.png"
         bpy.ops.render.render(write_still=True)
-    return load(file)
+        return load(Path(scene.render.filepath))
 
 
 def load(file: Path) -> np.ndarray:
@@ -109,8 +120,8 @@ def _written(text: str) -> Iterator[None]:
     curve.materials.append(glowing(INK))
     label = bpy.data.objects.new("Label", curve)
     label.parent = bpy.context.scene.camera
-    corner = bpy.context.scene.camera.data.view_frame(scene=bpy.context.scene)[2]  # lower left, one unit away or so
-    label.location = Vector((corner.x + 0.02 * abs(corner.z), corner.y + 0.02 * abs(corner.z), corner.z)) / abs(corner.z)
+    left, bottom = _corner(2)
+    label.location = (left + 0.02, bottom + 0.02, -1.0)
     label.visible_shadow = label.visible_diffuse = False
     bpy.context.scene.collection.objects.link(label)
     yield
@@ -119,18 +130,22 @@ def _written(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def footing(polygon: np.ndarray | None, com: np.ndarray) -> Iterator[None]:
-    """The support polygon (K, 2), and the place of the CoM (3,) on the ground, while the picture is taken."""
-    made = []
+def footing(soles: Mapping[str, np.ndarray], polygon: np.ndarray | None, com: np.ndarray) -> Iterator[None]:
+    """The feet from above, the support polygon and the CoM, in the upper left corner while the picture is taken.
+
+    Args:
+        soles: per foot its outline (K, 2).
+        polygon: the support (K, 2), or None in the air.
+        com: (3,) of the robot.
+    """
+    outlines = [(np.asarray(sole), 0.0, FOOT) for sole in soles.values()]
     if polygon is not None and len(polygon) > 2:
-        inside = signed_distance(com[None, :2], polygon)[0] >= 0
-        made.append(_flat("Support", polygon, 0.0008, BLUE, 0.45))
-    else:
-        inside = False
+        outlines.append((polygon, 0.001, BLUE))
+    inside = polygon is not None and signed_distance(com[None, :2], polygon)[0] >= 0
     turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    disc = com[:2] + 0.011 * np.column_stack([np.cos(turns), np.sin(turns)])
-    colour = GREEN if inside else RED
-    made.append(_flat("CoM", disc, 0.0016, colour))
+    outlines.append((com[:2] + 0.013 * np.column_stack([np.cos(turns), np.sin(turns)]), 0.002, GREEN if inside else RED))
+    middle = np.concatenate([np.asarray(sole) for sole in soles.values()]).mean(axis=0)
+    made = [_on_map(outline - middle, height, colour) for outline, height, colour in outlines]
     yield
     for each in made:
         mesh = each.data
@@ -138,23 +153,34 @@ def footing(polygon: np.ndarray | None, com: np.ndarray) -> Iterator[None]:
         bpy.data.meshes.remove(mesh)
 
 
-def _flat(name: str, outline: np.ndarray, height: float, colour: tuple[float, float, float, float], strength: float = 1.0) -> Object:
-    mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata([(float(x), float(y), height) for x, y in outline], [], [tuple(range(len(outline)))])
-    mesh.materials.append(glowing(colour, strength))
-    made = bpy.data.objects.new(name, mesh)
-    made.visible_shadow = False
+def _on_map(outline: np.ndarray, height: float, colour: Colour) -> Object:
+    """A flat shape before the camera; what is forward for the robot is to the right."""
+    left, top = _corner(3)
+    size = MAP_SHARE * 2 * abs(left) / MAP_WIDE
+    mesh = bpy.data.meshes.new("Map")
+    mesh.from_pydata([(float(x) * size, float(y) * size, height) for x, y in outline], [], [tuple(range(len(outline)))])
+    mesh.materials.append(glowing(colour))
+    made = bpy.data.objects.new("Map", mesh)
+    made.parent = bpy.context.scene.camera
+    made.location = (left * (1 - MAP_SHARE), top - abs(left) * MAP_SHARE * 0.75, -1.0)
+    made.visible_shadow = made.visible_diffuse = False
     bpy.context.scene.collection.objects.link(made)
     return made
 
 
-def glowing(colour: tuple[float, float, float, float], strength: float = 1.0) -> bpy.types.Material:
+def _corner(which: int) -> tuple[float, float]:
+    """Of the picture, one unit before the camera: 2 the lower left, 3 the upper left one."""
+    corner = bpy.context.scene.camera.data.view_frame(scene=bpy.context.scene)[which]
+    return corner.x / abs(corner.z), corner.y / abs(corner.z)
+
+
+def glowing(colour: Colour) -> bpy.types.Material:
     """A material of that colour whatever the light."""
     made = bpy.data.materials.new("Mark")
     made.diffuse_color = colour
     made.use_nodes = True
     nodes = made.node_tree.nodes
     glow = nodes.new("ShaderNodeEmission")
-    glow.inputs["Color"].default_value, glow.inputs["Strength"].default_value = colour, strength
+    glow.inputs["Color"].default_value = colour
     made.node_tree.links.new(glow.outputs[0], nodes["Material Output"].inputs["Surface"])
     return made

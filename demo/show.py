@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import time
 from pathlib import Path
 
 import bpy
@@ -17,10 +17,11 @@ from demo.table import table
 from robik import robots
 from robik.mechanism import Mechanism
 from robik.retarget.motion import Motion
-from robik.retarget.support import support_polygons
+from robik.retarget.support import standing_points, support_polygons
 from robik.servo.chain import load_chain
 
 COLUMNS = 7
+BEGAN = time.perf_counter()
 
 
 def show(recording: Path | None, out: Path) -> tuple[dict, str]:
@@ -33,14 +34,14 @@ def show(recording: Path | None, out: Path) -> tuple[dict, str]:
     said("baking with balance")
     balanced = performance.bake(root, balanced=True)
     contacts = performance.contacts_of(balanced.clip)
-    with tempfile.TemporaryDirectory() as folder:
-        lower = robot_row(root, rig, mechanism, balanced.motion, contacts, "balanced", Path(folder))
-        bpy.ops.robik.export_motion(filepath=str(out / "walker.csv"))
-        bpy.ops.wm.save_as_mainfile(filepath=str(out / "walker.blend"), compress=True)
-        said("baking without")
-        naive = performance.bake(root, balanced=False)
-        middle = robot_row(root, rig, mechanism, naive.motion, contacts, "naive", Path(folder))
-        upper = character_row(root, rig, Path(folder))
+    samples = picture.moments(contacts, COLUMNS)
+    lower = robot_row(root, rig, mechanism, balanced.motion, contacts, samples, "balanced")
+    bpy.ops.robik.export_motion(filepath=str(out / "walker.csv"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(out / "walker.blend"), compress=True)
+    said("baking without")
+    naive = performance.bake(root, balanced=False)
+    middle = robot_row(root, rig, mechanism, naive.motion, contacts, samples, "naive")
+    upper = character_row(root, rig, samples)
     picture.save(np.concatenate([upper, middle, lower]), out / "walker.png")
     said("playing on simulated servos")
     report = performance.summary(mechanism, balanced.motion, contacts)
@@ -52,40 +53,34 @@ def show(recording: Path | None, out: Path) -> tuple[dict, str]:
 
 def said(what: str) -> None:
     """On the way to a table at the end, what is being done."""
-    print(f"... {what}", flush=True)
-
-
-def columns() -> list[int]:
-    """The frames of the picture's columns."""
-    scene = bpy.context.scene
-    return picture.moments(scene.frame_end - scene.frame_start, scene.frame_start, COLUMNS)
+    print(f"{time.perf_counter() - BEGAN:5.1f} s  {what}", flush=True)
 
 
 def robot_row(
-    root: Object, rig: Object, mechanism: Mechanism, motion: Motion, contacts: dict[str, np.ndarray], name: str, folder: Path
+    root: Object, rig: Object, mechanism: Mechanism, motion: Motion, contacts: dict[str, np.ndarray], samples: list[int], name: str
 ) -> np.ndarray:
-    """Pictures of the robot side by side, on its support."""
+    """Pictures of the robot side by side, and of what it stands on."""
     scene, polygons = bpy.context.scene, support_polygons(mechanism, motion, contacts)
+    soles = {foot: standing_points(mechanism, motion, foot) for foot in contacts}
     cells = []
-    for frame in columns():
-        scene.frame_set(frame)
-        sample = frame - scene.frame_start
-        torso = motion.position[sample, 0]
-        label = f"robot, {name}  {motion.times[sample]:.1f} s" if not cells else f"{motion.times[sample]:.1f} s"
-        with picture.footing(polygons[sample], motion.com[sample]):
-            cells.append(picture.shoot(root, [rig, *rig.children], Vector((torso[0], torso[1], 0.0)), 1.0, label, folder))
+    for k in samples:
+        scene.frame_set(scene.frame_start + k)
+        torso = motion.position[k, 0]
+        label = f"{motion.times[k]:.1f} s" if cells else f"robot, {name}, {motion.times[k]:.1f} s"
+        with picture.footing({foot: points[k, :, :2] for foot, points in soles.items()}, polygons[k], motion.com[k]):
+            cells.append(picture.shoot([rig, *rig.children], Vector((torso[0], torso[1], 0.0)), 1.0, label))
     return np.concatenate(cells, axis=1)
 
 
-def character_row(root: Object, rig: Object, folder: Path) -> np.ndarray:
+def character_row(root: Object, rig: Object, samples: list[int]) -> np.ndarray:
     """Pictures of the character side by side, as large as the robot."""
     scene, cells = bpy.context.scene, []
     scale = 1.0 / root.robik.robot.character.scale
     hips = root.robik.robot.character.targets[0].bone
-    for frame in columns():
-        scene.frame_set(frame)
+    for k in samples:
+        scene.frame_set(scene.frame_start + k)
         place = rig.matrix_world @ rig.pose.bones[hips].head
-        seconds = (frame - scene.frame_start) * scene.render.fps_base / scene.render.fps
-        label = f"character, frame {frame}" if not cells else f"{seconds:.1f} s"
-        cells.append(picture.shoot(rig, root.children_recursive, Vector((place.x, place.y, 0.0)), scale, label, folder))
+        seconds = k * scene.render.fps_base / scene.render.fps
+        label = f"{seconds:.1f} s" if cells else f"character, {seconds:.1f} s"
+        cells.append(picture.shoot(root.children_recursive, Vector((place.x, place.y, 0.0)), scale, label))
     return np.concatenate(cells, axis=1)

@@ -43,7 +43,7 @@ def empty_scene() -> Scene:
 
 def _add_ground(scene: Scene) -> None:
     mesh = bpy.data.meshes.new("Ground")
-    corners = [(-30, -30, 0), (30, -30, 0), (30, 30, 0), (-30, 30, 0)]
+    corners = [(-200, -200, 0), (200, -200, 0), (200, 200, 0), (-200, 200, 0)]
     mesh.from_pydata(corners, [], [(0, 1, 2, 3)])
     ground = bpy.data.objects.new("Ground", mesh)
     scene.collection.objects.link(ground)
