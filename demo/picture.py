@@ -1,6 +1,6 @@
 """The picture: a row for the character, one for the naive robot, one for the balanced one; a column per moment.
 
-Beside the robot are its feet as seen from above, dark, its support polygon, blue, and the place of its centre of mass: green inside, red outside.
+Beside the robot are its feet from above, dark, its support polygon, blue, and the place of its centre of mass: green inside, red outside.
 """
 
 from __future__ import annotations
