@@ -43,23 +43,20 @@ class Objective:
         self, solver: ReferenceSolver, targets: Targets, com: np.ndarray | None, previous: np.ndarray, dt: float | None, settings: Settings
     ) -> None:
         mechanism, origins, n = solver.mechanism, solver.origins, len(solver.origins) - 1
-        points: list[tuple] = []
-        directions: list[tuple] = []
-        point_weights: list[float] = []
-        direction_weights: list[float] = []
+        rows: list[tuple] = []
+        row_weights: list[float] = []
         for name, (position, quaternion) in targets.items():
             frame, weights = mechanism.frame(name), settings.weights(name)
             body = mechanism.body_index[frame.body]
             rest = mechanism.bodies[body].pose @ frame.pose
             if position is not None:
-                points += [(n, AXES[k], body, np.array(rest.position) - origins[body], n, position, 1, 1) for k in range(3)]
-                point_weights += weights.position
-            if quaternion is not None:
-                wanted, axes = quaternion_matrix(quaternion), rest.matrix
-                directions += [(n, wanted[:, k], body, axes[:, k], n, np.zeros(3), 0, 1) for k in range(3)]
-                direction_weights += weights.orientation
-        self.points, self.point_weights = Rows(points, n), np.array(point_weights)
-        self.directions, self.direction_weights = Rows(directions, n), np.array(direction_weights)
+                rows += [(n, AXES[k], body, np.array(rest.position) - origins[body], n, position, 1, 1) for k in range(3)]
+                row_weights += weights.position
+            if quaternion is not None:  # 1 − R a · â = ½ |R a − â|², which does not lose its digits near the target
+                pairs = [*zip(rest.matrix.T, quaternion_matrix(quaternion).T, weights.orientation, strict=True)]
+                rows += [(n, AXES[k], body, axis, n, wanted, 0, 1) for axis, wanted, _ in pairs for k in range(3)]
+                row_weights += [weight for *_, weight in pairs for _ in range(3)]
+        self.rows, self.weights = Rows(rows, n), np.array(row_weights)
         masses = np.array([body.mass for body in mechanism.bodies])
         self.com = None if com is None else np.asarray(com, dtype=float)
         self.com_weight = np.array(settings.com_weight)
@@ -73,8 +70,8 @@ class Objective:
 
     def value(self, state: np.ndarray) -> float:
         """[weights' units]"""
-        residual, x = self.points.value(state), self._turned(state)
-        value = 0.5 * self.point_weights @ residual**2 + self.direction_weights @ (1 - self.directions.value(state))
+        x = self._turned(state)
+        value = 0.5 * self.weights @ self.rows.value(state) ** 2
         if self.com is not None:
             value += 0.5 * self.com_weight @ (self.shares @ state[:, :3] - self.com) ** 2
         value += 0.5 * self.state_weight * np.sum((state - self.previous) ** 2)
@@ -83,8 +80,7 @@ class Objective:
     def gradient(self, state: np.ndarray) -> np.ndarray:
         """(7 n,)"""
         gradient = self.state_weight * (state - self.previous).ravel()
-        gradient += self.points.jacobian(state).T @ (self.point_weights * self.points.value(state))
-        gradient -= self.directions.jacobian(state).T @ self.direction_weights
+        gradient += self.rows.jacobian(state).T @ (self.weights * self.rows.value(state))
         if self.com is not None:
             pull = self.com_weight * (self.shares @ state[:, :3] - self.com)
             gradient.reshape(-1, 7)[:, :3] += self.shares[:, None] * pull
@@ -95,10 +91,9 @@ class Objective:
 
     def hessian(self, state: np.ndarray) -> np.ndarray:
         """(7 n, 7 n)"""
-        jacobian = self.points.jacobian(state)
-        hessian = self.state_weight * np.eye(state.size) + jacobian.T @ (self.point_weights[:, None] * jacobian)
-        hessian += self.points.curvature(state, self.point_weights * self.points.value(state))
-        hessian -= self.directions.curvature(state, self.direction_weights)
+        jacobian = self.rows.jacobian(state)
+        hessian = self.state_weight * np.eye(state.size) + jacobian.T @ (self.weights[:, None] * jacobian)
+        hessian += self.rows.curvature(state, self.weights * self.rows.value(state))
         if self.com is not None:
             weighted = np.zeros((3, *state.shape))
             weighted[range(3), :, range(3)] = self.shares
@@ -146,12 +141,29 @@ class ReferenceResult:
 
 
 @dataclass
-class Tangent:
-    """The constraints' Jacobian at a state, taken apart: null space, pseudoinverse, smallest singular value that counts by the largest."""
+class Model:
+    """The problem to second order at an assembled state.
+
+    Attributes:
+        null: basis (7 n, m) of the moves that keep the constraints.
+        inverse: pseudoinverse of the constraints' Jacobian.
+        flexibility: smallest singular value that counts, by the largest.
+        multipliers: of least squares, (rows + n,).
+        slope: gradient along the basis (m,).
+        bends, modes: eigenvalues and eigenvectors of the Lagrangian's Hessian along it.
+    """
 
     null: np.ndarray
     inverse: np.ndarray
     flexibility: float
+    multipliers: np.ndarray
+    slope: np.ndarray
+    bends: np.ndarray
+    modes: np.ndarray
+
+    def newton(self, slope: np.ndarray) -> np.ndarray:
+        """The step along the basis that takes a slope to zero, downhill where the Hessian bends down."""
+        return -(self.modes @ ((self.modes.T @ slope) / np.maximum(np.abs(self.bends), 1e-12)))
 
 
 class ReferenceSolver:
@@ -206,27 +218,23 @@ class ReferenceSolver:
         state = self._nearest_signs((previous if start is None else start).copy(), previous)
         last, converged = np.inf, False
         for iteration in range(MOST_ITERATIONS + 1):
-            tangent = self._tangent(state)
-            gradient = objective.gradient(state)
-            slope = tangent.null.T @ gradient
-            stationarity = float(np.abs(slope).max(initial=0.0))
-            bends, modes = np.linalg.eigh(tangent.null.T @ self._lagrangian_hessian(objective, tangent, state, gradient) @ tangent.null)
-            curvature = float(bends.min(initial=np.inf))
-            sizes = np.maximum(np.abs(bends), 1e-12)
-            newton = -(modes @ ((modes.T @ slope) / sizes))
-            size = float(np.abs(newton).max(initial=0.0))
+            model = self._model(objective, state)
+            stationarity, curvature = float(np.abs(model.slope).max(initial=0.0)), float(model.bends.min(initial=np.inf))
+            step = model.newton(model.slope)
+            size = float(np.abs(step).max(initial=0.0))
             saddle = curvature < -1e-9 and size < 1e-7  # no minimum: leave it along the mode that bends down
             converged = not saddle and (size <= 1e-10 or (size <= 1e-7 and stationarity > 0.5 * last))
             if converged or iteration == MOST_ITERATIONS:
                 break
             last = stationarity
-            step = tangent.null @ (0.1 * modes[:, 0] * (1 if modes[:, 0] @ slope <= 0 else -1) if saddle else newton)
-            reached = self._line_search(objective, tangent, state, step.reshape(state.shape), float(gradient @ step))
+            if saddle:
+                step = model.modes[:, 0] * (0.1 if model.modes[:, 0] @ model.slope <= 0 else -0.1)
+            reached = self._line_search(objective, model, state, step)
             if reached is None:
                 break
             state = self._nearest_signs(reached, previous)
         residual = float(np.abs(self.residual(state)).max())
-        return ReferenceResult(state, objective.value(state), residual, iteration, converged, stationarity, curvature, tangent.flexibility)
+        return ReferenceResult(state, objective.value(state), residual, iteration, converged, stationarity, curvature, model.flexibility)
 
     def actuator_values(self, state: np.ndarray, previous: np.ndarray) -> np.ndarray:
         """(A,) in the order of `Mechanism.actuators` [rad or m]; angles as near as multiples of 2π allow to previous ones (A,)."""
@@ -331,43 +339,54 @@ class ReferenceSolver:
         state[(state[:, 3:] * near[:, 3:]).sum(1) < 0, 3:] *= -1
         return state
 
-    def _tangent(self, state: np.ndarray) -> Tangent:
-        left, sizes, right = np.linalg.svd(self._jacobian(self.constraints, state))
+    def _model(self, objective: Objective, state: np.ndarray) -> Model:
+        jacobian, gradient = self._jacobian(self.constraints, state), objective.gradient(state)
+        left, sizes, right = np.linalg.svd(jacobian)
         rank = int(np.sum(sizes > RANK_TOLERANCE * sizes[0]))
-        return Tangent(right[rank:].T, (right[:rank].T / sizes[:rank]) @ left[:, :rank].T, float(sizes[rank - 1] / sizes[0]))
-
-    def _lagrangian_hessian(self, objective: Objective, tangent: Tangent, state: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """∇²f + Σ λ ∇²C with the multipliers of least squares, (7 n, 7 n)."""
-        multipliers = -tangent.inverse.T @ gradient
+        null, inverse = right[rank:].T, (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
+        multipliers = -inverse.T @ gradient
         hessian = objective.hessian(state) + self.constraints.curvature(state, multipliers[: len(self.constraints)])
         lengths = np.zeros(state.shape)
         lengths[:, 3:] = 2 * multipliers[len(self.constraints) :, None]
-        return hessian + np.diag(lengths.ravel())
+        bends, modes = np.linalg.eigh(null.T @ (hessian + np.diag(lengths.ravel())) @ null)
+        return Model(null, inverse, float(sizes[rank - 1] / sizes[0]), multipliers, null.T @ gradient, bends, modes)
 
-    def _line_search(self, objective: Objective, tangent: Tangent, state: np.ndarray, step: np.ndarray, slope: float) -> np.ndarray | None:
-        """The state after the longest part of a step that pulls back onto the constraints and lowers the objective enough."""
-        before = objective.value(state)
-        rounding = 1e-14 * (1 + abs(before))
-        part = min(1.0, LARGEST_TURN / max(np.abs(step[:, 3:]).max(), 1e-300))
+    def _line_search(self, objective: Objective, model: Model, state: np.ndarray, step: np.ndarray) -> np.ndarray | None:
+        """The state after the longest part of a step that pulls back onto the constraints and lowers the objective enough.
+
+        A long step in a narrow valley climbs its wall; up to three more steps with the same Hessian lead down again. Where rounding
+        hides the decrease, the slope along the step decides.
+        """
+        before, slope, move = objective.value(state), float(model.slope @ step), (model.null @ step).reshape(state.shape)
+        part = min(1.0, LARGEST_TURN / max(np.abs(move[:, 3:]).max(), 1e-300))
         while part > 1e-12:
-            reached = self._pull_back(tangent, state + part * step)
-            if reached is not None and objective.value(reached) <= before + 1e-4 * part * slope + rounding:
-                return reached
+            reached = self._pull_back(model, state + part * move)
+            for _ in range(4):
+                if reached is None:
+                    break
+                change = objective.value(reached) - before
+                if change <= 1e-4 * part * slope < -1e-14 * before:
+                    return reached
+                lagrangian = objective.gradient(reached) + self._jacobian(self.constraints, reached).T @ model.multipliers
+                there = model.null.T @ lagrangian
+                if change <= 1e-14 * before and abs(there @ step) <= 0.9 * abs(slope):
+                    return reached
+                reached = self._pull_back(model, reached + (model.null @ model.newton(there)).reshape(state.shape))
             part /= 2
         return None
 
-    def _pull_back(self, tangent: Tangent, state: np.ndarray) -> np.ndarray | None:
+    def _pull_back(self, model: Model, state: np.ndarray) -> np.ndarray | None:
         """The nearby state on the constraints, or None where there is none or an axis points backwards."""
-        inverse, size = tangent.inverse, np.inf
+        inverse, size = model.inverse, np.inf
         for attempt in range(30):
             residual = self.residual(state)
             last, size = size, float(np.abs(residual).max())
-            if size <= 1e-13 * (1 + self.length) or (size <= 1e-11 and size > 0.5 * last):
+            if size <= 1e-16 or (size <= 1e-11 and size > 0.5 * last):
                 return state if (self._facing.value(state) > 0).all() else None
             if size > 1e6 or (attempt > 12 and size > 0.5 * last):
                 return None
             if attempt > 3 and size > 0.1 * last:  # the factorization at hand no longer fits
-                inverse = self._tangent(state).inverse
+                inverse = np.linalg.pinv(self._jacobian(self.constraints, state), RANK_TOLERANCE)
             state = state - (inverse @ residual).reshape(state.shape)
         return None
 

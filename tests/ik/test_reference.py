@@ -160,7 +160,8 @@ def test_a_ball_is_read_without_jumps() -> None:
 def test_four_bar_has_the_papers_count() -> None:
     solver = ReferenceSolver(four_bar(), LOOSE)
     assert len(solver.residual(solver.rest_state())) == 30
-    assert solver._tangent(solver.rest_state()).null.shape == (28, 1)
+    objective = Objective(solver, {}, None, solver.rest_state(), None, LOOSE)
+    assert solver._model(objective, solver.rest_state()).null.shape == (28, 1)
 
 
 def test_four_bar_forward_kinematics_by_closed_form() -> None:
