@@ -1,4 +1,4 @@
-"""The wire: the only place that talks through the vendor's SDK. One thread at a time owns a `Bus`."""
+"""The wire: with its port, the only place that talks through the vendor's SDK. One thread at a time owns a `Bus`."""
 
 from __future__ import annotations
 
@@ -8,31 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import serial
-from dynamixel_sdk import COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, PortHandler, Protocol2PacketHandler
+from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, Protocol2PacketHandler
 
 from robik.errors import ServoError
 from robik.servo.chain import Servo, ServoChain
 from robik.servo.models import MODEL_NAMES, MODELS, POSITION_MODES, SINGLE_TURN_MODE, WATCHDOG_UNIT, describe_hardware_error
+from robik.servo.port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
 
 ALERT = 0x80  # in a status packet's error: look at the hardware error entry
-WRITE_TIMEOUT = 0.2  # [s]: a port that takes no bytes is a port that is gone
-LONGEST_LATENCY, SHORTEST_LATENCY = 0.034, 0.008  # [s] that an answer may take beyond its bytes; the first is the SDK's own
-PATIENCE = 4.0  # times the slowest ping at connecting that an answer may take
+SHORTEST_LATENCY, PATIENCE = 0.008, 4.0  # [s], and times the slowest ping: the allowance between goals, where time is short
+DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, lest it be taken for the next one
 TIMED_PROFILE = 0x04  # a bit of the drive mode
 FAST_READ_FIRMWARE = 45  # of the X series, from which fast sync read is there
 WATCHDOG_FIRMWARE = 38
 TELEMETRY_START, TELEMETRY_SIZE = 126, 21  # one run without gaps, from load or current to temperature
 MODEL_OF_ADDRESSES = "XH430-W350"  # the entries used here have one address in all models; `MODELS` is tested for that
 TABLE = MODELS[MODEL_OF_ADDRESSES].table
-
-try:
-    import termios
-
-    PORT_ERRORS: tuple[type[Exception], ...] = (OSError, termios.error)  # pyserial's errors are OSErrors
-except ImportError:  # Windows
-    PORT_ERRORS = (OSError,)
-OPEN_ERRORS = PORT_ERRORS + (ValueError,)  # noqa: RUF005  (a starred tuple has no type)
 
 
 class PortGone(ServoError):
@@ -41,32 +32,6 @@ class PortGone(ServoError):
 
 class ServoSilent(ServoError):
     """A servo does not answer."""
-
-
-class _Port(PortHandler):
-    """The SDK's port, which waits for bytes instead of spinning, opens URLs too, and gives up after a time that we choose."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.latency = LONGEST_LATENCY
-
-    def setupPort(self, cflag_baud: int) -> bool:
-        self.ser = serial.serial_for_url(self.port_name, baudrate=self.baudrate, timeout=0, write_timeout=WRITE_TIMEOUT)
-        self.is_open = True
-        self.ser.reset_input_buffer()
-        self.tx_time_per_byte = 10_000.0 / self.baudrate
-        return True
-
-    def readPort(self, length: int) -> bytes:
-        left = (self.packet_timeout - self.getTimeSinceStart()) / 1000.0
-        self.ser.timeout = max(0.0, left)
-        return bytes(self.ser.read(length))
-
-    def getCurrentTime(self) -> float:
-        return time.monotonic() * 1000.0
-
-    def setPacketTimeout(self, packet_length: int) -> None:
-        self.setPacketTimeoutMillis(self.tx_time_per_byte * packet_length + self.latency * 1000.0)
 
 
 @dataclass(frozen=True)
@@ -122,7 +87,7 @@ class Bus:
         self.chain = chain
         self.name = port
         self._packets = Protocol2PacketHandler()
-        self._port = _Port(port)
+        self._port = SerialPort(port)
         self._open()
         goal = TABLE["goal_position"]
         self._goals = GroupSyncWrite(self._port, self._packets, goal.address, goal.size)
@@ -132,7 +97,7 @@ class Bus:
         try:
             opened = self._port.setBaudRate(self.chain.baud_rate)
         except OPEN_ERRORS as error:
-            raise ServoError(f"port {self.name} cannot be opened ({_reason(error)}); {_ports_there()}") from None
+            raise ServoError(f"port {self.name} cannot be opened ({reason(error)}); {ports_there()}") from None
         if not opened:
             raise ServoError(f"the vendor's SDK cannot set {self.chain.baud_rate} baud; choose 4000000 or less for the chain")
         self._lower_latency()
@@ -166,7 +131,6 @@ class Bus:
         """
         found: list[Found] = []
         problems: list[str] = []
-        self._port.latency = LONGEST_LATENCY
         self.round_trip = 0.0
         for servo in self.chain.servos:
             try:
@@ -182,7 +146,6 @@ class Bus:
             raise ServoError(f"none of the {len(problems)} servos answers as the chain says on {self.name}; {hint}; first: {problems[0]}")
         if problems:
             raise ServoError("; ".join(problems))
-        self._port.latency = min(LONGEST_LATENCY, max(SHORTEST_LATENCY, PATIENCE * self.round_trip))
         self._has_fast_read = all(f.firmware >= FAST_READ_FIRMWARE for f in found)
         return tuple(found)
 
@@ -244,10 +207,20 @@ class Bus:
             ServoSilent: it does not answer.
         """
         item = servo.table.table[entry]
-        data, result, _ = self._guard(self._packets.readTxRx, self._port, servo.id, item.address, item.size)
-        if result != COMM_SUCCESS or len(data) != item.size:
+        data, _ = self._read(servo, item.address, item.size)
+        return int.from_bytes(data, "little", signed=item.is_signed)
+
+    def _read(self, servo: Servo, address: int, size: int) -> tuple[bytes, int]:
+        """Bytes of a servo's table and the error byte that came with them."""
+        data, result, error = self._guard(self._packets.readTxRx, self._port, servo.id, address, size)
+        if result != COMM_SUCCESS or len(data) != size:
+            self._drain()
             raise ServoSilent(f"servo {servo.id} ({servo.actuator}) stopped answering on {self.name}")
-        return int.from_bytes(bytes(data), "little", signed=item.is_signed)
+        return bytes(data), int(error)
+
+    def _drain(self) -> None:
+        time.sleep(DRAIN)
+        self._guard(self._port.clearPort)
 
     def positions(self) -> np.ndarray:
         """Present positions (n,) of all servos [counts], in one go.
@@ -270,26 +243,32 @@ class Bus:
         group = GroupSyncRead(self._port, self._packets, item.address, item.size)
         for servo in self.chain.servos:
             group.addParam(servo.id)
-        result = self._guard(group.fastSyncRead if self._has_fast_read else group.txRxPacket)
-        if result != COMM_SUCCESS and self._has_fast_read:
-            self._has_fast_read = False  # an adapter or a servo in between may not know it
-            result = self._guard(group.txRxPacket)
-        if result != COMM_SUCCESS:
+        if not (self._has_fast_read and self._read_group(group, group.fastSyncRead)) and not self._read_group(group, group.txRxPacket):
             return np.array([self.read(servo, entry) for servo in self.chain.servos], dtype=np.int64)
         raw = [int(group.getData(servo.id, item.address, item.size)) for servo in self.chain.servos]
         top = 1 << (8 * item.size)
         return np.array([value - top if item.is_signed and value >= top // 2 else value for value in raw], dtype=np.int64)
 
+    def _read_group(self, group: GroupSyncRead, read: Callable[[], int]) -> bool:
+        try:
+            result = self._guard(read)
+        except IndexError:  # the SDK trips over a late answer of another servo
+            result = COMM_RX_CORRUPT
+        if result != COMM_SUCCESS:
+            self._drain()
+        return bool(result == COMM_SUCCESS)
+
     def telemetry(self, servo: Servo) -> Telemetry:
-        """Position, load and health of one servo, in one packet.
+        """Position, load and health of one servo, in one packet, with less patience than usual: goals are waiting.
 
         Raises:
             ServoSilent: it does not answer.
         """
-        data, result, error = self._guard(self._packets.readTxRx, self._port, servo.id, TELEMETRY_START, TELEMETRY_SIZE)
-        if result != COMM_SUCCESS or len(data) != TELEMETRY_SIZE:
-            raise ServoSilent(f"servo {servo.id} ({servo.actuator}) stopped answering on {self.name}")
-        block = bytes(data)
+        self._port.latency = min(LATENCY, max(SHORTEST_LATENCY, PATIENCE * self.round_trip))
+        try:
+            block, error = self._read(servo, TELEMETRY_START, TELEMETRY_SIZE)
+        finally:
+            self._port.latency = LATENCY
 
         def at(address: int, size: int, signed: bool) -> int:
             start = address - TELEMETRY_START
@@ -382,18 +361,4 @@ class Bus:
             return call(*arguments)
         except PORT_ERRORS as error:
             self._port.is_using = False
-            raise PortGone(f"port {self.name} is gone ({_reason(error)}); check the adapter and its cable, then connect again") from None
-
-
-def _reason(error: Exception) -> str:
-    text = str(error.args[1] if len(error.args) == 2 else error)
-    # pyserial nests: "[Errno 2] could not open port X: [Errno 2] No such file or directory: 'X'"
-    return text.rsplit("] ", 1)[-1].split(": '")[0].strip(" .").lower() or type(error).__name__
-
-
-def _ports_there() -> str:
-    from serial.tools import list_ports
-
-    there = sorted(port.device for port in list_ports.comports())
-    known = f"there are {', '.join(there)}" if there else "there is no serial port"
-    return f"{known}; the port 'sim' is the simulated chain"
+            raise PortGone(f"port {self.name} is gone ({reason(error)}); check the adapter and its cable, then connect again") from None

@@ -157,6 +157,9 @@ class Player:
             self._serve(bus)
         except ServoError as error:
             self._publish(state=PlayState.FAULT, message=str(error))
+        except Exception as error:  # a mistake of ours must not leave an owner waiting for a thread that is gone
+            self._publish(state=PlayState.FAULT, message=f"the player broke down ({error!r}); the servos stop by their watchdog")
+            raise
         finally:
             if bus is not None:
                 bus.close()

@@ -104,10 +104,14 @@ class Server:
 
     def __init__(self, chain: ServoChain, port: PseudoTerminal | Socket, record: str | Path | None = None) -> None:
         self.port = port
+        self._chain = chain
         self._record: IO[str] | None = open(record, "w", encoding="ascii") if record else None  # noqa: SIM115  (open as long as the server)
-        self.simulated = SimulatedChain(chain, time.monotonic(), self._write_record if self._record else None)
+        self.simulated = self._new()
         self._lock = threading.Lock()
         self._ended = threading.Event()
+
+    def _new(self) -> SimulatedChain:
+        return SimulatedChain(self._chain, time.monotonic(), self._write_record if self._record else None)
 
     def run(self) -> None:
         """Serves until `end`."""
@@ -130,7 +134,7 @@ class Server:
         """Reads commands, a line each, until there are no more, then ends the server: the strings of a puppet for tests.
 
         `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `place ID COUNTS`, `set ID ENTRY VALUE`,
-        `sense ID VOLTS CELSIUS`; `state` replies with one line of JSON.
+        `sense ID VOLTS CELSIUS`; `renew` puts new servos there and empties the record; `state` replies with one line of JSON.
         """
         for line in commands:
             with self._lock:
@@ -146,6 +150,12 @@ class Server:
         if words == ["state"]:
             self._flush()
             return {servo.get("id"): _state(servo) for servo in self.simulated.servos}
+        if words == ["renew"]:
+            self.simulated = self._new()
+            if self._record:
+                self._record.seek(0)
+                self._record.truncate()
+            return {}
         if len(words) < 2 or (found := self.simulated.servo(int(words[1]))) is None:
             return {"error": f"unknown command {' '.join(words)!r}"}
         match words[0], words[2:]:

@@ -17,27 +17,39 @@ NAMES = tuple(f"motor_{k}" for k in range(12))
 COUNTS_PER_RAD = 4096 / (2 * np.pi)  # written out here, so that the chain's own conversion is not its judge
 
 
+CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W210", robot="test")
+
+
 @pytest.fixture
 def chain() -> ServoChain:
-    return default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W210", robot="test")
+    return CHAIN
 
 
-@pytest.fixture
-def simulator(chain: ServoChain, tmp_path: Path) -> Iterator[SimulatorProcess]:
+@pytest.fixture(scope="session")
+def served(tmp_path_factory) -> Iterator[tuple[SimulatorProcess, Path]]:
     if not hasattr(os, "openpty"):
         pytest.skip("this system has no pseudo-terminals")
-    save_chain(chain, tmp_path / "test.servos.json")
-    with SimulatorProcess(tmp_path / "test.servos.json", record=tmp_path / "goals.csv") as process:
-        yield process
+    folder = tmp_path_factory.mktemp("simulator")
+    save_chain(CHAIN, folder / "test.servos.json")
+    with SimulatorProcess(folder / "test.servos.json", record=folder / "goals.csv") as process:
+        yield process, folder / "goals.csv"
 
 
 @pytest.fixture
-def goals(tmp_path: Path, simulator: SimulatorProcess):
+def simulator(served) -> SimulatorProcess:
+    """New servos for each test, in one process for all of them."""
+    process, _ = served
+    process.command("renew")
+    return process
+
+
+@pytest.fixture
+def goals(served, simulator):
     """Reads what arrived: times (K,) [s] and counts (K, 12), after checking that goals come as whole rows in the order of ids."""
 
     def read() -> tuple[np.ndarray, np.ndarray]:
         simulator.state()  # flushes the record
-        lines = (tmp_path / "goals.csv").read_text().splitlines()
+        lines = served[1].read_text().splitlines()
         rows = np.array([line.split(",") for line in lines], dtype=float).reshape(-1, 3)
         assert len(rows) % 12 == 0
         assert (rows[:, 1].reshape(-1, 12) == np.arange(1, 13)).all()

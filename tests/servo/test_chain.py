@@ -40,7 +40,7 @@ def test_speeds_are_rounded_up_and_never_to_unlimited():
 
 
 def test_file_round_trip(tmp_path):
-    chain = ServoChain((Servo("a", 3, "XL430-W250", -1, 1000, 2.5, (-0.1, 0.7), 1.25), Servo("a", 4), Servo("b, \"q\"", 9)), 3_000_000, "r")
+    chain = ServoChain((Servo("a", 3, "XL430-W250", -1, 1000, 2.5, (-0.1, 0.7), 1.25), Servo("a", 4), Servo('b, "q"', 9)), 3_000_000, "r")
     save_chain(chain, tmp_path / "x.servos.json")
     assert load_chain(tmp_path / "x.servos.json") == chain
 
@@ -53,7 +53,7 @@ def test_our_walker_has_its_servos():
     assert {servo.model for servo in chain.servos} <= {"XH430-W350", "XH430-W210"}
     assert chain.bus_time(100) < 0.1
     limits = {n: limit for j in walker.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
-    for servo in chain.servos:
+    for servo in chain.servos:  # where the robot was drawn anew, write the chain anew: `default_chain`, `save_chain`
         assert servo.position_limits == pytest.approx(limits[servo.actuator])
 
 

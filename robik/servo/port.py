@@ -1,0 +1,60 @@
+"""The serial port under the vendor's SDK."""
+
+from __future__ import annotations
+
+import time
+
+import serial
+from dynamixel_sdk import PortHandler
+
+LATENCY = 0.034  # [s] that an answer may take beyond its bytes: the SDK's own allowance
+WRITE_TIMEOUT = 0.2  # [s]: a port that takes no bytes is a port that is gone
+READ_SLICE = 0.002  # [s] of waiting for bytes at a time
+
+try:
+    import termios
+
+    PORT_ERRORS: tuple[type[Exception], ...] = (OSError, termios.error)  # pyserial's errors are OSErrors
+except ImportError:  # Windows
+    PORT_ERRORS = (OSError,)
+OPEN_ERRORS = PORT_ERRORS + (ValueError,)  # noqa: RUF005  (a starred tuple has no type)
+
+
+class SerialPort(PortHandler):
+    """The SDK's port, which waits for bytes instead of spinning, opens URLs too, and gives up after a time that we choose."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.latency = LATENCY
+
+    def setupPort(self, cflag_baud: int) -> bool:
+        alone = None if "://" in self.port_name else True  # two programs on one bus would talk over each other
+        self.ser = serial.serial_for_url(
+            self.port_name, baudrate=self.baudrate, timeout=READ_SLICE, write_timeout=WRITE_TIMEOUT, exclusive=alone
+        )
+        self.is_open = True
+        self.ser.reset_input_buffer()
+        self.tx_time_per_byte = 10_000.0 / self.baudrate
+        return True
+
+    def getCurrentTime(self) -> float:
+        return time.monotonic() * 1000.0
+
+    def setPacketTimeout(self, packet_length: int) -> None:
+        self.setPacketTimeoutMillis(self.tx_time_per_byte * packet_length + self.latency * 1000.0)
+
+
+def reason(error: Exception) -> str:
+    """Why a port failed, in a few words."""
+    text = str(error.args[1] if len(error.args) == 2 else error)
+    # pyserial nests: "[Errno 2] could not open port X: [Errno 2] No such file or directory: 'X'"
+    return text.rsplit("] ", 1)[-1].split(": '")[0].strip(" .").lower() or type(error).__name__
+
+
+def ports_there() -> str:
+    """Which ports there are, in words."""
+    from serial.tools import list_ports
+
+    there = sorted(port.device for port in list_ports.comports())
+    known = f"there are {', '.join(there)}" if there else "there is no serial port"
+    return f"{known}; the port 'sim' is the simulated chain"
