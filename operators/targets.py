@@ -43,14 +43,13 @@ class ROBIK_OT_add_target(Reporting):
     def _source(self, context: Context, root: Object) -> tuple[Object | None, str]:
         """The object, or None to be chosen later, and the bone."""
         if self.source:
-            source = context.scene.objects.get(self.source)
+            source: Object | None = context.scene.objects.get(self.source)
             if source is None:
                 raise RobikError(f"there is no object {self.source!r} in this scene to follow")
             return source, self.bone
-        bone = context.active_pose_bone
-        if bone is not None:
-            return bone.id_data, bone.name
-        active = context.active_object
+        active, bone = context.active_object, context.active_pose_bone
+        if active is not None and bone is not None:
+            return active, bone.name
         if active is not None and active.robik.kind == "NONE":
             return active, self.bone
         return root.robik.robot.character.rig, self.bone

@@ -2,7 +2,7 @@
 
 from math import degrees
 
-from bpy.types import Context
+from bpy.types import Context, PropertyGroup, UILayout
 
 from ..scene.result import status
 from .tab import TabPanel, line, robot_or_hint
@@ -98,14 +98,14 @@ class ROBIK_PT_result(TabPanel):
         row.operator("robik.export_motion", text="Export Motion…")
 
 
-def _load(row: object) -> float:
+def _load(row: PropertyGroup) -> float:
     """A motor's peak speed against its limit; its speed where that is unknown."""
-    return row.peak_velocity / (row.velocity_limit or 1e6)  # type: ignore[attr-defined]
+    return row.peak_velocity / (row.velocity_limit or 1e6)
 
 
-def _jump(column: object, text: str, frame: int, alert: bool = False) -> None:
+def _jump(column: UILayout, text: str, frame: int, alert: bool = False) -> None:
     """A row that goes to its frame."""
-    row = column.row(align=True)  # type: ignore[attr-defined]
+    row = column.row(align=True)
     row.alert = alert
     row.label(text=text)
     button = row.row()

@@ -58,7 +58,7 @@ class ROBIK_PT_character(TabPanel):
         side.operator("robik.add_target", text="", icon="ADD")
         side.operator("robik.remove_target", text="", icon="REMOVE")
         if 0 <= character.active < len(character.targets):
-            _draw_target(layout, character.targets[character.active], root, context)
+            _draw_target(layout, character.targets[character.active])
         row = layout.row(align=True)
         row.operator("robik.fit_character", text="Fit to Robot")
         row.operator("robik.match_now", text="Match Now")
@@ -145,13 +145,15 @@ def _balance_status(root: Object) -> tuple[str, str]:
         return "This robot has no feet to stand on", "ERROR"
     if needs_feet and not following & set(feet):
         return f"Let a foot follow the character first: {', '.join(feet)}", "ERROR"
+    if robot.result.frames and robot.result.has_margin:
+        good = robot.result.margin >= 0
+        where = f"{1e3 * abs(robot.result.margin):.0f} mm, worst at frame {robot.result.margin_frame}"
+        return (f"Margin {where}", "CHECKMARK") if good else (f"Outside the feet by {where}", "ERROR")
     if robot.balance.source == "NONE":
         return "The centre of mass goes where the motion takes it", "INFO"
     if robot.balance.source == "OBJECT":
         followed = robot.balance.target
         return (f"Follows {followed.name}", "CHECKMARK") if followed else ("Choose the object to follow", "ERROR")
-    if robot.result.frames and robot.result.com_error:
-        return f"Off its target by {1e3 * robot.result.com_error:.1f} mm at worst", "INFO"
     return "Kept over the feet", "CHECKMARK"
 
 
@@ -159,7 +161,7 @@ def _icon(target: PropertyGroup) -> str:
     return "BONE_DATA" if target.bone else "OBJECT_DATA"
 
 
-def _draw_target(layout: UILayout, target: PropertyGroup, root: PropertyGroup, context: Context) -> None:
+def _draw_target(layout: UILayout, target: PropertyGroup) -> None:
     column = layout.column(align=True)
     column.prop(target, "source", text="")
     if target.source is not None and target.source.type == "ARMATURE":

@@ -1,6 +1,6 @@
 """The robot: which one, its motors as sliders, and the joint that is selected."""
 
-from bpy.types import Context
+from bpy.types import Context, Object
 
 from robik.mechanism import JOINT_TYPES
 from robik.mechanism.joints import MOTIONS, SLIDES
@@ -21,29 +21,26 @@ class ROBIK_PT_robot(TabPanel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         found = robots(context.scene)
+        root = None
         if not found:
             line(layout, "No robot yet: import one, or drop its file on the view", "INFO")
+        elif len(found) > 1 and context.scene.robik.robot not in found:
+            line(layout, f"{len(found)} robots: choose the one to work on", "INFO")
+        else:
+            root = robot_or_hint(context, layout)
+        if root is not None:
+            line(layout, _inventory(root))
+            if live.problem(root):
+                line(layout, live.problem(root), "ERROR")
         layout.operator("robik.import_robot", text="Import Robot…", icon="IMPORT")
-        if not found:
-            return
-        row = layout.row(align=True)
-        row.prop(context.scene.robik, "robot", text="")
-        row.operator("robik.reload_robot", text="", icon="FILE_REFRESH")
-        root = robot_or_hint(context, layout)
-        if root is None:
-            return
-        kinds = parts(root)
-        motors = sum(len(_sliders(j)) for j in kinds["JOINT"] if j.robik.joint.actuated)
-        is_tied = any(j.robik.joint.parent is None for j in kinds["JOINT"])
-        loops = len(kinds["JOINT"]) - len(kinds["BODY"]) + (0 if is_tied else 1)
-        text = f"{len(kinds['BODY'])} bodies, {len(kinds['JOINT'])} joints, {motors} motors"
-        line(layout, text + (f", {loops} loops" if loops > 0 else ""))
-        hidden = any(j.hide_get() for j in kinds["JOINT"])
-        layout.operator(
-            "robik.show_joints", text="Show Joints" if hidden else "Hide Joints", icon="HIDE_ON" if hidden else "HIDE_OFF"
-        ).show = hidden
-        if live.problem(root):
-            line(layout, live.problem(root), "ERROR")
+        if found:
+            row = layout.row(align=True)
+            row.prop(context.scene.robik, "robot", text="")
+            row.operator("robik.reload_robot", text="", icon="FILE_REFRESH")
+        if root is not None:
+            hidden = any(j.hide_get() for j in parts(root)["JOINT"])
+            text, icon = ("Show Joints", "HIDE_ON") if hidden else ("Hide Joints", "HIDE_OFF")
+            layout.operator("robik.show_joints", text=text, icon=icon).show = hidden
 
 
 class ROBIK_PT_motors(TabPanel):
@@ -107,11 +104,21 @@ class ROBIK_PT_joint(TabPanel):
                 layout.prop(group, "velocity_limit", text=f"Speed [{unit}]")
 
 
-def _sliders(joint: object) -> tuple[str, ...]:
+def _inventory(root: Object) -> str:
+    """What a robot consists of, in one line."""
+    kinds = parts(root)
+    motors = sum(len(_sliders(j)) for j in kinds["JOINT"] if j.robik.joint.actuated)
+    is_tied = any(j.robik.joint.parent is None for j in kinds["JOINT"])
+    loops = len(kinds["JOINT"]) - len(kinds["BODY"]) + (0 if is_tied else 1)
+    text = f"{len(kinds['BODY'])} bodies, {len(kinds['JOINT'])} joints, {motors} motors"
+    return f"{text}, {loops} loops" if loops > 0 else text
+
+
+def _sliders(joint: Object) -> tuple[str, ...]:
     """Names of a joint's sliders."""
-    group = joint.robik.joint  # type: ignore[attr-defined]
+    group = joint.robik.joint
     motions = JOINT_TYPES[group.type].motions or tuple(m for m, free in zip(MOTIONS, group.motions, strict=True) if free)
-    label = joint.robik.label  # type: ignore[attr-defined]
+    label = joint.robik.label
     return (label,) if len(motions) == 1 else tuple(f"{label}.{m}" for m in motions)
 
 

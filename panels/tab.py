@@ -30,11 +30,11 @@ def line(layout: UILayout, text: str, icon: str = "NONE") -> None:
     """One line of status, broken where the sidebar ends would cut it."""
     column = layout.column(align=True)
     column.scale_y = 0.85
-    for k, part in enumerate(_wrapped(text)):
+    for k, part in enumerate(_wrapped(text, 44 if icon == "NONE" else 38)):
         column.label(text=part, icon=icon if k == 0 else "BLANK1" if icon != "NONE" else "NONE")
 
 
-def _wrapped(text: str, width: int = 38) -> list[str]:
+def _wrapped(text: str, width: int) -> list[str]:
     lines: list[str] = []
     for word in text.split():
         if lines and len(lines[-1]) + 1 + len(word) <= width:

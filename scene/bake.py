@@ -44,7 +44,7 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
     motion = solving.motion()
     with live.paused():
         write_motion(root, motion, frames)
-        store_result(root.robik.robot.result, mechanism, motion, frames, perf_counter() - began)
+        store_result(root.robik.robot.result, mechanism, clip, motion, frames, perf_counter() - began)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return motion
 

@@ -138,8 +138,8 @@ def track(target: PropertyGroup, positions: np.ndarray, turns: np.ndarray, place
         placed: brings them to the robot.
     """
     where, oriented = placed.apply(positions, rotation(turns))
-    where = where + oriented.apply(np.array(target.offset_location, dtype=float))
-    return Track(where, quaternions(oriented * rotation(unit(np.array(target.offset_rotation)))))
+    where = where + oriented.apply(np.array(tuple(target.offset_location)))
+    return Track(where, quaternions(oriented * rotation(unit(np.array(tuple(target.offset_rotation))))))
 
 
 def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement) -> None:

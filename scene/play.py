@@ -18,6 +18,7 @@ from .curves import baked_frames, read_motion
 
 CHAIN_EXTENSION = ".servos.json"
 CLOSED = (PlayState.CLOSED, PlayState.FAULT)
+SETTINGS = PlaySettings(heartbeat=1.5)  # Blender's window may hang for a second, while a file is saved; its death ends the thread at once
 
 _player: Player | None = None
 
@@ -53,7 +54,7 @@ def connect(chain: ServoChain, port: str) -> Player:
     if not port.strip():
         raise ServoError("no port is named; give the servos' serial port, for example /dev/ttyUSB0 or COM3, or sim for simulated ones")
     disconnect()
-    _player = Player(chain, port.strip())
+    _player = Player(chain, port.strip(), SETTINGS)
     _player.connect()
     return _player
 
@@ -91,7 +92,7 @@ def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
 
 def check(motion: Motion, chain: ServoChain) -> Preflight:
     """What speaks against playing a motion on a chain."""
-    return preflight(motion, chain, PlaySettings().rate)
+    return preflight(motion, chain, SETTINGS.rate)
 
 
 def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> Motion:

@@ -116,7 +116,8 @@ def _end(joint: Object, body: Object | None, rest: dict[Object, Pose]) -> str:
 def _frame(frame: Object, rest: dict[Object, Pose]) -> Frame:
     if frame.parent not in rest:
         raise RobikError(f"frame {frame.name!r} lies on no body of this robot; parent it to one or delete it")
-    sole = np.reshape((exact.kept(frame, "sole") if frame.robik.is_foot else None) or (), (-1, 3))
+    outline = exact.kept(frame, "sole") if frame.robik.is_foot else None
+    sole = np.array(outline or (), dtype=float).reshape(-1, 3)
     return Frame(frame.robik.label, frame.parent.robik.label, exact.pose(frame, local_pose(frame)), tuple(map(tuple, sole.tolist())))
 
 

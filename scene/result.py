@@ -6,15 +6,18 @@ import numpy as np
 from bpy.types import PropertyGroup
 
 from robik.mechanism import Mechanism
+from robik.retarget.clip import TargetClip
 from robik.retarget.motion import Motion, Report
+from robik.retarget.support import margins
 
 
-def store_result(result: PropertyGroup, mechanism: Mechanism, motion: Motion, frames: np.ndarray, seconds: float) -> None:
+def store_result(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray, seconds: float) -> None:
     """Replaces a robot's last result by that of a solved motion.
 
     Args:
         result: of the robot.
         mechanism: for the motors' limits.
+        clip: that was followed; where it knows the feet's contacts there is a margin of balance.
         motion: with its report.
         frames: (T,) of the scene, one per sample of the motion.
         seconds: how long the bake took.
@@ -28,10 +31,20 @@ def store_result(result: PropertyGroup, mechanism: Mechanism, motion: Motion, fr
     result.com_error = _largest(report.com_error)[0]
     _store_targets(result.targets, report, frames)
     _store_actuators(result.actuators, mechanism, motion, report, frames)
+    _store_margin(result, mechanism, clip, motion, frames)
     result.short.clear()
     for index, why in report.short:
         added = result.short.add()
         added.frame, added.name = round(float(frames[index])), why
+
+
+def _store_margin(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray) -> None:
+    contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
+    inside = margins(mechanism, motion, contacts) if contacts else np.full(len(frames), np.nan)
+    result.has_margin = bool(np.isfinite(inside).any())
+    if result.has_margin:
+        least = int(np.nanargmin(inside))
+        result.margin, result.margin_frame = float(inside[least]), round(float(frames[least]))
 
 
 def _store_targets(rows: PropertyGroup, report: Report, frames: np.ndarray) -> None:

@@ -71,11 +71,7 @@ def load_mesh(path: Path) -> Mesh:
             raise RobikError(f"mesh {path}: there is no mesh in it")
         return _joined(path.stem, pieces)
     finally:
-        meshes = {o.data for o in added if o.type == "MESH"}
-        for leftover in added:
-            bpy.data.objects.remove(leftover)
-        for mesh in meshes:
-            bpy.data.meshes.remove(mesh)
+        bpy.data.batch_remove({o.data for o in added if o.data is not None} | set(added))
 
 
 def _joined(name: str, pieces: list) -> Mesh:
@@ -105,7 +101,7 @@ def placeholder(name: str) -> Mesh:
 def material(color: tuple[float, float, float, float]) -> Material:
     """The material of a colour, shared by everything that has it."""
     name = "RobIK #" + "".join(f"{round(c * 255):02x}" for c in color)
-    found = bpy.data.materials.get(name)
+    found: Material | None = bpy.data.materials.get(name)
     if found is not None:
         return found
     made = bpy.data.materials.new(name)

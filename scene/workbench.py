@@ -167,6 +167,8 @@ class RobikResult(PropertyGroup):
     margin: FloatProperty(
         name="Margin", description="Of the centre of mass in the support of the feet, at worst", unit="LENGTH", precision=4
     )
+    has_margin: BoolProperty(name="Margin Known", description="Whether contacts were known, so that there is a margin")
+    margin_frame: IntProperty(name="Frame", description="Where the margin is least")
     com_error: FloatProperty(name="Centre of Mass", description="Worst distance from its target", unit="LENGTH", precision=4)
     targets: CollectionProperty(type=RobikTargetResult)
     actuators: CollectionProperty(type=RobikActuatorResult)

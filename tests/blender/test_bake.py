@@ -29,6 +29,7 @@ def slider_curves(root: bpy.types.Object, at: np.ndarray) -> np.ndarray:
 
 def test_boxer_does_what_its_hand_was_made_to_do() -> None:
     root, values = scenes.punches()
+    root.robik.robot.bake.state_weight = 1e-8  # the first frame is far from the rest pose, towards which this pulls
     motion = bake(root)
     assert np.nanmax(motion.report.position_error) < 1e-6
     assert np.nanmax(motion.report.orientation_error) < 1e-6
