@@ -9,6 +9,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 from bpy.types import Object
+from mathutils import Quaternion, Vector
 
 from demo.stage import bring_character, bring_recording
 from robik import robots
@@ -20,6 +21,7 @@ from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
 from tools.installed import PACKAGE
 
+SOFT_FROM, SOFTNESS = 0.9, 0.003  # share of the motors' speed from which bodies are held back, and how strongly
 SAME = 1e-6  # what the curves and the library may differ by [rad]
 
 # Robot frame → the bones that it may follow, in rigs and recordings; the first that exists is taken.
@@ -136,4 +138,28 @@ def prepare(recording: Path | None) -> tuple[Object, Object]:
         follow(root, rig, DANCING)
         bpy.context.scene.frame_set(bpy.context.scene.frame_start - 1)
         bpy.ops.robik.match_now()
+        level(root)
+        soften(root)
     return root, rig
+
+
+def level(root: Object) -> None:
+    """Turns the pelvis's offset so that over the whole recording the robot's torso stands upright on average.
+
+    Recorded hips are tilted by as much as their markers were; a robot with one torso for hips and chest would stoop all the time.
+    """
+    mechanism = add_on("scene.read_robot").read_robot(root)
+    frames = add_on("scene.sample").frame_range(bpy.context.scene, root.robik.robot.bake)
+    clip = add_on("scene.steps").finish(add_on("scene.bake").sample_clip(bpy.context, root, mechanism, frames))
+    turns = clip.tracks["pelvis"].quaternion
+    ups = [(Quaternion(q).inverted() @ Vector((0, 0, 1))) for q in turns.tolist()]
+    lean = Vector((0, 0, 1)).rotation_difference(sum(ups, Vector()).normalized())
+    target = next(t for t in root.robik.robot.character.targets if t.frame == "pelvis")
+    target.offset_rotation = Quaternion(target.offset_rotation) @ lean
+
+
+def soften(root: Object) -> None:
+    """Holds the robot back where a recorded performer moves faster than its motors can turn."""
+    settings = root.robik.robot.bake
+    slowest = min(joint.velocity_limit for joint in add_on("scene.read_robot").read_robot(root).actuated)
+    settings.soften, settings.velocity_limit, settings.velocity_weight = True, SOFT_FROM * slowest, SOFTNESS

@@ -6,7 +6,7 @@ Beside the robot are its feet from above, dark, its support polygon, blue, and t
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from mathutils import Vector
 
 from robik.retarget.support import signed_distance
 
-CELL = (250, 380)  # pixels
-SAMPLES = 12
+CELL = (270, 380)  # pixels
+SAMPLES = 8
 VIEW = Vector((0.75, -1.45, 0.42))  # from what is looked at to the camera, at the robot's scale [m]
 LOOK = 0.23  # height of what is looked at, likewise
 LENS = 74.0  # [mm]

@@ -20,7 +20,7 @@ from robik.retarget.motion import Motion
 from robik.retarget.support import standing_points, support_polygons
 from robik.servo.chain import load_chain
 
-COLUMNS = 7
+COLUMNS = 6
 BEGAN = time.perf_counter()
 
 

@@ -94,6 +94,7 @@ def bring_recording(file: Path) -> Object:
 
 
 def _limb(bone: bpy.types.Bone, height: float) -> Flesh:
-    """A capsule along a bone, slimmer where the bone is short."""
-    radius = min(max(0.17 * bone.length, 0.012 * height), 0.035 * height)
+    """A capsule along a bone, slimmer where the bone is short; a head is round."""
+    thick = 0.045 if bone.name.lower().endswith("head") else 0.035
+    radius = min(max((0.5 if thick > 0.04 else 0.17) * bone.length, 0.012 * height), thick * height)
     return Flesh(tuple(bone.head_local), tuple(bone.tail_local), (radius, 0.8 * radius), (1.0, 1.0), BRONZE)
