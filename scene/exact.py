@@ -8,15 +8,16 @@ visible one decides: the double counts only as long as the visible number is its
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import copysign, inf
 
-import numpy as np
 from bpy.types import Object
 
 from robik.mechanism import Pose
 
 KEY = "robik_exact"
-LARGEST = float(np.finfo(np.float32).max)  # what Blender makes of an infinite property
+LARGEST = 3.4028234663852886e38  # what Blender makes of an infinite property
 ROUNDING = 1.5e-7  # relative, of single precision
+SMALLEST = 1e-44  # what single precision cannot tell from zero
 PLACEMENT = 1e-6  # of a transform that went through a product of matrices [m], or per unit length
 
 
@@ -47,30 +48,30 @@ def row(target: Object, name: str, visible: Iterable[float]) -> tuple[float, ...
     exact = kept(target, name)
     if exact is None or len(exact) != len(seen):
         return tuple(_unbounded(v) for v in seen)
-    rounded = np.clip(exact, -LARGEST, LARGEST)
-    same = np.allclose(rounded, seen, rtol=ROUNDING, atol=1e-44)
+    bounded = (max(-LARGEST, min(LARGEST, e)) for e in exact)
+    same = all(abs(b - v) <= ROUNDING * abs(v) + SMALLEST for b, v in zip(bounded, seen, strict=True))
     return exact if same else tuple(_unbounded(v) for v in seen)
 
 
 def placement(target: Object, name: str, visible: Iterable[float]) -> tuple[float, ...]:
     """The doubles behind a position or direction that was derived from transforms."""
-    seen = np.array(tuple(visible), dtype=float)
+    seen = tuple(float(v) for v in visible)
     exact = kept(target, name)
     if exact is None or len(exact) != len(seen):
-        return tuple(seen.tolist())
-    lever = max(1.0, float(np.abs(seen).max()), *(abs(c) for c in target.location))
-    same = np.allclose(exact, seen, rtol=0.0, atol=PLACEMENT * lever)
-    return exact if same else tuple(seen.tolist())
+        return seen
+    lever = max(1.0, *(abs(v) for v in seen), *(abs(c) for c in target.location))
+    same = all(abs(e - v) <= PLACEMENT * lever for e, v in zip(exact, seen, strict=True))
+    return exact if same else seen
 
 
 def _unbounded(value: float) -> float:
-    return float(np.copysign(np.inf, value)) if abs(value) >= LARGEST else value
+    return copysign(inf, value) if abs(value) >= LARGEST else value
 
 
 def pose(target: Object, visible: Pose) -> Pose:
     """The pose kept as `position` and `quaternion` behind one that was derived from transforms."""
     position = placement(target, "position", visible.position)
     exact = kept(target, "quaternion")
-    if exact is None or 1.0 - abs(float(np.dot(exact, visible.quaternion))) > PLACEMENT**2:
+    if exact is None or 1.0 - abs(sum(e * v for e, v in zip(exact, visible.quaternion, strict=True))) > PLACEMENT**2:
         return Pose(position, visible.quaternion)  # type: ignore[arg-type]
     return Pose(position, exact)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from robik.kinematics.forward import ForwardKinematics
 
 from .actuators import slider_values
 from .parts import bodies, local_pose, robots
-from .read_robot import read_robot
+from .read_robot import read_moving_parts
 
 _solvers: dict[int, ForwardKinematics] = {}  # by the root's session_uid
 _seen: dict[int, tuple[float, ...]] = {}  # the sliders for which the bodies stand where they should
@@ -46,7 +46,7 @@ def pose_by_sliders(root: Object) -> bool:
     Raises:
         RobikError: the robot is incomplete.
     """
-    mechanism = read_robot(root)
+    mechanism = read_moving_parts(root)
     solver = _solvers.get(root.session_uid)
     if solver is None or solver.mechanism != mechanism:
         solver = _solvers[root.session_uid] = ForwardKinematics(mechanism)
@@ -90,7 +90,7 @@ def _follow(root: Object) -> None:
         return
     try:
         closed = pose_by_sliders(root)
-        _problems[root.session_uid] = "" if closed else "the loops do not close at these motor angles"
+        _problems[root.session_uid] = "" if closed else "The loops do not close at these motor angles"
     except RobikError as error:
         _problems[root.session_uid] = str(error)
 

@@ -139,7 +139,7 @@ def track(target: PropertyGroup, positions: np.ndarray, turns: np.ndarray, place
     """
     where, oriented = placed.apply(positions, rotation(turns))
     where = where + oriented.apply(np.array(tuple(target.offset_location)))
-    return Track(where, quaternions(oriented * rotation(unit(np.array(tuple(target.offset_rotation))))))
+    return Track(where, quaternions(oriented * rotation(unit(target.offset_rotation))))
 
 
 def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement) -> None:

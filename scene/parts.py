@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
+from math import hypot
+
 from bpy.types import Object, Scene
 from mathutils import Matrix
 
@@ -68,13 +70,14 @@ def local_pose(part: Object) -> Pose:
 def pose_of(matrix: Matrix) -> Pose:
     """A transform without its scale."""
     location, rotation, _ = matrix.decompose()
-    return Pose(tuple(location), unit(np.array(rotation)))
+    return Pose(tuple(location), unit(tuple(rotation)))
 
 
-def unit(rotation: np.ndarray) -> tuple[float, float, float, float]:
+def unit(rotation: Iterable[float]) -> tuple[float, float, float, float]:
     """A quaternion of single precision brought to unit length in double."""
-    w, x, y, z = (np.asarray(rotation, dtype=float) / np.linalg.norm(np.asarray(rotation, dtype=float))).tolist()
-    return (w, x, y, z)
+    w, x, y, z = rotation
+    length = hypot(w, x, y, z)
+    return (w / length, x / length, y / length, z / length)
 
 
 def place(part: Object, pose: Pose) -> None:
