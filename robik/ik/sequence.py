@@ -14,19 +14,22 @@ from robik.kinematics.elimination import eliminate
 from robik.kinematics.kernels import Placement, close, copy_placement, difference, move, new_placement, place
 from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.topology import Flat
+from robik.structs import by_reference, referable
 
 
+@referable
 class Memory(NamedTuple):
-    """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,), `count` (1,) of
-    frames since the last jump, and `guess`, scratch."""
+    """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,), `frames` (1,)
+    since the last jump, and `guess`, scratch."""
 
     last: Placement
     guess: Placement
     recent: np.ndarray
     earlier: np.ndarray
-    count: np.ndarray
+    frames: np.ndarray
 
 
+@referable
 class Output(NamedTuple):
     """What a run of T frames leaves: coordinates (T, nq), state frames (T, n, 3) and (T, n, 4) wxyz, and per frame (T,) objective,
     iterations, status and closure residual."""
@@ -44,19 +47,27 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
     """A robot that stands in its rest pose."""
     d = len(flat.before)
     last, guess = new_placement(flat, rest), new_placement(flat, rest)
-    place(flat, last)
-    close(flat, last)
-    return Memory(last, guess, np.zeros(d), np.zeros(d), np.zeros(1, np.int64))
+    memory = by_reference(Memory(last, guess, np.zeros(d), np.zeros(d), np.zeros(1, np.int64)))
+    forget(flat, memory, rest)
+    return memory
+
+
+def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
+    """Puts the robot back into its rest pose."""
+    memory.last.q[:] = rest
+    place(flat, memory.last)
+    close(flat, memory.last)
+    memory.frames[0] = 0
 
 
 def new_output(flat: Flat, frames: int) -> Output:
     """Room for a run of frames."""
     n = len(flat.parent) - 1
     quaternion = np.zeros((frames, n, 4))
-    return Output(
+    return by_reference(Output(
         np.zeros((frames, _coordinates(flat))), np.zeros((frames, n, 3)), quaternion, np.zeros(frames), np.zeros(frames, np.int64),
         np.zeros(frames, np.int64), np.zeros(frames),
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _coordinates(flat: Flat) -> int:
@@ -68,12 +79,12 @@ def _predict(flat, memory, work, goals, limits):
     """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last; else the last one."""
     last, guess = memory.last, memory.guess
     copy_placement(last, guess)
-    if memory.count[0] == 0:
+    if memory.frames[0] == 0:
         return
     step = work.step
     for i in range(step.shape[0]):
         step[i] = memory.recent[i]
-        if memory.count[0] > 1:
+        if memory.frames[0] > 1:
             step[i] += memory.recent[i] - memory.earlier[i]
     move(flat, last.q, step, 1.0, guess.q)
     if limits and hold(flat, guess, work):
@@ -95,20 +106,22 @@ def _beyond(flat, now):
 
 @njit(cache=True)
 def solve_frame(flat, goals, work, memory, limits, most):
-    """One frame from the memory of those before; the solution becomes `memory.last`. Returns what `minimise` does."""
+    """One frame from the memory of those before; the solution becomes `memory.last`, which the goals regard as the previous state.
+
+    Returns what `minimise` does.
+    """
     last, guess = memory.last, memory.guess
-    goals.previous_R[:] = last.R
-    goals.previous_c[:] = last.c
     _predict(flat, memory, work, goals, limits)
     result = minimise(flat, guess, goals, work, limits, most)
-    memory.earlier[:] = memory.recent
+    for i in range(memory.recent.shape[0]):
+        memory.earlier[i] = memory.recent[i]
     difference(flat, guess.q, last.q, memory.recent)
-    memory.count[0] += 1
+    memory.frames[0] += 1
     largest = 0.0
     for i in range(memory.recent.shape[0]):
         largest = max(largest, abs(memory.recent[i]))
     if largest > 0.5 or result[2] != CONVERGED:
-        memory.count[0] = 0
+        memory.frames[0] = 0
     copy_placement(guess, last)
     return result
 
@@ -117,18 +130,21 @@ def solve_frame(flat, goals, work, memory, limits, most):
 def solve_frames(flat, goals, work, memory, output, start, stop, position, rotation, com, threshold, limits, most):
     """Frames `start` to `stop` of the targets `position` (T, t, 3), `rotation` (T, t, 3, 3), `com` (T, 3), `threshold` (T,)."""
     for k in range(start, stop):
-        goals.position[:] = position[k]
-        goals.rotation[:] = rotation[k]
-        goals.com[:] = com[k]
+        for i in range(3):
+            goals.com[i] = com[k, i]
+            for t in range(goals.body.shape[0]):
+                goals.position[t, i] = position[k, t, i]
+                for j in range(3):
+                    goals.rotation[t, i, j] = rotation[k, t, i, j]
         goals.threshold[0] = threshold[k]
         value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most)
         now = memory.last
-        output.q[k] = now.q
+        for i in range(now.q.shape[0]):
+            output.q[k, i] = now.q[i]
         output.value[k], output.iterations[k], output.status[k], output.residual[k] = value, iterations, status, residual
         for b in range(1, flat.parent.shape[0]):
-            output.position[k, b - 1] = now.c[b]
-            if k > 0:
-                output.quaternion[k, b - 1] = output.quaternion[k - 1, b - 1]
-            else:
-                output.quaternion[k, b - 1, 0] = 1.0
+            for i in range(3):
+                output.position[k, b - 1, i] = now.c[b, i]
+            for i in range(4):
+                output.quaternion[k, b - 1, i] = output.quaternion[k - 1, b - 1, i] if k > 0 else 1.0 - min(i, 1)
             matrix_to_quaternion(now.R[b], output.quaternion[k, b - 1])

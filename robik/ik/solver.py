@@ -8,13 +8,14 @@ import numpy as np
 
 from robik.errors import ClipError
 from robik.ik.objectives import Settings
-from robik.ik.sequence import Output, new_memory, new_output, solve_frames
+from robik.ik.sequence import Output, forget, new_memory, new_output, solve_frames
 from robik.ik.sqp import new_work
 from robik.ik.terms import Goals
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
 from robik.mechanism.topology import build_topology
 from robik.retarget.clip import Track
+from robik.structs import by_reference
 
 MOST_ITERATIONS = 100
 PI = np.pi
@@ -37,30 +38,32 @@ class Solver:
     def __init__(self, mechanism: Mechanism, names: tuple[str, ...], settings: Settings, has_com: bool = False):
         self.mechanism, self.names, self.settings = mechanism, tuple(names), settings
         self.topology = build_topology(mechanism)
-        self.flat = self.topology.flat
+        self.flat = by_reference(self.topology.flat)
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
         self._anchors = [self._anchor(name) for name in self.names]
-        n, t = len(self.flat.parent), len(self.names)
+        t = len(self.names)
+        self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
-        self._goals = Goals(
-            body=np.array([a[0] for a in self._anchors], dtype=np.int64),
-            point=np.array([a[1] for a in self._anchors]).reshape(t, 3),
-            axes=np.array([a[2] for a in self._anchors]).reshape(t, 3, 3),
-            position_weight=np.zeros((t, 3)),
-            orientation_weight=np.zeros((t, 3)),
-            position=np.zeros((t, 3)),
-            rotation=np.zeros((t, 3, 3)),
-            com=np.zeros(3),
-            com_weight=np.array(settings.com_weight if has_com else (0.0,) * 3),
-            previous_R=np.zeros((n, 3, 3)),
-            previous_c=np.zeros((n, 3)),
-            state_weight=np.array([settings.state_weight]),
-            velocity_weight=np.zeros(1),
-            threshold=np.array([np.inf]),
+        self._goals = by_reference(
+            Goals(
+                body=np.array([a[0] for a in self._anchors], dtype=np.int64),
+                point=np.array([a[1] for a in self._anchors]).reshape(t, 3),
+                axes=np.array([a[2] for a in self._anchors]).reshape(t, 3, 3),
+                position_weight=np.zeros((t, 3)),
+                orientation_weight=np.zeros((t, 3)),
+                position=np.zeros((t, 3)),
+                rotation=np.zeros((t, 3, 3)),
+                com=np.zeros(3),
+                com_weight=np.array(settings.com_weight if has_com else (0.0,) * 3),
+                previous_R=self._memory.last.R,
+                previous_c=self._memory.last.c,
+                state_weight=np.array([settings.state_weight]),
+                velocity_weight=np.zeros(1),
+                threshold=np.array([np.inf]),
+            )
         )
         self._work = new_work(self.flat, self.topology.rest)
-        self.reset()
 
     def _anchor(self, name: str) -> tuple[int, np.ndarray, np.ndarray]:
         """Body, point and axes of a frame in the body's state frame, which has the world's orientation in the rest pose."""
@@ -71,7 +74,7 @@ class Solver:
 
     def reset(self) -> None:
         """Puts the robot back into its rest pose."""
-        self._memory = new_memory(self.flat, self.topology.rest)
+        forget(self.flat, self._memory, self.topology.rest)
         self._work.e.free[:] = True
 
     def arrays(self, tracks: Mapping[str, Track], frames: int) -> tuple[np.ndarray, np.ndarray]:

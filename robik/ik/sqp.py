@@ -25,6 +25,7 @@ from robik.kinematics.elimination import (
 )
 from robik.kinematics.kernels import Placement, close, copy_placement, move, new_placement, place
 from robik.mechanism.topology import HINGE, SLIDE, Flat
+from robik.structs import by_reference, referable
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
@@ -33,6 +34,7 @@ MOST_RELEASES = 4  # of one held coordinate in one frame, against zigzag
 CONVERGED, STALLED, EXHAUSTED = 0, 1, 2
 
 
+@referable
 class Work(NamedTuple):
     """Scratch of the solver, allocated once per mechanism."""
 
@@ -49,15 +51,16 @@ class Work(NamedTuple):
     leaders: np.ndarray
     reduced: np.ndarray
     released: np.ndarray
+    vectors: np.ndarray
 
 
 def new_work(flat: Flat, q: np.ndarray) -> Work:
     """Room for solving a mechanism."""
     d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
-    return Work(
+    return by_reference(Work(
         new_elimination(flat), new_terms(flat), new_placement(flat, q), np.zeros((d, d)), np.zeros((d, d)), np.zeros(d), np.zeros(d),
-        np.zeros(d), np.zeros(rows), np.zeros(rows), np.zeros(d, np.int64), np.zeros(d), np.zeros(d, np.int64),
-    )  # fmt: skip
+        np.zeros(d), np.zeros(rows), np.zeros(rows), np.zeros(d, np.int64), np.zeros(d), np.zeros(d, np.int64), np.zeros((d, d)),
+    ))  # fmt: skip
 
 
 @njit(cache=True)
@@ -106,6 +109,43 @@ def _cholesky_solve(H, n, b):
 
 
 @njit(cache=True)
+def diagonalise(H, V, n):
+    """In place: the symmetric H[:n, :n] becomes diagonal and V[:n, :n] its eigenvectors, column by column, by Jacobi's rotations.
+
+    It is called only where a step meets negative curvature; linking LAPACK for that would double the time to compile.
+    """
+    for i in range(n):
+        for j in range(n):
+            V[i, j] = 1.0 if i == j else 0.0
+    for _ in range(30):
+        off, on = 0.0, 0.0
+        for i in range(n):
+            on += H[i, i] * H[i, i]
+            for j in range(i):
+                off += H[i, j] * H[i, j]
+        if off <= 1e-24 * on:
+            return
+        for p in range(n):
+            for q in range(p + 1, n):
+                if H[p, q] == 0.0:
+                    continue
+                theta = 0.5 * (H[q, q] - H[p, p]) / H[p, q]
+                t = 1.0 / (abs(theta) + np.sqrt(theta * theta + 1.0))
+                if theta < 0.0:
+                    t = -t
+                c = 1.0 / np.sqrt(t * t + 1.0)
+                s = t * c
+                for k in range(n):
+                    a, b = H[k, p], H[k, q]
+                    H[k, p], H[k, q] = c * a - s * b, s * a + c * b
+                    a, b = V[k, p], V[k, q]
+                    V[k, p], V[k, q] = c * a - s * b, s * a + c * b
+                for k in range(n):
+                    a, b = H[p, k], H[q, k]
+                    H[p, k], H[q, k] = c * a - s * b, s * a + c * b
+
+
+@njit(cache=True)
 def _copy_reduced(K, leaders, n, H):
     for a in range(n):
         for b in range(n):
@@ -125,20 +165,19 @@ def _newton(work, n):
     if _cholesky_solve(work.H, n, z):
         return True
     _copy_reduced(work.K, leaders, n, work.H)
-    values, vectors = np.linalg.eigh(np.ascontiguousarray(work.H[:n, :n]))
-    floor = 1e-12 * max(abs(values[0]), abs(values[-1])) + 1e-300
-    right = np.zeros(n)
-    for a in range(n):
-        right[a] = -work.gradient[leaders[a]]
-    for a in range(n):
-        z[a] = 0.0
+    H, V = work.H, work.vectors
+    diagonalise(H, V, n)
+    top = 1e-300
+    for k in range(n):
+        top = max(top, abs(H[k, k]))
+        z[k] = 0.0
     for k in range(n):
         share = 0.0
         for a in range(n):
-            share += vectors[a, k] * right[a]
-        share /= max(abs(values[k]), floor)
+            share -= V[a, k] * work.gradient[leaders[a]]
+        share /= max(abs(H[k, k]), 1e-12 * top)
         for a in range(n):
-            z[a] += share * vectors[a, k]
+            z[a] += share * V[a, k]
     return False
 
 
@@ -225,7 +264,8 @@ def _step(flat, now, work, n, total):
         leaders[n], leaders[who] = leaders[who], leaders[n]
         n += 1
     slope = 0.0
-    work.step[:] = 0.0
+    for i in range(work.step.shape[0]):
+        work.step[i] = 0.0
     for a in range(n):
         work.step[leaders[a]] = work.reduced[a]
         slope += work.reduced[a] * work.gradient[leaders[a]]
@@ -278,7 +318,8 @@ def minimise(flat, now, goals, work, limits, most):
     """Improves the assembled placement `now` until it is stationary; returns (objective, iterations, status, residual)."""
     value = objective(flat, now, goals)
     residual = close(flat, now)
-    work.released[:] = 0
+    for i in range(work.released.shape[0]):
+        work.released[i] = 0
     for iteration in range(most):
         n, total = _model(flat, now, goals, work)
         slope, exact = _step(flat, now, work, n, total)

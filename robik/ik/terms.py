@@ -17,11 +17,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from robik.kinematics.kernels import rotate
+from robik.kinematics.kernels import carved, rotate
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import OFFSET, Flat
+from robik.structs import by_reference, referable
 
 
+@referable
 class Goals(NamedTuple):
     """What a frame of the clip asks for, t targets.
 
@@ -46,9 +48,11 @@ class Goals(NamedTuple):
     threshold: np.ndarray
 
 
+@referable
 class Terms(NamedTuple):
     """Scratch: per body `f` (n + 1, 3), `D` (n + 1, 3, 3), `Mww`, `Mwv` (n + 1, 3, 3), `Mvv` (n + 1, 3) of a diagonal matrix, `mass`
-    (n + 1,) and `moment` (n + 1, 3) of what hangs on it; per degree of freedom `U` (d, 6), `com` (d, 3); `A` (3, 3)."""
+    (n + 1,) and `moment` (n + 1, 3) of what hangs on it; `sums`: the memory of these; per degree of freedom `U` (d, 6), `com` (d, 3);
+    `A` (3, 3)."""
 
     f: np.ndarray
     D: np.ndarray
@@ -57,6 +61,7 @@ class Terms(NamedTuple):
     Mvv: np.ndarray
     mass: np.ndarray
     moment: np.ndarray
+    sums: np.ndarray
     U: np.ndarray
     com: np.ndarray
     A: np.ndarray
@@ -66,10 +71,8 @@ def new_terms(flat: Flat) -> Terms:
     """Room for the terms of a mechanism."""
     n, d = len(flat.parent), len(flat.before)
     matrix = (n, 3, 3)
-    return Terms(
-        np.zeros((n, 3)), np.zeros(matrix), np.zeros(matrix), np.zeros(matrix), np.zeros((n, 3)), np.zeros(n), np.zeros((n, 3)),
-        np.zeros((d, 6)), np.zeros((d, 3)), np.zeros((3, 3)),
-    )  # fmt: skip
+    sums, parts = carved((n, 3), matrix, matrix, matrix, (n, 3), (n,), (n, 3))
+    return by_reference(Terms._make([*parts, sums, np.zeros((d, 6)), np.zeros((d, 3)), np.zeros((3, 3))]))
 
 
 @njit(cache=True)
@@ -246,11 +249,7 @@ def _add_velocity(A, R, P, D, M, weight, x, ln):
 @njit(cache=True)
 def gather(flat, now, goals, terms):
     """Fills the terms at `now` and sums them from the tips to the root."""
-    terms.f[:] = 0.0
-    terms.D[:] = 0.0
-    terms.Mww[:] = 0.0
-    terms.Mwv[:] = 0.0
-    terms.Mvv[:] = 0.0
+    terms.sums[:] = 0.0
     _add_targets(now, goals, terms)
     _add_regularizers(flat, now, goals, terms)
     n = flat.parent.shape[0]

@@ -25,8 +25,10 @@ def pull_back(flat, now, e, correction, right):
     for _ in range(30):
         if residual <= tolerance:
             return residual
-        right[:] = -now.value
-        correction[:] = 0.0
+        for i in range(right.shape[0]):
+            right[i] = -now.value[i]
+        for i in range(correction.shape[0]):
+            correction[i] = 0.0
         particular(flat, e, right, correction)
         largest = 0.0
         for i in range(correction.shape[0]):

@@ -14,18 +14,19 @@ from numba import njit
 
 from robik.kinematics.kernels import group_jacobian
 from robik.mechanism.topology import Flat
+from robik.structs import by_reference, referable
 
 
+@referable
 class Elimination(NamedTuple):
     """Room for the factors of all groups.
 
-    Per group g with rows R and columns C: `LU` from `LU_at[g]` as an R × C matrix in pivoted order; `row` and `column`: that order, at
+    Per group g: `LU[g]`, its rows × columns in pivoted order, with room for the largest group; `row` and `column`: that order, at
     the group's starts; `rank` (groups,). `free` (d,): one that is not free always leads. `follows` (d,): whether it does.
     `right` (most rows,) is scratch.
     """
 
     LU: np.ndarray
-    LU_at: np.ndarray
     row: np.ndarray
     column: np.ndarray
     rank: np.ndarray
@@ -40,20 +41,25 @@ RANK_TOLERANCE = 1e-8  # of the largest entry
 def new_elimination(flat: Flat) -> Elimination:
     """Room for a mechanism's factors, with every degree of freedom free."""
     rows, columns = np.diff(flat.group_row_at), np.diff(flat.group_column_at)
-    at = np.concatenate([[0], np.cumsum(rows * columns)]).astype(np.int64)
     d, groups = len(flat.before), len(rows)
-    most = int(max(rows.max(initial=0), columns.max(initial=0))) + 1
-    return Elimination(
-        np.zeros(at[-1]), at, flat.group_rows.copy(), flat.group_columns.copy(), np.zeros(groups, np.int64),
-        np.ones(d, np.bool_), np.zeros(d, np.bool_), np.zeros(most),
-    )  # fmt: skip
+    most = (groups, rows.max(initial=0), columns.max(initial=0))
+    return by_reference(
+        Elimination(
+            LU=np.zeros(most),
+            row=flat.group_rows.copy(),
+            column=flat.group_columns.copy(),
+            rank=np.zeros(groups, np.int64),
+            free=np.ones(d, np.bool_),
+            follows=np.zeros(d, np.bool_),
+            right=np.zeros(max(most[1:]) + 1),
+        )
+    )
 
 
 @njit(cache=True)
 def _factors(flat, e, g):
-    """A group's matrix and its width."""
-    rows, width = flat.group_row_at[g + 1] - flat.group_row_at[g], flat.group_column_at[g + 1] - flat.group_column_at[g]
-    return e.LU[e.LU_at[g] : e.LU_at[g + 1]].reshape((rows, width)), width
+    """A group's matrix, of which only its own rows and columns count, and its width."""
+    return e.LU[g], flat.group_column_at[g + 1] - flat.group_column_at[g]
 
 
 @njit(cache=True)

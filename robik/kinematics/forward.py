@@ -16,6 +16,7 @@ from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.model import Joint, Mechanism
 from robik.mechanism.pose import Pose, matrix_quaternion
 from robik.mechanism.topology import BALL, build_topology, drive_rows, turn_matrix
+from robik.structs import by_reference
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 
@@ -52,7 +53,7 @@ class ForwardKinematics:
         self.mechanism = mechanism
         self.topology = build_topology(mechanism, driven=True)
         self.root = self.topology.root
-        self._flat = self.topology.flat
+        self._flat = by_reference(self.topology.flat)
         self._elimination = new_elimination(self._flat)
         self._scratch = np.zeros(len(self._flat.before)), np.zeros(len(self._flat.row_kind) + len(self._flat.gear_leader))
         self._drives = self._find_drives()

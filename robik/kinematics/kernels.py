@@ -14,13 +14,16 @@ from numba import njit
 
 from robik.kinematics.rotations import between, cross, multiply, turned
 from robik.mechanism.topology import BALL, HINGE, OFFSET, SLIDE, Flat
+from robik.structs import by_reference, referable
 
 
+@referable
 class Placement(NamedTuple):
     """Where everything is, for one set of coordinates `q` (nq,).
 
     `R` (n + 1, 3, 3) and `c` (n + 1, 3): the bodies' state frames; `omega`, `v` (d, 3): screws; `value` (rows,): closure [m];
-    `force`, `moment` (m, 3): each row's wrench on its cut's b side: a loop's degree of freedom changes the row by ω · moment + v · force.
+    `force`, `moment` (m, 3): each row's wrench on its cut's b side: a loop's degree of freedom changes the row by
+    ω · moment + v · force. `everything`: the memory of all these.
     """
 
     q: np.ndarray
@@ -31,28 +34,36 @@ class Placement(NamedTuple):
     value: np.ndarray
     force: np.ndarray
     moment: np.ndarray
+    everything: np.ndarray
+
+
+referable(Flat)
 
 
 def new_placement(flat: Flat, q: np.ndarray) -> Placement:
     """Room for a placement at coordinates `q`; `place` fills it."""
     n, d, m = len(flat.parent), len(flat.before), len(flat.row_kind)
-    R, c = np.zeros((n, 3, 3)), np.zeros((n, 3))
-    R[0] = np.eye(3)
     rows = m + len(flat.gear_leader)
-    return Placement(q.copy(), R, c, np.zeros((d, 3)), np.zeros((d, 3)), np.zeros(rows), np.zeros((m, 3)), np.zeros((m, 3)))
+    everything, parts = carved((len(q),), (n, 3, 3), (n, 3), (d, 3), (d, 3), (rows,), (m, 3), (m, 3))
+    parts[0][:] = q
+    parts[1][0] = np.eye(3)
+    return by_reference(Placement._make([*parts, everything]))
+
+
+def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A row of zeros, and arrays of the given shapes that share its memory, so that all can be copied or cleared at once."""
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    everything = np.zeros(sum(sizes))
+    ends = np.cumsum(sizes)
+    return everything, [everything[end - size : end].reshape(shape) for size, end, shape in zip(sizes, ends, shapes, strict=True)]
 
 
 @njit(cache=True)
 def copy_placement(source, target):
     """Copies a placement's arrays."""
-    target.q[:] = source.q
-    target.R[:] = source.R
-    target.c[:] = source.c
-    target.omega[:] = source.omega
-    target.v[:] = source.v
-    target.value[:] = source.value
-    target.force[:] = source.force
-    target.moment[:] = source.moment
+    a, b = source.everything, target.everything
+    for i in range(a.shape[0]):
+        b[i] = a[i]
 
 
 @njit(cache=True)

@@ -124,7 +124,7 @@ def joint_matrices(joint: Joint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return parent, np.array(joint.position) - parent @ [values.get(name, 0.0) for name in SLIDES], child
 
 
-def turn_matrix(joint: Joint, values: Sequence[float]) -> np.ndarray:
+def turn_matrix(joint: Joint, values: Sequence[float] | np.ndarray) -> np.ndarray:
     """The rotation (3, 3) of a joint's child side against its parent side, at the given value per motion [rad or m]."""
     turns = dict(zip(joint.motions, values, strict=True))
     if joint.is_ball:
@@ -273,8 +273,8 @@ class _Layout:
                 before = len(dofs) - 1
             last[b], tip[b] = len(motions), before
         mass = np.zeros(n)
-        for body in self.mechanism.bodies:
-            mass[self.body_at[body.name]] = body.mass
+        for each in self.mechanism.bodies:
+            mass[self.body_at[each.name]] = each.mass
         total = float(mass.sum())
         columns = list(zip(*motions, strict=True)) if motions else [(), (), (), ()]
         d = list(zip(*dofs, strict=True)) if dofs else [(), (), (), (), ()]
@@ -410,7 +410,7 @@ def _rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[tuple
     return rows + [(DOT, parent_R[:, i], child_R[:, j]) for i, j in pairs]
 
 
-def drive_rows(joint: Joint, values: Sequence[float]) -> list[tuple[int, np.ndarray, np.ndarray, float]]:
+def drive_rows(joint: Joint, values: Sequence[float] | np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray, float]]:
     """Rows (kind, u, w, shift) that hold a joint at the given value per motion [rad or m] (paper, III-B, active joints). All three
     turns are held, those that its own rows lock once more: what is redundant falls out of the elimination."""
     parent_R, _, child_R = joint_matrices(joint)

@@ -127,6 +127,14 @@ def load_motion(path: str | Path) -> Motion:
         raise ClipError(f"{path}: {error}") from None
 
 
+def save_states(motion: Motion, path: str | Path) -> None:
+    """Writes `times`, `bodies`, `position` (T, n, 3) [m] and `quaternion` (T, n, 4) of the bodies' own frames as `.npz`."""
+    if motion.position is None or motion.quaternion is None:
+        raise ClipError("this motion has no states; only a solved one, or one put through forward kinematics, has")
+    states = {"times": motion.times, "bodies": np.array(motion.bodies), "position": motion.position, "quaternion": motion.quaternion}
+    write_whole(path, lambda file: np.savez_compressed(file, **states))
+
+
 def report_summary(motion: Motion) -> dict:
     """The report as plain data, as `REPORT.json` holds it."""
     report = motion.report

@@ -1,0 +1,205 @@
+"""The command `robik`. Bad input ends in one line on stderr and exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from robik import __version__
+from robik.errors import RobikError
+from robik.mechanism.base import BASES
+
+if TYPE_CHECKING:
+    from robik.mechanism.model import Mechanism
+
+BAD_INPUT = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command; returns its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options) or 0
+    except RobikError as error:
+        print(f"robik: {' '.join(str(error).split())}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of our output has left
+        sys.stderr.close()
+        return 141
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="robik", description="Retargets animation onto robots, kinematic loops included.")
+    parser.add_argument("--version", action="version", version=f"robik {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (_add_inspect, _add_solve, _add_fk, _add_play, _add_simulate, _add_export, _add_bench):
+        add(commands)
+    return parser
+
+
+def _command(commands: argparse._SubParsersAction, name: str, run: object, text: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=text, description=text)
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_robot(command: argparse.ArgumentParser) -> None:
+    command.add_argument("robot", metavar="ROBOT", help="a robot file, or the name of a robot that RobIK brings: boxer, walker, …")
+    command.add_argument("--base", choices=BASES, default="auto", help="whether it stands fixed or floats; auto: as its file says")
+
+
+def _add_inspect(commands: argparse._SubParsersAction) -> None:
+    command = _command(commands, "inspect", _inspect, "what a robot is: bodies, joints, loops, degrees of freedom")
+    _add_robot(command)
+    command.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def _add_solve(commands: argparse._SubParsersAction) -> None:
+    command = _command(commands, "solve", _solve, "follow a clip of targets with a robot")
+    _add_robot(command)
+    command.add_argument("clip", metavar="CLIP.npz", help="times, NAME.position, NAME.quaternion, com.position")
+    command.add_argument("--settings", metavar="SETTINGS.json", help="weights, regularizers, limits; all ones without it")
+    command.add_argument("-o", "--output", metavar="MOTION.csv", required=True, help="the motion: time and a column per actuator")
+    command.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
+    command.add_argument("--states", metavar="STATES.npz", help="the bodies' poses as well")
+
+
+def _add_fk(commands: argparse._SubParsersAction) -> None:
+    command = _command(commands, "fk", _fk, "where every body is along a motion; a floating base stays where it rests")
+    _add_robot(command)
+    command.add_argument("motion", metavar="MOTION.csv")
+    command.add_argument("-o", "--output", metavar="STATES.npz", required=True, help="times, bodies, position, quaternion")
+
+
+def _add_play(commands: argparse._SubParsersAction) -> None:
+    command = _command(commands, "play", _play, "play a motion on Dynamixel servos; ESC stops")
+    command.add_argument("motion", metavar="MOTION.csv")
+    command.add_argument("--servos", metavar="SERVOS.json", required=True, help="which servo turns which actuator")
+    command.add_argument("--port", required=True, help="a device such as /dev/ttyUSB0 or COM3, a URL for pyserial, or sim")
+    command.add_argument("--rate", type=float, default=100.0, help="goals per second (default 100)")
+    command.add_argument("--approach", type=float, default=0.5, help="speed on the way to the first frame [rad/s] (default 0.5)")
+    command.add_argument("--interpolation", choices=("linear", "cubic"), default="linear", help="between the motion's samples")
+    command.add_argument("--torque", choices=("on", "off"), default="on", help="how to leave the servos at the end (default on)")
+
+
+def _add_simulate(commands: argparse._SubParsersAction) -> None:
+    command = _command(commands, "simulate-servos", _simulate, "a simulated chain; its first line is the path of its port")
+    command.add_argument("--servos", metavar="SERVOS.json", required=True)
+    command.add_argument("--socket", action="store_true", help="serve a socket:// URL instead of a pseudo-terminal, as on Windows")
+
+
+def _add_export(commands: argparse._SubParsersAction) -> None:
+    command = _command(commands, "export", _export, "write a motion for others: .csv .json .npz .yaml (ROS 2) .h (Arduino)")
+    command.add_argument("motion", metavar="MOTION.csv")
+    command.add_argument("-o", "--output", metavar="FILE", required=True)
+    command.add_argument("--servos", metavar="SERVOS.json", help="needed for .h, which holds servo counts")
+
+
+def _add_bench(commands: argparse._SubParsersAction) -> None:
+    command = _command(commands, "bench", _bench, "milliseconds per frame of the solver, on this machine, now")
+    command.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def _load(options: argparse.Namespace) -> Mechanism:
+    from robik.formats import load_robot
+    from robik.mechanism.base import with_base
+    from robik.robots import names, path
+
+    known = options.robot in names()
+    return with_base(load_robot(path(options.robot) if known else options.robot), options.base)
+
+
+def _inspect(options: argparse.Namespace) -> None:
+    from robik.kinematics.mobility import inspect
+
+    found = inspect(_load(options))
+    if options.json:
+        print(json.dumps(found.as_data(), indent=2))
+        return
+    joints = ", ".join(f"{count} {kind}" for kind, count in found.joints.items())
+    print(f"{found.name}: {found.bodies} bodies, {found.mass:.3f} kg")
+    print(f"joints: {joints or 'none'}")
+    print(f"actuators ({len(found.actuators)}): {', '.join(found.actuators) or 'none'}")
+    print(f"loops: {found.loops}; degrees of freedom: {found.mobility}; redundant closure rows: {found.redundant_rows}")
+    print(f"closure residual of the rest pose: {found.closure_residual:.2g} m")
+    print(f"frames: {', '.join(found.frames) or 'none'}")
+
+
+def _solve(options: argparse.Namespace) -> None:
+    from robik.ik.objectives import Settings, load_settings
+    from robik.retarget.clip import load_clip
+    from robik.retarget.motion import report_summary, save_motion, save_report, save_states
+    from robik.retarget.retarget import retarget
+
+    mechanism = _load(options)
+    clip = load_clip(options.clip)
+    settings = load_settings(options.settings) if options.settings else Settings()
+    motion = retarget(mechanism, clip, settings)
+    save_motion(motion, options.output)
+    if options.report:
+        save_report(motion, options.report)
+    if options.states:
+        save_states(motion, options.states)
+    found = report_summary(motion)
+    print(
+        f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; "
+        f"off by at most {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m; "
+        f"{len(found['frames_short'])} frames fall short"
+    )
+
+
+def _fk(options: argparse.Namespace) -> None:
+    from robik.errors import ClipError
+    from robik.kinematics.forward import body_poses
+    from robik.retarget.motion import load_motion, save_states
+
+    mechanism, motion = _load(options), load_motion(options.motion)
+    if missing := [name for name in mechanism.actuators if name not in motion.actuators]:
+        raise ClipError(f"{options.motion}: no column for {', '.join(missing)} of robot {mechanism.name!r}")
+    columns = [motion.actuators.index(name) for name in mechanism.actuators]
+    position, quaternion, residual = body_poses(mechanism, motion.values[:, columns])
+    bodies = tuple(b.name for b in mechanism.bodies)
+    save_states(replace(motion, bodies=bodies, position=position, quaternion=quaternion), options.output)
+    print(f"{len(motion.times)} frames, closed to {residual.max():.1g} m")
+
+
+def _play(options: argparse.Namespace) -> int:
+    from robik.servo.command import play
+
+    return play(
+        options.motion,
+        options.servos,
+        options.port,
+        rate=options.rate,
+        approach_speed=options.approach,
+        interpolation=options.interpolation,
+        torque_after=options.torque == "on",
+    )
+
+
+def _simulate(options: argparse.Namespace) -> None:
+    from robik.servo.command import simulate
+
+    simulate(options.servos, over_socket=options.socket)
+
+
+def _export(options: argparse.Namespace) -> None:
+    from robik.servo.command import export
+
+    export(options.motion, options.output, options.servos)
+
+
+def _bench(options: argparse.Namespace) -> None:
+    from robik.bench import print_table, run
+
+    rows = run()
+    if options.json:
+        print(json.dumps(rows, indent=2))
+    else:
+        print_table(rows)
