@@ -70,7 +70,7 @@ def local_pose(part: Object) -> Pose:
 def pose_of(matrix: Matrix) -> Pose:
     """A transform without its scale."""
     location, rotation, _ = matrix.decompose()
-    return Pose(tuple(location), unit(tuple(rotation)))
+    return Pose(tuple(location), unit((rotation.w, rotation.x, rotation.y, rotation.z)))
 
 
 def unit(rotation: Iterable[float]) -> tuple[float, float, float, float]:

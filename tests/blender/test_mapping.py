@@ -7,7 +7,7 @@ from math import radians
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion, Vector
 
 from robik import robots
 from robik.errors import RobikError
@@ -100,15 +100,54 @@ def test_fit_puts_the_character_on_the_robots_ground(size: float) -> None:
     before = [tuple(rig.location), tuple(rig.scale)]
     assert bpy.ops.robik.fit_character() == {"FINISHED"}
     assert [tuple(rig.location), tuple(rig.scale)] == before
-    pelvis = mechanism.bodies[mechanism.body_index["pelvis"]].pose if "pelvis" in mechanism.body_index else None
     frame = mechanism.frame("pelvis")
     height = (mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose).position[2]
-    assert root.robik.robot.character.scale == pytest.approx(height / (0.9 * size), rel=1e-3), pelvis
+    assert root.robik.robot.character.scale == pytest.approx(height / (0.9 * size), rel=1e-3)
     tracks = clip(root).tracks
     lowest = min(tracks[f].position[:, 2].min() for f in ("foot_l", "foot_r"))
     assert lowest == pytest.approx(0.0, abs=0.004)
     start = np.mean([tracks[f].position[0, :2] for f in ("pelvis", "foot_l", "foot_r")], axis=0)
     assert np.linalg.norm(start) < 0.03
+
+
+def splayed_rig(angle: float) -> bpy.types.Object:
+    """A rig whose rest pose is of no use, as in many recordings: legs apart by this angle each; at frame 1 it stands straight."""
+    data = bpy.data.armatures.new("Recorded")
+    rig = bpy.data.objects.new("Recorded", data)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    hips = data.edit_bones.new("Hips")
+    hips.head, hips.tail = (0, 0, 1), (0, 0, 1.2)
+    for name, side in (("Foot.L", 1), ("Foot.R", -1)):
+        leg, foot = data.edit_bones.new(f"Leg{name}"), data.edit_bones.new(name)
+        out = Matrix.Translation((0.1 * side, 0, 1)) @ Matrix.Rotation(-side * angle, 4, "Y")
+        leg.head, leg.tail = out @ Vector((0, 0, 0)), out @ Vector((0, 0, -0.9))
+        foot.head, foot.tail = leg.tail, out @ Vector((0, -0.2, -1))
+        leg.parent, foot.parent = hips, leg
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name, side in (("LegFoot.L", 1), ("LegFoot.R", -1)):
+        bone = rig.pose.bones[name]
+        hip = Matrix.Translation(bone.bone.head_local)
+        bone.matrix = hip @ Matrix.Rotation(side * angle, 4, "Y") @ hip.inverted() @ bone.bone.matrix_local
+        bone.keyframe_insert("rotation_quaternion", frame=1)
+    return rig
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.35])
+def test_fit_takes_the_pose_that_looks_like_the_robots(angle: float) -> None:
+    root, mechanism = scenes.import_robot("walker"), robots.load("walker")
+    rig = splayed_rig(angle)
+    for frame, bone in (("pelvis", "Hips"), ("foot_l", "Foot.L"), ("foot_r", "Foot.R")):
+        scenes.follow(rig, frame, bone)
+    bpy.context.scene.frame_end = 2
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.robik.fit_character() == {"FINISHED"}
+    for name, track in clip(root).tracks.items():  # standing straight, every frame of the robot is asked for its rest orientation, turned
+        frame = mechanism.frame(name)
+        rest = mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose
+        up = Quaternion(track.quaternion[0]) @ Quaternion(rest.quaternion).inverted() @ Vector((0, 0, 1))
+        assert up.z == pytest.approx(1.0, abs=1e-5), name
 
 
 def test_pinned_feet_and_phases_by_hand() -> None:
