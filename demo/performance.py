@@ -137,10 +137,24 @@ def prepare(recording: Path | None) -> tuple[Object, Object]:
         root, rig = import_walker(), bring_recording(recording)
         follow(root, rig, DANCING)
         bpy.context.scene.frame_set(bpy.context.scene.frame_start - 1)
+        lay_over(root, rig)
         bpy.ops.robik.match_now()
         level(root)
         soften(root)
     return root, rig
+
+
+def lay_over(root: Object, rig: Object) -> None:
+    """Scales and places the character by its present pose: recordings begin standing, while their rest pose may straddle."""
+    mechanism, character = add_on("scene.read_robot").read_robot(root), root.robik.robot.character
+    frames = [mechanism.frame(target.frame) for target in character.targets]
+    there = np.array([(mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose).position for f in frames])
+    here = np.array([rig.matrix_world @ rig.pose.bones[target.bone].head for target in character.targets])
+    feet = np.array([f.is_foot for f in frames])
+    tall = [points[~feet, 2].mean() - points[feet, 2].mean() for points in (there, here)]
+    scale = tall[0] / tall[1]
+    middle = (there - scale * here).mean(axis=0)
+    character.scale, character.location = scale, (*middle[:2], (there - scale * here)[feet, 2].mean())
 
 
 def level(root: Object) -> None:
