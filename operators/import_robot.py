@@ -22,6 +22,8 @@ class ROBIK_OT_import_robot(Reporting, ImportHelper):
     bl_label = "Import Robot"
     bl_options = {"REGISTER", "UNDO"}
     filename_ext = next(iter(READERS))
+    # Not remembered from one call to the next: a path that is there was dropped on the window.
+    filepath: StringProperty(name="File", subtype="FILE_PATH", options={"SKIP_SAVE"})
     filter_glob: StringProperty(default=";".join(f"*{extension}" for extension in READERS), options={"HIDDEN"})
 
     def invoke(self, context: Context, event: bpy.types.Event) -> set[str]:
