@@ -35,7 +35,7 @@ class Elimination(NamedTuple):
     right: np.ndarray
 
 
-RANK_TOLERANCE = 1e-8  # of the largest entry
+RANK_TOLERANCE = 1e-8  # of the largest entry, at least of the robot's size
 
 
 def new_elimination(flat: Flat) -> Elimination:
@@ -74,7 +74,7 @@ def eliminate(flat, now, e):
         for j in range(width):
             column[j] = flat.group_columns[c0 + j]
         group_jacobian(flat, now, g, A)
-        largest = 0.0
+        largest = flat.size  # what a hinge does to a row; a loop whose rows are all noise has rank zero
         for i in range(r1 - r0):
             row[i] = flat.group_rows[r0 + i]
             for j in range(width):

@@ -94,5 +94,5 @@ def _ranks(topology: Topology) -> list[int]:
                 continue
         J = closure_jacobian(flat, now)
         values = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
-        ranks.append(int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum()))
+        ranks.append(int((values > RANK_TOLERANCE * values.max(initial=flat.size)).sum()))
     return ranks
