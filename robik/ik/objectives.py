@@ -50,7 +50,7 @@ class Settings:
 
     targets: Mapping[str, Weights] = field(default_factory=dict)
     com_weight: Vector = (1.0, 1.0, 1.0)
-    state_weight: float = 1e-6
+    state_weight: float = 1e-7
     velocity_weight: float = 0.0
     velocity_limit: float = inf
     joint_limits: bool = True
@@ -58,7 +58,7 @@ class Settings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "com_weight", _weights(self.com_weight, "com_weight"))
         if not (isfinite(self.state_weight) and self.state_weight > 0):
-            raise ClipError(f"state_weight must be positive, for example 1e-6, not {self.state_weight}")
+            raise ClipError(f"state_weight must be positive, for example 1e-7, not {self.state_weight}")
         if not (isfinite(self.velocity_weight) and self.velocity_weight >= 0):
             raise ClipError(f"velocity_weight must be zero or more, not {self.velocity_weight}")
         if not self.velocity_limit > 0:

@@ -29,6 +29,7 @@ from robik.structs import by_reference, referable
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
+ROUNDED = 1e-5  # where a weakly held direction ends in the objective's rounding
 LARGEST_TURN = 0.5  # rad in one step
 MOST_RELEASES = 4  # of one held coordinate in one frame, against zigzag
 CONVERGED, STALLED, EXHAUSTED = 0, 1, 2
@@ -327,8 +328,8 @@ def minimise(flat, now, goals, work, limits, most):
         if largest <= STEP_TOLERANCE:
             return value, iteration, CONVERGED, residual
         scale, found, gap = _search(flat, now, goals, work, limits, value, slope, largest)
-        if scale == 0.0:
-            return value, iteration + 1, STALLED, residual
+        if scale == 0.0:  # nothing lower along the step: at the optimum to within rounding, or else stuck
+            return value, iteration + 1, CONVERGED if largest <= ROUNDED else STALLED, residual
         copy_placement(work.trial, now)
         value, residual = found, gap
         if exact and scale == 1.0 and largest <= QUADRATIC:

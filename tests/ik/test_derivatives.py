@@ -1,0 +1,108 @@
+"""Closure rows, gradient and Hessian of the compiled terms against finite differences, at poses away from rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robik import robots
+from robik.ik.objectives import Settings
+from robik.ik.solver import Solver
+from robik.ik.terms import closure_curvature, gather, gradient, hessian, new_terms, objective
+from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
+from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
+from robik.retarget.clip import Track
+
+
+def everything() -> Mechanism:
+    """All joint types in a tree and as cuts, with a coupling, some of them away from zero at rest."""
+    names = "abcdefghi"
+    rng = np.random.default_rng(5)
+    bodies = [Body(n, 1.0 + i, tuple(rng.normal(size=3)), pose=Pose(tuple(rng.normal(size=3)))) for i, n in enumerate(names)]
+    types = ["spherical", "cylindrical", "universal", "planar", "cartesian", "revolute", "prismatic", "fixed", "spherical"]
+    joints = [
+        Joint(t, t, WORLD if i == 0 else names[i - 1], names[i], tuple(rng.normal(size=3)), tuple(rng.normal(size=3)), rest=rest)
+        for i, (t, rest) in enumerate(zip(types, [(0.3, 0.2, -0.4), (0.1, 0.5), (0.4, -0.3), (), (0.1, 0.2, 0.3), (), (), (), ()], strict=True))
+        if i < 8
+    ]
+    joints[0] = Joint("spherical", "spherical", WORLD, "a", rest=(0.3, 0.2, -0.4))
+    joints.append(Joint("tip", "spherical", "h", "i", (1.0, 0.0, 0.5)))
+    cuts = [("cylindrical", "a", "e"), ("universal", "c", "g"), ("free", WORLD, "h"), ("fixed", "b", "i"), ("general", "d", "i")]
+    for k, (kind, near, far) in enumerate(cuts):
+        motions = ("tx", "rz") if kind == "general" else ()
+        joints.append(Joint(f"cut{k}", kind, near, far, tuple(rng.normal(size=3)), tuple(rng.normal(size=3)), motions=motions))
+    return Mechanism("everything", bodies, joints, couplings=(Coupling("gear", "revolute", "prismatic", (0.1, 0.7, -0.4, 0.2)),))
+
+
+@pytest.fixture(params=["boxer", "walker", "everything"])
+def solver(request: pytest.FixtureRequest) -> Solver:
+    mechanism = everything() if request.param == "everything" else robots.load(request.param)
+    names = ("c", "i") if request.param == "everything" else tuple(f.name for f in mechanism.frames)
+    weighed = Settings(state_weight=0.3, velocity_weight=1e-2, velocity_limit=1.0, com_weight=(0.5, 1.0, 2.0))
+    made = Solver(mechanism, names, weighed, has_com=True)
+    rng = np.random.default_rng(1)
+    tracks = {name: Track(rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.8, 0.0]])) for name in names}
+    position, rotation = made.arrays(tracks, 1)
+    goals = made._goals
+    goals.position[:], goals.rotation[:], goals.com[:] = position[0], rotation[0], rng.normal(size=3)
+    goals.velocity_weight[0], goals.threshold[0] = 1e-2, 1e-2
+    return made
+
+
+def away(solver: Solver) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates away from rest, loops open, and room for a step."""
+    rng = np.random.default_rng(2)
+    q = solver.topology.rest.copy()
+    move(solver.flat, solver.topology.rest, 0.3 * rng.normal(size=len(solver.flat.before)), 1.0, q)
+    return q, np.zeros(len(solver.flat.before))
+
+
+def test_closure_jacobian(solver: Solver) -> None:
+    q, step = away(solver)
+    now = new_placement(solver.flat, q)
+    place(solver.flat, now)
+    close(solver.flat, now)
+    J, expected = closure_jacobian(solver.flat, now), np.zeros((len(now.value), len(step)))
+    for i in range(len(step)):
+        for sign in (1.0, -1.0):
+            step[:] = 0.0
+            step[i] = sign * 1e-6
+            move(solver.flat, q, step, 1.0, now.q)
+            place(solver.flat, now)
+            close(solver.flat, now)
+            expected[:, i] += sign * now.value / 2e-6
+    np.testing.assert_allclose(J, expected, atol=1e-8)
+
+
+def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
+    flat, goals = solver.flat, solver._goals
+    q, step = away(solver)
+    d = len(step)
+    now, other = new_placement(flat, q), new_placement(flat, q)
+    place(flat, now)
+    close(flat, now)
+    multiplier = np.random.default_rng(3).normal(size=len(now.value))
+    terms, slope, K = new_terms(flat), np.zeros(d), np.zeros((d, d))
+    gather(flat, now, goals, terms)
+    gradient(flat, now, terms, slope)
+    hessian(flat, now, goals, terms, K)
+    bent = K.copy()
+    closure_curvature(flat, now, multiplier, terms, bent)
+
+    def at(*moves: tuple[int, float]) -> np.ndarray:
+        step[:] = 0.0
+        for i, h in moves:
+            step[i] += h
+        move(flat, q, step, 1.0, other.q)
+        place(flat, other)
+        close(flat, other)
+        return np.array([objective(flat, other, goals), multiplier @ other.value])
+
+    expected = np.array([(at((i, 1e-6)) - at((i, -1e-6)))[0] / 2e-6 for i in range(d)])
+    np.testing.assert_allclose(slope, expected, atol=1e-7 * max(1.0, np.abs(slope).max()))
+    h = 1e-4
+    for i in range(d):
+        for j in range(i + 1):
+            mixed = (at((i, h), (j, h)) - at((i, h), (j, -h)) - at((i, -h), (j, h)) + at((i, -h), (j, -h))) / (4 * h * h)
+            assert K[i, j] == pytest.approx(mixed[0], abs=1e-5 * max(1.0, np.abs(K).max())), (i, j)
+            assert K[i, j] - bent[i, j] == pytest.approx(mixed[1], abs=1e-5), (i, j)
