@@ -30,7 +30,7 @@ DIST = CHECKOUT / "dist"
 MANIFEST = CHECKOUT / "blender_manifest.toml"
 PINS = CHECKOUT / "requirements" / "library.txt"
 ADD_ON = ("__init__.py", "scene", "operators", "panels", "LICENSE")
-LIBRARY = ("robik", "pyproject.toml", "LICENSE")
+LIBRARY = ("robik", "pyproject.toml", "README.md", "LICENSE")
 
 # Blender's names of the platforms → the wheels' tags that each takes.
 PLATFORMS = {

@@ -54,7 +54,7 @@ class Retargeting:
         """Solves chunk by chunk and yields how many frames are done."""
         frames = len(self.clip.times)
         position, rotation = self.solver.arrays(self.clip.tracks, frames)
-        com = self.clip.com if self.clip.com is not None else np.zeros((frames, 3))
+        com = np.zeros((frames, 3)) if self.clip.com is None else self.clip.com.copy()  # a frozen array would be compiled for anew
         threshold = self.solver.thresholds(self.clip.times)
         while self._done < frames:
             stop = min(self._done + CHUNK, frames)
