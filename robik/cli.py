@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from robik import __version__
-from robik.errors import RobikError
+from robik.errors import ClipError, RobikError
 from robik.mechanism.base import BASES
 
 if TYPE_CHECKING:
@@ -34,8 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 141
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the call in one line, like every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="robik", description="Retargets animation onto robots, kinematic loops included.")
+    parser = _Parser(prog="robik", description="Retargets animation onto robots, kinematic loops included.")
     parser.add_argument("--version", action="version", version=f"robik {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_inspect, _add_solve, _add_fk, _add_play, _add_simulate, _add_export, _add_bench):
@@ -115,6 +124,15 @@ def _load(options: argparse.Namespace) -> Mechanism:
     return with_base(load_robot(path(options.robot) if known else options.robot), options.base)
 
 
+@contextmanager
+def _naming(file: str | None) -> Iterator[None]:
+    """Puts the file's name before an error that is about its content."""
+    try:
+        yield
+    except ClipError as error:
+        raise ClipError(f"{file}: {error}") from None
+
+
 def _inspect(options: argparse.Namespace) -> None:
     from robik.kinematics.mobility import inspect
 
@@ -140,6 +158,10 @@ def _solve(options: argparse.Namespace) -> None:
     mechanism = _load(options)
     clip = load_clip(options.clip)
     settings = load_settings(options.settings) if options.settings else Settings()
+    with _naming(options.clip):
+        clip.check(mechanism)
+    with _naming(options.settings):
+        settings.check(mechanism)
     motion = retarget(mechanism, clip, settings)
     save_motion(motion, options.output)
     if options.report:
@@ -155,7 +177,6 @@ def _solve(options: argparse.Namespace) -> None:
 
 
 def _fk(options: argparse.Namespace) -> None:
-    from robik.errors import ClipError
     from robik.kinematics.forward import body_poses
     from robik.retarget.motion import load_motion, save_states
 

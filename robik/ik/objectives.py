@@ -17,6 +17,7 @@ from typing import Any
 
 from robik.errors import ClipError, FormatError, RobikError
 from robik.files import read_json
+from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import Vector, vector
 
 
@@ -63,6 +64,16 @@ class Settings:
             raise ClipError(f"velocity_weight must be zero or more, not {self.velocity_weight}")
         if not self.velocity_limit > 0:
             raise ClipError(f"velocity_limit must be positive [rad/s], not {self.velocity_limit}")
+
+    def check(self, mechanism: Mechanism) -> None:
+        """Whether the robot has every frame that is weighed.
+
+        Raises:
+            ClipError: lists the frames that exist.
+        """
+        if unknown := set(self.targets) - set(mechanism.frame_names):
+            listed = ", ".join(mechanism.frame_names)
+            raise ClipError(f"weights for {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; it has {listed}")
 
     def weights(self, name: str) -> Weights:
         """Of a frame target."""

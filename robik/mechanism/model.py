@@ -175,6 +175,11 @@ class Joint:
         object.__setattr__(self, "limits", limits)
 
     @property
+    def is_limited(self) -> bool:
+        """Whether some motion of it has a bound."""
+        return any(bound not in UNLIMITED for limit in self.limits for bound in limit)
+
+    @property
     def is_ball(self) -> bool:
         """Whether all three turns are free, so that they are one ball and not three hinges."""
         return set(TURNS) <= set(self.motions)

@@ -151,8 +151,9 @@ def build_topology(mechanism: Mechanism, driven: bool = False) -> Topology:
 
     With `driven`, a cut joint that is actuated gets the rows of `drive_rows` as well, after its own: forward kinematics needs them.
 
-    Actuated joints are preferred for the tree, joints with many free motions for the cuts: a cut's equations are what its joint
-    does not leave free. A robot that nothing ties to the world floats: its first body hangs on the world by all six motions.
+    Actuated joints are preferred for the tree, then limited ones, whose bounds are then bounds on coordinates; joints with many free
+    motions for the cuts: a cut's equations are what its joint does not leave free. A robot that nothing ties to the world floats: its
+    first body hangs on the world by all six motions.
     """
     tied = any(j.parent == WORLD for j in mechanism.joints)
     floating = Joint("(floating base)", "free", WORLD, mechanism.bodies[0].name, position=tuple(mechanism.bodies[0].rest_com))
@@ -166,7 +167,7 @@ def build_topology(mechanism: Mechanism, driven: bool = False) -> Topology:
 
 def _spanning_tree(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int]]:
     """(body, index of the joint it hangs on), parents first: Prim's algorithm, `wanted` joints first, then
-    those with few motions; ties go to the body nearer to the root."""
+    limited ones, then those with few motions; ties go to the body nearer to the root."""
     touching: dict[str, list[int]] = {}
     for i, joint in enumerate(joints):
         for end in (joint.parent, joint.child):
@@ -180,7 +181,7 @@ def _spanning_tree(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int
             joint = joints[i]
             other = joint.child if joint.parent == body else joint.parent
             if other not in depth:
-                heapq.heappush(queue, (joint.name not in wanted, len(joint.motions), depth[body], i, other, body))
+                heapq.heappush(queue, (joint.name not in wanted, not joint.is_limited, len(joint.motions), depth[body], i, other, body))
 
     open_up(WORLD)
     while queue:

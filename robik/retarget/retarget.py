@@ -39,11 +39,7 @@ class Retargeting:
         clip.check(mechanism)
         if not clip.tracks and clip.com is None:
             raise ClipError("the clip has no targets; give at least one frame or the centre of mass something to follow")
-        if unknown := set(settings.targets) - set(mechanism.frame_names):
-            raise ClipError(
-                f"the settings weigh {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; "
-                f"it has {', '.join(mechanism.frame_names)}"
-            )
+        settings.check(mechanism)
         self.mechanism, self.clip, self.settings = mechanism, clip, settings
         self.solver = Solver(mechanism, tuple(clip.tracks), settings, clip.com is not None)
         self._output = self.solver.room(len(clip.times))
