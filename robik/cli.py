@@ -224,3 +224,7 @@ def _bench(options: argparse.Namespace) -> None:
         print(json.dumps(rows, indent=2))
     else:
         print_table(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -19,13 +19,12 @@ def everything() -> Mechanism:
     names = "abcdefghi"
     rng = np.random.default_rng(5)
     bodies = [Body(n, 1.0 + i, tuple(rng.normal(size=3)), pose=Pose(tuple(rng.normal(size=3)))) for i, n in enumerate(names)]
-    types = ["spherical", "cylindrical", "universal", "planar", "cartesian", "revolute", "prismatic", "fixed", "spherical"]
+    types = ["spherical", "cylindrical", "universal", "planar", "cartesian", "revolute", "prismatic", "fixed"]
+    rests: list[tuple[float, ...]] = [(0.3, 0.2, -0.4), (0.1, 0.5), (0.4, -0.3), (), (0.1, 0.2, 0.3), (), (), ()]
     joints = [
         Joint(t, t, WORLD if i == 0 else names[i - 1], names[i], tuple(rng.normal(size=3)), tuple(rng.normal(size=3)), rest=rest)
-        for i, (t, rest) in enumerate(zip(types, [(0.3, 0.2, -0.4), (0.1, 0.5), (0.4, -0.3), (), (0.1, 0.2, 0.3), (), (), (), ()], strict=True))
-        if i < 8
+        for i, (t, rest) in enumerate(zip(types, rests, strict=True))
     ]
-    joints[0] = Joint("spherical", "spherical", WORLD, "a", rest=(0.3, 0.2, -0.4))
     joints.append(Joint("tip", "spherical", "h", "i", (1.0, 0.0, 0.5)))
     cuts = [("cylindrical", "a", "e"), ("universal", "c", "g"), ("free", WORLD, "h"), ("fixed", "b", "i"), ("general", "d", "i")]
     for k, (kind, near, far) in enumerate(cuts):

@@ -1,0 +1,67 @@
+"""Degrees of freedom and redundant rows of mechanisms whose numbers are known from books."""
+
+from __future__ import annotations
+
+import pytest
+
+from robik import robots
+from robik.errors import MechanismError
+from robik.kinematics.mobility import inspect
+from robik.mechanism import WORLD, Body, Joint, Mechanism
+from robik.mechanism.base import with_base
+
+
+def four_bar(closing: str = "revolute") -> Mechanism:
+    y = (0.0, 1.0, 0.0)
+    return Mechanism(
+        "four-bar",
+        [Body(n, 1.0) for n in "abc"],
+        [
+            Joint("j1", "revolute", WORLD, "a", (0, 0, 0), y, actuated=True),
+            Joint("j2", "revolute", "a", "b", (0, 0, 1), y),
+            Joint("j3", closing, "b", "c", (1, 0, 1), y),
+            Joint("j4", "revolute", WORLD, "c", (1, 0, 0), y),
+        ],
+    )
+
+
+@pytest.mark.parametrize(("closing", "redundant"), [("revolute", 3), ("cylindrical", 2), ("spherical", 1)])
+def test_four_bar_has_one_freedom_whatever_closes_it(closing: str, redundant: int) -> None:
+    found = inspect(four_bar(closing))
+    assert (found.loops, found.mobility, found.redundant_rows) == (1, 1, redundant)
+
+
+def test_stewart_platform_has_six_and_no_redundancy() -> None:
+    from math import cos, pi, sin
+
+    bodies, joints = [Body("platform", 1.0, (0, 0, 1))], []
+    for i in range(6):
+        a, b = (i // 2) * 2 * pi / 3 + (0.2 if i % 2 else -0.2), ((i + 1) // 2) * 2 * pi / 3 - pi / 3 + (-0.2 if i % 2 else 0.2)
+        low, high = (cos(a), sin(a), 0.0), (0.6 * cos(b), 0.6 * sin(b), 1.0)
+        way = tuple(h - l for h, l in zip(high, low, strict=True))  # noqa: E741
+        bodies += [Body(f"cylinder{i}", 1.0, low), Body(f"rod{i}", 1.0, high)]
+        joints += [
+            Joint(f"foot{i}", "universal", WORLD, f"cylinder{i}", low, (1, 0, 0), (0, 1, 0)),
+            Joint(f"leg{i}", "prismatic", f"cylinder{i}", f"rod{i}", low, way, actuated=True),
+            Joint(f"head{i}", "spherical", f"rod{i}", "platform", high),
+        ]
+    found = inspect(Mechanism("stewart", bodies, joints))
+    assert (found.loops, found.mobility, found.redundant_rows, len(found.actuators)) == (5, 6, 0, 6)
+
+
+def test_our_robots() -> None:
+    boxer, walker = inspect(robots.load("boxer")), inspect(robots.load("walker"))
+    assert (boxer.bodies, boxer.mobility, boxer.loops) == (5, 4, 0)
+    assert (walker.bodies, walker.mobility, walker.loops, walker.redundant_rows) == (31, 18, 6, 12)
+    assert walker.closure_residual < 1e-12
+    assert len(walker.actuators) == 12
+
+
+def test_bases() -> None:
+    walker, boxer = robots.load("walker"), robots.load("boxer")
+    assert inspect(with_base(walker, "fixed")).mobility == 12
+    assert inspect(with_base(with_base(walker, "fixed"), "floating")).mobility == 18
+    assert inspect(with_base(boxer, "floating")).mobility == 10
+    assert with_base(boxer, "auto") is boxer
+    with pytest.raises(MechanismError, match="only one fixed joint can be freed"):
+        with_base(four_bar(), "floating")

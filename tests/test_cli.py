@@ -1,0 +1,88 @@
+"""The command `robik` as a process of its own: what it writes, and what it says of bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robik import robots
+from robik.bench import boxer_clip, walker_clip
+from robik.retarget.clip import save_clip
+
+
+def robik(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "robik.cli", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save_clip(boxer_clip(robots.load("boxer"), 30.0), tmp_path / "punch.npz")
+    save_clip(walker_clip(robots.load("walker"), 30.0), tmp_path / "strides.npz")
+    return tmp_path
+
+
+def test_solve_then_forward_kinematics(folder: Path) -> None:
+    weights = {"targets": {"foot_l": {"orientation_weight": [2, 2, 2]}}, "com_weight": [1, 1, 0], "state_weight": 1e-4}
+    (folder / "settings.json").write_text(json.dumps(weights))
+    asked = ("solve", "walker", "strides.npz", "--settings", "settings.json", "-o", "m.csv", "--report", "r.json", "--states", "s.npz")
+    done = robik(folder, *asked)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads((folder / "r.json").read_text())
+    assert report["frames"] == 60
+    assert report["constraint_residual_max"] < 1e-9
+    assert set(report["peak_velocity"]) == set(robots.load("walker").actuators)
+    assert (folder / "m.csv").read_text().splitlines()[0].startswith("time,hip_yaw_l,")
+    assert robik(folder, "solve", "boxer", "punch.npz", "-o", "b.csv", "--states", "b.npz").returncode == 0
+    assert robik(folder, "fk", "boxer", "b.csv", "-o", "f.npz").returncode == 0
+    with np.load(folder / "b.npz") as solved, np.load(folder / "f.npz") as posed:
+        assert list(posed["bodies"]) == [b.name for b in robots.load("boxer").bodies]
+        np.testing.assert_allclose(posed["position"], solved["position"], atol=1e-9)
+        np.testing.assert_allclose(np.abs((posed["quaternion"] * solved["quaternion"]).sum(axis=2)), 1.0, atol=1e-12)
+
+
+def test_inspect_prints_json(folder: Path) -> None:
+    found = json.loads(robik(folder, "inspect", "walker", "--json").stdout)
+    assert found["mobility"] == 18
+    assert found["joints"] == {"revolute": 36}
+    assert found["frames"] == ["pelvis", "foot_l", "foot_r"]
+    assert set(found) >= {"name", "bodies", "actuators", "loops", "redundant_rows", "closure_residual", "mass"}
+
+
+def broken(folder: Path, name: str, change: dict) -> None:
+    with np.load(folder / "punch.npz") as file:
+        np.savez(folder / name, **({k: file[k] for k in file.files} | change))
+
+
+BAD = {
+    "unknown frame": (("solve", "boxer", "unknown.npz", "-o", "m.csv"), ("unknown.npz", "paw", "hand")),
+    "not a number": (("solve", "boxer", "nan.npz", "-o", "m.csv"), ("nan.npz", "hand.position", "sample 3")),
+    "backwards": (("solve", "boxer", "backwards.npz", "-o", "m.csv"), ("backwards.npz", "increase")),
+    "no such clip": (("solve", "boxer", "none.npz", "-o", "m.csv"), ("none.npz", "no such file")),
+    "not a clip": (("solve", "boxer", "text.npz", "-o", "m.csv"), ("text.npz", "not a clip")),
+    "weights for nothing": (("solve", "boxer", "punch.npz", "--settings", "paw.json", "-o", "m.csv"), ("paw.json", "paw", "hand")),
+    "no such folder": (("solve", "boxer", "punch.npz", "-o", "none/m.csv"), ("none/m.csv", "cannot be written")),
+    "unknown kind of robot": (("inspect", "robot.step"), ("robot.step", ".robik.json")),
+    "no command": ((), ("COMMAND", "--help")),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_leaves_nothing(folder: Path, case: str) -> None:
+    arguments, words = BAD[case]
+    broken(folder, "unknown.npz", {"paw.position": np.zeros((60, 3))})
+    broken(folder, "nan.npz", {"hand.position": np.where(np.arange(60)[:, None] == 3, np.nan, 0.0) * np.ones(3)})
+    broken(folder, "backwards.npz", {"times": -np.arange(60.0)})
+    (folder / "text.npz").write_text("no clip")
+    (folder / "paw.json").write_text('{"targets": {"paw": {}}}')
+    before = {p.name: p.read_bytes() for p in folder.iterdir()}
+    done = robik(folder, *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert all(word in done.stderr for word in words), done.stderr
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
