@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from robik import robots
 from robik.ik.objectives import Settings, Weights
 from robik.ik.reference import Objective, ReferenceResult, ReferenceSolver, follow
-from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
+from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.motion import Motion
 from robik.retarget.retarget import retarget
@@ -182,3 +182,19 @@ def test_redundant_loops_whose_closure_never_changes() -> None:
     states = states_of(ReferenceSolver(mechanism, chosen), retarget(mechanism, clip, chosen))
     for state, result in zip(states, follow(mechanism, clip, chosen), strict=True):
         np.testing.assert_allclose(state, result.state, rtol=0, atol=SAME)
+
+
+def test_a_stretched_loop_stays_closed() -> None:
+    """Two bars stretched between fixed pins: to first order the middle pin moves aside, in truth nothing does."""
+    bodies = (Body("a", 1.0, (0.5, 0.0, 0.0)), Body("b", 1.0, (1.5, 0.0, 0.0)))
+    joints = (
+        Joint("o", "revolute", WORLD, "a", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
+        Joint("pin", "revolute", "a", "b", (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
+        Joint("end", "spherical", WORLD, "b", (2.0, 0.0, 0.0)),
+    )
+    mechanism, chosen = Mechanism("stretched", bodies, joints, (Frame("middle", "a", Pose((1.0, 0.0, 0.0))),)), Settings(joint_limits=False)
+    for pull in (1e-3, 1e-2, 0.1, 1.0):
+        clip = TargetClip(np.arange(3) / 60, {"middle": Track(np.tile([1.0, pull, 0.0], (3, 1)))})
+        solver = ReferenceSolver(mechanism, chosen)
+        for state in states_of(solver, retarget(mechanism, clip, chosen)):
+            assert np.abs(solver.residual(state)).max() < CLOSED
