@@ -9,7 +9,7 @@ from numba import njit
 
 from robik.ik.sqp import CONVERGED, hold, minimise
 from robik.ik.terms import objective
-from robik.kinematics.assembly import REDUNDANT_TOLERANCE, pull_back
+from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import eliminate
 from robik.kinematics.kernels import Placement, close, copy_placement, difference, move, new_placement, place
 from robik.kinematics.rotations import matrix_to_quaternion
@@ -90,7 +90,7 @@ def _predict(flat, memory, work, goals, limits):
     if limits and hold(flat, guess, work):
         eliminate(flat, last, work.e)
     residual = pull_back(flat, guess, work.e, work.correction, work.right)
-    good = residual <= REDUNDANT_TOLERANCE * flat.size and not (limits and _beyond(flat, guess))
+    good = residual <= flat.accepted[0] and not (limits and _beyond(flat, guess))
     if not (good and objective(flat, guess, goals) <= objective(flat, last, goals)):
         copy_placement(last, guess)
 

@@ -11,13 +11,14 @@ from robik.ik.objectives import Settings
 from robik.ik.sequence import Output, forget, new_memory, new_output, solve_frames
 from robik.ik.sqp import new_work
 from robik.ik.terms import Goals
+from robik.kinematics.assembly import prepared
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
 from robik.mechanism.topology import build_topology
 from robik.retarget.clip import Track
 from robik.structs import by_reference
 
-MOST_ITERATIONS = 100
+MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 PI = np.pi
 
 
@@ -38,7 +39,7 @@ class Solver:
     def __init__(self, mechanism: Mechanism, names: tuple[str, ...], settings: Settings, has_com: bool = False):
         self.mechanism, self.names, self.settings = mechanism, tuple(names), settings
         self.topology = build_topology(mechanism)
-        self.flat = by_reference(self.topology.flat)
+        self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
         self._anchors = [self._anchor(name) for name in self.names]

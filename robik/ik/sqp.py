@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from robik.ik.terms import Terms, closure_curvature, gather, gradient, hessian, new_terms, objective
-from robik.kinematics.assembly import REDUNDANT_TOLERANCE, pull_back
+from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import (
     Elimination,
     eliminate,
@@ -22,6 +22,7 @@ from robik.kinematics.elimination import (
     new_elimination,
     reduce_gradient,
     reduce_matrix,
+    refactor,
 )
 from robik.kinematics.kernels import Placement, close, copy_placement, move, new_placement, place
 from robik.mechanism.topology import HINGE, SLIDE, Flat
@@ -31,6 +32,7 @@ STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum tha
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
 ROUNDED = 1e-5  # where a weakly held direction ends in the objective's rounding
 LARGEST_TURN = 0.5  # rad in one step
+MOST_CORRECTIONS = 3  # of a step, back into the valley
 MOST_RELEASES = 4  # of one held coordinate in one frame, against zigzag
 CONVERGED, STALLED, EXHAUSTED = 0, 1, 2
 
@@ -53,35 +55,51 @@ class Work(NamedTuple):
     reduced: np.ndarray
     released: np.ndarray
     vectors: np.ndarray
+    shares: np.ndarray
 
 
 def new_work(flat: Flat, q: np.ndarray) -> Work:
     """Room for solving a mechanism."""
     d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
-    return by_reference(Work(
-        new_elimination(flat), new_terms(flat), new_placement(flat, q), np.zeros((d, d)), np.zeros((d, d)), np.zeros(d), np.zeros(d),
-        np.zeros(d), np.zeros(rows), np.zeros(rows), np.zeros(d, np.int64), np.zeros(d), np.zeros(d, np.int64), np.zeros((d, d)),
-    ))  # fmt: skip
+    return by_reference(
+        Work(
+            e=new_elimination(flat),
+            terms=new_terms(flat),
+            trial=new_placement(flat, q),
+            K=np.zeros((d, d)),
+            H=np.zeros((d, d)),
+            gradient=np.zeros(d),
+            step=np.zeros(d),
+            correction=np.zeros(d),
+            right=np.zeros(rows),
+            multiplier=np.zeros(rows),
+            leaders=np.zeros(d, np.int64),
+            reduced=np.zeros(d),
+            released=np.zeros(d, np.int64),
+            vectors=np.zeros((d, d)),
+            shares=np.zeros(d),
+        )
+    )
 
 
 @njit(cache=True)
 def _largest(flat, step):
-    """A step's size: rad, or slides by the robot's size."""
-    largest = 0.0
+    """A step's size: its largest turn [rad], and its largest motion where slides count by the robot's size."""
+    turn, slide = 0.0, 0.0
     for m in range(flat.kind.shape[0]):
         i = flat.at_v[m]
         if flat.kind[m] == HINGE:
-            largest = max(largest, abs(step[i]))
+            turn = max(turn, abs(step[i]))
         elif flat.kind[m] == SLIDE:
-            largest = max(largest, abs(step[i]) / flat.size)
+            slide = max(slide, abs(step[i]) / flat.size)
         else:
-            largest = max(largest, abs(step[i]), abs(step[i + 1]), abs(step[i + 2]))
-    return largest
+            turn = max(turn, abs(step[i]), abs(step[i + 1]), abs(step[i + 2]))
+    return turn, max(turn, slide)
 
 
 @njit(cache=True)
-def _cholesky_solve(H, n, b):
-    """Factors the lower triangle of H[:n, :n] in place and solves for b; False where H is not positive definite."""
+def _cholesky(H, n):
+    """Factors the lower triangle of H[:n, :n] in place; False where it is not positive definite."""
     top = 0.0
     for i in range(n):
         top = max(top, abs(H[i, i]))
@@ -96,17 +114,38 @@ def _cholesky_solve(H, n, b):
                 H[i, i] = np.sqrt(s)
             else:
                 H[i, j] = s / H[j, j]
-    for i in range(n):
-        s = b[i]
-        for k in range(i):
-            s -= H[i, k] * b[k]
-        b[i] = s / H[i, i]
-    for i in range(n - 1, -1, -1):
-        s = b[i]
-        for k in range(i + 1, n):
-            s -= H[k, i] * b[k]
-        b[i] = s / H[i, i]
     return True
+
+
+@njit(cache=True)
+def _solve_factored(work, n, exact):
+    """Solves for `work.reduced` in place: by Cholesky's factor where the Hessian was positive definite (`exact`), else by eigenvectors
+    with the absolute eigenvalues."""
+    H, V, b = work.H, work.vectors, work.reduced
+    if exact:
+        for i in range(n):
+            s = b[i]
+            for k in range(i):
+                s -= H[i, k] * b[k]
+            b[i] = s / H[i, i]
+        for i in range(n - 1, -1, -1):
+            s = b[i]
+            for k in range(i + 1, n):
+                s -= H[k, i] * b[k]
+            b[i] = s / H[i, i]
+        return
+    top, shares = 1e-300, work.shares
+    for k in range(n):
+        top = max(top, abs(H[k, k]))
+    for k in range(n):
+        shares[k] = 0.0
+        for a in range(n):
+            shares[k] += V[a, k] * b[a]
+        shares[k] /= max(abs(H[k, k]), 1e-12 * top)
+    for a in range(n):
+        b[a] = 0.0
+        for k in range(n):
+            b[a] += shares[k] * V[a, k]
 
 
 @njit(cache=True)
@@ -155,31 +194,16 @@ def _copy_reduced(K, leaders, n, H):
 
 @njit(cache=True)
 def _newton(work, n):
-    """Solves H z = -gradient over the n leaders into `work.reduced`; where H is not positive definite by its absolute eigenvalues.
-
-    Returns whether H was positive definite.
-    """
-    z, leaders = work.reduced, work.leaders
+    """Solves H z = -gradient over the n leaders into `work.reduced`; returns whether H was positive definite."""
     for a in range(n):
-        z[a] = -work.gradient[leaders[a]]
-    _copy_reduced(work.K, leaders, n, work.H)
-    if _cholesky_solve(work.H, n, z):
-        return True
-    _copy_reduced(work.K, leaders, n, work.H)
-    H, V = work.H, work.vectors
-    diagonalise(H, V, n)
-    top = 1e-300
-    for k in range(n):
-        top = max(top, abs(H[k, k]))
-        z[k] = 0.0
-    for k in range(n):
-        share = 0.0
-        for a in range(n):
-            share -= V[a, k] * work.gradient[leaders[a]]
-        share /= max(abs(H[k, k]), 1e-12 * top)
-        for a in range(n):
-            z[a] += share * V[a, k]
-    return False
+        work.reduced[a] = -work.gradient[work.leaders[a]]
+    _copy_reduced(work.K, work.leaders, n, work.H)
+    exact = _cholesky(work.H, n)
+    if not exact:
+        _copy_reduced(work.K, work.leaders, n, work.H)
+        diagonalise(work.H, work.vectors, n)
+    _solve_factored(work, n, exact)
+    return exact
 
 
 @njit(cache=True)
@@ -291,22 +315,60 @@ def _settle(flat, now, work, limits):
 
 
 @njit(cache=True)
-def _search(flat, now, goals, work, limits, value, slope, largest):
+def _correct(flat, goals, work, limits, exact, n):
+    """Moves the trial by a Newton step with its own gradient and the factors of the last Hessian; False where that says nothing."""
+    e, z, leaders, trial = work.e, work.reduced, work.leaders, work.trial
+    for a in range(n):
+        if e.follows[leaders[a]] or not e.free[leaders[a]]:
+            return False
+    if not refactor(flat, trial, e):
+        eliminate(flat, trial, e)
+        return False
+    gather(flat, trial, goals, work.terms)
+    gradient(flat, trial, work.terms, work.correction)
+    reduce_gradient(flat, e, work.correction)
+    for a in range(n):
+        z[a] = -work.correction[leaders[a]]
+    _solve_factored(work, n, exact)
+    for i in range(work.correction.shape[0]):
+        work.correction[i] = 0.0
+    for a in range(n):
+        work.correction[leaders[a]] = z[a]
+    extend(flat, e, work.correction)
+    turn, _ = _largest(flat, work.correction)
+    if turn > LARGEST_TURN:
+        return False
+    move(flat, trial.q, work.correction, 1.0, trial.q)
+    return True
+
+
+@njit(cache=True)
+def _search(flat, now, goals, work, limits, value, slope, turn, exact, n):
     """Along the step: whole, then as far as the first bound, then by halves, until the objective has fallen enough.
 
-    Returns (share of the step, objective, closure residual), with the share 0 where nothing was found; `work.trial` is there.
+    Where a narrow valley bends away from the step, up to three more Newton steps with the same Hessian lead back into it before the
+    step is halved. Returns (share of the step, objective, closure residual), with the share 0 where nothing was found; `work.trial` is
+    there.
     """
-    scale = min(1.0, LARGEST_TURN / largest)
+    scale = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN))
     reach = _reach(flat, now, work) if limits else 1.0
     noise = 1e-13 * abs(value) + 1e-300
     for attempt in range(30):
         copy_placement(now, work.trial)
         move(flat, now.q, work.step, scale, work.trial.q)
         residual = _settle(flat, work.trial, work, limits)
-        if residual <= REDUNDANT_TOLERANCE * flat.size:
+        enough = value + 1e-4 * scale * slope
+        if -scale * slope <= noise:
+            enough = value + noise
+        for again in range(MOST_CORRECTIONS + 1):
+            if not residual <= flat.accepted[0]:
+                break
             found = objective(flat, work.trial, goals)
-            if found <= value + 1e-4 * scale * slope or (-scale * slope <= noise and found <= value + noise):
+            if found <= enough:
                 return scale, found, residual
+            if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, goals, work, limits, exact, n):
+                break
+            residual = _settle(flat, work.trial, work, limits)
         if attempt == 0 and 0.0 < reach < scale:
             scale = reach
         else:
@@ -324,10 +386,10 @@ def minimise(flat, now, goals, work, limits, most):
     for iteration in range(most):
         n, total = _model(flat, now, goals, work)
         slope, exact = _step(flat, now, work, n, total)
-        largest = _largest(flat, work.step)
+        turn, largest = _largest(flat, work.step)
         if largest <= STEP_TOLERANCE:
             return value, iteration, CONVERGED, residual
-        scale, found, gap = _search(flat, now, goals, work, limits, value, slope, largest)
+        scale, found, gap = _search(flat, now, goals, work, limits, value, slope, turn, exact, n)
         if scale == 0.0:  # nothing lower along the step: at the optimum to within rounding, or else stuck
             return value, iteration + 1, CONVERGED if largest <= ROUNDED else STALLED, residual
         copy_placement(work.trial, now)

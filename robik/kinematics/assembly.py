@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numba import njit
 
-from robik.kinematics.elimination import eliminate, particular
-from robik.kinematics.kernels import close, move, place
+from robik.kinematics.elimination import eliminate, extend, new_elimination, particular
+from robik.kinematics.kernels import Placement, close, move, new_placement, place
+from robik.mechanism.topology import CLOSED, Flat, Topology
+from robik.structs import by_reference
 
 CLOSURE_TOLERANCE = 1e-11  # of the robot's size
-REDUNDANT_TOLERANCE = 1e-7  # of the robot's size: what rows that a file's rounded numbers contradict may be left with
+CONTRADICTION = 1e-6  # of the robot's size: more than rounding in a file explains
+SAMPLES = 4
+AWAY = 0.05  # rad or m
 
 
 @njit(cache=True)
 def pull_back(flat, now, e, correction, right):
     """Brings `now` onto the loops by Newton steps of the followers, with the factors at hand while they contract, else with new ones.
 
-    Returns the closure residual [m]; above REDUNDANT_TOLERANCE · size it did not succeed.
+    Returns the closure residual [m]; above `flat.accepted` it did not succeed.
     """
     place(flat, now)
     residual = close(flat, now)
@@ -44,3 +50,31 @@ def pull_back(flat, now, e, correction, right):
             eliminate(flat, now, e)
             fresh += 1
     return residual
+
+
+def prepared(topology: Topology) -> Flat:
+    """A topology's arrays for the kernels, with `accepted` set: where a file's rounded numbers make redundant rows contradict each other,
+    the loops cannot close further than that, and this much is accepted."""
+    flat = by_reference(topology.flat)
+    floor = max((residual for residual, _ in assembled_poses(flat, topology.rest) if residual <= CONTRADICTION * flat.size), default=0.0)
+    flat.accepted[0] = max(CLOSED * flat.size, 3.0 * floor)
+    return flat
+
+
+def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Placement]]:
+    """The rest pose and poses near it, brought onto the loops, each with its closure residual [m]."""
+    rng = np.random.default_rng(0)
+    elimination, now = new_elimination(flat), new_placement(flat, rest)
+    step, right = np.zeros(len(flat.before)), np.zeros(len(now.value))
+    for pose in range(SAMPLES + 1):
+        now.q[:] = rest
+        place(flat, now)
+        residual = float(close(flat, now))
+        if pose > 0:
+            eliminate(flat, now, elimination)
+            step[:] = rng.uniform(-AWAY, AWAY, len(step))
+            extend(flat, elimination, step)
+            step *= AWAY / max(AWAY, float(np.abs(step).max(initial=0.0)))
+            move(flat, rest, step, 1.0, now.q)
+            residual = float(pull_back(flat, now, elimination, np.zeros_like(step), right))
+        yield residual, now

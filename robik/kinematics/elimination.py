@@ -21,12 +21,13 @@ from robik.structs import by_reference, referable
 class Elimination(NamedTuple):
     """Room for the factors of all groups.
 
-    Per group g: `LU[g]`, its rows × columns in pivoted order, with room for the largest group; `row` and `column`: that order, at
-    the group's starts; `rank` (groups,). `free` (d,): one that is not free always leads. `follows` (d,): whether it does.
-    `right` (most rows,) is scratch.
+    Per group g: `LU[g]`, its rows × columns in pivoted order, with room for the largest group, and `other[g]`, scratch of that size;
+    `row` and `column`: that order, at the group's starts; `rank` (groups,). `free` (d,): one that is not free always leads; `follows`
+    (d,): whether it does. `right` (most rows,) is scratch.
     """
 
     LU: np.ndarray
+    other: np.ndarray
     row: np.ndarray
     column: np.ndarray
     rank: np.ndarray
@@ -46,6 +47,7 @@ def new_elimination(flat: Flat) -> Elimination:
     return by_reference(
         Elimination(
             LU=np.zeros(most),
+            other=np.zeros(most),
             row=flat.group_rows.copy(),
             column=flat.group_columns.copy(),
             rank=np.zeros(groups, np.int64),
@@ -115,6 +117,35 @@ def _pivoted_lu(A, rows, width, tiny, row, column, free):
                 for j in range(k + 1, width):
                     A[i, j] -= f * A[k, j]
     return min(rows, width)
+
+
+@njit(cache=True)
+def refactor(flat, now, e):
+    """Factors the closure Jacobian at a placement near by with the pivots, followers and leaders of the last elimination; False where
+    one of those pivots vanishes."""
+    for g in range(e.rank.shape[0]):
+        r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
+        A, width = _factors(flat, e, g)
+        B = e.other[g]
+        group_jacobian(flat, now, g, B)
+        for k in range(rank):
+            source = 0
+            while flat.group_rows[r0 + source] != e.row[r0 + k]:
+                source += 1
+            for j in range(width):
+                A[k, j] = B[source, flat.column_of[e.column[c0 + j]]]
+        for k in range(rank):
+            if abs(A[k, k]) <= RANK_TOLERANCE * flat.size:
+                return False
+            inverse = 1.0 / A[k, k]
+            for i in range(k + 1, rank):
+                f = A[i, k] * inverse
+                A[i, k] = f
+                if f != 0.0:
+                    for j in range(k + 1, width):
+                        A[i, j] -= f * A[k, j]
+        _back_substitute(A, rank, width)
+    return True
 
 
 @njit(cache=True)

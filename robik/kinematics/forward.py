@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from robik.errors import MechanismError
-from robik.kinematics.assembly import REDUNDANT_TOLERANCE, pull_back
+from robik.kinematics.assembly import prepared, pull_back
 from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.frames import own_frames, robot_com
 from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
@@ -16,7 +16,6 @@ from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.model import Joint, Mechanism
 from robik.mechanism.pose import Pose, matrix_quaternion
 from robik.mechanism.topology import BALL, build_topology, drive_rows, turn_matrix
-from robik.structs import by_reference
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 
@@ -53,7 +52,7 @@ class ForwardKinematics:
         self.mechanism = mechanism
         self.topology = build_topology(mechanism, driven=True)
         self.root = self.topology.root
-        self._flat = by_reference(self.topology.flat)
+        self._flat = prepared(self.topology)
         self._elimination = new_elimination(self._flat)
         self._scratch = np.zeros(len(self._flat.before)), np.zeros(len(self._flat.row_kind) + len(self._flat.gear_leader))
         self._drives = self._find_drives()
@@ -146,7 +145,7 @@ class ForwardKinematics:
     def _close(self) -> float:
         before = self._now.q.copy()
         residual = pull_back(self._flat, self._now, self._elimination, *self._scratch)
-        if residual <= REDUNDANT_TOLERANCE * self._flat.size:
+        if residual <= self._flat.accepted[0]:
             return float(residual)
         self._now.q[:] = before
         self._nearest()
@@ -193,7 +192,7 @@ class ForwardKinematics:
             matrix_to_quaternion(self._now.R[b + 1], quaternion[0, b])
         position, turned = own_frames(self.topology, self._now.c[None, 1:], quaternion)
         com = robot_com(self.mechanism, position, turned)[0]
-        return Assembly(position[0], turned[0], com, residual, residual <= REDUNDANT_TOLERANCE * self._flat.size)
+        return Assembly(position[0], turned[0], com, residual, bool(residual <= self._flat.accepted[0]))
 
 
 def body_poses(

@@ -7,15 +7,11 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from robik.kinematics.assembly import REDUNDANT_TOLERANCE, pull_back
-from robik.kinematics.elimination import RANK_TOLERANCE, eliminate, extend, new_elimination
-from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
+from robik.kinematics.assembly import assembled_poses, prepared
+from robik.kinematics.elimination import RANK_TOLERANCE
+from robik.kinematics.kernels import close, closure_jacobian, new_placement, place
 from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import Topology, build_topology
-from robik.structs import by_reference
-
-POSES = 5  # looked at besides the rest pose, which may be singular
-AWAY = 0.05  # rad or m of the leading coordinates
+from robik.mechanism.topology import Flat, build_topology
 
 
 @dataclass(frozen=True)
@@ -54,11 +50,11 @@ class Inspection:
 def inspect(mechanism: Mechanism) -> Inspection:
     """Counts a robot's degrees of freedom and redundant rows, in the rest pose and, since that may be singular, in poses near it."""
     topology = build_topology(mechanism)
-    flat = by_reference(topology.flat)
+    flat = prepared(topology)
     now = new_placement(flat, topology.rest)
     place(flat, now)
     residual = float(close(flat, now))
-    rank = max(_ranks(topology))
+    rank = max(_ranks(flat, topology.rest))
     return Inspection(
         name=mechanism.name,
         bodies=len(mechanism.bodies),
@@ -73,26 +69,12 @@ def inspect(mechanism: Mechanism) -> Inspection:
     )
 
 
-def _ranks(topology: Topology) -> list[int]:
+def _ranks(flat: Flat, rest: np.ndarray) -> list[int]:
     """Ranks of the closure Jacobian at the rest pose and at assembled poses near it."""
-    flat, rng = by_reference(topology.flat), np.random.default_rng(0)
-    elimination = new_elimination(flat)
-    now = new_placement(flat, topology.rest)
-    step, right = np.zeros(len(flat.before)), np.zeros(len(now.value))
     ranks = []
-    for pose in range(POSES + 1):
-        now.q[:] = topology.rest
-        place(flat, now)
-        close(flat, now)
-        eliminate(flat, now, elimination)
-        if pose > 0:
-            step[:] = rng.uniform(-AWAY, AWAY, len(step))
-            extend(flat, elimination, step)
-            step *= AWAY / max(AWAY, float(np.abs(step).max(initial=0.0)))
-            move(flat, topology.rest, step, 1.0, now.q)
-            if not pull_back(flat, now, elimination, np.zeros_like(step), right) <= REDUNDANT_TOLERANCE * flat.size:
-                continue
-        J = closure_jacobian(flat, now)
-        values = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
-        ranks.append(int((values > RANK_TOLERANCE * values.max(initial=flat.size)).sum()))
+    for residual, now in assembled_poses(flat, rest):
+        if residual <= flat.accepted[0]:
+            J = closure_jacobian(flat, now)
+            values = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
+            ranks.append(int((values > RANK_TOLERANCE * values.max(initial=flat.size)).sum()))
     return ranks

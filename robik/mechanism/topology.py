@@ -22,6 +22,7 @@ from robik.mechanism.pose import matrix_quaternion
 
 SLIDE, HINGE, BALL = 0, 1, 2  # kinds of elementary motion
 OFFSET, DOT = 0, 1  # kinds of closure row
+CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is closed
 
 
 class Flat(NamedTuple):
@@ -39,7 +40,9 @@ class Flat(NamedTuple):
     `row_w` in the state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
     Couplings: `gear_follower`, `gear_leader` (dofs), `gear_coefficients` (g, degree + 1).
     Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns `group_columns` with
-    their starts. Rows from m on are couplings. `loop_column`, `gear_column` (g, 2): the place of a degree of freedom among its group's.
+    their starts. Rows from m on are couplings. `accepted` (1,): the residual up to which loops count as closed [m].
+    `loop_column`, `gear_column` (g, 2), `column_of`
+    (d,): the place of a degree of freedom among its group's.
     """
 
     parent: np.ndarray
@@ -82,7 +85,9 @@ class Flat(NamedTuple):
     group_row_at: np.ndarray
     group_columns: np.ndarray
     group_column_at: np.ndarray
+    column_of: np.ndarray
     size: float
+    accepted: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -225,11 +230,11 @@ class _Layout:
         cuts = [j for i, j in enumerate(self.joints) if i not in {index for _, index in self.tree}]
         closure = self._cuts(cuts, bodies["tip"], bodies["before"])
         gears = self._gears()
-        groups = self._groups(closure, gears)
+        groups = self._groups(closure, gears, len(bodies["before"]))
         index = self.mechanism.body_index
         return Topology(
             mechanism=self.mechanism,
-            flat=Flat(**bodies, **closure, **gears, **groups, size=self.size),
+            flat=Flat(**bodies, **closure, **gears, **groups, size=self.size, accepted=np.array([CLOSED * self.size])),
             order=np.array([index[body] for body, _ in self.tree]),
             body_at=self.body_at,
             tree=(None, *(self.joints[i] for _, i in self.tree)),
@@ -337,7 +342,7 @@ class _Layout:
                 coefficients[g, k] = c * f_sign * l_sign**k
         return {"gear_follower": _ints(follower), "gear_leader": _ints(leader), "gear_coefficients": coefficients}
 
-    def _groups(self, closure: dict[str, np.ndarray], gears: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def _groups(self, closure: dict[str, np.ndarray], gears: dict[str, np.ndarray], dofs: int) -> dict[str, np.ndarray]:
         """Cuts and couplings that share a degree of freedom, directly or through others, form a group."""
         loop, at, m = closure["loop"].tolist(), closure["loop_at"], len(closure["row_kind"])
         touched = [set(loop[at[i] : at[i + 1]]) for i in range(len(at) - 1)]
@@ -358,6 +363,7 @@ class _Layout:
         pairs = zip(gears["gear_follower"].tolist(), gears["gear_leader"].tolist(), strict=True)
         return {
             "loop_column": _ints([place[c] for c in loop]),
+            "column_of": _ints([place.get(c, -1) for c in range(dofs)]),
             "gear_column": _ints([(place[f], place[lead]) for f, lead in pairs]).reshape(-1, 2),
             "group_rows": _ints([r for group in groups for r in group[0]]),
             "group_row_at": _ints(np.cumsum([0, *(len(group[0]) for group in groups)])),

@@ -84,10 +84,8 @@ def test_the_dance_stays_assembled_in_every_frame(shared_data: Path) -> None:
 
 
 def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
-    from robik.errors import RobikError
-
     stage.empty_scene()
     file = tmp_path / "walk.bvh"
     file.write_text("not a recording\n")
-    with pytest.raises(RobikError, match="cannot be read as a BVH"):
+    with pytest.raises(stage.RobikError, match="cannot be read as a BVH"):
         stage.bring_recording(file)
