@@ -14,7 +14,7 @@ from robik import robots
 from robik.errors import RobikError
 from robik.formats import save_robot
 from robik.mechanism import Mechanism
-from robik.robots import boxer, walker
+from robik.robots import boxer, chain, dancer, validation, walker
 from tests.robots.constraints import Hinged
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
@@ -38,8 +38,10 @@ def right(name: str) -> bool:
 
 def test_the_files_are_what_the_scripts_draw(tmp_path):
     """Number by number to a nanometre: another machine's sine may differ in its last bit."""
-    for name, build in (("boxer", boxer.build), ("walker", walker.build)):
-        save_robot(build(), tmp_path / "drawn.robik.json")
+    drawn_by = {"boxer": boxer, "chain": chain, "dancer": dancer, "validation": validation, "walker": walker}
+    assert set(drawn_by) == set(robots.names())
+    for name, script in drawn_by.items():
+        save_robot(script.build(), tmp_path / "drawn.robik.json")
         drawn, shipped = (tmp_path / "drawn.robik.json").read_text(), robots.path(name).read_text()
         number = r"-?\d+\.\d+(?:e-?\d+)?"
         assert json.loads(drawn).keys() == json.loads(shipped).keys()
@@ -50,9 +52,9 @@ def test_the_files_are_what_the_scripts_draw(tmp_path):
 
 
 def test_they_are_found_by_name():
-    assert {"boxer", "walker"} <= set(robots.names())
-    with pytest.raises(RobikError, match=r"no dancer.*boxer.*walker"):
-        robots.path("dancer")
+    assert {"boxer", "chain", "dancer", "validation", "walker"} <= set(robots.names())
+    with pytest.raises(RobikError, match=r"no runner.*boxer.*walker"):
+        robots.path("runner")
     with pytest.raises(RobikError, match=r"no boxer\.servos\.json"):
         robots.servos_path("boxer")
 
