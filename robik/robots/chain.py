@@ -1,7 +1,7 @@
 """The chain: six hinges and six slides in turn on a grounded base, all driven (the paper's Fig. 6b).
 
-Twelve freedoms, six more than a frame can ask for. Drawn as an arc from straight up to level. The hinges turn in turn about y, about what is
-square to y and to the link, and about the link; each slide runs along its link.
+Twelve freedoms, six more than a frame can ask for. Drawn as an arc from straight up to nearly level. The first hinge turns about y, the
+next about what is square to y and to the link, the next about the link, and so on; each slide runs along its link.
 
 `python -m robik.robots.chain` rewrites chain.robik.json.
 """
@@ -34,9 +34,9 @@ from robik.robots.parts import (
 
 X, Y, Z = np.eye(3)
 LINKS = 6
-LINK = 0.090  # from hinge to hinge at rest [m]
-SLIDE = 0.050  # from a hinge to the mouth of the tube
-TRAVEL = 0.030  # of a slide, both ways
+LINK = 0.150  # from hinge to hinge at rest [m]
+SLIDE = 0.090  # from a hinge to the mouth of the tube
+TRAVEL = 0.070  # of a slide, both ways
 SLIDE_SPEED, SLIDE_FORCE = 0.25, 60.0  # m/s, N: an XH430 on a pinion of 48 mm
 ARC = radians(15)  # between neighbouring links at rest
 BASE = np.array([0.0, 0.0, 0.060])
@@ -77,8 +77,8 @@ def _base() -> Body:
 def _tube(name: str, at: np.ndarray, link: np.ndarray, axis: np.ndarray) -> Body:
     mouth = at + SLIDE * link
     parts = (
-        disc(at, axis, 0.0175, 0.034, 0.06, FRAME),
-        disc(at, axis, 0.0120, 0.038, 0.02, ACCENT),
+        disc(at, axis, 0.0190, 0.038, 0.06, FRAME),
+        disc(at, axis, 0.0125, 0.043, 0.02, ACCENT),
         bar(at + 0.012 * link, mouth - 0.006 * link, 0.0140, 0.04, SHELL, "cylinder"),
         disc(mouth - 0.004 * link, link, 0.0155, 0.006, 0.01, FRAME),
     )
@@ -88,7 +88,7 @@ def _tube(name: str, at: np.ndarray, link: np.ndarray, axis: np.ndarray) -> Body
 def _rod(name: str, at: np.ndarray, link: np.ndarray, last: bool) -> Body:
     end = at + LINK * link
     parts = [
-        bar(at + 0.014 * link, end - 0.014 * link, 0.0075, 0.04, STEEL, "cylinder"),
+        bar(at + 0.016 * link, end - 0.014 * link, 0.0075, 0.04, STEEL, "cylinder"),
         disc(end - 0.015 * link, link, 0.0130, 0.006, 0.01, BRASS),
     ]
     if last:

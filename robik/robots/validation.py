@@ -84,9 +84,8 @@ def build() -> Mechanism:
         Joint("strut_foot", "universal", "base", "strut", at["foot"], (1.0, 0.0, 0.0), rounded(upright / np.linalg.norm(upright), 12)),
         Joint("weld", "fixed", "spindle", "tool", at["tool"]),
     )  # fmt: skip
-    bodies = (
-        _base(), _crank(pin), _rod("rod", pin, knuckle), _slider(knuckle), _spindle(knuckle, head), _rod("strut", STRUT_FOOT, head), _tool(tool),
-    )  # fmt: skip
+    rods = _rod("rod", pin, knuckle), _rod("strut", STRUT_FOOT, head)
+    bodies = (_base(), _crank(pin), rods[0], _slider(knuckle), _spindle(knuckle, head), rods[1], _tool(tool))
     return Mechanism("validation", bodies, joints, (Frame("tool_frame", "tool"),))
 
 

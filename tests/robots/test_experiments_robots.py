@@ -46,8 +46,9 @@ def test_dancer_s_mobility_by_a_model_of_its_own(dancer: Mechanism) -> None:
 def test_feet_may_be_two_bodies_on_the_ground(dancer: Mechanism) -> None:
     """The same robot with each foot a body of its own, both grounded."""
     feet = tuple(Body(f"foot_{side}", 0.2) for side in "lr")
-    moved = tuple(replace(j, parent=f"foot_{j.name[-1]}") if j.parent == "stand" else replace(j, child="foot_r") if j.child == "stand" else j
-                  for j in dancer.joints if j.type == "revolute")  # fmt: skip
+    hinges = [j for j in dancer.joints if j.type == "revolute"]
+    left = [replace(j, parent="foot_l") if j.parent == "stand" else j for j in hinges]
+    moved = [replace(j, parent="foot_r") if j.parent == "foot_l" and j.name.endswith("_r") else j for j in left]
     mounts = tuple(Joint(f"mount_{f.name}", "fixed", WORLD, f.name) for f in feet)
     two = dancer.with_changes(bodies=(*feet, *dancer.bodies[1:]), joints=(*mounts, *moved))
     found = inspect(two)
