@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from robik.errors import FormatError
 from robik.formats import native
+from robik.formats.imported import Imported
 from robik.mechanism import Mechanism
 
-READERS: dict[str, Callable[[Path], Mechanism]] = {native.EXTENSION: native.load}
+__all__ = ["READERS", "WRITERS", "Imported", "import_robot", "load_robot", "save_robot"]
+
+Reader = Callable[[Path, Iterable[Path]], Imported]
+
+
+def _native(path: Path, _packages: Iterable[Path]) -> Imported:
+    return Imported(native.load(path))
+
+
+def _urdf(path: Path, packages: Iterable[Path]) -> Imported:
+    from robik.formats import urdf  # with what closes loops, so that what reads no URDF starts without it
+
+    return urdf.load(path, packages)
+
+
+READERS: dict[str, Reader] = {native.EXTENSION: _native, ".urdf": _urdf}
 WRITERS: dict[str, Callable[[Mechanism, Path], None]] = {native.EXTENSION: native.save}
 
 
-def load_robot(path: str | Path) -> Mechanism:
-    """The robot in a file.
+def import_robot(path: str | Path, packages: Iterable[str | Path] = ()) -> Imported:
+    """The robot in a file, and what its user should know about how the file was read.
+
+    Args:
+        packages: folders of ROS packages, or folders that hold such, where `package://` URIs may lead.
 
     Raises:
         FormatError: names the file, the element and the remedy; for an unknown extension, those that can be read.
+        AssemblyError: a loop that cannot be closed; names it and its gap.
     """
-    return _by_extension(READERS, path, "read")(Path(path))
+    return _by_extension(READERS, path, "read")(Path(path), [Path(p) for p in packages])
+
+
+def load_robot(path: str | Path) -> Mechanism:
+    """The robot in a file. Warnings of the import are logged; `import_robot` gives them.
+
+    Raises:
+        FormatError, AssemblyError: as `import_robot`.
+    """
+    imported = import_robot(path)
+    for warning in imported.warnings:
+        logging.getLogger(__name__).warning("%s: %s", path, warning)
+    return imported.mechanism
 
 
 def save_robot(mechanism: Mechanism, path: str | Path) -> None:

@@ -1,0 +1,261 @@
+"""Closing the loops of a robot whose file stores them open.
+
+The rest pose found is near the stored one: a pull towards the stored coordinates leads each start, and only at the end it is let go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import atan2, degrees, inf
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from robik.errors import AssemblyError
+from robik.formats.imported import Imported, Notes, listed
+from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.mechanism import Joint, Mechanism, Pose
+from robik.mechanism.joints import SLIDES, TURNS
+from robik.mechanism.pose import matrix_quaternion
+from robik.mechanism.topology import CLOSED
+
+STARTS = 12
+PULL = 0.05  # weight of a radian, or of a joint's span, off the stored pose
+ACCEPTED = 1e-6  # of the robot's size: what rounding in a file explains
+AXIS_ALONE = ("fixed", "revolute", "prismatic", "cylindrical")  # types whose second axis does not matter
+
+
+def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
+    """The robot with its loops closed, as near to the stored pose as it was found.
+
+    Args:
+        robot: as its file stores it.
+        notes: warnings so far; those of the assembly are added.
+        report: what was decided so far, likewise.
+
+    Raises:
+        AssemblyError: a loop stays open; names it and its gap in millimetres and degrees.
+        MechanismError: the parts do not make a robot.
+    """
+    q = _closed(robot, notes)
+    gap = max((_gap(robot, joint, q)[0] for joint in robot.closers), default=0.0)
+    if robot.closers:
+        names = [name for name, _ in sorted(robot.coordinates.items(), key=lambda item: item[1])]
+        moved = np.abs(q - robot.stored)
+        far = f"; {names[int(moved.argmax())]} moved most, by {moved.max():.3g}" if moved.max(initial=0.0) > 1e-9 else ""
+        report.add(f"{len(robot.closers)} loops closed to {gap:.1e} m in the pose found nearest to the stored one{far}")
+    if float(np.abs(robot.closure(q)[0]).max(initial=0.0)) > CLOSED:
+        notes.add(f"the file's numbers are rounded: the loops close to {gap:.1e} m only, which was taken up in their joints")
+    mechanism = _mechanism(robot, q, notes)
+    if not mechanism.actuated:
+        chosen = _motors(robot, q)
+        joints = tuple(replace(j, actuated=j.name in chosen) for j in mechanism.joints)
+        mechanism = mechanism.with_changes(joints=joints)
+        decided = "the file names no motors, so every joint with one motion that no other joint decides has one"
+        report.add(f"{decided}: {listed(chosen) or 'none'}")
+    return Imported(mechanism, notes.sentences, report.sentences)
+
+
+def _closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
+    """Coordinates (d,) that close the loops, within the limits if that can be."""
+    lower, upper = robot.bounds
+    inside = np.clip(robot.stored, lower, upper)
+    for name, k in robot.coordinates.items():
+        if inside[k] != robot.stored[k]:
+            notes.add("its stored value lies outside its limits, so it rests at the nearest of them", name)
+    q = inside.copy()
+    for part in robot.parts():
+        index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
+        closed = _closed_part(part, inside[index])
+        q[index[part.in_loops]] = closed[part.in_loops]  # the others, nearer to the world, may be in another part's loops
+    return q
+
+
+def _closed_part(part: OpenRobot, stored: np.ndarray) -> np.ndarray:
+    """Coordinates of a part that close its loops."""
+    lower, upper = part.bounds
+    best, best_error = stored, inf
+    for bounds in ((lower, upper), (np.full_like(lower, -inf), np.full_like(upper, inf))):
+        q, error = _search(part, stored, bounds)
+        if error < best_error:
+            best, best_error = q, error
+        if best_error <= ACCEPTED:
+            return best
+    raise AssemblyError(_open(part, best))
+
+
+def _search(robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, float]:
+    """The closed pose nearest to the stored one among those found from several starts, and its largest residual."""
+    values, _ = robot.closure(stored)
+    error = float(np.abs(values).max(initial=0.0))
+    if error <= CLOSED:
+        return stored, error
+    # A joint at a singular place has no derivative there, so what matters is asked of the tree and not of the Jacobian.
+    matters = robot.in_loops & (bounds[1] - bounds[0] > 1e-9)
+    rng = np.random.default_rng(0)
+    found: list[tuple[float, np.ndarray, float]] = []
+    best, best_error = stored, error
+    for start in range(STARTS):
+        q = stored.copy()
+        if start > 0:
+            spread = np.pi * start / STARTS * np.where(_slides(robot), robot.size, 1.0)
+            q += np.where(matters, spread * rng.uniform(-1.0, 1.0, len(q)), 0.0)
+        q, error = _descend(robot, np.clip(q, *bounds), stored, matters, bounds)
+        if error < best_error:
+            best, best_error = q, error
+        if error <= ACCEPTED:
+            found.append((float(np.linalg.norm(q - stored)), q, error))
+            if start == 0:
+                break
+    if found:
+        _, best, best_error = min(found, key=lambda item: item[0])
+    return best, best_error
+
+
+def _descend(
+    robot: OpenRobot, q: np.ndarray, stored: np.ndarray, matters: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, float]:
+    """From one start: first pulled towards the stored pose, then free, then by Newton steps to the last digit."""
+    q = q.copy()
+    columns = np.flatnonzero(matters)
+    if not len(columns):
+        return q, float(np.abs(robot.closure(q)[0]).max(initial=0.0))
+
+    def at(x: np.ndarray) -> np.ndarray:
+        full = q.copy()
+        full[columns] = x
+        return full
+
+    def jacobian(x: np.ndarray) -> np.ndarray:
+        return robot.closure(at(x))[1][:, columns]
+
+    limits = (bounds[0][columns], bounds[1][columns])
+    pull = PULL * np.where(_slides(robot), 1.0 / robot.size, 1.0)[columns]
+    led = least_squares(
+        lambda x: np.append(robot.closure(at(x))[0], pull * (x - stored[columns])),
+        q[columns],
+        jac=lambda x: np.vstack([jacobian(x), np.diag(pull)]),
+        bounds=limits, method="trf", ftol=1e-3, xtol=1e-3, gtol=1e-6, max_nfev=100,
+    )  # fmt: skip
+    free = least_squares(
+        lambda x: robot.closure(at(x))[0],
+        led.x,
+        jac=jacobian,
+        bounds=limits, method="trf", ftol=1e-12, xtol=1e-12, gtol=1e-14, max_nfev=200,
+    )  # fmt: skip
+    best, best_error = at(free.x), inf
+    x = free.x
+    for _ in range(20):
+        values, J = robot.closure(at(x))
+        error = float(np.abs(values).max(initial=0.0))
+        if error >= best_error:
+            break
+        best, best_error = at(x), error
+        x = np.clip(x - np.linalg.lstsq(J[:, columns], values, rcond=1e-9)[0], *limits)
+    return best, best_error
+
+
+def _slides(robot: OpenRobot) -> np.ndarray:
+    """(d,) whether a coordinate is a length."""
+    return np.array([motion in SLIDES for joint in robot.hangs_on.values() for motion in joint.motions], dtype=bool)
+
+
+def _gap(robot: OpenRobot, joint: OpenJoint, q: np.ndarray) -> tuple[float, float]:
+    """How far a closer is open at q [m, rad], the motions that it leaves free aside."""
+    Ra, pa, Rb, pb = robot.joint_frames(joint, robot.placed(q))
+    offset = [(Ra.T @ (pb - pa))[k] for k, name in enumerate(SLIDES) if name not in joint.motions]
+    turns = joint.turns
+    if len(turns) == 3:
+        angle = 0.0
+    elif len(turns) == 2:
+        angle = abs(np.pi / 2 - np.arccos(np.clip(Ra[:, turns[0]] @ Rb[:, turns[1]], -1.0, 1.0)))
+    elif len(turns) == 1:
+        a, b = Ra[:, turns[0]], Rb[:, turns[0]]
+        angle = atan2(float(np.linalg.norm(np.cross(a, b))), float(a @ b))
+    else:
+        w, *xyz = matrix_quaternion(Ra.T @ Rb)
+        angle = 2 * atan2(float(np.linalg.norm(xyz)), w)
+    return float(np.linalg.norm(offset)), float(angle)
+
+
+def _open(robot: OpenRobot, q: np.ndarray) -> str:
+    """What stays open at q, for the user."""
+    gaps = [(_gap(robot, joint, q), joint) for joint in robot.closers]
+    if not gaps or max(length / robot.size + angle for (length, angle), _ in gaps) <= ACCEPTED:
+        errors = np.abs(robot.closure(q)[0][-len(robot.couplings) :])  # they come last
+        worst = robot.couplings[int(errors.argmax())]
+        return f"robot {robot.name!r} cannot be assembled: coupling {worst.name!r} contradicts the limits or the loops of its joints"
+    (length, angle), joint = max(gaps, key=lambda item: item[0][0] / robot.size + item[0][1])
+    return (
+        f"robot {robot.name!r} cannot be assembled: loop {joint.name!r} ({joint.type}, {joint.parent!r} to {joint.child!r}) stays open by "
+        f"{1e3 * length:.3g} mm and {degrees(angle):.3g} degrees; check its frames, or free it: a spherical joint asks for less than a "
+        "revolute or fixed one, in the loop or at its end"
+    )
+
+
+def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
+    """The robot as it stands at q."""
+    now = robot.placed(q)
+    poses = {name: Pose.of(now.R[i], now.p[i]) for name, i in robot.order.items()}
+    closers = set(map(id, robot.closers))
+    joints = []
+    for joint in robot.joints:
+        Ra, pa, Rb, pb = robot.joint_frames(joint, now)
+        if id(joint) in closers:
+            rest = _values(joint, Ra.T @ Rb, Ra.T @ (pb - pa))
+        else:
+            at = robot.at[joint.name]
+            rest = tuple(q[at : at + len(joint.motions)].tolist())
+        limits = tuple((min(lo, v), max(hi, v)) for (lo, hi), v in zip(joint.limits, rest, strict=True)) if joint.limits else ()
+        if any(abs(a - b) > 1e-9 for old, new in zip(joint.limits, limits, strict=True) for a, b in zip(old, new, strict=True) if a != b):
+            notes.add("its limits keep the robot from being assembled, so they were widened to hold the rest pose", joint.name)
+        joints.append(
+            Joint(
+                joint.name, joint.type, joint.parent, joint.child, tuple(pb), tuple(Rb[:, 0]),
+                None if joint.type in AXIS_ALONE else tuple(Rb[:, 1]),
+                joint.actuated, limits, joint.velocity_limit, joint.effort_limit, rest,
+            )
+        )  # fmt: skip
+    bodies = tuple(replace(body, pose=poses[body.name]) for body in robot.bodies)
+    return Mechanism(robot.name, bodies, tuple(joints), robot.frames, robot.couplings)
+
+
+def _values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float, ...]:
+    """A closer's coordinates, from its child's frame in its parent's."""
+    turns = joint.turns
+    angles: dict[str, float] = {}
+    if len(turns) == 3:
+        w, *xyz = matrix_quaternion(R)
+        length = float(np.linalg.norm(xyz))
+        scale = 2.0 if length < 1e-12 else 2.0 * atan2(length, w) / length
+        angles = {name: scale * float(v) for name, v in zip(TURNS, xyz, strict=True)}
+    elif turns:
+        # R = R_i(a) R_j(b): column j shows a alone, row i shows b alone; of a single turn, any other column does.
+        i, j = turns[0], turns[-1] if len(turns) == 2 else (turns[0] + 1) % 3
+        k, sign = 3 - i - j, 1.0 if j == (i + 1) % 3 else -1.0
+        angles[TURNS[i]] = atan2(sign * R[k, j], R[j, j])
+        if len(turns) == 2:
+            angles[TURNS[j]] = atan2(sign * R[i, k], R[i, i])
+    slides = dict(zip(SLIDES, p.tolist(), strict=True))
+    return tuple({**slides, **angles}[name] for name in joint.motions)
+
+
+def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
+    """Joints with one motion that can be moved one independently of the other, those near the root first."""
+    _, J = robot.closure(q)
+    followers = {coupling.follower for coupling in robot.couplings}
+    basis = np.eye(len(q))
+    if len(J):
+        _, s, V = np.linalg.svd(J)
+        basis = V[int((s > 1e-7 * max(float(s[0]), 1.0)).sum()) :].T
+    chosen = []
+    depth = robot.moves.sum(axis=1)
+    for joint in sorted(robot.hangs_on.values(), key=lambda joint: depth[robot.order[joint.child]]):
+        if len(joint.motions) != 1 or joint.name in followers or not basis.shape[1]:
+            continue
+        row = basis[robot.at[joint.name]]
+        length = float(np.linalg.norm(row))
+        if length > 1e-6:  # what is left when this one is held
+            basis = basis - np.outer(basis @ row, row) / length**2
+            chosen.append(joint.name)
+    return [j.name for j in robot.joints if j.name in chosen]

@@ -1,0 +1,200 @@
+"""The loops of a robot whose file cannot hold any: pairs of frames that coincide, from a file beside it or from the frames' names.
+
+Three sources, the first that is there counts: our own `NAME.loops.json` beside `NAME.urdf` (docs/import.md); the `robot.yaml` that
+robots exported from Onshape for Pinocchio have; links called `closing_NAME_1` and `closing_NAME_2`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from robik.errors import FormatError
+from robik.files import read_json
+from robik.mechanism.pose import Vector
+
+EXTENSION = ".loops.json"
+YAML_NAME = "robot.yaml"
+YAML_MOST = 1_000_000  # bytes
+TYPES = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "cartesian")
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+YAML_CLOSURES = {"3d": "spherical", "6d": "fixed"}
+# Name → type, and the joint frame's x and y axis in the joint's own frame.
+YAML_JOINTS: dict[str, tuple[str, Vector, Vector]] = {
+    "SPHERICAL": ("spherical", X, Y),
+    "FIXED": ("fixed", X, Y),
+    "CARDAN": ("universal", X, Y),
+    **{f"UJOINT_{a}{b}": ("universal", u, v) for (a, u), (b, v) in permutations(zip("XYZ", (X, Y, Z), strict=True), 2)},
+}
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Two frames that a joint holds together.
+
+    Attributes:
+        frames: names of links, or of joints, which stand for their child links.
+        type: of the joint that holds them, one of `TYPES`.
+        axis, axis2: the joint frame's x and y axis, in each of the two frames.
+        is_guess: whether the type is only what such frames mostly mean, so that a ball may be tried.
+    """
+
+    name: str
+    frames: tuple[str, str]
+    type: str
+    axis: Vector = X
+    axis2: Vector | None = None
+    is_guess: bool = False
+
+
+@dataclass(frozen=True)
+class Loops:
+    """What is said beside a robot's file.
+
+    Attributes:
+        source: the file that says it, for messages.
+        loops: the frames to be held together.
+        motors: names of joints; None where nothing is said.
+        joints: joint → its type, and the joint frame's x and y axis in the joint's own frame, instead of the robot file's.
+    """
+
+    source: str = ""
+    loops: tuple[Loop, ...] = ()
+    motors: tuple[str, ...] | None = None
+    joints: dict[str, tuple[str, Vector, Vector]] = field(default_factory=dict)
+
+
+def read_beside(robot_file: Path) -> Loops | None:
+    """What a file beside the robot's says; None where there is no such file.
+
+    Raises:
+        FormatError: a file beside the robot's that cannot be used; names what is wrong in it.
+    """
+    own = robot_file.with_name(robot_file.stem + EXTENSION)
+    if own.is_file():
+        return _own(own)
+    foreign = robot_file.with_name(YAML_NAME)
+    if foreign.is_file():
+        return _from_yaml(foreign)
+    return None
+
+
+def loops_by_name(links: Iterable[str]) -> Loops:
+    """What the links' names say."""
+    links = list(links)
+    known = set(links)
+    pairs = [(m[1], name, f"closing_{m[1]}_2") for name in links if (m := re.fullmatch(r"closing_(.+)_1", name))]
+    return Loops(loops=tuple(Loop(name, (a, b), "revolute", Z, is_guess=True) for name, a, b in pairs if b in known))
+
+
+def _own(path: Path) -> Loops:
+    content = _expect(read_json(path), dict, f"{path}: its content", "an object {…}")
+    if (content.get("format"), content.get("version")) != ("robik-loops", 1):
+        raise FormatError(f'{path}: not a file of loops; such a file says "format": "robik-loops", "version": 1')
+    _check_keys(content, ("format", "version", "loops", "motors", "joints"), str(path))
+    loops = []
+    for number, item in enumerate(_expect(content.get("loops", []), list, f"{path}: its loops", "a list […]"), 1):
+        where = f"{path}: loop {number}"
+        _check_keys(_expect(item, dict, where, "an object {…}"), ("name", "frames", "type", "axis", "axis2"), where)
+        frames = _names(item.get("frames"), f"{where}: its frames")
+        if len(frames) != 2:
+            raise FormatError(f"{where}: its frames must be two names, not {len(frames)}")
+        name = _expect(item.get("name", f"{frames[0]}_{frames[1]}"), str, f"{where}: its name", "a text in quotes")
+        kind = _type(item.get("type"), where)
+        axis2 = None if item.get("axis2") is None else _axis(item["axis2"], where)
+        loops.append(Loop(name, (frames[0], frames[1]), kind, _axis(item.get("axis", X), where), axis2))
+    motors = None if content.get("motors") is None else _names(content["motors"], f"{path}: its motors")
+    joints = {}
+    for name, item in _expect(content.get("joints", {}), dict, f"{path}: its joints", "an object {…}").items():
+        where = f"{path}: joint {name!r}"
+        joints[name] = (_type(item, where), X, Y)
+    return Loops(str(path), tuple(loops), motors, joints)
+
+
+def _from_yaml(path: Path) -> Loops | None:
+    content = _expect(_read_yaml(path), dict, f"{path}: its content", "keys with values")
+    if not {"closed_loop", "name_mot", "joint_name"} & set(content):  # another program's file of that name
+        return None
+    pairs = _expect(content.get("closed_loop") or [], list, f"{path}: closed_loop", "a list of pairs of frames")
+    types = _names(content.get("type") or ["6d"] * len(pairs), f"{path}: type")
+    loops = []
+    for number, (pair, kind) in enumerate(_matched(pairs, types, f"{path}: closed_loop and type"), 1):
+        frames = _names(pair, f"{path}: closed_loop {number}")
+        if len(frames) != 2:
+            raise FormatError(f"{path}: closed_loop {number} must be a pair of frames, not {len(frames)}")
+        if kind.lower() not in YAML_CLOSURES:
+            raise FormatError(f"{path}: type {number} must be {' or '.join(YAML_CLOSURES)}, not {kind!r}")
+        loops.append(Loop(_common(*frames) or f"{frames[0]}_{frames[1]}", (frames[0], frames[1]), YAML_CLOSURES[kind.lower()]))
+    names = _names(content.get("joint_name") or [], f"{path}: joint_name")
+    kinds = _names(content.get("joint_type") or [], f"{path}: joint_type")
+    joints = {}
+    for name, kind in _matched(names, kinds, f"{path}: joint_name and joint_type"):
+        if kind not in YAML_JOINTS:
+            raise FormatError(f"{path}: joint {name!r}: unknown type {kind!r}; there are {', '.join(YAML_JOINTS)}")
+        joints[name] = YAML_JOINTS[kind]
+    motors = None if content.get("name_mot") is None else _names(content["name_mot"], f"{path}: name_mot")
+    return Loops(str(path), tuple(loops), motors, joints)
+
+
+def _read_yaml(path: Path) -> Any:
+    try:
+        if path.stat().st_size > YAML_MOST:
+            raise FormatError(f"{path}: larger than {YAML_MOST} bytes, so it is not a list of loops")
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path} cannot be read as text: {error}") from None
+    except yaml.MarkedYAMLError as error:
+        where = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise FormatError(f"{path}{where}: not YAML: {error.problem or error.context}") from None
+    except (yaml.YAMLError, ValueError, TypeError) as error:  # safe_load also lets slip what its constructors raise
+        raise FormatError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise FormatError(f"{path}: nested too deeply to be a list of loops") from None
+
+
+def _common(a: str, b: str) -> str:
+    """What the names of a pair share before their ending: `closedloop1` of `closedloop1_A` and `closedloop1_B`."""
+    first, second = a.rpartition("_")[0], b.rpartition("_")[0]
+    return first if first == second else ""
+
+
+def _matched(a: list | tuple, b: list | tuple, where: str) -> zip:
+    if len(a) != len(b):
+        raise FormatError(f"{where} must have as many entries one as the other, not {len(a)} and {len(b)}")
+    return zip(a, b, strict=True)
+
+
+def _type(value: Any, where: str) -> str:
+    if not isinstance(value, str) or value not in TYPES:
+        raise FormatError(f"{where}: its type must be one of {', '.join(TYPES)}")
+    return value
+
+
+def _axis(value: Any, where: str) -> Vector:
+    numbers = [v for v in value if isinstance(v, (int, float)) and not isinstance(v, bool)] if isinstance(value, (list, tuple)) else []
+    if len(numbers) != 3 or len(value) != 3 or not any(numbers):
+        raise FormatError(f"{where}: an axis must be three numbers, not all zero")
+    return (float(numbers[0]), float(numbers[1]), float(numbers[2]))
+
+
+def _names(value: Any, where: str) -> tuple[str, ...]:
+    names = _expect(value, list, where, "a list of names")
+    return tuple(_expect(name, str, f"{where}, each,", "a name") for name in names)
+
+
+def _expect(value: Any, kind: type, where: str, wanted: str) -> Any:
+    if not isinstance(value, kind):
+        raise FormatError(f"{where} must be {wanted}")
+    return value
+
+
+def _check_keys(item: dict, known: tuple[str, ...], where: str) -> None:
+    for key in item:
+        if key not in known:
+            raise FormatError(f"{where}: unknown key {key!r}; there are {', '.join(known)}")

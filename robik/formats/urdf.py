@@ -1,0 +1,385 @@
+"""URDF robots, their loops closed: `*.urdf` with what stands beside it (docs/import.md)."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from math import cos, inf, isfinite, isnan, sin
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from robik.errors import AssemblyError, FormatError, MechanismError
+from robik.formats.assemble import assemble
+from robik.formats.imported import Imported, Notes, listed
+from robik.formats.loops import Loop, Loops, loops_by_name, read_beside
+from robik.formats.mesh_files import MeshFiles
+from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.mechanism import WORLD, Body, Coupling, Pose, Visual
+from robik.mechanism.pose import Vector
+
+EXTENSION = ".urdf"
+MOST = 50_000_000  # bytes
+TYPES = {
+    "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free", "planar": "planar",
+}  # fmt: skip
+GREY = (0.8, 0.8, 0.8, 1.0)
+PLACEHOLDER = 0.02  # edge of the cube for a mesh that may not be read [m]
+
+
+def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
+    """The robot in a URDF file, fixed to the world at its root.
+
+    Args:
+        packages: folders of ROS packages that `package://` may name, or folders that hold such.
+
+    Raises:
+        FormatError: names the file, the element and the remedy.
+        AssemblyError: a loop that cannot be closed.
+    """
+    beside = read_beside(path)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused where it is used
+            return _Reader(path, packages, beside).read()
+    except AssemblyError as error:
+        raise AssemblyError(f"{path}: {error}") from None
+    except (FormatError, MechanismError) as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+class _Strict(ElementTree.TreeBuilder):
+    """Builds no tree from a file that declares entities."""
+
+    def doctype(self, _name: str, _public: str | None, _system: str | None) -> None:
+        raise FormatError("it has a DOCTYPE, which no robot needs and which can hide entities; delete that line")
+
+
+def _root(path: Path) -> Element:
+    try:
+        if path.stat().st_size > MOST:
+            raise FormatError(f"larger than {MOST // 1_000_000} MB, so it is not a robot description")
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise FormatError("there is no such file") from None
+    except OSError as error:
+        raise FormatError(f"it cannot be read: {error.strerror or error}") from None
+    parser = ElementTree.XMLParser(target=_Strict())
+    try:
+        parser.feed(content)
+        root = parser.close()
+    except ElementTree.ParseError as error:
+        raise FormatError(f"not XML: {error}") from None
+    except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that is none of text
+        raise FormatError(f"not XML that can be read: {error}") from None
+    if root.tag != "robot":
+        raise FormatError(f"its root element must be <robot>, not <{root.tag[:40]}>")
+    return root
+
+
+class _Reader:
+    """One file on its way in."""
+
+    def __init__(self, path: Path, packages: Iterable[Path], beside: Loops | None) -> None:
+        self.path, self.beside = path, beside
+        self.root = _root(path)
+        self.meshes = MeshFiles(path, packages)
+        self.notes, self.report = Notes(), Notes()
+        self.colors = {_name(m): c for m in self.root.findall("material") if (c := _color(m)) is not None}
+
+    def read(self) -> Imported:
+        links: dict[str, Element] = {}
+        for element in self.root.findall("link"):
+            if links.setdefault(_name(element), element) is not element:
+                raise FormatError(f"two links are called {_name(element)!r}; names must differ")
+        if not links:
+            raise FormatError("it has no <link>; a robot needs at least one")
+        beside = self.beside or loops_by_name(links)
+        elements = self.root.findall("joint")
+        names = [_name(element) for element in elements]
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise FormatError(f"two joints are called {twice[0]!r}; names must differ")
+        for name in beside.joints:
+            if name not in names:
+                raise FormatError(f"{beside.source} gives joint {name!r} another type, but there is no such joint")
+        joints = [self.joint(element, links, beside) for element in elements]
+        base = self.base(links, joints)
+        if base == WORLD:
+            if any(True for _ in links[base].iter("mass")) or links[base].find("visual") is not None:
+                self.notes.add("its root link 'world' is the ground, so that link's mass and looks were left out")
+            links = {name: element for name, element in links.items() if name != WORLD}
+        else:
+            joints.insert(0, OpenJoint(next(n for n in _numbered("base") if n not in names), "fixed", WORLD, base))
+        bodies = tuple(self.body(element) for element in links.values())
+        couplings = tuple(c for element in elements if (c := self.mimic(element, joints)) is not None)
+        tree = self.with_motors(joints, beside)
+        closers = self.closers(beside.loops, links, tree)
+        name = self.root.get("name") or self.path.stem
+        return self.assembled(OpenRobot(name, bodies, (*tree, *closers), couplings=couplings), beside.loops)
+
+    def assembled(self, robot: OpenRobot, loops: tuple[Loop, ...]) -> Imported:
+        """Assembled; where the types of closers are only guessed and do not close, with balls."""
+        try:
+            return assemble(robot, self.notes, self.report)
+        except AssemblyError:
+            guessed = {loop.name for loop in loops if loop.is_guess}
+            if not guessed:
+                raise
+            for name in sorted(guessed):
+                self.notes.add("its frames do not close as a hinge about their z axes, so it was read as a ball", name)
+            balls = tuple(replace(j, type="spherical") if j.name in guessed else j for j in robot.joints)
+            return assemble(replace(robot, joints=balls), self.notes, self.report)
+
+    def base(self, links: dict[str, Element], joints: list[OpenJoint]) -> str:
+        """The link that is no joint's child."""
+        parent: dict[str, str] = {}
+        for joint in joints:
+            if joint.child in parent:
+                raise FormatError(
+                    f"link {joint.child!r} is the child of two joints, {parent[joint.child]!r} and {joint.name!r}; "
+                    "a URDF is a tree: close the loop by a pair of frames instead"
+                )
+            parent[joint.child] = joint.name
+        roots = [name for name in links if name not in parent]
+        if len(roots) != 1:
+            why = f"it falls apart: {listed(map(repr, roots))} are no joint's child" if roots else "its joints run in a ring"
+            raise FormatError(f"{why}; exactly one link must be the root")
+        return roots[0]
+
+    # Links
+
+    def body(self, element: Element) -> Body:
+        name = _name(element)
+        where = f"link {name!r}"
+        mass, com, inertia = 0.0, (0.0, 0.0, 0.0), np.zeros((3, 3))
+        inertial = element.find("inertial")
+        if inertial is not None:
+            pose = _origin(inertial, where)
+            com = pose.position
+            mass = _number(inertial.find("mass"), "value", where, 0.0)
+            tensor = inertial.find("inertia")
+            xx, yy, zz, xy, xz, yz = (_number(tensor, key, where, 0.0) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
+            inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            if pose.quaternion != Pose().quaternion:
+                inertia = pose.matrix @ inertia @ pose.matrix.T
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.tolist()
+        visuals = tuple(v for each in element.findall("visual") if (v := self.visual(each, where)) is not None)
+        return Body(name, mass, com, (xx, yy, zz, xy, xz, yz), visuals=visuals)
+
+    def visual(self, element: Element, where: str) -> Visual | None:
+        where = f"{where}: its visual"
+        pose = _origin(element, where)
+        color = self.color(element)
+        geometry = element.find("geometry")
+        for shape in geometry if geometry is not None else ():
+            if shape.tag == "box":
+                return Visual("box", _numbers(shape.get("size"), 3, where), pose, color)
+            if shape.tag in ("cylinder", "capsule"):
+                return Visual(shape.tag, (_number(shape, "radius", where), _number(shape, "length", where)), pose, color)
+            if shape.tag == "sphere":
+                return Visual("sphere", (_number(shape, "radius", where),), pose, color)
+            if shape.tag == "mesh":
+                return self.mesh(shape, pose, color, where)
+        self.notes.add("a visual without a box, cylinder, sphere, capsule or mesh was left out", where.split(":")[0])
+        return None
+
+    def mesh(self, shape: Element, pose: Pose, color: tuple[float, float, float, float], where: str) -> Visual:
+        uri = shape.get("filename", "")
+        scale = _numbers(shape.get("scale", "1 1 1"), 3, where)
+        try:
+            file, is_there = self.meshes.find(uri)
+        except FormatError as error:
+            self.notes.add(f"a mesh was not read, and a small cube stands for it: {error}", where.split(":")[0])
+            return Visual("box", (PLACEHOLDER,) * 3, pose, color)
+        if not is_there:
+            self.notes.add("there is no such mesh", uri)
+        return Visual("mesh", scale, pose, color, file)
+
+    def color(self, visual: Element) -> tuple[float, float, float, float]:
+        """A visual's own colour, or that of the material it names."""
+        material = visual.find("material")
+        if material is None:
+            return GREY
+        own = _color(material)
+        if own is not None:
+            self.colors.setdefault(material.get("name", ""), own)
+            return own
+        return self.colors.get(material.get("name", ""), GREY)
+
+    # Joints
+
+    def joint(self, element: Element, links: dict[str, Element], beside: Loops) -> OpenJoint:
+        name, kind = _name(element), element.get("type", "")
+        where = f"joint {name!r}"
+        if kind not in TYPES:
+            raise FormatError(f"{where}: unknown type {kind!r}; the types are {', '.join(TYPES)}")
+        parent, child = (_link(element, end, where, links) for end in ("parent", "child"))
+        near = _origin(element, where)
+        replaced = beside.joints.get(name)
+        if replaced is not None:
+            frame = Pose.of(_axes(*replaced[1:], where), (0, 0, 0))
+            self.report.add(f"its type is {replaced[0]}, as {Path(beside.source).name} says", name)
+            return OpenJoint(name, replaced[0], parent, child, near @ frame, frame)
+        if TYPES[kind] in ("fixed", "free"):
+            return OpenJoint(name, TYPES[kind], parent, child, near)
+        axis = element.find("axis")
+        x = _numbers(axis.get("xyz", "1 0 0") if axis is not None else "1 0 0", 3, f"{where}: its axis")
+        frame = Pose.of(_axes(x, None, where), (0, 0, 0))
+        limits, velocity, effort = self.limits(element, kind, name)
+        return OpenJoint(name, TYPES[kind], parent, child, near @ frame, frame, False, limits, velocity, effort)
+
+    def limits(self, element: Element, kind: str, name: str) -> tuple[tuple[tuple[float, float], ...], float, float]:
+        """Bounds, and the motor's limits of speed and effort."""
+        where, limit = f"joint {name!r}: its limit", element.find("limit")
+        rates = []
+        for key in ("velocity", "effort"):
+            rate = _number(limit, key, where, inf, infinite=True)
+            if rate <= 0:
+                self.notes.add(f"its {key} limit is not positive, so it was taken for none", name)
+                rate = inf
+            rates.append(rate)
+        bounds: tuple[tuple[float, float], ...] = ()
+        if kind in ("revolute", "prismatic"):
+            if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
+                self.notes.add("no lower and upper limit, which by the letter would lock it; it was taken for unlimited", name)
+            else:
+                bounds = ((_number(limit, "lower", where, 0.0, infinite=True), _number(limit, "upper", where, 0.0, infinite=True)),)
+                if bounds[0][0] > bounds[0][1]:
+                    raise FormatError(f"{where} must run from lower to upper, not from {bounds[0][0]:g} to {bounds[0][1]:g}")
+        return bounds, rates[0], rates[1]
+
+    def mimic(self, element: Element, joints: list[OpenJoint]) -> Coupling | None:
+        mimic = element.find("mimic")
+        if mimic is None:
+            return None
+        name, leader = _name(element), mimic.get("joint", "")
+        scalar = {j.name for j in joints if len(j.motions) == 1}
+        for end in (name, leader):
+            if end not in scalar:
+                raise FormatError(f"joint {name!r}: it mimics {leader!r}, but {end!r} is not a joint with one motion")
+        where = f"joint {name!r}: its mimic"
+        return Coupling(name, name, leader, (_number(mimic, "offset", where, 0.0), _number(mimic, "multiplier", where, 1.0)))
+
+    def with_motors(self, joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
+        """The joints with those actuated that the side file names, else those of the transmissions."""
+        motors, source = beside.motors, Path(beside.source).name
+        if motors is None:
+            motors = tuple(j.get("name", "") for t in self.root.findall("transmission") for j in t.findall("joint"))
+            source = "a transmission"
+        movable = {j.name for j in joints if j.motions}
+        for name in motors:
+            if name not in movable:
+                self.notes.add(f"{source} names it as a motor, but no joint of that name moves", name)
+        return [replace(j, actuated=True) if j.name in motors and j.motions else j for j in joints]
+
+    def closers(self, loops: tuple[Loop, ...], links: dict[str, Element], tree: list[OpenJoint]) -> list[OpenJoint]:
+        """The joints that hold pairs of frames together."""
+        child = {j.name: j.child for j in tree}
+        taken = set(child)
+        closers = []
+        for loop in loops:
+            ends = []
+            for frame in loop.frames:
+                body = frame if frame in links or frame == WORLD else child.get(frame)
+                if body is None:
+                    raise FormatError(f"loop {loop.name!r}: no link or joint is called {frame!r}")
+                ends.append(body)
+            if ends[1] == WORLD:
+                ends.reverse()
+            if ends[0] == ends[1]:
+                raise FormatError(f"loop {loop.name!r} ties link {ends[0]!r} to itself; name two frames on different links")
+            name = next(n for n in _numbered(loop.name) if n not in taken)
+            taken.add(name)
+            frame_in_both = Pose.of(_axes(loop.axis, loop.axis2, f"loop {loop.name!r}"), (0, 0, 0))
+            closers.append(OpenJoint(name, loop.type, ends[0], ends[1], frame_in_both, frame_in_both))
+        return closers
+
+
+def _numbered(name: str) -> Iterable[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name}_{number}"
+        number += 1
+
+
+def _name(element: Element) -> str:
+    name = element.get("name")
+    if not name:
+        raise FormatError(f"a <{element.tag}> has no name")
+    return name
+
+
+def _link(joint: Element, end: str, where: str, links: dict[str, Element]) -> str:
+    element = joint.find(end)
+    name = "" if element is None else element.get("link", "")
+    if name not in links:
+        raise FormatError(f"{where}: its {end} must be the name of a link, not {name!r}")
+    return name
+
+
+def _numbers(text: str | None, count: int, where: str) -> tuple[float, ...]:
+    try:
+        values = tuple(map(float, (text or "").split()))
+    except ValueError:
+        values = ()
+    if len(values) != count or not all(map(isfinite, values)):
+        raise FormatError(f"{where} must have {count} finite numbers, not {(text or '')[:60]!r}")
+    return values
+
+
+def _number(element: Element | None, key: str, where: str, default: float | None = None, infinite: bool = False) -> float:
+    text = None if element is None else element.get(key)
+    if text is None and default is not None:
+        return default
+    try:
+        value = float(text or "")
+    except ValueError:
+        value = float("nan")
+    if isnan(value) or not (infinite or isfinite(value)):
+        raise FormatError(f"{where}: {key} must be a finite number, not {(text or '')[:60]!r}")
+    return value
+
+
+def _color(material: Element) -> tuple[float, float, float, float] | None:
+    color = material.find("color")
+    if color is None:
+        return None
+    r, g, b, a = (min(max(v, 0.0), 1.0) for v in _numbers(color.get("rgba"), 4, f"material {material.get('name', '')!r}: rgba"))
+    return (r, g, b, a)
+
+
+def _origin(element: Element, where: str) -> Pose:
+    origin = element.find("origin")
+    if origin is None:
+        return Pose()
+    xyz = _numbers(origin.get("xyz", "0 0 0"), 3, f"{where}: its origin's xyz")
+    roll, pitch, yaw = _numbers(origin.get("rpy", "0 0 0"), 3, f"{where}: its origin's rpy")
+    if roll == pitch == yaw == 0.0:
+        return Pose((xyz[0], xyz[1], xyz[2]))
+    (cr, sr), (cp, sp), (cy, sy) = ((cos(a), sin(a)) for a in (roll, pitch, yaw))
+    matrix = [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
+    return Pose.of(np.array(matrix), xyz)
+
+
+def _axes(axis: Iterable[float], axis2: Vector | None, where: str) -> np.ndarray:
+    """Rotation (3, 3) whose x axis is `axis`, and whose y axis is near `axis2` if that is given."""
+    x = np.array(tuple(axis))
+    x = x / max(float(np.abs(x).max()), 1e-300)
+    if np.linalg.norm(x) < 0.5:
+        raise FormatError(f"{where}: its axis must not be zero; give a direction, for example 0 0 1")
+    x = x / np.linalg.norm(x)
+    y = np.array(axis2) if axis2 is not None else np.cross(x, np.eye(3)[int(np.argmin(np.abs(x)))])
+    y = y - (x @ y) * x
+    if np.linalg.norm(y) < 1e-6:
+        raise FormatError(f"{where}: its second axis must not be parallel to its axis")
+    y = y / np.linalg.norm(y)
+    return np.column_stack([x, y, np.cross(x, y)])
+
+
