@@ -2,12 +2,14 @@
 
 from math import degrees
 
-from bpy.types import Context, PropertyGroup, UILayout
+from bpy.types import Context, Object, PropertyGroup, UILayout
 
+from ..scene.parts import parts
 from ..scene.result import status
-from .tab import TabPanel, line, robot_or_hint
+from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 MOST = 8  # rows of a list in the panel
+MISSED = 1e-3  # a target that is off by more is missed [m]
 CLOSED = 1e-9  # loops open by less count as closed [m]
 
 
@@ -37,6 +39,7 @@ class ROBIK_PT_bake(TabPanel):
         column.prop(source, names[0], text="Frames")
         column.prop(source, names[1], text="to")
         layout.prop(bake, "samples", text="Samples / Frame")
+        layout.prop(bake, "guarantee")
         layout.prop(bake, "soften")
         if bake.soften:
             layout.prop(bake, "velocity_limit", text="Limit [rad/s]")
@@ -45,13 +48,11 @@ class ROBIK_PT_bake(TabPanel):
         button.operator("robik.bake", text="Bake", icon="REC")
 
 
-class ROBIK_PT_bake_advanced(TabPanel):
+class ROBIK_PT_bake_advanced(FoldedPanel):
     """Weights of the solver"""
 
     bl_idname = "ROBIK_PT_bake_advanced"
     bl_parent_id = "ROBIK_PT_bake"
-    bl_label = "Advanced"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -79,6 +80,8 @@ class ROBIK_PT_result(TabPanel):
             line(layout, "Bake first", "INFO")
             return
         line(layout, status(result).capitalize(), "CHECKMARK" if not result.short else "ERROR")
+        if torn := _torn(root):
+            line(layout, f"Balance pulls {torn} elsewhere: let it go by setting its Position Weight X and Y to 0 in Character > Advanced", "INFO")
         column = layout.column(align=True)
         for row in result.targets:
             _jump(column, f"{row.name}   {1e3 * row.position_error:.2f} mm, {degrees(row.orientation_error):.2f}°", row.frame)
@@ -96,6 +99,17 @@ class ROBIK_PT_result(TabPanel):
         row = layout.row(align=True)
         row.operator("robik.rebuild_bodies")
         row.operator("robik.export_motion", text="Export Motion…")
+
+
+def _torn(root: Object) -> str:
+    """The target that balance keeps the robot from reaching, if one is also to be followed sideways; else empty."""
+    robot = root.robik.robot
+    if robot.balance.source == "NONE" or not robot.result.short:
+        return ""
+    feet = {f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot}
+    free = {t.frame for t in robot.character.targets if t.enabled and t.frame not in feet and any(t.position_weight[:2])}
+    missed = [row for row in robot.result.targets if row.name in free and row.position_error > MISSED]
+    return max(missed, key=lambda row: row.position_error).name if missed else ""
 
 
 def _load(row: PropertyGroup) -> float:

@@ -172,7 +172,7 @@ def _solve(options: argparse.Namespace) -> None:
     print(
         f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; "
         f"off by at most {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m; "
-        f"{len(found['frames_short'])} frames fall short"
+        f"{len(found['frames_short'])} frames fall short, {len(found['frames_too_fast'])} are too fast for a motor"
     )
 
 

@@ -64,6 +64,7 @@ def bake_settings(root: Object, mechanism: Mechanism) -> Settings:
         float(bake.velocity_weight) if bake.soften else 0.0,
         float(bake.velocity_limit) if bake.soften else float("inf"),
         bool(bake.joint_limits),
+        bool(bake.guarantee),
     )
 
 

@@ -124,13 +124,18 @@ class RobikBake(PropertyGroup):
     samples: IntProperty(
         name="Samples per Frame", description="How often the motion is solved and keyed within each frame", min=1, max=100, default=1
     )
+    guarantee: BoolProperty(
+        name="Keep Motor Speeds",
+        description="Never turn a motor faster than it can: the robot lags behind what is too quick for it",
+        default=True,
+    )
     soften: BoolProperty(name="Soften", description="Hold back bodies that would turn faster than the speed limit")
     velocity_limit: FloatProperty(
         name="Speed Limit", description="Above this speed of turning a body is held back [rad/s]", min=0.01, default=5.0, soft_max=50.0
     )
     velocity_weight: FloatProperty(name="Softening", description="How strongly speed is held back", min=0.0, default=1e-3, precision=5)
     state_weight: FloatProperty(
-        name="Stillness", description="Pull towards the frame before, where the targets leave freedom", min=1e-12, default=1e-6, precision=8
+        name="Stillness", description="Pull towards the frame before, where the targets leave freedom", min=1e-12, default=1e-7, precision=8
     )
     joint_limits: BoolProperty(name="Joint Limits", description="Keep every joint within its limits", default=True)
 

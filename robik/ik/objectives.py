@@ -44,6 +44,9 @@ class Settings:
         velocity_weight: of the velocity regularizer; 0 leaves it out.
         velocity_limit: angular velocity of any body above which the regularizer acts [rad/s].
         joint_limits: whether the joints' limits hold.
+        enforce_velocity: whether every actuator keeps its own velocity limit from frame to frame, whatever that costs in tracking; the
+            regularizer bends the motion smoothly before, if it is on. Actuators of balls and of joints that close a loop are not held;
+            `Report.too_fast` tells where they would have to be.
 
     Raises:
         ClipError: names the setting and what would be right.
@@ -55,6 +58,7 @@ class Settings:
     velocity_weight: float = 0.0
     velocity_limit: float = inf
     joint_limits: bool = True
+    enforce_velocity: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com_weight", _weights(self.com_weight, "com_weight"))
@@ -81,7 +85,8 @@ class Settings:
 
 
 def load_settings(path: str | Path) -> Settings:
-    """Reads `SETTINGS.json`: targets, com_weight, state_weight, velocity_weight, velocity_limit, joint_limits, all optional.
+    """Reads `SETTINGS.json`: targets, com_weight, state_weight, velocity_weight, velocity_limit, joint_limits, enforce_velocity, each of
+    them optional.
 
     Raises:
         FormatError: names the file and the entry that is wrong.
@@ -97,7 +102,7 @@ def settings_from(data: Any) -> Settings:
     """Settings of plain data, as `SETTINGS.json` holds them."""
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
-    known = {"targets", "com_weight", "state_weight", "velocity_weight", "velocity_limit", "joint_limits"}
+    known = {"targets", "com_weight", "state_weight", "velocity_weight", "velocity_limit", "joint_limits", "enforce_velocity"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     fields = dict(data)
@@ -112,8 +117,9 @@ def settings_from(data: Any) -> Settings:
     for name in ("state_weight", "velocity_weight", "velocity_limit"):
         if name in fields and (isinstance(fields[name], bool) or not isinstance(fields[name], (int, float))):
             raise ClipError(f"{name} must be a number, not {fields[name]!r}")
-    if not isinstance(fields.get("joint_limits", True), bool):
-        raise ClipError(f"joint_limits must be true or false, not {fields['joint_limits']!r}")
+    for name in ("joint_limits", "enforce_velocity"):
+        if not isinstance(fields.get(name, True), bool):
+            raise ClipError(f"{name} must be true or false, not {fields[name]!r}")
     return Settings(weights, **fields)
 
 

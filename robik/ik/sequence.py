@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from robik.ik.sqp import CONVERGED, hold, minimise
+from robik.ik.sqp import CONVERGED, HELD, hold, minimise
 from robik.ik.terms import objective
 from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import eliminate
@@ -90,18 +90,34 @@ def _predict(flat, memory, work, goals, limits):
     if limits and hold(flat, guess, work):
         eliminate(flat, last, work.e)
     residual = pull_back(flat, guess, work.e, work.correction, work.right)
-    good = residual <= flat.accepted[0] and not (limits and _beyond(flat, guess))
+    good = residual <= flat.accepted[0] and not (limits and _beyond(flat, guess, work))
     if not (good and objective(flat, guess, goals) <= objective(flat, last, goals)):
         copy_placement(last, guess)
 
 
 @njit(cache=True)
-def _beyond(flat, now):
-    for i in range(flat.lower.shape[0]):
+def _beyond(flat, now, work):
+    for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
-        if at >= 0 and (now.q[at] < flat.lower[i] - 1e-12 or now.q[at] > flat.upper[i] + 1e-12):
+        if at >= 0 and (now.q[at] < work.lower[i] - HELD or now.q[at] > work.upper[i] + HELD):
             return True
     return False
+
+
+@njit(cache=True)
+def _bound(flat, goals, work, last, limits):
+    """Sets the frame's bounds: the limits, and what each coordinate can reach from where it was; returns whether there are any."""
+    bounded = limits
+    for i in range(work.lower.shape[0]):
+        at = flat.dof_q[i]
+        if at >= 0:
+            work.lower[i] = flat.lower[i] if limits else -np.inf
+            work.upper[i] = flat.upper[i] if limits else np.inf
+            if goals.reach[i] < np.inf:
+                bounded = True
+                work.lower[i] = max(work.lower[i], last.q[at] - goals.reach[i])
+                work.upper[i] = min(work.upper[i], last.q[at] + goals.reach[i])
+    return bounded
 
 
 @njit(cache=True)
@@ -111,8 +127,9 @@ def solve_frame(flat, goals, work, memory, limits, most):
     Returns what `minimise` does.
     """
     last, guess = memory.last, memory.guess
-    _predict(flat, memory, work, goals, limits)
-    result = minimise(flat, guess, goals, work, limits, most)
+    bounded = _bound(flat, goals, work, last, limits)
+    _predict(flat, memory, work, goals, bounded)
+    result = minimise(flat, guess, goals, work, bounded, most)
     for i in range(memory.recent.shape[0]):
         memory.earlier[i] = memory.recent[i]
     difference(flat, guess.q, last.q, memory.recent)
@@ -127,8 +144,9 @@ def solve_frame(flat, goals, work, memory, limits, most):
 
 
 @njit(cache=True, nogil=True)
-def solve_frames(flat, goals, work, memory, output, start, stop, position, rotation, com, threshold, limits, most):
-    """Frames `start` to `stop` of the targets `position` (T, t, 3), `rotation` (T, t, 3, 3), `com` (T, 3), `threshold` (T,)."""
+def solve_frames(flat, goals, work, memory, output, start, stop, position, rotation, com, threshold, dt, speed, limits, most):
+    """Frames `start` to `stop` of the targets `position` (T, t, 3), `rotation` (T, t, 3, 3), `com` (T, 3), with `threshold` and `dt` (T,)
+    of each frame, and `speed` (d,) that no coordinate may exceed."""
     for k in range(start, stop):
         for i in range(3):
             goals.com[i] = com[k, i]
@@ -137,6 +155,8 @@ def solve_frames(flat, goals, work, memory, output, start, stop, position, rotat
                 for j in range(3):
                     goals.rotation[t, i, j] = rotation[k, t, i, j]
         goals.threshold[0] = threshold[k]
+        for i in range(speed.shape[0]):
+            goals.reach[i] = speed[i] * dt[k] if speed[i] < np.inf else np.inf
         value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most)
         now = memory.last
         for i in range(now.q.shape[0]):

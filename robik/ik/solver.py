@@ -62,9 +62,11 @@ class Solver:
                 state_weight=np.array([settings.state_weight]),
                 velocity_weight=np.zeros(1),
                 threshold=np.array([np.inf]),
+                reach=np.full(len(self.flat.before), np.inf),
             )
         )
         self._work = new_work(self.flat, self.topology.rest)
+        self._speed = self._speeds()
 
     def _anchor(self, name: str) -> tuple[int, np.ndarray, np.ndarray]:
         """Body, point and axes of a frame in the body's state frame, which has the world's orientation in the rest pose."""
@@ -100,14 +102,48 @@ class Solver:
             thresholds[1:] = np.where(angle < PI, 4.0 * np.sin(0.5 * np.minimum(angle, PI)) ** 2, np.inf)
         return thresholds
 
+    def _speeds(self) -> np.ndarray:
+        """What the actuators' coordinates may move by in a second (d,); infinite where they are not to be held to it."""
+        speed = np.full(len(self.flat.before), np.inf)
+        for joint in self.mechanism.actuated if self.settings.enforce_velocity else ():
+            for name in joint.coordinate_names:
+                if name in self.topology.dofs:
+                    speed[self.topology.dofs[name][0]] = joint.velocity_limit
+        return speed
+
+    def frame_times(self, times: np.ndarray) -> np.ndarray:
+        """Δt into each frame (T,) [s]; infinite for the first, which may be anywhere."""
+        return np.concatenate([[np.inf], np.diff(times)])
+
     def solve(
-        self, output: Output, start: int, stop: int, position: np.ndarray, rotation: np.ndarray, com: np.ndarray, threshold: np.ndarray
+        self,
+        output: Output,
+        start: int,
+        stop: int,
+        position: np.ndarray,
+        rotation: np.ndarray,
+        com: np.ndarray,
+        threshold: np.ndarray,
+        dt: np.ndarray,
     ) -> None:
         """Solves frames `start` to `stop` of the arrays into `output`."""
         solve_frames(
-            self.flat, self._goals, self._work, self._memory, output, start, stop, position, rotation, com, threshold,
-            self.settings.joint_limits, MOST_ITERATIONS,
-        )  # fmt: skip
+            self.flat,
+            self._goals,
+            self._work,
+            self._memory,
+            output,
+            start,
+            stop,
+            position,
+            rotation,
+            com,
+            threshold,
+            dt,
+            self._speed,
+            self.settings.joint_limits,
+            MOST_ITERATIONS,
+        )
 
     def room(self, frames: int) -> Output:
         """An empty output for so many frames."""

@@ -32,14 +32,14 @@ STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum tha
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
 ROUNDED = 1e-5  # where a weakly held direction ends in the objective's rounding
 LARGEST_TURN = 0.5  # rad in one step
+HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
 MOST_CORRECTIONS = 3  # of a step, back into the valley
-MOST_RELEASES = 4  # of one held coordinate in one frame, against zigzag
 CONVERGED, STALLED, EXHAUSTED = 0, 1, 2
 
 
 @referable
 class Work(NamedTuple):
-    """Scratch of the solver, allocated once per mechanism."""
+    """Scratch of the solver, allocated once per mechanism, and the frame's bounds on scalar coordinates, `lower` and `upper` (d,)."""
 
     e: Elimination
     terms: Terms
@@ -53,9 +53,12 @@ class Work(NamedTuple):
     multiplier: np.ndarray
     leaders: np.ndarray
     reduced: np.ndarray
-    released: np.ndarray
+    R: np.ndarray
+    slope: np.ndarray
     vectors: np.ndarray
     shares: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
 
 
 def new_work(flat: Flat, q: np.ndarray) -> Work:
@@ -75,9 +78,12 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
             multiplier=np.zeros(rows),
             leaders=np.zeros(d, np.int64),
             reduced=np.zeros(d),
-            released=np.zeros(d, np.int64),
+            R=np.zeros((d, d)),
+            slope=np.zeros(d),
             vectors=np.zeros((d, d)),
             shares=np.zeros(d),
+            lower=np.full(d, -np.inf),
+            upper=np.full(d, np.inf),
         )
     )
 
@@ -197,10 +203,10 @@ def _newton(work, n):
     """Solves H z = -gradient over the n leaders into `work.reduced`; returns whether H was positive definite."""
     for a in range(n):
         work.reduced[a] = -work.gradient[work.leaders[a]]
-    _copy_reduced(work.K, work.leaders, n, work.H)
+    _copy_reduced(work.R, work.leaders, n, work.H)
     exact = _cholesky(work.H, n)
     if not exact:
-        _copy_reduced(work.K, work.leaders, n, work.H)
+        _copy_reduced(work.R, work.leaders, n, work.H)
         diagonalise(work.H, work.vectors, n)
     _solve_factored(work, n, exact)
     return exact
@@ -210,11 +216,11 @@ def _newton(work, n):
 def hold(flat, now, work):
     """Puts coordinates that lie beyond their bounds onto them and holds them there; returns whether any did."""
     found = False
-    for i in range(flat.lower.shape[0]):
+    for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
-        if at >= 0 and (now.q[at] < flat.lower[i] or now.q[at] > flat.upper[i]):
-            bound = flat.lower[i] if now.q[at] < flat.lower[i] else flat.upper[i]
-            if abs(now.q[at] - bound) > 1e-12 or work.e.free[i]:
+        if at >= 0 and (now.q[at] < work.lower[i] or now.q[at] > work.upper[i]):
+            bound = work.lower[i] if now.q[at] < work.lower[i] else work.upper[i]
+            if abs(now.q[at] - bound) > HELD or work.e.free[i]:
                 now.q[at] = bound
                 work.e.free[i] = False
                 found = True
@@ -222,36 +228,49 @@ def hold(flat, now, work):
 
 
 @njit(cache=True)
-def _reach(flat, now, work):
-    """How much of the step fits before a free coordinate meets its bound."""
-    reach = 1.0
-    for i in range(flat.lower.shape[0]):
+def _reach(flat, now, work, direction):
+    """How much of a direction fits, after the step so far, before a free coordinate meets its bound; and which one does, -1 for none."""
+    reach, who = 1.0, -1
+    for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
-        if at >= 0 and work.e.free[i] and work.step[i] != 0.0:
-            bound = flat.lower[i] if work.step[i] < 0.0 else flat.upper[i]
-            reach = min(reach, max(0.0, (bound - now.q[at]) / work.step[i]))
-    return reach
+        if at >= 0 and work.e.free[i] and abs(direction[i]) > HELD:
+            bound = work.lower[i] if direction[i] < 0.0 else work.upper[i]
+            part = max(0.0, (bound - now.q[at] - work.step[i]) / direction[i])
+            if part < reach:
+                reach, who = part, i
+    return reach, who
 
 
 @njit(cache=True)
 def _model(flat, now, goals, work):
-    """Multipliers and the reduced gradient and Hessian at `now`; lists the leaders, those that are held last.
-
-    Returns the number of free and of all leaders.
-    """
-    d = work.gradient.shape[0]
-    for i in range(d):
+    """Fills `work.slope` and `work.K` with gradient and Hessian of the Lagrangian at `now`, and lets go of coordinates off their bounds."""
+    for i in range(work.slope.shape[0]):
         if not work.e.free[i]:
             q = now.q[flat.dof_q[i]]
-            work.e.free[i] = flat.lower[i] + 1e-12 < q < flat.upper[i] - 1e-12
+            work.e.free[i] = work.lower[i] + HELD < q < work.upper[i] - HELD
     gather(flat, now, goals, work.terms)
     eliminate(flat, now, work.e)
-    gradient(flat, now, work.terms, work.gradient)
-    multipliers(flat, work.e, work.gradient, work.multiplier)
-    reduce_gradient(flat, work.e, work.gradient)
+    gradient(flat, now, work.terms, work.slope)
+    multipliers(flat, work.e, work.slope, work.multiplier)
     hessian(flat, now, goals, work.terms, work.K)
     closure_curvature(flat, now, work.multiplier, work.terms, work.K)
-    reduce_matrix(flat, work.e, work.K)
+
+
+@njit(cache=True)
+def _reduce(flat, now, work, anew):
+    """The model's gradient after the step so far, reduced to the leaders, which are listed, those that are held last; with `anew` the
+    reduced Hessian as well. Returns the number of free and of all leaders."""
+    d = work.slope.shape[0]
+    for i in range(d):
+        work.gradient[i] = work.slope[i]
+        for j in range(d):
+            work.gradient[i] += work.K[i, j] * work.step[j]
+    reduce_gradient(flat, work.e, work.gradient)
+    if anew:
+        for i in range(d):
+            for j in range(d):
+                work.R[i, j] = work.K[i, j]
+        reduce_matrix(flat, work.e, work.R)
     n, total = 0, 0
     for i in range(d):
         if not work.e.follows[i]:
@@ -265,37 +284,58 @@ def _model(flat, now, goals, work):
 
 
 @njit(cache=True)
-def _step(flat, now, work, n, total):
-    """Newton's step of the leaders, and of the held ones those whose multiplier lets go: a quadratic program over the active bounds.
+def _eager(flat, now, work, n, total):
+    """The held leader that the model most wants back between its bounds, -1 for none."""
+    worst, who = 1e-15, -1
+    for h in range(n, total):
+        i = work.leaders[h]
+        force = work.gradient[i]
+        for a in range(n):
+            force += work.R[i, work.leaders[a]] * work.reduced[a]
+        inward = -force if now.q[flat.dof_q[i]] + work.step[i] <= work.lower[i] + HELD else force
+        if inward > worst and work.lower[i] < work.upper[i]:
+            worst, who = inward, i
+    return who
 
-    Fills `work.step`; returns its slope and whether the Hessian was positive definite.
+
+@njit(cache=True)
+def _step(flat, now, work, limits):
+    """Newton's step on the loops and between the bounds, into `work.step`: a quadratic program, solved by an active set.
+
+    From no step at all: to the optimum of the free leaders, or as far as the first bound, which then is held; at the optimum, the held
+    coordinate that most wants back is let go. Returns (slope, whether the last Hessian was positive definite, free leaders).
     """
-    leaders, free = work.leaders, work.e.free
-    while True:
+    d = work.step.shape[0]
+    for i in range(d):
+        work.step[i] = 0.0
+    anew, exact, n = True, True, 0
+    for _ in range(3 * d + 3):
+        n, total = _reduce(flat, now, work, anew)
         exact = _newton(work, n)
-        worst, who = 1e-15, -1
-        for h in range(n, total):
-            i = leaders[h]
-            force = work.gradient[i]
-            for a in range(n):
-                force += work.K[i, leaders[a]] * work.reduced[a]
-            inward = -force if now.q[flat.dof_q[i]] <= flat.lower[i] else force
-            if inward > worst and flat.lower[i] < flat.upper[i] and work.released[i] < MOST_RELEASES:
-                worst, who = inward, h
+        way = work.correction
+        for i in range(d):
+            way[i] = 0.0
+        for a in range(n):
+            way[work.leaders[a]] = work.reduced[a]
+        extend(flat, work.e, way)
+        reach, who = _reach(flat, now, work, way) if limits else (1.0, -1)
+        for i in range(d):
+            work.step[i] += reach * way[i]
+        anew = False
+        if who >= 0:
+            work.e.free[who] = False
+            if work.e.follows[who]:
+                eliminate(flat, now, work.e)
+                anew = True
+            continue
+        who = _eager(flat, now, work, n, total)
         if who < 0:
             break
-        work.released[leaders[who]] += 1
-        free[leaders[who]] = True
-        leaders[n], leaders[who] = leaders[who], leaders[n]
-        n += 1
+        work.e.free[who] = True
     slope = 0.0
-    for i in range(work.step.shape[0]):
-        work.step[i] = 0.0
-    for a in range(n):
-        work.step[leaders[a]] = work.reduced[a]
-        slope += work.reduced[a] * work.gradient[leaders[a]]
-    extend(flat, work.e, work.step)
-    return slope, exact
+    for i in range(d):
+        slope += work.slope[i] * work.step[i]
+    return slope, exact, n
 
 
 @njit(cache=True)
@@ -344,14 +384,13 @@ def _correct(flat, goals, work, limits, exact, n):
 
 @njit(cache=True)
 def _search(flat, now, goals, work, limits, value, slope, turn, exact, n):
-    """Along the step: whole, then as far as the first bound, then by halves, until the objective has fallen enough.
+    """Along the step, whole, then by halves, until the objective has fallen enough.
 
     Where a narrow valley bends away from the step, up to three more Newton steps with the same Hessian lead back into it before the
     step is halved. Returns (share of the step, objective, closure residual), with the share 0 where nothing was found; `work.trial` is
     there.
     """
     scale = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN))
-    reach = _reach(flat, now, work) if limits else 1.0
     noise = 1e-13 * abs(value) + 1e-300
     for attempt in range(30):
         copy_placement(now, work.trial)
@@ -369,10 +408,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, exact, n):
             if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, goals, work, limits, exact, n):
                 break
             residual = _settle(flat, work.trial, work, limits)
-        if attempt == 0 and 0.0 < reach < scale:
-            scale = reach
-        else:
-            scale *= 0.5
+        scale *= 0.5
     return 0.0, value, np.inf
 
 
@@ -381,11 +417,9 @@ def minimise(flat, now, goals, work, limits, most):
     """Improves the assembled placement `now` until it is stationary; returns (objective, iterations, status, residual)."""
     value = objective(flat, now, goals)
     residual = close(flat, now)
-    for i in range(work.released.shape[0]):
-        work.released[i] = 0
     for iteration in range(most):
-        n, total = _model(flat, now, goals, work)
-        slope, exact = _step(flat, now, work, n, total)
+        _model(flat, now, goals, work)
+        slope, exact, n = _step(flat, now, work, limits)
         turn, largest = _largest(flat, work.step)
         if largest <= STEP_TOLERANCE:
             return value, iteration, CONVERGED, residual

@@ -29,7 +29,8 @@ class Goals(NamedTuple):
 
     `body` (t,), `point` (t, 3), `axes` (t, 3, 3): where each target frame sits on its body's state frame; `position_weight`,
     `orientation_weight` (t, 3); `position` (t, 3), `rotation` (t, 3, 3): where it should be; `com`, `com_weight` (3,);
-    `previous_R` (n + 1, 3, 3), `previous_c` (n + 1, 3): s̄; `state_weight`, `velocity_weight`, `threshold` (1,) arrays.
+    `previous_R` (n + 1, 3, 3), `previous_c` (n + 1, 3): s̄; `state_weight`, `velocity_weight`, `threshold` (1,) arrays;
+    `reach` (d,): how far each coordinate may be from where it was.
     """
 
     body: np.ndarray
@@ -46,6 +47,7 @@ class Goals(NamedTuple):
     state_weight: np.ndarray
     velocity_weight: np.ndarray
     threshold: np.ndarray
+    reach: np.ndarray
 
 
 @referable

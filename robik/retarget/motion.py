@@ -25,6 +25,7 @@ class Report:
         residual: (T,) largest closure residual [m]; rotations count by the robot's size.
         iterations: (T,) of the solver.
         velocity: (T, actuators) [rad/s or m/s], the step into each frame.
+        velocity_limit: (actuators,) of the motors, infinite where unknown.
         milliseconds: (T,) of computing each frame.
         short: (frame, why) for each frame in which something was not met.
     """
@@ -36,8 +37,14 @@ class Report:
     residual: np.ndarray
     iterations: np.ndarray
     velocity: np.ndarray
+    velocity_limit: np.ndarray
     milliseconds: np.ndarray
     short: tuple[tuple[int, str], ...]
+
+    @property
+    def too_fast(self) -> np.ndarray:
+        """Indices of the frames that some actuator would have to enter faster than its motor can."""
+        return np.flatnonzero((np.abs(self.velocity) > self.velocity_limit * (1 + 1e-6)).any(axis=1))
 
 
 @dataclass(frozen=True)
@@ -150,6 +157,7 @@ def report_summary(motion: Motion) -> dict:
         "com_error_max_m": _worst(report.com_error),
         "constraint_residual_max": float(report.residual.max()),
         "peak_velocity": motion.peak_velocity(),
+        "frames_too_fast": report.too_fast.tolist(),
         "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],
     }
 

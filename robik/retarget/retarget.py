@@ -51,11 +51,11 @@ class Retargeting:
         frames = len(self.clip.times)
         position, rotation = self.solver.arrays(self.clip.tracks, frames)
         com = np.zeros((frames, 3)) if self.clip.com is None else self.clip.com.copy()  # a frozen array would be compiled for anew
-        threshold = self.solver.thresholds(self.clip.times)
+        threshold, dt = self.solver.thresholds(self.clip.times), self.solver.frame_times(self.clip.times)
         while self._done < frames:
             stop = min(self._done + CHUNK, frames)
             began = perf_counter()
-            self.solver.solve(self._output, self._done, stop, position, rotation, com, threshold)
+            self.solver.solve(self._output, self._done, stop, position, rotation, com, threshold, dt)
             self._milliseconds[self._done : stop] = 1e3 * (perf_counter() - began) / (stop - self._done)
             self._done = stop
             yield stop
@@ -97,7 +97,18 @@ class Retargeting:
             velocity[1:] = np.diff(values, axis=0) / np.diff(self.clip.times)[:, None]
         out = self._output
         short = tuple((k, why) for k in range(frames) if (why := self._why(k, names, apart[k], turned[k], off[k], values[k])))
-        return Report(names, apart, turned, off, out.residual.copy(), out.iterations.copy(), velocity, self._milliseconds.copy(), short)
+        return Report(
+            targets=names,
+            position_error=apart,
+            orientation_error=turned,
+            com_error=off,
+            residual=out.residual.copy(),
+            iterations=out.iterations.copy(),
+            velocity=velocity,
+            velocity_limit=np.array([joint.velocity_limit for joint in self.mechanism.actuated for _ in joint.motions]),
+            milliseconds=self._milliseconds.copy(),
+            short=short,
+        )
 
     def _why(self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float, values: np.ndarray) -> str:
         """What fell short in a frame, in words; empty if nothing did."""

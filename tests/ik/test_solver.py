@@ -61,14 +61,14 @@ def test_walker_does_what_its_actuators_did() -> None:
     assert motion.report.iterations.mean() <= 3
 
 
-def pulled_apart(frames: int, fps: float, far: float) -> TargetClip:
-    """Feet pulled up and down apart, and the hips aside, beyond any reach and back."""
-    t = np.arange(frames) / fps
+def pulled_apart(frames: int, fps: float, far: float, still: int = 0) -> TargetClip:
+    """Feet pulled up and down apart, and the hips aside, beyond any reach and back; then `still` frames at rest."""
+    t = np.arange(frames + still) / fps
     rest = {f.name: WALKER.bodies[WALKER.body_index[f.body]].pose @ f.pose for f in WALKER.frames}
-    swing = far * np.sin(np.pi * t / t[-1]) ** 2
+    swing = far * np.sin(np.pi * np.minimum(t / t[frames - 1], 1.0)) ** 2
     ways = {"foot_l": (0.0, 0.0, 1.0), "foot_r": (0.0, 0.3, -1.0), "pelvis": (0.5, 0.5, 0.0)}
     return TargetClip(
-        t, {n: Track(np.array(rest[n].position) + swing[:, None] * w, np.tile(rest[n].quaternion, (frames, 1))) for n, w in ways.items()}
+        t, {n: Track(np.array(rest[n].position) + swing[:, None] * w, np.tile(rest[n].quaternion, (len(t), 1))) for n, w in ways.items()}
     )
 
 
@@ -147,3 +147,20 @@ def test_gears_keep_their_ratio() -> None:
     drive = motion.values[:, 0]
     elbow = 0.5 * drive
     np.testing.assert_allclose(turned, drive + elbow + elbow - 0.3 * elbow**2 + 0.1 * elbow**3, atol=1e-9)
+
+
+@pytest.mark.parametrize("fps", [24.0, 240.0])
+def test_enforced_velocities_hold_in_every_frame(fps: float) -> None:
+    wild = pulled_apart(int(0.7 * fps), fps, 0.4, still=int(fps))
+    free, held = retarget(WALKER, wild), retarget(WALKER, wild, Settings(enforce_velocity=True))
+    assert free.report is not None
+    assert held.report is not None
+    assert len(free.report.too_fast) > 2
+    assert len(held.report.too_fast) == 0
+    assert held.report.residual.max() < CLOSED
+    limits = np.array([joint.velocity_limit for joint in WALKER.actuated])
+    assert (np.abs(np.diff(held.values, axis=0)) * fps <= limits * (1 + 1e-9)).all()
+    assert np.nanmax(held.report.position_error[-1]) < 1e-6  # it lags, and catches up
+    easy = walker_clip(WALKER, fps)
+    same = retarget(WALKER, easy, Settings(enforce_velocity=True)).values
+    np.testing.assert_allclose(same[5:], retarget(WALKER, easy).values[5:], atol=1e-6)
