@@ -178,6 +178,41 @@ def tree_joints(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("name", LOOPED)
+def test_looped_robots_move_as_their_joints_say(name: str) -> None:
+    path = shared(f"{name}/robot.urdf")
+    robot = load_robot(path)
+    rest = np.array([v for j in robot.actuated for v in j.rest])
+    values = rest + np.random.default_rng(5).uniform(-0.1, 0.1, (5, len(rest)))
+    position, quaternion, residual = body_poses(robot, values, None)
+    assert residual.max() < 1e-10
+    types = {j.name: j.type for j in robot.joints}
+    for row, p, q in zip(values, position, quaternion, strict=True):
+        T = np.tile(np.eye(4), (len(p), 1, 1))
+        T[:, :3, :3], T[:, :3, 3] = Rotation.from_quat(q, scalar_first=True).as_matrix(), p
+        motors = dict(zip(robot.actuators, row, strict=True))
+        at = {body: T[i] for body, i in robot.body_index.items()}
+        for element in ElementTree.parse(path).getroot().findall("joint"):
+            joint_name = element.get("name", "")
+            parent, child = (element.find(end).get("link", "") for end in ("parent", "child"))  # type: ignore[union-attr]
+            moved = np.linalg.inv(at[parent] @ transform(element.find("origin"))) @ at[child]
+            assert np.allclose(moved[:3, 3], 0, atol=1e-9)
+            turn = Rotation.from_matrix(moved[:3, :3])
+            if joint_name in motors:
+                wanted = Rotation.from_rotvec([0, 0, motors[joint_name]])  # all motors of these robots turn about z
+                assert (turn.inv() * wanted).magnitude() < 1e-9
+            elif types[joint_name] == "revolute":
+                axis = [float(v) for v in element.find("axis").get("xyz", "").split()]  # type: ignore[union-attr]
+                assert np.allclose(turn.apply(axis), axis, atol=1e-9)
+            elif types[joint_name] == "universal":
+                assert abs(turn.as_matrix()[0, 1]) < 1e-9  # its x axis, on the parent, stays square to its y axis, on the child
+            elif types[joint_name] == "fixed":
+                assert turn.magnitude() < 1e-9
+        for closer in robot.joints:
+            if closer.name.startswith("closedloop") and closer.name not in tree_joints(path):
+                assert np.allclose(at[closer.parent], at[closer.child], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", LOOPED)
 def test_looped_robots_have_their_loops_mobility_and_motors(name: str) -> None:
     imported = import_robot(shared(f"{name}/robot.urdf"))
     found = inspect(imported.mechanism)
