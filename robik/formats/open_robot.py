@@ -13,9 +13,9 @@ import numpy as np
 
 from robik.errors import MechanismError
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Pose
+from robik.mechanism.constraints import rotation_vector_matrix
 from robik.mechanism.joints import SLIDES, TURNS
 from robik.mechanism.pose import IDENTITY
-from robik.mechanism.topology import rotation_vector_matrix
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from robik.kinematics.assembly import prepared
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
 from robik.mechanism.topology import build_topology
-from robik.retarget.clip import Track
 from robik.structs import by_reference
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 PI = np.pi
+Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame
 
 
 class Solver:
@@ -80,17 +80,17 @@ class Solver:
         forget(self.flat, self._memory, self.topology.rest)
         self._work.e.free[:] = True
 
-    def arrays(self, tracks: Mapping[str, Track], frames: int) -> tuple[np.ndarray, np.ndarray]:
-        """Targets as (T, t, 3) positions and (T, t, 3, 3) rotations; sets the weights, zero for what a track leaves open."""
+    def arrays(self, targets: Targets, frames: int) -> tuple[np.ndarray, np.ndarray]:
+        """Targets as (T, t, 3) positions and (T, t, 3, 3) rotations; sets the weights, zero for what a target leaves open."""
         position, rotation = np.zeros((frames, len(self.names), 3)), np.zeros((frames, len(self.names), 3, 3))
         for i, name in enumerate(self.names):
-            track, weights = tracks[name], self.settings.weights(name)
-            self._goals.position_weight[i] = weights.position if track.position is not None else 0.0
-            self._goals.orientation_weight[i] = weights.orientation if track.quaternion is not None else 0.0
-            if track.position is not None:
-                position[:, i] = track.position
-            if track.quaternion is not None:
-                rotation[:, i] = quaternion_matrices(track.quaternion)
+            (places, turns), weights = targets[name], self.settings.weights(name)
+            self._goals.position_weight[i] = weights.position if places is not None else 0.0
+            self._goals.orientation_weight[i] = weights.orientation if turns is not None else 0.0
+            if places is not None:
+                position[:, i] = places
+            if turns is not None:
+                rotation[:, i] = quaternion_matrices(turns)
         return position, rotation
 
     def thresholds(self, times: np.ndarray) -> np.ndarray:

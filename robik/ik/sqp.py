@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from robik.ik.dense import cholesky, copy_chosen, diagonalise, solve_factored
 from robik.ik.terms import Terms, closure_curvature, gather, gradient, hessian, new_terms, objective
 from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import (
@@ -25,7 +26,8 @@ from robik.kinematics.elimination import (
     refactor,
 )
 from robik.kinematics.kernels import Placement, close, copy_placement, move, new_placement, place
-from robik.mechanism.topology import HINGE, SLIDE, Flat
+from robik.mechanism.constraints import HINGE, SLIDE
+from robik.mechanism.topology import Flat
 from robik.structs import by_reference, referable
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
@@ -104,111 +106,16 @@ def _largest(flat, step):
 
 
 @njit(cache=True)
-def _cholesky(H, n):
-    """Factors the lower triangle of H[:n, :n] in place; False where it is not positive definite."""
-    top = 0.0
-    for i in range(n):
-        top = max(top, abs(H[i, i]))
-    for i in range(n):
-        for j in range(i + 1):
-            s = H[i, j]
-            for k in range(j):
-                s -= H[i, k] * H[j, k]
-            if i == j:
-                if not s > 1e-14 * top:
-                    return False
-                H[i, i] = np.sqrt(s)
-            else:
-                H[i, j] = s / H[j, j]
-    return True
-
-
-@njit(cache=True)
-def _solve_factored(work, n, exact):
-    """Solves for `work.reduced` in place: by Cholesky's factor where the Hessian was positive definite (`exact`), else by eigenvectors
-    with the absolute eigenvalues."""
-    H, V, b = work.H, work.vectors, work.reduced
-    if exact:
-        for i in range(n):
-            s = b[i]
-            for k in range(i):
-                s -= H[i, k] * b[k]
-            b[i] = s / H[i, i]
-        for i in range(n - 1, -1, -1):
-            s = b[i]
-            for k in range(i + 1, n):
-                s -= H[k, i] * b[k]
-            b[i] = s / H[i, i]
-        return
-    top, shares = 1e-300, work.shares
-    for k in range(n):
-        top = max(top, abs(H[k, k]))
-    for k in range(n):
-        shares[k] = 0.0
-        for a in range(n):
-            shares[k] += V[a, k] * b[a]
-        shares[k] /= max(abs(H[k, k]), 1e-12 * top)
-    for a in range(n):
-        b[a] = 0.0
-        for k in range(n):
-            b[a] += shares[k] * V[a, k]
-
-
-@njit(cache=True)
-def diagonalise(H, V, n):
-    """In place: the symmetric H[:n, :n] becomes diagonal and V[:n, :n] its eigenvectors, column by column, by Jacobi's rotations.
-
-    It is called only where a step meets negative curvature; linking LAPACK for that would double the time to compile.
-    """
-    for i in range(n):
-        for j in range(n):
-            V[i, j] = 1.0 if i == j else 0.0
-    for _ in range(30):
-        off, on = 0.0, 0.0
-        for i in range(n):
-            on += H[i, i] * H[i, i]
-            for j in range(i):
-                off += H[i, j] * H[i, j]
-        if off <= 1e-24 * on:
-            return
-        for p in range(n):
-            for q in range(p + 1, n):
-                if H[p, q] == 0.0:
-                    continue
-                theta = 0.5 * (H[q, q] - H[p, p]) / H[p, q]
-                t = 1.0 / (abs(theta) + np.sqrt(theta * theta + 1.0))
-                if theta < 0.0:
-                    t = -t
-                c = 1.0 / np.sqrt(t * t + 1.0)
-                s = t * c
-                for k in range(n):
-                    a, b = H[k, p], H[k, q]
-                    H[k, p], H[k, q] = c * a - s * b, s * a + c * b
-                    a, b = V[k, p], V[k, q]
-                    V[k, p], V[k, q] = c * a - s * b, s * a + c * b
-                for k in range(n):
-                    a, b = H[p, k], H[q, k]
-                    H[p, k], H[q, k] = c * a - s * b, s * a + c * b
-
-
-@njit(cache=True)
-def _copy_reduced(K, leaders, n, H):
-    for a in range(n):
-        for b in range(n):
-            H[a, b] = K[leaders[a], leaders[b]]
-
-
-@njit(cache=True)
 def _newton(work, n):
     """Solves H z = -gradient over the n leaders into `work.reduced`; returns whether H was positive definite."""
     for a in range(n):
         work.reduced[a] = -work.gradient[work.leaders[a]]
-    _copy_reduced(work.R, work.leaders, n, work.H)
-    exact = _cholesky(work.H, n)
+    copy_chosen(work.R, work.leaders, n, work.H)
+    exact = cholesky(work.H, n)
     if not exact:
-        _copy_reduced(work.R, work.leaders, n, work.H)
+        copy_chosen(work.R, work.leaders, n, work.H)
         diagonalise(work.H, work.vectors, n)
-    _solve_factored(work, n, exact)
+    solve_factored(work.H, work.vectors, n, exact, work.reduced, work.shares)
     return exact
 
 
@@ -369,7 +276,7 @@ def _correct(flat, goals, work, limits, exact, n):
     reduce_gradient(flat, e, work.correction)
     for a in range(n):
         z[a] = -work.correction[leaders[a]]
-    _solve_factored(work, n, exact)
+    solve_factored(work.H, work.vectors, n, exact, work.reduced, work.shares)
     for i in range(work.correction.shape[0]):
         work.correction[i] = 0.0
     for a in range(n):

@@ -19,7 +19,8 @@ from numba import njit
 
 from robik.kinematics.kernels import carved, rotate
 from robik.kinematics.rotations import cross
-from robik.mechanism.topology import OFFSET, Flat
+from robik.mechanism.constraints import OFFSET
+from robik.mechanism.topology import Flat
 from robik.structs import by_reference, referable
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from robik.kinematics.rotations import quaternion_matrices
+from robik.mechanism.constraints import joint_matrices
 from robik.mechanism.joints import SLIDES, TURNS
 from robik.mechanism.model import Joint
 from robik.mechanism.pose import matrix_quaternion
-from robik.mechanism.topology import Topology, joint_matrices
+from robik.mechanism.topology import Topology
 
 
 def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:

@@ -13,9 +13,10 @@ from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.frames import own_frames, robot_com
 from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
 from robik.kinematics.rotations import matrix_to_quaternion
+from robik.mechanism.constraints import BALL, drive_rows, turn_matrix
 from robik.mechanism.model import Joint, Mechanism
 from robik.mechanism.pose import Pose, matrix_quaternion
-from robik.mechanism.topology import BALL, build_topology, drive_rows, turn_matrix
+from robik.mechanism.topology import build_topology
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 

@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 
 from robik.kinematics.rotations import between, cross, multiply, turned
-from robik.mechanism.topology import BALL, HINGE, OFFSET, SLIDE, Flat
+from robik.mechanism.constraints import BALL, HINGE, OFFSET, SLIDE
+from robik.mechanism.topology import Flat
 from robik.structs import by_reference, referable
 
 

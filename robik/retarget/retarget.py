@@ -49,7 +49,8 @@ class Retargeting:
     def steps(self) -> Iterator[int]:
         """Solves chunk by chunk and yields how many frames are done."""
         frames = len(self.clip.times)
-        position, rotation = self.solver.arrays(self.clip.tracks, frames)
+        targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
+        position, rotation = self.solver.arrays(targets, frames)
         com = np.zeros((frames, 3)) if self.clip.com is None else self.clip.com.copy()  # a frozen array would be compiled for anew
         threshold, dt = self.solver.thresholds(self.clip.times), self.solver.frame_times(self.clip.times)
         while self._done < frames:

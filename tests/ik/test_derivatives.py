@@ -11,7 +11,6 @@ from robik.ik.solver import Solver
 from robik.ik.terms import closure_curvature, gather, gradient, hessian, new_terms, objective
 from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
-from robik.retarget.clip import Track
 
 
 def everything() -> Mechanism:
@@ -40,8 +39,8 @@ def solver(request: pytest.FixtureRequest) -> Solver:
     weighed = Settings(state_weight=0.3, velocity_weight=1e-2, velocity_limit=1.0, com_weight=(0.5, 1.0, 2.0))
     made = Solver(mechanism, names, weighed, has_com=True)
     rng = np.random.default_rng(1)
-    tracks = {name: Track(rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.8, 0.0]])) for name in names}
-    position, rotation = made.arrays(tracks, 1)
+    targets = {name: (rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.8, 0.0]])) for name in names}
+    position, rotation = made.arrays(targets, 1)
     goals = made._goals
     goals.position[:], goals.rotation[:], goals.com[:] = position[0], rotation[0], rng.normal(size=3)
     goals.velocity_weight[0], goals.threshold[0] = 1e-2, 1e-2

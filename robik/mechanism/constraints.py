@@ -1,0 +1,104 @@
+"""What a joint is in equations: its frames, the elementary motions it is made of, the rows that hold what it does not leave free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from robik.mechanism.joints import MOTIONS, SLIDES, TURNS
+from robik.mechanism.model import Joint
+from robik.mechanism.pose import matrix_quaternion
+
+SLIDE, HINGE, BALL = 0, 1, 2  # kinds of elementary motion
+OFFSET, DOT = 0, 1  # kinds of closure row
+
+
+def joint_matrices(joint: Joint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A joint's frames in the rest pose: parent side (3, 3) with its origin (3,), both as if all coordinates were zero, and the
+    child side (3, 3); world coordinates."""
+    child = joint.matrix
+    parent = child @ turn_matrix(joint, joint.rest).T
+    values = dict(zip(joint.motions, joint.rest, strict=True))
+    return parent, np.array(joint.position) - parent @ [values.get(name, 0.0) for name in SLIDES], child
+
+
+def turn_matrix(joint: Joint, values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """The rotation (3, 3) of a joint's child side against its parent side, at the given value per motion [rad or m]."""
+    turns = dict(zip(joint.motions, values, strict=True))
+    if joint.is_ball:
+        return rotation_vector_matrix(np.array([turns["rx"], turns["ry"], turns["rz"]]))
+    matrix = np.eye(3)
+    for k, name in enumerate(TURNS):
+        if name in turns:
+            matrix = matrix @ rotation_vector_matrix(turns[name] * np.eye(3)[k])
+    return matrix
+
+
+def rotation_vector_matrix(v: np.ndarray) -> np.ndarray:
+    """Rotation matrix (3, 3) of a rotation vector (3,) [rad]."""
+    angle = float(np.linalg.norm(v))
+    if angle == 0.0:
+        return np.eye(3)
+    x, y, z = v / angle
+    k = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+
+
+class ElementaryMotion(NamedTuple):
+    """An elementary motion of a tree joint, as the tree runs through it."""
+
+    name: str
+    kind: int
+    axis: int
+    sign: int
+    rest: list[float]
+    lower: float
+    upper: float
+
+
+def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:
+    """The joint's elementary motions from the tree's parent to the tree's child; backwards and negated where the tree runs from the
+    joint's child to its parent."""
+    sign = -1 if flipped else 1
+    motions, turns = [], []
+    for motion, name, value, (lower, upper) in zip(joint.motions, joint.coordinate_names, joint.rest, joint.limits, strict=True):
+        if joint.is_ball and motion not in SLIDES:
+            turns.append(sign * value)
+            continue
+        kind = SLIDE if motion in SLIDES else HINGE
+        bounds = (lower, upper) if sign > 0 else (-upper, -lower)
+        motions.append(ElementaryMotion(name, kind, MOTIONS.index(motion) % 3, sign, [sign * value], *bounds))
+    if joint.is_ball:
+        rest = matrix_quaternion(rotation_vector_matrix(np.array(turns))).tolist()
+        motions.append(ElementaryMotion(joint.name, BALL, 0, sign, rest, -inf, inf))
+    return motions[::-1] if flipped else motions
+
+
+def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
+    """What the joint does not leave free, as (kind, u, w): the minimal number of rows (paper, III-B)."""
+    rows = [(OFFSET, parent_R[:, k], np.zeros(3)) for k, name in enumerate(SLIDES) if name not in joint.motions]
+    turns = [k for k, name in enumerate(TURNS) if name in joint.motions]
+    if len(turns) == 0:
+        pairs = [(0, 1), (1, 2), (2, 0)]
+    elif len(turns) == 1:
+        pairs = [(turns[0], k) for k in range(3) if k != turns[0]]
+    elif len(turns) == 2:
+        pairs = [(turns[0], turns[1])]
+    else:
+        pairs = []
+    return rows + [(DOT, parent_R[:, i], child_R[:, j]) for i, j in pairs]
+
+
+def drive_rows(joint: Joint, values: Sequence[float] | np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray, float]]:
+    """Rows (kind, u, w, shift) that hold a joint at the given value per motion [rad or m] (paper, III-B, active joints). All three
+    turns are held, those that its own rows lock once more: what is redundant falls out of the elimination."""
+    parent_R, _, child_R = joint_matrices(joint)
+    given = dict(zip(joint.motions, values, strict=True))
+    rows = [(OFFSET, parent_R[:, k], np.zeros(3), given[name]) for k, name in enumerate(SLIDES) if name in given]
+    if any(name in given for name in TURNS):
+        turned = parent_R @ turn_matrix(joint, values)
+        rows += [(DOT, turned[:, i], child_R[:, j], 0.0) for i, j in ((0, 1), (1, 2), (2, 0))]
+    return rows
