@@ -25,7 +25,7 @@ def boxer_clip(boxer: Mechanism, fps: float, seconds: float = 2.0) -> TargetClip
     return TargetClip(t, {"hand": Track(x, np.array([matrix_quaternion(r) for r in R]))})
 
 
-def singular_clip(fps: float, seconds: float = 8.0, sweep: float = 0.95, miss: float = 0.028, period: float = 2.0) -> TargetClip:
+def singular_clip(fps: float, seconds: float = 8.0, sweep: float = 0.9, miss: float = 0.028, period: float = 2.0) -> TargetClip:
     """The hand of an arm like the boxer's with a ball for a shoulder, sweeping to and fro past the vertical (Fig. 7).
 
     Upright, the boxer's upper arm brings the twist axis onto the swing axis. The ball's arm rises to one side and then sweeps from side to

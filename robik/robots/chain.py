@@ -58,7 +58,7 @@ def build() -> Mechanism:
         ]  # fmt: skip
         bodies += [_tube(tube, at, link, axis), _rod(rod, at, link, last=k == LINKS - 1)]
         at, before = at + LINK * link, rod
-    return Mechanism("chain", bodies, joints, (Frame("tool", before, Pose((0.0, 0.0, LINK))),))
+    return Mechanism("chain", tuple(bodies), tuple(joints), (Frame("tool", before, Pose((0.0, 0.0, LINK))),))
 
 
 def _base() -> Body:
