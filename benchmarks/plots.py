@@ -1,0 +1,98 @@
+"""Draws the plots of docs/experiments.md: `python -m benchmarks.plots`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from robik.bench.cases import BALANCED, BOXER, BOXER_LIMIT, BOXER_REGULARIZED, FPS, NAIVE
+from robik.bench.clips import singular_clip
+from robik.bench.measure import compile_all, frame_rates
+from robik.bench.walking import walk_clip
+from robik.retarget.motion import Motion
+from robik.retarget.retarget import retarget
+from robik.retarget.support import margins
+from robik.robots import load
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
+COLORS = ("#d9480f", "#1971c2", "#2f9e44", "#862e9c")
+
+
+def main() -> None:
+    """Draws every plot."""
+    compile_all()
+    plt.rcParams.update({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25})
+    for name, draw in {"boxer_velocities": boxer, "frame_rate": frame_rate, "walker_margin": walker}.items():
+        figure = draw()
+        figure.savefig(FOLDER / f"{name}.png", dpi=110, bbox_inches="tight", metadata={"Software": None})
+        plt.close(figure)
+
+
+def boxer() -> Figure:
+    """Joint speeds through the shoulder's singularity, as Fig. 7: dotted without, solid with the velocity regularizer."""
+    arm, clip = load("boxer"), singular_clip(FPS)
+    naive, regularized = (retarget(arm, clip, settings) for settings in (BOXER, BOXER_REGULARIZED))
+    figure, (whole, near, error) = plt.subplots(3, 1, figsize=(6.4, 5.6), sharex=True, height_ratios=(1.0, 1.4, 0.9), layout="constrained")
+    for axes in (whole, near):
+        for k, name in enumerate(arm.actuators):
+            axes.plot(clip.times, _speed(naive)[:, k], ":", color=COLORS[k], linewidth=1.0)
+            axes.plot(clip.times, _speed(regularized)[:, k], color=COLORS[k], linewidth=1.2, label=name.replace("_", " "))
+    whole.set_ylabel("rad/s")
+    near.set_ylabel("rad/s, magnified")
+    for bound in (-1, 1):
+        near.axhline(bound * BOXER_LIMIT, color="0.5", linewidth=0.8, linestyle="--")
+    near.set_ylim(-9, 8)
+    near.legend(ncols=4, loc="lower center", frameon=False)
+    for motion, style, label in ((naive, ":", "without"), (regularized, "-", "with velocity regularizer")):
+        assert motion.report is not None
+        error.plot(clip.times, 1e3 * motion.report.position_error[:, 0], style, color="0.2", label=label)
+    error.set_ylabel("hand off by, mm")
+    error.set_xlabel("s")
+    error.legend(loc="upper left", frameon=False)
+    return figure
+
+
+def _speed(motion: Motion) -> np.ndarray:
+    assert motion.report is not None
+    return motion.report.velocity
+
+
+def frame_rate() -> Figure:
+    """Time per frame of the dance at several frame rates, as Fig. 6c, and how much of real time that is."""
+    rows = frame_rates(load("dancer"))
+    rates, times = np.array([r["fps"] for r in rows]), np.array([r["ms_per_frame"] for r in rows])
+    figure, axes = plt.subplots(figsize=(4.6, 2.6), layout="constrained")
+    axes.loglog(rates, times, "o-", color=COLORS[0], markersize=4, label="dancer")
+    axes.loglog(rates, 1e3 / rates, "--", color="0.5", linewidth=0.8, label="real time")
+    axes.set_ylim(3e-3, 200)
+    axes.set_xlabel("frames per second of the input")
+    axes.set_ylabel("ms per frame")
+    axes.legend(frameon=False)
+    return figure
+
+
+def walker() -> Figure:
+    """How far inside its support the walker's centre of mass is, without and with a target for it, as Fig. 9 shows it."""
+    robot = load("walker")
+    figure, axes = plt.subplots(figsize=(6.4, 2.4), layout="constrained")
+    for balanced, color, label in ((False, COLORS[0], "feet and pelvis"), (True, COLORS[2], "feet, pelvis low, centre of mass")):
+        clip = walk_clip(robot, 240.0, balanced)
+        motion = retarget(robot, clip, BALANCED if balanced else NAIVE)
+        contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
+        axes.plot(clip.times, 1e3 * margins(robot, motion, contacts), color=color, label=label)
+    axes.axhline(0.0, color="0.3", linewidth=0.8)
+    axes.set_ylabel("CoM inside its support by, mm")
+    axes.set_xlabel("s")
+    axes.set_ylim(-30, 95)
+    axes.legend(frameon=False, loc="upper center", ncols=2)
+    return figure
+
+
+if __name__ == "__main__":
+    main()
