@@ -21,8 +21,9 @@ def _redraw() -> float | None:
     """Keeps the panel up to date as long as something is connected."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+            for region in area.regions if area.type == "VIEW_3D" else ():
+                if region.type == "UI":
+                    region.tag_redraw()
     return REDRAW if play.player() is not None else None
 
 

@@ -11,13 +11,12 @@ from robik.errors import ServoError
 from robik.mechanism import Mechanism
 from robik.retarget.motion import Motion
 from robik.servo.chain import ServoChain, default_chain, load_chain
-from robik.servo.player import Player, PlaySettings, PlayState, Status
+from robik.servo.player import Player, PlaySettings, Status
 from robik.servo.preflight import Preflight, preflight
 
 from .curves import baked_frames, read_motion
 
 CHAIN_EXTENSION = ".servos.json"
-CLOSED = (PlayState.CLOSED, PlayState.FAULT)
 SETTINGS = PlaySettings(heartbeat=1.5)  # Blender's window may hang for a second, while a file is saved; its death ends the thread at once
 
 _player: Player | None = None
@@ -33,13 +32,18 @@ def status() -> Status:
     return _player.status if _player is not None else Status()
 
 
+def is_open() -> bool:
+    """Whether there are servos to speak to: also after most faults, when they may still be powered and can still be stopped."""
+    return _player is not None and _player.is_open
+
+
 def connected() -> Player:
     """The connected player.
 
     Raises:
         ServoError: there is none, or its port is closed.
     """
-    if _player is None or _player.status.state in CLOSED:
+    if _player is None or not _player.is_open:
         raise ServoError(f"no servos are connected ({status().message}); connect first")
     return _player
 

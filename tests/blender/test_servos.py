@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic, sleep
 
 import bpy
 import numpy as np
@@ -41,6 +42,35 @@ def test_plays_on_the_simulated_chain() -> None:
     goals = np.array([arrived[id]["goal_position"] for id in chain.ids])
     assert np.abs(goals - chain.counts(last)).max() <= 1
     assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
+
+
+def test_fault_leaves_the_servos_within_reach() -> None:
+    root = scenes.squats(frames=240)
+    play = installed.module("scene.play")
+    bpy.ops.robik.bake()
+    bpy.ops.robik.connect_servos()
+    bpy.ops.robik.torque_servos(on=True)
+    player, state = play.player(), type(play.status().state)
+    player.play(play.motion_to_play(root, scenes.read(root), bpy.context.scene))
+    _wait_for(state.FAULT)  # nobody beats
+    assert play.is_open()
+    assert play.status().torque
+    assert bpy.ops.robik.torque_servos(on=True) == {"FINISHED"}
+    assert play.status().state is state.HOLDING
+
+    player.play(play.motion_to_play(root, scenes.read(root), bpy.context.scene))
+    _wait_for(state.FAULT)
+    assert bpy.ops.robik.stop_servos(emergency=True) == {"FINISHED"}
+    _wait_for(state.READY)
+    assert not any(servo["torque_enable"] for servo in player.simulator.state().values())
+
+
+def _wait_for(state: str) -> None:
+    """Without a heartbeat."""
+    play, ends = installed.module("scene.play"), monotonic() + 20.0
+    while play.status().state is not state:
+        assert monotonic() < ends, play.status()
+        sleep(0.05)
 
 
 def test_without_servos_it_says_so() -> None:
