@@ -81,7 +81,7 @@ class ROBIK_PT_result(TabPanel):
             return
         line(layout, status(result).capitalize(), "CHECKMARK" if not result.short else "ERROR")
         if torn := _torn(root):
-            line(layout, f"Balance pulls {torn} elsewhere: let it go by setting its Position Weight X and Y to 0 in Character > Advanced", "INFO")
+            line(layout, f"Balance pulls {torn} elsewhere: set its Position Weight X and Y to 0 in Character > Advanced", "INFO")
         column = layout.column(align=True)
         for row in result.targets:
             _jump(column, f"{row.name}   {1e3 * row.position_error:.2f} mm, {degrees(row.orientation_error):.2f}°", row.frame)
@@ -119,12 +119,10 @@ def _load(row: PropertyGroup) -> float:
 
 def _jump(column: UILayout, text: str, frame: int, alert: bool = False) -> None:
     """A row that goes to its frame."""
-    row = column.row(align=True)
+    row = column.split(factor=0.74, align=True)
     row.alert = alert
     row.label(text=text)
-    button = row.row()
-    button.alignment = "RIGHT"
-    button.operator("robik.go_to_frame", text=str(frame), icon="PLAY").frame = frame
+    row.operator("robik.go_to_frame", text=str(frame), icon="PLAY").frame = frame
 
 
 CLASSES = (ROBIK_PT_bake, ROBIK_PT_bake_advanced, ROBIK_PT_result)

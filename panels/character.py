@@ -6,7 +6,7 @@ from robik.errors import RobikError
 
 from ..scene.mapping import check_source
 from ..scene.parts import parts
-from .tab import TabPanel, line, robot_or_hint
+from .tab import FoldedPanel, TabPanel, axes, line, robot_or_hint
 
 
 class ROBIK_UL_targets(UIList):
@@ -51,7 +51,9 @@ class ROBIK_PT_character(TabPanel):
             return
         character = root.robik.robot.character
         line(layout, *_status(character, context))
-        layout.prop(character, "rig")
+        column = layout.column()
+        column.use_property_split, column.use_property_decorate = True, False
+        column.prop(character, "rig")
         row = layout.row()
         row.template_list("ROBIK_UL_targets", "", character, "targets", character, "active", rows=4)
         side = row.column(align=True)
@@ -68,13 +70,11 @@ class ROBIK_PT_character(TabPanel):
             column.prop(character, name)
 
 
-class ROBIK_PT_target_advanced(TabPanel):
+class ROBIK_PT_target_advanced(FoldedPanel):
     """Weights by axis and the offset of the chosen target"""
 
     bl_idname = "ROBIK_PT_target_advanced"
     bl_parent_id = "ROBIK_PT_character"
-    bl_label = "Advanced"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -87,7 +87,9 @@ class ROBIK_PT_target_advanced(TabPanel):
             return
         target = character.targets[character.active]
         layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("position_weight", "orientation_weight", "offset_location", "offset_rotation", "contact"):
+        axes(layout, target, "position_weight", "Position Weight")
+        axes(layout, target, "orientation_weight", "Turn Weight")
+        for name in ("offset_location", "offset_rotation", "contact"):
             layout.column().prop(target, name)
         if target.contact == "HAND":
             layout.prop(target, "phases")
@@ -114,7 +116,7 @@ class ROBIK_PT_balance(TabPanel):
             layout.prop(balance, "margin")
         layout.prop(balance, "pin_feet")
         if balance.source != "NONE":
-            layout.prop(balance, "weight")
+            axes(layout, balance, "weight", "Weight")
 
 
 def problem_of(target: PropertyGroup, context: Context) -> str:
@@ -163,10 +165,11 @@ def _icon(target: PropertyGroup) -> str:
 
 def _draw_target(layout: UILayout, target: PropertyGroup) -> None:
     column = layout.column(align=True)
-    column.prop(target, "source", text="")
+    column.use_property_split, column.use_property_decorate = True, False
+    column.prop(target, "source", text="Follow")
     if target.source is not None and target.source.type == "ARMATURE":
-        column.prop_search(target, "bone", target.source.pose, "bones", text="")
-    column.prop(target, "frame", text="", icon="EMPTY_ARROWS")
+        column.prop_search(target, "bone", target.source.pose, "bones", text="Bone")
+    column.prop(target, "frame", text="Robot Frame", icon="EMPTY_ARROWS")
 
 
 CLASSES = (ROBIK_UL_targets, ROBIK_PT_character, ROBIK_PT_target_advanced, ROBIK_PT_balance)

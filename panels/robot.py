@@ -9,7 +9,7 @@ from ..scene import live
 from ..scene.actuators import data_path
 from ..scene.exact import LARGEST
 from ..scene.parts import parts, robot_of, robots
-from .tab import TabPanel, line, robot_or_hint
+from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 
 class ROBIK_PT_robot(TabPanel):
@@ -43,17 +43,12 @@ class ROBIK_PT_robot(TabPanel):
             layout.operator("robik.show_joints", text=text, icon=icon).show = hidden
 
 
-class ROBIK_PT_motors(TabPanel):
+class ROBIK_PT_motors(FoldedPanel):
     """A slider for each motor; the robot follows"""
 
     bl_idname = "ROBIK_PT_motors"
     bl_parent_id = "ROBIK_PT_robot"
     bl_label = "Motors"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return bool(robots(context.scene))
 
     def draw(self, context: Context) -> None:
         layout = self.layout

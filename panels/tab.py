@@ -1,6 +1,6 @@
 """What all panels of the tab share."""
 
-from bpy.types import Context, Object, Panel, UILayout
+from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
 from robik.errors import RobikError
 
@@ -17,6 +17,18 @@ class TabPanel(Panel):
     bl_category = "RobIK"
 
 
+class FoldedPanel(TabPanel):
+    """Folded away below a panel, once there is a robot."""
+
+    bl_idname = "ROBIK_PT_tab_folded"  # never registered
+    bl_label = "Advanced"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return bool(robots(context.scene))
+
+
 def robot_or_hint(context: Context, layout: UILayout) -> Object | None:
     """The robot that the panels work on; where there is none, a line says what to do, and None."""
     try:
@@ -24,6 +36,13 @@ def robot_or_hint(context: Context, layout: UILayout) -> Object | None:
     except RobikError:
         line(layout, "Import a robot first" if not robots(context.scene) else "Choose a robot above", "INFO")
         return None
+
+
+def axes(layout: UILayout, data: PropertyGroup, name: str, text: str) -> None:
+    """Three numbers of a property, each with its axis."""
+    column = layout.column(align=True)
+    for k, axis in enumerate("XYZ"):
+        column.prop(data, name, index=k, text=f"{text} {axis}" if k == 0 else axis)
 
 
 def line(layout: UILayout, text: str, icon: str = "NONE") -> None:

@@ -84,4 +84,5 @@ def status(result: PropertyGroup) -> str:
     met = result.frames - len({row.frame for row in result.short})
     if met == result.frames:
         return f"good: all {result.frames} samples meet their targets"
-    return f"{met} of {result.frames} samples meet their targets"
+    worst = max([result.com_error, *(row.position_error for row in result.targets)])
+    return f"{met} of {result.frames} samples meet their targets, the others come within {1e3 * worst:.1f} mm"
