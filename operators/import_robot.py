@@ -1,7 +1,5 @@
 """Importing a robot: from the menu, by dropping its file on the viewport, from a script."""
 
-from pathlib import Path
-
 import bpy
 from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, FileHandler, Menu
@@ -87,7 +85,7 @@ class ROBIK_FH_import_robot(FileHandler):
     bl_idname = "ROBIK_FH_import_robot"
     bl_label = "Robot"
     bl_import_operator = "robik.import_robot"
-    bl_file_extensions = ";".join(sorted({Path(extension).suffix for extension in READERS}))
+    bl_file_extensions = ";".join(sorted({f".{extension.rpartition('.')[2]}" for extension in READERS}))
 
     @classmethod
     def poll_drop(cls, context: Context) -> bool:
