@@ -43,7 +43,8 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
         names = [name for name, _ in sorted(robot.coordinates.items(), key=lambda item: item[1])]
         moved = np.abs(q - robot.stored)
         far = f"; {names[int(moved.argmax())]} moved most, by {moved.max():.3g}" if moved.max(initial=0.0) > 1e-9 else ""
-        report.add(f"{len(robot.closers)} loops closed to {gap:.1e} m in the pose found nearest to the stored one{far}")
+        count = "one loop" if len(robot.closers) == 1 else f"{len(robot.closers)} loops"
+        report.add(f"{count} closed to {gap:.1e} m in the pose found nearest to the stored one{far}")
     if float(np.abs(robot.closure(q)[0]).max(initial=0.0)) > CLOSED:
         notes.add(f"the file's numbers are rounded: the loops close to {gap:.1e} m only, which was taken up in their joints")
     mechanism = _mechanism(robot, q, notes)

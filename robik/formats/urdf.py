@@ -23,6 +23,7 @@ from robik.mechanism.pose import Vector
 
 EXTENSION = ".urdf"
 MOST = 50_000_000  # bytes
+MOST_LINKS = 2000
 TYPES = {
     "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free", "planar": "planar",
 }  # fmt: skip
@@ -97,6 +98,8 @@ class _Reader:
         if not links:
             raise FormatError("it has no <link>; a robot needs at least one")
         beside = self.beside or loops_by_name(links)
+        if max(len(links), len(beside.loops)) > MOST_LINKS:
+            raise FormatError(f"it has {len(links)} links and {len(beside.loops)} loops; up to {MOST_LINKS} of each can be read")
         elements = self.root.findall("joint")
         names = [_name(element) for element in elements]
         if twice := [name for name, count in Counter(names).items() if count > 1]:
@@ -158,7 +161,7 @@ class _Reader:
         if inertial is not None:
             pose = _origin(inertial, where)
             com = pose.position
-            mass = _number(inertial.find("mass"), "value", where, 0.0)
+            mass = _number(inertial.find("mass"), "value", f"{where}: its mass", 0.0)
             tensor = inertial.find("inertia")
             xx, yy, zz, xy, xz, yz = (_number(tensor, key, where, 0.0) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
             inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
