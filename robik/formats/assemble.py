@@ -243,20 +243,22 @@ def _values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float, ...]
 
 def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
     """Joints with one motion that can be moved one independently of the other, those near the root first."""
-    _, J = robot.closure(q)
-    followers = {coupling.follower for coupling in robot.couplings}
-    basis = np.eye(len(q))
-    if len(J):
-        _, s, V = np.linalg.svd(J)
+    tied = np.flatnonzero(robot.in_loops)
+    row_of = {int(k): i for i, k in enumerate(tied)}
+    basis = np.eye(len(tied))
+    if len(tied):
+        _, s, V = np.linalg.svd(robot.closure(q)[1][:, tied])
         basis = V[int((s > 1e-7 * max(float(s[0]), 1.0)).sum()) :].T
-    chosen = []
+    followers = {coupling.follower for coupling in robot.couplings}
     depth = robot.moves.sum(axis=1)
+    chosen = set()
     for joint in sorted(robot.hangs_on.values(), key=lambda joint: depth[robot.order[joint.child]]):
-        if len(joint.motions) != 1 or joint.name in followers or not basis.shape[1]:
+        if len(joint.motions) != 1 or joint.name in followers:
             continue
-        row = basis[robot.at[joint.name]]
-        length = float(np.linalg.norm(row))
-        if length > 1e-6:  # what is left when this one is held
-            basis = basis - np.outer(basis @ row, row) / length**2
-            chosen.append(joint.name)
+        row = basis[row_of[robot.at[joint.name]]] if robot.at[joint.name] in row_of else None
+        if row is None:
+            chosen.add(joint.name)
+        elif (length := float(np.linalg.norm(row))) > 1e-6:
+            basis = basis - np.outer(basis @ row, row) / length**2  # what is left when this one is held
+            chosen.add(joint.name)
     return [j.name for j in robot.joints if j.name in chosen]
