@@ -2,7 +2,7 @@
 PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 
-.PHONY: help environment demo test test-library test-installed test-blender extension lint bench clean
+.PHONY: help environment demo test test-library test-installed test-blender test-gui extension lint bench clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -29,6 +29,9 @@ test-blender: ## The tests in Blender's module on Blender 4.2, 4.5, 5.0 and 5.2 
 test-blender-%:
 	@tools/environment .cache/blender-$* $*
 	.cache/blender-$*/bin/python -m pytest -q tests/blender
+
+test-gui: environment ## A walk through a real Blender window, in a Debian of its own below .cache/ (as root, on Debian)
+	tests/gui/run "$$($(PYTHON) -m tools.extension --platform linux-x64 --python 3.13 | cut -d ' ' -f 1)"
 
 extension: environment ## dist/*.zip for this platform (others: make extension PLATFORM=windows-x64, or all)
 	$(PYTHON) -m tools.extension $(if $(PLATFORM),--platform $(PLATFORM))

@@ -1,0 +1,99 @@
+"""A Blender window that a test works in: steps between redraws, mouse, keys, pictures. Runs inside that Blender."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import traceback
+from collections.abc import Callable, Iterator
+from time import monotonic
+
+import bpy
+from bpy.types import Area, Region
+
+PICTURES = "/pictures"
+TAB = "RobIK"
+
+
+def run(steps: Callable[[], Iterator[float]]) -> None:
+    """Takes the steps one by one, the window alive between them; each says how long to wait [s]. Ends Blender, in an error with code 3."""
+    going = steps()
+
+    def step() -> float | None:
+        try:
+            return next(going)
+        except StopIteration:
+            bpy.ops.wm.quit_blender()
+            return None
+        except BaseException:
+            traceback.print_exc()
+            picture("failed")
+            os._exit(3)
+
+    bpy.app.timers.register(step, first_interval=1.0)
+
+
+def until(condition: Callable[[], bool], seconds: float, what: str) -> Iterator[float]:
+    """Waits for a condition.
+
+    Raises:
+        AssertionError: names what did not come.
+    """
+    ends = monotonic() + seconds
+    while not condition():
+        assert monotonic() < ends, f"after {seconds:g} s still not: {what}"
+        yield 0.05
+
+
+def view() -> Area:
+    """The 3D view."""
+    return next(area for area in bpy.context.window_manager.windows[0].screen.areas if area.type == "VIEW_3D")
+
+
+def region(kind: str) -> Region:
+    """A region of the 3D view."""
+    return next(r for r in view().regions if r.type == kind)
+
+
+def here() -> dict[str, object]:
+    """What to override the context with so that an operator runs in the 3D view."""
+    return {"window": bpy.context.window_manager.windows[0], "area": view(), "region": region("WINDOW")}
+
+
+def call(operator: Callable, **properties: object) -> set[str]:
+    """An operator as a button calls it: invoked, with an undo step."""
+    with bpy.context.temp_override(**here()):
+        return operator("INVOKE_DEFAULT", True, **properties)
+
+
+def open_tab() -> Iterator[float]:
+    """Shows the add-on's tab in the sidebar."""
+    view().spaces[0].show_region_ui = True
+    yield 0.5
+    region("UI").active_panel_category = TAB
+    yield 0.5
+
+
+def remember(step: str) -> None:
+    """An undo step for what a script has changed."""
+    with bpy.context.temp_override(**here()):
+        bpy.ops.ed.undo_push(message=step)
+
+
+def key(name: str) -> Iterator[float]:
+    """Presses a key with the mouse over the 3D view."""
+    main = region("WINDOW")
+    xdotool("mousemove", main.x + main.width // 3, bpy.context.window_manager.windows[0].height - main.y - main.height // 2)
+    yield 0.2
+    xdotool("key", name)
+    yield 0.3
+
+
+def xdotool(*words: object) -> None:
+    """What a hand would do."""
+    subprocess.run(["xdotool", *map(str, words)], check=True)
+
+
+def picture(name: str) -> None:
+    """The screen as it is."""
+    subprocess.run(["import", "-window", "root", f"{PICTURES}/{name}.png"], check=False)
