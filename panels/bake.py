@@ -60,8 +60,10 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
         if root is None:
             return
         layout.use_property_split, layout.use_property_decorate = True, False
+        bake = root.robik.robot.bake
         for name in ("joint_limits", "state_weight", "velocity_weight"):
-            layout.prop(root.robik.robot.bake, name)
+            layout.prop(bake, name)
+        line(layout, f"Stillness {bake.state_weight:.1e}, softening {bake.velocity_weight:.1e}")  # fields show six decimals
 
 
 class ROBIK_PT_result(TabPanel):
@@ -81,7 +83,7 @@ class ROBIK_PT_result(TabPanel):
             return
         line(layout, status(result).capitalize(), "CHECKMARK" if not result.short else "ERROR")
         if torn := _torn(root):
-            line(layout, f"Balance pulls {torn} elsewhere: set its Position Weight X and Y to 0 in Character > Advanced", "INFO")
+            line(layout, f"Balance pulls {torn} elsewhere: set its weights for Position X and Y to 0 in Character > Advanced", "INFO")
         column = layout.column(align=True)
         for row in result.targets:
             _jump(column, f"{row.name}   {1e3 * row.position_error:.2f} mm, {degrees(row.orientation_error):.2f}°", row.frame)

@@ -87,8 +87,10 @@ class ROBIK_PT_target_advanced(FoldedPanel):
             return
         target = character.targets[character.active]
         layout.use_property_split, layout.use_property_decorate = True, False
-        axes(layout, target, "position_weight", "Position Weight")
-        axes(layout, target, "orientation_weight", "Turn Weight")
+        layout.label(text="Weights by axis")
+        axes(layout, target, "position_weight", "Position")
+        axes(layout, target, "orientation_weight", "Direction")
+        layout.label(text="Robot frame against what it follows")
         for name in ("offset_location", "offset_rotation", "contact"):
             layout.column().prop(target, name)
         if target.contact == "HAND":
