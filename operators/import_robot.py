@@ -6,7 +6,7 @@ from bpy.types import Context, FileHandler, Menu
 from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 
 from robik.errors import RobikError
-from robik.formats import READERS, load_robot
+from robik.formats import READERS, import_robot
 
 from ..scene.build_robot import Builder
 from ..scene.parts import chosen_robot, show_joints
@@ -30,10 +30,11 @@ class ROBIK_OT_import_robot(Reporting, ImportHelper):
 
     def run(self, context: Context) -> set[str]:
         """Builds the robot and makes it the one that the panels work on."""
-        builder = Builder(load_robot(self.filepath), self.filepath)
+        imported = import_robot(self.filepath)
+        builder = Builder(imported.mechanism, self.filepath)
         root = builder.build(context.scene.collection)
         context.scene.robik.robot = root
-        for warning in builder.warnings:
+        for warning in (*imported.warnings, *builder.warnings):
             self.report({"WARNING"}, warning)
         show_joints(root, False)
         for selected in context.selected_objects:
@@ -57,10 +58,11 @@ class ROBIK_OT_reload_robot(Reporting):
         source = bpy.path.abspath(root.robik.robot.source)
         if not source:
             raise RobikError(f"robot {root.name!r} was not imported from a file, so there is nothing to read again")
-        builder = Builder(load_robot(source), source)
+        imported = import_robot(source)
+        builder = Builder(imported.mechanism, source)
         builder.rebuild(root)
         show_joints(root, False)
-        for warning in builder.warnings:
+        for warning in (*imported.warnings, *builder.warnings):
             self.report({"WARNING"}, warning)
         return {"FINISHED"}
 
