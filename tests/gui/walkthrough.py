@@ -186,7 +186,7 @@ def play_on_servos() -> Iterator[float]:
     picture("07_holding")
     assert call(bpy.ops.robik.play_servos) == {"RUNNING_MODAL"}
     yield from until(lambda: state() == "playing", 20, "playing")
-    yield 0.7
+    yield 2.0
     picture("08_playing")
     yield from key("Escape")
     yield from until(lambda: state() == "holding", 5, "stopped by ESC")
