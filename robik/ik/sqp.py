@@ -335,6 +335,7 @@ def minimise(flat, now, goals, work, limits, most):
             return value, iteration + 1, CONVERGED if largest <= ROUNDED else STALLED, residual
         copy_placement(work.trial, now)
         value, residual = found, gap
-        if exact and scale == 1.0 and largest <= QUADRATIC:
+        rounded = scale * largest <= STEP_TOLERANCE and largest <= ROUNDED  # only rounding is left to go down
+        if rounded or (exact and scale == 1.0 and largest <= QUADRATIC):
             return value, iteration + 1, CONVERGED, residual
     return value, most, EXHAUSTED, residual

@@ -7,6 +7,7 @@ import pytest
 
 from robik import robots
 from robik.bench import boxer_clip, walker_clip
+from robik.bench.clips import chain_clip
 from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
@@ -164,3 +165,11 @@ def test_enforced_velocities_hold_in_every_frame(fps: float) -> None:
     easy = walker_clip(WALKER, fps)
     same = retarget(WALKER, easy, Settings(enforce_velocity=True)).values
     np.testing.assert_allclose(same[5:], retarget(WALKER, easy).values[5:], atol=1e-6)
+
+
+def test_no_frame_goes_round_in_circles_at_its_optimum() -> None:
+    chain = robots.load("chain")
+    motion = retarget(chain, chain_clip(chain, laps=1, frames=500, path="retraced"), Settings(state_weight=1e-3))
+    assert motion.report is not None
+    assert motion.report.iterations.max() < 30
+    assert not motion.report.short
