@@ -16,7 +16,7 @@ from bpy.types import Object, PropertyGroup
 
 from robik.mechanism import JOINT_TYPES
 from robik.mechanism.joints import MOTIONS
-from robik.mechanism.model import SHAPES
+from robik.mechanism.visual import SHAPES
 
 from .exact import LARGEST
 from .workbench import RobikBake, RobikBalance, RobikCharacter, RobikResult, RobikScene

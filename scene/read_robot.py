@@ -8,7 +8,7 @@ from bpy.types import Object
 from robik.errors import RobikError
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 from robik.mechanism.joints import MOTIONS
-from robik.mechanism.model import SHAPES
+from robik.mechanism.visual import SHAPES
 
 from . import exact
 from .parts import local_pose, parts, unit

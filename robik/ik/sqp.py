@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from robik.ik.curvature import closure_curvature
 from robik.ik.dense import cholesky, copy_chosen, diagonalise, solve_factored
-from robik.ik.terms import Terms, closure_curvature, gather, gradient, hessian, new_terms, objective
+from robik.ik.terms import Terms, gather, gradient, hessian, new_terms, objective
 from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import (
     Elimination,

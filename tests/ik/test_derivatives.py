@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.ik.curvature import closure_curvature
 from robik.ik.objectives import Settings
 from robik.ik.solver import Solver
-from robik.ik.terms import closure_curvature, gather, gradient, hessian, new_terms, objective
+from robik.ik.terms import gather, gradient, hessian, new_terms, objective
 from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
 

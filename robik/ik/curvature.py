@@ -1,0 +1,72 @@
+"""How the loops bend: the second derivatives of the closure rows, weighed by their multipliers, in compiled form."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from robik.ik.terms import screw_response
+from robik.kinematics.kernels import rotate
+from robik.mechanism.constraints import OFFSET
+
+
+@njit(cache=True)
+def closure_curvature(flat, now, multiplier, terms, K):
+    """K -= Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial chain along the loop."""
+    D, f = np.empty((3, 3)), np.empty(3)
+    for cut in range(flat.cut_a.shape[0]):
+        a, b = flat.cut_a[cut], flat.cut_b[cut]
+        D[:] = 0.0
+        f[:] = 0.0
+        any_force = False
+        px, py, pz = rotate(now.R[b], flat.cut_pb[cut])
+        px, py, pz = px + now.c[b, 0], py + now.c[b, 1], pz + now.c[b, 2]
+        for row in range(flat.cut_row[cut], flat.cut_row[cut + 1]):
+            force = -multiplier[row]
+            if force == 0.0:
+                continue
+            any_force = True
+            gx, gy, gz = rotate(now.R[a], flat.row_u[row])
+            x, y, z = px, py, pz
+            if flat.row_kind[row] == OFFSET:
+                gx, gy, gz = force * gx, force * gy, force * gz
+                f[0], f[1], f[2] = f[0] + gx, f[1] + gy, f[2] + gz
+            else:
+                force *= flat.size
+                gx, gy, gz = force * gx, force * gy, force * gz
+                x, y, z = rotate(now.R[b], flat.row_w[row])
+            D[0, 0], D[0, 1], D[0, 2] = D[0, 0] + x * gx, D[0, 1] + x * gy, D[0, 2] + x * gz
+            D[1, 0], D[1, 1], D[1, 2] = D[1, 0] + y * gx, D[1, 1] + y * gy, D[1, 2] + y * gz
+            D[2, 0], D[2, 1], D[2, 2] = D[2, 0] + z * gx, D[2, 1] + z * gy, D[2, 2] + z * gz
+        if any_force:
+            _bend_loop(flat, now, cut, D, f, terms.U, K)
+    m = flat.row_kind.shape[0]
+    for g in range(flat.gear_leader.shape[0]):
+        leader, bend = flat.gear_leader[g], 0.0
+        value = now.q[flat.dof_q[leader]]
+        for k in range(flat.gear_coefficients.shape[1] - 1, 1, -1):
+            bend = bend * value + k * (k - 1) * flat.gear_coefficients[g, k]
+        K[leader, leader] += multiplier[m + g] * flat.size * bend
+
+
+@njit(cache=True)
+def _bend_loop(flat, now, cut, D, f, U, K):
+    start, stop = flat.loop_at[cut], flat.loop_at[cut + 1]
+    for q in range(start, stop):
+        j = flat.loop[q]
+        u = U[j]
+        u[:] = 0.0
+        screw_response(D, f, now.omega[j], now.v[j], u)
+    for q in range(start, stop):
+        j = flat.loop[q]
+        for p in range(start, q + 1):
+            i = flat.loop[p]
+            w, u = now.omega[i], U[j]
+            value = w[0] * u[0] + w[1] * u[1] + w[2] * u[2]
+            if i != j and flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]:
+                w, u = now.omega[j], U[i]
+                value = 0.5 * (value + w[0] * u[0] + w[1] * u[1] + w[2] * u[2])
+            value *= flat.loop_sign[p] * flat.loop_sign[q]
+            K[i, j] += value
+            if i != j:
+                K[j, i] += value
