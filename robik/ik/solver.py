@@ -14,12 +14,21 @@ from robik.ik.terms import Goals
 from robik.kinematics.assembly import prepared
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import build_topology
+from robik.mechanism.topology import Topology, build_topology
 from robik.structs import by_reference
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 PI = np.pi
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame
+
+
+def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
+    """Body, point (3,) and axes (3, 3) of a frame in the body's state frame, which has the world's orientation in the rest pose."""
+    mechanism = topology.mechanism
+    frame = mechanism.frame(name)
+    body = mechanism.bodies[mechanism.body_index[frame.body]]
+    rest = body.pose @ frame.pose
+    return topology.body_at[frame.body], np.array(rest.position) - body.rest_com, rest.matrix
 
 
 class Solver:
@@ -42,7 +51,7 @@ class Solver:
         self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
-        self._anchors = [self._anchor(name) for name in self.names]
+        self._anchors = [anchor(self.topology, name) for name in self.names]
         t = len(self.names)
         self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
@@ -67,13 +76,6 @@ class Solver:
         )
         self._work = new_work(self.flat, self.topology.rest)
         self._speed = self._speeds()
-
-    def _anchor(self, name: str) -> tuple[int, np.ndarray, np.ndarray]:
-        """Body, point and axes of a frame in the body's state frame, which has the world's orientation in the rest pose."""
-        frame = self.mechanism.frame(name)
-        body = self.mechanism.bodies[self.mechanism.body_index[frame.body]]
-        rest = body.pose @ frame.pose
-        return self.topology.body_at[frame.body], np.array(rest.position) - body.rest_com, rest.matrix
 
     def reset(self) -> None:
         """Puts the robot back into its rest pose."""

@@ -23,14 +23,18 @@ def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaterni
     return np.concatenate(columns, axis=1) if columns else np.zeros((len(q), 0))
 
 
-def joint_values(topology: Topology, joint: Joint, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`."""
+def joint_values(
+    topology: Topology, joint: Joint, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray, last: np.ndarray | None = None
+) -> np.ndarray:
+    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`; `last` (motions,) are the values that the first
+    ones follow without a jump, those of the rest pose if left out."""
     found = [topology.dofs.get(name) for name in joint.coordinate_names]
     if found and all(found):
         return np.stack([sign * q[:, topology.flat.dof_q[dof]] for dof, sign in found], axis=1)  # type: ignore[misc]
     offset, turn = _relative(topology, joint, com, quaternion)
     slides = [offset[:, k : k + 1] for k, name in enumerate(SLIDES) if name in joint.motions]
-    return np.concatenate([*slides, _turns(joint, turn)], axis=1)
+    start = np.array(joint.rest if last is None else last)
+    return np.concatenate([*slides, _turns(joint, turn, start[[m in TURNS for m in joint.motions]])], axis=1)
 
 
 def _relative(topology: Topology, joint: Joint, com: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -50,12 +54,13 @@ def _relative(topology: Topology, joint: Joint, com: np.ndarray, quaternion: np.
     return np.einsum("tij,tj->ti", back, far - near), back @ far_R
 
 
-def _turns(joint: Joint, R: np.ndarray) -> np.ndarray:
-    """Angles (T, turns) of the relative rotations R (T, 3, 3): of one hinge, of two in a row, or a ball's rotation vector."""
+def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Angles (T, turns) of the relative rotations R (T, 3, 3): of one hinge, of two in a row, or a ball's rotation vector; the first
+    ones are those nearest to `last` (turns,)."""
     axes = [k for k, name in enumerate(TURNS) if name in joint.motions]
     rest = np.array([v for v, m in zip(joint.rest, joint.motions, strict=True) if m in TURNS])
     if len(axes) == 3:
-        return _rotation_vectors(R, rest)
+        return _rotation_vectors(R, last)
     if not axes:
         return np.zeros((len(R), 0))
     first = axes[0]
@@ -69,13 +74,12 @@ def _turns(joint: Joint, R: np.ndarray) -> np.ndarray:
         # the first axis does not turn with the first hinge: seen from the child it shows the second one
         other = np.arctan2(-R[:, first, n], R[:, first, m]) if first == m else np.arctan2(R[:, first, m], R[:, first, n])
         angles = np.stack([angle, other], axis=1)
-    return rest + np.unwrap(np.vstack([np.zeros((1, angles.shape[1])), angles - rest]), axis=0)[1:]
+    return rest + np.unwrap(np.vstack([last - rest, angles - rest]), axis=0)[1:]
 
 
-def _rotation_vectors(R: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """Rotation vectors (T, 3), each the one nearest to the one before, which may go beyond π."""
+def _rotation_vectors(R: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Rotation vectors (T, 3), each the one nearest to the one before, the first to `last`; they may go beyond π."""
     vectors = np.empty((len(R), 3))
-    last = rest
     for k, turn in enumerate(R):
         v = _log(turn)
         angle = float(np.linalg.norm(v))

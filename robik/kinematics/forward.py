@@ -87,6 +87,11 @@ class ForwardKinematics:
         close(self._flat, self._now)
         eliminate(self._flat, self._now, self._elimination)
 
+    @property
+    def coordinates(self) -> np.ndarray:
+        """(nq,) coordinates of the tree at which it stands."""
+        return self._now.q.copy()
+
     def solve(self, values: np.ndarray, base: Pose | None = None) -> Assembly:
         """The assembly at actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
 

@@ -1,0 +1,237 @@
+"""The interface of all trackers: targets that arrive one at a time go in, actuator values come out.
+
+A tracker is a robot at a moment (`now`, always assembled) and a way to move it towards targets (`_advance`), which is all that a
+new tracker has to define. Targets come to it in the arrays that the bake's solver uses as well (`ik.terms.Goals`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from robik.errors import ClipError
+from robik.ik.solver import anchor
+from robik.ik.terms import Goals
+from robik.kinematics.actuation import joint_values
+from robik.kinematics.assembly import prepared
+from robik.kinematics.forward import ForwardKinematics
+from robik.kinematics.frames import own_frames
+from robik.kinematics.kernels import close, new_placement, place
+from robik.kinematics.rotations import matrix_to_quaternion
+from robik.mechanism.model import Mechanism
+from robik.mechanism.pose import Pose
+from robik.mechanism.topology import build_topology
+from robik.structs import by_reference
+from robik.tracking.targets import Targets
+
+
+class Tracker(ABC):
+    """Follows targets with a robot, one step after another, from its rest pose on.
+
+    Args:
+        mechanism: the robot.
+
+    Attributes:
+        topology, flat: the robot as a tree and cuts, and its arrays.
+        now: where it is (`kinematics.kernels.Placement`).
+        values: (A,) what its actuators are at [rad or m], in the order of `Mechanism.actuators`.
+    """
+
+    def __init__(self, mechanism: Mechanism):
+        self.mechanism = mechanism
+        self.topology = build_topology(mechanism)
+        self.flat: Any = prepared(self.topology)
+        self.now: Any = new_placement(self.flat, self.topology.rest)
+        self.residual = 0.0
+        self._rest_values = np.array([v for joint in mechanism.actuated for v in joint.rest])
+        found = [self.topology.dofs.get(name) for name in mechanism.actuators]
+        self._scalar = all(f is not None for f in found)
+        held = [f for f in found if f is not None]
+        self._actuator_q = self.flat.dof_q[np.array([dof for dof, _ in held], dtype=np.int64)]
+        self._actuator_sign = np.array([float(sign) for _, sign in held])
+        self._layout: tuple = ()
+        self._goals: Any = None
+        self.reset()
+
+    def reset(self, values: np.ndarray | None = None, base: Pose | None = None) -> None:
+        """Puts the robot, at rest, where its actuators are at given values; what a tracker remembers of earlier steps is forgotten.
+
+        Args:
+            values: (A,) actuator values [rad or m]; those of the rest pose if left out.
+            base: the floating root's own frame in the world; where it is in the rest pose if left out.
+
+        Raises:
+            MechanismError: a wrong number of values, or values that are not finite.
+        """
+        if values is None and base is None:
+            self.put(self.topology.rest)
+        else:
+            fk = ForwardKinematics(self.mechanism)
+            fk.solve(self._rest_values if values is None else values, base)
+            self.put(fk.coordinates)
+
+    def put(self, coordinates: np.ndarray) -> None:
+        """Puts the robot, at rest, at coordinates (nq,) of its tree, as `coordinates` gave them; see `reset`."""
+        self.now.q[:] = coordinates
+        place(self.flat, self.now)
+        self.residual = float(close(self.flat, self.now))
+        self.values = self._rest_values.copy()
+        self.values = self._read_values()
+        self._forget()
+
+    def step(self, targets: Targets, dt: float) -> np.ndarray:
+        """Moves the robot towards targets for a while.
+
+        Args:
+            targets: where frames and centre of mass should be.
+            dt: for how long [s].
+
+        Returns:
+            Actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
+
+        Raises:
+            MechanismError: an unknown frame; lists those that exist.
+            ClipError: targets that are not finite, a centre of mass for a robot without mass, or a dt that is not positive.
+        """
+        if not (isfinite(dt) and dt > 0):
+            raise ClipError(f"a step's dt must be a positive number of seconds, not {dt}")
+        self.residual = float(self._advance(self._aim(targets), dt))
+        self.values = self._read_values()
+        return self.values.copy()
+
+    @abstractmethod
+    def _advance(self, goals: Goals, dt: float) -> float:
+        """Moves `now` towards the goals for dt [s]; returns the closure residual [m] it ends with."""
+
+    def _forget(self) -> None:  # noqa: B027 - a tracker without memory has nothing to forget
+        """Forgets what is known of the steps before; `now` stands where the robot is from now on."""
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """(nq,) coordinates of the tree, which say where everything is; `put` takes them."""
+        return self.now.q.copy()
+
+    def frame(self, name: str) -> Pose:
+        """Where a frame (or body) is, in the world.
+
+        Raises:
+            MechanismError: lists the frames that exist.
+        """
+        b, point, axes = anchor(self.topology, name)
+        return Pose.of(self.now.R[b] @ axes, self.now.c[b] + self.now.R[b] @ point)
+
+    def bodies(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bodies' own frames: positions (n, 3) [m] and quaternions (n, 4) wxyz, in the mechanism's order."""
+        com, quaternion = self._state()
+        position, turned = own_frames(self.topology, com, quaternion)
+        return position[0], turned[0]
+
+    @property
+    def com(self) -> np.ndarray:
+        """The robot's centre of mass (3,) in the world [m]."""
+        return self.flat.mass @ self.now.c
+
+    def _state(self) -> tuple[np.ndarray, np.ndarray]:
+        """State frames: (1, n, 3) and (1, n, 4)."""
+        quaternion = np.zeros((1, len(self.topology.order), 4))
+        quaternion[..., 0] = 1.0
+        for b in range(quaternion.shape[1]):
+            matrix_to_quaternion(self.now.R[b + 1], quaternion[0, b])
+        return self.now.c[None, 1:], quaternion
+
+    def _read_values(self) -> np.ndarray:
+        """Actuator values (A,) at `now`, without jumps from `values`."""
+        if self._scalar:
+            return self._actuator_sign * self.now.q[self._actuator_q]
+        state, q, at = self._state(), self.now.q[None], 0
+        read = np.empty(len(self.values))
+        for joint in self.mechanism.actuated:
+            own = slice(at, at + len(joint.motions))
+            read[own] = joint_values(self.topology, joint, q, *state, last=self.values[own])[0]
+            at = own.stop
+        return read
+
+    def _aim(self, targets: Targets) -> Goals:
+        """Targets as the arrays of compiled code; what stays the same from step to step is laid out once."""
+        frames = targets.frames
+        layout = (
+            *[(name, t.position is None, t.quaternion is None, t.weights) for name, t in frames.items()],
+            (targets.com is None, targets.com_weight),
+        )
+        if layout != self._layout:
+            self._goals = self._lay_out(targets)
+            self._given = np.zeros((len(frames) + 1, 7))
+            self._given[:, 3] = 1.0
+            self._layout = layout
+        given = self._given
+        try:
+            for i, t in enumerate(frames.values()):
+                if t.position is not None:
+                    given[i, :3] = t.position
+                if t.quaternion is not None:
+                    given[i, 3:] = t.quaternion
+            if targets.com is not None:
+                given[-1, :3] = targets.com
+        except (TypeError, ValueError) as error:
+            raise ClipError(f"a target's position must be three numbers and its quaternion four, wxyz: {error}") from None
+        if (wrong := _take(given, self._goals)) >= 0:
+            name = [*frames, "the centre of mass"][wrong]
+            raise ClipError(f"the target of {name} must be finite numbers with a quaternion of length 1, not {given[wrong].tolist()}")
+        return self._goals
+
+    def _lay_out(self, targets: Targets) -> Goals:
+        """The goals' arrays, with their weights; zero for what a target leaves open."""
+        if targets.com is not None and self.mechanism.mass <= 0:
+            raise ClipError(f"robot {self.mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
+        anchors = [anchor(self.topology, name) for name in targets.frames]
+        given, t = list(targets.frames.values()), len(anchors)
+        place_weights = [g.weights.position if g.position is not None else (0.0,) * 3 for g in given]
+        turn_weights = [g.weights.orientation if g.quaternion is not None else (0.0,) * 3 for g in given]
+        return by_reference(
+            Goals(
+                body=np.array([a[0] for a in anchors], dtype=np.int64),
+                point=np.array([a[1] for a in anchors]).reshape(t, 3),
+                axes=np.array([a[2] for a in anchors]).reshape(t, 3, 3),
+                position_weight=np.array(place_weights, dtype=float).reshape(t, 3),
+                orientation_weight=np.array(turn_weights, dtype=float).reshape(t, 3),
+                position=np.zeros((t, 3)),
+                rotation=np.zeros((t, 3, 3)),
+                com=np.zeros(3),
+                com_weight=np.array(targets.com_weight if targets.com is not None else (0.0,) * 3, dtype=float),
+                previous_R=self.now.R,
+                previous_c=self.now.c,
+                state_weight=np.zeros(1),
+                velocity_weight=np.zeros(1),
+                threshold=np.array([np.inf]),
+                reach=np.full(len(self.flat.before), np.inf),
+            )
+        )
+
+
+@njit(cache=True)
+def _take(given, goals):
+    """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals; the first wrong one, or -1."""
+    t = goals.body.shape[0]
+    for i in range(t + 1):
+        for k in range(7):
+            if not np.isfinite(given[i, k]):
+                return i
+    for k in range(3):
+        goals.com[k] = given[t, k]
+    for i in range(t):
+        for k in range(3):
+            goals.position[i, k] = given[i, k]
+        w, x, y, z = given[i, 3], given[i, 4], given[i, 5], given[i, 6]
+        norm = w * w + x * x + y * y + z * z
+        if not 0.99 < norm < 1.01:
+            return i
+        s = 2.0 / norm
+        R = goals.rotation[i]
+        R[0, 0], R[0, 1], R[0, 2] = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
+        R[1, 0], R[1, 1], R[1, 2] = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
+        R[2, 0], R[2, 1], R[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
+    return -1
