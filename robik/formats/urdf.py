@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from math import cos, inf, isfinite, isnan, sin
+from math import cos, inf, sin
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -18,11 +17,11 @@ from robik.formats.imported import Imported, Notes, listed
 from robik.formats.loops import Loop, Loops, loops_by_name, read_beside
 from robik.formats.mesh_files import MeshFiles
 from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.formats.xml_file import name_of, number, numbered, numbers, read_xml
 from robik.mechanism import WORLD, Body, Coupling, Pose, Visual
 from robik.mechanism.pose import Vector
 
 EXTENSION = ".urdf"
-MOST = 50_000_000  # bytes
 MOST_LINKS = 2000
 TYPES = {
     "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free", "planar": "planar",
@@ -51,57 +50,30 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
         raise FormatError(f"{path}: {error}") from None
 
 
-class _Strict(ElementTree.TreeBuilder):
-    """Builds no tree from a file that declares entities."""
-
-    def doctype(self, _name: str, _public: str | None, _system: str | None) -> None:
-        raise FormatError("it has a DOCTYPE, which no robot needs and which can hide entities; delete that line")
-
-
-def _root(path: Path) -> Element:
-    try:
-        if path.stat().st_size > MOST:
-            raise FormatError(f"larger than {MOST // 1_000_000} MB, so it is not a robot description")
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise FormatError("there is no such file") from None
-    except OSError as error:
-        raise FormatError(f"it cannot be read: {error.strerror or error}") from None
-    parser = ElementTree.XMLParser(target=_Strict())
-    try:
-        parser.feed(content)
-        root = parser.close()
-    except ElementTree.ParseError as error:
-        raise FormatError(f"not XML: {error}") from None
-    except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that is none of text
-        raise FormatError(f"not XML that can be read: {error}") from None
-    if root.tag != "robot":
-        raise FormatError(f"its root element must be <robot>, not <{root.tag[:40]}>")
-    return root
-
-
 class _Reader:
     """One file on its way in."""
 
     def __init__(self, path: Path, packages: Iterable[Path], beside: Loops | None) -> None:
         self.path, self.beside = path, beside
-        self.root = _root(path)
+        self.root = read_xml(path)
+        if self.root.tag != "robot":
+            raise FormatError(f"its root element must be <robot>, not <{self.root.tag[:40]}>")
         self.meshes = MeshFiles(path, packages)
         self.notes, self.report = Notes(), Notes()
-        self.colors = {_name(m): c for m in self.root.findall("material") if (c := _color(m)) is not None}
+        self.colors = {name_of(m): c for m in self.root.findall("material") if (c := _color(m)) is not None}
 
     def read(self) -> Imported:
         links: dict[str, Element] = {}
         for element in self.root.findall("link"):
-            if links.setdefault(_name(element), element) is not element:
-                raise FormatError(f"two links are called {_name(element)!r}; names must differ")
+            if links.setdefault(name_of(element), element) is not element:
+                raise FormatError(f"two links are called {name_of(element)!r}; names must differ")
         if not links:
             raise FormatError("it has no <link>; a robot needs at least one")
         beside = self.beside or loops_by_name(links)
         if max(len(links), len(beside.loops)) > MOST_LINKS:
             raise FormatError(f"it has {len(links)} links and {len(beside.loops)} loops; up to {MOST_LINKS} of each can be read")
         elements = self.root.findall("joint")
-        names = [_name(element) for element in elements]
+        names = [name_of(element) for element in elements]
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             raise FormatError(f"two joints are called {twice[0]!r}; names must differ")
         for name in beside.joints:
@@ -114,7 +86,7 @@ class _Reader:
                 self.notes.add("its root link 'world' is the ground, so that link's mass and looks were left out")
             links = {name: element for name, element in links.items() if name != WORLD}
         else:
-            joints.insert(0, OpenJoint(next(n for n in _numbered("base") if n not in names), "fixed", WORLD, base))
+            joints.insert(0, OpenJoint(next(n for n in numbered("base") if n not in names), "fixed", WORLD, base))
         bodies = tuple(self.body(element) for element in links.values())
         couplings = tuple(c for element in elements if (c := self.mimic(element, joints)) is not None)
         tree = self.with_motors(joints, beside)
@@ -154,16 +126,16 @@ class _Reader:
     # Links
 
     def body(self, element: Element) -> Body:
-        name = _name(element)
+        name = name_of(element)
         where = f"link {name!r}"
         mass, com, inertia = 0.0, (0.0, 0.0, 0.0), np.zeros((3, 3))
         inertial = element.find("inertial")
         if inertial is not None:
             pose = _origin(inertial, where)
             com = pose.position
-            mass = _number(inertial.find("mass"), "value", f"{where}: its mass", 0.0)
+            mass = number(inertial.find("mass"), "value", f"{where}: its mass", 0.0)
             tensor = inertial.find("inertia")
-            xx, yy, zz, xy, xz, yz = (_number(tensor, key, where, 0.0) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
+            xx, yy, zz, xy, xz, yz = (number(tensor, key, where, 0.0) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
             inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
             if pose.quaternion != Pose().quaternion:
                 inertia = pose.matrix @ inertia @ pose.matrix.T
@@ -178,11 +150,11 @@ class _Reader:
         geometry = element.find("geometry")
         for shape in geometry if geometry is not None else ():
             if shape.tag == "box":
-                return Visual("box", _numbers(shape.get("size"), 3, where), pose, color)
+                return Visual("box", numbers(shape.get("size"), 3, where), pose, color)
             if shape.tag in ("cylinder", "capsule"):
-                return Visual(shape.tag, (_number(shape, "radius", where), _number(shape, "length", where)), pose, color)
+                return Visual(shape.tag, (number(shape, "radius", where), number(shape, "length", where)), pose, color)
             if shape.tag == "sphere":
-                return Visual("sphere", (_number(shape, "radius", where),), pose, color)
+                return Visual("sphere", (number(shape, "radius", where),), pose, color)
             if shape.tag == "mesh":
                 return self.mesh(shape, pose, color, where)
         self.notes.add("a visual without a box, cylinder, sphere, capsule or mesh was left out", where.split(":")[0])
@@ -190,7 +162,7 @@ class _Reader:
 
     def mesh(self, shape: Element, pose: Pose, color: tuple[float, float, float, float], where: str) -> Visual:
         uri = shape.get("filename", "")
-        scale = _numbers(shape.get("scale", "1 1 1"), 3, where)
+        scale = numbers(shape.get("scale", "1 1 1"), 3, where)
         try:
             file, is_there = self.meshes.find(uri)
         except FormatError as error:
@@ -214,7 +186,7 @@ class _Reader:
     # Joints
 
     def joint(self, element: Element, links: dict[str, Element], beside: Loops) -> OpenJoint:
-        name, kind = _name(element), element.get("type", "")
+        name, kind = name_of(element), element.get("type", "")
         where = f"joint {name!r}"
         if kind not in TYPES:
             raise FormatError(f"{where}: unknown type {kind!r}; the types are {', '.join(TYPES)}")
@@ -228,7 +200,7 @@ class _Reader:
         if TYPES[kind] in ("fixed", "free"):
             return OpenJoint(name, TYPES[kind], parent, child, near)
         axis = element.find("axis")
-        x = _numbers(axis.get("xyz", "1 0 0") if axis is not None else "1 0 0", 3, f"{where}: its axis")
+        x = numbers(axis.get("xyz", "1 0 0") if axis is not None else "1 0 0", 3, f"{where}: its axis")
         frame = Pose.of(_axes(x, None, where), (0, 0, 0))
         limits, velocity, effort = self.limits(element, kind, name)
         return OpenJoint(name, TYPES[kind], parent, child, near @ frame, frame, False, limits, velocity, effort)
@@ -238,7 +210,7 @@ class _Reader:
         where, limit = f"joint {name!r}: its limit", element.find("limit")
         rates = []
         for key in ("velocity", "effort"):
-            rate = _number(limit, key, where, inf, infinite=True)
+            rate = number(limit, key, where, inf, infinite=True)
             if rate <= 0:
                 self.notes.add(f"its {key} limit is not positive, so it was taken for none", name)
                 rate = inf
@@ -248,7 +220,7 @@ class _Reader:
             if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
                 self.notes.add("no lower and upper limit, which by the letter would lock it; it was taken for unlimited", name)
             else:
-                bounds = ((_number(limit, "lower", where, 0.0, infinite=True), _number(limit, "upper", where, 0.0, infinite=True)),)
+                bounds = ((number(limit, "lower", where, 0.0, infinite=True), number(limit, "upper", where, 0.0, infinite=True)),)
                 if bounds[0][0] > bounds[0][1]:
                     raise FormatError(f"{where} must run from lower to upper, not from {bounds[0][0]:g} to {bounds[0][1]:g}")
         return bounds, rates[0], rates[1]
@@ -257,13 +229,13 @@ class _Reader:
         mimic = element.find("mimic")
         if mimic is None:
             return None
-        name, leader = _name(element), mimic.get("joint", "")
+        name, leader = name_of(element), mimic.get("joint", "")
         scalar = {j.name for j in joints if len(j.motions) == 1}
         for end in (name, leader):
             if end not in scalar:
                 raise FormatError(f"joint {name!r}: it mimics {leader!r}, but {end!r} is not a joint with one motion")
         where = f"joint {name!r}: its mimic"
-        return Coupling(name, name, leader, (_number(mimic, "offset", where, 0.0), _number(mimic, "multiplier", where, 1.0)))
+        return Coupling(name, name, leader, (number(mimic, "offset", where, 0.0), number(mimic, "multiplier", where, 1.0)))
 
     def with_motors(self, joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
         """The joints with those actuated that the side file names, else those of the transmissions."""
@@ -293,26 +265,11 @@ class _Reader:
                 ends.reverse()
             if ends[0] == ends[1]:
                 raise FormatError(f"loop {loop.name!r} ties link {ends[0]!r} to itself; name two frames on different links")
-            name = next(n for n in _numbered(loop.name) if n not in taken)
+            name = next(n for n in numbered(loop.name) if n not in taken)
             taken.add(name)
             frame_in_both = Pose.of(_axes(loop.axis, loop.axis2, f"loop {loop.name!r}"), (0, 0, 0))
             closers.append(OpenJoint(name, loop.type, ends[0], ends[1], frame_in_both, frame_in_both))
         return closers
-
-
-def _numbered(name: str) -> Iterable[str]:
-    yield name
-    number = 2
-    while True:
-        yield f"{name}_{number}"
-        number += 1
-
-
-def _name(element: Element) -> str:
-    name = element.get("name")
-    if not name:
-        raise FormatError(f"a <{element.tag}> has no name")
-    return name
 
 
 def _link(joint: Element, end: str, where: str, links: dict[str, Element]) -> str:
@@ -323,34 +280,11 @@ def _link(joint: Element, end: str, where: str, links: dict[str, Element]) -> st
     return name
 
 
-def _numbers(text: str | None, count: int, where: str) -> tuple[float, ...]:
-    try:
-        values = tuple(map(float, (text or "").split()))
-    except ValueError:
-        values = ()
-    if len(values) != count or not all(map(isfinite, values)):
-        raise FormatError(f"{where} must have {count} finite numbers, not {(text or '')[:60]!r}")
-    return values
-
-
-def _number(element: Element | None, key: str, where: str, default: float | None = None, infinite: bool = False) -> float:
-    text = None if element is None else element.get(key)
-    if text is None and default is not None:
-        return default
-    try:
-        value = float(text or "")
-    except ValueError:
-        value = float("nan")
-    if isnan(value) or not (infinite or isfinite(value)):
-        raise FormatError(f"{where}: {key} must be a finite number, not {(text or '')[:60]!r}")
-    return value
-
-
 def _color(material: Element) -> tuple[float, float, float, float] | None:
     color = material.find("color")
     if color is None:
         return None
-    r, g, b, a = (min(max(v, 0.0), 1.0) for v in _numbers(color.get("rgba"), 4, f"material {material.get('name', '')!r}: rgba"))
+    r, g, b, a = (min(max(v, 0.0), 1.0) for v in numbers(color.get("rgba"), 4, f"material {material.get('name', '')!r}: rgba"))
     return (r, g, b, a)
 
 
@@ -358,8 +292,8 @@ def _origin(element: Element, where: str) -> Pose:
     origin = element.find("origin")
     if origin is None:
         return Pose()
-    xyz = _numbers(origin.get("xyz", "0 0 0"), 3, f"{where}: its origin's xyz")
-    roll, pitch, yaw = _numbers(origin.get("rpy", "0 0 0"), 3, f"{where}: its origin's rpy")
+    xyz = numbers(origin.get("xyz", "0 0 0"), 3, f"{where}: its origin's xyz")
+    roll, pitch, yaw = numbers(origin.get("rpy", "0 0 0"), 3, f"{where}: its origin's rpy")
     if roll == pitch == yaw == 0.0:
         return Pose((xyz[0], xyz[1], xyz[2]))
     (cr, sr), (cp, sp), (cy, sy) = ((cos(a), sin(a)) for a in (roll, pitch, yaw))

@@ -1,0 +1,87 @@
+"""XML files that may come from anywhere: read whole or refused in one sentence, with no entities and nothing fetched."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from math import isfinite, isnan
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from robik.errors import FormatError
+
+MOST = 50_000_000  # bytes
+SHOWN = 60  # characters of a wrong value in a message
+
+
+class _Strict(ElementTree.TreeBuilder):
+    """Builds no tree from a file that declares entities."""
+
+    def doctype(self, _name: str, _public: str | None, _system: str | None) -> None:
+        raise FormatError("it has a DOCTYPE, which no robot needs and which can hide entities; delete that line")
+
+
+def read_xml(path: Path) -> Element:
+    """The root element of a file.
+
+    Raises:
+        FormatError: says what is wrong; the file's name is the caller's to add.
+    """
+    try:
+        if path.stat().st_size > MOST:
+            raise FormatError(f"larger than {MOST // 1_000_000} MB, so it is not a robot description")
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise FormatError("there is no such file") from None
+    except OSError as error:
+        raise FormatError(f"it cannot be read: {error.strerror or error}") from None
+    parser = ElementTree.XMLParser(target=_Strict())
+    try:
+        parser.feed(content)
+        return parser.close()
+    except ElementTree.ParseError as error:
+        raise FormatError(f"not XML: {error}") from None
+    except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that is none of text
+        raise FormatError(f"not XML that can be read: {error}") from None
+
+
+def name_of(element: Element) -> str:
+    """An element's name, which must be there."""
+    name = element.get("name")
+    if not name:
+        raise FormatError(f"a <{element.tag}> has no name")
+    return name
+
+
+def numbers(text: str | None, count: int, where: str) -> tuple[float, ...]:
+    """Exactly `count` finite numbers."""
+    try:
+        values = tuple(map(float, (text or "").split()))
+    except ValueError:
+        values = ()
+    if len(values) != count or not all(map(isfinite, values)):
+        raise FormatError(f"{where} must have {count} finite numbers, not {(text or '')[:SHOWN]!r}")
+    return values
+
+
+def number(element: Element | None, key: str, where: str, default: float | None = None, infinite: bool = False) -> float:
+    """An attribute that is a number; `default` where it is missing."""
+    text = None if element is None else element.get(key)
+    if text is None and default is not None:
+        return default
+    try:
+        value = float(text or "")
+    except ValueError:
+        value = float("nan")
+    if isnan(value) or not (infinite or isfinite(value)):
+        raise FormatError(f"{where}: {key} must be a finite number, not {(text or '')[:SHOWN]!r}")
+    return value
+
+
+def numbered(name: str) -> Iterator[str]:
+    """A name, and then the names to take where it is taken."""
+    yield name
+    number = 2
+    while True:
+        yield f"{name}_{number}"
+        number += 1
