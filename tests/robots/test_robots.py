@@ -14,7 +14,7 @@ from robik import robots
 from robik.errors import RobikError
 from robik.formats import save_robot
 from robik.mechanism import Mechanism
-from robik.robots import boxer, chain, dancer, validation, walker
+from robik.robots import arm7, boxer, chain, dancer, ur10, validation, walker
 from tests.robots.constraints import Hinged
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
@@ -38,7 +38,7 @@ def right(name: str) -> bool:
 
 def test_the_files_are_what_the_scripts_draw(tmp_path):
     """Number by number to a nanometre: another machine's sine may differ in its last bit."""
-    drawn_by = {"boxer": boxer, "chain": chain, "dancer": dancer, "validation": validation, "walker": walker}
+    drawn_by = {"arm7": arm7, "boxer": boxer, "chain": chain, "dancer": dancer, "ur10": ur10, "validation": validation, "walker": walker}
     assert set(drawn_by) == set(robots.names())
     for name, script in drawn_by.items():
         save_robot(script.build(), tmp_path / "drawn.robik.json")
@@ -52,7 +52,7 @@ def test_the_files_are_what_the_scripts_draw(tmp_path):
 
 
 def test_they_are_found_by_name():
-    assert {"boxer", "chain", "dancer", "validation", "walker"} <= set(robots.names())
+    assert {"arm7", "boxer", "chain", "dancer", "ur10", "validation", "walker"} <= set(robots.names())
     with pytest.raises(RobikError, match=r"no runner.*boxer.*walker"):
         robots.path("runner")
     with pytest.raises(RobikError, match=r"no boxer\.servos\.json"):
