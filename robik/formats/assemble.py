@@ -11,17 +11,18 @@ from math import atan2, degrees, inf
 import numpy as np
 from scipy.optimize import least_squares
 
-from robik.errors import AssemblyError
+from robik.errors import AssemblyError, MechanismError
 from robik.formats.imported import Imported, Notes, listed
-from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.formats.open_robot import OpenJoint, OpenRobot, joint_values
 from robik.mechanism import Joint, Mechanism, Pose
-from robik.mechanism.joints import SLIDES, TURNS
+from robik.mechanism.joints import SLIDES
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import CLOSED
 
 STARTS = 12
 PULL = 0.05  # weight of a radian, or of a joint's span, off the stored pose
 ACCEPTED = 1e-6  # of the robot's size: what rounding in a file explains
+FARTHEST = 1e9  # lengths [m] and coefficients beyond are a mistake, and their squares' differences mean nothing
 AXIS_ALONE = ("fixed", "revolute", "prismatic", "cylindrical")  # types whose second axis does not matter
 
 
@@ -37,6 +38,7 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
         AssemblyError: a loop stays open; names it and its gap in millimetres and degrees.
         MechanismError: the parts do not make a robot.
     """
+    _check_lengths(robot)
     q = _closed(robot, notes)
     gap = max((_gap(robot, joint, q)[0] for joint in robot.closers), default=0.0)
     if robot.closers:
@@ -55,6 +57,16 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
         decided = "the file names no motors, so every joint with one motion that no other joint decides has one"
         report.add(f"{decided}: {listed(chosen) or 'none'}")
     return Imported(mechanism, notes.sentences, report.sentences)
+
+
+def _check_lengths(robot: OpenRobot) -> None:
+    for joint in robot.joints:
+        numbers = (*joint.near.position, *joint.far.position, *joint.stored)
+        if max(map(abs, numbers)) > FARTHEST:
+            raise MechanismError(f"joint {joint.name!r}: it reaches {max(map(abs, numbers)):.3g} m far; lengths are in metres")
+    for coupling in robot.couplings:
+        if max(map(abs, coupling.coefficients)) > FARTHEST:
+            raise MechanismError(f"coupling {coupling.name!r}: its coefficients are too large to calculate with: {coupling.coefficients}")
 
 
 def _closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
@@ -203,7 +215,7 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
     for joint in robot.joints:
         Ra, pa, Rb, pb = robot.joint_frames(joint, now)
         if id(joint) in closers:
-            rest = _values(joint, Ra.T @ Rb, Ra.T @ (pb - pa))
+            rest = joint_values(joint, Ra.T @ Rb, Ra.T @ (pb - pa))
         else:
             at = robot.at[joint.name]
             rest = tuple(q[at : at + len(joint.motions)].tolist())
@@ -214,31 +226,11 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
             Joint(
                 joint.name, joint.type, joint.parent, joint.child, tuple(pb), tuple(Rb[:, 0]),
                 None if joint.type in AXIS_ALONE else tuple(Rb[:, 1]),
-                joint.actuated, limits, joint.velocity_limit, joint.effort_limit, rest,
+                joint.actuated, limits, joint.velocity_limit, joint.effort_limit, rest, joint.free,
             )
         )  # fmt: skip
     bodies = tuple(replace(body, pose=poses[body.name]) for body in robot.bodies)
     return Mechanism(robot.name, bodies, tuple(joints), robot.frames, robot.couplings)
-
-
-def _values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float, ...]:
-    """A closer's coordinates, from its child's frame in its parent's."""
-    turns = joint.turns
-    angles: dict[str, float] = {}
-    if len(turns) == 3:
-        w, *xyz = matrix_quaternion(R)
-        length = float(np.linalg.norm(xyz))
-        scale = 2.0 if length < 1e-12 else 2.0 * atan2(length, w) / length
-        angles = {name: scale * float(v) for name, v in zip(TURNS, xyz, strict=True)}
-    elif turns:
-        # R = R_i(a) R_j(b): column j shows a alone, row i shows b alone; of a single turn, any other column does.
-        i, j = turns[0], turns[-1] if len(turns) == 2 else (turns[0] + 1) % 3
-        k, sign = 3 - i - j, 1.0 if j == (i + 1) % 3 else -1.0
-        angles[TURNS[i]] = atan2(sign * R[k, j], R[j, j])
-        if len(turns) == 2:
-            angles[TURNS[j]] = atan2(sign * R[i, k], R[i, i])
-    slides = dict(zip(SLIDES, p.tolist(), strict=True))
-    return tuple({**slides, **angles}[name] for name in joint.motions)
 
 
 def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
@@ -252,7 +244,7 @@ def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
     followers = {coupling.follower for coupling in robot.couplings}
     depth = robot.moves.sum(axis=1)
     chosen = set()
-    for joint in sorted(robot.hangs_on.values(), key=lambda joint: depth[robot.order[joint.child]]):
+    for _, joint in sorted(robot.hangs_on.items(), key=lambda item: depth[robot.order[item[0]]]):
         if len(joint.motions) != 1 or joint.name in followers:
             continue
         row = basis[row_of[robot.at[joint.name]]] if robot.at[joint.name] in row_of else None

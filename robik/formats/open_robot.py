@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import atan2
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from robik.errors import MechanismError
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Pose
 from robik.mechanism.constraints import rotation_vector_matrix
 from robik.mechanism.joints import SLIDES, TURNS
-from robik.mechanism.pose import IDENTITY
+from robik.mechanism.pose import IDENTITY, matrix_quaternion
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class OpenJoint:
         far: the joint frame in the child's own frame.
         stored: the coordinates' values in the stored pose [rad or m]; empty for zeros.
         limits: bounds per motion [rad or m]; empty for none.
+        free: the motions of a joint of type "general", in the order of `MOTIONS`; empty for the other types, which have their own.
     """
 
     name: str
@@ -40,11 +42,13 @@ class OpenJoint:
     velocity_limit: float = np.inf
     effort_limit: float = np.inf
     stored: tuple[float, ...] = ()
+    free: tuple[str, ...] = ()
 
     @property
     def motions(self) -> tuple[str, ...]:
-        """The free motions; a general joint has none of its own and is not supported."""
-        return JOINT_TYPES[self.type].motions or ()
+        """The free motions."""
+        row = JOINT_TYPES[self.type].motions
+        return self.free if row is None else row
 
     @property
     def turns(self) -> list[int]:
@@ -75,7 +79,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class OpenRobot:
-    """Bodies and joints; each body but the root hangs on the first joint that names it as child, the other joints close loops.
+    """Bodies and joints. A joint that ties what the joints before it leave apart is part of the tree, the others close loops.
 
     The bodies' poses are ignored. Couplings tie coordinates of tree joints.
     """
@@ -88,25 +92,29 @@ class OpenRobot:
 
     @cached_property
     def hangs_on(self) -> dict[str, OpenJoint]:
-        """Body → its tree joint, parents before children.
+        """Body → the tree joint between it and the world, those near the world first.
 
         Raises:
-            MechanismError: bodies that hang on each other in a ring, or on nothing.
+            MechanismError: bodies that nothing ties to the world.
         """
-        first: dict[str, OpenJoint] = {}
-        children: dict[str, list[str]] = {}
+        group = {name: name for name in (WORLD, *(end for j in self.joints for end in (j.parent, j.child)))}
+        neighbours: dict[str, list[tuple[str, OpenJoint]]] = {}
         for joint in self.joints:
-            if first.setdefault(joint.child, joint) is joint:
-                children.setdefault(joint.parent, []).append(joint.child)
+            a, b = _root(group, joint.parent), _root(group, joint.child)
+            if a != b:
+                group[b] = a
+                neighbours.setdefault(joint.parent, []).append((joint.child, joint))
+                neighbours.setdefault(joint.child, []).append((joint.parent, joint))
         reached: dict[str, OpenJoint] = {}
         waiting = [WORLD]
         while waiting:
-            for child in children.get(waiting.pop(), []):
-                reached[child] = first[child]
-                waiting.append(child)
-        for body in self.bodies:
-            if body.name not in reached:
-                raise MechanismError(f"body {body.name!r} does not hang on the robot's root; its joints must lead from the root to it")
+            for body, joint in neighbours.get(waiting.pop(), []):
+                if body != WORLD and body not in reached:
+                    reached[body] = joint
+                    waiting.append(body)
+        for body in (b.name for b in self.bodies):
+            if body not in reached:
+                raise MechanismError(f"body {body!r} does not hang on the robot's root; its joints must lead from the root to it")
         return reached
 
     @cached_property
@@ -150,8 +158,8 @@ class OpenRobot:
     def moves(self) -> np.ndarray:
         """(n + 1, d) whether a coordinate moves a body."""
         moves = np.zeros((len(self.order), len(self.stored)), dtype=bool)
-        for i, joint in enumerate(self.hangs_on.values(), start=1):
-            moves[i] = moves[self.order[joint.parent]]
+        for i, (body, joint) in enumerate(self.hangs_on.items(), start=1):
+            moves[i] = moves[self.order[_other(joint, body)]]
             moves[i, self.at[joint.name] : self.at[joint.name] + len(joint.motions)] = True
         return moves
 
@@ -195,7 +203,7 @@ class OpenRobot:
         for body in ends + [body for body, joint in self.hangs_on.items() if not followed.isdisjoint(joint.coordinate_names)]:
             while body != WORLD and body not in kept:
                 kept.add(body)
-                body = self.hangs_on[body].parent
+                body = _other(self.hangs_on[body], body)
         tree = tuple(joint for body, joint in self.hangs_on.items() if body in kept)
         return OpenRobot(self.name, tuple(b for b in self.bodies if b.name in kept), (*tree, *closers), couplings=couplings)
 
@@ -211,28 +219,24 @@ class OpenRobot:
         n, d = len(self.order), len(q)
         R, p = np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3))
         angular, linear, point = np.zeros((3, d, 3))
-        for i, joint in enumerate(self.hangs_on.values(), start=1):
-            a, at = self.order[joint.parent], self.at[joint.name]
+        for i, (body, joint) in enumerate(self.hangs_on.items(), start=1):
             near_R, near_p, far_R, far_p = self._ends[joint.name]
-            Rj, pj = R[a] @ near_R, p[a] + R[a] @ near_p
-            turns = []
-            for k, motion in enumerate(joint.motions, start=at):
-                if motion in SLIDES:  # along axes of the parent's side, before any turn
-                    linear[k] = Rj[:, SLIDES.index(motion)]
-                    pj = pj + q[k] * linear[k]
-                else:
-                    turns.append(k)
-            if len(turns) == 3:
-                v = q[turns]
-                angular[turns] = (Rj @ _left_jacobian(v)).T
-                Rj = Rj @ rotation_vector_matrix(v)
-            else:
-                for k, axis in zip(turns, joint.turns, strict=True):
-                    angular[k] = Rj[:, axis]
-                    Rj = Rj @ rotation_vector_matrix(q[k] * np.eye(3)[axis])
-            point[at : at + len(joint.motions)] = pj
-            R[i] = Rj @ far_R.T
-            p[i] = pj - R[i] @ far_p
+            here = slice(self.at[joint.name], self.at[joint.name] + len(joint.motions))
+            motion_R, motion_p, turning, sliding = _motion(joint, q[here])
+            a = self.order[_other(joint, body)]
+            if body == joint.child:
+                Ra, pa = R[a] @ near_R, p[a] + R[a] @ near_p
+                Rb, pb = Ra @ motion_R, pa + Ra @ motion_p
+                R[i] = Rb @ far_R.T
+                p[i] = pb - R[i] @ far_p
+                sign = 1.0
+            else:  # from its child to its parent: what its coordinates move, they move backwards
+                Rb, pb = R[a] @ far_R, p[a] + R[a] @ far_p
+                Ra = Rb @ motion_R.T
+                R[i] = Ra @ near_R.T
+                p[i] = pb - Ra @ motion_p - R[i] @ near_p
+                sign = -1.0
+            angular[here], linear[here], point[here] = sign * turning @ Ra.T, sign * sliding @ Ra.T, pb
         return Placed(R, p, angular, linear, point)
 
     @cached_property
@@ -294,6 +298,58 @@ class OpenRobot:
         """Derivatives (3, d) of a body's rotation and of its point at x."""
         moved = self.moves[self.order[body]][:, None]
         return (now.angular * moved).T, ((now.linear + np.cross(now.angular, x - now.point)) * moved).T
+
+
+def joint_values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float, ...]:
+    """A joint's coordinates, where its child's frame stands at R (3, 3) and p (3,) in its parent's."""
+    turns = joint.turns
+    angles: dict[str, float] = {}
+    if len(turns) == 3:
+        w, *xyz = matrix_quaternion(R)
+        length = float(np.linalg.norm(xyz))
+        scale = 2.0 if length < 1e-12 else 2.0 * atan2(length, w) / length
+        angles = {name: scale * float(v) for name, v in zip(TURNS, xyz, strict=True)}
+    elif turns:
+        # R = R_i(a) R_j(b): column j shows a alone, row i shows b alone; of a single turn, any other column does.
+        i, j = turns[0], turns[-1] if len(turns) == 2 else (turns[0] + 1) % 3
+        k, sign = 3 - i - j, 1.0 if j == (i + 1) % 3 else -1.0
+        angles[TURNS[i]] = atan2(sign * R[k, j], R[j, j])
+        if len(turns) == 2:
+            angles[TURNS[j]] = atan2(sign * R[i, k], R[i, i])
+    slides = dict(zip(SLIDES, p.tolist(), strict=True))
+    return tuple({**slides, **angles}[name] for name in joint.motions)
+
+
+def _root(group: dict[str, str], name: str) -> str:
+    while group[name] != name:
+        group[name] = group[group[name]]
+        name = group[name]
+    return name
+
+
+def _other(joint: OpenJoint, body: str) -> str:
+    return joint.parent if body == joint.child else joint.child
+
+
+def _motion(joint: OpenJoint, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A joint's child frame in its parent frame at its coordinates q (m,): rotation (3, 3) and position (3,); and per coordinate the axis
+    it turns about and the direction it slides along (m, 3)."""
+    R, p = np.eye(3), np.zeros(3)
+    turning, sliding = np.zeros((2, len(q), 3))
+    turns = []
+    for k, motion in enumerate(joint.motions):
+        if motion in SLIDES:  # along axes of the parent's side, before any turn
+            sliding[k, SLIDES.index(motion)] = 1.0
+            p[SLIDES.index(motion)] = q[k]
+        else:
+            turns.append(k)
+    if len(turns) == 3:
+        R, turning[turns] = rotation_vector_matrix(q[turns]), _left_jacobian(q[turns]).T
+    else:
+        for k, axis in zip(turns, joint.turns, strict=True):
+            turning[k] = R[:, axis]
+            R = R @ rotation_vector_matrix(q[k] * np.eye(3)[axis])
+    return R, p, turning, sliding
 
 
 def _left_jacobian(v: np.ndarray) -> np.ndarray:
