@@ -4,7 +4,7 @@ from collections.abc import Generator
 from time import perf_counter
 
 import bpy
-from bpy.props import StringProperty
+from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Event
 from bpy_extras.io_utils import ExportHelper
 
@@ -130,10 +130,19 @@ class ROBIK_OT_go_to_frame(Reporting):
     bl_idname = "robik.go_to_frame"
     bl_label = "Go to Frame"
     bl_options = {"REGISTER"}
-    frame: bpy.props.IntProperty(name="Frame")
+    frame: IntProperty(name="Frame", description="Where to go")
+    motor: StringProperty(name="Motor", description="Which motor the speed graph shall bring out", options={"HIDDEN", "SKIP_SAVE"})
+    why: StringProperty(name="Why", description="What there is to see", options={"HIDDEN", "SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, context: Context, properties: bpy.types.OperatorProperties) -> str:
+        """The tooltip: what there is to see at the frame."""
+        return f"{properties.why + ': ' if properties.why else ''}go to frame {properties.frame}"
 
     def run(self, context: Context) -> set[str]:
         """Moves the playhead."""
+        if self.motor:
+            chosen_robot(context.scene).robik.robot.result.shown = self.motor
         context.scene.frame_set(self.frame)
         return {"FINISHED"}
 

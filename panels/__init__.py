@@ -2,9 +2,9 @@
 
 import bpy
 
-from . import bake, character, robot, servos
+from . import bake, character, result, robot, servos
 
-MODULES = (robot, character, bake, servos)
+MODULES = (robot, character, bake, result, servos)
 
 
 def register() -> None:

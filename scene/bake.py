@@ -17,7 +17,9 @@ from robik.retarget.retarget import Retargeting
 from . import live
 from .contacts import balanced, with_hand_contacts
 from .curves import write_motion
+from .kept_clip import keep_clip
 from .mapping import active_targets, check_object, placement, rotation, track
+from .markers import mark_short
 from .read_robot import read_robot
 from .result import store_result
 from .sample import frame_range, sample_sources, times_of
@@ -45,6 +47,8 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
     with live.paused():
         write_motion(root, motion, frames)
         store_result(root.robik.robot.result, mechanism, clip, motion, frames, perf_counter() - began)
+        keep_clip(root.animation_data.action, frames, clip, settings)
+        mark_short(root, context.scene)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return motion
 

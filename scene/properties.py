@@ -19,7 +19,8 @@ from robik.mechanism.joints import MOTIONS
 from robik.mechanism.visual import SHAPES
 
 from .exact import LARGEST
-from .workbench import RobikBake, RobikBalance, RobikCharacter, RobikResult, RobikScene
+from .sight import RobikResult
+from .workbench import RobikBake, RobikBalance, RobikCharacter, RobikScene
 
 KINDS = (
     ("NONE", "None", "Not a part of a robot"),
@@ -105,9 +106,9 @@ CLASSES = (RobikBody, RobikVisual, RobikJoint, RobikCoupling, RobikRobot, RobikO
 
 def register() -> None:
     """Adds `robik` to objects and scenes."""
-    from . import workbench
+    from . import sight, workbench
 
-    for cls in (*workbench.CLASSES, *CLASSES):
+    for cls in (*sight.CLASSES, *workbench.CLASSES, *CLASSES):
         bpy.utils.register_class(cls)
     bpy.types.Object.robik = PointerProperty(type=RobikObject)
     bpy.types.Scene.robik = PointerProperty(type=RobikScene)
@@ -115,8 +116,8 @@ def register() -> None:
 
 def unregister() -> None:
     """Takes `robik` away again; the data stays in the file."""
-    from . import workbench
+    from . import sight, workbench
 
     del bpy.types.Scene.robik, bpy.types.Object.robik
-    for cls in reversed((*workbench.CLASSES, *CLASSES)):
+    for cls in reversed((*sight.CLASSES, *workbench.CLASSES, *CLASSES)):
         bpy.utils.unregister_class(cls)

@@ -1,4 +1,4 @@
-"""What an animator sets and gets: targets, balance, bake, result, servos. Kept per robot, on its root; the rest on the scene."""
+"""What an animator sets: targets, balance, bake, servos. Kept per robot, on its root; the rest on the scene."""
 
 from bpy.props import (
     BoolProperty,
@@ -11,6 +11,8 @@ from bpy.props import (
     StringProperty,
 )
 from bpy.types import Context, Object, PropertyGroup
+
+from .sight import RobikMarker
 
 ONES = (1.0, 1.0, 1.0)
 
@@ -140,46 +142,6 @@ class RobikBake(PropertyGroup):
     joint_limits: BoolProperty(name="Joint Limits", description="Keep every joint within its limits", default=True)
 
 
-class RobikTargetResult(PropertyGroup):
-    """`name` is the robot's frame."""
-
-    position_error: FloatProperty(name="Worst Distance", unit="LENGTH", precision=4)
-    orientation_error: FloatProperty(name="Worst Angle", unit="ROTATION")
-    frame: IntProperty(name="Frame", description="Where the distance is worst")
-
-
-class RobikActuatorResult(PropertyGroup):
-    """`name` is the actuator."""
-
-    peak_velocity: FloatProperty(name="Peak Speed", description="[rad/s or m/s]")
-    velocity_limit: FloatProperty(name="Speed Limit", description="Of the motor; 0 where unknown [rad/s or m/s]")
-    frame: IntProperty(name="Frame", description="Where it is fastest")
-
-
-class RobikShort(PropertyGroup):
-    """A frame that falls short; `name` says why."""
-
-    frame: IntProperty(name="Frame")
-
-
-class RobikResult(PropertyGroup):
-    frames: IntProperty(name="Frames", description="How many samples were baked; 0 before the first bake")
-    start: FloatProperty(name="Start", description="The first sample's frame")
-    step: FloatProperty(name="Step", description="Frames between samples", default=1.0)
-    seconds: FloatProperty(name="Duration", description="How long the bake took [s]")
-    milliseconds: FloatProperty(name="Time per Sample", description="Median of solving one sample [ms]")
-    residual: FloatProperty(name="Closure", description="How far the loops are open at worst", unit="LENGTH", precision=6)
-    margin: FloatProperty(
-        name="Margin", description="Of the centre of mass in the support of the feet, at worst", unit="LENGTH", precision=4
-    )
-    has_margin: BoolProperty(name="Margin Known", description="Whether contacts were known, so that there is a margin")
-    margin_frame: IntProperty(name="Frame", description="Where the margin is least")
-    com_error: FloatProperty(name="Centre of Mass", description="Worst distance from its target", unit="LENGTH", precision=4)
-    targets: CollectionProperty(type=RobikTargetResult)
-    actuators: CollectionProperty(type=RobikActuatorResult)
-    short: CollectionProperty(type=RobikShort)
-
-
 def _is_robot(_group: PropertyGroup, candidate: Object) -> bool:
     return candidate.robik.kind == "ROBOT"
 
@@ -187,6 +149,7 @@ def _is_robot(_group: PropertyGroup, candidate: Object) -> bool:
 class RobikScene(PropertyGroup):
     robot: PointerProperty(name="Robot", description="The robot that the panels work on", type=Object, poll=_is_robot)
     servos: StringProperty(name="Servos", description="The file that says which servo drives which motor", subtype="FILE_PATH")
+    markers: CollectionProperty(type=RobikMarker)
     port: StringProperty(name="Port", description="The serial port of the servos, or sim for simulated ones", default="sim")
 
 
@@ -195,9 +158,5 @@ CLASSES = (
     RobikCharacter,
     RobikBalance,
     RobikBake,
-    RobikTargetResult,
-    RobikActuatorResult,
-    RobikShort,
-    RobikResult,
     RobikScene,
 )

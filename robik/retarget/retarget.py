@@ -12,10 +12,10 @@ from robik.ik.objectives import Settings
 from robik.ik.solver import Solver
 from robik.ik.sqp import CONVERGED
 from robik.kinematics.actuation import actuator_values
-from robik.kinematics.frames import frame_poses, own_frames, robot_com
-from robik.kinematics.rotations import quaternion_matrices
+from robik.kinematics.frames import own_frames, robot_com
 from robik.mechanism.model import Mechanism
 from robik.retarget.clip import TargetClip
+from robik.retarget.distances import distances
 from robik.retarget.motion import Motion, Report
 
 CHUNK = 16  # frames solved between two looks at the clock
@@ -82,17 +82,7 @@ class Retargeting:
 
     def _report(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> Report:
         frames, names = len(self.clip.times), tuple(self.clip.tracks)
-        apart, turned = np.full((frames, len(names)), np.nan), np.full((frames, len(names)), np.nan)
-        for i, name in enumerate(names):
-            track, weights = self.clip.tracks[name], self.settings.weights(name)
-            x, R = frame_poses(self.mechanism, name, position, quaternion)
-            if track.position is not None and any(weights.position):
-                apart[:, i] = _distance(x - track.position, weights.position)
-            if track.quaternion is not None and any(weights.orientation):
-                turned[:, i] = _angle(R, quaternion_matrices(track.quaternion), weights.orientation)
-        off = np.full(frames, np.nan)
-        if self.clip.com is not None and any(self.settings.com_weight):
-            off = _distance(com - self.clip.com, self.settings.com_weight)
+        apart, turned, off = distances(self.mechanism, self.clip, self.settings, position, quaternion, com)
         velocity = np.zeros_like(values)
         if frames > 1:
             velocity[1:] = np.diff(values, axis=0) / np.diff(self.clip.times)[:, None]
@@ -135,17 +125,3 @@ def retarget(mechanism: Mechanism, clip: TargetClip, settings: Settings = Settin
     for _ in work.steps():
         pass
     return work.motion()
-
-
-def _distance(error: np.ndarray, weight: tuple[float, float, float]) -> np.ndarray:
-    """Length (T,) of the errors (T, 3) along the axes that count."""
-    return np.linalg.norm(error[:, np.array(weight) > 0], axis=1)
-
-
-def _angle(R: np.ndarray, target: np.ndarray, weight: tuple[float, float, float]) -> np.ndarray:
-    """Angle (T,) [rad] between orientations (T, 3, 3): of the whole frame, or the largest among the axes that count if only one does."""
-    counted = np.flatnonzero(np.array(weight) > 0)
-    difference = R - target
-    if len(counted) > 1:  # |R - R̂|² = 8 sin²(angle / 2)
-        return 2 * np.arcsin(np.minimum(1.0, np.linalg.norm(difference, axis=(1, 2)) / np.sqrt(8.0)))
-    return 2 * np.arcsin(np.minimum(1.0, 0.5 * np.linalg.norm(difference[:, :, counted[0]], axis=1)))

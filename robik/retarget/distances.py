@@ -1,0 +1,56 @@
+"""How far a robot's frames and its centre of mass are from what they follow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robik.ik.objectives import Settings
+from robik.kinematics.frames import frame_poses
+from robik.kinematics.rotations import quaternion_matrices
+from robik.mechanism.model import Mechanism
+from robik.retarget.clip import TargetClip
+
+
+def distances(
+    mechanism: Mechanism, clip: TargetClip, settings: Settings, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of a motion from its clip, along the axes that have weight.
+
+    Args:
+        mechanism: the robot.
+        clip: what it follows.
+        settings: for the weights.
+        position, quaternion: (T, n, 3) [m] and (T, n, 4) of the bodies' own frames.
+        com: (T, 3) the robot's centre of mass [m].
+
+    Returns:
+        Distances (T, targets) [m] and angles (T, targets) [rad] of the targets, in the order of the clip's tracks, and distances of the
+        centre of mass (T,) [m]; NaN where there is nothing to follow.
+    """
+    frames = len(clip.times)
+    apart, turned = np.full((frames, len(clip.tracks)), np.nan), np.full((frames, len(clip.tracks)), np.nan)
+    for i, (name, track) in enumerate(clip.tracks.items()):
+        weights = settings.weights(name)
+        x, R = frame_poses(mechanism, name, position, quaternion)
+        if track.position is not None and any(weights.position):
+            apart[:, i] = _distance(x - track.position, weights.position)
+        if track.quaternion is not None and any(weights.orientation):
+            turned[:, i] = _angle(R, quaternion_matrices(track.quaternion), weights.orientation)
+    off = np.full(frames, np.nan)
+    if clip.com is not None and any(settings.com_weight):
+        off = _distance(com - clip.com, settings.com_weight)
+    return apart, turned, off
+
+
+def _distance(error: np.ndarray, weight: tuple[float, float, float]) -> np.ndarray:
+    """Length (T,) of the errors (T, 3) along the axes that count."""
+    return np.linalg.norm(error[:, np.array(weight) > 0], axis=1)
+
+
+def _angle(R: np.ndarray, target: np.ndarray, weight: tuple[float, float, float]) -> np.ndarray:
+    """Angle (T,) [rad] between orientations (T, 3, 3): of the whole frame, or the largest among the axes that count if only one does."""
+    counted = np.flatnonzero(np.array(weight) > 0)
+    difference = R - target
+    if len(counted) > 1:  # |R - R̂|² = 8 sin²(angle / 2)
+        return 2 * np.arcsin(np.minimum(1.0, np.linalg.norm(difference, axis=(1, 2)) / np.sqrt(8.0)))
+    return 2 * np.arcsin(np.minimum(1.0, 0.5 * np.linalg.norm(difference[:, :, counted[0]], axis=1)))

@@ -1,0 +1,78 @@
+"""What a bake followed, kept with the action that it made: overlays and reports hold the robot against it, also in a file opened later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from bpy.types import Action, Object
+
+from robik.ik.objectives import Settings, Weights
+from robik.retarget.clip import TargetClip, Track
+
+KEY = "robik_clip"
+
+
+@dataclass(frozen=True)
+class KeptClip:
+    """A clip with the frames of the scene that its samples are for.
+
+    Attributes:
+        frames: (T,) increasing, with fractions for sub-frames.
+        clip: in the robot's coordinates.
+        settings: the weights that targets and centre of mass had.
+    """
+
+    frames: np.ndarray
+    clip: TargetClip
+    settings: Settings
+
+    def sample(self, frame: float) -> int | None:
+        """The sample that is nearest to a frame; None outside the bake."""
+        half = 0.5 * (self.frames[1] - self.frames[0]) if len(self.frames) > 1 else 0.5
+        if not self.frames[0] - half <= frame <= self.frames[-1] + half:
+            return None
+        return int(np.argmin(np.abs(self.frames - frame)))
+
+
+def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Settings) -> None:
+    """Keeps a clip with an action, in place of what it had; positions and turns in single precision, as Blender keeps keys."""
+    tracks = {}
+    for k, (name, track) in enumerate(clip.tracks.items()):
+        weights = settings.weights(name)
+        kept: dict[str, object] = {"name": name, "weights": np.array([*weights.position, *weights.orientation])}
+        for what in ("position", "quaternion"):
+            if (values := getattr(track, what)) is not None:
+                kept[what] = values.astype(np.float32).ravel()
+        if track.contact is not None:
+            kept["contact"] = track.contact.astype(np.int32)
+        tracks[str(k)] = kept
+    data = {"frames": frames.astype(float), "times": np.array(clip.times), "tracks": tracks, "com_weight": np.array(settings.com_weight)}
+    if clip.com is not None:
+        data["com"] = clip.com.astype(np.float32).ravel()
+    action[KEY] = data
+
+
+def kept_clip(root: Object) -> KeptClip | None:
+    """What the bake in a robot's present action followed; None where it has none."""
+    action = root.animation_data.action if root.animation_data else None
+    return None if action is None or action.get(KEY) is None else _restored(action)
+
+
+def _restored(action: Action) -> KeptClip:
+    data = action[KEY]
+    tracks, weights = {}, {}
+    for k in range(len(data["tracks"])):
+        kept = data["tracks"][str(k)]
+        tracks[kept["name"]] = Track(
+            _rows(kept, "position", 3), _rows(kept, "quaternion", 4), np.array(kept["contact"]) != 0 if "contact" in kept else None
+        )
+        numbers = tuple(kept["weights"])
+        weights[kept["name"]] = Weights(numbers[:3], numbers[3:])
+    clip = TargetClip(np.array(data["times"]), tracks, _rows(data, "com", 3))
+    return KeptClip(np.array(data["frames"]), clip, Settings(weights, tuple(data["com_weight"]), velocity_limit=inf))
+
+
+def _rows(group: dict, name: str, width: int) -> np.ndarray | None:
+    return np.array(group[name], dtype=float).reshape(-1, width) if name in group else None

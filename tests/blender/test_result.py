@@ -1,0 +1,136 @@
+"""What a bake says of itself: the result, the markers, what it followed."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender import installed, scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def bake(root: bpy.types.Object) -> object:
+    return installed.module("scene.steps").finish(installed.module("scene.bake").bake_steps(bpy.context, root))
+
+
+def raised(frames: range, by: float = 0.3) -> bpy.types.Object:
+    """Squats whose pelvis is out of reach in some frames; the root."""
+    root = scenes.squats()
+    source = bpy.data.objects["to pelvis"]
+    curve = installed.module("scene.actions").curves_of(source)["location", 2]
+    for key in curve.keyframe_points:
+        key.interpolation = "LINEAR"
+        if round(key.co.x) in frames:
+            key.co.y += by + 0.001 * key.co.x  # worse and worse
+    return root
+
+
+def markers() -> dict[str, int]:
+    return {marker.name: marker.frame for marker in bpy.context.scene.timeline_markers}
+
+
+def test_frames_that_fall_short_come_in_runs_with_their_worst() -> None:
+    root = raised(range(10, 15))
+    motion = bake(root)
+    result = root.robik.robot.result
+    missed = {k + 1 for k, _ in motion.report.short}
+    assert result.missed == len(missed)
+    covered = {frame for row in result.short for frame in range(row.first, row.last + 1)}
+    assert covered == missed | {k + 1 for k in motion.report.too_fast.tolist()}
+    worst = 1 + int(np.nanargmax(motion.report.position_error.max(axis=1)))
+    assert worst in {row.frame for row in result.short}
+    assert dict(motion.report.short)[worst - 1].startswith(next(row.name for row in result.short if row.frame == worst)[:12])
+    assert f"{24 - len(missed)} of 24" in installed.module("scene.result").status(result)
+
+
+def test_motors_are_held_against_their_limits() -> None:
+    root = scenes.squats()
+    motion = bake(root)
+    mechanism = scenes.read(root)
+    limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
+    for k, row in enumerate(root.robik.robot.result.actuators):
+        lower, upper = limits[row.name]
+        room = np.minimum(motion.values[:, k] - lower, upper - motion.values[:, k])
+        assert row.has_limits
+        assert row.room == pytest.approx(room.min(), rel=1e-5)
+        assert row.room_frame == 1 + room.argmin()
+        assert row.used == pytest.approx(1.0 - room.min() / (0.5 * (upper - lower)), rel=1e-4)
+        assert row.unit == "rad"
+    means = [row.position_mean for row in root.robik.robot.result.targets]
+    assert means == pytest.approx(np.nanmean(motion.report.position_error, axis=0), rel=1e-5)
+
+
+def test_too_fast_frames_are_told() -> None:
+    root, _ = scenes.punches()
+    root.robik.robot.bake.guarantee = False
+    motion = bake(root)
+    result = root.robik.robot.result
+    assert result.too_fast == len(motion.report.too_fast) > 0
+    assert result.missed == 0
+    assert "too fast for a motor" in installed.module("scene.result").status(result)
+    assert any("too fast: " in row.name for row in result.short)
+
+
+def test_markers_are_replaced_and_a_users_stay() -> None:
+    scene = bpy.context.scene
+    root = raised(range(10, 15))
+    scene.timeline_markers.new("mine", frame=11)
+    bake(root)
+    rows = root.robik.robot.result.short
+    assert sorted(markers().values()) == sorted([11, *(row.frame for row in rows)])
+    moved = next(m for m in scene.timeline_markers if m.name != "mine")
+    moved.name = "look here"  # adopted by the user
+    bake(root)
+    assert markers()["mine"] == 11
+    assert "look here" in markers()
+    assert len(scene.timeline_markers) == len(rows) + 2
+    root.robik.robot.character.targets[0].enabled = False
+    bake(root)
+    assert set(markers()) == {"mine", "look here"}
+    assert len(scene.robik.markers) == 0
+
+
+def test_robots_keep_their_markers_apart() -> None:
+    scene = bpy.context.scene
+    first = raised(range(10, 15))
+    bake(first)
+    marked = markers()
+    second = scenes.import_robot("walker")
+    scenes.follow(bpy.data.objects["to foot_l"], "foot_l")
+    bake(second)
+    assert markers() == marked
+    first.name = "renamed"
+    bake(second)
+    assert not markers()
+    assert scene.robik.robot == second
+
+
+def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
+    root = scenes.squats()
+    robot = root.robik.robot
+    robot.balance.source, robot.balance.pin_feet, robot.bake.samples = "FEET", True, 2
+    robot.character.targets[0].position_weight = (0.0, 0.0, 1.0)
+    bake(root)
+    bake_module, steps = installed.module("scene.bake"), installed.module("scene.steps")
+    mechanism = scenes.read(root)
+    frames = installed.module("scene.sample").frame_range(bpy.context.scene, robot.bake)
+    clip = steps.finish(bake_module.sample_clip(bpy.context, root, mechanism, frames))
+    name = root.name
+    path = str(tmp_path / "kept.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    kept = installed.module("scene.kept_clip").kept_clip(bpy.data.objects[name])
+    assert kept.frames == pytest.approx(frames)
+    assert kept.clip.times == pytest.approx(clip.times)
+    assert kept.clip.com == pytest.approx(clip.com, abs=1e-6)
+    assert list(kept.clip.tracks) == list(clip.tracks)
+    for track, found in zip(clip.tracks.values(), kept.clip.tracks.values(), strict=True):
+        assert found.position == pytest.approx(track.position, abs=1e-6)
+        assert found.quaternion == pytest.approx(track.quaternion, abs=1e-6)
+        assert (found.contact is None) == (track.contact is None)
+    assert (kept.clip.tracks["foot_l"].contact == clip.tracks["foot_l"].contact).all()
+    assert kept.settings.weights("pelvis").position == (0.0, 0.0, 1.0)
+    assert kept.settings.com_weight == (1.0, 1.0, 0.0)
+    assert [kept.sample(f) for f in (0.0, 1.0, 1.2, 1.3, 24.0, 25.0)] == [None, 0, 0, 1, 46, None]
