@@ -1,0 +1,161 @@
+"""Which bone of a character a frame of a robot should follow, guessed from their names.
+
+A name is cut into words, its side and its decorations (`DEF-`, `_ik`, `mixamorig:`) are set apart, and what is left is looked up in the
+words that rigs have for a part of the body: Rigify, Mixamo, Unreal, 3ds Max' biped, VRM, Daz, the CMU recordings, plain `foot_l`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+# What a part is called, words run together; what is named first is preferred.
+PARTS = {
+    "hips": ("hips", "pelvis", "hip", "spine", "torso", "root"),
+    "spine": ("spine1", "abdomen", "abdomenlower", "lowerback", "waist", "spine", "torso"),
+    "chest": ("chest", "upperchest", "chestupper", "spine3", "spine2", "chestlower", "thorax", "torso"),
+    "neck": ("neck", "necklower", "neck1"),
+    "head": ("head",),
+    "shoulder": ("shoulder", "clavicle", "collar"),
+    "upper arm": ("upperarm", "arm", "uparm", "shldr", "shldrbend", "bicep", "biceps", "upperarm1"),
+    "forearm": ("forearm", "lowerarm", "loarm", "forearmbend", "elbow", "forearm1"),
+    "hand": ("hand", "wrist", "palm", "gripper", "tool", "endeffector", "tcp", "ee"),
+    "thigh": ("thigh", "upleg", "upperleg", "thighbend", "thigh1"),
+    "shin": ("shin", "calf", "lowerleg", "lowleg", "leg", "shank", "knee"),
+    "foot": ("foot", "ankle", "sole"),
+    "toe": ("toe", "toebase", "toes", "ball"),
+}
+SIDED = ("shoulder", "upper arm", "forearm", "hand", "thigh", "shin", "foot", "toe")
+ENDS = ("hips", "chest", "head", "hand", "foot")  # of a robot without named frames, these bodies are proposed
+SIDES = {"l": "l", "left": "l", "lft": "l", "r": "r", "right": "r", "rgt": "r"}
+# Words that say nothing about the part.
+SILENT = {
+    "def",
+    "org",
+    "mixamorig",
+    "bip",
+    "biped",
+    "valve",
+    "cc",
+    "base",
+    "j",
+    "c",
+    "b",
+    "bn",
+    "bone",
+    "jnt",
+    "joint",
+    "sk",
+    "frame",
+    "link",
+    "body",
+    "bind",
+}
+# Words of bones that follow or steer the real one: taken only if there is nothing better. DEF and ORG are Rigify's.
+STEERING = {"ik": 4, "fk": 3, "ctrl": 3, "control": 3, "ctl": 3, "org": 1}
+# Words of bones that are something else.
+NEVER = {
+    "mch",
+    "tweak",
+    "parent",
+    "master",
+    "target",
+    "pole",
+    "vis",
+    "twist",
+    "roll",
+    "end",
+    "nub",
+    "site",
+    "socket",
+    "heel",
+    "spin",
+    "widget",
+    "wgt",
+    "offset",
+}
+WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+@dataclass(frozen=True)
+class Name:
+    """What a name says.
+
+    Attributes:
+        stem: the words that name a part, run together.
+        side: "l", "r" or "".
+        steering: how far it is from the bone that moves the body itself; 0 for that.
+    """
+
+    stem: str
+    side: str
+    steering: int
+
+
+def read_name(name: str) -> Name | None:
+    """Cuts a name into words; None for one that cannot be a part of a body."""
+    words = [w.lower() for w in WORD.findall(name.rpartition(":")[2])]
+    if NEVER & set(words):
+        return None
+    side = next((SIDES[w] for w in words if w in SIDES), "")
+    steering = sum(STEERING.get(w, 0) for w in words)
+    kept = [str(int(w)) if w.isdigit() else w for w in words if w not in SIDES and w not in SILENT and w not in STEERING]
+    if "bip" in words and kept and kept[0].isdigit():  # Bip01
+        kept = kept[1:]
+    if kept and kept[-1] == "0":
+        kept = kept[:-1]
+    return Name("".join(kept), side, steering)
+
+
+def part_of(name: str) -> tuple[str, str] | None:
+    """The part of a body and its side ("l", "r", "") that a robot's frame stands for; None if its name says none."""
+    said = read_name(name)
+    ranked = [(words.index(said.stem), part) for part, words in PARTS.items() if said and said.stem in words]
+    if said is None or not ranked:
+        return None
+    return min(ranked, key=lambda found: found[0])[1], said.side
+
+
+def auto_map(frames: Sequence[str], bones: Sequence[str]) -> dict[str, str]:
+    """The bone that each frame should follow.
+
+    Args:
+        frames: of the robot.
+        bones: of the character.
+
+    Returns:
+        Bone by frame, in the frames' order, for those frames whose name says what they are and that have such a bone.
+    """
+    said = [(bone, name) for bone in bones if (name := read_name(bone)) is not None]
+    rigify = any(bone.startswith("DEF-") for bone in bones)  # its plain names are controls, which need not move as the body does
+    pairs = {}
+    for frame in frames:
+        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(frame, said, rigify)
+        if bone is not None:
+            pairs[frame] = bone
+    return pairs
+
+
+def ends(bodies: Iterable[str]) -> list[str]:
+    """Of a robot's bodies those that are worth following if it names no frames: hips, chest, head, hands, feet."""
+    return [body for body in bodies if (part := part_of(body)) is not None and part[0] in ENDS]
+
+
+def _same_name(frame: str, bones: Sequence[str]) -> str | None:
+    return next((bone for bone in bones if bone.lower() == frame.lower()), None)
+
+
+def _bone_of(frame: str, said: list[tuple[str, Name]], rigify: bool) -> str | None:
+    wanted = part_of(frame)
+    if wanted is None:
+        return None
+    part, side = wanted
+    words = PARTS[part]
+    sides = (side,) if part not in SIDED else (side,) if side else ("r", "l", "")
+    found = [
+        (sides.index(name.side), name.steering + 2 * (rigify and not bone.startswith("DEF-")), words.index(name.stem), len(bone), bone)
+        for bone, name in said
+        if name.stem in words and name.side in sides
+    ]
+    return min(found)[-1] if found else None
