@@ -3,9 +3,9 @@
 import bpy
 
 from ..scene import play
-from . import bake, command_line, import_robot, servos, targets
+from . import bake, command_line, import_robot, mapping, servos, targets
 
-MODULES = (import_robot, targets, bake, servos)
+MODULES = (import_robot, targets, mapping, bake, servos)
 _commands: list[object] = []
 
 

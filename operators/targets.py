@@ -1,13 +1,12 @@
 """What the robot follows: adding, removing and aligning targets, fitting the character."""
 
-from bpy.props import StringProperty
+from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object
 
 from robik.errors import RobikError
 
-from ..scene.fit import fit
-from ..scene.mapping import check_source, match, placement, source_matrix
-from ..scene.parts import bodies, chosen_robot, local_pose
+from ..scene.fit import align_rest_poses, fit, match_now
+from ..scene.parts import chosen_robot
 from ..scene.read_robot import read_robot
 from .reporting import Reporting
 
@@ -72,28 +71,47 @@ class ROBIK_OT_remove_target(Reporting):
         return {"FINISHED"}
 
 
+class ROBIK_OT_choose_source(Reporting):
+    """Let the chosen target follow what is selected: the active pose bone, or the active object"""
+
+    bl_idname = "robik.choose_source"
+    bl_label = "From Selection"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Sets source and bone of the active row."""
+        character = chosen_robot(context.scene).robik.robot.character
+        if not 0 <= character.active < len(character.targets):
+            raise RobikError("no target is chosen; click one in the list")
+        active, bone = context.active_object, context.active_pose_bone
+        if active is None or active.robik.kind != "NONE":
+            raise RobikError("nothing to follow is selected; select a bone in pose mode, or an object that is no part of a robot")
+        target = character.targets[character.active]
+        target.source, target.bone = active, bone.name if bone is not None else ""
+        return {"FINISHED"}
+
+
 class ROBIK_OT_match_now(Reporting):
-    """Take the offset of every active target from how character and robot stand now"""
+    """Take the offset of every active target from how character and robot stand"""
 
     bl_idname = "robik.match_now"
     bl_label = "Match Now"
     bl_options = {"REGISTER", "UNDO"}
 
+    poses: EnumProperty(
+        name="Poses",
+        description="Which poses correspond",
+        items=(
+            ("NOW", "As they stand now", "Pose robot and character alike first"),
+            ("REST", "Rest poses", "The character's rest pose and the robot's, at the present scale"),
+        ),
+    )
+
     def run(self, context: Context) -> set[str]:
         """Sets the offsets."""
         root = chosen_robot(context.scene)
-        mechanism, placed, objects = read_robot(root), placement(root), bodies(root)
-        targets = [t for t in root.robik.robot.character.targets if t.enabled]
-        if not targets:
-            raise RobikError("there is no target to match; add one first")
-        for target in targets:
-            check_source(target, context.scene)
-            mechanism.frame(target.frame)
-        depsgraph = context.evaluated_depsgraph_get()
-        for target in targets:
-            frame = mechanism.frame(target.frame)
-            here = local_pose(objects[mechanism.body_index[frame.body]]) @ frame.pose
-            match(target, source_matrix(target, depsgraph), here, placed)
+        mechanism = read_robot(root)
+        (match_now if self.poses == "NOW" else align_rest_poses)(context, root, mechanism)
         return {"FINISHED"}
 
 
@@ -111,4 +129,4 @@ class ROBIK_OT_fit_character(Reporting):
         return {"FINISHED"}
 
 
-CLASSES = (ROBIK_OT_add_target, ROBIK_OT_remove_target, ROBIK_OT_match_now, ROBIK_OT_fit_character)
+CLASSES = (ROBIK_OT_add_target, ROBIK_OT_remove_target, ROBIK_OT_choose_source, ROBIK_OT_match_now, ROBIK_OT_fit_character)

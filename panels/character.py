@@ -4,6 +4,7 @@ from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
 
 from robik.errors import RobikError
 
+from ..operators.mapping import ROBIK_MT_mapping_presets
 from ..scene.mapping import check_source
 from ..scene.parts import parts
 from .tab import FoldedPanel, TabPanel, axes, line, robot_or_hint
@@ -54,6 +55,11 @@ class ROBIK_PT_character(TabPanel):
         column = layout.column()
         column.use_property_split, column.use_property_decorate = True, False
         column.prop(character, "rig")
+        row = layout.row(align=True)
+        row.operator("robik.auto_map", text="Auto-Map…")
+        row.menu("ROBIK_MT_mapping_presets", text=ROBIK_MT_mapping_presets.bl_label)
+        row.operator("robik.mapping_preset_add", text="", icon="ADD")
+        row.operator("robik.mapping_preset_add", text="", icon="REMOVE").remove_active = True
         row = layout.row()
         row.template_list("ROBIK_UL_targets", "", character, "targets", character, "active", rows=4)
         side = row.column(align=True)
@@ -62,11 +68,13 @@ class ROBIK_PT_character(TabPanel):
         if 0 <= character.active < len(character.targets):
             _draw_target(layout, character.targets[character.active])
         row = layout.row(align=True)
-        row.operator("robik.fit_character", text="Fit to Robot")
-        row.operator("robik.match_now", text="Match Now")
+        row.operator("robik.match_now", text="Match Now").poses = "NOW"
+        row.operator("robik.match_now", text="Match Rest").poses = "REST"
         column = layout.column()
         column.use_property_split, column.use_property_decorate = True, False
-        for name in ("scale", "location", "yaw"):
+        column.prop(character, "fit_by")
+        column.operator("robik.fit_character", text="Fit to Robot")
+        for name in ("scale", "stride", "location", "yaw"):
             column.prop(character, name)
 
 
@@ -168,7 +176,9 @@ def _icon(target: PropertyGroup) -> str:
 def _draw_target(layout: UILayout, target: PropertyGroup) -> None:
     column = layout.column(align=True)
     column.use_property_split, column.use_property_decorate = True, False
-    column.prop(target, "source", text="Follow")
+    row = column.row(align=True)
+    row.prop(target, "source", text="Follow")
+    row.operator("robik.choose_source", text="", icon="RESTRICT_SELECT_OFF")
     if target.source is not None and target.source.type == "ARMATURE":
         column.prop_search(target, "bone", target.source.pose, "bones", text="Bone")
     column.prop(target, "frame", text="Robot Frame", icon="EMPTY_ARROWS")

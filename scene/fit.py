@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion, Vector
 from scipy.spatial.transform import Rotation
 
 from robik.mechanism import Mechanism, Pose
 
-from .mapping import Placement, active_targets, check_source, match, rest_matrix, source_matrix
+from .mapping import Placement, active_targets, check_source, match, placement, rest_matrix, source_matrix
+from .parts import bodies, local_pose, parts
 from .sample import frame_range, sample_sources
 from .steps import finish
 
@@ -34,12 +35,14 @@ class _Pair:
         sources: the character's.
         frames: the robot's.
         feet: (N,) which of them the robot stands on.
+        stride: of the way over the ground, beside the scale.
         scale, yaw: that lay the character over the robot.
     """
 
     sources: list[Matrix]
     frames: list[Pose]
     feet: np.ndarray
+    stride: float = 1.0
     scale: float = 1.0
     yaw: float = 0.0
 
@@ -59,16 +62,16 @@ class _Pair:
         return np.array([f.position for f in self.frames])
 
     @property
-    def laid(self) -> np.ndarray:
-        """(N, 3) of the sources, scaled and turned, with their anchors over the robot's [m]."""
-        turned = self.scale * Rotation.from_euler("z", self.yaw).apply(self.here)
-        return turned + (self.there - turned)[self.anchors].mean(axis=0)
+    def placement(self) -> Placement:
+        """The character scaled, turned and moved so that its anchors lie over the robot's."""
+        there = Placement(self.scale, self.stride, self.yaw, np.zeros(3), Pose())
+        turned, _ = there.apply(self.here, Rotation.identity())
+        return replace(there, location=(self.there - turned)[self.anchors].mean(axis=0))
 
     @property
-    def placement(self) -> Placement:
-        """The character laid over the robot."""
-        turned = self.scale * Rotation.from_euler("z", self.yaw).apply(self.here)
-        return Placement(self.scale, self.yaw, (self.laid - turned)[0], Pose())
+    def laid(self) -> np.ndarray:
+        """(N, 3) of the sources so placed [m]."""
+        return self.placement.apply(self.here, Rotation.identity())[0]
 
     @property
     def difference(self) -> float:
@@ -77,7 +80,7 @@ class _Pair:
 
 
 def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
-    """Sets scale, place and the targets' offsets of a robot's character.
+    """Sets scale, place and the targets' offsets of a robot's character, as its `fit_by` says.
 
     A character that walks keeps its heading and stands on the robot's ground, starting where the robot stands; for a robot that
     is bolted down the poses are laid over each other.
@@ -90,11 +93,13 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
         check_source(target, context.scene)
     depsgraph = context.evaluated_depsgraph_get()
     character = root.robik.robot.character
-    frames = [mechanism.frame(t.frame) for t in targets]
-    poses = [mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose for f in frames]
-    feet = np.array([f.is_foot for f in frames])
-    pairs = [_Pair([matrix(t, depsgraph) for t in targets], poses, feet) for matrix in (rest_matrix, source_matrix)]
-    pair = min((_laid_over(p, float(character.scale)) for p in pairs), key=lambda p: p.difference)
+    if character.fit_by == "EXACT":
+        _as_it_is(character, targets)
+        return
+    poses = (rest_matrix, source_matrix)
+    pairs = [_pair(mechanism, targets, [matrix(t, depsgraph) for t in targets], float(character.stride)) for matrix in poses]
+    scale = _by_height(root, mechanism, targets[0].source) if character.fit_by == "HEIGHT" else None
+    pair = min((_laid_over(p, float(character.scale), scale) for p in pairs), key=lambda p: p.difference)
     placed = pair.placement
     for target, source, frame in zip(targets, pair.sources, pair.frames, strict=True):
         match(target, source, frame, placed)
@@ -104,9 +109,72 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
         character.scale, character.yaw, character.location = placed.scale, 0.0, _standing(context, root, targets, pair)
 
 
-def _laid_over(pair: _Pair, present: float) -> _Pair:
-    """With the scale and turn that suit it; the present scale where the targets do not tell."""
-    return replace(pair, scale=_scale(pair, present), yaw=_yaw(pair))
+def match_now(context: Context, root: Object, mechanism: Mechanism) -> None:
+    """Sets the targets' offsets so that the robot as it stands fits the character as it stands; scale and place stay.
+
+    Raises:
+        RobikError: a target is wrong or its source is missing.
+    """
+    targets, placed, objects = active_targets(root, mechanism), placement(root), bodies(root)
+    for target in targets:
+        check_source(target, context.scene)
+    depsgraph = context.evaluated_depsgraph_get()
+    for target in targets:
+        frame = mechanism.frame(target.frame)
+        here = local_pose(objects[mechanism.body_index[frame.body]]) @ frame.pose
+        match(target, source_matrix(target, depsgraph), here, placed)
+
+
+def align_rest_poses(context: Context, root: Object, mechanism: Mechanism) -> None:
+    """Sets the targets' offsets so that the robot in its rest pose fits the character in its rest pose; scale and place stay.
+
+    Raises:
+        RobikError: a target is wrong or its source is missing.
+    """
+    targets = active_targets(root, mechanism)
+    for target in targets:
+        check_source(target, context.scene)
+    depsgraph, character = context.evaluated_depsgraph_get(), root.robik.robot.character
+    pair = _pair(mechanism, targets, [rest_matrix(t, depsgraph) for t in targets], float(character.stride))
+    pair = replace(pair, scale=float(character.scale), yaw=float(character.yaw) if mechanism.is_grounded else _yaw(pair))
+    for target, source, frame in zip(targets, pair.sources, pair.frames, strict=True):
+        match(target, source, frame, pair.placement)
+
+
+def _as_it_is(character: PropertyGroup, targets: list[PropertyGroup]) -> None:
+    """For a rig made for the robot: its bones are where the robot's frames shall be."""
+    character.scale, character.stride, character.yaw, character.location = 1.0, 1.0, 0.0, (0.0, 0.0, 0.0)
+    for target in targets:
+        target.offset_location, target.offset_rotation = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+
+
+def _pair(mechanism: Mechanism, targets: list[PropertyGroup], sources: list[Matrix], stride: float) -> _Pair:
+    """A pose of the character beside the robot's rest pose."""
+    frames = [mechanism.frame(t.frame) for t in targets]
+    poses = [mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose for f in frames]
+    return _Pair(sources, poses, np.array([f.is_foot for f in frames]), stride)
+
+
+def _by_height(root: Object, mechanism: Mechanism, source: Object) -> float | None:
+    """Scale from the height of all of the robot in its rest pose and of all of the character in its own; None for what is flat."""
+    rest = {body: _matrix(b.pose) for body, b in zip(bodies(root), mechanism.bodies, strict=True)}
+    shown = [v for v in parts(root)["VISUAL"] if v.parent in rest]
+    robot = [(rest[v.parent] @ v.matrix_parent_inverse @ v.matrix_basis @ Vector(c)).z for v in shown for c in v.bound_box]
+    if source.type == "ARMATURE":
+        character = [(source.matrix_world @ end).z for b in source.data.bones for end in (b.head_local, b.tail_local)]
+    else:
+        character = [(o.matrix_world @ Vector(c)).z for o in (source, *source.children_recursive) for c in o.bound_box]
+    tall = float(np.ptp(character))
+    return float(np.ptp(robot)) / tall if robot and tall > FLAT else None
+
+
+def _matrix(pose: Pose) -> Matrix:
+    return Matrix.LocRotScale(Vector(pose.position), Quaternion(pose.quaternion), None)
+
+
+def _laid_over(pair: _Pair, present: float, scale: float | None) -> _Pair:
+    """With the turn that suits it, and this scale; without one the scale that suits it, the present one where the targets do not tell."""
+    return replace(pair, scale=_scale(pair, present) if scale is None else scale, yaw=_yaw(pair))
 
 
 def _scale(pair: _Pair, present: float) -> float:
@@ -137,5 +205,5 @@ def _standing(context: Context, root: Object, targets: list[PropertyGroup], pair
     positions, _ = finish(sample_sources(context, targets, [], glances))
     below = (pair.laid[:, 2] - pair.scale * positions[:, :, 2])[:, pair.anchors].max(axis=1)
     down = float(np.percentile(below, OUTLIERS))
-    start = pair.there.mean(axis=0) - pair.scale * positions[0].mean(axis=0)
+    start = pair.there.mean(axis=0) - pair.placement.scales * positions[0].mean(axis=0)
     return np.array([start[0], start[1], down])

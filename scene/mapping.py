@@ -23,28 +23,36 @@ class Placement:
 
     Attributes:
         scale: size of the robot against the character.
+        stride: by which the way over the ground is scaled beside.
         yaw: about the vertical [rad].
         location: (3,) where the character's origin comes to lie [m].
         root: the robot's root in the world.
     """
 
     scale: float
+    stride: float
     yaw: float
     location: np.ndarray
     root: Pose
+
+    @property
+    def scales(self) -> np.ndarray:
+        """(3,) along X, Y and Z."""
+        return self.scale * np.array([self.stride, self.stride, 1.0])
 
     def apply(self, positions: np.ndarray, turns: Rotation) -> tuple[np.ndarray, Rotation]:
         """Positions (T, 3) and orientations, from the character's world to the robot's coordinates."""
         yaw = Rotation.from_euler("z", self.yaw)
         back = rotation(self.root.quaternion).inv()
-        world = self.scale * yaw.apply(positions) + self.location
+        world = yaw.apply(self.scales * positions) + self.location
         return back.apply(world - np.asarray(self.root.position)), back * yaw * turns
 
 
 def placement(root: Object) -> Placement:
     """As a robot's character settings and its root object have it."""
     character = root.robik.robot.character
-    return Placement(float(character.scale), float(character.yaw), np.array(character.location, dtype=float), pose_of(root.matrix_world))
+    location = np.array(character.location, dtype=float)
+    return Placement(float(character.scale), float(character.stride), float(character.yaw), location, pose_of(root.matrix_world))
 
 
 def rotation(quaternion: Iterable[float]) -> Rotation:

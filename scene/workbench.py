@@ -76,6 +76,22 @@ class RobikCharacter(PropertyGroup):
         default=1.0,
         precision=4,
     )
+    stride: FloatProperty(
+        name="Stride",
+        description="Makes the way over the ground longer or shorter against the height: long legs take longer steps",
+        min=0.01,
+        soft_max=3.0,
+        default=1.0,
+    )
+    fit_by: EnumProperty(
+        name="Fit By",
+        description="What Fit to Robot makes equal",
+        items=(
+            ("LEGS", "Leg length", "The height of what is followed above the feet; without feet how far it lies apart"),
+            ("HEIGHT", "Height", "The height of the whole character and of the whole robot"),
+            ("EXACT", "Exact", "Nothing is scaled, moved or turned: the rig was made for this robot"),
+        ),
+    )
     location: FloatVectorProperty(
         name="Place",
         description="Where the character's world origin comes to lie after scaling",

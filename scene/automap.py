@@ -1,0 +1,50 @@
+"""Proposes what the robot's frames follow, by the names of the character's bones."""
+
+from __future__ import annotations
+
+from bpy.types import Context, Object
+
+from robik.errors import RobikError
+from robik.mechanism import Mechanism
+from robik.retarget import names
+
+
+def the_rig(context: Context, root: Object) -> Object:
+    """The character: the one chosen, else the active armature, else the only one in the scene.
+
+    Raises:
+        RobikError: says which there are, if it is not clear which is meant.
+    """
+    scene, rig = context.scene, root.robik.robot.character.rig
+    if rig is not None and scene.objects.get(rig.name) == rig:
+        return rig
+    armatures = [o for o in scene.objects if o.type == "ARMATURE"]
+    if context.active_object in armatures:
+        return context.active_object
+    if len(armatures) != 1:
+        there = f"there are {', '.join(o.name for o in armatures)}" if armatures else "there is no armature in this scene"
+        raise RobikError(f"it is not clear which character the robot shall follow: choose its rig under Character; {there}")
+    return armatures[0]
+
+
+def followable(rig: Object) -> list[str]:
+    """What of a character can be followed: an armature's bones, else the object and what is parented to it."""
+    return [bone.name for bone in rig.pose.bones] if rig.type == "ARMATURE" else [o.name for o in (rig, *rig.children_recursive)]
+
+
+def proposed(mechanism: Mechanism, rig: Object) -> dict[str, str]:
+    """What each frame of the robot should follow; empty for a frame whose counterpart the names do not tell."""
+    frames = [frame.name for frame in mechanism.frames] or names.ends(body.name for body in mechanism.bodies)
+    found = names.auto_map(frames, followable(rig))
+    return {frame: found.get(frame, "") for frame in frames}
+
+
+def apply(root: Object, rig: Object, pairs: dict[str, str], scene_objects: dict[str, Object]) -> None:
+    """Lets frames follow; what already follows keeps its weights."""
+    character = root.robik.robot.character
+    character.rig = rig
+    known = {target.frame: target for target in character.targets}
+    for frame, followed in pairs.items():
+        target = known.get(frame) or character.targets.add()
+        target.frame, target.enabled = frame, True
+        target.source, target.bone = (rig, followed) if rig.type == "ARMATURE" else (scene_objects[followed], "")
