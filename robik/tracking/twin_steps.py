@@ -1,0 +1,184 @@
+"""The virtual twin's steps: on the loops, between the bounds, and never away from the targets.
+
+Loops, which the paper does not have, are held by the constraint forces of the cuts. They do no work along what the loops leave free,
+dy = Z dz, so there Zᵀ H Z z̈ = Zᵀ Jᵀ f, and what the step then opens by is pulled back onto the loops.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from robik.ik.dense import cholesky, copy_chosen, solve_factored
+from robik.kinematics.assembly import pull_back
+from robik.kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
+from robik.kinematics.kernels import close, copy_placement, move, place
+from robik.mechanism.constraints import SLIDE
+from robik.tracking.virtual_twin import inertia, load, measure, most, stiffen
+
+LARGEST_TURN = 0.5  # rad in one iteration
+HELD = 1e-12  # rad or m: how far beyond a bound still counts as on it
+HALVINGS = 6
+
+
+@njit(cache=True)
+def _solve(flat, twin, factor):
+    """`step` = factor · ÿ on the loops, where coordinates that are not free move by what `held` says; False where H is singular."""
+    e, d = twin.e, twin.H.shape[0]
+    for i in range(d):
+        twin.correction[i] = factor * twin.force[i]
+        for j in range(d):
+            twin.R[i, j] = twin.H[i, j]
+    reduce_gradient(flat, e, twin.correction)
+    reduce_matrix(flat, e, twin.R)
+    n = 0
+    for i in range(d):
+        twin.step[i] = 0.0
+        if not e.follows[i]:
+            if e.free[i]:
+                twin.leaders[n] = i
+                n += 1
+            else:
+                twin.step[i] = twin.held[i]
+    for a in range(n):
+        i = twin.leaders[a]
+        twin.reduced[a] = twin.correction[i]
+        for j in range(d):
+            if not e.free[j]:
+                twin.reduced[a] -= twin.R[i, j] * twin.held[j]
+    copy_chosen(twin.R, twin.leaders, n, twin.packed)
+    if not cholesky(twin.packed, n):
+        return False
+    solve_factored(twin.packed, twin.R, n, True, twin.reduced, twin.correction)
+    for a in range(n):
+        twin.step[twin.leaders[a]] = twin.reduced[a]
+    extend(flat, e, twin.step)
+    return True
+
+
+@njit(cache=True)
+def _crossing(flat, now, twin):
+    """The free coordinate that the step takes furthest beyond its bounds, -1 for none."""
+    worst, who = HELD, -1
+    for i in range(twin.step.shape[0]):
+        at = flat.dof_q[i]
+        if at >= 0 and twin.e.free[i]:
+            after = now.q[at] + twin.step[i]
+            beyond = max(flat.lower[i] - after, after - flat.upper[i])
+            if beyond > worst:
+                worst, who = beyond, i
+    return who
+
+
+@njit(cache=True)
+def accelerate(flat, now, twin, factor):
+    """Fills `step` = factor · ÿ from `H` and `force`; a coordinate that would cross its bound goes onto it and stays there."""
+    e = twin.e
+    for i in range(e.free.shape[0]):
+        e.free[i] = True
+        twin.held[i] = 0.0
+    eliminate(flat, now, e)
+    for _ in range(twin.step.shape[0] + 1):
+        if not _solve(flat, twin, factor):
+            return False
+        who = _crossing(flat, now, twin)
+        if who < 0:
+            return True
+        q = now.q[flat.dof_q[who]]
+        twin.held[who] = flat.lower[who] - q if q + twin.step[who] < flat.lower[who] else flat.upper[who] - q
+        e.free[who] = False
+        if e.follows[who]:
+            eliminate(flat, now, e)
+    return False
+
+
+@njit(cache=True)
+def _largest_turn(flat, step):
+    turn = 0.0
+    for m in range(flat.kind.shape[0]):
+        if flat.kind[m] != SLIDE:
+            last = flat.at_v[m] + (1 if flat.dof_q[flat.at_v[m]] >= 0 else 3)
+            for i in range(flat.at_v[m], last):
+                turn = max(turn, abs(step[i]))
+    return turn
+
+
+@njit(cache=True)
+def _within(flat, now, twin):
+    for i in range(flat.lower.shape[0]):
+        at = flat.dof_q[i]
+        if at >= 0 and not (flat.lower[i] - HELD <= now.q[at] <= flat.upper[i] + HELD):
+            return False
+    return True
+
+
+@njit(cache=True)
+def _settle(flat, now, twin):
+    """Onto the loops; what that takes beyond a bound is put onto it and held. Returns whether it is assembled and within bounds."""
+    for _ in range(8):
+        if not pull_back(flat, now, twin.e, twin.correction, twin.right) <= flat.accepted[0]:
+            return False
+        if _within(flat, now, twin):
+            return True
+        for i in range(flat.lower.shape[0]):
+            at = flat.dof_q[i]
+            if at >= 0 and not (flat.lower[i] - HELD <= now.q[at] <= flat.upper[i] + HELD):
+                now.q[at] = min(max(now.q[at], flat.lower[i]), flat.upper[i])
+                twin.e.free[i] = False
+        place(flat, now)
+        close(flat, now)
+        eliminate(flat, now, twin.e)
+    return False
+
+
+@njit(cache=True)
+def _try(flat, now, goals, twin, scale):
+    """Puts `trial` where a share of the step leads; returns the energy left there, infinite where it cannot be assembled."""
+    copy_placement(now, twin.trial)
+    move(flat, now.q, twin.step, scale, twin.trial.q)
+    return measure(flat, twin.trial, goals, twin) if _settle(flat, twin.trial, twin) else np.inf
+
+
+@njit(cache=True)
+def _iterate(flat, now, goals, twin, energy, factor, share):
+    """One iteration; returns the energy after it.
+
+    The linear system would leave 1 - share / 2 of what the step promises. Where less than half of that comes, the forces turn against
+    the step underway: then with `stiffen`, then by halves.
+    """
+    inertia(flat, now, goals, twin)
+    scale = 1.0
+    for attempt in range(2 + HALVINGS):
+        if attempt < 2:
+            if attempt == 1:
+                stiffen(flat, now, twin, factor)
+            if not accelerate(flat, now, twin, factor):
+                continue
+            turn = _largest_turn(flat, twin.step)
+            scale = LARGEST_TURN / max(LARGEST_TURN, turn)
+        else:
+            scale *= 0.5
+        promised = 0.0
+        for i in range(twin.step.shape[0]):
+            promised += scale * twin.force[i] * twin.step[i]
+        left = _try(flat, now, goals, twin, scale)
+        if left <= energy - 0.5 * (1.0 - 0.5 * share) * promised + 1e-12 * energy:
+            copy_placement(twin.trial, now)
+            return left
+    return measure(flat, now, goals, twin)
+
+
+@njit(cache=True, nogil=True)
+def advance(flat, now, goals, twin, iterations, interval):
+    """Algorithm 1: `iterations` of Δt = `interval` [s] towards the goals, from the assembled placement `now`, which they change.
+
+    `now` is assembled and within its bounds always. Returns the closure residual [m].
+    """
+    factor = 0.5 * interval * interval
+    share = factor * max(most(twin.proportional[:3]) / twin.mass[0], most(twin.proportional[3:]) / twin.mass[1])
+    energy = measure(flat, now, goals, twin)
+    for k in range(iterations):
+        load(flat, now, goals, twin, 1.0 / interval if k > 0 else 0.0)
+        twin.before[:] = twin.error
+        energy = _iterate(flat, now, goals, twin, energy, factor, share)
+    return close(flat, now)
