@@ -1,7 +1,8 @@
 """Solvers for targets that arrive live: one interface, `Tracker.step(targets, dt)`, on any mechanism."""
 
+from robik.tracking.forward_dynamics import ForwardDynamicsTracker, TwinSettings
 from robik.tracking.state_based import StateBasedTracker
 from robik.tracking.targets import Target, Targets
 from robik.tracking.tracker import Tracker
 
-__all__ = ["StateBasedTracker", "Target", "Targets", "Tracker"]
+__all__ = ["ForwardDynamicsTracker", "StateBasedTracker", "Target", "Targets", "Tracker", "TwinSettings"]

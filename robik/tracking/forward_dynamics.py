@@ -18,9 +18,10 @@ from robik.errors import ClipError
 from robik.ik.terms import Goals
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import Vector, vector
+from robik.tracking.targets import Targets
 from robik.tracking.tracker import Tracker
 from robik.tracking.twin_steps import advance
-from robik.tracking.virtual_twin import Twin, new_twin
+from robik.tracking.virtual_twin import Twin, inertia, load, measure, new_twin
 
 
 @dataclass(frozen=True)
@@ -81,21 +82,27 @@ class ForwardDynamicsTracker(Tracker):
 
     def __init__(self, mechanism: Mechanism, settings: TwinSettings = TwinSettings()):
         self.settings = settings
+        self._twin: Twin | None = None
         super().__init__(mechanism)
 
-    def _forget(self) -> None:
-        self._twin: Twin | None = None
-
     def _advance(self, goals: Goals, dt: float) -> float:
-        twin = self._twin
-        if twin is None or len(twin.error) != len(goals.body) + 1:
-            twin = self._twin = twin_of(self, len(goals.body), self.settings)
-        return float(advance(self.flat, self.now, goals, twin, self.settings.iterations, self.settings.interval))
+        settings = self.settings
+        return float(advance(self.flat, self.now, goals, self._twin_for(goals), settings.iterations, settings.interval))
 
+    def inertia(self, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
+        """The equations of motion H ÿ = Jᵀ f (+ constraint forces) where the robot is: H (d, d) and Jᵀ f (d,)."""
+        goals = self._aim(targets)
+        twin = self._twin_for(goals)
+        measure(self.flat, self.now, goals, twin)
+        load(self.flat, self.now, goals, twin, 0.0)
+        inertia(self.flat, self.now, goals, twin)
+        return twin.H.copy(), twin.force.copy()
 
-def twin_of(tracker: Tracker, targets: int, settings: TwinSettings) -> Twin:
-    """A tracker's robot as a virtual twin with so many end effectors."""
-    mass = np.array([settings.mass, settings.inertia, settings.link_mass, settings.link_inertia])
-    gains = np.array([*settings.position_gain, *settings.rotation_gain])
-    damping = np.array([*settings.position_damping, *settings.rotation_damping])
-    return new_twin(tracker.flat, tracker.topology.rest, targets, mass, gains, damping)
+    def _twin_for(self, goals: Goals) -> Twin:
+        """The twin with an end effector per target."""
+        if self._twin is None or len(self._twin.error) != len(goals.body) + 1:
+            s = self.settings
+            mass = np.array([s.mass, s.inertia, s.link_mass, s.link_inertia])
+            gains, damping = np.array([*s.position_gain, *s.rotation_gain]), np.array([*s.position_damping, *s.rotation_damping])
+            self._twin = new_twin(self.flat, self.topology.rest, len(goals.body), mass, gains, damping)
+        return self._twin

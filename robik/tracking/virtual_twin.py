@@ -67,10 +67,10 @@ def new_twin(flat: Flat, rest: np.ndarray, targets: int, mass: np.ndarray, propo
     sums, parts = carved((n,), (n, 3), (n, 3, 3), (n, 3), (n, 3, 3), (n,), (n, 3))
     errors, squares, vectors = np.zeros((2, targets + 1, 6)), np.zeros((3, d, d)), np.zeros((5, d))
     return by_reference(
-        Twin(
+        Twin._make([
             mass, proportional, derivative, *errors, *parts, sums, np.zeros((d, 3)), *squares, *vectors[:3], np.zeros(d, np.int64),
             *vectors[3:], np.zeros(rows), new_elimination(flat), new_placement(flat, rest),
-        )
+        ])
     )  # fmt: skip
 
 
