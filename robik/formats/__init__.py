@@ -9,6 +9,7 @@ from pathlib import Path
 from robik.errors import FormatError
 from robik.formats import native
 from robik.formats.imported import Imported
+from robik.formats.xml_file import read_xml
 from robik.mechanism import Mechanism
 
 __all__ = ["READERS", "WRITERS", "Imported", "import_robot", "load_robot", "save_robot"]
@@ -26,7 +27,25 @@ def _urdf(path: Path, packages: Iterable[Path]) -> Imported:
     return urdf.load(path, packages)
 
 
-READERS: dict[str, Reader] = {native.EXTENSION: _native, ".urdf": _urdf}
+def _mjcf(path: Path, packages: Iterable[Path]) -> Imported:
+    from robik.formats import mjcf
+
+    return mjcf.load(path, packages)
+
+
+def _xml(path: Path, packages: Iterable[Path]) -> Imported:
+    """What its root element says that it is."""
+    roots = {"mujoco": _mjcf, "robot": _urdf}
+    try:
+        root = read_xml(path).tag
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+    if root not in roots:
+        raise FormatError(f"{path}: its root element must be one of {', '.join(f'<{name}>' for name in roots)}, not <{root[:40]}>")
+    return roots[root](path, packages)
+
+
+READERS: dict[str, Reader] = {native.EXTENSION: _native, ".urdf": _urdf, ".xml": _xml, ".mjcf": _mjcf}
 WRITERS: dict[str, Callable[[Mechanism, Path], None]] = {native.EXTENSION: native.save}
 
 

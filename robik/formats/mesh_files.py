@@ -11,20 +11,21 @@ from urllib.parse import unquote
 from robik.errors import FormatError
 
 PACKAGE_FILE = "package.xml"
+FORMAT_FOLDERS = ("urdf", "xacro", "mjcf", "mujoco", "xml", "sdf", "usd")  # beside them, mostly, are the meshes
 
 
 class MeshFiles:
     """Finds files for the URIs of one robot file.
 
-    Nothing is looked for outside the file's folder (its parent, where the folder is called `urdf`), the ROS package around it (the
-    nearest folder above that holds a `package.xml`), and the packages that the user names.
+    Nothing is looked for outside the file's folder (its parent, where the folder is called `urdf`, `mjcf` and so on), the ROS package
+    around it (the nearest folder above that holds a `package.xml`), and the packages that the user names.
     """
 
     def __init__(self, robot_file: Path, packages: Iterable[Path]) -> None:
         self.folder = robot_file.resolve().parent
         self.packages = [Path(p).resolve() for p in packages]
         around = next((f for f in (self.folder, *self.folder.parents) if (f / PACKAGE_FILE).is_file()), None)
-        home = self.folder.parent if self.folder.name == "urdf" else self.folder
+        home = self.folder.parent if self.folder.name.lower() in FORMAT_FOLDERS else self.folder
         self.allowed = [home, *([around] if around else []), *self.packages]
 
     def find(self, uri: str) -> tuple[str, bool]:

@@ -19,7 +19,7 @@ from robik.formats.mesh_files import MeshFiles
 from robik.formats.open_robot import OpenJoint, OpenRobot
 from robik.formats.xml_file import name_of, number, numbered, numbers, read_xml
 from robik.mechanism import WORLD, Body, Coupling, Pose, Visual
-from robik.mechanism.pose import Vector
+from robik.mechanism.pose import frame_matrix
 
 EXTENSION = ".urdf"
 MOST_LINKS = 2000
@@ -194,14 +194,14 @@ class _Reader:
         near = _origin(element, where)
         replaced = beside.joints.get(name)
         if replaced is not None:
-            frame = Pose.of(_axes(*replaced[1:], where), (0, 0, 0))
+            frame = Pose.of(frame_matrix(*replaced[1:], where), (0, 0, 0))
             self.report.add(f"its type is {replaced[0]}, as {Path(beside.source).name} says", name)
             return OpenJoint(name, replaced[0], parent, child, near @ frame, frame)
         if TYPES[kind] in ("fixed", "free"):
             return OpenJoint(name, TYPES[kind], parent, child, near)
         axis = element.find("axis")
         x = numbers(axis.get("xyz", "1 0 0") if axis is not None else "1 0 0", 3, f"{where}: its axis")
-        frame = Pose.of(_axes(x, None, where), (0, 0, 0))
+        frame = Pose.of(frame_matrix(x, None, where), (0, 0, 0))
         limits, velocity, effort = self.limits(element, kind, name)
         return OpenJoint(name, TYPES[kind], parent, child, near @ frame, frame, False, limits, velocity, effort)
 
@@ -267,7 +267,7 @@ class _Reader:
                 raise FormatError(f"loop {loop.name!r} ties link {ends[0]!r} to itself; name two frames on different links")
             name = next(n for n in numbered(loop.name) if n not in taken)
             taken.add(name)
-            frame_in_both = Pose.of(_axes(loop.axis, loop.axis2, f"loop {loop.name!r}"), (0, 0, 0))
+            frame_in_both = Pose.of(frame_matrix(loop.axis, loop.axis2, f"loop {loop.name!r}"), (0, 0, 0))
             closers.append(OpenJoint(name, loop.type, ends[0], ends[1], frame_in_both, frame_in_both))
         return closers
 
@@ -303,20 +303,3 @@ def _origin(element: Element, where: str) -> Pose:
         [-sp, cp * sr, cp * cr],
     ]
     return Pose.of(np.array(matrix), xyz)
-
-
-def _axes(axis: Iterable[float], axis2: Vector | None, where: str) -> np.ndarray:
-    """Rotation (3, 3) whose x axis is `axis`, and whose y axis is near `axis2` if that is given."""
-    x = np.array(tuple(axis))
-    x = x / max(float(np.abs(x).max()), 1e-300)
-    if np.linalg.norm(x) < 0.5:
-        raise FormatError(f"{where}: its axis must not be zero; give a direction, for example 0 0 1")
-    x = x / np.linalg.norm(x)
-    y = np.array(axis2) if axis2 is not None else np.cross(x, np.eye(3)[int(np.argmin(np.abs(x)))])
-    y = y - (x @ y) * x
-    if np.linalg.norm(y) < 1e-6:
-        raise FormatError(f"{where}: its second axis must not be parallel to its axis")
-    y = y / np.linalg.norm(y)
-    return np.column_stack([x, y, np.cross(x, y)])
-
-

@@ -77,6 +77,22 @@ def matrix_quaternion(m: np.ndarray) -> np.ndarray:
     return -q if q[0] < 0 else q
 
 
+def frame_matrix(axis: Iterable[float], axis2: Iterable[float] | None, where: str) -> np.ndarray:
+    """Rotation (3, 3) whose x axis is along `axis`, and whose y axis is near `axis2` if that is given; `where` is named in errors."""
+    x = np.array(tuple(axis))
+    x = x / max(float(np.abs(x).max()), 1e-300)
+    if not np.linalg.norm(x) >= 0.5:
+        raise MechanismError(f"{where}: its axis must not be zero; give a direction, for example 0 0 1")
+    x = x / np.linalg.norm(x)
+    y = np.array(tuple(axis2)) if axis2 is not None else np.cross(x, np.eye(3)[int(np.argmin(np.abs(x)))])
+    y = y / max(float(np.abs(y).max()), 1e-300)
+    y = y - (x @ y) * x
+    if not np.linalg.norm(y) >= 1e-6:
+        raise MechanismError(f"{where}: its second axis must not be parallel to its axis")
+    y = y / np.linalg.norm(y)
+    return np.column_stack([x, y, np.cross(x, y)])
+
+
 @dataclass(frozen=True)
 class Pose:
     """Where something is: position [m] and unit quaternion wxyz, in the coordinates of something else."""

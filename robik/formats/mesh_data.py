@@ -1,0 +1,78 @@
+"""The triangles of mesh files: STL (binary and text), OBJ, and MuJoCo's MSH."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from robik.errors import FormatError
+
+MOST = 500_000_000  # bytes
+STL_FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("color", "<u2")])
+
+
+def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (v, 3) in the file's own unit, and triangles (f, 3) of indices.
+
+    Raises:
+        FormatError: says what is wrong; the file's name is the caller's to add.
+    """
+    readers = {".stl": _stl, ".obj": _obj, ".msh": _msh}
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise FormatError(f"triangles are read from {', '.join(readers)} only")
+    try:
+        if path.stat().st_size > MOST:
+            raise FormatError(f"larger than {MOST // 1_000_000} MB")
+        content = path.read_bytes()
+    except OSError as error:
+        raise FormatError(f"it cannot be read: {error.strerror or error}") from None
+    vertices, faces = reader(content)
+    if not len(faces) or faces.min() < 0 or faces.max() >= len(vertices) or not np.isfinite(vertices).all():
+        raise FormatError("its triangles do not name vertices with finite coordinates")
+    return vertices, faces
+
+
+def _stl(content: bytes) -> tuple[np.ndarray, np.ndarray]:
+    count = int.from_bytes(content[80:84], "little")
+    if len(content) >= 84 and len(content) == 84 + STL_FACE.itemsize * count:
+        corners = np.frombuffer(content, STL_FACE, count, 84)["corners"].reshape(-1, 3).astype(float)
+    elif content.lstrip()[:5] == b"solid":
+        found = re.findall(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)", content)
+        try:
+            corners = np.array(found, dtype=float).reshape(-1, 3)
+        except ValueError:
+            raise FormatError("an STL whose vertices are not numbers") from None
+    else:
+        raise FormatError("not an STL, or one that is cut off")
+    return corners, np.arange(len(corners) // 3 * 3).reshape(-1, 3)
+
+
+def _obj(content: bytes) -> tuple[np.ndarray, np.ndarray]:
+    vertices: list[list[float]] = []
+    faces: list[tuple[int, int, int]] = []
+    try:
+        for line in content.decode("utf-8", errors="replace").splitlines():
+            words = line.split()
+            if words[:1] == ["v"]:
+                vertices.append([float(w) for w in words[1:4]])
+            elif words[:1] == ["f"]:
+                corners = [int(w.partition("/")[0]) for w in words[1:]]
+                corners = [c - 1 if c > 0 else len(vertices) + c for c in corners]
+                faces += [(corners[0], corners[k], corners[k + 1]) for k in range(1, len(corners) - 1)]
+        return np.array(vertices, dtype=float).reshape(-1, 3), np.array(faces, dtype=int).reshape(-1, 3)
+    except (ValueError, IndexError, OverflowError):
+        raise FormatError("an OBJ whose vertices or faces are not numbers") from None
+
+
+def _msh(content: bytes) -> tuple[np.ndarray, np.ndarray]:
+    sizes = np.frombuffer(content[:16], "<i4").tolist()
+    if len(sizes) == 4 and min(sizes) >= 0:
+        vertices, normals, texcoords, faces = sizes
+        if len(content) == 16 + 12 * vertices + 12 * normals + 8 * texcoords + 12 * faces:
+            at_faces = 16 + 12 * vertices + 12 * normals + 8 * texcoords
+            points = np.frombuffer(content, "<f4", 3 * vertices, 16).reshape(-1, 3).astype(float)
+            return points, np.frombuffer(content, "<i4", 3 * faces, at_faces).reshape(-1, 3)
+    raise FormatError("not an MSH, or one that is cut off")

@@ -1,0 +1,133 @@
+"""Mass, centre of mass and inertia of shapes of even density, and of several of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+
+from robik.errors import FormatError
+from robik.mechanism import Pose
+
+SMALLEST = 1e-30  # m³ or m²: what has less of it has none
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A shape's properties per unit of density.
+
+    Attributes:
+        volume: [m³]; of a shell, its area [m²].
+        com: (3,) centre of mass in the shape's coordinates [m].
+        inertia: (3, 3) about the centre of mass, along the shape's axes, of density 1.
+    """
+
+    volume: float
+    com: np.ndarray
+    inertia: np.ndarray
+
+
+def _centred(volume: float, xx: float, yy: float, zz: float) -> Solid:
+    """From the moments of inertia per unit of mass."""
+    return Solid(volume, np.zeros(3), volume * np.diag([xx, yy, zz]))
+
+
+def box(x: float, y: float, z: float) -> Solid:
+    """By its edges [m]."""
+    return _centred(x * y * z, (y * y + z * z) / 12, (x * x + z * z) / 12, (x * x + y * y) / 12)
+
+
+def ellipsoid(a: float, b: float, c: float) -> Solid:
+    """By its half axes [m]; a sphere has three alike."""
+    return _centred(4 / 3 * pi * a * b * c, (b * b + c * c) / 5, (a * a + c * c) / 5, (a * a + b * b) / 5)
+
+
+def cylinder(radius: float, length: float) -> Solid:
+    """Along z [m]."""
+    across = (3 * radius**2 + length**2) / 12
+    return _centred(pi * radius**2 * length, across, across, radius**2 / 2)
+
+
+def capsule(radius: float, length: float) -> Solid:
+    """Along z; its caps come on top of its length [m]."""
+    middle, caps = pi * radius**2 * length, 4 / 3 * pi * radius**3
+    across = middle * (3 * radius**2 + length**2) / 12 + caps * (2 / 5 * radius**2 + length**2 / 4 + 3 / 8 * length * radius)
+    along = middle * radius**2 / 2 + caps * 2 / 5 * radius**2
+    return Solid(middle + caps, np.zeros(3), np.diag([across, across, along]))
+
+
+def mesh(vertices: np.ndarray, faces: np.ndarray, kind: str = "exact") -> Solid:
+    """What triangles enclose.
+
+    Args:
+        vertices: (v, 3) [m].
+        faces: (f, 3) indices.
+        kind: "exact": by signed pyramids, so the surface must be closed and face outwards; "legacy": all pyramids count as positive,
+            which forgives both; "convex": the convex hull; "shell": the surface alone.
+
+    Raises:
+        FormatError: nothing is enclosed.
+    """
+    if kind == "convex":
+        vertices, faces = hull(vertices)
+    corners = vertices[faces]
+    if not len(corners):
+        raise FormatError("it has no faces")
+    doubled = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(doubled, axis=1) / 2
+    if not SMALLEST < area.sum() < np.inf:
+        raise FormatError("its faces have no area")
+    middle = corners.mean(axis=1)
+    about = area @ middle / area.sum()
+
+    def weights(origin: np.ndarray) -> np.ndarray:
+        """Volume of the pyramid over each face, or its area."""
+        if kind == "shell":
+            return area
+        signed = np.einsum("ij,ij->i", corners[:, 0] - origin, doubled) / 6
+        return np.abs(signed) if kind == "legacy" else signed
+
+    volume = weights(about)
+    total = float(volume.sum())
+    if not SMALLEST < abs(total) < np.inf:
+        raise FormatError("it encloses no volume")
+    com = about if kind == "shell" else volume @ (0.75 * middle + 0.25 * about) / total
+    volume = weights(com)
+    at = corners - com
+    summed = at.sum(axis=1)
+    products = np.einsum("i,ija,ijb->ab", volume, at, at) + np.einsum("i,ia,ib->ab", volume, summed, summed)
+    products /= 12 if kind == "shell" else 20
+    sign = 1.0 if volume.sum() > 0 else -1.0  # faces that all look inwards
+    return Solid(abs(float(volume.sum())), com, sign * (np.trace(products) * np.eye(3) - products))
+
+
+def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The convex hull's vertices and faces, which look outwards."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        hull = ConvexHull(vertices)
+    except (QhullError, ValueError):
+        raise FormatError("it is flat, so it has no convex hull") from None
+    faces = hull.simplices.copy()
+    corners = vertices[faces]
+    inwards = np.einsum("ij,ij->i", np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), hull.equations[:, :3]) < 0
+    faces[inwards] = faces[inwards][:, ::-1]
+    return vertices, faces
+
+
+def together(parts: Iterable[tuple[Solid, float, Pose]]) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] of solids with their densities and poses."""
+    placed = [(solid.volume * density, pose.point(solid.com), density * pose.matrix @ solid.inertia @ pose.matrix.T)
+              for solid, density, pose in parts]  # fmt: skip
+    mass = sum(m for m, _, _ in placed)
+    if not mass > 0:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    com = sum((m * at for m, at, _ in placed), np.zeros(3)) / mass
+    inertia = np.zeros((3, 3))
+    for m, at, own in placed:
+        d = at - com
+        inertia += own + m * (d @ d * np.eye(3) - np.outer(d, d))
+    return float(mass), com, inertia

@@ -1,0 +1,97 @@
+"""MuJoCo's own reading of a robot, as a judge of ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from robik.formats.open_robot import OpenRobot
+from robik.mechanism import WORLD, Body, Mechanism
+from robik.mechanism.pose import matrix_quaternion
+
+MOTIONS = {mujoco.mjtJoint.mjJNT_HINGE: 1, mujoco.mjtJoint.mjJNT_SLIDE: 1, mujoco.mjtJoint.mjJNT_BALL: 3, mujoco.mjtJoint.mjJNT_FREE: 6}
+
+
+class Judge:
+    """A model that MuJoCo loaded."""
+
+    def __init__(self, path: Path | None = None, text: str = "") -> None:
+        self.model = mujoco.MjModel.from_xml_path(str(path)) if path else mujoco.MjModel.from_xml_string(text)
+        self.data = mujoco.MjData(self.model)
+        self.names = [self.model.body(i).name for i in range(1, self.model.nbody)]
+
+    def random(self, rng: np.random.Generator, spread: float = 1.0) -> np.ndarray:
+        """Any coordinates (nq,)."""
+        step = rng.uniform(-spread, spread, self.model.nv)
+        qpos = self.model.qpos0.copy()
+        mujoco.mj_integratePos(self.model, qpos, step, 1.0)
+        return qpos
+
+    def place(self, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The bodies' positions (n, 3) and rotations (n, 3, 3), the world left out."""
+        self.data.qpos[:] = qpos
+        mujoco.mj_forward(self.model, self.data)
+        return self.data.xpos[1:].copy(), self.data.xmat[1:].reshape(-1, 3, 3).copy()
+
+    def open_by(self) -> np.ndarray:
+        """What the equalities are open by, row by row, where it was placed last."""
+        return self.data.efc_pos[: self.data.ne].copy()
+
+    def coordinates(self, qpos: np.ndarray, robot: OpenRobot) -> np.ndarray:
+        """The same pose in our coordinates (d,), joint by joint in the file's order."""
+        ours = [joint for joint in robot.joints[: len(robot.bodies)] if joint.motions]
+        assert len(ours) == self.model.njnt
+        q = np.zeros(len(robot.stored))
+        for k, joint in enumerate(ours):
+            start, at = int(self.model.jnt_qposadr[k]), robot.at[joint.name]
+            size = MOTIONS[mujoco.mjtJoint(self.model.jnt_type[k])]
+            if size == 1:
+                q[at] = qpos[start]
+                continue
+            turn = np.zeros(3)
+            quaternion = qpos[start + 3 : start + 7] if size == 6 else qpos[start : start + 4]
+            if size == 6:
+                inverse, relative = np.zeros(4), np.zeros(4)
+                mujoco.mju_negQuat(inverse, np.array(joint.near.quaternion))
+                mujoco.mju_mulQuat(relative, inverse, quaternion)
+                q[at : at + 3] = joint.near.inverse().point(qpos[start : start + 3])
+                quaternion = relative
+            mujoco.mju_quat2Vel(turn, quaternion, 1.0)
+            q[at + size - 3 : at + size] = turn
+        return q
+
+    def qpos_at_rest(self, mechanism: Mechanism) -> np.ndarray:
+        """MuJoCo's coordinates of a mechanism's rest pose, by the names of joints and bodies."""
+        qpos = self.model.qpos0.copy()
+        joints = {j.name: j for j in mechanism.joints}
+        bodies = {b.name: b for b in mechanism.bodies}
+        for k in range(self.model.njnt):
+            start, kind = int(self.model.jnt_qposadr[k]), MOTIONS[mujoco.mjtJoint(self.model.jnt_type[k])]
+            body = bodies[self.model.body(self.model.jnt_bodyid[k]).name]
+            if kind == 6:
+                qpos[start : start + 7] = [*body.pose.position, *body.pose.quaternion]
+            elif kind == 1:
+                [qpos[start]] = joints[self.model.joint(k).name].rest
+            else:
+                parent = self.model.body(self.model.body_parentid[self.model.jnt_bodyid[k]])
+                around = np.eye(3) if parent.name == WORLD else bodies[parent.name].pose.matrix
+                stored = np.zeros(9)
+                mujoco.mju_quat2Mat(stored, self.model.body(self.model.jnt_bodyid[k]).quat)
+                qpos[start : start + 4] = matrix_quaternion((around @ stored.reshape(3, 3)).T @ body.pose.matrix)
+        return qpos
+
+    def mass(self, name: str) -> tuple[float, np.ndarray, np.ndarray]:
+        """Mass, centre of mass (3,) and inertia (3, 3) of a body, in its own frame."""
+        body = self.model.body(name)
+        axes = np.zeros(9)
+        mujoco.mju_quat2Mat(axes, body.iquat)
+        R = axes.reshape(3, 3)
+        return float(body.mass[0]), body.ipos.copy(), R @ np.diag(body.inertia) @ R.T
+
+
+def inertia_matrix(body: Body) -> np.ndarray:
+    """(3, 3) of our own reading."""
+    xx, yy, zz, xy, xz, yz = body.inertia
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
