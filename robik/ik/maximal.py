@@ -136,6 +136,12 @@ class JointFrames:
         pairs = [((0, 1), (0, 2), (1, 2)), tuple((a, k) for a in turns for k in range(3) if k != a), (tuple(turns),), ()][len(turns)]
         return rows + [(i, axes[:, a], j, self.child_axes[:, b], i, np.zeros(3), 0, scale) for a, b in pairs]
 
+    def slopes(self, scale: float, turn: np.ndarray, slide: np.ndarray) -> list[tuple]:
+        """Derivatives of `rows` at given values by one of them, from the derivatives of `motion`: six rows, in the same order."""
+        axes, i, j, world = self.parent_axes @ turn, self.parent, self.child, len(self.origins) - 1
+        rows: list[tuple] = [(world, AXES[k], world, np.zeros(3), i, self.parent_axes @ slide, 0, 1) for k in range(3)]
+        return rows + [(i, axes[:, a], j, self.child_axes[:, b], i, np.zeros(3), 0, scale) for a, b in ((0, 1), (0, 2), (1, 2))]
+
     def facing(self) -> list[tuple]:
         """Dot products that are positive unless an axis points backwards, which the constraint alone would allow."""
         turns = [k for k in range(3) if TURNS[k] in self.joint.motions]
@@ -163,6 +169,40 @@ def motion(joint: Joint, values: Iterable[float]) -> tuple[np.ndarray, np.ndarra
         if TURNS[k] in at:
             turn = turn @ Rotation.from_rotvec(at[TURNS[k]] * AXES[k]).as_matrix()
     return turn, slide
+
+
+def motion_derivatives(joint: Joint, values: Iterable[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Derivatives of `motion` by each value: rotations' (3, 3) and translations' (3,)."""
+    at = dict(zip(joint.motions, values, strict=True))
+    derivatives = []
+    for name in joint.motions:
+        if name in SLIDES:
+            derivatives.append((np.zeros((3, 3)), AXES[SLIDES.index(name)]))
+        elif joint.is_ball:
+            vector = np.array([at[m] for m in TURNS])
+            spin = _left_jacobian(vector) @ AXES[TURNS.index(name)]
+            derivatives.append((_cross(spin) @ Rotation.from_rotvec(vector).as_matrix(), np.zeros(3)))
+        else:
+            turn = AXES
+            for k, other in enumerate(TURNS):
+                if other in at:
+                    turn = turn @ Rotation.from_rotvec(at[other] * AXES[k]).as_matrix()
+                    turn = turn @ _cross(AXES[k]) if other == name else turn
+            derivatives.append((turn, np.zeros(3)))
+    return derivatives
+
+
+def _left_jacobian(v: np.ndarray) -> np.ndarray:
+    """(3, 3): the rotation about which a rotation vector's matrix turns when the vector changes."""
+    angle, across = float(np.linalg.norm(v)), _cross(v)
+    if angle < 1e-4:
+        return AXES + across / 2 + across @ across / 6
+    return AXES + (1 - np.cos(angle)) / angle**2 * across + (angle - np.sin(angle)) / angle**3 * across @ across
+
+
+def _cross(v: np.ndarray) -> np.ndarray:
+    """(3, 3): v × as a matrix."""
+    return np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
 
 
 def angles(turn: np.ndarray, axes: list[int], previous: np.ndarray) -> list[float]:

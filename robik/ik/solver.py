@@ -11,6 +11,7 @@ from robik.ik.objectives import Settings
 from robik.ik.sequence import Output, forget, new_memory, new_output, solve_frames
 from robik.ik.sqp import new_work
 from robik.ik.terms import Goals
+from robik.kinematics.actuation import actuator_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
@@ -146,6 +147,10 @@ class Solver:
             self.settings.joint_limits,
             MOST_ITERATIONS,
         )
+
+    def actuator_values(self, output: Output) -> np.ndarray:
+        """Values (T, actuators) [rad or m], read off the states (paper, IV-C)."""
+        return actuator_values(self.topology, output.q, output.position, output.quaternion)
 
     def room(self, frames: int) -> Output:
         """An empty output for so many frames."""

@@ -11,7 +11,6 @@ from robik.errors import ClipError
 from robik.ik.objectives import Settings
 from robik.ik.solver import Solver
 from robik.ik.sqp import CONVERGED
-from robik.kinematics.actuation import actuator_values
 from robik.kinematics.frames import own_frames, robot_com
 from robik.mechanism.model import Mechanism
 from robik.retarget.clip import TargetClip
@@ -30,18 +29,25 @@ class Retargeting:
         mechanism: the robot, which starts in its rest pose.
         clip: what it should follow.
         settings: weights, regularizers, limits.
+        formulation: of the inverse kinematics; `ImplicitSolver` is there to compare with.
 
     Raises:
         ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow.
     """
 
-    def __init__(self, mechanism: Mechanism, clip: TargetClip, settings: Settings = Settings()):  # noqa: B008 - immutable
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        clip: TargetClip,
+        settings: Settings = Settings(),  # noqa: B008 - immutable
+        formulation: type[Solver] = Solver,
+    ):
         clip.check(mechanism)
         if not clip.tracks and clip.com is None:
             raise ClipError("the clip has no targets; give at least one frame or the centre of mass something to follow")
         settings.check(mechanism)
         self.mechanism, self.clip, self.settings = mechanism, clip, settings
-        self.solver = Solver(mechanism, tuple(clip.tracks), settings, clip.com is not None)
+        self.solver = formulation(mechanism, tuple(clip.tracks), settings, clip.com is not None)
         self._output = self.solver.room(len(clip.times))
         self._milliseconds = np.zeros(len(clip.times))
         self._done = 0
@@ -66,7 +72,7 @@ class Retargeting:
         if self._done < len(self.clip.times):
             raise ClipError(f"only {self._done} of {len(self.clip.times)} frames are solved; run all steps first")
         topology, out = self.solver.topology, self._output
-        values = actuator_values(topology, out.q, out.position, out.quaternion)
+        values = self.solver.actuator_values(out)
         position, quaternion = own_frames(topology, out.position, out.quaternion)
         com = robot_com(self.mechanism, position, quaternion)
         return Motion(
@@ -119,9 +125,14 @@ class Retargeting:
         return [name for name, at in zip(self.mechanism.actuators, held, strict=True) if at and self.settings.joint_limits]
 
 
-def retarget(mechanism: Mechanism, clip: TargetClip, settings: Settings = Settings()) -> Motion:  # noqa: B008 - immutable
+def retarget(
+    mechanism: Mechanism,
+    clip: TargetClip,
+    settings: Settings = Settings(),  # noqa: B008 - immutable
+    formulation: type[Solver] = Solver,
+) -> Motion:
     """Follows a clip with a robot. See `Retargeting`."""
-    work = Retargeting(mechanism, clip, settings)
+    work = Retargeting(mechanism, clip, settings, formulation)
     for _ in work.steps():
         pass
     return work.motion()
