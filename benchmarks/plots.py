@@ -9,15 +9,21 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from robik.bench.cases import BALANCED, BOXER, BOXER_LIMIT, BOXER_REGULARIZED, FPS, NAIVE
 from robik.bench.clips import singular_clip
 from robik.bench.measure import compile_all, frame_rates
 from robik.bench.walking import walk_clip
+from robik.bench.workspace import handle_clip
+from robik.ik.implicit import ImplicitSolver
+from robik.ik.solver import Solver
+from robik.kinematics.rotations import quaternion_matrices
 from robik.retarget.motion import Motion
 from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
+from robik.robots import four_bar as design
 from robik.robots import load
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
@@ -28,7 +34,7 @@ def main() -> None:
     """Draws every plot."""
     compile_all()
     plt.rcParams.update({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25})
-    for name, draw in {"boxer_velocities": boxer, "frame_rate": frame_rate, "walker_margin": walker}.items():
+    for name, draw in {"four_bar": four_bar, "boxer_velocities": boxer, "frame_rate": frame_rate, "walker_margin": walker}.items():
         figure = draw()
         figure.savefig(FOLDER / f"{name}.png", dpi=110, bbox_inches="tight", metadata={"Software": None})
         plt.close(figure)
@@ -56,6 +62,46 @@ def boxer() -> Figure:
     error.set_xlabel("s")
     error.legend(loc="upper left", frameon=False)
     return figure
+
+
+def four_bar() -> Figure:
+    """The linkage whose handle is led beyond its workspace, by both formulations, as Fig. 5; and how far it opens."""
+    linkage, clip = load("four_bar"), handle_clip(2.6)
+    figure = plt.figure(figsize=(6.4, 4.2), layout="constrained")
+    grid = figure.add_gridspec(2, 2, height_ratios=(1.2, 1.0))
+    open_by, off_by = figure.add_subplot(grid[1, 0]), figure.add_subplot(grid[1, 1])
+    ways = ((Solver, COLORS[1], "state-based: assembled"), (ImplicitSolver, COLORS[0], "implicit: in pieces"))
+    for column, (formulation, color, label) in enumerate(ways):
+        motion = retarget(linkage, clip, formulation=formulation)
+        assert motion.report is not None
+        drawing = figure.add_subplot(grid[0, column])
+        for frame, alpha in ((0, 0.15), (27, 0.3), (len(clip.times) - 1, 1.0)):
+            _draw_linkage(drawing, motion, frame, color, alpha)
+        wanted = clip.tracks["handle"].position
+        assert wanted is not None
+        drawing.plot(1e3 * wanted[:, 0], 1e3 * wanted[:, 2], ":", color="0.4", linewidth=0.8)
+        drawing.plot(1e3 * wanted[-1, 0], 1e3 * wanted[-1, 2], "x", color="0.1", markersize=7, markeredgewidth=1.6)
+        drawing.set(aspect="equal", xlim=(-115, 230), ylim=(-60, 190), title=label)
+        drawing.axis("off")
+        open_by.semilogy(clip.times, 1e3 * np.maximum(motion.report.residual, 1e-16), color=color, label=label)
+        off_by.plot(clip.times, 1e3 * motion.report.position_error[:, 0], color=color)
+    open_by.set(xlabel="s", ylabel="joints open by, mm", ylim=(1e-13, 1e3))
+    off_by.set(xlabel="s", ylabel="handle off by, mm")
+    open_by.legend(frameon=False, loc="center right")
+    return figure
+
+
+def _draw_linkage(axes: Axes, motion: Motion, frame: int, color: str, alpha: float) -> None:
+    """The moving bars from pin to pin, mm, and the ground's bearings."""
+    assert motion.position is not None and motion.quaternion is not None
+    for bar, length in (("crank", design.CRANK), ("coupler", design.COUPLER), ("rocker", design.ROCKER)):
+        b = motion.bodies.index(bar)
+        start = motion.position[frame, b]
+        ends = 1e3 * np.stack([start, start + length * quaternion_matrices(motion.quaternion[frame, b])[:, 2]])
+        axes.plot(ends[:, 0], ends[:, 2], "o-", color=color, linewidth=3.5, markersize=7, markerfacecolor="white", alpha=alpha)
+    ground = motion.position[frame, motion.bodies.index("ground")]
+    for x in (0.0, design.GROUND):
+        axes.plot(1e3 * (ground[0] + x), 1e3 * (ground[2] + design.HEIGHT), "^", color="0.25", markersize=9, alpha=alpha, zorder=3)
 
 
 def _speed(motion: Motion) -> np.ndarray:

@@ -13,6 +13,8 @@ workspace this formulation takes the robot apart to meet them, which is why RobI
 from __future__ import annotations
 
 import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import OptimizeResult, minimize
 
 from robik.ik.maximal import JointFrames, Rows, motion_derivatives
@@ -64,13 +66,10 @@ class DrivenRows:
 
 def tangent(state: np.ndarray) -> np.ndarray:
     """(7 n, 6 n): how states (n, 7) move by (δ, φ)."""
-    n = len(state)
-    T = np.zeros((n, 7, n, 6))
-    w, u = state[:, 3], state[:, 4:]
-    for b in range(n):
-        T[b, :3, b, :3] = np.eye(3)
-        x, y, z = u[b]
-        T[b, 3:, b, 3:] = 0.5 * np.array([[-x, -y, -z], [w[b], -z, y], [z, w[b], -x], [-y, x, w[b]]])
+    n, (w, x, y, z) = len(state), 0.5 * state[:, 3:].T
+    T, b = np.zeros((n, 7, n, 6)), np.arange(n)
+    T[b, :3, b, :3] = np.eye(3)
+    T[b, 3:, b, 3:] = np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]]).transpose(2, 0, 1)
     return T.reshape(7 * n, 6 * n)
 
 
@@ -117,9 +116,10 @@ class ImplicitSolver(Solver):
             held = next((joint for joint in joints if joint.joint is base), JointFrames(base, ends, self._paper.origins))
             driven += [held] if held not in driven else []
         self.rows = DrivenRows(joints, driven, self._paper.length, len(mechanism.bodies))
-        speed = settings.enforce_velocity
-        self._limits = np.array([pair if settings.joint_limits else UNLIMITED for joint in driven for pair in joint.joint.limits]).reshape(-1, 2)
-        self._speeds_held = np.array([joint.joint.velocity_limit if speed else np.inf for joint in driven for _ in joint.joint.motions])
+        limits = [pair if settings.joint_limits else UNLIMITED for joint in driven for pair in joint.joint.limits]
+        speeds = [joint.joint.velocity_limit for joint in driven for _ in joint.joint.motions]
+        self._limits = np.array(limits).reshape(-1, 2)
+        self._fastest = np.array(speeds) if settings.enforce_velocity else np.full(len(speeds), np.inf)
         self._values = np.zeros((0, len(mechanism.actuators)))
         self.reset()
 
@@ -183,10 +183,7 @@ class ImplicitSolver(Solver):
         state = self.state(p)
         rows, T = self.rows.at(p), tangent(state)
         value, _, hessian = closure_model(rows, state)
-        bends, modes = np.linalg.eigh(hessian)
-        kept = np.abs(bends) > SOFT * np.abs(bends).max(initial=0.0)
-        pull = T.T @ objective.gradient(state)
-        adjoint = T @ (modes[:, kept] @ ((modes[:, kept].T @ pull) / bends[kept]))
+        adjoint = -T @ _newton(hessian, T.T @ objective.gradient(state))
         jacobian = rows.jacobian(state)
         gradient = np.zeros(len(p))
         for k, (at, slope) in enumerate(self.rows.slopes(p)):
@@ -195,7 +192,7 @@ class ImplicitSolver(Solver):
         return objective.value(state), gradient
 
     def _minimise(self, objective: Objective, dt: float) -> OptimizeResult:
-        reach = self._speeds_held * dt
+        reach = self._fastest * dt
         bounds = np.clip(self._p[:, None] + np.stack([-reach, reach], axis=1), self._limits[:, :1], self._limits[:, 1:])
         options = {"maxiter": MOST_ITERATIONS, "maxfun": 4 * MOST_ITERATIONS, "ftol": 0.0, "gtol": 1e-12}
         found = minimize(
@@ -208,24 +205,34 @@ class ImplicitSolver(Solver):
 
 def forward(rows: Rows, state: np.ndarray) -> np.ndarray:
     """The state (n, 7) near by at which ½|C|² is least: Newton's steps, downhill where it bends down, with backtracking."""
+    last = np.inf
     for _ in range(MOST_STEPS):
         value, slope, hessian = closure_model(rows, state)
-        bends, modes = np.linalg.eigh(hessian)
-        size = np.abs(bends)
-        along = modes.T @ slope
-        along[size <= SOFT * size.max(initial=0.0)] = 0.0
-        step = -(modes @ (along / np.maximum(size, 1e-300)))
-        largest = float(np.abs(step.reshape(-1, 6)[:, 3:]).max(initial=0.0))
-        part, energy = min(1.0, LARGEST_TURN / max(largest, LARGEST_TURN)), value @ value
-        while True:
-            trial = moved(state, part * step)
-            reached = rows.value(trial)
-            if reached @ reached <= energy * (1 - 1e-4 * part) or reached @ reached <= energy + part * slope @ step:
+        step = _newton(hessian, slope)
+        largest = np.abs(step).max(initial=0.0)
+        turn = float(np.abs(step.reshape(-1, 6)[:, 3:]).max(initial=0.0))
+        part, energy, fall = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN)), 0.5 * value @ value, slope @ step
+        while -fall > 1e-10 * energy and part > 1e-9:  # below that the energy is rounded too coarsely to tell
+            reached = rows.value(moved(state, part * step))
+            if 0.5 * reached @ reached <= energy + 1e-4 * part * fall:
                 break
             part /= 2
-            if part < 1e-9:
-                return state
-        state = trial
-        if np.abs(part * step).max(initial=0.0) < 1e-13:
+        state = moved(state, part * step)
+        if largest < 1e-14 or (largest < 1e-9 and largest > 0.5 * last):
             break
+        last = largest
     return state
+
+
+def _newton(hessian: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """−H⁻¹ slope, with the absolute eigenvalues where H is not positive definite; 0 along what is flat."""
+    try:
+        factor = cho_factor(hessian)
+        diagonal = np.abs(np.diag(factor[0]))
+        if diagonal.min() ** 2 > SOFT * diagonal.max() ** 2:
+            return -cho_solve(factor, slope)
+    except LinAlgError:
+        pass
+    bends, modes = np.linalg.eigh(hessian)
+    kept = np.abs(bends) > SOFT * np.abs(bends).max(initial=0.0)
+    return -(modes[:, kept] @ ((modes[:, kept].T @ slope) / np.abs(bends[kept])))

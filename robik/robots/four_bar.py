@@ -15,7 +15,24 @@ import numpy as np
 from robik.formats import save_robot
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.robots import FOLDER
-from robik.robots.parts import ACCENT, BRASS, FRAME, RUBBER, SERVO_SPEED, SERVO_TORQUE, SHELL, STEEL, ball, bar, body, box, disc, plate, rounded, servo
+from robik.robots.parts import (
+    ACCENT,
+    BRASS,
+    FRAME,
+    RUBBER,
+    SERVO_SPEED,
+    SERVO_TORQUE,
+    SHELL,
+    STEEL,
+    ball,
+    bar,
+    body,
+    box,
+    disc,
+    plate,
+    rounded,
+    servo,
+)
 
 Y, Z = np.eye(3)[1:]
 GROUND, CRANK, COUPLER, ROCKER = 0.200, 0.090, 0.120, 0.130  # from pin to pin [m]

@@ -14,7 +14,7 @@ from robik import robots
 from robik.errors import RobikError
 from robik.formats import save_robot
 from robik.mechanism import Mechanism
-from robik.robots import arm7, boxer, chain, dancer, ur10, validation, walker
+from robik.robots import arm7, boxer, chain, dancer, four_bar, ur10, validation, walker
 from tests.robots.constraints import Hinged
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
@@ -38,7 +38,8 @@ def right(name: str) -> bool:
 
 def test_the_files_are_what_the_scripts_draw(tmp_path):
     """Number by number to a nanometre: another machine's sine may differ in its last bit."""
-    drawn_by = {"arm7": arm7, "boxer": boxer, "chain": chain, "dancer": dancer, "ur10": ur10, "validation": validation, "walker": walker}
+    scripts = (arm7, boxer, chain, dancer, four_bar, ur10, validation, walker)
+    drawn_by = {script.__name__.rpartition(".")[2]: script for script in scripts}
     assert set(drawn_by) == set(robots.names())
     for name, script in drawn_by.items():
         save_robot(script.build(), tmp_path / "drawn.robik.json")
@@ -52,7 +53,7 @@ def test_the_files_are_what_the_scripts_draw(tmp_path):
 
 
 def test_they_are_found_by_name():
-    assert {"arm7", "boxer", "chain", "dancer", "ur10", "validation", "walker"} <= set(robots.names())
+    assert {"arm7", "boxer", "chain", "dancer", "four_bar", "ur10", "validation", "walker"} <= set(robots.names())
     with pytest.raises(RobikError, match=r"no runner.*boxer.*walker"):
         robots.path("runner")
     with pytest.raises(RobikError, match=r"no boxer\.servos\.json"):
@@ -245,3 +246,16 @@ def test_walker_can_walk(leg):
         np.testing.assert_allclose(leg.turn[foot], np.eye(3), atol=1e-9)
         for joint in leg.mechanism.joints:
             assert joint.limits[0][0] <= leg.angle(joint) <= joint.limits[0][1], joint.name
+
+
+def test_four_bar_s_crank_reaches_to_where_coupler_and_rocker_are_stretched():
+    linkage = robots.load("four_bar")
+    lengths = sorted([four_bar.GROUND, four_bar.CRANK, four_bar.COUPLER, four_bar.ROCKER])
+    assert lengths[0] + lengths[3] > lengths[1] + lengths[2], "not Grashof's: no bar goes round"
+    pins = {j.name: np.array(j.position) for j in linkage.joints[1:]}
+    ways = [("crank_drive", "crank_pin"), ("crank_pin", "rocker_pin"), ("rocker_pin", "rocker_bearing"), ("rocker_bearing", "crank_drive")]
+    drawn = [np.linalg.norm(pins[a] - pins[b]) for a, b in ways]
+    np.testing.assert_allclose(drawn, [four_bar.CRANK, four_bar.COUPLER, four_bar.ROCKER, four_bar.GROUND], atol=1e-11)
+    a, b = four_bar.pins(four_bar.REACH - 1e-9)
+    assert np.linalg.norm(b - a) == pytest.approx(four_bar.COUPLER)
+    assert np.linalg.norm(a - [four_bar.GROUND, 0.0, four_bar.HEIGHT]) == pytest.approx(four_bar.COUPLER + four_bar.ROCKER, abs=1e-9)
