@@ -9,8 +9,7 @@ import numpy as np
 from robik.retarget.motion import Motion
 from robik.servo.chain import BITS_PER_BYTE, SYNC_WRITE_BYTES, ServoChain
 from robik.servo.player import SIMULATED, Player, PlaySettings, PlayState
-
-USED = 0.95  # of the servos' speed, where a motion must be slowed down to be played
+from robik.servo.softening import fitting_speed
 
 
 def play(motion: Motion, chain: ServoChain) -> dict:
@@ -50,7 +49,5 @@ def play(motion: Motion, chain: ServoChain) -> dict:
 
 def slowed_down(motion: Motion, chain: ServoChain) -> tuple[Motion, float]:
     """The motion at a speed that every servo can keep, and how many times longer it then takes."""
-    peaks = motion.peak_velocity()
-    excess = max(peaks[servo.actuator] / servo.velocity_limit for servo in chain.servos)
-    factor = 1.0 if excess <= 1.0 else excess / USED
+    factor = 1.0 / fitting_speed(motion, chain)
     return replace(motion, times=motion.times * factor), factor

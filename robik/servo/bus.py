@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,13 @@ from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyn
 
 from robik.errors import ServoError
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.models import MODEL_NAMES, MODELS, POSITION_MODES, SINGLE_TURN_MODE, WATCHDOG_UNIT, describe_hardware_error
+from robik.servo.models import MODELS, WATCHDOG_UNIT, describe_hardware_error
 from robik.servo.port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
 
-ALERT = 0x80  # in a status packet's error: look at the hardware error entry
 SHORTEST_LATENCY, PATIENCE = 0.008, 4.0  # [s], and times the slowest ping: the allowance between goals, where time is short
 DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, lest it be taken for the next one
-TIMED_PROFILE = 0x04  # a bit of the drive mode
-FAST_READ_FIRMWARE = 45  # of the X series, from which fast sync read is there
-WATCHDOG_FIRMWARE = 38
-TELEMETRY_START, TELEMETRY_SIZE = 126, 21  # one run without gaps, from load or current to temperature
+LATE = 0.06  # [s] that one may be late at worst
+TRIES = 3  # at what must not fail because of a lost packet
 MODEL_OF_ADDRESSES = "XH430-W350"  # the entries used here have one address in all models; `MODELS` is tested for that
 TABLE = MODELS[MODEL_OF_ADDRESSES].table
 
@@ -34,50 +31,17 @@ class ServoSilent(ServoError):
     """A servo does not answer."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a servo says of itself at connecting.
-
-    Attributes:
-        firmware: version.
-        mode, drive_mode, homing_offset: entries of those names.
-        torque: whether it is on.
-        position: [counts], as read.
-        low, high: its own limits for goals [counts]; None where its mode has none.
-        errors: hardware error bits.
-        volts, celsius: supply [V] and temperature [°C].
-    """
-
-    firmware: int
-    mode: int
-    drive_mode: int
-    homing_offset: int
-    torque: bool
-    position: int
-    low: int | None
-    high: int | None
-    errors: int
-    volts: float
-    celsius: float
-
-
-@dataclass(frozen=True)
-class Telemetry:
-    """What one servo reports while it plays: position [counts], load in its own unit, volts, celsius, and the alert bit."""
-
-    position: int
-    load: int
-    volts: float
-    celsius: float
-    alert: bool
-
-
 class Bus:
     """An open port with a chain behind it.
 
     Args:
         chain: who should be there.
         port: a device path, or a URL that pyserial opens, such as `socket://host:port`.
+
+    Attributes:
+        chain: whom `set` and its like write to.
+        has_fast_read: whether all of them answer fast sync reads; found out at connecting.
+        round_trip: of the slowest ping so far [s].
 
     Raises:
         ServoError: the port does not exist or cannot be opened; says what to do.
@@ -86,20 +50,24 @@ class Bus:
     def __init__(self, chain: ServoChain, port: str) -> None:
         self.chain = chain
         self.name = port
+        self.has_fast_read = False
+        self.round_trip = 0.0
         self._packets = Protocol2PacketHandler()
         self._port = SerialPort(port)
-        self._open()
-        goal = TABLE["goal_position"]
-        self._goals = GroupSyncWrite(self._port, self._packets, goal.address, goal.size)
-        self._has_fast_read = False
+        self.open_at(chain.baud_rate)
 
-    def _open(self) -> None:
+    def open_at(self, baud_rate: int) -> None:
+        """Opens the port, or opens it anew, at a baud rate.
+
+        Raises:
+            ServoError: it cannot be.
+        """
         try:
-            opened = self._port.setBaudRate(self.chain.baud_rate)
+            opened = self._port.setBaudRate(baud_rate)
         except OPEN_ERRORS as error:
             raise ServoError(f"port {self.name} cannot be opened ({reason(error)}); {ports_there()}") from None
         if not opened:
-            raise ServoError(f"the vendor's SDK cannot set {self.chain.baud_rate} baud; choose 4000000 or less for the chain")
+            raise ServoError(f"the vendor's SDK cannot set {baud_rate} baud; choose 4000000 or less for the chain")
         self._lower_latency()
 
     def _lower_latency(self) -> None:
@@ -120,85 +88,23 @@ class Bus:
             except PORT_ERRORS:
                 return  # it is gone already
 
-    # connecting
+    # reading
 
-    def find(self) -> tuple[Found, ...]:
-        """Reads every servo of the chain, and writes nothing.
-
-        Raises:
-            ServoError: servos that do not answer, are another model, have a hardware error, or are set up so that they
-                cannot follow positions; names all of them, and what to do.
-        """
-        found: list[Found] = []
-        problems: list[str] = []
-        self.round_trip = 0.0
-        for servo in self.chain.servos:
-            try:
-                self._check_model(servo)
-                found.append(self._read_all(servo))
-                problems += self._obstacles(servo, found[-1])
-            except PortGone:
-                raise
-            except ServoError as error:
-                problems.append(str(error))
-        if len(problems) == len(self.chain.servos) > 1 and not found:
-            hint = f"check their power, the cable, and whether they are set to {self.chain.baud_rate} baud"
-            raise ServoError(f"none of the {len(problems)} servos answers as the chain says on {self.name}; {hint}; first: {problems[0]}")
-        if problems:
-            raise ServoError("; ".join(problems))
-        self._has_fast_read = all(f.firmware >= FAST_READ_FIRMWARE for f in found)
-        return tuple(found)
-
-    def _check_model(self, servo: Servo) -> None:
-        number = self._ping(servo)
-        if MODEL_NAMES.get(number) != servo.model:
-            named = MODEL_NAMES.get(number, f"of an unknown model, number {number}")
-            raise ServoError(f"servo {servo.id} ({servo.actuator}) is {named}, not {servo.model} as the chain says")
-
-    def _ping(self, servo: Servo) -> int:
-        for _ in range(2):  # one packet may be lost
+    def ping(self, id: int) -> int | None:
+        """The model number of the servo with this id; None if none answers."""
+        for _ in range(TRIES):
             started = time.monotonic()
-            number, result, _ = self._guard(self._packets.ping, self._port, servo.id)
+            number, result, _ = self._read_guarded(lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0))
             if result == COMM_SUCCESS:
                 self.round_trip = max(self.round_trip, time.monotonic() - started)
-                break
-        else:
-            hint = f"check its power, its cable, its id, and that it is set to {self.chain.baud_rate} baud"
-            raise ServoSilent(f"servo {servo.id} ({servo.actuator}) does not answer on {self.name}; {hint}")
-        return int(number)
+                return int(number)
+            self._drain()
+        return None
 
-    def _read_all(self, servo: Servo) -> Found:
-        mode = self.read(servo, "operating_mode")
-        has_limits = mode == SINGLE_TURN_MODE
-        return Found(
-            firmware=self.read(servo, "firmware_version"),
-            mode=mode,
-            drive_mode=self.read(servo, "drive_mode"),
-            homing_offset=self.read(servo, "homing_offset"),
-            torque=bool(self.read(servo, "torque_enable")),
-            position=self.read(servo, "present_position"),
-            low=self.read(servo, "min_position_limit") if has_limits else None,
-            high=self.read(servo, "max_position_limit") if has_limits else None,
-            errors=self.read(servo, "hardware_error_status"),
-            volts=self.read(servo, "present_input_voltage") / 10,
-            celsius=float(self.read(servo, "present_temperature")),
-        )
-
-    def _obstacles(self, servo: Servo, found: Found) -> list[str]:
-        where = f"servo {servo.id} ({servo.actuator})"
-        if found.errors:
-            return [f"{where} has a hardware error ({describe_hardware_error(found.errors)}); remove the cause and reboot it"]
-        if found.firmware < WATCHDOG_FIRMWARE:
-            return [f"{where} has firmware {found.firmware}, too old for the bus watchdog; update it to {WATCHDOG_FIRMWARE} or later"]
-        if found.mode not in POSITION_MODES:
-            return [f"{where} is in operating mode {found.mode}; set it to a position mode (3, 4 or 5)"]
-        if found.drive_mode & TIMED_PROFILE:
-            return [f"{where} has a time-based profile; set its drive mode to a velocity-based one (without 4)"]
-        if found.homing_offset:  # with a watchdog, old firmware moves by it
-            return [f"{where} has a homing offset of {found.homing_offset}; set it to 0 and put it into the chain's zero"]
-        return []
-
-    # reading
+    def ping_all(self) -> dict[int, int]:
+        """The model numbers of all that answer at this baud rate, by id."""
+        found, _ = self._read_guarded(lambda: self._packets.broadcastPing(self._port), ({}, COMM_RX_CORRUPT))
+        return {int(id): int(number) for id, (number, _) in found.items()}
 
     def read(self, servo: Servo, entry: str) -> int:
         """An entry of a servo's table.
@@ -207,107 +113,123 @@ class Bus:
             ServoSilent: it does not answer.
         """
         item = servo.table.table[entry]
-        data, _ = self._read(servo, item.address, item.size)
-        return int.from_bytes(data, "little", signed=item.is_signed)
+        return int.from_bytes(self.read_block(servo, item.address, item.size), "little", signed=item.is_signed)
 
-    def _read(self, servo: Servo, address: int, size: int) -> tuple[bytes, int]:
-        """Bytes of a servo's table and the error byte that came with them."""
-        data, result, error = self._guard(self._packets.readTxRx, self._port, servo.id, address, size)
-        if result != COMM_SUCCESS or len(data) != size:
-            self._drain()
-            raise ServoSilent(f"servo {servo.id} ({servo.actuator}) stopped answering on {self.name}")
-        return bytes(data), int(error)
-
-    def _drain(self) -> None:
-        time.sleep(DRAIN)
-        self._guard(self._port.clearPort)
-
-    def positions(self) -> np.ndarray:
-        """Present positions (n,) of all servos [counts], in one go.
-
-        Raises:
-            ServoSilent: names the one that did not answer.
-        """
-        return self._read_each("present_position")
-
-    def watchdogs(self) -> np.ndarray:
-        """The bus watchdogs (n,): -1 where one has stopped its servo.
-
-        Raises:
-            ServoSilent: names the one that did not answer.
-        """
-        return self._read_each("bus_watchdog")
-
-    def _read_each(self, entry: str) -> np.ndarray:
-        item = TABLE[entry]
-        group = GroupSyncRead(self._port, self._packets, item.address, item.size)
-        for servo in self.chain.servos:
-            group.addParam(servo.id)
-        if not (self._has_fast_read and self._read_group(group, group.fastSyncRead)) and not self._read_group(group, group.txRxPacket):
-            return np.array([self.read(servo, entry) for servo in self.chain.servos], dtype=np.int64)
-        raw = [int(group.getData(servo.id, item.address, item.size)) for servo in self.chain.servos]
-        top = 1 << (8 * item.size)
-        return np.array([value - top if item.is_signed and value >= top // 2 else value for value in raw], dtype=np.int64)
-
-    def _read_group(self, group: GroupSyncRead, read: Callable[[], int]) -> bool:
-        try:
-            result = self._guard(read)
-        except IndexError:  # the SDK trips over a late answer of another servo
-            result = COMM_RX_CORRUPT
-        if result != COMM_SUCCESS:
-            self._drain()
-        return bool(result == COMM_SUCCESS)
-
-    def telemetry(self, servo: Servo) -> Telemetry:
-        """Position, load and health of one servo, in one packet, with less patience than usual: goals are waiting.
+    def read_block(self, servo: Servo, address: int, size: int, tries: int = TRIES) -> bytes:
+        """Bytes of a servo's table.
 
         Raises:
             ServoSilent: it does not answer.
         """
+        for k in range(tries):
+            data, result, _ = self._read_guarded(
+                lambda: self._packets.readTxRx(self._port, servo.id, address, size), ([], COMM_RX_CORRUPT, 0)
+            )
+            if result == COMM_SUCCESS and len(data) == size:
+                if k > 0:  # the answer to an earlier try may still come, and must not become that to another question
+                    self._drain(LATE)
+                return bytes(data)
+            self._drain()
+        raise ServoSilent(f"servo {servo.id} ({servo.actuator}) stopped answering on {self.name}")
+
+    def read_blocks(self, address: int, size: int) -> list[bytes] | None:
+        """The same bytes of every servo's table in one go; None where not all of them arrived."""
+        group = GroupSyncRead(self._port, self._packets, address, size)
+        for id in self.chain.ids:
+            group.addParam(id)
+        result = self._read_guarded(group.fastSyncRead if self.has_fast_read else group.txRxPacket, COMM_RX_CORRUPT)
+        blocks = [bytes(group.data_dict[id]) for id in self.chain.ids]
+        if result == COMM_SUCCESS and all(len(block) == size for block in blocks):
+            return blocks
+        self._drain()
+        return None
+
+    def read_each(self, entry: str) -> np.ndarray:
+        """An entry of all servos (n,).
+
+        Raises:
+            ServoSilent: names the one that did not answer.
+        """
+        item = TABLE[entry]
+        blocks = self.read_blocks(item.address, item.size)
+        if blocks is None:
+            blocks = [self.read_block(servo, item.address, item.size) for servo in self.chain.servos]
+        return np.array([int.from_bytes(block, "little", signed=item.is_signed) for block in blocks], dtype=np.int64)
+
+    def positions(self) -> np.ndarray:
+        """Present positions (n,) of all servos [counts].
+
+        Raises:
+            ServoSilent: names the one that did not answer.
+        """
+        return self.read_each("present_position")
+
+    @contextmanager
+    def in_haste(self) -> Iterator[None]:
+        """Within this, less patience than usual with answers: goals are waiting."""
         self._port.latency = min(LATENCY, max(SHORTEST_LATENCY, PATIENCE * self.round_trip))
         try:
-            block, error = self._read(servo, TELEMETRY_START, TELEMETRY_SIZE)
+            yield
         finally:
             self._port.latency = LATENCY
 
-        def at(address: int, size: int, signed: bool) -> int:
-            start = address - TELEMETRY_START
-            return int.from_bytes(block[start : start + size], "little", signed=signed)
-
-        return Telemetry(at(132, 4, True), at(126, 2, True), at(144, 2, False) / 10, float(at(146, 1, False)), bool(error & ALERT))
+    def _drain(self, seconds: float = DRAIN) -> None:
+        time.sleep(seconds)
+        self._guard(self._port.clearPort)
 
     # writing
 
-    def send_goals(self, counts: np.ndarray) -> None:
-        """Goal positions (n,) [counts] to all servos in one Sync Write, which nobody answers."""
-        self._goals.clearParam()
-        for id, count in zip(self.chain.ids, counts.tolist(), strict=True):
-            self._goals.addParam(id, (count & 0xFFFFFFFF).to_bytes(4, "little"))
-        self._send(self._goals)
+    def write_blocks(self, address: int, size: int, blocks: Sequence[bytes]) -> None:
+        """Bytes of every servo's table in one Sync Write, which nobody answers; who needs to know reads them back."""
+        group = GroupSyncWrite(self._port, self._packets, address, size)
+        for id, block in zip(self.chain.ids, blocks, strict=True):
+            group.addParam(id, block)
+        if self._guard(group.txPacket) != COMM_SUCCESS:
+            raise PortGone(f"port {self.name} does not take what is written; check the adapter and its cable")
 
-    def send(self, entry: str, values: list[int]) -> None:
-        """An entry of all servos in one Sync Write; unanswered, so that who needs to know reads it back."""
+    def send(self, entry: str, values: Sequence[int]) -> None:
+        """An entry of all servos in one Sync Write."""
         item = TABLE[entry]
-        group = GroupSyncWrite(self._port, self._packets, item.address, item.size)
-        for id, value in zip(self.chain.ids, values, strict=True):
-            group.addParam(id, (value & ((1 << 8 * item.size) - 1)).to_bytes(item.size, "little"))
-        self._send(group)
+        self.write_blocks(item.address, item.size, [as_bytes(value, item.size) for value in values])
 
     def set(self, entry: str, values: list[int]) -> None:
-        """Writes an entry of all servos and makes sure of it, trying twice.
+        """Writes an entry of all servos and makes sure of it, trying again where a packet was lost.
 
         Raises:
             ServoError: names the servo that would not take it.
         """
-        for _ in range(2):
+        for _ in range(TRIES):
             self.send(entry, values)
-            taken = self._read_each(entry).tolist()
+            taken = self.read_each(entry).tolist()
             if taken == values:
                 return
         for servo, wanted, is_value in zip(self.chain.servos, values, taken, strict=True):
             if wanted != is_value:
                 what = entry.replace("_", " ")
                 raise ServoError(f"servo {servo.id} ({servo.actuator}) does not take {wanted} as {what}; it stays at {is_value}")
+
+    def set_one(self, servo: Servo, entry: str, value: int) -> None:
+        """Writes an entry of one servo, whether it is in the chain or not, and makes sure of it.
+
+        Raises:
+            ServoError: it does not take it.
+        """
+        item = servo.table.table[entry]
+        data = list(as_bytes(value, item.size))
+        for _ in range(TRIES):
+            failed = (COMM_RX_CORRUPT, 0)
+            result, error = self._read_guarded(
+                lambda: self._packets.writeTxRx(self._port, servo.id, item.address, item.size, data), failed
+            )
+            if result == COMM_SUCCESS and not error & 0x7F:
+                return
+            self._drain()
+        refusal = self._packets.getRxPacketError(error) if result == COMM_SUCCESS else "it does not answer"
+        raise ServoError(f"servo {servo.id} ({servo.actuator}) does not take {value} as {entry.replace('_', ' ')}: {refusal.strip('[] !')}")
+
+    def reboot(self, servo: Servo) -> None:
+        """Reboots a servo: its torque goes off; it answers again after half a second or so."""
+        self._read_guarded(lambda: self._packets.reboot(self._port, servo.id), None)
 
     def set_torque(self, on: bool) -> None:
         """Torque of all servos.
@@ -323,7 +245,7 @@ class Bus:
         Raises:
             ServoError: a servo does not obey or does not answer.
         """
-        for _ in range(3):
+        for _ in range(TRIES):
             self.send("torque_enable", [0] * len(self.chain.servos))
         self.set_torque(False)
 
@@ -351,9 +273,15 @@ class Bus:
         bits = self.read(servo, "hardware_error_status")
         return describe_hardware_error(bits) if bits else ""
 
-    def _send(self, group: GroupSyncWrite) -> None:
-        if self._guard(group.txPacket) != COMM_SUCCESS:
-            raise PortGone(f"port {self.name} does not take what is written; check the adapter and its cable")
+    # the SDK
+
+    def _read_guarded(self, call: Callable[[], Any], failed: Any) -> Any:
+        """As `_guard`; and what the SDK makes of garbage, which it trips over in its own ways, is `failed`."""
+        try:
+            return self._guard(call)
+        except (IndexError, KeyError, ValueError, TypeError):
+            self._port.is_using = False
+            return failed
 
     def _guard(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Calls the SDK; a failing port becomes our error, and the SDK is left able to go on."""
@@ -362,3 +290,8 @@ class Bus:
         except PORT_ERRORS as error:
             self._port.is_using = False
             raise PortGone(f"port {self.name} is gone ({reason(error)}); check the adapter and its cable, then connect again") from None
+
+
+def as_bytes(value: int, size: int) -> bytes:
+    """A number as the table holds it, two's complement where it is negative."""
+    return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")

@@ -35,6 +35,7 @@ class Servo:
         gear_ratio: turns of the servo per turn of the actuator; [rad/m] where the actuator slides.
         position_limits: lowest and highest value of the actuator [rad or m].
         velocity_limit: of the actuator [rad/s or m/s].
+        acceleration_limit: of the actuator [rad/s² or m/s²].
 
     Raises:
         ServoError: names the actuator and what would be right.
@@ -48,6 +49,7 @@ class Servo:
     gear_ratio: float = 1.0
     position_limits: tuple[float, float] = (-np.pi, np.pi * 2047 / 2048)
     velocity_limit: float = 3.0
+    acceleration_limit: float = 100.0
 
     def __post_init__(self) -> None:
         where = f"servo of {self.actuator!r}"
@@ -61,7 +63,7 @@ class Servo:
             raise ServoError(f"{where}: its direction must be 1 or -1, not {self.direction!r}")
         if type(self.zero) is not int:
             raise ServoError(f"{where}: its zero must be a whole number of counts, not {self.zero!r}")
-        for what in ("gear_ratio", "velocity_limit"):
+        for what in ("gear_ratio", "velocity_limit", "acceleration_limit"):
             object.__setattr__(self, what, _positive(getattr(self, what), f"{where}: its {what}"))
         object.__setattr__(self, "position_limits", _span(self.position_limits, f"{where}: its position_limits"))
 
@@ -149,6 +151,11 @@ class ServoChain:
     def speed_limits(self) -> np.ndarray:
         """Highest actuator speeds (n,) [rad/s or m/s]."""
         return np.array([servo.velocity_limit for servo in self.servos])
+
+    @cached_property
+    def acceleration_limits(self) -> np.ndarray:
+        """Highest actuator accelerations (n,) [rad/s² or m/s²]."""
+        return np.array([servo.acceleration_limit for servo in self.servos])
 
     def counts(self, values: np.ndarray) -> np.ndarray:
         """Whole counts (..., n) nearest to actuator values (..., n) [rad or m], never outside the limits."""

@@ -16,7 +16,8 @@ from robik.retarget.motion import load_motion
 from robik.servo.chain import load_chain
 from robik.servo.export import export_motion
 from robik.servo.player import SIMULATED, Player
-from robik.servo.serving import PseudoTerminal, Server, Socket
+from robik.servo.serving import Server
+from robik.servo.simulated_port import PseudoTerminal, Socket
 from robik.servo.status import PlaySettings, PlayState, Status
 
 ESCAPE = "\x1b"

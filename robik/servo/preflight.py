@@ -12,6 +12,7 @@ from robik.servo.chain import BITS_PER_BYTE, ServoChain
 from robik.servo.trajectory import Along, sample_times
 
 SLOWEST_RATE, FASTEST_RATE = 10.0, 1000.0  # [Hz]
+FORWARD_BYTES = 4  # of a goal's speed, per servo
 BUSIEST = 0.8  # share of the bus that goals may take
 JUMP = 5.0  # times the speed limit from which a step is called a jump
 TOLERANCE = 1e-6  # [rad or m] beyond a position limit: rounding
@@ -36,8 +37,14 @@ class Preflight:
             raise ServoError("the motion must not be played: " + "; ".join(self.problems))
 
 
-def preflight(motion: Motion, chain: ServoChain, rate: float, interpolation: str = "linear") -> Preflight:
-    """Holds a motion against the chain's limits at the rate at which it is to be sent [Hz]."""
+def preflight(
+    motion: Motion, chain: ServoChain, rate: float, interpolation: str = "linear", feed_forward: bool = False
+) -> Preflight:
+    """Holds a motion against the chain's limits at the rate at which it is to be sent [Hz].
+
+    Positions and speeds count at every goal that will be sent, accelerations at the motion's own samples: straight lines between
+    these have corners, at which an acceleration would mean nothing.
+    """
     warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]
     if not SLOWEST_RATE <= rate <= FASTEST_RATE:
         return Preflight((f"the rate must be from {SLOWEST_RATE:g} to {FASTEST_RATE:g} Hz, not {rate:g}",), tuple(warnings))
@@ -47,14 +54,18 @@ def preflight(motion: Motion, chain: ServoChain, rate: float, interpolation: str
         return Preflight((str(error),), tuple(warnings))
     times = sample_times(along, rate)
     values = along.at(times)
-    problems = _bus_problems(chain, rate) + _position_problems(chain, times, values) + _speed_problems(chain, times, values)
+    problems = bus_problems(chain, rate, feed_forward) + _position_problems(chain, times, values) + _speed_problems(chain, times, values)
+    problems += _acceleration_problems(chain, motion)
     return Preflight(tuple(problems), tuple(warnings))
 
 
-def _bus_problems(chain: ServoChain, rate: float) -> list[str]:
-    if chain.bus_time(rate) <= BUSIEST:
+def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> list[str]:
+    """Whether the bus can carry goals at a rate [Hz], with the arithmetic where it cannot."""
+    size = chain.goal_bytes + (FORWARD_BYTES * len(chain.servos) if feed_forward else 0)
+    seconds = size * BITS_PER_BYTE / chain.baud_rate
+    if seconds * rate <= BUSIEST:
         return []
-    arithmetic = f"{chain.goal_bytes} bytes × {BITS_PER_BYTE} bits / {chain.baud_rate} baud = {chain.goal_seconds * 1e3:.2f} ms"
+    arithmetic = f"{size} bytes × {BITS_PER_BYTE} bits / {chain.baud_rate} baud = {seconds * 1e3:.2f} ms"
     return [f"the bus is too slow: {arithmetic} of the {1e3 / rate:.2f} ms between goals; lower the rate or raise the baud rate"]
 
 
@@ -84,3 +95,23 @@ def _speed_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray) ->
         elif speed > (1 + SPEED_TOLERANCE) * limit:
             problems.append(f"{servo.actuator}: {speed:.4g} per second at {times[worst + 1]:.3f} s is above its limit {limit:.4g}")
     return problems
+
+
+def _acceleration_problems(chain: ServoChain, motion: Motion) -> list[str]:
+    if len(motion.times) < 3:
+        return []
+    problems = []
+    for servo in chain.servos:
+        found = np.abs(accelerations(motion.times, motion.values[:, motion.actuators.index(servo.actuator)]))
+        worst = int(np.argmax(found))
+        if found[worst] > (1 + SPEED_TOLERANCE) * servo.acceleration_limit:
+            when = motion.times[worst + 1] - motion.times[0]
+            limit = f"its limit {servo.acceleration_limit:.4g}"
+            problems.append(f"{servo.actuator}: accelerates by {found[worst]:.4g} per second² at {when:.3f} s, above {limit}")
+    return problems
+
+
+def accelerations(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Of values (K, …) at times (K,) [s], at all but the first and the last (K − 2, …), by their second differences."""
+    steps = np.diff(times).reshape(-1, *[1] * (values.ndim - 1))
+    return 2.0 * np.diff(np.diff(values, axis=0) / steps, axis=0) / (steps[1:] + steps[:-1])

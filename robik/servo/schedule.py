@@ -69,10 +69,9 @@ class Schedule:
         self._origin = time.monotonic()
         self._next = 0
 
-    def wait(self, last: int) -> int:
-        """Sleeps until the next deadline and gives its number; numbers whose successor is due already are dropped, but for `last`."""
+    def wait(self) -> int:
+        """Sleeps until the next deadline and gives its number; numbers whose successor is due already are dropped."""
         due = int((time.monotonic() - self._origin - DROPPED_SLACK) / self.period)
-        due = min(due, last)
         if due > self._next:
             self.dropped += due - self._next
             self._next = due

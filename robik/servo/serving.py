@@ -1,11 +1,9 @@
-"""The simulated chain behind a port: a pseudo-terminal, or a TCP socket where there is none; here, or in a process of its own."""
+"""The simulated chain behind a port, here or in a process of its own, with the faults that tests ask for."""
 
 from __future__ import annotations
 
 import json
 import os
-import select
-import socket
 import subprocess
 import sys
 import threading
@@ -15,82 +13,15 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from robik.errors import ServoError
-from robik.servo.chain import ServoChain, load_chain, save_chain
+from robik.servo.chain import BITS_PER_BYTE, ServoChain, load_chain, save_chain
 from robik.servo.schedule import take_precedence
+from robik.servo.simulated_port import Noise, PseudoTerminal, Socket
+from robik.servo.simulated_servo import SimulatedServo
 from robik.servo.simulator import Answer, GoalRecord, SimulatedChain
 
 POLL = 0.1  # [s] between looks at whether to end
 SHORTEST_SLEEP = 1e-4  # [s]; less than what a sleep itself takes
 START_TIMEOUT = 20.0  # [s] for the child to come up, on a busy machine
-
-
-class PseudoTerminal:
-    """The servos' end of a serial line. Whoever opens `name` is at the other end.
-
-    Raises:
-        ServoError: the system has none (Windows).
-    """
-
-    def __init__(self) -> None:
-        if not hasattr(os, "openpty"):
-            raise ServoError("this system has no pseudo-terminals; serve the simulated chain on a socket instead (--socket)")
-        import termios
-        import tty
-
-        self._rates = {getattr(termios, name): int(name[1:]) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()}
-        self._near, self._far = os.openpty()  # the far end stays open, so that the line outlives whoever connects
-        tty.setraw(self._far)
-        self.name = os.ttyname(self._far)
-
-    def read(self, timeout: float) -> bytes:
-        """What has arrived within the timeout [s]; nothing if nothing has."""
-        ready, _, _ = select.select([self._near], [], [], timeout)
-        return os.read(self._near, 4096) if ready else b""
-
-    def write(self, data: bytes) -> None:
-        """Sends."""
-        os.write(self._near, data)
-
-    @property
-    def baud_rate(self) -> int | None:
-        """At which the other end has set the line; None for a rate that has no name here."""
-        import termios
-
-        return self._rates.get(termios.tcgetattr(self._far)[5])
-
-
-class Socket:
-    """The same over TCP on this machine, for one client after another; `name` is what pyserial opens."""
-
-    baud_rate = None
-
-    def __init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._client: socket.socket | None = None
-        self.name = f"socket://127.0.0.1:{self._listener.getsockname()[1]}"
-
-    def read(self, timeout: float) -> bytes:
-        """What has arrived within the timeout [s]; nothing if nothing has."""
-        waiting: list[socket.socket] = [self._client or self._listener]
-        if not select.select(waiting, [], [], timeout)[0]:
-            return b""
-        if self._client is None:
-            self._client, _ = self._listener.accept()
-            self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return b""
-        try:
-            data = self._client.recv(4096)
-        except ConnectionError:
-            data = b""
-        if not data:
-            self._client.close()
-            self._client = None
-        return data
-
-    def write(self, data: bytes) -> None:
-        """Sends, if anyone is there."""
-        if self._client is not None:
-            self._client.sendall(data)
 
 
 class Server:
@@ -107,6 +38,8 @@ class Server:
         self._chain = chain
         self._record: IO[str] | None = open(record, "w", encoding="ascii") if record else None  # noqa: SIM115  (open as long as the server)
         self.simulated = self._new()
+        self.noise = Noise()
+        self._free = 0.0  # when the bus is [s]
         self._lock = threading.Lock()
         self._ended = threading.Event()
 
@@ -117,14 +50,23 @@ class Server:
         """Serves until `end`."""
         take_precedence()  # servos do not wait for anybody's computer
         while not self._ended.is_set():
-            data = self.port.read(POLL)
-            if not data:
-                self._flush()
-                continue
-            with self._lock:
-                answers = self.simulated.receive(data, time.monotonic(), self.port.baud_rate)
-            self._send(answers)
+            try:
+                self._serve_some()
+            except OSError:
+                if self.port.is_plugged:
+                    raise
         self._flush()
+
+    def _serve_some(self) -> None:
+        data = self.port.read(POLL)
+        if not data:
+            self._flush()
+            return
+        heard = self.noise.spoil(data)
+        with self._lock:
+            answers = self.simulated.receive(heard, time.monotonic(), self.port.baud_rate)
+            self._occupy(len(data))
+        self._send(answers)
 
     def end(self) -> None:
         """Makes `run` return."""
@@ -134,7 +76,8 @@ class Server:
         """Reads commands, a line each, until there are no more, then ends the server: the strings of a puppet for tests.
 
         `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `place ID COUNTS`, `set ID ENTRY VALUE`,
-        `sense ID VOLTS CELSIUS`; `renew` puts new servos there and empties the record; `state` replies with one line of JSON.
+        `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`, `unplug`, `plug`; `renew` puts new servos
+        there and empties the record; `state` replies with one line of JSON.
         """
         for line in commands:
             with self._lock:
@@ -147,45 +90,41 @@ class Server:
         now = time.monotonic()
         for servo in self.simulated.servos:
             servo.advance(now)
-        if words == ["state"]:
-            self._flush()
-            return {servo.get("id"): _state(servo) for servo in self.simulated.servos}
-        if words == ["renew"]:
-            self.simulated = self._new()
-            if self._record:
-                self._record.seek(0)
-                self._record.truncate()
-            return {}
-        if len(words) < 2 or (found := self.simulated.servo(int(words[1]))) is None:
-            return {"error": f"unknown command {' '.join(words)!r}"}
-        match words[0], words[2:]:
-            case "silent", []:
-                found.silent = True
-            case "answer", []:
-                found.silent = False
-            case "error", [bits]:
-                found.raise_error(int(bits, 0))
-            case "block", []:
-                found.motor.blocked = True
-            case "free", []:
-                found.motor.blocked = False
-            case "place", [counts]:
-                found.motor.position = float(counts)
-                found.motor.halt()
-            case "set", [entry, value]:
-                found.set(entry, int(value))
-            case "sense", [volts, celsius]:
-                found.sense(float(volts), float(celsius))
+        match words:
+            case ["state"]:
+                self._flush()
+                return {servo.get("id"): _state(servo) for servo in self.simulated.servos}
+            case ["renew"]:
+                self._renew()
+            case ["noise", "drop" | "corrupt" | "duplicate" | "late" as kind, amount]:
+                setattr(self.noise, kind, float(amount))
+            case ["unplug"]:
+                self.port.unplug()
+            case ["plug"]:
+                self.port.plug()
+                return {"port": self.port.name}
+            case [verb, id, *rest] if (found := self.simulated.servo(int(id))) is not None and _pull(found, verb, rest, now):
+                return {}
             case _:
                 return {"error": f"unknown command {' '.join(words)!r}"}
         return {}
 
+    def _renew(self) -> None:
+        self.simulated, self.noise = self._new(), Noise()
+        if self._record:
+            self._record.seek(0)
+            self._record.truncate()
+
+    def _occupy(self, size: int, seconds: float = 0.0) -> None:
+        """Bytes take their time on the bus, and what comes after them waits."""
+        self._free = max(self._free, time.monotonic()) + seconds + size * BITS_PER_BYTE / self._chain.baud_rate
+
     def _send(self, answers: list[Answer]) -> None:
         if answers:  # together, as an adapter hands them over; a sleep for each would cost far more than it should on a busy machine
-            seconds = sum(answer.seconds for answer in answers)
-            if seconds > SHORTEST_SLEEP:
+            self._occupy(0, sum(answer.seconds for answer in answers) + self.noise.delay)
+            if (seconds := self._free - time.monotonic()) > SHORTEST_SLEEP:
                 time.sleep(seconds)
-            self.port.write(b"".join(answer.data for answer in answers))
+            self.port.write(self.noise.spoil(b"".join(answer.data for answer in answers)))
 
     def _write_record(self, goal: GoalRecord) -> None:
         assert self._record is not None
@@ -196,7 +135,34 @@ class Server:
             self._record.flush()
 
 
-def _state(servo: Any) -> dict[str, float]:
+def _pull(servo: SimulatedServo, verb: str, words: list[str], now: float) -> bool:
+    """One string of the puppet; whether there is such a one."""
+    match verb, words:
+        case "silent", []:
+            servo.silent = True
+        case "answer", []:
+            servo.silent = False
+        case "error", [bits]:
+            servo.raise_error(int(bits, 0))
+        case "block", []:
+            servo.motor.blocked = True
+        case "free", []:
+            servo.motor.blocked = False
+        case "place", [counts]:
+            servo.motor.position = float(counts)
+            servo.motor.halt()
+        case "set", [entry, value]:
+            servo.set(entry, int(value))
+        case "sense", [volts, celsius]:
+            servo.sense(float(volts), float(celsius))
+        case "reboot", []:
+            servo.reboot(now)
+        case _:
+            return False
+    return True
+
+
+def _state(servo: SimulatedServo) -> dict[str, float]:
     entries = ("torque_enable", "goal_position", "bus_watchdog", "hardware_error_status", "profile_velocity", "profile_acceleration")
     return {"position": servo.motor.position, "velocity": servo.motor.velocity} | {name: servo.get(name) for name in entries}
 
@@ -257,6 +223,14 @@ class SimulatorProcess:
         if isinstance(reply, dict) and "error" in reply:
             raise ServoError(f"the simulated chain: {reply['error']}")
         return reply
+
+    def unplug(self) -> None:
+        """Pulls the adapter out."""
+        self.command("unplug")
+
+    def plug(self) -> None:
+        """Puts it in again; `port` is another one then."""
+        self.port = self.command("plug")["port"]
 
     def state(self) -> dict[int, dict[str, float]]:
         """Position [counts], speed [counts/s] and some entries of every servo, by id, without a packet on the bus."""

@@ -23,6 +23,7 @@ GOALS = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
 TRIPPED = -1  # of the bus watchdog
 IDLE_CURRENT, MOVING_CURRENT = 5, 40  # in the model's unit
 OVERLOAD, OVERHEATING, VOLTAGE = 0x20, 0x04, 0x01
+WAKING = 0.1  # [s] that a servo is deaf after a reboot
 
 
 class TableError(Exception):
@@ -50,7 +51,7 @@ class SimulatedServo:
         self.registered: tuple[int, bytes] | None = None
         self.motor = Motor(float(position), model.max_speed / tau * model.counts_per_turn)
         self._memory = bytearray(max(item.address + item.size for item in model.items))
-        self._started = self._now = self._last_packet = now
+        self._started = self._now = self._last_packet = self._awake = now
         for item in model.items:
             self.set(item.name, item.initial)
         self.set("id", id)
@@ -244,8 +245,13 @@ class SimulatedServo:
             if celsius > self.get("temperature_limit"):
                 self.raise_error(OVERHEATING)
 
-    def reboot(self) -> None:
+    def is_deaf(self, now: float) -> bool:
+        """Whether packets pass it unheard: it is not there, or still wakes up."""
+        return self.silent or now < self._awake
+
+    def reboot(self, now: float) -> None:
         """As if the power had been off: the EEPROM stays, the rest is new, the position is within one turn."""
+        self._awake = now + WAKING
         keep = ("present_input_voltage", "present_temperature")
         for item in self.model.items:
             if not item.is_eeprom and item.name not in keep:
@@ -257,7 +263,7 @@ class SimulatedServo:
         self._apply_goal()
         self._started = self._now
 
-    def factory_reset(self, option: int) -> None:
+    def factory_reset(self, option: int, now: float) -> None:
         """The EEPROM as new: all of it (0xFF), all but the id (1), all but id and baud rate (2); then a reboot.
 
         Raises:
@@ -269,7 +275,7 @@ class SimulatedServo:
         for item in self.model.items:
             if item.is_eeprom and item.name not in kept:
                 self.set(item.name, item.initial)
-        self.reboot()
+        self.reboot(now)
 
     def clear_turns(self) -> None:
         """Forgets whole turns.

@@ -71,7 +71,7 @@ class SimulatedChain:
         """
         answers = []
         for packet in self._decoder.feed(data):
-            there = [s for s in self.servos if not s.silent and baud_rate in (None, BAUD_RATES[s.get("baud_rate")])]
+            there = [s for s in self.servos if not s.is_deaf(now) and baud_rate in (None, BAUD_RATES[s.get("baud_rate")])]
             for servo in there:
                 servo.hear(now)
             answers += self._answers(packet, there, now)
@@ -123,12 +123,12 @@ class SimulatedChain:
                 registered, servo.registered = servo.registered, None
                 self._write(servo, *registered, now)
             case Instruction.REBOOT:
-                servo.reboot()
+                servo.reboot(now)
             case Instruction.FACTORY_RESET:
                 if len(parameters) != 1:
                     raise TableError(PacketError.DATA_LENGTH)
                 if packet.id != BROADCAST or parameters[0] != RESET_ALL:  # nobody wants a whole chain with one id
-                    servo.factory_reset(parameters[0])
+                    servo.factory_reset(parameters[0], now)
             case Instruction.CLEAR:
                 if parameters != CLEAR_TURNS:
                     raise TableError(PacketError.DATA_RANGE)

@@ -20,13 +20,15 @@ class PlayState(StrEnum):
     HOLDING = "holding"
     APPROACHING = "approaching"
     PLAYING = "playing"
+    PAUSED = "paused"
+    LIVE = "live"
     STOPPING = "stopping"
     FAULT = "fault"
 
     @property
     def is_moving(self) -> bool:
         """Whether goals are being sent."""
-        return self in (PlayState.APPROACHING, PlayState.PLAYING, PlayState.STOPPING)
+        return self in (PlayState.APPROACHING, PlayState.PLAYING, PlayState.PAUSED, PlayState.LIVE, PlayState.STOPPING)
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class PlaySettings:
         heartbeat: after this long without `Player.heartbeat` nothing is sent any more [s].
         interpolation: between the motion's samples, "linear" or "cubic".
         torque_after: whether torque stays on when the motion is over.
+        feed_forward: whether each goal carries the speed at which it should be reached, where the models can.
+        live_share, live_acceleration: when following live, of the speed limits, at most; and of the actuators [rad/s² or m/s²].
+        without_missing: plays without servos that do not answer at connecting, instead of refusing.
+        record: a file that gets the telemetry of what is played; empty for none.
 
     Raises:
         ServoError: a time or speed that is not positive.
@@ -53,13 +59,30 @@ class PlaySettings:
     heartbeat: float = 0.5
     interpolation: str = "linear"
     torque_after: bool = True
+    feed_forward: bool = False
+    live_share: float = 0.6
+    live_acceleration: float = 20.0
+    without_missing: bool = False
+    record: str = ""
 
     def __post_init__(self) -> None:
-        for what in ("rate", "approach_speed", "stop_time", "watchdog", "heartbeat"):
+        for what in ("rate", "approach_speed", "stop_time", "watchdog", "heartbeat", "live_share", "live_acceleration"):
             if not 0 < float(getattr(self, what)) < inf:
                 raise ServoError(f"the {what} of playing must be positive, not {getattr(self, what)!r}")
         if not NEAREST_WATCHDOG <= self.watchdog <= FARTHEST_WATCHDOG:
             raise ServoError(f"the watchdog must be from {NEAREST_WATCHDOG:g} to {FARTHEST_WATCHDOG:g} s, not {self.watchdog:g}")
+
+
+@dataclass(frozen=True)
+class ServoReading:
+    """What one servo last reported: its id and actuator, load as a share of its greatest, [°C], [V], hardware errors in words."""
+
+    id: int
+    actuator: str
+    load: float
+    celsius: float
+    volts: float
+    error: str
 
 
 @dataclass(frozen=True)
@@ -75,6 +98,9 @@ class Status:
         present: actuator values [rad or m] as last read, in the chain's order; empty before.
         hottest: [°C]; 0 before.
         lowest_volts: [V]; 0 before.
+        strain: why it plays slower than asked; empty where it does not.
+        looks: at all servos while this was played.
+        servos: what each servo last reported, in the chain's order; empty before.
     """
 
     state: PlayState = PlayState.CLOSED
@@ -89,6 +115,9 @@ class Status:
     present: tuple[float, ...] = ()
     hottest: float = 0.0
     lowest_volts: float = 0.0
+    strain: str = ""
+    looks: int = 0
+    servos: tuple[ServoReading, ...] = ()
 
     @property
     def progress(self) -> float:

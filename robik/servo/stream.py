@@ -1,4 +1,4 @@
-"""Sending goals along a trajectory, deadline by deadline, watching the servos and the owner's wishes between them."""
+"""Sending goals as a guide leads, deadline by deadline, watching the servos and the owner's wishes between them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from enum import Enum
 
 import numpy as np
 
-from robik.servo.bus import Bus, ServoSilent, Telemetry
-from robik.servo.chain import Servo
+from robik.servo.bus import ServoSilent
+from robik.servo.guide import Guide, Wish
+from robik.servo.health import CARE, Health
+from robik.servo.lookout import Lookout, Telemetry
+from robik.servo.models import VELOCITY_UNIT
 from robik.servo.schedule import Schedule
-from robik.servo.trajectory import Slowing, Trajectory
 
 REPORT_EVERY = 0.1  # [s]
-LOOK_EVERY = 0.01  # [s], at most, at one servo after the other
+LOOK_EVERY = 0.01  # [s], at most, at all servos or at one after the other
 LOOK_AT_LEAST = 0.25  # [s]: this often whatever the rate leaves time for
-LOOK_COST = 2.0  # round trips that must fit before the next deadline
+LOOK_COST = 1.5  # of the longest recent look must fit before the next deadline
+COST_MEMORY = 0.98  # of the longest look, per look
 MISSES = 3  # answers of one servo in a row that may be lost
+FORWARD, CREEP = 1.3, 8  # in a profile: times the speed that a goal needs, and units more, so that nobody is left behind
 
 
 class Outcome(Enum):
@@ -36,10 +40,16 @@ class Wishes:
 
     Args:
         patience: between heartbeats [s].
+
+    Attributes:
+        stop, off: events: come to a stand; torque off at once.
+        pace: 1 as planned, 0 for a pause.
+        wish: where to be, for live following.
     """
 
     def __init__(self, patience: float) -> None:
         self.stop, self.off = threading.Event(), threading.Event()
+        self.pace, self.wish = 1.0, Wish()
         self._patience = patience
         self._beat = time.monotonic()
 
@@ -51,6 +61,8 @@ class Wishes:
         """No wishes, and alive."""
         self.stop.clear()
         self.off.clear()
+        self.pace = 1.0
+        self.wish.set(None)
         self.beat()
 
     @property
@@ -67,103 +79,158 @@ class Stream:
     """Goals at a rate, never outside the limits, never in larger steps than the speed limits allow.
 
     Args:
-        bus: the chain's.
+        lookout: over the chain's bus.
         rate: [Hz].
         goal_limits: lowest and highest counts (n, 2).
         wishes: the owner's.
-        report: called now and then.
+        health: of the servos.
+        report: called now and then, and whenever it begins to stop.
+        record: called with each look: time on the way [s], goals (n,) [counts], and what was seen.
+        feed_forward: whether each goal carries the speed at which it should be reached.
 
     Attributes:
         schedule: with the account of what was sent.
         trouble: what is wrong with a servo, in words.
-        at: the time on the trajectory [s].
+        at: the time on the guide's way [s].
+        is_resting: whether the guide stands.
+        looks: at all servos, so far.
         present: positions (n,) as last seen [counts].
-        celsius, volts: by servo id, as last seen.
     """
 
-    def __init__(self, bus: Bus, rate: float, goal_limits: np.ndarray, wishes: Wishes, report: Callable[[Stream], None]) -> None:
-        self.bus, self.schedule, self.trouble, self.at = bus, Schedule(rate), "", 0.0
-        self.present = np.zeros(len(bus.chain.servos), dtype=np.int64)
-        self.celsius: dict[int, float] = {}
-        self.volts: dict[int, float] = {}
-        self._limits, self._wishes, self._report = goal_limits, wishes, report
-        chain = bus.chain
+    def __init__(
+        self,
+        lookout: Lookout,
+        rate: float,
+        goal_limits: np.ndarray,
+        wishes: Wishes,
+        health: Health,
+        report: Callable[[Stream], None],
+        record: Callable[[float, np.ndarray, list[Telemetry]], None] | None = None,
+        feed_forward: bool = False,
+    ) -> None:
+        self.schedule, self.trouble, self.at, self.is_resting, self.looks = Schedule(rate), "", 0.0, False, 0
+        self._bus, self._lookout, self._health = lookout.bus, lookout, health
+        self._limits, self._wishes, self._report, self._record = goal_limits, wishes, report, record
+        chain = self._bus.chain
+        self.present = np.zeros(len(chain.servos), dtype=np.int64)
         self._counts_per_second = np.abs(chain.scale) * chain.speed_limits
+        units = np.array([VELOCITY_UNIT / (2 * np.pi) * servo.table.counts_per_turn for servo in chain.servos])
+        self._per_unit = units if feed_forward and lookout.is_gathered else None
+        self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
         self._last = np.zeros(len(chain.servos), dtype=np.int64)
-        self._last_number = -1
-        self._looked = self._reported = 0.0
-        self._watched, self._missed = 0, 0
+        self._speeds = np.zeros(len(chain.servos))
+        self._looked = self._reported = self._cost = 0.0
+        self._sees_all, self._one, self._missed, self._seen_in_turn = lookout.is_gathered, 0, 0, 0
 
-    def begin(self, counts: np.ndarray) -> None:
-        """Where the servos are [counts]: the first step starts here."""
+    def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
+        """Where the servos are [counts]: the first step starts here.
+
+        Args:
+            counts: (n,).
+            top_speeds: of the actuators until the next call [rad/s or m/s].
+        """
         self.present = counts.copy()
-        self._last = np.clip(counts, self._limits[:, 0], self._limits[:, 1])
+        self._last = counts.copy()
+        self.limit(top_speeds)
+
+    def limit(self, top_speeds: np.ndarray) -> None:
+        """No step is larger than these speeds (n,) of the actuators allow [rad/s or m/s]."""
+        chain = self._bus.chain
+        self._counts_per_second = np.abs(chain.scale) * np.minimum(top_speeds, chain.speed_limits)
+        speeds = self._counts_per_second / np.abs(chain.scale)
+        self._ceiling = np.array([servo.velocity_units(speed) for servo, speed in zip(chain.servos, speeds.tolist(), strict=True)])
 
     def forget(self) -> None:
         """Counts goals and lateness from here."""
         self.schedule = Schedule(1.0 / self.schedule.period)
 
-    def run(self, trajectory: Trajectory) -> Outcome:
-        """Follows a trajectory to its end, or until a wish or a failure ends it."""
-        return self._follow(trajectory, heed_stop=True)
-
-    def slow_down(self, trajectory: Trajectory, seconds: float) -> Outcome:
-        """Slows to a stand along what was followed, from where it was left; only an emergency or a lost heartbeat cuts that short."""
-        return self._follow(Slowing(trajectory, self.at, seconds), heed_stop=False)
-
-    def _follow(self, trajectory: Trajectory, heed_stop: bool) -> Outcome:
-        schedule = self.schedule
-        last = int(np.ceil(trajectory.duration / schedule.period - 1e-9))
-        schedule.start()
-        self._last_number = -1
-        number = -1
-        while number < last:
-            outcome = self._wishes.outcome
-            if outcome is not None and (heed_stop or outcome is not Outcome.STOPPED):
-                return outcome
-            number = schedule.wait(last)
-            self.at = number * schedule.period
-            self._send(number, trajectory.at(np.array([self.at]))[0])
-            schedule.done()
-            if heed_stop and not self._watch():  # who stops already has a reason, which later looks must not change
-                return Outcome.FAILED
+    def follow(self, guide: Guide) -> Outcome:
+        """Follows a guide to its end, or until a wish or a failure ends it: then it comes to a stand on its way, if it still may."""
+        self.schedule.start()
+        last, ending = -1, Outcome.DONE
+        while not guide.is_over or last < 0:
+            wished = self._wishes.outcome
+            if wished in (Outcome.OFF, Outcome.ABANDONED):
+                return wished
+            if wished is Outcome.STOPPED and ending is Outcome.DONE:
+                ending = self._stop(guide, wished)
+            number = self.schedule.wait()
+            elapsed = (number - last) * self.schedule.period if last >= 0 else 0.0
+            pace = min(self._wishes.pace, CARE) if self._health.strain else self._wishes.pace
+            values = guide.step(elapsed, pace)
+            self.at, self.is_resting = guide.at, guide.is_resting
+            self._send(max(1, number - last), values)
+            self.schedule.done()
+            last = number
+            if ending is not Outcome.FAILED and not self._watch():  # who stops for a reason is not to forget it for a later one
+                ending = self._stop(guide, Outcome.FAILED)
             self._tell()
-        return Outcome.DONE
+        return ending
 
-    def _send(self, number: int, values: np.ndarray) -> None:
-        periods = number - self._last_number
+    def _stop(self, guide: Guide, why: Outcome) -> Outcome:
+        guide.stop()
+        self._report(self)
+        return why
+
+    def _send(self, periods: int, values: np.ndarray) -> None:
         reach = np.floor(self._counts_per_second * periods * self.schedule.period).astype(np.int64) + 1
-        goal = np.clip(self.bus.chain.counts(values), self._last - reach, self._last + reach)
-        goal = np.clip(goal, self._limits[:, 0], self._limits[:, 1])
-        self.bus.send_goals(goal)
-        self._last, self._last_number = goal, number
+        goal = np.clip(self._bus.chain.counts(values), self._last - reach, self._last + reach)
+        # a servo that was outside its limits comes inside step by step; one that was inside stays there
+        goal = np.clip(goal, np.minimum(self._limits[:, 0], self._last), np.maximum(self._limits[:, 1], self._last))
+        self._speeds = np.abs(goal - self._last) / (periods * self.schedule.period)
+        profile = None
+        if self._per_unit is not None:
+            profile = np.minimum(np.ceil(FORWARD * self._speeds / self._per_unit).astype(np.int64) + CREEP, self._ceiling)
+        self._lookout.send_goals(goal, profile)
+        self._last = goal
 
     def _watch(self) -> bool:
-        """Looks at one servo, if time allows; whether all is well."""
+        """Looks at the servos, if time allows; whether all is well."""
         now = time.monotonic()
         since = now - self._looked
-        if since < LOOK_EVERY or (self.schedule.slack < LOOK_COST * self.bus.round_trip and since < LOOK_AT_LEAST):
+        if since < min(LOOK_EVERY, 0.9 * self.schedule.period) and since < LOOK_AT_LEAST:
+            return True
+        if self.schedule.slack < LOOK_COST * max(self._cost, self._bus.round_trip) and since < LOOK_AT_LEAST:
             return True
         self._looked = now
-        servo = self.bus.chain.servos[self._watched]
+        is_well = self._look_at_all(now) if self._sees_all else self._look_at_one(now)
+        self._cost = max(COST_MEMORY * self._cost, time.monotonic() - now)
+        return is_well
+
+    def _look_at_all(self, now: float) -> bool:
+        seen = self._lookout.look()
+        if seen is None:
+            self._sees_all, self._seen_in_turn = False, 0  # one of them is silent: find out which
+            return True
+        self.looks += 1
+        for k, one in enumerate(seen):
+            self._note(k, one, now)
+        if self._record:
+            self._record(self.at, self._last, seen)
+        return not self.trouble
+
+    def _look_at_one(self, now: float) -> bool:
+        k = self._one
         try:
-            seen = self.bus.telemetry(servo)
+            seen = self._lookout.look_at(self._bus.chain.servos[k])
         except ServoSilent as silent:
             self._missed += 1
-            self.trouble = str(silent)
+            self._seen_in_turn = 0
+            if self._missed == MISSES:
+                self.trouble = str(silent)
             return self._missed < MISSES
         self._missed = 0
-        self.present[self._watched] = seen.position
-        self.celsius[servo.id], self.volts[servo.id] = seen.celsius, seen.volts
-        self._watched = (self._watched + 1) % len(self.bus.chain.servos)
-        return self._is_well(servo, seen)
+        self._one = (k + 1) % len(self._bus.chain.servos)
+        self._seen_in_turn += 1
+        if self._seen_in_turn > len(self._bus.chain.servos):
+            self._sees_all = self._lookout.is_gathered
+        self._note(k, seen, now)
+        return not self.trouble
 
-    def _is_well(self, servo: Servo, seen: Telemetry) -> bool:
-        if not seen.alert:
-            self.trouble = ""
-            return True
-        self.trouble = f"servo {servo.id} ({servo.actuator}) has a hardware error ({self.bus.hardware_error(servo)})"
-        return False
+    def _note(self, k: int, seen: Telemetry, now: float) -> None:
+        self.present[k] = seen.position
+        trouble = self._health.judge(k, seen, now, int(self._last[k]), float(self._speeds[k]))
+        self.trouble = self.trouble or trouble
 
     def _tell(self) -> None:
         now = time.monotonic()

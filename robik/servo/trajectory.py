@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Protocol
 
 import numpy as np
@@ -85,22 +86,41 @@ class Between:
         return self._start + self._way * (u**3 * (10.0 - 15.0 * u + 6.0 * u**2))
 
 
-class Slowing:
-    """Another trajectory from a time on, at a speed that falls evenly to nothing: the robot stays on its way while it stops.
+class Round:
+    """A trajectory over and over, and back from its end to its start in between; without an end.
 
     Args:
-        trajectory: the way.
-        time: where on it [s].
-        duration: until it stands [s].
+        along: the way; where its end and its start are a frame's step apart, it goes round without a halt.
+        speeds: highest (n,) on the way back [rad/s or m/s].
+        frame: the time that a step between the trajectory's samples takes [s].
+        limits: highest speeds (n,) at all [rad/s or m/s].
     """
 
-    def __init__(self, trajectory: Trajectory, time: float, duration: float) -> None:
-        self._trajectory, self._time, self.duration = trajectory, time, duration
+    duration = inf
+
+    def __init__(self, along: Trajectory, speeds: np.ndarray, frame: float, limits: np.ndarray) -> None:
+        start, end = along.at(np.array([0.0, along.duration]))
+        is_a_step = bool((np.abs(start - end) <= limits * frame).all())
+        self._along = along
+        self._back: Trajectory = Linear(end, start, frame) if is_a_step else Between(end, start, speeds)
+        self.length = along.duration + self._back.duration
 
     def at(self, times: np.ndarray) -> np.ndarray:
         """See `Trajectory`."""
-        t = np.clip(times, 0.0, self.duration)
-        return self._trajectory.at(self._time + t - t**2 / (2.0 * self.duration))
+        times = np.maximum(times, 0.0) % self.length if self.length > 0 else np.zeros(len(times))
+        is_back = (times > self._along.duration)[:, None]
+        return np.where(is_back, self._back.at(times - self._along.duration), self._along.at(times))
+
+
+class Linear:
+    """From one pose to another at one speed."""
+
+    def __init__(self, start: np.ndarray, end: np.ndarray, duration: float) -> None:
+        self._start, self._way, self.duration = start, end - start, duration
+
+    def at(self, times: np.ndarray) -> np.ndarray:
+        """See `Trajectory`."""
+        return self._start + self._way * np.clip(times / self.duration, 0.0, 1.0)[:, None]
 
 
 class Standing:
@@ -112,6 +132,29 @@ class Standing:
     def at(self, times: np.ndarray) -> np.ndarray:
         """See `Trajectory`."""
         return np.repeat(self._values[None, :], len(times), axis=0)
+
+
+def part(motion: Motion, start: float | None = None, end: float | None = None, speed: float = 1.0) -> Motion:
+    """A stretch of a motion at another speed.
+
+    Args:
+        motion: the whole.
+        start, end: of the stretch, in the motion's own times [s]; None for its own.
+        speed: 1 as it is, 2 twice as fast.
+
+    Raises:
+        ServoError: a stretch outside the motion, or a speed that is not positive.
+    """
+    first, last = float(motion.times[0]), float(motion.times[-1])
+    begin, finish = first if start is None else start, last if end is None else end
+    if not first - 1e-9 <= begin <= finish <= last + 1e-9:
+        raise ServoError(f"the stretch from {begin:g} to {finish:g} s is not in the motion, which goes from {first:g} to {last:g} s")
+    if not 0 < speed < inf:
+        raise ServoError(f"the speed of playing must be positive, not {speed!r}")
+    inside = motion.times[(motion.times > begin + 1e-9) & (motion.times < finish - 1e-9)]
+    times = np.unique(np.concatenate([[begin], inside, [finish]]))
+    values = np.column_stack([np.interp(times, motion.times, column) for column in motion.values.T])
+    return Motion(times / speed, motion.actuators, values)
 
 
 def sample_times(trajectory: Trajectory, rate: float) -> np.ndarray:

@@ -16,6 +16,7 @@ from robik.retarget.motion import Motion, save_motion
 from robik.servo.bus import Bus
 from robik.servo.chain import default_chain, save_chain
 from robik.servo.command import export, play
+from robik.servo.finding import find
 
 NAMES = ("a", "b", "c")
 
@@ -60,7 +61,7 @@ def test_ctrl_c_stops_softly_and_a_second_one_turns_torque_off(files, tmp_path):
             assert (player.returncode, errors) == (1, "")
             assert message in out
         bus = Bus(default_chain(NAMES), port)
-        assert [found.torque for found in bus.find()] == [False] * 3
+        assert [found.torque for found in find(bus)[0]] == [False] * 3
         bus.close()
     finally:
         simulator.send_signal(signal.SIGINT)

@@ -10,11 +10,13 @@ import pytest
 from robik.errors import ServoError
 from robik.retarget.motion import Motion
 from robik.servo.bus import Bus, ServoSilent
+from robik.servo.finding import find
+from robik.servo.health import Health
+from robik.servo.lookout import Lookout
 from robik.servo.player import Player
 from robik.servo.serving import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState, Status
-from robik.servo.stream import Stream, Wishes
-from robik.servo.trajectory import Standing
+from robik.servo.stream import Outcome, Stream, Wishes
 
 from .conftest import COUNTS_PER_RAD, NAMES
 
@@ -123,11 +125,15 @@ def test_torque_comes_on_without_a_move(player, simulator, goals):
     simulator.command("place 7 4000")  # the limit is 3677
     hold(player)
     time.sleep(0.2)
-    state = simulator.state()
-    assert state[2]["position"] == 2048
-    assert state[5]["position"] == 2148
-    assert state[7]["position"] > 4000 - FAST_APPROACH * COUNTS_PER_RAD * 3  # on its way inside, and not faster than that
-    assert goals()[1][-1].tolist() == [2048, 2048, 2048, 2048, 2148, 2048, 3677, 2048, 2048, 2048, 2048, 2048]
+    expected = [2048, 2048, 2048, 2048, 2148, 2048, 4000, 2048, 2048, 2048, 2048, 2048]
+    assert [s["position"] for s in simulator.state().values()] == expected
+    assert goals()[1][-1].tolist() == expected
+    skip = len(goals()[0])
+    run(player, pose(np.full(12, 0.1)))  # from outside its limits it comes inside, as slowly as any approach
+    times, counts = (column[skip:] for column in goals())
+    check_speed(times, counts, FAST_APPROACH * COUNTS_PER_RAD)
+    assert (np.diff(counts[:, 6]) <= 0).all()
+    assert counts[-1, 6] == round(2048 + 0.1 * COUNTS_PER_RAD)
 
 
 # playing
@@ -162,7 +168,7 @@ def test_ten_seconds_at_100_hz(player, simulator, goals, wave):
     for _ in range(ATTEMPTS):
         skip = len(goals()[0])
         status = run(player, motion)
-        assert status.sent + status.dropped == 1001
+        assert status.sent + status.dropped in range(1001, 1001 + (10 if status.dropped else 1))
         assert status.progress == 1.0
         times, counts = (column[skip:] for column in goals())
         expected = np.column_stack([np.interp(np.arange(1001) / 100, motion.times, motion.values[:, k]) for k in range(12)])
@@ -319,24 +325,32 @@ def test_a_motion_that_must_not_be_played(player):
 class Scribble:
     """Random jumps: what no preflight would let pass."""
 
-    duration = 1.0
+    at, is_resting = 0.0, False
 
-    def __init__(self, seed: int) -> None:
-        self._rng = np.random.default_rng(seed)
+    def __init__(self, seed: int, seconds: float) -> None:
+        self._rng, self._seconds = np.random.default_rng(seed), seconds
 
-    def at(self, times):
-        return self._rng.uniform(-4, 4, (len(times), 12))
+    @property
+    def is_over(self) -> bool:
+        return self.at >= self._seconds
+
+    def step(self, seconds, pace):
+        self.at += seconds
+        return self._rng.uniform(-4, 4, 12) if self.at < 0.6 * self._seconds else np.full(12, 9.0)
+
+    def stop(self) -> None:
+        self.at = self._seconds
 
 
 def test_no_goal_outside_the_limits_and_no_step_above_the_speed(chain, simulator, goals):
     """The stream's own last guard, with everything before it left out."""
     bus = Bus(chain, simulator.port)
-    bus.find()
-    wishes = Wishes(5.0)
-    stream = Stream(bus, 200.0, chain.count_limits, wishes, lambda _: None)
-    stream.begin(np.full(12, 2048))
-    stream.run(Scribble(1))
-    stream.run(Standing(np.full(12, 9.0), 1.2))
+    found, _ = find(bus)
+    bus.set_torque(True)
+    goals()
+    stream = Stream(Lookout(bus), 200.0, chain.count_limits, Wishes(9.0), Health(chain, found), lambda _: None)
+    stream.begin(np.full(12, 2048), chain.speed_limits)
+    assert stream.follow(Scribble(1, 2.5)) is Outcome.DONE
     bus.close()
     counts = goals()[1]
     assert (counts >= chain.count_limits[:, 0]).all()
@@ -350,12 +364,12 @@ def test_no_goal_outside_the_limits_and_no_step_above_the_speed(chain, simulator
 def test_late_answers_are_not_taken_for_others(chain, simulator):
     """An answer that comes after its time must not become the answer to the next question."""
     bus = Bus(chain, simulator.port)
-    bus.find()
+    find(bus)
     simulator.command("place 3 1234")
     simulator.command("set 3 return_delay_time 254")
     bus._port.latency, bus._port.ser.timeout = -0.001, 0
     with pytest.raises(ServoSilent):
-        bus.read(chain.servos[2], "present_position")
+        bus.read_block(chain.servos[2], 132, 4)
     bus._port.latency, bus._port.ser.timeout = 0.034, 0.002
     assert bus.read(chain.servos[2], "torque_enable") == 0
     assert bus.positions().tolist() == [1234 if k == 2 else 2048 for k in range(12)]

@@ -25,6 +25,7 @@ from robik.servo.serving import SimulatorProcess
 
 RESULT_FAIL, INSTRUCTION, CRC, RANGE, LENGTH, LIMIT, ACCESS = range(1, 8)
 ALERT = 0x80
+WAKING = 0.15  # [s] and a little more, after a reboot
 OK = (COMM_SUCCESS, 0)
 
 
@@ -198,6 +199,8 @@ def test_alert_bit_shutdown_and_reboot(sdk, port, simulator):
     assert sdk.read1ByteTxRx(port, 9, 64)[0] == 0
     assert sdk.write1ByteTxRx(port, 9, 64, 1) == (COMM_SUCCESS, ALERT | RESULT_FAIL)
     assert sdk.reboot(port, 9) == OK
+    assert sdk.ping(port, 9)[1] == COMM_RX_TIMEOUT  # it wakes up first
+    time.sleep(WAKING)
     assert sdk.read1ByteTxRx(port, 9, 70) == (0, *OK)
     assert sdk.write1ByteTxRx(port, 9, 64, 1) == OK
 
@@ -206,6 +209,7 @@ def test_reboot_keeps_the_eeprom_and_forgets_the_rest(sdk, port):
     assert sdk.write1ByteTxRx(port, 1, 31, 60) == OK
     assert sdk.write1ByteTxRx(port, 1, 65, 1) == OK
     assert sdk.reboot(port, 1) == OK
+    time.sleep(WAKING)
     assert sdk.read1ByteTxRx(port, 1, 31)[0] == 60
     assert sdk.read1ByteTxRx(port, 1, 65)[0] == 0
 
@@ -216,8 +220,10 @@ def test_factory_reset(sdk, port):
     assert sdk.read1ByteTxRx(port, 8, 31)[0] == 60
     assert sdk.factoryReset(port, 8, 0x03) == (COMM_SUCCESS, RANGE)
     assert sdk.factoryReset(port, 8, 0x02) == OK
+    time.sleep(WAKING)
     assert sdk.read1ByteTxRx(port, 8, 31)[0] == 80
     assert sdk.factoryReset(port, 8, 0x01)[0] == COMM_SUCCESS
+    time.sleep(WAKING)
     assert sdk.ping(port, 8)[1] == COMM_RX_TIMEOUT  # at 57,600 baud again
     assert port.setBaudRate(57_600)
     assert sdk.ping(port, 8) == (1010, *OK)
@@ -314,6 +320,7 @@ def test_motion_under_a_profile(sdk, port):
 def test_over_a_socket(tmp_path):
     """Where there is no pseudo-terminal, the same bytes go over TCP."""
     from robik.servo.bus import Bus
+    from robik.servo.finding import find
 
     with SimulatorProcess.of(default_chain(("a", "b"))) as process:
         assert process.port.startswith("/dev/")
@@ -323,7 +330,7 @@ def test_over_a_socket(tmp_path):
     save_chain(chain, tmp_path / "two.servos.json")
     with SimulatorProcess(tmp_path / "two.servos.json", over_socket=True) as process:
         bus = Bus(chain, process.port)
-        assert [found.position for found in bus.find()] == [2048, 2048]
+        assert [found.position for found in find(bus)[0]] == [2048, 2048]
         bus.close()
         bus = Bus(chain, process.port)  # one client after another
         assert bus.positions().tolist() == [2048, 2048]

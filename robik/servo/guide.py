@@ -1,0 +1,133 @@
+"""What leads a stream of goals: along a trajectory at a pace that can be changed at any time, or after wishes as they come."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from robik.servo.tracker import Tracker
+from robik.servo.trajectory import Trajectory
+
+ROUNDING = 1e-9  # [s]
+CAUGHT_UP = 0.05  # [s] of the approach's way: nearer than this to a wish, one follows it at full speed
+
+
+class Guide(Protocol):
+    """Leads from goal to goal.
+
+    Attributes:
+        at: where on the way [s].
+        is_over: nothing more comes; the servos stand.
+        is_resting: the servos stand, for now.
+    """
+
+    at: float
+
+    @property
+    def is_over(self) -> bool: ...
+
+    @property
+    def is_resting(self) -> bool: ...
+
+    def step(self, seconds: float, pace: float) -> np.ndarray:
+        """Values (n,) [rad or m] after another `seconds` at a pace that is wished for: 1 as planned, 0 for standing."""
+        ...
+
+    def stop(self) -> None:
+        """From here on, come to a stand."""
+        ...
+
+
+class Journey:
+    """Along a trajectory. The pace changes evenly, and the robot stays on its way whatever the pace: while it stops, too.
+
+    Args:
+        trajectory: the way.
+        stop_time: from pace 1 to a stand [s].
+    """
+
+    def __init__(self, trajectory: Trajectory, stop_time: float) -> None:
+        self.at, self._pace = 0.0, 1.0
+        self._trajectory, self._stop_time = trajectory, stop_time
+        self._is_stopping = False
+
+    @property
+    def is_over(self) -> bool:
+        """See `Guide`."""
+        return self.at >= self._trajectory.duration or (self._is_stopping and self.is_resting)
+
+    @property
+    def is_resting(self) -> bool:
+        """See `Guide`."""
+        return self._pace == 0.0
+
+    def step(self, seconds: float, pace: float) -> np.ndarray:
+        """See `Guide`."""
+        before, change = self._pace, seconds / self._stop_time
+        wanted = 0.0 if self._is_stopping else pace
+        self._pace = max(min(wanted, before + change), before - change)
+        self.at += 0.5 * (before + self._pace) * seconds
+        if self.at > self._trajectory.duration - ROUNDING:
+            self.at = self._trajectory.duration
+        return self._trajectory.at(np.array([self.at]))[0]
+
+    def stop(self) -> None:
+        """See `Guide`."""
+        self._is_stopping = True
+
+
+class Wish:
+    """Where the owner wants the robot to be. One thread sets it, another reads it."""
+
+    def __init__(self) -> None:
+        self._values: np.ndarray | None = None
+
+    def set(self, values: np.ndarray | None) -> None:
+        """Actuator values (n,) [rad or m]; None, or NaN in some, where there is no wish."""
+        self._values = None if values is None else np.array(values, dtype=float)
+
+    @property
+    def values(self) -> np.ndarray | None:
+        """The latest."""
+        return self._values
+
+
+class Pursuit:
+    """After wishes. Whatever they do, the tracker limits speed and acceleration; the way to the first one is slow, as any approach.
+
+    Args:
+        tracker: placed where the servos are.
+        wish: whose values to follow.
+        approach_speeds, speeds: until the wish has been caught up with, and from then on (n,) [rad/s or m/s].
+    """
+
+    def __init__(self, tracker: Tracker, wish: Wish, approach_speeds: np.ndarray, speeds: np.ndarray) -> None:
+        self.at = 0.0
+        self._tracker, self._wish = tracker, wish
+        self._slow, self._near = approach_speeds / speeds, approach_speeds * CAUGHT_UP
+        self._is_stopping = self._is_caught_up = False
+
+    @property
+    def is_over(self) -> bool:
+        """See `Guide`."""
+        return self._is_stopping and self.is_resting
+
+    @property
+    def is_resting(self) -> bool:
+        """See `Guide`."""
+        return self._tracker.is_at_rest
+
+    def step(self, seconds: float, pace: float) -> np.ndarray:
+        """See `Guide`; periods that were dropped are not caught up with."""
+        wished = None if self._is_stopping or pace == 0.0 else self._wish.values
+        if wished is None or not np.isfinite(wished).all():
+            self._is_caught_up &= not self.is_resting  # whoever let go comes back slowly
+        elif (np.abs(self._tracker.clipped(wished) - self._tracker.position) <= self._near).all():
+            self._is_caught_up = True
+        self.at += seconds
+        return self._tracker.step(wished, 0.0, pace if self._is_caught_up else pace * self._slow)
+
+    def stop(self) -> None:
+        """See `Guide`."""
+        self._is_stopping = True

@@ -1,0 +1,116 @@
+"""What the servos reported while they played, in a file, and how well they followed."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from robik.errors import ServoError
+from robik.servo.chain import ServoChain
+from robik.servo.lookout import Telemetry
+
+COLUMNS = ("goal", "position", "load", "celsius", "volts", "errors")
+
+
+class Recorder:
+    """Writes a line per look: the time on the way, and for every servo what `COLUMNS` says.
+
+    Args:
+        path: a CSV file; what it held before is replaced.
+        chain: whose servos.
+
+    Raises:
+        ServoError: the file cannot be written.
+    """
+
+    def __init__(self, path: str | Path, chain: ServoChain) -> None:
+        self._path, self._chain = path, chain
+        try:
+            self._file: IO[str] = open(path, "w", newline="", encoding="utf-8")  # noqa: SIM115  (open as long as the recorder)
+        except OSError as error:
+            raise ServoError(f"the telemetry cannot be recorded to {path}: {error.strerror or error}") from None
+        self._write = csv.writer(self._file).writerow
+        self._write(["time", *(f"{column} {name}" for name in labels(chain) for column in COLUMNS)])
+
+    def add(self, time: float, goals: np.ndarray, seen: list[Telemetry]) -> None:
+        """A look at all servos: goals (n,) [counts] and what they reported."""
+        wanted = self._chain.values(goals).tolist()
+        present = self._chain.values(np.array([one.position for one in seen])).tolist()
+        row = [f"{time:.4f}"]
+        for goal, position, one in zip(wanted, present, seen, strict=True):
+            row += [f"{goal:.5f}", f"{position:.5f}", str(one.load), f"{one.celsius:.0f}", f"{one.volts:.1f}", str(one.errors)]
+        self._write(row)
+
+    def close(self) -> None:
+        """Ends the file.
+
+        Raises:
+            ServoError: it cannot be written to its end.
+        """
+        try:
+            self._file.close()
+        except OSError as error:
+            raise ServoError(f"the telemetry could not be recorded to {self._path}: {error.strerror or error}") from None
+
+
+def labels(chain: ServoChain) -> list[str]:
+    """A name for each servo: its actuator's, with the id where two servos share one."""
+    return [name if chain.actuators.count(name) == 1 else f"{name} #{id}" for name, id in zip(chain.actuators, chain.ids, strict=True)]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What `Recorder` wrote.
+
+    Attributes:
+        times: (K,) on the way [s].
+        names: of the n servos.
+        goal, position: (K, n) of the actuators [rad or m].
+        load: (K, n) in the servos' own unit.
+        celsius, volts: (K, n).
+        errors: (K, n) bits.
+    """
+
+    times: np.ndarray
+    names: tuple[str, ...]
+    goal: np.ndarray
+    position: np.ndarray
+    load: np.ndarray
+    celsius: np.ndarray
+    volts: np.ndarray
+    errors: np.ndarray
+
+    @property
+    def error(self) -> np.ndarray:
+        """How far each servo is from its goal (K, n) [rad or m]."""
+        return self.position - self.goal
+
+    @property
+    def lag(self) -> np.ndarray:
+        """By how much each servo follows later than told (n,) [s]: error against speed, least squares; 0 where it never moves."""
+        speed = np.gradient(self.goal, self.times, axis=0) if len(self.times) > 1 else np.zeros_like(self.goal)
+        power = (speed**2).sum(axis=0)
+        return np.where(power > 0, -(self.error * speed).sum(axis=0) / np.where(power > 0, power, 1.0), 0.0)
+
+
+def load_recording(path: str | Path) -> Recording:
+    """Reads what `Recorder` wrote.
+
+    Raises:
+        ServoError: there is no such file, or it is something else.
+    """
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            head, *rows = list(csv.reader(file))
+        table = np.array(rows, dtype=float).reshape(len(rows), len(head))
+    except (OSError, ValueError) as error:
+        raise ServoError(f"{path} is not a recording of telemetry: {error}") from None
+    names = tuple(cell.removeprefix("goal ") for cell in head[1 :: len(COLUMNS)])
+    if head != ["time", *(f"{column} {name}" for name in names for column in COLUMNS)] or not rows:
+        raise ServoError(f"{path} is not a recording of telemetry: its first line must be time, then for each servo {', '.join(COLUMNS)}")
+    parts = [table[:, 1 + k :: len(COLUMNS)] for k in range(len(COLUMNS))]
+    return Recording(table[:, 0], names, *parts)

@@ -1,0 +1,299 @@
+"""What a player does on the thread that owns the port: find the servos, hold, play, follow, stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robik.errors import ServoError
+from robik.servo.bus import Bus, PortGone, ServoSilent
+from robik.servo.chain import Servo, ServoChain
+from robik.servo.finding import WAKING, find
+from robik.servo.guide import Guide, Journey, Pursuit
+from robik.servo.health import Health
+from robik.servo.lookout import Lookout, Telemetry
+from robik.servo.models import SINGLE_TURN_MODE, describe_hardware_error
+from robik.servo.recording import Recorder
+from robik.servo.status import PlaySettings, PlayState, ServoReading, Status
+from robik.servo.stream import Outcome, Stream, Wishes
+from robik.servo.tracker import Tracker
+from robik.servo.trajectory import Along, Between, Round, Standing, Trajectory
+
+ARRIVED = 40  # [counts], 3.5°: how near the servos must be to the first frame before it starts
+SETTLE = 0.2  # [s] of waiting for that, up to
+SETTLES = 10  # times
+
+
+class Session:
+    """A chain behind an open port.
+
+    Args:
+        bus: the port.
+        settings: how to play.
+        wishes: the owner's.
+        publish: changes the owner's `Status`.
+        status: tells it.
+
+    Attributes:
+        goal_limits: lowest and highest counts (n, 2) that each takes.
+    """
+
+    def __init__(
+        self, bus: Bus, settings: PlaySettings, wishes: Wishes, publish: Callable[..., None], status: Callable[[], Status]
+    ) -> None:
+        self._bus, self._settings, self._wishes, self._publish, self._status = bus, settings, wishes, publish, status
+        self._asked = bus.chain
+        self.goal_limits = bus.chain.count_limits
+        self._publish(**self._find())
+
+    @property
+    def chain(self) -> ServoChain:
+        """The servos that are there."""
+        return self._bus.chain
+
+    def _find(self) -> dict[str, object]:
+        """Reads every servo, writes nothing; what is to be published of that."""
+        self._bus.chain = self._asked
+        found, missing = find(self._bus, self._settings.without_missing)
+        self._lookout, self._health = Lookout(self._bus), Health(self.chain, found)
+        self._single_turn = np.array([f.mode == SINGLE_TURN_MODE for f in found])
+        limits = self.chain.count_limits.copy()
+        for k, f in enumerate(found):
+            if f.low is not None and f.high is not None:
+                limits[k] = max(f.low, limits[k, 0]), min(f.high, limits[k, 1])
+        self.goal_limits = limits
+        self._own_limits = [(f.low, f.high) for f in found]
+        powered = sum(f.torque for f in found)
+        torque = powered == len(found)
+        without = f", without {', '.join(f'servo {s.id} ({s.actuator})' for s in missing)}" if missing else ""
+        present = self._folded(np.array([f.position for f in found]))
+        return {
+            "state": PlayState.HOLDING if torque else PlayState.READY,
+            "message": f"{len(found)} servos found{without}, torque is "
+            + ("on" if torque else f"on in {powered} only" if powered else "off"),
+            "torque": torque,
+            "present": tuple(self.chain.values(present).tolist()),
+            "hottest": max(f.celsius for f in found),
+            "lowest_volts": min(f.volts for f in found),
+            "servos": tuple(
+                ServoReading(s.id, s.actuator, 0.0, f.celsius, f.volts, "") for s, f in zip(self.chain.servos, found, strict=True)
+            ),
+        }
+
+    # torque
+
+    def torque_on(self) -> None:
+        """Every servo holds where it is."""
+        self._find()
+        bus = self._bus
+        bus.set_watchdog(0.0)
+        self._lookout.gather()
+        bus.set_speed_limit(self._approach_speeds)  # should anything move now, then slowly
+        goals = self._folded(bus.positions())
+        for servo, goal, (low, high) in zip(self.chain.servos, goals.tolist(), self._own_limits, strict=True):
+            if low is not None and high is not None and not low <= goal <= high:
+                where = f"servo {servo.id} ({servo.actuator}) stands at {goal} counts, outside its own limits {low} to {high}"
+                raise ServoError(f"{where}; turn it by hand until it is inside")
+        bus.set("goal_position", goals.tolist())
+        bus.set_torque(True)
+        self._wishes.clear()
+        self._publish(state=PlayState.HOLDING, message="holding, torque is on", torque=True, strain="")
+
+    def torque_off(self, message: str = "torque is off") -> None:
+        """No servo holds."""
+        self._wishes.off.clear()
+        self._bus.cut_torque()
+        self._publish(state=PlayState.READY, message=message, torque=False)
+
+    def reboot(self) -> None:
+        """Reboots the servos that have a hardware error, and looks at all anew."""
+        asleep = [servo for servo in self._asked.servos if self._has_error(servo)]
+        for servo in asleep:
+            self._bus.reboot(servo)
+        if asleep:
+            self._wishes.off.wait(WAKING)
+        self._publish(**self._find())
+
+    def _has_error(self, servo: Servo) -> bool:
+        try:
+            return bool(self._bus.hardware_error(servo))
+        except ServoSilent:
+            return False
+
+    def look(self) -> None:
+        """At all servos, while nothing plays.
+
+        Raises:
+            ServoError: one does not answer, or no longer does what it did.
+        """
+        seen = self._lookout.look_at_each()
+        self._publish(present=tuple(self.chain.values(self._folded(np.array([one.position for one in seen]))).tolist()), **self._seen(seen))
+        for servo, one in zip(self.chain.servos, seen, strict=True):
+            if one.complaint and (self._status().torque or one.errors):
+                raise ServoError(f"servo {servo.id} ({servo.actuator}) {one.complaint}; {remedy(one)}")
+
+    def _seen(self, seen: list[Telemetry]) -> dict[str, object]:
+        rows = zip(self.chain.servos, seen, strict=True)
+        errors = [describe_hardware_error(one.errors) if one.errors else "" for one in seen]
+        return {
+            "hottest": max(one.celsius for one in seen),
+            "lowest_volts": min(one.volts for one in seen),
+            "servos": tuple(
+                ServoReading(servo.id, servo.actuator, self._health.load(k), one.celsius, one.volts, errors[k])
+                for k, (servo, one) in enumerate(rows)
+            ),
+        }
+
+    # moving
+
+    def play(self, along: Along, loop: bool, frame: float) -> None:
+        """Goes slowly to the first frame, then along a motion; `frame` is the time between its samples [s]."""
+        self._publish(state=PlayState.APPROACHING, message="going to the first frame")
+        way: Trajectory = Round(along, self._approach_speeds, frame, self.chain.speed_limits) if loop else along
+        self._move(lambda stream: self._travel(stream, way))
+
+    def live(self) -> None:
+        """Follows the owner's wishes."""
+        self._publish(state=PlayState.LIVE, message="following live")
+        self._move(self._chase)
+
+    def _move(self, go: Callable[[Stream], Outcome]) -> None:
+        if not self._status().torque:
+            raise ServoError("torque was turned off before anything moved; turn it on and start again")
+        settings = self._settings
+        recorder = Recorder(settings.record, self.chain) if settings.record else None
+        report, note = self._report, recorder.add if recorder else None
+        stream = Stream(
+            self._lookout, settings.rate, self.goal_limits, self._wishes, self._health, report, note, settings.feed_forward
+        )
+        try:
+            self._publish(sent=0, dropped=0, looks=0, strain="")
+            present = self._folded(self._bus.positions())
+            self._bus.set_speed_limit(self._approach_speeds)
+            self._bus.set_watchdog(settings.watchdog)
+            stream.begin(present, self._approach_speeds)
+            outcome = go(stream)
+            self._report(stream)
+            self._finish(stream, outcome)
+        except PortGone as gone:
+            raise PortGone(f"{gone}; the servos stop by their watchdog within {settings.watchdog:g} s and hold") from None
+        finally:
+            if recorder:
+                recorder.close()
+
+    def _travel(self, stream: Stream, way: Trajectory) -> Outcome:
+        start = way.at(np.zeros(1))[0]
+        outcome = stream.follow(self._journey(Between(self.chain.values(stream.present), start, self._approach_speeds)))
+        if outcome is Outcome.DONE:
+            outcome = self._arrive(stream, start)
+        if outcome is not Outcome.DONE:
+            return outcome
+        self._release(stream, self.chain.speed_limits)
+        self._publish(state=PlayState.PLAYING, message="playing")
+        return stream.follow(self._journey(way))
+
+    def _journey(self, trajectory: Trajectory) -> Guide:
+        return Journey(trajectory, self._settings.stop_time)
+
+    def _chase(self, stream: Stream) -> Outcome:
+        speeds = self._settings.live_share * self.chain.speed_limits
+        accelerations = np.minimum(self._settings.live_acceleration, self.chain.acceleration_limits)
+        tracker = Tracker(np.sort(self.chain.values(self.goal_limits.T).T, axis=1), speeds, accelerations, stream.schedule.period)
+        tracker.place(self.chain.values(stream.present))
+        self._release(stream, speeds)
+        self._publish(state=PlayState.LIVE, message="following live")
+        return stream.follow(Pursuit(tracker, self._wishes.wish, np.minimum(self._approach_speeds, speeds), speeds))
+
+    def _release(self, stream: Stream, speeds: np.ndarray) -> None:
+        """From the approach's speed limits to others."""
+        self._bus.set_speed_limit(speeds)
+        stream.limit(speeds)
+        stream.forget()
+
+    def _arrive(self, stream: Stream, start: np.ndarray) -> Outcome:
+        goal = self.chain.counts(start)
+        for _ in range(SETTLES):
+            outcome = stream.follow(self._journey(Standing(start, SETTLE)))
+            if outcome is not Outcome.DONE:
+                return outcome
+            away = np.abs(self._folded(self._bus.positions()) - goal)
+            if away.max() <= ARRIVED:
+                return Outcome.DONE
+        servo = self.chain.servos[int(np.argmax(away))]
+        where = f"servo {servo.id} ({servo.actuator})"
+        stream.trouble = f"{where} does not get to the first frame, {int(away.max())} counts are left; is it blocked?"
+        return Outcome.FAILED
+
+    def _finish(self, stream: Stream, outcome: Outcome) -> None:
+        if outcome is Outcome.OFF:
+            self.torque_off("emergency stop: torque is off")
+            return
+        if outcome is Outcome.ABANDONED:
+            self._let_watchdog_bite()
+            return
+        if outcome is Outcome.FAILED:
+            self._bus.send("bus_watchdog", [0] * len(self.chain.servos))  # unanswered: one of them may be silent
+            raise ServoError(f"{stream.trouble}; the others stopped and hold; {_way_on(stream.trouble)}")
+        self._bus.set_watchdog(0.0)
+        self._publish(present=tuple(self.chain.values(self._folded(self._bus.positions())).tolist()))
+        message = "played to the end" if outcome is Outcome.DONE else "stopped"
+        if not self._settings.torque_after:
+            self.torque_off(f"{message}, torque is off")
+        else:
+            self._publish(state=PlayState.HOLDING, message=f"{message}, holding")
+
+    def _let_watchdog_bite(self) -> None:
+        self._publish(state=PlayState.STOPPING, message="no heartbeat: the servos stop by their watchdog")
+        if self._wishes.off.wait(1.5 * self._settings.watchdog):
+            self.torque_off("emergency stop: torque is off")
+            return
+        stopped = int(np.count_nonzero(self._bus.read_each("bus_watchdog") == -1))
+        raise ServoError(
+            f"no heartbeat for {self._settings.heartbeat:g} s: {stopped} of {len(self.chain.servos)} servos were stopped by their watchdog "
+            "and hold; turn torque on again to go on"
+        )
+
+    # what is so
+
+    def _folded(self, counts: np.ndarray) -> np.ndarray:
+        """Positions as they are once torque is on: in single-turn mode, within one turn."""
+        turns = np.array([servo.table.counts_per_turn for servo in self.chain.servos])
+        return np.where(self._single_turn, counts % turns, counts)
+
+    @property
+    def _approach_speeds(self) -> np.ndarray:
+        ratios = np.array([servo.gear_ratio for servo in self.chain.servos])
+        return np.minimum(self._settings.approach_speed / ratios, self.chain.speed_limits)
+
+    def _report(self, stream: Stream) -> None:
+        schedule, late, status = stream.schedule, stream.schedule.lateness, self._status()
+        state, message = status.state, status.message
+        if stream.trouble or self._wishes.stop.is_set():
+            state, message = PlayState.STOPPING, stream.trouble or "slowing down"
+        elif state in (PlayState.PLAYING, PlayState.PAUSED):
+            state = PlayState.PAUSED if stream.is_resting and self._wishes.pace == 0.0 else PlayState.PLAYING
+            message = state.value
+        seen = [one for one in self._health.seen if one is not None]
+        self._publish(
+            state=state,
+            message=message,
+            sent=schedule.sent,
+            dropped=schedule.dropped,
+            lateness_p99=late.percentile(99),
+            lateness_worst=late.worst,
+            time=stream.at if state in (PlayState.PLAYING, PlayState.PAUSED) else status.time,
+            present=tuple(self.chain.values(stream.present).tolist()),
+            strain=self._health.strain,
+            looks=stream.looks,
+            **(self._seen(seen) if len(seen) == len(self.chain.servos) else {}),
+        )
+
+
+def remedy(seen: Telemetry) -> str:
+    """How to go on after what a servo complains of."""
+    return "remove the cause, reboot it, then turn torque on" if seen.errors else "turn torque on again to go on"
+
+
+def _way_on(trouble: str) -> str:
+    return "remove the cause, reboot it, then turn torque on" if "hardware error" in trouble else "see to it, then turn torque on to go on"

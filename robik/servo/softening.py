@@ -1,0 +1,68 @@
+"""A motion that must not be played, made into one that may be: slower, or rounded off where it asks too much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from robik.retarget.motion import Motion
+from robik.servo.chain import ServoChain
+from robik.servo.preflight import accelerations
+from robik.servo.tracker import Tracker
+from robik.servo.trajectory import Along
+
+MARGIN = 0.98  # of the limits that is used, so that rounding does not cross them
+
+
+@dataclass(frozen=True)
+class Softened:
+    """Attributes:
+    motion: that keeps the limits, at the rate at which it is to be sent; columns in the chain's order, each actuator once.
+    deviation: farthest from what was asked for, per actuator [rad or m].
+    """
+
+    motion: Motion
+    deviation: dict[str, float]
+
+
+def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = "linear") -> Softened:
+    """Follows a motion as closely as the limits of positions, speeds and accelerations let one, in its own time.
+
+    Args:
+        motion: has a column per actuator of the chain.
+        chain: whose limits.
+        rate: of goals [Hz].
+        interpolation: see `Along`.
+
+    Raises:
+        ServoError: a column is missing.
+    """
+    along = Along(motion, chain, interpolation)
+    times = np.arange(int(np.ceil(along.duration * rate - 1e-9)) + 2) / rate
+    wished = along.at(times)
+    tracker = Tracker(chain.limits, MARGIN * chain.speed_limits, MARGIN * chain.acceleration_limits, 1.0 / rate)
+    tracker.place(tracker.clipped(wished[0]))
+    rows = [tracker.position]
+    for now, then in pairwise(wished[1:]):
+        rows.append(tracker.step(now, (then - now) * rate).copy())
+    kept = [chain.actuators.index(name) for name in dict.fromkeys(chain.actuators)]
+    values = np.array(rows)[:, kept]
+    names = tuple(chain.actuators[k] for k in kept)
+    off = np.abs(values - wished[:-1, kept]).max(axis=0)
+    return Softened(Motion(times[:-1] + motion.times[0], names, values), dict(zip(names, off.tolist(), strict=True)))
+
+
+def fitting_speed(motion: Motion, chain: ServoChain) -> float:
+    """The highest speed, at most 1, at which a motion keeps the chain's limits of speed and acceleration at its samples."""
+    fastest = 1.0
+    for servo in chain.servos:
+        values = motion.values[:, motion.actuators.index(servo.actuator)]
+        speed = np.abs(np.diff(values) / np.diff(motion.times)).max(initial=0.0)
+        acceleration = np.abs(accelerations(motion.times, values)).max(initial=0.0)
+        if speed > MARGIN * servo.velocity_limit:
+            fastest = min(fastest, MARGIN * servo.velocity_limit / speed)
+        if acceleration > MARGIN * servo.acceleration_limit:
+            fastest = min(fastest, float(np.sqrt(MARGIN * servo.acceleration_limit / acceleration)))
+    return float(fastest)
