@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ class Guide(Protocol):
         at: where on the way [s].
         is_over: nothing more comes; the servos stand.
         is_resting: the servos stand, for now.
+        left: to the end, as planned [s].
     """
 
     at: float
@@ -29,6 +31,9 @@ class Guide(Protocol):
 
     @property
     def is_resting(self) -> bool: ...
+
+    @property
+    def left(self) -> float: ...
 
     def step(self, seconds: float, pace: float) -> np.ndarray:
         """Values (n,) [rad or m] after another `seconds` at a pace that is wished for: 1 as planned, 0 for standing."""
@@ -61,6 +66,11 @@ class Journey:
     def is_resting(self) -> bool:
         """See `Guide`."""
         return self._pace == 0.0
+
+    @property
+    def left(self) -> float:
+        """See `Guide`."""
+        return self._trajectory.duration - self.at
 
     def step(self, seconds: float, pace: float) -> np.ndarray:
         """See `Guide`."""
@@ -117,6 +127,11 @@ class Pursuit:
     def is_resting(self) -> bool:
         """See `Guide`."""
         return self._tracker.is_at_rest
+
+    @property
+    def left(self) -> float:
+        """See `Guide`."""
+        return inf
 
     def step(self, seconds: float, pace: float) -> np.ndarray:
         """See `Guide`; periods that were dropped are not caught up with."""

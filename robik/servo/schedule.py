@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from math import inf
 
 import numpy as np
 
@@ -69,9 +70,9 @@ class Schedule:
         self._origin = time.monotonic()
         self._next = 0
 
-    def wait(self) -> int:
-        """Sleeps until the next deadline and gives its number; numbers whose successor is due already are dropped."""
-        due = int((time.monotonic() - self._origin - DROPPED_SLACK) / self.period)
+    def wait(self, last: float = inf) -> int:
+        """Sleeps until the next deadline and gives its number; numbers whose successor is due already are dropped, but for `last`."""
+        due = int(min((time.monotonic() - self._origin - DROPPED_SLACK) / self.period, last))
         if due > self._next:
             self.dropped += due - self._next
             self._next = due

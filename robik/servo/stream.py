@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum
+from math import ceil, inf
 
 import numpy as np
 
@@ -154,7 +155,7 @@ class Stream:
                 return wished
             if wished is Outcome.STOPPED and ending is Outcome.DONE:
                 ending = self._stop(guide, wished)
-            number = self.schedule.wait()
+            number = self.schedule.wait(max(0, last) + ceil(guide.left / self.schedule.period - 1e-6) if guide.left < inf else inf)
             elapsed = (number - last) * self.schedule.period if last >= 0 else 0.0
             pace = min(self._wishes.pace, CARE) if self._health.strain else self._wishes.pace
             values = guide.step(elapsed, pace)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from demo.playing import USED, play, slowed_down
+from demo.playing import play, slowed_down
 from demo.table import table
 from robik.retarget.motion import Motion
 from robik.servo.chain import Servo, ServoChain
+from robik.servo.softening import MARGIN
 
 CHAIN = ServoChain(tuple(Servo(name, k + 1, velocity_limit=2.0) for k, name in enumerate(("hip", "knee"))))
 
@@ -26,8 +27,8 @@ def test_a_motion_that_the_servos_can_follow_stays_as_it_is():
 
 def test_a_faster_one_is_slowed_down_to_what_they_can():
     slower, factor = slowed_down(motion(6.0), CHAIN)
-    assert factor == pytest.approx(3.0 / USED)
-    assert slower.peak_velocity()["knee"] == pytest.approx(USED * 2.0)
+    assert factor == pytest.approx(3.0 / MARGIN)
+    assert slower.peak_velocity()["knee"] == pytest.approx(MARGIN * 2.0)
 
 
 @pytest.fixture(scope="module")
