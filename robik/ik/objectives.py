@@ -43,10 +43,10 @@ class Settings:
         state_weight: pull towards the previous state; positive, so that every problem has one answer.
         velocity_weight: of the velocity regularizer; 0 leaves it out.
         velocity_limit: angular velocity of any body above which the regularizer acts [rad/s].
-        joint_limits: whether the joints' limits hold.
+        joint_limits: whether the joints' limits hold, those of passive joints and of joints in loops too; a ball's do not.
         enforce_velocity: whether every actuator keeps its own velocity limit from frame to frame, whatever that costs in tracking; the
-            regularizer bends the motion smoothly before, if it is on. Actuators of balls and of joints that close a loop are not held;
-            `Report.too_fast` tells where they would have to be.
+            regularizer bends the motion smoothly before, if it is on. Actuated balls are not held; `Report.too_fast` tells where they
+            would have to be.
 
     Raises:
         ClipError: names the setting and what would be right.

@@ -62,7 +62,7 @@ def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
 
 def new_output(flat: Flat, frames: int) -> Output:
     """Room for a run of frames."""
-    n = len(flat.parent) - 1
+    n = flat.bodies
     quaternion = np.zeros((frames, n, 4))
     return by_reference(Output(
         np.zeros((frames, _coordinates(flat))), np.zeros((frames, n, 3)), quaternion, np.zeros(frames), np.zeros(frames, np.int64),
@@ -162,7 +162,7 @@ def solve_frames(flat, goals, work, memory, output, start, stop, position, rotat
         for i in range(now.q.shape[0]):
             output.q[k, i] = now.q[i]
         output.value[k], output.iterations[k], output.status[k], output.residual[k] = value, iterations, status, residual
-        for b in range(1, flat.parent.shape[0]):
+        for b in range(1, flat.bodies + 1):
             for i in range(3):
                 output.position[k, b - 1, i] = now.c[b, i]
             for i in range(4):

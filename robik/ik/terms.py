@@ -124,7 +124,7 @@ def objective(flat, now, goals):
                 total += 0.5 * goals.orientation_weight[t, a] * (dx * dx + dy * dy + dz * dz)
     mx = my = mz = 0.0
     state = velocity = 0.0
-    for b in range(1, flat.parent.shape[0]):
+    for b in range(1, flat.bodies + 1):
         c, R, P = now.c[b], now.R[b], goals.previous_R[b]
         mx, my, mz = mx + flat.mass[b] * c[0], my + flat.mass[b] * c[1], mz + flat.mass[b] * c[2]
         dx, dy, dz = c[0] - goals.previous_c[b, 0], c[1] - goals.previous_c[b, 1], c[2] - goals.previous_c[b, 2]
@@ -207,7 +207,7 @@ def _add_targets(now, goals, terms):
 @njit(cache=True)
 def _add_regularizers(flat, now, goals, terms):
     ws, wv, limit = goals.state_weight[0], goals.velocity_weight[0], goals.threshold[0]
-    for b in range(1, flat.parent.shape[0]):
+    for b in range(1, flat.bodies + 1):
         c, R, P, D, M = now.c[b], now.R[b], goals.previous_R[b], terms.D[b], terms.Mww[b]
         p = goals.previous_c[b]
         _add_point(terms, b, c[0], c[1], c[2], ws * (c[0] - p[0]), ws * (c[1] - p[1]), ws * (c[2] - p[2]))
@@ -263,7 +263,7 @@ def gather(flat, now, goals, terms):
         mx, my, mz = mx + m * c[0], my + m * c[1], mz + m * c[2]
     ex, ey, ez = wc[0] * (mx - aim[0]), wc[1] * (my - aim[1]), wc[2] * (mz - aim[2])
     if ex != 0.0 or ey != 0.0 or ez != 0.0:
-        for b in range(1, n):
+        for b in range(1, flat.bodies + 1):
             m, c = flat.mass[b], now.c[b]
             _add_point(terms, b, c[0], c[1], c[2], m * ex, m * ey, m * ez)
     for b in range(n - 1, 0, -1):

@@ -13,7 +13,7 @@ from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.frames import own_frames, robot_com
 from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
 from robik.kinematics.rotations import matrix_to_quaternion
-from robik.mechanism.constraints import BALL, drive_rows, turn_matrix
+from robik.mechanism.constraints import BALL, turn_matrix
 from robik.mechanism.model import Joint, Mechanism
 from robik.mechanism.pose import Pose, matrix_quaternion
 from robik.mechanism.topology import build_topology
@@ -51,32 +51,18 @@ class ForwardKinematics:
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
-        self.topology = build_topology(mechanism, driven=True)
+        self.topology = build_topology(mechanism)
         self.root = self.topology.root
         self._flat = prepared(self.topology)
         self._elimination = new_elimination(self._flat)
         self._scratch = np.zeros(len(self._flat.before)), np.zeros(len(self._flat.row_kind) + len(self._flat.gear_leader))
-        self._drives = self._find_drives()
-        held = [d for joint, dofs, _ in self._drives if dofs for d in dofs]
-        self._elimination.free[held] = False
+        for joint in mechanism.actuated:
+            b = self.topology.joint_at[joint.name]
+            self._elimination.free[self._flat.at_v[self._flat.first[b]] : self._flat.tip[b] + 1] = False
         if self.root is not None:
             self._elimination.free[: self._flat.tip[self.topology.body_at[self.root]] + 1] = False
         self._rest_values = np.array([v for joint in mechanism.actuated for v in joint.rest])
         self.reset()
-
-    def _find_drives(self) -> list[tuple[Joint, list[int], int]]:
-        """Per actuated joint: the degrees of freedom it sets directly, or else its first drive row."""
-        drives = []
-        for joint in self.mechanism.actuated:
-            if joint in self.topology.tree:
-                b = self.topology.tree.index(joint)
-                first = int(self._flat.at_v[self._flat.first[b]])
-                drives.append((joint, list(range(first, int(self._flat.tip[b]) + 1)), -1))
-            else:
-                cut = self.topology.cuts.index(joint)
-                rows = len(drive_rows(joint, joint.rest))
-                drives.append((joint, [], int(self._flat.cut_row[cut + 1]) - rows))
-        return drives
 
     def reset(self) -> None:
         """Back to the rest pose."""
@@ -118,23 +104,23 @@ class ForwardKinematics:
 
     def _drive(self, values: np.ndarray) -> None:
         at = 0
-        for joint, dofs, row in self._drives:
+        for joint in self.mechanism.actuated:
             own = values[at : at + len(joint.motions)]
             at += len(joint.motions)
-            if not dofs:
-                for k, (_, u, w, shift) in enumerate(drive_rows(joint, own)):
-                    self._flat.row_u[row + k], self._flat.row_w[row + k], self._flat.row_shift[row + k] = u, w, shift
-                continue
-            b = self.topology.tree.index(joint)
             for name, value in zip(joint.coordinate_names, own, strict=True):
                 if name in self.topology.dofs:
                     dof, sign = self.topology.dofs[name]
                     self._now.q[self._flat.dof_q[dof]] = sign * value
-            for m in range(self._flat.first[b], self._flat.last[b]):
-                if self._flat.kind[m] == BALL:
-                    turn = turn_matrix(joint, own)
-                    flipped = self.topology.body_at[joint.child] != b
-                    self._now.q[self._flat.at_q[m] : self._flat.at_q[m] + 4] = matrix_quaternion(turn.T if flipped else turn)
+            if joint.is_ball:
+                self._turn_ball(joint, own)
+
+    def _turn_ball(self, joint: Joint, values: np.ndarray) -> None:
+        b = self.topology.joint_at[joint.name]
+        turn = turn_matrix(joint, values)
+        flipped = self.topology.body_at[joint.parent] != self._flat.parent[b]
+        for m in range(self._flat.first[b], self._flat.last[b]):
+            if self._flat.kind[m] == BALL:
+                self._now.q[self._flat.at_q[m] : self._flat.at_q[m] + 4] = matrix_quaternion(turn.T if flipped else turn)
 
     def _put_base(self, base: Pose) -> None:
         """Sets the six coordinates of the floating root."""
@@ -192,11 +178,11 @@ class ForwardKinematics:
         at(found.x)
 
     def _assembly(self, residual: float) -> Assembly:
-        quaternion = np.zeros((1, len(self.topology.order), 4))
+        quaternion = np.zeros((1, self._flat.bodies, 4))
         quaternion[..., 0] = 1.0
         for b in range(quaternion.shape[1]):
             matrix_to_quaternion(self._now.R[b + 1], quaternion[0, b])
-        position, turned = own_frames(self.topology, self._now.c[None, 1:], quaternion)
+        position, turned = own_frames(self.topology, self._now.c[None, 1 : quaternion.shape[1] + 1], quaternion)
         com = robot_com(self.mechanism, position, turned)[0]
         return Assembly(position[0], turned[0], com, residual, bool(residual <= self._flat.accepted[0]))
 

@@ -152,7 +152,7 @@ def close(flat, now):
         for row in range(flat.cut_row[cut], flat.cut_row[cut + 1]):
             dx, dy, dz = rotate(now.R[a], flat.row_u[row])
             if flat.row_kind[row] == OFFSET:
-                value = dx * rx + dy * ry + dz * rz - flat.row_shift[row]
+                value = dx * rx + dy * ry + dz * rz
                 now.force[row, 0], now.force[row, 1], now.force[row, 2] = dx, dy, dz
                 now.moment[row, 0], now.moment[row, 1], now.moment[row, 2] = cross(bx, by, bz, dx, dy, dz)
             else:

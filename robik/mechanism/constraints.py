@@ -90,15 +90,3 @@ def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> lis
     else:
         pairs = []
     return rows + [(DOT, parent_R[:, i], child_R[:, j]) for i, j in pairs]
-
-
-def drive_rows(joint: Joint, values: Sequence[float] | np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray, float]]:
-    """Rows (kind, u, w, shift) that hold a joint at the given value per motion [rad or m] (paper, III-B, active joints). All three
-    turns are held, those that its own rows lock once more: what is redundant falls out of the elimination."""
-    parent_R, _, child_R = joint_matrices(joint)
-    given = dict(zip(joint.motions, values, strict=True))
-    rows = [(OFFSET, parent_R[:, k], np.zeros(3), given[name]) for k, name in enumerate(SLIDES) if name in given]
-    if any(name in given for name in TURNS):
-        turned = parent_R @ turn_matrix(joint, values)
-        rows += [(DOT, turned[:, i], child_R[:, j], 0.0) for i, j in ((0, 1), (1, 2), (2, 0))]
-    return rows

@@ -1,38 +1,41 @@
 """A mechanism as a spanning tree plus cuts, in flat arrays that compiled kernels can walk.
 
 Each body hangs on its parent by the elementary motions of its tree joint; the joints left over are cuts, and only they become
-equations. The world is body 0 and the others follow, parents before children. A body's state frame sits in its centre of mass and
-has the world's orientation in the rest pose (paper, III-A and III-B).
+equations. Where a cut joint's coordinates matter (it is actuated, limited or coupled), the loop is cut beside the joint: a twin of
+its child, without mass or state, hangs on the joint, and what is cut is the weld of the twin to the child. So whatever is asked of a
+coordinate is asked of one in the tree. The world is body 0 and the others follow, parents before children, twins last. A body's state
+frame sits in its centre of mass and has the world's orientation in the rest pose (paper, III-A and III-B).
 """
 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from robik.errors import MechanismError
-from robik.mechanism.constraints import BALL, chain, closure_rows, drive_rows, joint_matrices
+from robik.mechanism.constraints import BALL, chain, closure_rows, joint_matrices
 from robik.mechanism.model import WORLD, Joint, Mechanism
 
 CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is closed
 
 
 class Flat(NamedTuple):
-    """The arrays. n bodies without the world, d degrees of freedom of the tree, m closure rows, k cuts.
+    """The arrays. n bodies without the world, twins included, d degrees of freedom of the tree, m closure rows, k cuts.
 
-    Bodies (n + 1): `parent`; `first` and `last` (exclusive) motion; `from_parent_R`, `from_parent_p`: the joint frame at zero in the
-    parent's state frame; `to_child_R`, `to_child_p`: the child's state frame in the joint frame; `tip`: last degree of freedom that
-    moves it, -1 for none; `mass`: fraction of the robot's.
+    Bodies (n + 1), of which the first `bodies` after the world are the robot's and the rest twins: `parent`; `first` and `last`
+    (exclusive) motion; `from_parent_R`, `from_parent_p`: the joint frame at zero in the parent's state frame; `to_child_R`,
+    `to_child_p`: the child's state frame in the joint frame; `tip`: last degree of freedom that moves it, -1 for none; `mass`:
+    fraction of the robot's.
     Motions: `kind`, `axis` (0 to 2, of the joint frame), `at_q` and `at_v`: first entry among coordinates and among velocities.
     Degrees of freedom (d): `before`: the next one towards the root, -1 at the end; `ball`: number of its ball or -1; `lower`,
     `upper`: bounds on the coordinate `dof_q` (-1 for a ball's).
     Cuts (k): `cut_a`, `cut_b`: bodies; rows `cut_row[i]` to `cut_row[i + 1]`; `loop`: the degrees of freedom between a and b, from a
     outwards, `loop_at[i]` to `loop_at[i + 1]`, with `loop_sign` -1 on a's side.
-    Rows (m): `row_kind`, `row_cut`; OFFSET: (R_a u) · (p_b - p_a) - `row_shift`, DOT: (R_a u) · (R_b w), scaled by `size`; `row_u`,
+    Rows (m): `row_kind`, `row_cut`; OFFSET: (R_a u) · (p_b - p_a), DOT: (R_a u) · (R_b w), scaled by `size`; `row_u`,
     `row_w` in the state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
     Couplings: `gear_follower`, `gear_leader` (dofs), `gear_coefficients` (g, degree + 1).
     Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns `group_columns` with
@@ -72,7 +75,6 @@ class Flat(NamedTuple):
     row_cut: np.ndarray
     row_u: np.ndarray
     row_w: np.ndarray
-    row_shift: np.ndarray
     gear_follower: np.ndarray
     gear_leader: np.ndarray
     gear_coefficients: np.ndarray
@@ -82,6 +84,7 @@ class Flat(NamedTuple):
     group_columns: np.ndarray
     group_column_at: np.ndarray
     column_of: np.ndarray
+    bodies: int
     size: float
     accepted: np.ndarray
 
@@ -93,10 +96,10 @@ class Topology:
     Attributes:
         mechanism: what it is made of.
         flat: the arrays.
-        order: (n,) index in `mechanism.bodies` of flat body i + 1.
+        order: (bodies,) index in `mechanism.bodies` of flat body i + 1.
         body_at: flat index by body name, 0 for the world.
-        tree: per flat body the joint it hangs on; None for the world and for a floating root without a free joint.
-        cuts: the joints left over, in the order of `flat.cut_a`.
+        joint_at: flat index of the body that hangs on a joint, by the joint's name.
+        cuts: what ties bodies beside the tree, in the order of `flat.cut_a`: joints, and the welds of twins under their joints' names.
         dofs: coordinate name → its degree of freedom and sign (-1 where the tree runs from child to parent), for the scalar motions
             of tree joints.
         rest: (nq,) coordinates of the rest pose.
@@ -108,7 +111,7 @@ class Topology:
     flat: Flat
     order: np.ndarray
     body_at: dict[str, int]
-    tree: tuple[Joint | None, ...]
+    joint_at: dict[str, int]
     cuts: tuple[Joint, ...]
     dofs: dict[str, tuple[int, int]]
     rest: np.ndarray
@@ -116,23 +119,30 @@ class Topology:
     root: str | None
 
 
-def build_topology(mechanism: Mechanism, driven: bool = False) -> Topology:
+def build_topology(mechanism: Mechanism) -> Topology:
     """Chooses the tree and lays everything out flat.
 
-    With `driven`, a cut joint that is actuated gets the rows of `drive_rows` as well, after its own: forward kinematics needs them.
-
-    Actuated joints are preferred for the tree, then limited ones, whose bounds are then bounds on coordinates; joints with many free
-    motions for the cuts: a cut's equations are what its joint does not leave free. A robot that nothing ties to the world floats: its
-    first body hangs on the world by all six motions.
+    Actuated and coupled joints are preferred for the tree, then limited ones; joints with many free motions for the cuts: a cut's
+    equations are what its joint does not leave free. A robot that nothing ties to the world floats: its first body hangs on the world
+    by all six motions.
     """
     tied = any(j.parent == WORLD for j in mechanism.joints)
     floating = Joint("(floating base)", "free", WORLD, mechanism.bodies[0].name, position=tuple(mechanism.bodies[0].rest_com))
     joints = list(mechanism.joints) if tied else [floating, *mechanism.joints]
     coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
     wanted = {j.name for j in joints if j.actuated or not coupled.isdisjoint(j.coordinate_names)}
-    tree = _spanning_tree(joints, wanted)
-    root = next((body for body, i in tree if joints[i].type == "free" and joints[i].parent == WORLD), None)
-    return _Layout(mechanism, joints, tree, root, driven).topology()
+    chosen = _spanning_tree(joints, wanted)
+    tree = [(body, joints[i]) for body, i in chosen]
+    hung = {i for _, i in chosen}
+    cuts = []
+    for joint in (joint for i, joint in enumerate(joints) if i not in hung):
+        if joint.name in wanted or joint.is_limited:
+            twin = f"{joint.child} (twin at {joint.name})"
+            tree.append((twin, replace(joint, child=twin)))
+            cuts.append(Joint(joint.name, "fixed", twin, joint.child, joint.position, joint.axis, joint.axis2))
+        else:
+            cuts.append(joint)
+    return _Layout(mechanism, tree, cuts).topology()
 
 
 def _spanning_tree(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int]]:
@@ -167,12 +177,14 @@ def _spanning_tree(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int
 class _Layout:
     """Fills the flat arrays of one mechanism."""
 
-    def __init__(self, mechanism: Mechanism, joints: list[Joint], tree: list[tuple[str, int]], root: str | None, driven: bool):
-        self.mechanism, self.joints, self.tree, self.root, self.driven = mechanism, joints, tree, root, driven
+    def __init__(self, mechanism: Mechanism, tree: list[tuple[str, Joint]], cuts: list[Joint]):
+        self.mechanism, self.tree, self.cuts = mechanism, tree, cuts
         self.body_at = {WORLD: 0} | {body: i + 1 for i, (body, _) in enumerate(tree)}
         self.rest_com = np.zeros((len(tree) + 1, 3))
-        for body in mechanism.bodies:
-            self.rest_com[self.body_at[body.name]] = body.rest_com
+        for body, joint in tree[len(mechanism.bodies) :]:
+            self.rest_com[self.body_at[body]] = joint.position
+        for each in mechanism.bodies:
+            self.rest_com[self.body_at[each.name]] = each.rest_com
         self.size = self._size()
         self.dofs: dict[str, tuple[int, int]] = {}
         self.rest: list[float] = []
@@ -192,22 +204,21 @@ class _Layout:
 
     def topology(self) -> Topology:
         bodies = self._bodies()
-        cuts = [j for i, j in enumerate(self.joints) if i not in {index for _, index in self.tree}]
-        closure = self._cuts(cuts, bodies["tip"], bodies["before"])
+        closure = self._closure(bodies["tip"], bodies["before"])
         gears = self._gears()
         groups = self._groups(closure, gears, len(bodies["before"]))
-        index = self.mechanism.body_index
+        n, index = len(self.mechanism.bodies), self.mechanism.body_index
         return Topology(
             mechanism=self.mechanism,
-            flat=Flat(**bodies, **closure, **gears, **groups, size=self.size, accepted=np.array([CLOSED * self.size])),
-            order=np.array([index[body] for body, _ in self.tree]),
+            flat=Flat(**bodies, **closure, **gears, **groups, bodies=n, size=self.size, accepted=np.array([CLOSED * self.size])),
+            order=np.array([index[body] for body, _ in self.tree[:n]]),
             body_at=self.body_at,
-            tree=(None, *(self.joints[i] for _, i in self.tree)),
-            cuts=tuple(cuts),
+            joint_at={joint.name: self.body_at[body] for body, joint in self.tree},
+            cuts=tuple(self.cuts),
             dofs=self.dofs,
             rest=np.array(self.rest),
             rest_com=self.rest_com,
-            root=self.root,
+            root=next((body for body, joint in self.tree[:n] if joint.type == "free" and joint.parent == WORLD), None),
         )
 
     def _bodies(self) -> dict[str, np.ndarray]:
@@ -219,8 +230,7 @@ class _Layout:
         motions: list[tuple[int, int, int, int]] = []
         dofs: list[tuple[int, int, int, float, float]] = []
         balls = 0
-        for b, (body, index) in enumerate(self.tree, start=1):
-            joint = self.joints[index]
+        for b, (body, joint) in enumerate(self.tree, start=1):
             flipped = joint.child != body
             parent[b] = self.body_at[joint.child if flipped else joint.parent]
             parent_R, parent_p, child_R = joint_matrices(joint)
@@ -258,7 +268,8 @@ class _Layout:
             "lower": np.array(d[3], dtype=float), "upper": np.array(d[4], dtype=float),
         }  # fmt: skip
 
-    def _cuts(self, cuts: list[Joint], tip: np.ndarray, before: np.ndarray) -> dict[str, np.ndarray]:
+    def _closure(self, tip: np.ndarray, before: np.ndarray) -> dict[str, np.ndarray]:
+        cuts = self.cuts
         a, b, row_at, loop_at = [], [], [0], [0]
         pa, pb = np.zeros((len(cuts), 3)), np.zeros((len(cuts), 3))
         loop: list[int] = []
@@ -270,10 +281,7 @@ class _Layout:
             parent_R, parent_p, child_R = joint_matrices(joint)
             pa[i] = parent_p - self.rest_com[a[i]]
             pb[i] = np.array(joint.position) - self.rest_com[b[i]]
-            own = closure_rows(joint, parent_R, child_R)
-            if self.driven and joint.actuated:
-                own += [row[:3] for row in drive_rows(joint, joint.rest)]
-            rows.extend((kind, i, u, w) for kind, u, w in own)
+            rows.extend((kind, i, u, w) for kind, u, w in closure_rows(joint, parent_R, child_R))
             row_at.append(len(rows))
             inward, outward = _path(int(tip[a[i]]), before), _path(int(tip[b[i]]), before)
             shared = set(inward) & set(outward)
@@ -287,7 +295,6 @@ class _Layout:
             "loop": _ints(loop), "loop_sign": np.array(sign, dtype=float), "loop_at": _ints(loop_at),
             "row_kind": _ints([r[0] for r in rows]), "row_cut": _ints([r[1] for r in rows]),
             "row_u": np.array([r[2] for r in rows]).reshape(-1, 3), "row_w": np.array([r[3] for r in rows]).reshape(-1, 3),
-            "row_shift": np.zeros(len(rows)),
         }  # fmt: skip
 
     def _gears(self) -> dict[str, np.ndarray]:
@@ -298,7 +305,7 @@ class _Layout:
             for end in (coupling.follower, coupling.leader):
                 if end not in self.dofs:
                     raise MechanismError(
-                        f"coupling {coupling.name!r}: {end!r} is a ball's or closes a loop; couple a scalar coordinate of another joint"
+                        f"coupling {coupling.name!r}: {end!r} is a ball's; couple a coordinate that is a single angle or length"
                     )
             (dof, f_sign), (lead, l_sign) = self.dofs[coupling.follower], self.dofs[coupling.leader]
             follower.append(dof)

@@ -93,7 +93,7 @@ class Retargeting:
         if frames > 1:
             velocity[1:] = np.diff(values, axis=0) / np.diff(self.clip.times)[:, None]
         out = self._output
-        short = tuple((k, why) for k in range(frames) if (why := self._why(k, names, apart[k], turned[k], off[k], values[k])))
+        short = tuple((k, why) for k in range(frames) if (why := self._why(k, names, apart[k], turned[k], off[k])))
         return Report(
             targets=names,
             position_error=apart,
@@ -107,22 +107,31 @@ class Retargeting:
             short=short,
         )
 
-    def _why(self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float, values: np.ndarray) -> str:
+    def _why(self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float) -> str:
         """What fell short in a frame, in words; empty if nothing did."""
         found = [f"{name} is {1e3 * e:.1f} mm off" for name, e in zip(names, apart, strict=True) if e > POSITION_MET]
         found += [f"{name} is turned {np.degrees(e):.1f}° off" for name, e in zip(names, turned, strict=True) if e > ORIENTATION_MET]
         if off > POSITION_MET:
             found.append(f"the centre of mass is {1e3 * off:.1f} mm off")
-        if found and (at_limit := self._at_limit(values)):
+        if found and (at_limit := self._at_limit(k)):
             found.append(f"at its limit: {', '.join(at_limit)}")
         if self._output.status[k] != CONVERGED:
             found.append("the solver stopped before the optimum")
         return "; ".join(found)
 
-    def _at_limit(self, values: np.ndarray) -> list[str]:
-        limits = [limit for joint in self.mechanism.actuated for limit in joint.limits]
-        held = [v <= lo + 1e-9 or v >= hi - 1e-9 for v, (lo, hi) in zip(values, limits, strict=True)]
-        return [name for name, at in zip(self.mechanism.actuators, held, strict=True) if at and self.settings.joint_limits]
+    def _at_limit(self, k: int) -> list[str]:
+        """The coordinates, passive ones too, that are on a limit in frame k."""
+        topology, q = self.solver.topology, self._output.q[k]
+        if not self.settings.joint_limits:
+            return []
+        return [
+            name
+            for joint in self.mechanism.joints
+            for name, (lower, upper) in zip(joint.coordinate_names, joint.limits, strict=True)
+            if name in topology.dofs
+            for dof, sign in [topology.dofs[name]]
+            if not lower + 1e-9 < sign * q[topology.flat.dof_q[dof]] < upper - 1e-9
+        ]
 
 
 def retarget(
