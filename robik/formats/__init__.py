@@ -45,7 +45,16 @@ def _xml(path: Path, packages: Iterable[Path]) -> Imported:
     return roots[root](path, packages)
 
 
-READERS: dict[str, Reader] = {native.EXTENSION: _native, ".urdf": _urdf, ".xml": _xml, ".mjcf": _mjcf}
+def _usd(path: Path, packages: Iterable[Path]) -> Imported:
+    from robik.formats import usd
+
+    return usd.load(path, packages)
+
+
+READERS: dict[str, Reader] = {
+    native.EXTENSION: _native, ".urdf": _urdf, ".xml": _xml, ".mjcf": _mjcf,
+    ".usd": _usd, ".usda": _usd, ".usdc": _usd, ".usdz": _usd,
+}  # fmt: skip
 WRITERS: dict[str, Callable[[Mechanism, Path], None]] = {native.EXTENSION: native.save}
 
 

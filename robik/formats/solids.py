@@ -58,6 +58,13 @@ def capsule(radius: float, length: float) -> Solid:
     return Solid(middle + caps, np.zeros(3), np.diag([across, across, along]))
 
 
+def cone(radius: float, length: float) -> Solid:
+    """Along z, its tip upwards, the origin half way up [m]."""
+    across, along = 3 / 80 * (4 * radius**2 + length**2), 3 / 10 * radius**2
+    volume = pi * radius**2 * length / 3
+    return Solid(volume, np.array([0.0, 0.0, -length / 4]), volume * np.diag([across, across, along]))
+
+
 def mesh(vertices: np.ndarray, faces: np.ndarray, kind: str = "exact") -> Solid:
     """What triangles enclose.
 

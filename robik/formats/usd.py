@@ -1,0 +1,158 @@
+"""UsdPhysics robots: `*.usd`, `*.usda`, `*.usdc`, `*.usdz` (docs/import.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robik.errors import AssemblyError, FormatError, MechanismError
+from robik.formats.assemble import assemble
+from robik.formats.imported import Imported, Notes, listed
+from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.formats.usd_bodies import Bodies
+from robik.formats.usd_joints import Joints
+from robik.formats.usd_scene import Scene, names_of
+from robik.formats.usd_stage import open_stage
+from robik.formats.xml_file import numbered
+from robik.mechanism import WORLD, Coupling
+
+if TYPE_CHECKING:
+    from pxr import Sdf
+
+FAR = 1e-5  # of the robot's size: bodies that stand further than this from where their joints have them are reported
+
+
+def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
+    """The robot in a USD file.
+
+    Args:
+        packages: further folders that its references may lead to.
+
+    Raises:
+        FormatError: names the file, the element and the remedy.
+        AssemblyError: a loop that cannot be closed.
+    """
+    try:
+        with np.errstate(all="ignore"):  # what overflows is refused where it is used
+            return _Reader(path, packages).read()
+    except AssemblyError as error:
+        raise AssemblyError(f"{path}: {error}") from None
+    except (FormatError, MechanismError) as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+class _Reader:
+    """One file on its way in."""
+
+    def __init__(self, path: Path, packages: Iterable[Path]) -> None:
+        self.path = path
+        self.notes, self.report = Notes(), Notes()
+        self.stage = open_stage(path, packages)
+        self.scene = Scene(self.stage, self.notes, self.report)
+
+    def read(self) -> Imported:
+        if not self.scene.bodies:
+            raise FormatError("it has no rigid body (PhysicsRigidBodyAPI); a robot needs at least one")
+        for error in getattr(self.stage, "GetCompositionErrors", list)():
+            self.notes.add(f"a part of it is missing: {error}")
+        reader = Joints(self.scene, self.notes)
+        joints = self._joints(reader)
+        kept = self._connected(joints)
+        joints = [j for j in joints if {j.parent, j.child} & kept]
+        bodies = Bodies(self.scene, self.path.name, self.notes)
+        made = [bodies.read(self.stage.GetPrimAtPath(at), name) for at, name in self.scene.bodies.items() if name in kept]
+        made += [body for body in reader.bodies if body.name in kept]
+        joints = self._based(joints, kept)
+        robot = OpenRobot(self._name(), tuple(made), tuple(joints), tuple(bodies.frames(kept)))
+        robot = replace(robot, couplings=tuple(self._couplings(robot)))
+        self._compare(robot)
+        return assemble(robot, self.notes, self.report)
+
+    def _name(self) -> str:
+        root = self.stage.GetDefaultPrim()
+        return root.GetName() if root else self.path.stem
+
+    def _joints(self, reader: Joints) -> list[OpenJoint]:
+        """All joints, those that the file takes out of the tree last."""
+        from pxr import UsdPhysics
+
+        prims = [prim for prim in self.scene.prims if prim.IsA(UsdPhysics.Joint)]
+        self.names = names_of([prim.GetPath() for prim in prims], set())
+        tree, closers = [], []
+        for prim in prims:
+            found = reader.read(prim, self.names[prim.GetPath()])
+            excluded = prim.GetAttribute("physics:excludeFromArticulation").Get()
+            (closers if excluded else tree).extend(found)
+        return tree + closers
+
+    def _connected(self, joints: list[OpenJoint]) -> set[str]:
+        """The bodies of the robot: those that hang together; where several groups do, those of the articulation, else the most."""
+        group = {name: {name} for name in (WORLD, *self.scene.bodies.values())}
+        for joint in joints:
+            a, b = (group.setdefault(end, {end}) for end in (joint.parent, joint.child))
+            if a is not b:
+                a |= b
+                for name in b:
+                    group[name] = a
+        groups: list[set[str]] = []
+        for members in group.values():
+            if members != {WORLD} and not any(members is other for other in groups):
+                groups.append(members)
+        roots = self._roots()
+        best = max(groups, key=lambda members: (len(members) > 1, bool(members & roots), len(members)))
+        left = sorted(name for members in groups if members is not best for name in members - {WORLD})
+        if left:
+            self.notes.add("no joint ties it to the robot, so it was left out", ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else ""))
+        return best - {WORLD}
+
+    def _roots(self) -> set[str]:
+        """Bodies that are marked as an articulation's root, or stand below a prim that is."""
+        from pxr import UsdPhysics
+
+        roots = [prim.GetPath() for prim in self.scene.prims if prim.HasAPI(UsdPhysics.ArticulationRootAPI)]
+        return {name for path, name in self.scene.bodies.items() if any(path.HasPrefix(root) for root in roots)}
+
+    def _based(self, joints: list[OpenJoint], kept: set[str]) -> list[OpenJoint]:
+        """The joints with one that lets the robot float, if none ties it to the world."""
+        from pxr import UsdPhysics
+
+        names = {joint.name for joint in joints}
+        fixed = []
+        for path, name in self.scene.bodies.items():
+            if name in kept and UsdPhysics.RigidBodyAPI(self.stage.GetPrimAtPath(path)).GetKinematicEnabledAttr().Get():
+                self.report.add("it is moved by nothing but animation (kinematic), so it was fixed to the world", name)
+                free = next(n for n in numbered(f"{name}_fixed") if n not in names)
+                names.add(free)
+                fixed.append(OpenJoint(free, "fixed", WORLD, name, self.scene.poses[name]))
+        if fixed or any(joint.parent == WORLD for joint in joints):
+            return fixed + joints
+        marked = [name for path, name in self.scene.bodies.items() if name in kept and self._is_root(path)]
+        base = (marked or [name for name in self.scene.bodies.values() if name in kept])[0]
+        self.report.add("no joint ties it to the world, so it floats", base)
+        free = next(n for n in numbered("base") if n not in names)
+        return [OpenJoint(free, "free", WORLD, base, self.scene.poses[base]), *joints]
+
+    def _is_root(self, path: Sdf.Path) -> bool:
+        from pxr import UsdPhysics
+
+        return bool(self.stage.GetPrimAtPath(path).HasAPI(UsdPhysics.ArticulationRootAPI))
+
+    def _couplings(self, robot: OpenRobot) -> list[Coupling]:
+        return []
+
+    def _compare(self, robot: OpenRobot) -> None:
+        """Notes bodies that are not where the joints have them."""
+        now = robot.placed(robot.stored)
+        moved = {}
+        for name, pose in self.scene.poses.items():
+            if name in robot.order:
+                distance = float(np.linalg.norm(now.p[robot.order[name]] - pose.position))
+                if distance > FAR * robot.size:
+                    moved[name] = distance
+        if moved:
+            most = max(moved.values())
+            self.notes.add(f"not where the joints have it (by up to {1e3 * most:.3g} mm); the joints were believed", listed(moved))

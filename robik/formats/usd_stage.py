@@ -1,0 +1,148 @@
+"""Opening USD files: checked first, so that nothing outside the robot's folders is read and no reference multiplies without end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from robik.errors import FormatError
+from robik.formats.mesh_files import MeshFiles
+
+if TYPE_CHECKING:
+    from pxr import Sdf, Usd
+
+EXTENSIONS = (".usd", ".usda", ".usdc", ".usdz")
+MOST = 1_000_000_000  # bytes
+MOST_PRIMS = 1_000_000
+MISSING = "USD files are read by the Python module 'pxr', which this Python lacks; Blender from blender.org brings it, elsewhere: pip install usd-core"
+
+
+def open_stage(path: Path, packages: Iterable[Path] = ()) -> Usd.Stage:
+    """The composed content of a USD file.
+
+    Args:
+        packages: further folders that its references may lead to.
+
+    Raises:
+        FormatError: says what is wrong; the file's name is the caller's to add.
+    """
+    try:
+        from pxr import Sdf, Tf, Usd
+    except ImportError:
+        raise FormatError(MISSING) from None
+    if not path.is_file():
+        raise FormatError("there is no such file")
+    try:
+        layer = Sdf.Layer.FindOrOpen(str(path.resolve()))
+        if layer is None:
+            raise FormatError("it cannot be opened as USD")
+        _Layers(path, packages).check(layer)
+        stage = Usd.Stage.Open(layer)
+        stage.Reload()  # what pxr remembers of files that have changed since
+    except Tf.ErrorException as error:
+        raise FormatError(f"not USD that can be read: {_plain(error)}") from None
+    return stage
+
+
+def _plain(error: Exception) -> str:
+    """What pxr says, without the places in its own source."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    first = lines[0].partition(" : ")[2] or lines[0] if lines else type(error).__name__
+    return first.strip("'")[:300]
+
+
+class _Layers:
+    """The files that a stage is composed of, looked at one by one before they are composed."""
+
+    def __init__(self, path: Path, packages: Iterable[Path]) -> None:
+        self.allowed = MeshFiles(path, packages).allowed
+        self.leads_to: dict[tuple[str, str], Sdf.Layer | None] = {}
+        self.checked: set[str] = set()
+        self.counts: dict[tuple[str, Any], int] = {}
+
+    def check(self, root: Sdf.Layer) -> None:
+        """Raises a `FormatError` if something may not be read, or if there is too much of it."""
+        from pxr import Sdf
+
+        waiting, size = [root], 0
+        while waiting:
+            layer = waiting.pop()
+            if layer.identifier in self.checked:
+                continue
+            self.checked.add(layer.identifier)
+            file = _file(layer)
+            if file.is_file():
+                size += file.stat().st_size
+            if size > MOST:
+                raise FormatError(f"larger than {MOST // 1_000_000} MB together with what it refers to")
+            for name in layer.GetCompositionAssetDependencies():
+                found = self._open(layer, name)
+                self.leads_to[layer.identifier, name] = found
+                if found is not None:
+                    waiting.append(found)
+        if self._count(root, Sdf.Path.absoluteRootPath) > MOST_PRIMS:
+            raise FormatError(f"its references unfold to more than {MOST_PRIMS} prims")
+
+    def _open(self, layer: Sdf.Layer, name: str) -> Sdf.Layer | None:
+        """What a layer refers to; None where it is not there, which USD forgives."""
+        from pxr import Ar, Sdf
+
+        if name.startswith(("//", "\\\\", "`")):
+            raise FormatError(f"it refers to {name!r}, which is {'computed' if name[0] == '`' else 'on another computer'}; name a file beside it")
+        asset, _ = Sdf.Layer.SplitIdentifier(Sdf.ComputeAssetPathRelativeToLayer(layer, name))
+        resolved = str(Ar.GetResolver().Resolve(asset))
+        if not resolved:
+            return None
+        if ":SDF_FORMAT_ARGS:" in name or not resolved.rstrip("]").lower().endswith(EXTENSIONS):
+            raise FormatError(f"it refers to {name!r}; only references to {', '.join(EXTENSIONS)} files are followed")
+        file = Path(Ar.SplitPackageRelativePathOuter(resolved)[0]).resolve()
+        if not any(file.is_relative_to(folder) for folder in self.allowed):
+            raise FormatError(f"it refers to {name!r}, which leads out of its folder; copy it there, or name its folder at import")
+        return Sdf.Layer.FindOrOpen(asset)
+
+    def _count(self, layer: Sdf.Layer, path: Sdf.Path, above: tuple[tuple[str, Any], ...] = ()) -> int:
+        """Prims below a path of a layer, references unfolded. A reference to itself counts nothing: USD leaves it out."""
+        key = (layer.identifier, path)
+        if key in above:
+            return 0
+        if key not in self.counts:
+            if len(above) > 200:
+                raise FormatError("its references are nested too deeply")
+            total = 0
+            prims: list[Any] = []
+            layer.Traverse(path, lambda p: prims.append(p) if p.IsPrimPath() or p.IsPrimVariantSelectionPath() else None)
+            for prim in prims:
+                total += 1
+                for other, goal in self._arcs(layer, prim):
+                    total += self._count(other, goal, (*above, key))
+            if path.IsAbsoluteRootPath():
+                for name in layer.subLayerPaths:
+                    other = self.leads_to.get((layer.identifier, name))
+                    if other is not None:
+                        total += self._count(other, path, (*above, key))
+            self.counts[key] = min(total, 2 * MOST_PRIMS)
+        return self.counts[key]
+
+    def _arcs(self, layer: Sdf.Layer, path: Sdf.Path) -> list[tuple[Sdf.Layer, Sdf.Path]]:
+        """Where a prim's content comes from beside its own lines."""
+        spec = layer.GetPrimAtPath(path)
+        if spec is None:
+            return []
+        arcs = [(layer, goal) for edits in (spec.inheritPathList, spec.specializesList) for goal in edits.GetAddedOrExplicitItems()]
+        for edits in (spec.referenceList, spec.payloadList):
+            for item in edits.GetAddedOrExplicitItems():
+                other = self.leads_to.get((layer.identifier, item.assetPath)) if item.assetPath else layer
+                if other is not None:
+                    goal = item.primPath
+                    if goal.isEmpty and other.defaultPrim:
+                        goal = path.absoluteRootPath.AppendPath(other.defaultPrim.lstrip("/"))
+                    if not goal.isEmpty:
+                        arcs.append((other, goal))
+        return arcs
+
+
+def _file(layer: Sdf.Layer) -> Path:
+    from pxr import Ar
+
+    return Path(Ar.SplitPackageRelativePathOuter(layer.realPath)[0]).resolve()
