@@ -9,6 +9,7 @@ import numpy as np
 from bpy.types import Collection, Mesh, Object
 
 from robik.errors import RobikError
+from robik.formats.usd_mesh import MeshReader, split_prim
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 from robik.mechanism.joints import MOTIONS
 
@@ -28,6 +29,7 @@ class Builder:
         self.warnings: list[str] = []
         self.display = 0.04 * _extent(mechanism)
         self._meshes: dict[tuple, Mesh] = {}
+        self._usd = MeshReader()
 
     def build(self, into: Collection) -> Object:
         """The robot's root, in a new collection below `into`.
@@ -119,9 +121,10 @@ class Builder:
         return self._meshes[key]
 
     def _load(self, visual: Visual) -> Mesh:
-        path = Path(self.source).parent / visual.file if self.source else Path(visual.file)
+        file, prim = split_prim(visual.file)
+        path = Path(self.source).parent / file if self.source else Path(file)
         try:
-            return visuals.load_mesh(path)
+            return visuals.load_usd_mesh(self._usd, path, prim) if prim else visuals.load_mesh(path)
         except RobikError as error:
             self.warnings.append(f"{error}; a small cube stands in for it")
             return visuals.placeholder(path.stem)

@@ -10,6 +10,7 @@ from bpy.types import Material, Mesh
 from mathutils import Matrix
 
 from robik.errors import RobikError
+from robik.formats.usd_mesh import MeshReader
 from robik.mechanism import Visual
 
 SEGMENTS = 32
@@ -72,6 +73,19 @@ def load_mesh(path: Path) -> Mesh:
         return _joined(path.stem, pieces)
     finally:
         bpy.data.batch_remove({o.data for o in added if o.data is not None} | set(added))
+
+
+def load_usd_mesh(reader: MeshReader, path: Path, prim: str) -> Mesh:
+    """A mesh inside a USD file.
+
+    Raises:
+        RobikError: it cannot be read; names the file.
+    """
+    points, faces = reader.read(path, prim)
+    mesh = bpy.data.meshes.new(prim.rpartition("/")[2])
+    mesh.from_pydata(points.tolist(), [], faces)
+    mesh.validate()
+    return mesh
 
 
 def _joined(name: str, pieces: list) -> Mesh:

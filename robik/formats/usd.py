@@ -16,7 +16,7 @@ from robik.formats.open_robot import OpenJoint, OpenRobot
 from robik.formats.usd_bodies import Bodies
 from robik.formats.usd_joints import Joints
 from robik.formats.usd_scene import Scene, names_of
-from robik.formats.usd_stage import open_stage
+from robik.formats.usd_stage import open_stage, pxr_errors
 from robik.formats.xml_file import numbered
 from robik.mechanism import WORLD, Coupling
 
@@ -37,7 +37,7 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
         AssemblyError: a loop that cannot be closed.
     """
     try:
-        with np.errstate(all="ignore"):  # what overflows is refused where it is used
+        with pxr_errors(), np.errstate(all="ignore"):  # what overflows is refused where it is used
             return _Reader(path, packages).read()
     except AssemblyError as error:
         raise AssemblyError(f"{path}: {error}") from None
@@ -58,7 +58,7 @@ class _Reader:
         if not self.scene.bodies:
             raise FormatError("it has no rigid body (PhysicsRigidBodyAPI); a robot needs at least one")
         for error in getattr(self.stage, "GetCompositionErrors", list)():
-            self.notes.add(f"a part of it is missing: {error}")
+            self.notes.add(f"a part of it is missing: {' '.join(str(error).split())}")
         reader = Joints(self.scene, self.notes)
         joints = self._joints(reader)
         kept = self._connected(joints)
@@ -82,7 +82,8 @@ class _Reader:
 
         prims = [prim for prim in self.scene.prims if prim.IsA(UsdPhysics.Joint)]
         self.names = names_of([prim.GetPath() for prim in prims], set())
-        tree, closers = [], []
+        tree: list[OpenJoint] = []
+        closers: list[OpenJoint] = []
         for prim in prims:
             found = reader.read(prim, self.names[prim.GetPath()])
             excluded = prim.GetAttribute("physics:excludeFromArticulation").Get()
@@ -104,9 +105,8 @@ class _Reader:
                 groups.append(members)
         roots = self._roots()
         best = max(groups, key=lambda members: (len(members) > 1, bool(members & roots), len(members)))
-        left = sorted(name for members in groups if members is not best for name in members - {WORLD})
-        if left:
-            self.notes.add("no joint ties it to the robot, so it was left out", ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else ""))
+        for name in sorted(name for members in groups if members is not best for name in members - {WORLD}):
+            self.notes.add("no joint ties it to the robot, so it was left out", name)
         return best - {WORLD}
 
     def _roots(self) -> set[str]:

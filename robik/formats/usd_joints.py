@@ -54,7 +54,8 @@ class Joints:
         elif kind == "PhysicsJoint":
             joint = self._six(prim, name, parent, child, near, far)
         else:
-            raise FormatError(f"joint {name!r} is a {kind}, which has no place in a robot here; there are {', '.join(TYPES)} and PhysicsJoint")
+            self.notes.add(f"a {kind} is not read, so it was left out", name)
+            return []
         joint = turned_round(joint) if child == WORLD else joint
         return [self._stored(joint)]
 
@@ -159,9 +160,7 @@ class Joints:
         for what, value in (("force", effort), ("velocity", velocity)):
             if not value > 0:
                 self.notes.add(f"its drive's {what} limit is not positive, so it was taken for none", joint.name)
-        return replace(
-            joint, actuated=True, effort_limit=effort if effort > 0 else inf, velocity_limit=velocity if velocity > 0 else inf
-        )
+        return replace(joint, actuated=True, effort_limit=effort if effort > 0 else inf, velocity_limit=velocity if velocity > 0 else inf)
 
     def _distance(self, prim: Usd.Prim, joint: OpenJoint) -> list[OpenJoint]:
         """Two points at a distance: a massless rod between a universal joint and a ball, which slides where the distance may change."""

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robik.errors import FormatError
-from robik.formats.usd_stage import open_stage
+from robik.formats.usd_stage import open_stage, pxr_errors
 
 if TYPE_CHECKING:
     from pxr import Usd
+
+
+def split_prim(file: str) -> tuple[str, str]:
+    """The file and the prim that a visual's file names; no prim where it is not a mesh inside a USD file."""
+    found = re.fullmatch(r"(.*\.usd[acz]?)#(/.+)", file, re.IGNORECASE)
+    return (found[1], found[2]) if found else (file, "")
 
 
 class MeshReader:
@@ -27,12 +34,13 @@ class MeshReader:
             FormatError: names the file and what is wrong.
         """
         try:
-            if self._open is None or self._open[0] != path:
-                self._open = (path, open_stage(path))
-            found = self._open[1].GetPrimAtPath(prim)
-            if not found or found.GetTypeName() != "Mesh":
-                raise FormatError(f"there is no mesh {prim} in it")
-            return polygons(found)
+            with pxr_errors():
+                if self._open is None or self._open[0] != path:
+                    self._open = (path, open_stage(path))
+                found = self._open[1].GetPrimAtPath(prim)
+                if not found or found.GetTypeName() != "Mesh":
+                    raise FormatError(f"there is no mesh {prim} in it")
+                return polygons(found)
         except FormatError as error:
             raise FormatError(f"{path}: {error}") from None
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 EXTENSIONS = (".usd", ".usda", ".usdc", ".usdz")
 MOST = 1_000_000_000  # bytes
 MOST_PRIMS = 1_000_000
-MISSING = "USD files are read by the Python module 'pxr', which this Python lacks; Blender from blender.org brings it, elsewhere: pip install usd-core"
+MISSING = "USD files are read by the module 'pxr', which is not there; Blender from blender.org brings it, elsewhere: pip install usd-core"
 
 
 def open_stage(path: Path, packages: Iterable[Path] = ()) -> Usd.Stage:
@@ -28,28 +30,37 @@ def open_stage(path: Path, packages: Iterable[Path] = ()) -> Usd.Stage:
         FormatError: says what is wrong; the file's name is the caller's to add.
     """
     try:
-        from pxr import Sdf, Tf, Usd
+        from pxr import Sdf, Usd
     except ImportError:
         raise FormatError(MISSING) from None
     if not path.is_file():
         raise FormatError("there is no such file")
-    try:
+    with pxr_errors():
         layer = Sdf.Layer.FindOrOpen(str(path.resolve()))
         if layer is None:
             raise FormatError("it cannot be opened as USD")
         _Layers(path, packages).check(layer)
         stage = Usd.Stage.Open(layer)
         stage.Reload()  # what pxr remembers of files that have changed since
-    except Tf.ErrorException as error:
+        return stage
+
+
+@contextmanager
+def pxr_errors() -> Iterator[None]:
+    """Turns what pxr raises into a `FormatError`."""
+    try:
+        yield
+    except RuntimeError as error:  # the base of pxr's own; of a class that is there only once pxr is
+        if type(error).__module__.partition(".")[0] != "pxr":
+            raise
         raise FormatError(f"not USD that can be read: {_plain(error)}") from None
-    return stage
 
 
 def _plain(error: Exception) -> str:
     """What pxr says, without the places in its own source."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    first = lines[0].partition(" : ")[2] or lines[0] if lines else type(error).__name__
-    return first.strip("'")[:300]
+    said = " ".join(str(error).split()).partition(" : ")[2].strip("'") or type(error).__name__
+    place = re.search(r":(\d+):(\d+): ", said)
+    return f"line {place[1]}, column {place[2]}" if place else said[:200]
 
 
 class _Layers:
@@ -76,7 +87,7 @@ class _Layers:
                 size += file.stat().st_size
             if size > MOST:
                 raise FormatError(f"larger than {MOST // 1_000_000} MB together with what it refers to")
-            for name in layer.GetCompositionAssetDependencies():
+            for name in filter(None, layer.GetCompositionAssetDependencies()):
                 found = self._open(layer, name)
                 self.leads_to[layer.identifier, name] = found
                 if found is not None:
@@ -89,7 +100,8 @@ class _Layers:
         from pxr import Ar, Sdf
 
         if name.startswith(("//", "\\\\", "`")):
-            raise FormatError(f"it refers to {name!r}, which is {'computed' if name[0] == '`' else 'on another computer'}; name a file beside it")
+            where = "computed" if name[0] == "`" else "on another computer"
+            raise FormatError(f"it refers to {name!r}, which is {where}; name a file beside it")
         asset, _ = Sdf.Layer.SplitIdentifier(Sdf.ComputeAssetPathRelativeToLayer(layer, name))
         resolved = str(Ar.GetResolver().Resolve(asset))
         if not resolved:

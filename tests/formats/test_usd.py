@@ -12,8 +12,11 @@ from scipy.spatial.transform import Rotation
 from robik.errors import FormatError
 from robik.formats import import_robot, load_robot, save_robot
 from robik.formats.usd_mesh import MeshReader
+from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.mechanism import WORLD, Joint, Mechanism
+from robik.retarget.clip import TargetClip, Track
+from robik.retarget.retarget import retarget
 from tests.formats import fuzz
 
 pytest.importorskip("pxr", reason="needs usd-core")
@@ -126,7 +129,7 @@ def test_joints_are_where_pxr_reads_them(name: str) -> None:
             assert abs(np.array(joint.axis) @ b[:3, (turns or slides)[0]]) == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["newton_usd/boxes_fourbar.usda", "newton_usd/revolute_articulation.usda", "dr_testmech/usd/dr_testmech.usda"])
+@pytest.mark.parametrize("name", ["newton_usd/boxes_fourbar.usda", "newton_usd/revolute_articulation.usda", FILES[-1]])
 def test_bodies_rest_where_they_are_stored(name: str) -> None:
     path = shared(name)
     poses, (stored, _) = frames(load_robot(path)), read_by_pxr(path)
@@ -204,7 +207,7 @@ def test_meshes_are_referred_to_by_their_prims() -> None:
 # Single statements, in files of our own
 
 
-def usda(inner: str, head: str = "metersPerUnit = 1\nupAxis = \"Z\"") -> str:
+def usda(inner: str, head: str = 'metersPerUnit = 1\nupAxis = "Z"') -> str:
     return f'#usda 1.0\n(\ndefaultPrim = "r"\n{head}\n)\ndef Xform "r"\n{{\n{inner}\n}}\n'
 
 
@@ -220,9 +223,9 @@ def body(name: str, at: tuple[float, float, float] = (0, 0, 0), inner: str = "do
 
 def joint(name: str, kind: str, a: str, b: str, inner: str = "", schemas: tuple[str, ...] = ()) -> str:
     ends = [f"rel physics:body{i} = </r/{end}>" for i, end in enumerate((a, b)) if end != WORLD]
-    applied = ", ".join(f'"{s}"' for s in schemas)
+    applied = f"prepend apiSchemas = [{', '.join(f'{chr(34)}{s}{chr(34)}' for s in schemas)}]" if schemas else ""
     lines = "\n        ".join([*ends, *inner.split(";")])
-    return f'def Physics{kind} "{name}" (prepend apiSchemas = [{applied}])\n    {{\n        {lines}\n    }}\n    '
+    return f'def Physics{kind} "{name}" ({applied})\n    {{\n        {lines}\n    }}\n    '
 
 
 def write(folder: Path, text: str, name: str = "robot.usda") -> Path:
@@ -240,7 +243,7 @@ HOLD = joint("hold", "FixedJoint", WORLD, "a")
 
 
 def test_y_up_and_centimetres_become_z_up_and_metres(tmp_path: Path) -> None:
-    limits = "float physics:lowerLimit = -50;float physics:upperLimit = 100;uniform token physics:axis = \"Y\""
+    limits = 'float physics:lowerLimit = -50;float physics:upperLimit = 100;uniform token physics:axis = "Y"'
     drive = ";float drive:linear:physics:maxForce = 300;float physxJoint:maxJointVelocity = 20"
     slide = joint("j", "PrismaticJoint", "a", "b", "point3f physics:localPos0 = (100, 0, 0);" + limits + drive, ("PhysicsDriveAPI:linear",))
     com = "float physics:mass = 2\nfloat3 physics:centerOfMass = (1, 2, 3)\nfloat3 physics:diagonalInertia = (10000, 20000, 30000)"
@@ -260,7 +263,8 @@ def test_y_up_and_centimetres_become_z_up_and_metres(tmp_path: Path) -> None:
 
 
 def test_a_file_without_units_is_in_centimetres_and_says_so(tmp_path: Path) -> None:
-    imported = import_robot(write(tmp_path, usda(TWO + HOLD + joint("j", "FixedJoint", "a", "b", "point3f physics:localPos0 = (1, 0, 0)"), "")))
+    weld = joint("j", "FixedJoint", "a", "b", "point3f physics:localPos0 = (1, 0, 0)")
+    imported = import_robot(write(tmp_path, usda(TWO + HOLD + weld, "")))
     assert imported.mechanism.bodies[1].pose.position[0] == pytest.approx(0.01)
     assert any("centimetres" in line for line in imported.report)
 
@@ -326,7 +330,7 @@ def test_a_plain_joint_is_what_its_limits_leave_free(free: dict, kind: str, axes
         np.testing.assert_allclose(j.axis, np.eye(3)[axes[0]], atol=1e-15)
     if len(axes) > 1:
         np.testing.assert_allclose(j.axis2, np.eye(3)[axes[1]], atol=1e-15)
-    np.testing.assert_allclose(j.limits, np.array(limits).reshape(-1, 2), atol=1e-15)
+    np.testing.assert_allclose(np.ravel(j.limits), np.ravel(limits), atol=1e-15)
 
 
 @pytest.mark.parametrize(("low", "high", "mobility"), [(0.5, 0.5, 6), (0.2, 2.0, 7)])
@@ -340,7 +344,7 @@ def test_a_distance_is_a_rod(low: float, high: float, mobility: int, tmp_path: P
     ball = only(robot, "d")
     assert np.linalg.norm(np.subtract(ball.position, (0.5, 0, 0))) == pytest.approx(0.5)
     if low < high:
-        assert ball.limits[0] == (low, high)
+        assert ball.limits[0] == pytest.approx((low, high))
         assert ball.rest[0] == pytest.approx(0.5)
 
 
@@ -363,23 +367,31 @@ def test_joints_out_of_the_articulation_close_loops(tmp_path: Path) -> None:
 def test_mass_comes_from_shapes_and_densities_as_pxr_has_it(tmp_path: Path) -> None:
     shapes = """
         def Cube "cube" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMassAPI"])
-        { double size = 1
+        {
+          double size = 1
           float physics:density = 500
           float3 xformOp:scale = (0.1, 0.2, 0.3)
           float3 xformOp:rotateXYZ = (10, 20, 30)
           double3 xformOp:translate = (0.5, 0, 0)
-          uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:rotateXYZ", "xformOp:scale"] }
+          uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:rotateXYZ", "xformOp:scale"]
+        }
         def Sphere "ball" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMassAPI"])
-        { double radius = 0.1
-          float physics:mass = 3 }
+        {
+          double radius = 0.1
+          float physics:mass = 3
+        }
         def Capsule "pill" (prepend apiSchemas = ["PhysicsCollisionAPI"])
-        { double radius = 0.05
+        {
+          double radius = 0.05
           double height = 0.2
           uniform token axis = "X"
           double3 xformOp:translate = (0, 0, 1)
-          uniform token[] xformOpOrder = ["xformOp:translate"] }
+          uniform token[] xformOpOrder = ["xformOp:translate"]
+        }
         def Sphere "seen"
-        { double radius = 9 }"""
+        {
+          double radius = 9
+        }"""
     path = write(tmp_path, usda(body("a", inner="float physics:density = 2000\n" + shapes) + HOLD))
     [found] = load_robot(path).bodies
     stage = Usd.Stage.Open(str(path))
@@ -413,14 +425,16 @@ def test_mass_comes_from_shapes_and_densities_as_pxr_has_it(tmp_path: Path) -> N
 
 
 def test_what_hangs_on_no_joint_is_left_out_and_named(tmp_path: Path) -> None:
-    imported = import_robot(write(tmp_path, usda(TWO + HOLD + joint("j", "RevoluteJoint", "a", "b", "point3f physics:localPos0 = (1, 0, 0)") + body("ball"))))
+    hinge = joint("j", "RevoluteJoint", "a", "b", "point3f physics:localPos0 = (1, 0, 0)")
+    imported = import_robot(write(tmp_path, usda(TWO + HOLD + hinge + body("ball"))))
     assert [b.name for b in imported.mechanism.bodies] == ["a", "b"]
     assert any(w.startswith("ball: no joint") for w in imported.warnings)
 
 
 def test_a_joint_may_name_a_prim_below_its_body(tmp_path: Path) -> None:
     site = 'def Xform "site"\n{\ndouble3 xformOp:translate = (0, 0, 2)\nuniform token[] xformOpOrder = ["xformOp:translate"]\n}'
-    robot = load_robot(write(tmp_path, usda(body("a", inner=site) + body("b", (0, 0, 2)) + HOLD + joint("j", "RevoluteJoint", "a/site", "b"))))
+    hinge = joint("j", "RevoluteJoint", "a/site", "b")
+    robot = load_robot(write(tmp_path, usda(body("a", inner=site) + body("b", (0, 0, 2)) + HOLD + hinge)))
     j = only(robot, "j")
     assert (j.parent, j.child) == ("a", "b")
     np.testing.assert_allclose(j.position, [0, 0, 2])
@@ -438,23 +452,19 @@ def test_a_joint_may_name_a_prim_below_its_body(tmp_path: Path) -> None:
         (usda(TWO + joint("j", "RevoluteJoint", "a", "b", "point3f physics:localPos0 = (nan, 0, 0)")), "three numbers"),
         (usda(TWO + joint("j", "RevoluteJoint", "a", "b", "uniform token physics:axis = \"W\"")), "X, Y or Z"),
         (usda(TWO + joint("j", "Joint", "a", "b").replace('"j" (', '"j" (customData = {string dofs = "odd"}\n')), "custom data 'dofs'"),
-        (usda(TWO + joint("j", "GearJoint", "a", "b").replace("Physics", "PhysxPhysics")), "no rigid body|floats|falls"),
         (usda(body("a", inner="float physics:mass = -1") + HOLD), "mass must be"),
         (usda(TWO, "metersPerUnit = 0"), "units"),
         (usda(body("a") + HOLD, "subLayers = [@../secret.usda@]"), "leads out of its folder"),
         (usda(body("a").replace('"a" (', '"a" (prepend references = @/etc/passwd@\n') + HOLD), "only references to"),
         (usda(body("a").replace('"a" (', '"a" (prepend references = @//host/a.usda@\n') + HOLD), "another computer"),
         (usda(body("a").replace('"a" (', '"a" (prepend references = @`"${X}"`@\n') + HOLD), "computed"),
-        (usda(joint("j", "DistanceJoint", "a", "b", "float physics:minDistance = 2;float physics:maxDistance = 1") + TWO), "least distance"),
+        (usda(TWO + joint("j", "DistanceJoint", "a", "b", "float physics:minDistance = 2;float physics:maxDistance = 1")), "least dist"),
     ],
 )  # fmt: skip
 def test_bad_files_are_refused_in_one_sentence(text: str, says: str, tmp_path: Path) -> None:
     write(tmp_path, usda(TWO), "secret.usda")
     (tmp_path / "robot").mkdir()
     path = write(tmp_path / "robot", text)
-    if "GearJoint" in text:
-        assert len(load_robot(path).bodies) == 1
-        return
     with pytest.raises(FormatError, match=says) as raised:
         load_robot(path)
     assert str(raised.value).startswith(f"{path}: ")
@@ -462,7 +472,9 @@ def test_bad_files_are_refused_in_one_sentence(text: str, says: str, tmp_path: P
 
 
 def test_references_that_multiply_are_not_unfolded(tmp_path: Path) -> None:
-    levels = "".join(f'def Xform "n{i}"\n{{\n' + "".join(f'def Xform "{k}" (references = </n{i + 1}>) {{}}\n' for k in "ab") + "}\n" for i in range(30))
+    levels = ""
+    for i in range(30):
+        levels += f'def Xform "n{i}"\n{{\n' + "".join(f'def Xform "{k}" (references = </n{i + 1}>) {{}}\n' for k in "ab") + "}\n"
     path = write(tmp_path, f'#usda 1.0\n{levels}\ndef Xform "n30" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {{}}\n')
     with pytest.raises(FormatError, match="unfold"):
         load_robot(path)
@@ -470,9 +482,8 @@ def test_references_that_multiply_are_not_unfolded(tmp_path: Path) -> None:
 
 def test_references_in_a_ring_end(tmp_path: Path) -> None:
     path = write(tmp_path, usda(body("a").replace('"a" (', '"a" (prepend references = @robot.usda@\n') + HOLD))
-    with pytest.raises(FormatError) as raised:
-        load_robot(path)
-    assert "\n" not in str(raised.value)
+    imported = import_robot(path)
+    assert any(w.startswith("a part of it is missing") and "\n" not in w for w in imported.warnings)
 
 
 def test_without_pxr_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -486,8 +497,23 @@ def test_without_pxr_one_sentence_says_what_to_install(tmp_path: Path, monkeypat
 @pytest.mark.parametrize("seed", range(5))
 def test_mutated_files_end_in_a_robot_or_in_a_sentence(seed: int, tmp_path: Path) -> None:
     inner, schemas = d6({"transX": (-1, 2), "rotZ": (-10, 20)}, ("transY", "transZ", "rotX", "rotY"))
-    text = usda(TWO + body("c") + HOLD + joint("j", "Joint", "a", "b", inner, (*schemas, "PhysicsDriveAPI:rotZ"))
-                + joint("k", "RevoluteJoint", "b", "c", "float physics:lowerLimit = -10;quatf physics:localRot0 = (1, 0, 0, 0)"))  # fmt: skip
+    hinge = joint("k", "RevoluteJoint", "b", "c", "float physics:lowerLimit = -10;quatf physics:localRot0 = (1, 0, 0, 0)")
+    text = usda(TWO + body("c") + HOLD + joint("j", "Joint", "a", "b", inner, (*schemas, "PhysicsDriveAPI:rotZ")) + hinge)
     words = ["X", "angular", "PhysicsJoint", "PhysicsFixedJoint", "</r/a>", "</r>", "None", "@robot.usda@", "[]"]
     outcomes = fuzz.import_mutants(tmp_path / "robot.usda", [text], seed, fuzz.CASES // 5, words)
     assert {Mechanism, FormatError} <= set(outcomes)
+
+
+def test_the_papers_mechanism_follows_its_end_effector_all_the_way_round() -> None:
+    robot = load_robot(shared("dr_testmech/usd/dr_testmech.usda"))
+    motor = np.linspace(0, 2 * pi, 241)  # nothing stops it, so its whole range is a turn
+    position, _, residual = body_poses(robot, motor[:, None], None)
+    assert residual.max() < 1e-10
+    path = position[:, robot.body_index["endeffector"]]
+    assert np.ptp(path, axis=0).min() > 0.015
+    np.testing.assert_allclose(path[-1], path[0], atol=1e-9)
+    motion = retarget(robot, TargetClip(np.arange(len(path)) / 120, {"endeffector": Track(position=path)}))
+    assert motion.report.residual.max() < 1e-10
+    # The regularizer holds back by a little; the way round is found from the targets alone.
+    assert np.abs(motion.values[:, 0] - motor).max() < 1e-3
+    assert motion.report.position_error.max() < 1e-5
