@@ -57,38 +57,62 @@ def _solve(flat, twin, factor):
 
 
 @njit(cache=True)
-def _crossing(flat, now, twin):
-    """The free coordinate that the step takes furthest beyond its bounds, -1 for none."""
-    worst, who = HELD, -1
+def _hold(flat, now, twin):
+    """Holds what the step takes beyond its bounds: all that are on a bound already, and of the others the furthest, which goes onto its
+    own. Returns how many, and whether one of them followed from others."""
+    found, followed, worst, furthest = 0, False, HELD, -1
     for i in range(twin.step.shape[0]):
         at = flat.dof_q[i]
         if at >= 0 and twin.e.free[i]:
             after = now.q[at] + twin.step[i]
             beyond = max(flat.lower[i] - after, after - flat.upper[i])
-            if beyond > worst:
-                worst, who = beyond, i
+            if beyond > HELD:
+                bound = flat.lower[i] if after < flat.lower[i] else flat.upper[i]
+                twin.held[i] = bound - now.q[at]
+                if abs(twin.held[i]) <= 1e-9:
+                    twin.e.free[i] = False
+                    found, followed = found + 1, followed or twin.e.follows[i]
+                elif beyond > worst:
+                    worst, furthest = beyond, i
+    if furthest >= 0:
+        twin.e.free[furthest] = False
+        found, followed = found + 1, followed or twin.e.follows[furthest]
+    return found, followed
+
+
+@njit(cache=True)
+def _eager(flat, now, twin):
+    """The held coordinate that the forces most want back between its bounds, -1 for none; none is let go twice."""
+    worst, who = 0.0, -1
+    for i in range(twin.step.shape[0]):
+        if not twin.e.free[i] and not twin.released[i]:
+            force = twin.correction[i]
+            for j in range(twin.step.shape[0]):
+                if not twin.e.follows[j]:
+                    force -= twin.R[i, j] * twin.step[j]
+            inward = force if now.q[flat.dof_q[i]] + twin.step[i] <= flat.lower[i] + HELD else -force
+            if inward > worst and flat.lower[i] < flat.upper[i]:
+                worst, who = inward, i
     return who
 
 
 @njit(cache=True)
 def accelerate(flat, now, twin, factor):
-    """Fills `step` = factor · ÿ from `H` and `force`; a coordinate that would cross its bound goes onto it and stays there."""
+    """Fills `step` = factor · ÿ from `H` and `force`, between the bounds: an active set, as in Gauss's principle of least constraint."""
     e = twin.e
-    for i in range(e.free.shape[0]):
-        e.free[i] = True
-        twin.held[i] = 0.0
+    e.free[:], twin.released[:] = True, False
     eliminate(flat, now, e)
-    for _ in range(twin.step.shape[0] + 1):
+    for _ in range(3 * twin.step.shape[0] + 3):
         if not _solve(flat, twin, factor):
             return False
-        who = _crossing(flat, now, twin)
-        if who < 0:
-            return True
-        q = now.q[flat.dof_q[who]]
-        twin.held[who] = flat.lower[who] - q if q + twin.step[who] < flat.lower[who] else flat.upper[who] - q
-        e.free[who] = False
-        if e.follows[who]:
+        found, followed = _hold(flat, now, twin)
+        if followed:
             eliminate(flat, now, e)
+        if found == 0:
+            who = _eager(flat, now, twin)
+            if who < 0:
+                return True
+            e.free[who], twin.released[who] = True, True
     return False
 
 
@@ -180,5 +204,8 @@ def advance(flat, now, goals, twin, iterations, interval):
     for k in range(iterations):
         load(flat, now, goals, twin, 1.0 / interval if k > 0 else 0.0)
         twin.before[:] = twin.error
-        energy = _iterate(flat, now, goals, twin, energy, factor, share)
+        left = _iterate(flat, now, goals, twin, energy, factor, share)
+        if left == energy:  # as near as it gets: another iteration would only say so again
+            break
+        energy = left
     return close(flat, now)

@@ -53,6 +53,7 @@ class Twin(NamedTuple):
     force: np.ndarray
     step: np.ndarray
     held: np.ndarray
+    released: np.ndarray
     leaders: np.ndarray
     reduced: np.ndarray
     correction: np.ndarray
@@ -68,7 +69,8 @@ def new_twin(flat: Flat, rest: np.ndarray, targets: int, mass: np.ndarray, propo
     errors, squares, vectors = np.zeros((2, targets + 1, 6)), np.zeros((3, d, d)), np.zeros((5, d))
     return by_reference(
         Twin._make([
-            mass, proportional, derivative, *errors, *parts, sums, np.zeros((d, 3)), *squares, *vectors[:3], np.zeros(d, np.int64),
+            mass, proportional, derivative, *errors, *parts, sums, np.zeros((d, 3)), *squares, *vectors[:3], np.zeros(d, np.bool_),
+            np.zeros(d, np.int64),
             *vectors[3:], np.zeros(rows), new_elimination(flat), new_placement(flat, rest),
         ])
     )  # fmt: skip

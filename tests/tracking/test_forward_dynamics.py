@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
 from robik.errors import ClipError
@@ -195,3 +196,20 @@ def test_pulled_beyond_its_reach_it_stretches_and_does_not_chatter():
 def test_settings_that_cannot_be(fields, says):
     with pytest.raises(ClipError, match=says):
         TwinSettings(**fields)
+
+
+def test_at_its_bounds_it_takes_the_least_constrained_acceleration():
+    """Gauss's principle: min ½ sᵀ H s - sᵀ Jᵀ f between the bounds, here by SciPy."""
+    tracker = ForwardDynamicsTracker(load("arm7"), HEAVY)
+    flat, rng = tracker.flat, np.random.default_rng(4)
+    for _ in range(40):
+        target = moved(tracker, "tool", 0.3 * rng.normal(size=3), rng.normal(size=3))
+        H, force = tracker.inertia(Targets({"tool": target}))
+        flat.lower[:] = tracker.now.q - 0.02 * rng.integers(0, 2, 7)
+        flat.upper[:] = tracker.now.q + 0.02 * rng.integers(0, 2, 7)
+        assert accelerate(flat, tracker.now, tracker._twin, 0.005)
+        L = np.linalg.cholesky(H)
+        room = flat.lower - tracker.now.q - 1e-12, flat.upper - tracker.now.q + 1e-12
+        expected = lsq_linear(L.T, np.linalg.solve(L, 0.005 * force), bounds=room, method="bvls", tol=1e-14).x
+        s = tracker._twin.step
+        assert 0.5 * s @ H @ s - 0.005 * force @ s == pytest.approx(0.5 * expected @ H @ expected - 0.005 * force @ expected, rel=1e-6, abs=1e-9)
