@@ -212,4 +212,6 @@ def test_at_its_bounds_it_takes_the_least_constrained_acceleration():
         room = flat.lower - tracker.now.q - 1e-12, flat.upper - tracker.now.q + 1e-12
         expected = lsq_linear(L.T, np.linalg.solve(L, 0.005 * force), bounds=room, method="bvls", tol=1e-14).x
         s = tracker._twin.step
-        assert 0.5 * s @ H @ s - 0.005 * force @ s == pytest.approx(0.5 * expected @ H @ expected - 0.005 * force @ expected, rel=1e-6, abs=1e-9)
+        assert 0.5 * s @ H @ s - 0.005 * force @ s == pytest.approx(
+            0.5 * expected @ H @ expected - 0.005 * force @ expected, rel=1e-6, abs=1e-9
+        )

@@ -1,0 +1,160 @@
+"""The classic iterative solvers for serial chains (Lee, Inverse Kinematics): yardsticks, and short enough to learn from.
+
+Each takes a chain, where its joints are, and a goal, and improves the joints until the frame is there or it gives up. Limits are kept
+as such solvers do: what goes beyond is cut off.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from robik.errors import ClipError
+from robik.ik.terms import Goals
+from robik.kinematics.kernels import place
+from robik.mechanism.model import Mechanism
+from robik.tracking.serial_chain import Goal, SerialChain
+from robik.tracking.targets import Targets
+from robik.tracking.tracker import Tracker
+
+REACHED = 1e-5  # m and rad
+STALLED = 1e-12  # rad or m: a step that no longer moves anything
+EULER = 0.5  # of the way in each step
+DAMPING = 0.1  # λ
+MOST = 200  # iterations
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Joints q (d,) [rad or m], how many iterations they took, and whether the frame is at its goal."""
+
+    q: np.ndarray
+    iterations: int
+    reached: bool
+
+
+Method = Callable[[SerialChain, np.ndarray, Goal, int], Solution]
+
+
+def pseudo_inverse(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
+    """Euler steps of the pseudo-inverse, which is the least joint motion that does it: θ ← θ + Δt J⁺ e."""
+    return _iterated(chain, q, goal, most, lambda J, e: EULER * (np.linalg.pinv(J) @ e))
+
+
+def damped_least_squares(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
+    """min |J δ - e|² + λ² |δ|²: θ ← θ + Jᵀ (J Jᵀ + λ² 1)⁻¹ e, calm where J loses rank, slow where λ outweighs it."""
+    return _iterated(chain, q, goal, most, lambda J, e: J.T @ np.linalg.solve(J @ J.T + DAMPING**2 * np.eye(len(J)), e))
+
+
+def jacobian_transpose(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
+    """Down the gradient of ½ |e|²: θ ← θ + α Jᵀ e, with the α that would be best if J stayed the same: e·w / w·w, w = J Jᵀ e."""
+
+    def step(J: np.ndarray, e: np.ndarray) -> np.ndarray:
+        down = J.T @ e
+        w = J @ down
+        return down * (e @ w) / max(w @ w, 1e-300)
+
+    return _iterated(chain, q, goal, most, step)
+
+
+def _iterated(chain: SerialChain, q: np.ndarray, goal: Goal, most: int, step: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Solution:
+    """Steps δ(J, e) until the goal is reached, or nothing moves any more."""
+    for k in range(most + 1):
+        chain.place(q)
+        e = chain.error(goal)
+        if np.abs(e).max() <= REACHED:
+            return Solution(q, k, True)
+        after = chain.clamped(q + step(chain.jacobian(goal.rotation is not None), e))
+        if k == most or np.abs(after - q).max() <= STALLED:
+            break
+        q = after
+    return Solution(q, k, False)
+
+
+def cyclic_coordinate_descent(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
+    """One joint at a time, from the last to the first, each to where it alone brings the frame nearest; a sweep is an iteration.
+
+    The frame counts as points: its origin, and with an orientation the ends of its axes, as long as the arm's mean link.
+    """
+    length = max(float(chain.flat.size), 1e-9)
+    q = q.copy()
+    for k in range(most + 1):
+        chain.place(q)
+        if np.abs(chain.error(goal)).max() <= REACHED:
+            return Solution(q, k, True)
+        before = q.copy()
+        for i in range(len(q) - 1, -1, -1) if k < most else ():
+            points, aims = _markers(chain, goal, length)
+            q[i] = np.clip(q[i] + _nearest(chain, i, points, aims), chain.lower[i], chain.upper[i])
+            chain.place(q)
+        if np.abs(q - before).max() <= STALLED:
+            break
+    return Solution(q, k, False)
+
+
+def _markers(chain: SerialChain, goal: Goal, length: float) -> tuple[np.ndarray, np.ndarray]:
+    """Points (k, 3) of the frame, and where they should be."""
+    if goal.rotation is None:
+        return chain.position[None], goal.position[None]
+    ends, aims = length * chain.rotation.T, length * goal.rotation.T
+    return np.vstack([chain.position + ends, chain.position - ends]), np.vstack([goal.position + aims, goal.position - aims])
+
+
+def _nearest(chain: SerialChain, i: int, points: np.ndarray, aims: np.ndarray) -> float:
+    """How far joint i has to move for the least Σ |point - aim|², in closed form."""
+    axis, origin = chain.joint(i)
+    if not chain.hinge[i]:
+        return float(np.mean((aims - points) @ axis))
+    M = (points - origin).T @ (aims - origin)
+    turning = axis[0] * (M[1, 2] - M[2, 1]) + axis[1] * (M[2, 0] - M[0, 2]) + axis[2] * (M[0, 1] - M[1, 0])
+    return float(np.arctan2(turning, np.trace(M) - axis @ M @ axis))
+
+
+def nonlinear_optimisation(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
+    """min ½ |p - p̂|² + ½ |log R̂ Rᵀ|² between the limits, by SciPy's sequential quadratic programming."""
+
+    def value(x: np.ndarray) -> tuple[float, np.ndarray]:
+        chain.place(x)
+        e = chain.error(goal)
+        return 0.5 * float(e @ e), -chain.jacobian(goal.rotation is not None).T @ e
+
+    bounds = list(zip(chain.lower, chain.upper, strict=True))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Values in x were outside bounds")  # by rounding; SciPy clips them
+        found = minimize(value, q, jac=True, bounds=bounds, method="SLSQP", options={"maxiter": most, "ftol": 1e-14})
+    after = chain.clamped(found.x)
+    chain.place(after)
+    return Solution(after, int(found.nit), bool(np.abs(chain.error(goal)).max() <= REACHED))
+
+
+class ClassicTracker(Tracker):
+    """Follows one frame of a serial chain by a classic solver.
+
+    Args:
+        mechanism: the robot.
+        method: `damped_least_squares` or another of this module, or of `analytic`.
+        most: iterations of a step.
+    """
+
+    def __init__(self, mechanism: Mechanism, method: Method = damped_least_squares, most: int = 20):
+        self.method, self.most = method, most
+        self._chain: SerialChain | None = None
+        super().__init__(mechanism)
+
+    def _lay_out(self, targets: Targets) -> Goals:
+        names = list(targets.frames)
+        if len(names) != 1 or targets.com is not None or targets.frames[names[0]].position is None:
+            raise ClipError("a classic solver follows the position of one frame, with or without its orientation; give one target")
+        self._chain = SerialChain(self.mechanism, names[0])
+        return super()._lay_out(targets)
+
+    def _advance(self, goals: Goals, dt: float) -> float:
+        assert self._chain is not None
+        turn = goals.rotation[0] if goals.orientation_weight[0].any() else None
+        self.now.q[:] = self.method(self._chain, self.now.q.copy(), Goal(goals.position[0], turn), self.most).q
+        place(self.flat, self.now)
+        return 0.0

@@ -1,0 +1,121 @@
+"""A robot as the textbooks have it: a row of hinges and slides from the ground to one frame, with a Jacobian and joint limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from robik.errors import MechanismError
+from robik.ik.solver import anchor
+from robik.kinematics.assembly import prepared
+from robik.kinematics.kernels import new_placement, place
+from robik.kinematics.rotations import cross
+from robik.mechanism.constraints import HINGE
+from robik.mechanism.model import Mechanism
+from robik.mechanism.topology import Topology, build_topology
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Where the frame should be: `position` (3,) in the world [m], and `rotation` (3, 3), None where it does not matter."""
+
+    position: np.ndarray
+    rotation: np.ndarray | None = None
+
+
+class SerialChain:
+    """A robot without loops, from the ground to a frame.
+
+    Args:
+        mechanism: the robot.
+        frame: name of the frame (or body) at its end.
+
+    Attributes:
+        lower, upper: (d,) joint limits [rad or m]; coordinates q (d,) are those of the tree.
+        hinge: (d,) whether a joint turns; the others slide.
+        position, rotation: (3,) [m] and (3, 3) of the frame, where the chain was placed last.
+
+    Raises:
+        MechanismError: the robot is not a serial chain; says why.
+    """
+
+    def __init__(self, mechanism: Mechanism, frame: str):
+        topology = build_topology(mechanism)
+        _check_serial(topology, frame)
+        self.mechanism, self.topology, self.frame = mechanism, topology, frame
+        self.flat = prepared(topology)
+        self.body, self.point, self.axes = anchor(topology, frame)
+        self.rest = topology.rest.copy()
+        self.lower, self.upper = self.flat.lower.copy(), self.flat.upper.copy()
+        self.hinge = self.flat.kind == HINGE
+        self._now = new_placement(self.flat, self.rest)
+        self._J = np.zeros((6, len(self.rest)))
+        self.place(self.rest)
+
+    def place(self, q: np.ndarray) -> None:
+        """Puts the joints to q (d,)."""
+        self._now.q[:] = q
+        place(self.flat, self._now)
+        R = self._now.R[self.body]
+        self.position, self.rotation = self._now.c[self.body] + R @ self.point, R @ self.axes
+
+    def joint(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Direction (3,) of joint i in the world, and for a hinge the point (3,) of its axis nearest to the world's origin [m]."""
+        w, v = self._now.omega[i], self._now.v[i]
+        return (w, np.array(cross(w[0], w[1], w[2], v[0], v[1], v[2]))) if self.hinge[i] else (v, np.zeros(3))
+
+    def jacobian(self, rotation: bool = True) -> np.ndarray:
+        """How the frame moves and turns with the joints: (6, d), or (3, d) without `rotation`.
+
+        Column i is (ωᵢ × pᵢ, ωᵢ) for a hinge, pᵢ from its axis to the frame, and (vᵢ, 0) for a slide       (Lee, Jacobian in 3D)
+        """
+        _jacobian(self._now, self.position, self._J)
+        return self._J.copy() if rotation else self._J[:3].copy()
+
+    def error(self, goal: Goal) -> np.ndarray:
+        """What is left to the goal: position (3,) [m] and, where it is asked for, the rotation vector (3,) in the world [rad]."""
+        away = goal.position - self.position
+        return away if goal.rotation is None else np.concatenate([away, rotation_vector(goal.rotation @ self.rotation.T)])
+
+    def clamped(self, q: np.ndarray) -> np.ndarray:
+        """Coordinates within the limits."""
+        return np.clip(q, self.lower, self.upper)
+
+
+@njit(cache=True)
+def _jacobian(now, p, J):
+    for i in range(J.shape[1]):
+        w, v = now.omega[i], now.v[i]
+        x, y, z = cross(w[0], w[1], w[2], p[0], p[1], p[2])
+        J[0, i], J[1, i], J[2, i] = x + v[0], y + v[1], z + v[2]
+        J[3, i], J[4, i], J[5, i] = w[0], w[1], w[2]
+
+
+def rotation_vector(R: np.ndarray) -> np.ndarray:
+    """Of a rotation matrix (3, 3), the shorter way round [rad]."""
+    v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    sine, cosine = 0.5 * float(np.sqrt(v @ v)), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
+    if sine > 1e-9 or cosine > 0.0:
+        return v * (0.5 * np.arctan2(sine, cosine) / sine if sine > 1e-12 else 0.5)
+    column = (R + np.eye(3))[:, int(np.argmax(np.diag(R)))]  # half a turn: R = 2 a aᵀ - 1
+    return np.pi * column / np.sqrt(column @ column)
+
+
+def _check_serial(topology: Topology, frame: str) -> None:
+    mechanism, flat = topology.mechanism, topology.flat
+    where = f"robot {mechanism.name!r} is not a serial chain"
+    remedy = "the classic solvers take only chains of hinges and slides; choose forward dynamics or the state-based solver"
+    if topology.cuts or mechanism.couplings:
+        raise MechanismError(f"{where}: it has loops or coupled joints; {remedy}")
+    if topology.root is not None or (flat.ball >= 0).any():
+        raise MechanismError(f"{where}: it floats or has a ball joint; {remedy}")
+    if passive := [j.name for j in mechanism.joints if j.motions and not j.actuated]:
+        raise MechanismError(f"{where}: joint {passive[0]!r} has no motor; {remedy}")
+    body = anchor(topology, frame)[0]
+    on_path, at = 0, int(flat.tip[body])
+    while at >= 0:
+        on_path, at = on_path + 1, int(flat.before[at])
+    if on_path < len(flat.before):
+        raise MechanismError(f"{where} up to {frame!r}: {len(flat.before) - on_path} of its joints do not move that frame; {remedy}")
