@@ -21,7 +21,7 @@ from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
 from tools.installed import PACKAGE
 
-SOFT_FROM, SOFTNESS = 0.9, 0.003  # share of the motors' speed from which bodies are held back, and how strongly
+SOFT_FROM, SOFTNESS = 90.0, 0.003  # percentage of the motors' speed from which bodies are held back, and how strongly
 SAME = 1e-6  # what the curves and the library may differ by [rad]
 
 # Robot frame → the bones that it may follow, in rigs and recordings; the first that exists is taken.
@@ -175,5 +175,4 @@ def level(root: Object) -> None:
 def soften(root: Object) -> None:
     """Holds the robot back where a recorded performer moves faster than its motors can turn."""
     settings = root.robik.robot.bake
-    slowest = min(joint.velocity_limit for joint in add_on("scene.read_robot").read_robot(root).actuated)
-    settings.soften, settings.velocity_limit, settings.velocity_weight = True, SOFT_FROM * slowest, SOFTNESS
+    settings.soften, settings.speed, settings.velocity_weight = True, SOFT_FROM, SOFTNESS

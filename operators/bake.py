@@ -5,14 +5,16 @@ from time import perf_counter
 
 import bpy
 from bpy.props import IntProperty, StringProperty
-from bpy.types import Context, Event
+from bpy.types import Context, Event, Object
 from bpy_extras.io_utils import ExportHelper
 
 from robik.errors import RobikError
 from robik.retarget.motion import Motion, save_motion
 
+from ..scene import bakes
 from ..scene.bake import bake_steps
 from ..scene.curves import baked_frames, read_motion, rebuild_bodies
+from ..scene.markers import mark_short
 from ..scene.parts import chosen_robot
 from ..scene.read_robot import read_robot
 from ..scene.result import status
@@ -30,6 +32,7 @@ class ROBIK_OT_bake(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     _steps: Generator[Progress, None, Motion]
+    _began: float
 
     def run(self, context: Context) -> set[str]:
         """The whole bake at once."""
@@ -40,6 +43,7 @@ class ROBIK_OT_bake(Reporting):
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         """Starts the bake; a timer carries it on."""
+        self._began = perf_counter()
         try:
             self._steps = bake_steps(context, chosen_robot(context.scene))
             next(self._steps)
@@ -69,7 +73,10 @@ class ROBIK_OT_bake(Reporting):
         except RobikError as error:
             return self._ended(context, {"ERROR"}, str(error), {"CANCELLED"})
         context.window_manager.progress_update(progress.fraction)
-        context.workspace.status_text_set(f"RobIK: {progress.text}, {100 * progress.fraction:.0f} %    ESC: stop, nothing will be changed")
+        left = (perf_counter() - self._began) * (1.0 / max(progress.fraction, 0.01) - 1.0)
+        about = f", about {left:.0f} s left" if progress.fraction > 0.05 else ""
+        text = f"RobIK: {progress.text}, {100 * progress.fraction:.0f} %{about}    ESC: stop, nothing will be changed"
+        context.workspace.status_text_set(text)
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
@@ -88,6 +95,52 @@ class ROBIK_OT_bake(Reporting):
         context.workspace.status_text_set(None)
         for area in context.screen.areas if context.screen else ():
             area.tag_redraw()
+
+
+class ROBIK_OT_use_bake(Reporting):
+    """Let this bake move the robot"""
+
+    bl_idname = "robik.use_bake"
+    bl_label = "Use Bake"
+    bl_options = {"REGISTER", "UNDO"}
+    index: IntProperty(name="Bake", description="Its place in the list", min=0)
+
+    def run(self, context: Context) -> set[str]:
+        """Changes the actions of root and bodies."""
+        root = chosen_robot(context.scene)
+        _check_bake(root, self.index)
+        bakes.use(root, self.index)
+        mark_short(root, context.scene)
+        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_remove_bake(Reporting):
+    """Delete this bake with its curves"""
+
+    bl_idname = "robik.remove_bake"
+    bl_label = "Remove Bake"
+    bl_options = {"REGISTER", "UNDO"}
+    index: IntProperty(name="Bake", description="Its place in the list", min=0)
+
+    def run(self, context: Context) -> set[str]:
+        """Deletes its actions too, unless something else uses them."""
+        root = chosen_robot(context.scene)
+        _check_bake(root, self.index)
+        bakes.remove(root, self.index)
+        mark_short(root, context.scene)
+        return {"FINISHED"}
+
+
+def _check_bake(root: Object, index: int) -> None:
+    """Whether there is such a bake.
+
+    Raises:
+        RobikError: says which there are.
+    """
+    kept = root.robik.robot.bakes
+    if index >= len(kept):
+        raise RobikError(f"robot {root.name!r} has no bake number {index + 1}; it has {len(kept) or 'none yet, bake first'}")
 
 
 class ROBIK_OT_rebuild_bodies(Reporting):
@@ -147,4 +200,4 @@ class ROBIK_OT_go_to_frame(Reporting):
         return {"FINISHED"}
 
 
-CLASSES = (ROBIK_OT_bake, ROBIK_OT_rebuild_bodies, ROBIK_OT_export_motion, ROBIK_OT_go_to_frame)
+CLASSES = (ROBIK_OT_bake, ROBIK_OT_use_bake, ROBIK_OT_remove_bake, ROBIK_OT_rebuild_bodies, ROBIK_OT_export_motion, ROBIK_OT_go_to_frame)

@@ -1,7 +1,10 @@
 """The bake."""
 
-from bpy.types import Context
+from typing import cast
 
+from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
+
+from ..scene.bakes import in_use
 from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 
@@ -21,7 +24,7 @@ class ROBIK_PT_bake(TabPanel):
         if not any(t.enabled for t in robot.character.targets):
             line(layout, "Add a target under Character first", "INFO")
         elif result.frames:
-            line(layout, f"Last bake: {result.frames} samples in {result.seconds:.1f} s", "CHECKMARK")
+            line(layout, f"Last bake: {result.frames} samples in {result.seconds:.1f} s; next {_estimate(context, root)}", "CHECKMARK")
         else:
             line(layout, "Ready to bake", "CHECKMARK")
         layout.use_property_split, layout.use_property_decorate = True, False
@@ -30,11 +33,14 @@ class ROBIK_PT_bake(TabPanel):
         source, names = (bake, ("start", "end")) if bake.use_range else (scene, ("frame_start", "frame_end"))
         column.prop(source, names[0], text="Frames")
         column.prop(source, names[1], text="to")
+        if bake.use_range:
+            column.prop(bake, "blend")
         layout.prop(bake, "samples", text="Samples / Frame")
+        layout.prop(bake, "speed", slider=True)
         layout.prop(bake, "guarantee")
         layout.prop(bake, "soften")
-        if bake.soften:
-            layout.prop(bake, "velocity_limit", text="Limit [rad/s]")
+        if result.frames and (bake.guarantee or bake.soften):
+            _draw_cost(layout, result)
         button = layout.row()
         button.scale_y = 1.4
         button.operator("robik.bake", text="Bake", icon="REC")
@@ -53,9 +59,72 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
             return
         layout.use_property_split, layout.use_property_decorate = True, False
         bake = root.robik.robot.bake
-        for name in ("joint_limits", "state_weight", "velocity_weight"):
+        for name in ("joint_limits", "state_weight", "velocity_weight", "velocity_limit"):
             layout.prop(bake, name)
         line(layout, f"Stillness {bake.state_weight:.1e}, softening {bake.velocity_weight:.1e}")  # fields show six decimals
 
 
-CLASSES = (ROBIK_PT_bake, ROBIK_PT_bake_advanced)
+class ROBIK_UL_bakes(UIList):
+    """Bakes that are kept; the dot says which one moves the robot"""
+
+    bl_idname = "ROBIK_UL_bakes"
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: PropertyGroup,
+        item: PropertyGroup,
+        icon: int,
+        active: PropertyGroup,
+        active_name: str,
+        index: int,
+    ) -> None:
+        row = layout.row(align=True)
+        used = in_use(cast(Object, data.id_data)) == index
+        row.operator("robik.use_bake", text="", icon="RADIOBUT_ON" if used else "RADIOBUT_OFF", emboss=False).index = index
+        row.prop(item, "name", text="", emboss=False)
+        if item.result.frames:
+            row.label(text=f"{item.result.frames - item.result.missed} of {item.result.frames} good")
+
+
+class ROBIK_PT_bakes(FoldedPanel):
+    """The bakes that are kept"""
+
+    bl_idname = "ROBIK_PT_bakes"
+    bl_parent_id = "ROBIK_PT_bake"
+    bl_label = "Bakes"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        robot = root.robik.robot
+        if not robot.bakes:
+            line(layout, "Every bake is kept here", "INFO")
+            return
+        row = layout.row()
+        row.template_list("ROBIK_UL_bakes", "", robot, "bakes", robot, "chosen_bake", rows=3)
+        row.operator("robik.remove_bake", text="", icon="REMOVE").index = robot.chosen_bake
+
+
+def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
+    """What keeping the motors' speed has cost."""
+    if not result.held_back:
+        line(layout, "Keeping to it costs nothing", "CHECKMARK")
+        return
+    row = layout.row(align=True)
+    row.label(text=f"Costs up to {1e3 * result.speed_cost:.1f} mm, {result.held_back} samples lag")
+    row.operator("robik.go_to_frame", text=str(result.speed_frame), icon="PLAY").frame = result.speed_frame
+
+
+def _estimate(context: Context, root: Object) -> str:
+    """How long the next bake will take, by the last one."""
+    result, bake, scene = root.robik.robot.result, root.robik.robot.bake, context.scene
+    start, end = (bake.start, bake.end) if bake.use_range else (scene.frame_start, scene.frame_end)
+    seconds = result.seconds / result.frames * max((end - start) * bake.samples + 1, 1)
+    return f"about {seconds:.0f} s" if seconds >= 1 else "less than 1 s"
+
+
+CLASSES = (ROBIK_UL_bakes, ROBIK_PT_bake, ROBIK_PT_bakes, ROBIK_PT_bake_advanced)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
+from itertools import chain
 from time import perf_counter
 
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup
 
 from robik.ik.objectives import Settings, Weights
+from robik.kinematics.forward import ForwardKinematics
+from robik.kinematics.frames import frame_poses
 from robik.mechanism import Mechanism
+from robik.retarget.blend import blended, blended_base, shares
 from robik.retarget.clip import TargetClip
 from robik.retarget.motion import Motion
 from robik.retarget.retarget import Retargeting
 
-from . import live
+from . import bakes, live
 from .contacts import balanced, with_hand_contacts
-from .curves import write_motion
+from .curves import baked_frames, base_curve, has_keys, read_motion_at, write_motion
 from .kept_clip import keep_clip
 from .mapping import active_targets, check_object, placement, rotation, track
 from .markers import mark_short
@@ -25,32 +30,75 @@ from .result import store_result
 from .sample import frame_range, sample_sources, times_of
 from .steps import Progress, in_thread
 
+HELD_BACK = 1e-3  # a sample whose frames are moved by as much is held back [m]
 SAMPLING = 0.4  # part of the progress bar that sampling takes
 
 
 def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Motion]:
-    """Samples the character, solves, and only then writes the robot's curves and result.
+    """Samples the character, solves, and only then writes the robot's curves, into a new action, and its result.
 
     Raises:
         RobikError: a mapping, a range or the robot is wrong; nothing has been changed.
     """
-    began = perf_counter()
+    began, result = perf_counter(), root.robik.robot.result
     mechanism = read_robot(root)
     frames = frame_range(context.scene, root.robik.robot.bake)
     clip = yield from sample_clip(context, root, mechanism, frames)
+    sampled = perf_counter()
     settings = bake_settings(root, mechanism)
-    solving = Retargeting(mechanism, clip, settings)
-    for done in in_thread(solving.steps()):
-        text = f"Solving frame {frames[done - 1]:g}" if done else "Preparing the solver, which takes longer the first time"
-        yield Progress(SAMPLING + (1.0 - SAMPLING) * (done or 0) / len(frames), text)
-    motion = solving.motion()
+    motion, cost = yield from _solved(root, mechanism, clip, settings, frames)
+    solved = perf_counter()
     with live.paused():
-        write_motion(root, motion, frames)
-        store_result(root.robik.robot.result, mechanism, clip, motion, frames, perf_counter() - began)
+        outside = bool(root.robik.robot.bake.use_range) and has_keys(root, mechanism)
+        bakes.begin(root)
+        write_motion(root, motion, frames, outside)
         keep_clip(root.animation_data.action, frames, clip, settings)
+        written = perf_counter()
+        store_result(result, mechanism, clip, motion, frames, written - began)
+        result.sampling, result.solving, result.writing = sampled - began, solved - sampled, written - solved
+        worst = int(np.argmax(cost))
+        result.speed_cost, result.speed_frame, result.held_back = cost[worst], round(float(frames[worst])), int((cost >= HELD_BACK).sum())
+        bakes.keep_result(root)
         mark_short(root, context.scene)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return motion
+
+
+def _solved(
+    root: Object, mechanism: Mechanism, clip: TargetClip, settings: Settings, frames: np.ndarray
+) -> Generator[Progress, None, tuple[Motion, np.ndarray]]:
+    """The motion, blended into the bake before where that is asked for, and per sample what keeping speeds moved (T,) [m]."""
+    solving = Retargeting(mechanism, clip, settings)
+    free = Retargeting(mechanism, clip, replace(settings, enforce_velocity=False, velocity_weight=0.0))
+    for done in in_thread(chain(solving.steps(), free.steps() if settings.enforce_velocity or settings.velocity_weight else ())):
+        text = f"Solving frame {frames[done - 1]:g}" if done else "Preparing the solver, which takes longer the first time"
+        yield Progress(SAMPLING + (1.0 - SAMPLING) * (done or 0) / len(frames), text)
+    motion = solving.motion()
+    cost = np.zeros(len(frames))
+    if settings.enforce_velocity or settings.velocity_weight:
+        cost = moved(mechanism, tuple(clip.tracks), motion, free.motion())
+    bake = root.robik.robot.bake
+    if bake.use_range and bake.blend and has_keys(root, mechanism):
+        motion = _blended(root, solving, motion, frames)
+    return motion, cost
+
+
+def moved(mechanism: Mechanism, names: tuple[str, ...], motion: Motion, other: Motion) -> np.ndarray:
+    """How far apart two motions hold these frames, the worst of them (T,) [m]."""
+    places = [[frame_poses(mechanism, name, m.position, m.quaternion)[0] for name in names] for m in (motion, other)]
+    return np.linalg.norm(np.array(places[0]) - np.array(places[1]), axis=2).max(axis=0) if names else np.zeros(len(motion.times))
+
+
+def _blended(root: Object, solving: Retargeting, motion: Motion, frames: np.ndarray) -> Motion:
+    """The motion, coming out of the robot's present curves and going back into them where they go on."""
+    mechanism = solving.mechanism
+    first, last = baked_frames(root, mechanism)[[0, -1]]
+    share = shares(frames, root.robik.robot.bake.blend, first < frames[0], last > frames[-1])
+    old = read_motion_at(root, mechanism, frames)
+    base = base_curve(root, mechanism, frames)
+    index = None if base is None else mechanism.body_index[ForwardKinematics(mechanism).root]
+    present = None if index is None else (motion.position[:, index], motion.quaternion[:, index])
+    return solving.remade(motion, blended(old, motion.values, share), blended_base(base, present, share))
 
 
 def bake_settings(root: Object, mechanism: Mechanism) -> Settings:
@@ -66,10 +114,18 @@ def bake_settings(root: Object, mechanism: Mechanism) -> Settings:
         tuple(com.tolist()),
         float(bake.state_weight),
         float(bake.velocity_weight) if bake.soften else 0.0,
-        float(bake.velocity_limit) if bake.soften else float("inf"),
+        _soften_above(mechanism, bake) if bake.soften else float("inf"),
         bool(bake.joint_limits),
         bool(bake.guarantee),
+        float(bake.speed) / 100.0,
     )
+
+
+def _soften_above(mechanism: Mechanism, bake: PropertyGroup) -> float:
+    """The speed of turning from which bodies are held back [rad/s]: of the slowest motor that turns, as far as speeds are known."""
+    turning = [j.velocity_limit for j in mechanism.actuated if "rad" in j.coordinate_units]
+    slowest = min(turning, default=float("inf"))
+    return float(bake.speed) / 100.0 * slowest if np.isfinite(slowest) else float(bake.velocity_limit)
 
 
 def _weights(target: PropertyGroup) -> Weights:

@@ -9,6 +9,7 @@ from robik.errors import RobikError
 from robik.kinematics.forward import ForwardKinematics, body_poses
 from robik.mechanism import Mechanism
 from robik.retarget.motion import Motion
+from robik.retarget.retarget import OPEN
 
 from . import actions
 from .actions import Curve
@@ -17,19 +18,20 @@ from .parts import bodies
 from .read_robot import read_robot
 from .sample import times_of
 
+SAME = 1e-3  # frames nearer than this are one
+FRAME_DECIMALS = 4  # keys' frames are in single precision
 POSE_CHANNELS = (*(("location", k) for k in range(3)), *(("rotation_quaternion", k) for k in range(4)))
-OPEN = 1e-6  # loops further open than this make a motion that no robot can play [m]
 
 
-def write_motion(root: Object, motion: Motion, frames: np.ndarray) -> None:
-    """Keys the sliders of a robot and the poses of its bodies; keys that were there are replaced."""
+def write_motion(root: Object, motion: Motion, frames: np.ndarray, outside: bool = False) -> None:
+    """Keys the sliders of a robot and the poses of its bodies; keys that were there are replaced, on request only between the frames."""
     sliders = [Curve(data_path(name), 0, motion.values[:, k], "Motors") for k, name in enumerate(motion.actuators)]
-    actions.write_curves(root, frames, sliders)
+    actions.write_curves(root, frames, sliders, outside)
     if motion.position is not None and motion.quaternion is not None:
-        write_bodies(root, frames, motion.position, motion.quaternion)
+        write_bodies(root, frames, motion.position, motion.quaternion, outside)
 
 
-def write_bodies(root: Object, frames: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> None:
+def write_bodies(root: Object, frames: np.ndarray, position: np.ndarray, quaternion: np.ndarray, outside: bool = False) -> None:
     """Keys the poses of a robot's bodies.
 
     Args:
@@ -37,11 +39,19 @@ def write_bodies(root: Object, frames: np.ndarray, position: np.ndarray, quatern
         frames: (T,).
         position: (T, n, 3) of each body's own frame, in the robot's coordinates [m].
         quaternion: (T, n, 4) likewise, wxyz.
+        outside: whether keys outside of the frames stay.
     """
     for i, body in enumerate(bodies(root)):
         body.rotation_mode = "QUATERNION"
-        pose = np.hstack([position[:, i], continuous(quaternion[:, i])])
-        actions.write_curves(body, frames, [Curve(path, k, pose[:, c], "Body") for c, (path, k) in enumerate(POSE_CHANNELS)])
+        pose = np.hstack([position[:, i], _joining(body, continuous(quaternion[:, i]), frames, outside)])
+        actions.write_curves(body, frames, [Curve(path, k, pose[:, c], "Body") for c, (path, k) in enumerate(POSE_CHANNELS)], outside)
+
+
+def _joining(body: Object, turns: np.ndarray, frames: np.ndarray, outside: bool) -> np.ndarray:
+    """Quaternions (T, 4) with the sign of the keys that stay before and after them."""
+    if not outside or POSE_CHANNELS[3] not in actions.curves_of(body):
+        return turns
+    return turns if float(actions.read_curves(body, POSE_CHANNELS[3:], frames[:1])[0] @ turns[0]) >= 0 else -turns
 
 
 def continuous(quaternion: np.ndarray) -> np.ndarray:
@@ -51,20 +61,42 @@ def continuous(quaternion: np.ndarray) -> np.ndarray:
     return np.concatenate([quaternion[:1], quaternion[1:] * signs[:, None]])
 
 
+def has_keys(root: Object, mechanism: Mechanism) -> bool:
+    """Whether every slider has keys."""
+    curves = actions.curves_of(root)
+    found = [curves.get((data_path(name), 0)) for name in mechanism.actuators]
+    return bool(found) and all(curve is not None and len(curve.keyframe_points) for curve in found)
+
+
 def baked_frames(root: Object, mechanism: Mechanism) -> np.ndarray:
-    """The frames at which the sliders have keys (T,).
+    """The frames over which the sliders have keys (T,): each key's, and between them as dense as the robot was baked, so that thinned out
+    curves lose nothing.
 
     Raises:
         RobikError: a slider has none.
     """
     curves = actions.curves_of(root)
-    frames: set[float] = set()
+    frames: list[np.ndarray] = []
     for name in mechanism.actuators:
         curve = curves.get((data_path(name), 0))
         if curve is None or not len(curve.keyframe_points):
             raise RobikError(f"the motor {name!r} of robot {root.name!r} has no keys; bake first, or key its slider")
-        frames.update(actions.key_frames(curve).tolist())
-    return np.array(sorted(frames))
+        frames.append(actions.key_frames(curve))
+    keyed = np.unique(np.round(np.concatenate(frames), FRAME_DECIMALS))
+    result = root.robik.robot.result
+    step = min(float(result.step), 1.0) if result.frames else 1.0
+    dense = keyed[0] + step * np.arange(int(np.floor((keyed[-1] - keyed[0]) / step + SAME)) + 1)
+    apart = np.abs(dense - keyed[np.clip(np.searchsorted(keyed, dense - SAME), 0, len(keyed) - 1)])
+    return np.union1d(keyed, dense[apart > SAME])
+
+
+def read_motion_at(root: Object, mechanism: Mechanism, frames: np.ndarray) -> np.ndarray:
+    """The sliders' curves (T, A) at these frames [rad or m].
+
+    Raises:
+        RobikError: a slider has no curve.
+    """
+    return actions.read_curves(root, [(data_path(name), 0) for name in mechanism.actuators], frames)
 
 
 def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: Scene) -> Motion:
@@ -73,8 +105,7 @@ def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: S
     Raises:
         RobikError: a slider has no curve.
     """
-    values = actions.read_curves(root, [(data_path(name), 0) for name in mechanism.actuators], frames)
-    return Motion(times_of(scene, frames), mechanism.actuators, values)
+    return Motion(times_of(scene, frames), mechanism.actuators, read_motion_at(root, mechanism, frames))
 
 
 def rebuild_bodies(root: Object, scene: Scene) -> list[float]:

@@ -19,7 +19,7 @@ from robik.mechanism.joints import MOTIONS
 from robik.mechanism.visual import SHAPES
 
 from .exact import LARGEST
-from .sight import RobikResult
+from .sight import RobikKeptBake, RobikResult
 from .workbench import RobikBake, RobikBalance, RobikCharacter, RobikScene
 
 KINDS = (
@@ -86,6 +86,8 @@ class RobikRobot(PropertyGroup):
     balance: PointerProperty(type=RobikBalance)
     bake: PointerProperty(type=RobikBake)
     result: PointerProperty(type=RobikResult)
+    bakes: CollectionProperty(type=RobikKeptBake)
+    chosen_bake: IntProperty(name="Bake", min=0)
 
 
 class RobikObject(PropertyGroup):

@@ -10,6 +10,7 @@ from bpy.types import Context, Object, PropertyGroup, Scene
 
 from robik.errors import RobikError
 
+from .alone import alone
 from .mapping import check_source, source_matrix
 
 
@@ -39,7 +40,7 @@ def set_frame(scene: Scene, frame: float) -> None:
 def sample_sources(
     context: Context, targets: Sequence[PropertyGroup], points: Sequence[Object], frames: np.ndarray
 ) -> Generator[int, None, tuple[np.ndarray, np.ndarray]]:
-    """Samples what targets follow and where objects are, in the world, frame by frame; the scene's frame is restored.
+    """Samples what targets follow and where objects are, in the world, frame by frame; the scene's frame stays.
 
     Yields:
         How many frames are done.
@@ -55,16 +56,13 @@ def sample_sources(
         check_source(target, scene)
     positions = np.empty((len(frames), len(targets) + len(points), 3))
     turns = np.empty((len(frames), len(targets) + len(points), 4))
-    before = scene.frame_current + scene.frame_subframe
-    try:
+    with alone(scene, [*(t.source for t in targets), *points]) as stage:
         for k, frame in enumerate(frames.tolist()):
-            set_frame(scene, frame)
-            depsgraph = context.evaluated_depsgraph_get()
+            set_frame(stage, frame)
+            depsgraph = context.evaluated_depsgraph_get() if stage == scene else stage.view_layers[0].depsgraph
             matrices = [source_matrix(t, depsgraph) for t in targets] + [p.evaluated_get(depsgraph).matrix_world for p in points]
             for i, matrix in enumerate(matrices):
                 location, rotation, _ = matrix.decompose()
                 positions[k, i], turns[k, i] = location, rotation
             yield k + 1
-    finally:
-        set_frame(scene, before)
     return positions, turns / np.linalg.norm(turns, axis=2, keepdims=True)

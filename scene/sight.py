@@ -1,7 +1,7 @@
 """What an animator sees: the result of a bake, kept on the robot's root, and the markers that it set, kept on the scene."""
 
-from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, StringProperty
-from bpy.types import PropertyGroup
+from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.types import Action, PropertyGroup
 
 
 class RobikTargetResult(PropertyGroup):
@@ -42,6 +42,14 @@ class RobikResult(PropertyGroup):
     start: FloatProperty(name="Start", description="The first sample's frame")
     step: FloatProperty(name="Step", description="Frames between samples", default=1.0)
     seconds: FloatProperty(name="Duration", description="How long the bake took [s]")
+    sampling: FloatProperty(name="Sampling", description="How long sampling the character took [s]")
+    solving: FloatProperty(name="Solving", description="How long solving took [s]")
+    writing: FloatProperty(name="Writing", description="How long writing the keys took [s]")
+    held_back: IntProperty(name="Held Back", description="Samples that keeping the motors' speed has moved by a millimetre or more")
+    speed_cost: FloatProperty(
+        name="Cost of Speed", description="How far keeping the motors' speed has moved a frame at worst", unit="LENGTH", precision=4
+    )
+    speed_frame: IntProperty(name="Frame", description="Where keeping the motors' speed costs most")
     milliseconds: FloatProperty(name="Time per Sample", description="Median of solving one sample [ms]")
     residual: FloatProperty(name="Closure", description="How far the loops are open at worst", unit="LENGTH", precision=6)
     margin: FloatProperty(
@@ -59,6 +67,20 @@ class RobikResult(PropertyGroup):
     shown: StringProperty(name="Motor", description="Which motor the speed graph brings out; empty for the one that works hardest")
 
 
+class RobikBakePart(PropertyGroup):
+    """What of a bake animates one object; `name` is the body's, empty for the robot's root."""
+
+    action: PointerProperty(name="Action", type=Action)
+    slot: IntProperty(name="Slot", description="Handle of the action's slot; 0 where actions have none")
+
+
+class RobikKeptBake(PropertyGroup):
+    """A bake; `name` is what it is called."""
+
+    parts: CollectionProperty(type=RobikBakePart)
+    result: PointerProperty(type=RobikResult)
+
+
 class RobikMarker(PropertyGroup):
     """A timeline marker that a bake has set; `name` is the marker's."""
 
@@ -66,4 +88,4 @@ class RobikMarker(PropertyGroup):
     robot: StringProperty(name="Robot", description="The name of the robot that it is for")
 
 
-CLASSES = (RobikTargetResult, RobikActuatorResult, RobikShort, RobikResult, RobikMarker)
+CLASSES = (RobikTargetResult, RobikActuatorResult, RobikShort, RobikResult, RobikBakePart, RobikKeptBake, RobikMarker)

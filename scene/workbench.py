@@ -139,6 +139,13 @@ class RobikBake(PropertyGroup):
     use_range: BoolProperty(name="Own Range", description="Bake these frames instead of the scene's frame range")
     start: IntProperty(name="Start", description="First frame to bake", default=1)
     end: IntProperty(name="End", description="Last frame to bake", default=250)
+    blend: IntProperty(
+        name="Blend",
+        description="Frames at both ends of an own range over which the bake comes out of the one before and goes back into it",
+        min=0,
+        soft_max=50,
+        default=5,
+    )
     samples: IntProperty(
         name="Samples per Frame", description="How often the motion is solved and keyed within each frame", min=1, max=100, default=1
     )
@@ -147,9 +154,24 @@ class RobikBake(PropertyGroup):
         description="Never turn a motor faster than it can: the robot lags behind what is too quick for it",
         default=True,
     )
-    soften: BoolProperty(name="Soften", description="Hold back bodies that would turn faster than the speed limit")
+    speed: FloatProperty(
+        name="Motor Speed",
+        description="How much of each motor's speed the motion may use",
+        subtype="PERCENTAGE",
+        min=1.0,
+        max=100.0,
+        default=100.0,
+        precision=0,
+    )
+    soften: BoolProperty(
+        name="Soften", description="Hold back what turns faster than that share of the slowest motor's speed: smoother, but no promise"
+    )
     velocity_limit: FloatProperty(
-        name="Speed Limit", description="Above this speed of turning a body is held back [rad/s]", min=0.01, default=5.0, soft_max=50.0
+        name="Soften Above",
+        description="For a robot whose motors' speeds are unknown: above this speed of turning a body is held back [rad/s]",
+        min=0.01,
+        default=5.0,
+        soft_max=50.0,
     )
     velocity_weight: FloatProperty(name="Softening", description="How strongly speed is held back", min=0.0, default=1e-3, precision=5)
     state_weight: FloatProperty(

@@ -47,6 +47,7 @@ class Settings:
         enforce_velocity: whether every actuator keeps its own velocity limit from frame to frame, whatever that costs in tracking; the
             regularizer bends the motion smoothly before, if it is on. Actuated balls are not held; `Report.too_fast` tells where they
             would have to be.
+        velocity_share: how much of each actuator's velocity limit may be used where it is enforced, above 0 to 1.
 
     Raises:
         ClipError: names the setting and what would be right.
@@ -59,6 +60,7 @@ class Settings:
     velocity_limit: float = inf
     joint_limits: bool = True
     enforce_velocity: bool = False
+    velocity_share: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com_weight", _weights(self.com_weight, "com_weight"))
@@ -68,6 +70,8 @@ class Settings:
             raise ClipError(f"velocity_weight must be zero or more, not {self.velocity_weight}")
         if not self.velocity_limit > 0:
             raise ClipError(f"velocity_limit must be positive [rad/s], not {self.velocity_limit}")
+        if not 0 < self.velocity_share <= 1:
+            raise ClipError(f"velocity_share must be above 0 and at most 1, not {self.velocity_share}")
 
     def check(self, mechanism: Mechanism) -> None:
         """Whether the robot has every frame that is weighed.
@@ -85,8 +89,8 @@ class Settings:
 
 
 def load_settings(path: str | Path) -> Settings:
-    """Reads `SETTINGS.json`: targets, com_weight, state_weight, velocity_weight, velocity_limit, joint_limits, enforce_velocity, each of
-    them optional.
+    """Reads `SETTINGS.json`: targets, com_weight, state_weight, velocity_weight, velocity_limit, joint_limits, enforce_velocity,
+    velocity_share, each of them optional.
 
     Raises:
         FormatError: names the file and the entry that is wrong.
@@ -102,7 +106,8 @@ def settings_from(data: Any) -> Settings:
     """Settings of plain data, as `SETTINGS.json` holds them."""
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
-    known = {"targets", "com_weight", "state_weight", "velocity_weight", "velocity_limit", "joint_limits", "enforce_velocity"}
+    numbers = ("state_weight", "velocity_weight", "velocity_limit", "velocity_share")
+    known = {"targets", "com_weight", *numbers, "joint_limits", "enforce_velocity"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     fields = dict(data)
@@ -114,7 +119,7 @@ def settings_from(data: Any) -> Settings:
         if unknown := set(entry) - {"position_weight", "orientation_weight"}:
             raise ClipError(f"target {name!r}: unknown {', '.join(sorted(unknown))}; there are position_weight, orientation_weight")
         weights[name] = Weights(entry.get("position_weight", (1.0,) * 3), entry.get("orientation_weight", (1.0,) * 3))
-    for name in ("state_weight", "velocity_weight", "velocity_limit"):
+    for name in numbers:
         if name in fields and (isinstance(fields[name], bool) or not isinstance(fields[name], (int, float))):
             raise ClipError(f"{name} must be a number, not {fields[name]!r}")
     for name in ("joint_limits", "enforce_velocity"):

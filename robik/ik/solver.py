@@ -111,7 +111,7 @@ class Solver:
         for joint in self.mechanism.actuated if self.settings.enforce_velocity else ():
             for name in joint.coordinate_names:
                 if name in self.topology.dofs:
-                    speed[self.topology.dofs[name][0]] = joint.velocity_limit
+                    speed[self.topology.dofs[name][0]] = self.settings.velocity_share * joint.velocity_limit
         return speed
 
     def frame_times(self, times: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -11,12 +12,14 @@ from robik.errors import ClipError
 from robik.ik.objectives import Settings
 from robik.ik.solver import Solver
 from robik.ik.sqp import CONVERGED
+from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import own_frames, robot_com
 from robik.mechanism.model import Mechanism
 from robik.retarget.clip import TargetClip
 from robik.retarget.distances import distances
 from robik.retarget.motion import Motion, Report
 
+OPEN = 1e-6  # m: loops further open than this make a motion that no robot can play
 CHUNK = 16  # frames solved between two looks at the clock
 POSITION_MET = 1e-3  # m: a target further away is said to fall short
 ORIENTATION_MET = 1e-2  # rad, likewise
@@ -85,6 +88,16 @@ class Retargeting:
             com=com,
             report=self._report(values, position, quaternion, com),
         )
+
+    def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
+        """The solved motion with other actuator values (T, A), held against the same clip; `base` as for `body_poses`."""
+        position, quaternion, residual = body_poses(self.mechanism, values, base)
+        com = robot_com(self.mechanism, position, quaternion)
+        report = self._report(values, position, quaternion, com)
+        open_loops = {int(k): "the loops do not close" for k in np.flatnonzero(residual > OPEN)}
+        short = {k: f"{why}; {open_loops[k]}" if k in open_loops else why for k, why in report.short}
+        report = replace(report, residual=residual, short=tuple(sorted((open_loops | short).items())))
+        return replace(motion, values=values, position=position, quaternion=quaternion, com=com, report=report)
 
     def _report(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> Report:
         frames, names = len(self.clip.times), tuple(self.clip.tracks)

@@ -1,0 +1,40 @@
+"""A new motion let into an old one: at its ends it comes out of the old and goes back into it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Base = tuple[np.ndarray, np.ndarray]
+
+
+def shares(frames: np.ndarray, length: float, at_start: bool, at_end: bool) -> np.ndarray:
+    """How much of the new motion there is at each frame (T,): from 0 to 1 within `length` of an end that blends, at rest at both.
+
+    Args:
+        frames: (T,) increasing.
+        length: of a blend, in frames; at most half of what there is.
+        at_start, at_end: which ends blend.
+    """
+    length = min(length, 0.5 * (frames[-1] - frames[0]))
+    share = np.ones(len(frames))
+    if length <= 0:
+        return share
+    for blends, far in ((at_start, frames - frames[0]), (at_end, frames[-1] - frames)):
+        if blends:
+            u = np.clip(far / length, 0.0, 1.0)
+            share *= u * u * (3.0 - 2.0 * u)
+    return share
+
+
+def blended(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Rows (T, n) between the old and the new ones."""
+    return old + share[:, None] * (new - old)
+
+
+def blended_base(old: Base | None, new: Base | None, share: np.ndarray) -> Base | None:
+    """Positions (T, 3) and unit quaternions (T, 4) wxyz between the old and the new ones; None for a robot on the ground."""
+    if old is None or new is None:
+        return None
+    signs = np.where((old[1] * new[1]).sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
+    turned = blended(old[1], signs * new[1], share)
+    return blended(old[0], new[0], share), turned / np.linalg.norm(turned, axis=1, keepdims=True)

@@ -1,0 +1,72 @@
+"""A new motion within an old one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robik import robots
+from robik.errors import ClipError
+from robik.ik.objectives import Settings, settings_from
+from robik.retarget.blend import blended, blended_base, shares
+from robik.retarget.clip import TargetClip, Track
+from robik.retarget.retarget import Retargeting
+
+
+def test_shares_rise_and_fall_at_the_ends_that_blend() -> None:
+    frames = np.arange(10.0, 31.0)
+    both = shares(frames, 5, True, True)
+    assert both[[0, -1]] == pytest.approx([0, 0])
+    assert both[5:16] == pytest.approx(np.ones(11))
+    assert (np.diff(both[:6]) > 0).all()
+    assert shares(frames, 5, False, True)[0] == 1.0
+    assert shares(frames, 0, True, True) == pytest.approx(np.ones(21))
+    assert shares(frames, 100, True, True).max() == pytest.approx(1.0)  # never longer than half
+    assert shares(frames[:1], 5, True, True) == pytest.approx([1.0])
+
+
+def test_bases_blend_the_short_way() -> None:
+    turn = Rotation.from_euler("z", [0.0, 0.4]).as_quat()[:, [3, 0, 1, 2]]
+    old, new = (np.zeros((1, 3)), turn[:1]), (np.ones((1, 3)), -turn[1:])
+    position, quaternion = blended_base(old, new, np.array([0.5]))
+    assert position[0] == pytest.approx([0.5] * 3)
+    assert abs(quaternion[0] @ Rotation.from_euler("z", 0.2).as_quat()[[3, 0, 1, 2]]) == pytest.approx(1.0)
+    assert blended_base(None, None, np.ones(1)) is None
+
+
+def punch() -> Retargeting:
+    boxer, times = robots.load("boxer"), np.arange(60) / 60
+    hand = np.array([0.25, 0.0, 0.25]) + 0.1 * np.stack([np.cos(9 * times), np.sin(9 * times), 0 * times], axis=1)
+    return Retargeting(boxer, TargetClip(times, {"hand": Track(hand)}))
+
+
+def test_a_motion_with_other_values_is_held_against_the_same_clip() -> None:
+    work = punch()
+    list(work.steps())
+    motion = work.motion()
+    same = work.remade(motion, motion.values, None)
+    assert same.report.position_error == pytest.approx(motion.report.position_error, abs=1e-9)
+    assert same.report.short == motion.report.short
+    other = work.remade(motion, blended(np.zeros_like(motion.values), motion.values, shares(np.arange(60.0), 10, True, True)), None)
+    assert other.values[0] == pytest.approx(np.zeros(4))
+    assert other.report.position_error[0] > 0.01
+    assert other.report.position_error[30] == pytest.approx(motion.report.position_error[30], abs=1e-9)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_only_a_share_of_the_motors_speed_is_used(share: float) -> None:
+    boxer, times = robots.load("boxer"), np.arange(60) / 60
+    jump = np.where(np.arange(60)[:, None] < 30, [[0.3, 0.0, 0.2]], [[0.1, 0.25, 0.3]])
+    work = Retargeting(boxer, TargetClip(times, {"hand": Track(jump)}), Settings(enforce_velocity=True, velocity_share=share))
+    list(work.steps())
+    report = work.motion().report
+    assert (np.abs(report.velocity) / report.velocity_limit).max() == pytest.approx(share, rel=1e-6)
+
+
+def test_shares_that_cannot_be_are_refused() -> None:
+    for wrong in (0.0, 1.5, -1.0, float("nan")):
+        with pytest.raises(ClipError, match="velocity_share"):
+            Settings(velocity_share=wrong)
+    with pytest.raises(ClipError, match="velocity_share"):
+        settings_from({"velocity_share": "half"})
