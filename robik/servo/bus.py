@@ -18,6 +18,7 @@ from robik.servo.port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, port
 SHORTEST_LATENCY, PATIENCE = 0.008, 4.0  # [s], and times the slowest ping: the allowance between goals, where time is short
 DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, lest it be taken for the next one
 LATE = 0.06  # [s] that one may be late at worst
+REFUSED = 0x7F  # the bits of an answer's error that say why; the other one is the alert
 TRIES = 3  # at what must not fail because of a lost packet
 MODEL_OF_ADDRESSES = "XH430-W350"  # the entries used here have one address in all models; `MODELS` is tested for that
 TABLE = MODELS[MODEL_OF_ADDRESSES].table
@@ -52,6 +53,7 @@ class Bus:
         self.name = port
         self.has_fast_read = False
         self.round_trip = 0.0
+        self._is_hasty = self._owes = False
         self._packets = Protocol2PacketHandler()
         self._port = SerialPort(port)
         self.open_at(chain.baud_rate)
@@ -93,9 +95,10 @@ class Bus:
     def ping(self, id: int) -> int | None:
         """The model number of the servo with this id; None if none answers."""
         for _ in range(TRIES):
+            self._settle()
             started = time.monotonic()
-            number, result, _ = self._read_guarded(lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0))
-            if result == COMM_SUCCESS:
+            number, result, error = self._read_guarded(lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0))
+            if result == COMM_SUCCESS and not error & REFUSED:
                 self.round_trip = max(self.round_trip, time.monotonic() - started)
                 return int(number)
             self._drain()
@@ -121,13 +124,13 @@ class Bus:
         Raises:
             ServoSilent: it does not answer.
         """
-        for k in range(tries):
-            data, result, _ = self._read_guarded(
+        for _ in range(tries):
+            self._settle()
+            data, result, error = self._read_guarded(
                 lambda: self._packets.readTxRx(self._port, servo.id, address, size), ([], COMM_RX_CORRUPT, 0)
             )
-            if result == COMM_SUCCESS and len(data) == size:
-                if k > 0:  # the answer to an earlier try may still come, and must not become that to another question
-                    self._drain(LATE)
+            # of an answer that is a refusal, to a question that arrived broken, the SDK gives the checksum as data
+            if result == COMM_SUCCESS and len(data) == size and not error & REFUSED:
                 return bytes(data)
             self._drain()
         raise ServoSilent(f"servo {servo.id} ({servo.actuator}) stopped answering on {self.name}")
@@ -137,6 +140,7 @@ class Bus:
         group = GroupSyncRead(self._port, self._packets, address, size)
         for id in self.chain.ids:
             group.addParam(id)
+        self._settle()
         result = self._read_guarded(group.fastSyncRead if self.has_fast_read else group.txRxPacket, COMM_RX_CORRUPT)
         blocks = [bytes(group.data_dict[id]) for id in self.chain.ids]
         if result == COMM_SUCCESS and all(len(block) == size for block in blocks):
@@ -168,14 +172,26 @@ class Bus:
     def in_haste(self) -> Iterator[None]:
         """Within this, less patience than usual with answers: goals are waiting."""
         self._port.latency = min(LATENCY, max(SHORTEST_LATENCY, PATIENCE * self.round_trip))
+        self._is_hasty = True
         try:
             yield
         finally:
             self._port.latency = LATENCY
+            self._is_hasty = False
 
-    def _drain(self, seconds: float = DRAIN) -> None:
-        time.sleep(seconds)
+    def _drain(self) -> None:
+        """After an answer that did not come: it may come late, and must not become the answer to another question.
+
+        In haste the questions are all the same, and so are the answers.
+        """
+        time.sleep(DRAIN if self._is_hasty else LATE)
         self._guard(self._port.clearPort)
+        self._owes = self._is_hasty
+
+    def _settle(self) -> None:
+        """Waits for what haste left behind."""
+        if self._owes and not self._is_hasty:
+            self._drain()
 
     # writing
 
@@ -221,7 +237,7 @@ class Bus:
             result, error = self._read_guarded(
                 lambda: self._packets.writeTxRx(self._port, servo.id, item.address, item.size, data), failed
             )
-            if result == COMM_SUCCESS and not error & 0x7F:
+            if result == COMM_SUCCESS and not error & REFUSED:
                 return
             self._drain()
         refusal = self._packets.getRxPacketError(error) if result == COMM_SUCCESS else "it does not answer"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from robik.errors import ServoError
-from robik.servo.bus import Bus, PortGone, ServoSilent
+from robik.servo.bus import TRIES, Bus, PortGone, ServoSilent
 from robik.servo.chain import Servo
 from robik.servo.models import MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
 
@@ -14,6 +14,10 @@ FAST_READ_FIRMWARE = 45  # of the X series, from which fast sync read is there
 WATCHDOG_FIRMWARE = 38
 WAKING = 0.6  # [s] that a servo takes to answer again after a reboot
 LOAD_TOP = 1000  # of models without a current sensor [0.1 %]
+
+
+class Unfit(ServoError):
+    """Servos that answer, but cannot play as they are."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,8 @@ def find(bus: Bus, without_missing: bool = False) -> tuple[tuple[Found, ...], tu
         What those say that are there, in the chain's order, and those that are not.
 
     Raises:
-        ServoError: servos that do not answer, are another model, have a hardware error, or are set up so that they
+        ServoError: none answers as the chain says.
+        Unfit: some do not answer, are another model, have a hardware error, or are set up so that they
             cannot follow positions; names all of them, and what to do.
     """
     found: list[Found] = []
@@ -68,7 +73,7 @@ def find(bus: Bus, without_missing: bool = False) -> tuple[tuple[Found, ...], tu
     for servo in bus.chain.servos:
         try:
             _check_model(bus, servo)
-            found.append(_read_all(bus, servo))
+            found.append(_read_surely(bus, servo))
             problems += _obstacles(servo, found[-1])
         except PortGone:
             raise
@@ -82,8 +87,10 @@ def find(bus: Bus, without_missing: bool = False) -> tuple[tuple[Found, ...], tu
         first = problems[0] if problems else "none is there"
         hint = f"check their power, the cable, and whether they are set to {bus.chain.baud_rate} baud"
         raise ServoError(f"none of the {len(bus.chain.servos)} servos answers as the chain says on {bus.name}; {hint}; first: {first}")
-    if problems or not found:
-        raise ServoError("; ".join(problems) or f"the servo does not answer on {bus.name}")
+    if problems:
+        raise (Unfit if found else ServoError)("; ".join(problems))
+    if not found:
+        raise ServoError(f"the servo does not answer on {bus.name}")
     if missing:
         bus.chain = replace(bus.chain, servos=tuple(servo for servo in bus.chain.servos if servo not in missing))
     bus.has_fast_read = all(f.firmware >= FAST_READ_FIRMWARE for f in found)
@@ -98,6 +105,17 @@ def _check_model(bus: Bus, servo: Servo) -> None:
     if MODEL_NAMES.get(number) != servo.model:
         named = MODEL_NAMES.get(number, f"of an unknown model, number {number}")
         raise ServoError(f"servo {servo.id} ({servo.actuator}) is {named}, not {servo.model} as the chain says")
+
+
+def _read_surely(bus: Bus, servo: Servo) -> Found:
+    """Until it says the same twice: on a bad line an answer may belong to an earlier question."""
+    before = _read_all(bus, servo)
+    for _ in range(TRIES):
+        now = _read_all(bus, servo)
+        if replace(now, position=0, volts=0.0, celsius=0.0) == replace(before, position=0, volts=0.0, celsius=0.0):
+            return now
+        before = now
+    raise ServoSilent(f"servo {servo.id} ({servo.actuator}) says something else every time on {bus.name}; check the cable and its plugs")
 
 
 def _read_all(bus: Bus, servo: Servo) -> Found:

@@ -11,7 +11,7 @@ from robik.servo.tracker import Tracker
 from robik.servo.trajectory import Trajectory
 
 ROUNDING = 1e-9  # [s]
-CAUGHT_UP = 0.05  # [s] of the approach's way: nearer than this to a wish, one follows it at full speed
+CAUGHT_UP = 0.1  # [s] of the approach's way: an actuator nearer than this to its wish follows it at full speed from then on
 
 
 class Guide(Protocol):
@@ -116,7 +116,7 @@ class Pursuit:
         self.at = 0.0
         self._tracker, self._wish = tracker, wish
         self._slow, self._near = approach_speeds / speeds, approach_speeds * CAUGHT_UP
-        self._is_stopping = self._is_caught_up = False
+        self._is_stopping, self._is_caught_up = False, np.zeros(len(speeds), dtype=bool)
 
     @property
     def is_over(self) -> bool:
@@ -136,12 +136,12 @@ class Pursuit:
     def step(self, seconds: float, pace: float) -> np.ndarray:
         """See `Guide`; periods that were dropped are not caught up with."""
         wished = None if self._is_stopping or pace == 0.0 else self._wish.values
-        if wished is None or not np.isfinite(wished).all():
-            self._is_caught_up &= not self.is_resting  # whoever let go comes back slowly
-        elif (np.abs(self._tracker.clipped(wished) - self._tracker.position) <= self._near).all():
-            self._is_caught_up = True
+        lost = np.ones(len(self._near), dtype=bool) if wished is None else ~np.isfinite(wished)
+        self._is_caught_up &= ~(lost & (self._tracker.velocity == 0.0))  # whoever was let go comes back slowly
+        if wished is not None:
+            self._is_caught_up |= np.abs(self._tracker.clipped(wished) - self._tracker.position) <= self._near
         self.at += seconds
-        return self._tracker.step(wished, 0.0, pace if self._is_caught_up else pace * self._slow)
+        return self._tracker.step(wished, 0.0, pace * np.where(self._is_caught_up, 1.0, self._slow))
 
     def stop(self) -> None:
         """See `Guide`."""

@@ -21,6 +21,7 @@ from robik.errors import ServoError
 from robik.retarget.motion import Motion
 from robik.servo.bus import Bus, PortGone, ServoSilent
 from robik.servo.chain import ServoChain
+from robik.servo.finding import Unfit
 from robik.servo.preflight import Preflight, preflight
 from robik.servo.schedule import take_precedence
 from robik.servo.serving import SimulatorProcess
@@ -77,6 +78,9 @@ class Player:
     def connect(self) -> None:
         """Opens the port and reads every servo, writing nothing; ends in ready, or in holding where torque is on already."""
         if self.is_open:
+            if self._status.state is PlayState.FAULT:
+                self._look_again(f"connecting to {self.port}")
+                self._commands.put(Session.connect)
             return
         self._ending, self.chain = False, self._asked
         self._commands = queue.SimpleQueue()
@@ -226,6 +230,10 @@ class Player:
             bus = Bus(self._asked, self.simulator.port if self.simulator else self.port)
             take_precedence()
             session = Session(bus, self.settings, self._wishes, self._publish, lambda: self._status)
+            try:
+                session.connect()
+            except Unfit as unfit:  # what is wrong with them can be mended, with the port open
+                self._publish(state=PlayState.FAULT, message=str(unfit))
             self._know(session)
             self._serve(session)
         except ServoError as error:

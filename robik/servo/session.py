@@ -45,6 +45,13 @@ class Session:
         self._bus, self._settings, self._wishes, self._publish, self._status = bus, settings, wishes, publish, status
         self._asked = bus.chain
         self.goal_limits = bus.chain.count_limits
+
+    def connect(self) -> None:
+        """Reads every servo, writes nothing; ends in ready, or in holding where torque is on already.
+
+        Raises:
+            ServoError: what keeps them from playing.
+        """
         self._publish(**self._find())
 
     @property
@@ -98,7 +105,8 @@ class Session:
         bus.set("goal_position", goals.tolist())
         bus.set_torque(True)
         self._wishes.clear()
-        self._publish(state=PlayState.HOLDING, message="holding, torque is on", torque=True, strain="")
+        present = tuple(self.chain.values(goals).tolist())
+        self._publish(state=PlayState.HOLDING, message="holding, torque is on", torque=True, strain="", present=present)
 
     def torque_off(self, message: str = "torque is off") -> None:
         """No servo holds."""
@@ -113,7 +121,7 @@ class Session:
             self._bus.reboot(servo)
         if asleep:
             self._wishes.off.wait(WAKING)
-        self._publish(**self._find())
+        self.connect()
 
     def _has_error(self, servo: Servo) -> bool:
         try:

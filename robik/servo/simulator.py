@@ -10,6 +10,7 @@ from robik.servo.models import BAUD_RATES
 from robik.servo.packet import ALERT, BROADCAST, Decoder, Instruction, Packet, PacketError, encode_fast_status, encode_status
 from robik.servo.simulated_servo import SimulatedServo, TableError
 
+BROKEN_OFF = 0.005  # [s] of silence after which the rest of a packet comes no more
 DELAY_UNIT = 2e-6  # [s] of the return delay entry
 RESET_ALL = 0xFF
 CLEAR_TURNS = bytes([0x01, 0x44, 0x58, 0x4C, 0x22])
@@ -55,7 +56,7 @@ class SimulatedChain:
             servo.set("baud_rate", BAUD_RATES.index(chain.baud_rate))
             servo.set("return_delay_time", 0)
         self.on_goal = on_goal
-        self._decoder = Decoder()
+        self._decoder, self._heard = Decoder(), now
 
     def servo(self, id: int) -> SimulatedServo | None:
         """The servo with this id, if it is there."""
@@ -69,6 +70,9 @@ class SimulatedChain:
             now: [s], increasing.
             baud_rate: at which they were sent; servos set to another hear nothing. None where there is no such thing.
         """
+        if now - self._heard > BROKEN_OFF:
+            self._decoder = Decoder()
+        self._heard = now
         answers = []
         for packet in self._decoder.feed(data):
             there = [s for s in self.servos if not s.is_deaf(now) and baud_rate in (None, BAUD_RATES[s.get("baud_rate")])]

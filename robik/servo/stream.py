@@ -18,7 +18,7 @@ from robik.servo.models import VELOCITY_UNIT
 from robik.servo.schedule import Schedule
 
 REPORT_EVERY = 0.1  # [s]
-LOOK_EVERY = 0.01  # [s], at most, at all servos or at one after the other
+LOOK_EVERY = 0.009  # [s], at most, at all servos or at one after the other: at 100 Hz after every goal
 LOOK_AT_LEAST = 0.25  # [s]: this often whatever the rate leaves time for
 LOOK_COST = 1.5  # of the longest recent look must fit before the next deadline
 COST_MEMORY = 0.98  # of the longest look, per look
@@ -189,20 +189,21 @@ class Stream:
         """Looks at the servos, if time allows; whether all is well."""
         now = time.monotonic()
         since = now - self._looked
-        if since < min(LOOK_EVERY, 0.9 * self.schedule.period) and since < LOOK_AT_LEAST:
-            return True
-        if self.schedule.slack < LOOK_COST * max(self._cost, self._bus.round_trip) and since < LOOK_AT_LEAST:
-            return True
+        if not self._missed and since < LOOK_AT_LEAST:  # who is silent is asked again at once
+            has_time = self.schedule.slack >= LOOK_COST * max(self._cost, self._bus.round_trip)
+            if not has_time or since < LOOK_EVERY:
+                return True
         self._looked = now
-        is_well = self._look_at_all(now) if self._sees_all else self._look_at_one(now)
-        self._cost = max(COST_MEMORY * self._cost, time.monotonic() - now)
+        before, is_well = self._missed, self._look_at_all(now) if self._sees_all else self._look_at_one(now)
+        if self._missed == before == 0:
+            self._cost = max(COST_MEMORY * self._cost, time.monotonic() - now)
         return is_well
 
     def _look_at_all(self, now: float) -> bool:
         seen = self._lookout.look()
         if seen is None:
             self._sees_all, self._seen_in_turn = False, 0  # one of them is silent: find out which
-            return True
+            return self._look_at_one(now)
         self.looks += 1
         for k, one in enumerate(seen):
             self._note(k, one, now)

@@ -30,7 +30,8 @@ OK = (COMM_SUCCESS, 0)
 
 
 @pytest.fixture
-def wire(simulator):
+def wire(simulator, monkeypatch):
+    monkeypatch.setattr("dynamixel_sdk.port_handler.LATENCY_TIMER", 60)  # [ms]: the machine may be busy with other things
     port = PortHandler(simulator.port)
     assert port.openPort()
     assert port.setBaudRate(1_000_000)

@@ -1,0 +1,60 @@
+"""docs/safety.md, written from a run of the fault matrix."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.servo.faults import CHAIN, FAULTS, KILLED, SETTINGS, STAGES, Cell
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "safety.md"
+HEAD = f"""# Safety
+
+What happens when something goes wrong while servos are connected. The tables are the result of a run: `python -m tests.servo.faults`
+makes each fault happen at each stage on a chain of {len(CHAIN.servos)} simulated servos, checks what must be so, and writes this page.
+The tests repeat a part of it every time.
+
+Checked in every cell: the servos stand in the end and nothing moves after that; nobody is ever faster than its limit; the player says
+what is wrong instead of hanging; and once the cause is gone the robot plays again, without starting anything anew. The heartbeat is
+{SETTINGS.heartbeat:g} s, the watchdog {SETTINGS.watchdog:g} s, a soft stop {SETTINGS.stop_time:g} s. The machine is shared with others,
+so times vary by some hundredths of a second.
+
+- **stood after**: from the fault to the last move of any servo. *after Stop*: the fault was survived, the servos went on as told until
+  Stop was pressed, and the time counts from there.
+- **powered**: servos with torque on at the end, of {len(CHAIN.servos)}. One that lost its torque yields; what it carries may fall.
+- **to go on**: what the user pressed once the cause was gone.
+
+Servos stand at once when nobody speaks to them any more, since each goal is only one step away from the last; their watchdog then makes
+sure that a goal which comes late does nothing.
+"""
+FOOT = """
+## What this does not cover
+
+Servos that really are there: gears that slip, supplies that sag under load, adapters that reorder. A servo whose firmware ignores the
+bus watchdog cannot be stopped by it when the computer dies; connecting refuses firmware that is known to be too old. *Torque Off Now*
+remains, and so does the switch of the power supply. Keep that switch within reach.
+"""
+
+
+def write_page(cells: list[Cell]) -> None:
+    """Writes docs/safety.md."""
+    sections = [HEAD]
+    for fault in FAULTS:
+        rows = [cell for cell in cells if cell.fault == fault]
+        table = ["| stage | stood after | powered | the user saw | to go on |", "|---|---|---|---|---|"]
+        rows.sort(key=lambda cell: STAGES.index(cell.stage))
+        table += [f"| {c.stage} | {_time(c)} | {c.torque} | {_words(c)} | {c.mended} |" for c in rows]
+        sections.append(f"## {fault[0].upper()}{fault[1:]}\n\n" + "\n".join(table) + "\n")
+    PAGE.write_text("\n".join([*sections, FOOT.lstrip("\n")]), encoding="utf-8")
+
+
+def _time(cell: Cell) -> str:
+    if cell.stage == "connecting" and cell.fastest == 0.0:
+        return "did not move"
+    return f"{cell.seconds:.2f} s" + (" after *Stop*" if cell.went_on else "")
+
+
+def _words(cell: Cell) -> str:
+    if cell.fault == KILLED:
+        return "nothing, there was nobody left"
+    return re.sub(r"/dev/(pts/|tty)\w+", "/dev/ttyUSB0", cell.saw)
