@@ -1,8 +1,19 @@
 """Solvers for targets that arrive live: one interface, `Tracker.step(targets, dt)`, on any mechanism."""
 
+from robik.tracking.differential import DifferentialSettings, DifferentialTracker, RelativeTarget
 from robik.tracking.forward_dynamics import ForwardDynamicsTracker, TwinSettings
 from robik.tracking.state_based import StateBasedTracker
 from robik.tracking.targets import Target, Targets
 from robik.tracking.tracker import Tracker
 
-__all__ = ["ForwardDynamicsTracker", "StateBasedTracker", "Target", "Targets", "Tracker", "TwinSettings"]
+__all__ = [
+    "DifferentialSettings",
+    "DifferentialTracker",
+    "ForwardDynamicsTracker",
+    "RelativeTarget",
+    "StateBasedTracker",
+    "Target",
+    "Targets",
+    "Tracker",
+    "TwinSettings",
+]

@@ -9,9 +9,9 @@ from robik.errors import ClipError, MechanismError
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism.pose import Pose
 from robik.robots import load
-from robik.tracking import ForwardDynamicsTracker, StateBasedTracker, Target, Targets
+from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets
 
-TRACKERS = (StateBasedTracker, ForwardDynamicsTracker)
+TRACKERS = (StateBasedTracker, ForwardDynamicsTracker, DifferentialTracker)
 
 
 @pytest.fixture(scope="module", params=TRACKERS, ids=lambda kind: kind.__name__)

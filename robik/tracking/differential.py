@@ -1,0 +1,350 @@
+"""Differential inverse kinematics: each step is a small quadratic program over the robot's next velocity (Caron).
+
+    minimise over dy   Σ tasks ½ Σ w (J dy - K e)²  +  ½ (λ + Σ μ Σ w (K e)²) |dy|²
+    subject to         loops stay closed, and every coordinate within what `limits.py` lets it do
+
+The loops are equalities that hold by construction: the program is over the coordinates that lead (`kinematics/elimination.py`), where
+redundant rows have fallen out, and after the step the followers are pulled back onto the loops. So nothing drifts. Where no
+inequality is met, the optimum is one Cholesky factorization away; else DAQP, an active-set solver, finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import daqp
+import numpy as np
+from numba import njit
+
+from robik.errors import ClipError
+from robik.ik.dense import cholesky, solve_factored
+from robik.ik.solver import anchor
+from robik.ik.terms import Goals
+from robik.kinematics.assembly import pull_back
+from robik.kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
+from robik.kinematics.kernels import Placement, copy_placement, difference, move, new_placement
+from robik.mechanism.constraints import SLIDE
+from robik.mechanism.model import Mechanism
+from robik.mechanism.pose import IDENTITY, Pose
+from robik.structs import by_reference, referable
+from robik.tracking.limits import MotionLimits, velocity_range
+from robik.tracking.targets import WEIGHTS
+from robik.tracking.tasks import Tasks, linearise, quadratic
+from robik.tracking.tracker import Tracker
+
+LARGEST_TURN = 0.5  # rad in one step
+SMALLEST_SHARE = 1e-3  # of a step that does not come back onto the loops
+TIGHT = 1e-9  # by how much DAQP may pass a bound before the step is clipped to it
+UNBOUNDED = 1e30  # DAQP's infinity
+SOFT = 8  # DAQP's mark of a row that gives way where the rows contradict each other
+
+
+@dataclass(frozen=True)
+class RelativeTarget:
+    """Where a frame should be as seen from another frame of the robot: two hands that hold one box.
+
+    Attributes:
+        frame, other: names of frames or bodies.
+        pose: of `frame` in `other`'s coordinates.
+        weights: as a target's, position along `other`'s axes.
+    """
+
+    frame: str
+    other: str
+    pose: Pose = IDENTITY
+    weights: Any = WEIGHTS
+
+
+@dataclass(frozen=True)
+class DifferentialSettings:
+    """How the differential tracker follows.
+
+    Attributes:
+        gain: share K of a target's error that a step should take away, in (0, 1].
+        gains: by frame, where it is another; "com" names the centre of mass.
+        damping: Levenberg-Marquardt damping μ by task error.
+        least_damping: λ, of a robot without error; keeps every program strictly convex.
+        posture: (A,) actuator values that the robot prefers; those of the rest pose if left out.
+        posture_weight: by how much it prefers them; small, so that it only decides what the targets leave open.
+        relative: targets between the robot's own frames.
+        limits: of the actuators; the robot's own if left out.
+        limit_gain: share of the way to a joint's bound that one step may take, in (0, 1].
+
+    Raises:
+        ClipError: names the setting and what would be right.
+    """
+
+    gain: float = 1.0
+    gains: Mapping[str, float] = field(default_factory=dict)
+    damping: float = 0.5
+    least_damping: float = 1e-6
+    posture: np.ndarray | None = None
+    posture_weight: float = 1e-5
+    relative: tuple[RelativeTarget, ...] = ()
+    limits: MotionLimits | None = None
+    limit_gain: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, value in (("gain", self.gain), ("limit_gain", self.limit_gain), *self.gains.items()):
+            if not 0 < value <= 1:
+                raise ClipError(f"the gain {name!r} must be above 0 and at most 1, not {value}")
+        for name in ("damping", "posture_weight"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ClipError(f"{name} must be zero or more, not {getattr(self, name)}")
+        if not 0 < self.least_damping < np.inf:
+            raise ClipError(f"least_damping must be positive, for example 1e-6, not {self.least_damping}")
+
+
+@referable
+class Motion(NamedTuple):
+    """The program and its scratch, d degrees of freedom.
+
+    `e`: the loops' factors; `trial`: a placement; `low`, `high`, `speed`, `acceleration` (d,): bounds on coordinates and on how they
+    move; `velocity` (d,): of the step before; `leaders` (d,); `P` (d, d), `g`, `z` (d,): the program over the leaders and its answer;
+    `least`, `most` (d,): bounds on each leader's step, then on the followers' `rows` (d, d); `factor` (d, d), `shares`, `step`,
+    `correction` (d,) and `right` (rows,).
+    """
+
+    e: Elimination
+    trial: Placement
+    low: np.ndarray
+    high: np.ndarray
+    speed: np.ndarray
+    acceleration: np.ndarray
+    velocity: np.ndarray
+    leaders: np.ndarray
+    P: np.ndarray
+    g: np.ndarray
+    z: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    rows: np.ndarray
+    factor: np.ndarray
+    shares: np.ndarray
+    step: np.ndarray
+    correction: np.ndarray
+    right: np.ndarray
+
+
+class DifferentialTracker(Tracker):
+    """Follows targets by velocities.
+
+    Args:
+        mechanism: the robot.
+        settings: gains, damping, posture, limits; weights come with the targets.
+
+    Raises:
+        MechanismError: a relative target between unknown frames.
+        ClipError: limits or a posture for another number of actuators.
+    """
+
+    def __init__(self, mechanism: Mechanism, settings: DifferentialSettings = DifferentialSettings()):
+        self.settings = settings
+        self.limits = settings.limits or MotionLimits.of(mechanism)
+        actuators = len(mechanism.actuators)
+        for what, values in (("limits", self.limits.velocity), ("posture", settings.posture)):
+            if values is not None and np.shape(values) != (actuators,):
+                raise ClipError(f"robot {mechanism.name!r} has {actuators} actuators; the {what} are for {len(values)}")
+        super().__init__(mechanism)
+
+    def _forget(self) -> None:
+        self._motion = self._new_motion()
+        self._layout = ()
+
+    def _advance(self, goals: Goals, dt: float) -> float:
+        if goals is not self._laid_out:
+            self._tasks, self._laid_out = self._new_tasks(goals), goals
+        flat, motion = self.flat, self._motion
+        n, rows, inside = _program(flat, self.now, goals, self._tasks, motion, self.settings.least_damping, self.settings.limit_gain, dt)
+        if not inside:
+            self._solve(n, rows)
+        return _take_step(flat, self.now, motion, n, dt)
+
+    def _solve(self, n: int, rows: int) -> None:
+        """Into `z`: the program's optimum between its bounds."""
+        motion, total = self._motion, n + rows
+        program = (motion.P[:n, :n].copy(), motion.g[:n], motion.rows[:rows, :n].copy(), motion.most[:total], motion.least[:total])
+        sense = np.zeros(total, np.int32)
+        z, _, status, _ = daqp.solve(*program, sense, primal_tol=TIGHT)
+        if status != 1 and rows:
+            sense[n:] = SOFT
+            z, _, status, _ = daqp.solve(*program, sense, primal_tol=TIGHT)
+        motion.z[:n] = z if status > 0 else 0.0  # without an answer the robot brakes: nothing, brought between the bounds
+        np.clip(motion.z[:n], motion.least[:n], motion.most[:n], out=motion.z[:n])
+
+    def _new_motion(self) -> Any:
+        flat, d = self.flat, len(self.flat.before)
+        low, high = flat.lower.copy(), flat.upper.copy()
+        speed, acceleration = np.full(d, np.inf), np.full(d, np.inf)
+        for i, name in enumerate(self.mechanism.actuators):
+            if name in self.topology.dofs:
+                dof, sign = self.topology.dofs[name]
+                speed[dof], acceleration[dof] = self.limits.velocity[i], self.limits.acceleration[i]
+                ends = sorted((sign * self.limits.lower[i], sign * self.limits.upper[i]))
+                low[dof], high[dof] = max(low[dof], ends[0]), min(high[dof], ends[1])
+        square, row = (lambda: np.zeros((d, d))), (lambda: np.zeros(d))
+        self._laid_out: Any = None
+        self._tasks: Any = None
+        return by_reference(Motion(
+            e=new_elimination(flat), trial=new_placement(flat, self.now.q), low=low, high=high, speed=speed, acceleration=acceleration,
+            velocity=row(), leaders=np.zeros(d, np.int64), P=square(), g=row(), z=row(), least=np.zeros(2 * d), most=np.zeros(2 * d),
+            rows=square(), factor=square(), shares=row(), step=row(), correction=row(),
+            right=np.zeros(len(flat.row_kind) + len(flat.gear_leader)),
+        ))  # fmt: skip
+
+    def _new_tasks(self, goals: Goals) -> Any:
+        """Room for the goals' tasks, and after them those of the settings."""
+        s, d = self.settings, len(self.flat.before)
+        own, seen = [anchor(self.topology, r.frame) for r in s.relative], [anchor(self.topology, r.other) for r in s.relative]
+        goal_frames, t = len(goals.body), len(goals.body) + len(own)
+        names = [*(name for name, *_ in self._layout[:-1]), *(r.frame for r in s.relative), "com"]
+        world = np.tile(np.eye(3), (goal_frames, 1, 1))
+
+        def joined(first: np.ndarray, then: list, *shape: int) -> np.ndarray:
+            return np.concatenate([first, np.array(then, dtype=first.dtype).reshape(-1, *shape)])
+
+        posture, pull = self._posture()
+        return by_reference(Tasks(
+            body=joined(goals.body, [a[0] for a in own]), other=joined(np.zeros_like(goals.body), [a[0] for a in seen]),
+            point=joined(goals.point, [a[1] for a in own], 3), axes=joined(goals.axes, [a[2] for a in own], 3, 3),
+            other_point=joined(np.zeros((goal_frames, 3)), [a[1] for a in seen], 3),
+            other_axes=joined(world, [a[2] for a in seen], 3, 3),
+            position=joined(goals.position, [r.pose.position for r in s.relative], 3),
+            rotation=joined(goals.rotation, [r.pose.matrix for r in s.relative], 3, 3),
+            place_weight=joined(goals.position_weight, [r.weights.position for r in s.relative], 3),
+            turn_weight=joined(goals.orientation_weight, [r.weights.orientation for r in s.relative], 3),
+            gain=np.array([s.gains.get(name, s.gain) for name in names]), damping=np.full(t + 1, s.damping),
+            com=np.zeros(3), com_weight=goals.com_weight.copy(),
+            posture=posture, posture_pull=pull, posture_gain=np.array([s.gain]),
+            rows=np.zeros((6 * t + 3, d)), error=np.zeros(6 * t + 3), weight=np.zeros(6 * t + 3), pulls=np.zeros((3, d)),
+            turns=np.zeros((4, 3, 3)),
+        ))  # fmt: skip
+
+    def _posture(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates (d,) that the actuators prefer, and their weights."""
+        d = len(self.flat.before)
+        values = self._rest_values if self.settings.posture is None else self.settings.posture
+        posture, pull = np.zeros(d), np.zeros(d)
+        for name, value in zip(self.mechanism.actuators, values, strict=True):
+            if name in self.topology.dofs:
+                dof, sign = self.topology.dofs[name]
+                posture[dof], pull[dof] = sign * value, self.settings.posture_weight
+        return posture, pull
+
+
+@njit(cache=True)
+def _program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
+    """Sets up a step's program; returns (leaders, followers' rows, whether its optimum meets no bound and stands in `z` already)."""
+    for k in range(goals.body.shape[0]):
+        for i in range(3):
+            tasks.position[k, i] = goals.position[k, i]
+            for j in range(3):
+                tasks.rotation[k, i, j] = goals.rotation[k, i, j]
+    for i in range(3):
+        tasks.com[i] = goals.com[i]
+    e, leaders = motion.e, motion.leaders
+    eliminate(flat, now, e)
+    n, d = 0, leaders.shape[0]
+    for i in range(d):
+        if not e.follows[i]:
+            leaders[n] = i
+            n += 1
+    damping = least_damping + linearise(flat, now, tasks)
+    quadratic(flat, now, tasks, e, leaders, n, damping, motion.P, motion.g)
+    for a in range(n):
+        motion.least[a], motion.most[a] = _reach(flat, now, motion, leaders[a], limit_gain, dt)
+    rows = 0
+    for i in range(d):
+        if e.follows[i]:
+            low, high = _reach(flat, now, motion, i, limit_gain, dt)
+            if low > -1e20 or high < 1e20:
+                motion.least[n + rows], motion.most[n + rows] = low, high
+                row = motion.correction
+                row[:] = 0.0
+                row[i] = 1.0
+                reduce_gradient(flat, e, row)
+                for a in range(n):
+                    motion.rows[rows, a] = row[leaders[a]]
+                rows += 1
+    return n, rows, _unbounded(motion, n, rows)
+
+
+@njit(cache=True)
+def _reach(flat, now, motion, i, limit_gain, dt):
+    """Bounds on the step of degree of freedom i."""
+    at = flat.dof_q[i]
+    if at < 0:
+        return -1e30, 1e30
+    low, high = velocity_range(
+        now.q[at], motion.velocity[i], motion.low[i], motion.high[i], motion.speed[i], motion.acceleration[i], limit_gain, dt
+    )
+    return max(low * dt, -1e30), min(high * dt, 1e30)
+
+
+@njit(cache=True)
+def _unbounded(motion, n, rows):
+    """Solves P z = -g; whether that lies between all bounds."""
+    for a in range(n):
+        motion.z[a] = -motion.g[a]
+        for b in range(n):
+            motion.factor[a, b] = motion.P[a, b]
+    if not cholesky(motion.factor, n):
+        return False
+    solve_factored(motion.factor, motion.factor, n, True, motion.z, motion.shares)
+    for a in range(n):
+        if not motion.least[a] <= motion.z[a] <= motion.most[a]:
+            return False
+    for r in range(rows):
+        moved = 0.0
+        for a in range(n):
+            moved += motion.rows[r, a] * motion.z[a]
+        if not motion.least[n + r] <= moved <= motion.most[n + r]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _take_step(flat, now, motion, n, dt):
+    """Moves `now` by the step of the leaders, and back onto the loops; returns the closure residual.
+
+    A step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at all.
+    """
+    step, trial, scale = motion.step, motion.trial, 1.0
+    step[:] = 0.0
+    for a in range(n):
+        step[motion.leaders[a]] = motion.z[a]
+    extend(flat, motion.e, step)
+    for m in range(flat.kind.shape[0]):
+        if flat.kind[m] != SLIDE:
+            scale = min(scale, LARGEST_TURN / max(LARGEST_TURN, abs(step[flat.at_v[m]])))
+    while scale >= SMALLEST_SHARE:
+        copy_placement(now, trial)
+        move(flat, now.q, step, scale, trial.q)
+        residual = pull_back(flat, trial, motion.e, motion.correction, motion.right)
+        if residual <= flat.accepted[0] and not _passed(flat, now, trial, motion):
+            difference(flat, trial.q, now.q, motion.velocity)
+            for i in range(step.shape[0]):
+                motion.velocity[i] /= dt
+            copy_placement(trial, now)
+            return residual
+        eliminate(flat, now, motion.e)
+        scale *= 0.5
+    motion.velocity[:] = 0.0
+    residual = 0.0
+    for value in now.value:
+        residual = max(residual, abs(value))
+    return residual
+
+
+@njit(cache=True)
+def _passed(flat, now, trial, motion):
+    """Whether a coordinate went beyond a bound that it was within."""
+    for i in range(motion.low.shape[0]):
+        at = flat.dof_q[i]
+        if at >= 0:
+            q, before = trial.q[at], now.q[at]
+            if q > max(motion.high[i], before) + 1e-12 or q < min(motion.low[i], before) - 1e-12:
+                return True
+    return False

@@ -1,0 +1,87 @@
+"""How fast a robot may move, and how fast towards the ends of its joints.
+
+A coordinate at a distance g from its bound may take at most K g of it in a step, with the limit gain K in (0, 1] (Kanoun, 2011);
+and, where its acceleration a is limited, go no faster than it can still brake:
+
+    v Δt + v² / (2 a) ≤ g        ⇔        v ≤ a (√(Δt² + 2 g / a) - Δt)
+
+A coordinate that keeps to this can always keep to it in the next step: braking by a Δt leaves v² / (2 a) ≤ g true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite, pi, sqrt
+
+import numpy as np
+from numba import njit
+
+from robik.errors import ClipError
+from robik.mechanism.model import Mechanism
+
+RISE = 0.15  # s from rest to full speed
+SPEED = 2 * pi  # rad/s or m/s of a motor whose speed is not known
+
+
+@dataclass(frozen=True)
+class MotionLimits:
+    """What actuators may do, in the order of `Mechanism.actuators`.
+
+    Attributes:
+        lower, upper: (A,) positions [rad or m]; infinite for none.
+        velocity: (A,) [rad/s or m/s].
+        acceleration: (A,) [rad/s² or m/s²].
+
+    Raises:
+        ClipError: a shape that is wrong, or a bound that is not positive.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper", "velocity", "acceleration"):
+            values = np.array(getattr(self, name), dtype=float)
+            if values.shape != np.shape(self.velocity):
+                raise ClipError(f"motion limits need as many values of {name} as of velocity, not {values.shape}")
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+        if not (np.all(self.velocity > 0) and np.all(self.acceleration > 0) and np.all(self.lower <= self.upper)):
+            raise ClipError("velocities and accelerations must be positive, and positions run from low to high")
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, rise: float = RISE) -> MotionLimits:
+        """A robot's own: its joints' limits and speeds, and the acceleration that reaches full speed within `rise` [s]."""
+        if not (isfinite(rise) and rise > 0):
+            raise ClipError(f"the time to full speed must be a positive number of seconds, not {rise}")
+        limits = np.array([limit for joint in mechanism.actuated for limit in joint.limits], dtype=float).reshape(-1, 2)
+        speed = np.array([j.velocity_limit if isfinite(j.velocity_limit) else SPEED for j in mechanism.actuated for _ in j.motions])
+        return cls(limits[:, 0], limits[:, 1], speed, speed / rise)
+
+
+@njit(cache=True)
+def approach(gap, dt, gain, acceleration):
+    """The highest velocity towards a bound that is `gap` away; none where it is passed already."""
+    if gap <= 0.0:
+        return 0.0
+    fastest = gain * gap / dt
+    if acceleration < np.inf:
+        fastest = min(fastest, acceleration * (sqrt(dt * dt + 2.0 * gap / acceleration) - dt))
+    return fastest
+
+
+@njit(cache=True)
+def velocity_range(q, v, lower, upper, speed, acceleration, gain, dt):
+    """Lowest and highest velocity of a coordinate at q that moves at v.
+
+    Where the bounds contradict each other, the acceleration's wins over the limit gain's and the speed's."""
+    low = max(-speed, -approach(q - lower, dt, gain, acceleration))
+    high = min(speed, approach(upper - q, dt, gain, acceleration))
+    if acceleration < np.inf:
+        change = acceleration * dt
+        low, high = max(low, v - change), min(high, v + change)
+        if low > high:
+            low = high = v - change if v > 0.0 else v + change
+    return low, high

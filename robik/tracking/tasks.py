@@ -1,0 +1,242 @@
+"""Tasks of the differential tracker: what a step should bring, as rows that are linear in it.
+
+A task has an error e, a Jacobian J of what it measures, weights w and a gain K in (0, 1]: a step dy of the robot's degrees of
+freedom should bring J dy = K e, so it minimises ½ Σ w (J dy - K e)². K = 0.5 asks to halve the error in each step. To this each
+task adds Levenberg-Marquardt damping, ½ μ Σ w (K e)² |dy|², so that far from its target the robot takes small steps (Sugihara, 2011).
+
+    place   e = R_oᵀ (p̂ - p)            where frame p should be, seen from frame o (or the world); weights along o's axes
+    turn    e = axes · log(R̂ Rᵀ)        the turn that is missing, about the frame's own axes
+    com     e = ĉ - c
+    posture e = q̂ - q                   per coordinate
+"""
+
+from __future__ import annotations
+
+from math import atan2, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from robik.kinematics.elimination import reduce_gradient
+from robik.kinematics.kernels import rotate
+from robik.kinematics.rotations import cross, multiply
+from robik.structs import referable
+
+
+@referable
+class Tasks(NamedTuple):
+    """Tasks in compiled form: t frames, d degrees of freedom, six rows a frame and three for the centre of mass.
+
+    `body`, `other` (t,): the bodies of a frame and of what it is seen from, 0 for the world; `point`, `other_point` (t, 3), `axes`,
+    `other_axes` (t, 3, 3): where the frames sit on them; `position` (t, 3), `rotation` (t, 3, 3): the target, seen from the other
+    frame; `place_weight`, `turn_weight` (t, 3); `gain`, `damping` (t + 1,), the centre of mass's last; `com`, `com_weight` (3,);
+    `posture`, `posture_pull` (d,): the coordinates wanted and their weights, `posture_gain` (1,).
+    `rows` (6 t + 3, d), `error`, `weight` (6 t + 3,): J, K e, w. `pulls` (3, d) and `turns` (4, 3, 3) are scratch.
+    """
+
+    body: np.ndarray
+    other: np.ndarray
+    point: np.ndarray
+    axes: np.ndarray
+    other_point: np.ndarray
+    other_axes: np.ndarray
+    position: np.ndarray
+    rotation: np.ndarray
+    place_weight: np.ndarray
+    turn_weight: np.ndarray
+    gain: np.ndarray
+    damping: np.ndarray
+    com: np.ndarray
+    com_weight: np.ndarray
+    posture: np.ndarray
+    posture_pull: np.ndarray
+    posture_gain: np.ndarray
+    rows: np.ndarray
+    error: np.ndarray
+    weight: np.ndarray
+    pulls: np.ndarray
+    turns: np.ndarray
+
+
+@njit(cache=True)
+def _add(flat, now, b, sign, mx, my, mz, fx, fy, fz, row):
+    """Adds to a row what the wrench (moment, force) reads off the screws that move body b."""
+    i = flat.tip[b]
+    while i >= 0:
+        w, v = now.omega[i], now.v[i]
+        row[i] += sign * (w[0] * mx + w[1] * my + w[2] * mz + v[0] * fx + v[1] * fy + v[2] * fz)
+        i = flat.before[i]
+
+
+@njit(cache=True)
+def turn_between(A, B, t):
+    """Writes into t (3,) the rotation vector that takes the orientation A to B, both (3, 3)."""
+    trace = 0.0
+    for i in range(3):
+        for k in range(3):
+            trace += A[i, k] * B[i, k]
+    x = y = z = 0.0
+    for k in range(3):
+        x += A[1, k] * B[2, k] - A[2, k] * B[1, k]
+        y += A[2, k] * B[0, k] - A[0, k] * B[2, k]
+        z += A[0, k] * B[1, k] - A[1, k] * B[0, k]
+    s = sqrt(x * x + y * y + z * z)  # 2 sin of the angle; the trace is 1 + 2 cos
+    if s > 1e-6 or trace > 0.0:
+        f = 0.5 if s < 1e-9 else atan2(s, trace - 1.0) / s
+        t[0], t[1], t[2] = f * x, f * y, f * z
+        return
+    best, widest = 0, -2.0  # half a turn: its axis is the column of B Aᵀ + 1 that is longest
+    for j in range(3):
+        diagonal = 0.0
+        for k in range(3):
+            diagonal += B[j, k] * A[j, k]
+        if diagonal > widest:
+            best, widest = j, diagonal
+    length = 0.0
+    for i in range(3):
+        t[i] = 1.0 if i == best else 0.0
+        for k in range(3):
+            t[i] += B[i, k] * A[best, k]
+        length += t[i] * t[i]
+    for i in range(3):
+        t[i] *= np.pi / sqrt(length)
+
+
+@njit(cache=True)
+def _missing_turn(weights, now_axes, wanted, t):
+    """Into t (3,): the turn from the axes to those wanted. Where one axis alone counts, the shortest that brings that one home."""
+    counted, only = 0, 0
+    for a in range(3):
+        if weights[a] > 0.0:
+            counted, only = counted + 1, a
+    if counted != 1:
+        turn_between(now_axes, wanted, t)
+        return
+    x, y, z = cross(now_axes[0, only], now_axes[1, only], now_axes[2, only], wanted[0, only], wanted[1, only], wanted[2, only])
+    s, c = sqrt(x * x + y * y + z * z), 0.0
+    for k in range(3):
+        c += now_axes[k, only] * wanted[k, only]
+    if s < 1e-9 and c < 0.0:  # turned right over: about any other axis
+        x, y, z, s = now_axes[0, (only + 1) % 3], now_axes[1, (only + 1) % 3], now_axes[2, (only + 1) % 3], 1.0
+        t[0], t[1], t[2] = np.pi * x, np.pi * y, np.pi * z
+        return
+    f = 1.0 if s < 1e-9 else atan2(s, c) / s
+    t[0], t[1], t[2] = f * x, f * y, f * z
+
+
+@njit(cache=True)
+def _frame_rows(flat, now, tasks, k):
+    """The six rows of frame task k."""
+    b, o = tasks.body[k], tasks.other[k]
+    own, seen, wanted, turn = tasks.turns[0], tasks.turns[1], tasks.turns[2], tasks.turns[3, 0]
+    multiply(now.R[b], tasks.axes[k], own)
+    multiply(now.R[o], tasks.other_axes[k], seen)
+    multiply(seen, tasks.rotation[k], wanted)
+    _missing_turn(tasks.turn_weight[k], own, wanted, turn)
+    px, py, pz = rotate(now.R[b], tasks.point[k])
+    px, py, pz = px + now.c[b, 0], py + now.c[b, 1], pz + now.c[b, 2]
+    gx, gy, gz = rotate(seen, tasks.position[k])
+    ox, oy, oz = rotate(now.R[o], tasks.other_point[k])
+    ex, ey, ez = gx + ox + now.c[o, 0] - px, gy + oy + now.c[o, 1] - py, gz + oz + now.c[o, 2] - pz
+    sway = tasks.turn_weight[k]
+    for a in range(3):
+        i, weight = 6 * k + a, tasks.place_weight[k, a]
+        tasks.weight[i] = weight
+        if weight > 0.0:
+            x, y, z = seen[0, a], seen[1, a], seen[2, a]
+            tasks.error[i] = tasks.gain[k] * (x * ex + y * ey + z * ez)
+            mx, my, mz = cross(px, py, pz, x, y, z)
+            _add(flat, now, b, 1.0, mx, my, mz, x, y, z, tasks.rows[i])
+            _add(flat, now, o, -1.0, mx, my, mz, x, y, z, tasks.rows[i])
+        i, weight = i + 3, sway[(a + 1) % 3] + sway[(a + 2) % 3]  # a turn about one axis moves the other two
+        tasks.weight[i] = weight
+        if weight > 0.0:
+            x, y, z = own[0, a], own[1, a], own[2, a]
+            tasks.error[i] = tasks.gain[k] * (x * turn[0] + y * turn[1] + z * turn[2])
+            _add(flat, now, b, 1.0, x, y, z, 0.0, 0.0, 0.0, tasks.rows[i])
+            _add(flat, now, o, -1.0, x, y, z, 0.0, 0.0, 0.0, tasks.rows[i])
+
+
+@njit(cache=True)
+def _com_rows(flat, now, tasks, first):
+    """The three rows of the centre of mass."""
+    mx = my = mz = 0.0
+    for b in range(1, flat.parent.shape[0]):
+        m, c = flat.mass[b], now.c[b]
+        mx, my, mz = mx + m * c[0], my + m * c[1], mz + m * c[2]
+        if m > 0.0:
+            i = flat.tip[b]
+            while i >= 0:
+                w, v = now.omega[i], now.v[i]
+                x, y, z = cross(w[0], w[1], w[2], c[0], c[1], c[2])
+                tasks.rows[first, i] += m * (x + v[0])
+                tasks.rows[first + 1, i] += m * (y + v[1])
+                tasks.rows[first + 2, i] += m * (z + v[2])
+                i = flat.before[i]
+    gain = tasks.gain[tasks.body.shape[0]]
+    tasks.error[first] = gain * (tasks.com[0] - mx)
+    tasks.error[first + 1] = gain * (tasks.com[1] - my)
+    tasks.error[first + 2] = gain * (tasks.com[2] - mz)
+
+
+@njit(cache=True)
+def linearise(flat, now, tasks):
+    """Fills rows, errors and weights at a placement; returns the Levenberg-Marquardt damping Σ μ Σ w (K e)²."""
+    t = tasks.body.shape[0]
+    tasks.rows[:] = 0.0
+    tasks.error[:] = 0.0
+    for k in range(t):
+        _frame_rows(flat, now, tasks, k)
+    has_com = False
+    for a in range(3):
+        tasks.weight[6 * t + a] = tasks.com_weight[a]
+        has_com = has_com or tasks.com_weight[a] > 0.0
+    if has_com:
+        _com_rows(flat, now, tasks, 6 * t)
+    damping = 0.0
+    for i in range(6 * t + 3):
+        damping += tasks.damping[i // 6] * tasks.weight[i] * tasks.error[i] * tasks.error[i]
+    return damping
+
+
+@njit(cache=True)
+def quadratic(flat, now, tasks, e, leaders, n, damping, P, g):
+    """P (n, n) and g (n,) of ½ zᵀ P z + gᵀ z, the tasks' cost over a step z of the leading degrees of freedom.
+
+    `damping` weighs the squares of all degrees of freedom's steps.
+    """
+    P[:n, :n] = 0.0
+    g[:n] = 0.0
+    for i in range(tasks.rows.shape[0]):
+        if tasks.weight[i] > 0.0:
+            reduce_gradient(flat, e, tasks.rows[i])
+            _accumulate(tasks.rows[i], tasks.weight[i], tasks.error[i], leaders, n, P, g)
+    pull, wanted, row = tasks.pulls[0], tasks.pulls[1], tasks.pulls[2]
+    for m in range(pull.shape[0]):
+        pull[m], wanted[m], at = damping + tasks.posture_pull[m], 0.0, flat.dof_q[m]
+        if tasks.posture_pull[m] > 0.0:
+            wanted[m] = tasks.posture_pull[m] / pull[m] * tasks.posture_gain[0] * (tasks.posture[m] - now.q[at])
+        if e.follows[m]:
+            row[:] = 0.0
+            row[m] = 1.0
+            reduce_gradient(flat, e, row)
+            _accumulate(row, pull[m], wanted[m], leaders, n, P, g)
+    for a in range(n):
+        i = leaders[a]
+        P[a, a] += pull[i]
+        g[a] -= pull[i] * wanted[i]
+    for a in range(n):
+        for b in range(a):
+            P[b, a] = P[a, b]
+
+
+@njit(cache=True)
+def _accumulate(row, weight, wanted, leaders, n, P, g):
+    """Adds ½ weight (row · z - wanted)² to the lower half of P and to g."""
+    for a in range(n):
+        x = weight * row[leaders[a]]
+        if x != 0.0:
+            g[a] -= x * wanted
+            for b in range(a + 1):
+                P[a, b] += x * row[leaders[b]]
