@@ -206,7 +206,7 @@ class DifferentialTracker(Tracker):
             return np.concatenate([first, np.array(then, dtype=first.dtype).reshape(-1, *shape)])
 
         posture, pull = self._posture()
-        return by_reference(Tasks(
+        tasks = by_reference(Tasks(
             body=joined(goals.body, [a[0] for a in own]), other=joined(np.zeros_like(goals.body), [a[0] for a in seen]),
             point=joined(goals.point, [a[1] for a in own], 3), axes=joined(goals.axes, [a[2] for a in own], 3, 3),
             other_point=joined(np.zeros((goal_frames, 3)), [a[1] for a in seen], 3),
@@ -218,9 +218,13 @@ class DifferentialTracker(Tracker):
             gain=np.array([s.gains.get(name, s.gain) for name in names]), damping=np.full(t + 1, s.damping),
             com=np.zeros(3), com_weight=goals.com_weight.copy(),
             posture=posture, posture_pull=pull, posture_gain=np.array([s.gain]),
-            rows=np.zeros((6 * t + 3, d)), error=np.zeros(6 * t + 3), weight=np.zeros(6 * t + 3), pulls=np.zeros((3, d)),
-            turns=np.zeros((4, 3, 3)),
+            last_position=np.zeros((t, 3)), last_rotation=np.zeros((t, 3, 3)), last_com=np.zeros(3),
+            rows=np.zeros((6 * t + 3, d)), error=np.zeros(6 * t + 3), moved=np.zeros(6 * t + 3), weight=np.zeros(6 * t + 3),
+            pulls=np.zeros((3, d)), turns=np.zeros((5, 3, 3)),
         ))  # fmt: skip
+        _take(goals, tasks)
+        _remember(tasks)
+        return tasks
 
     def _posture(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (d,) that the actuators prefer, and their weights."""
@@ -237,13 +241,7 @@ class DifferentialTracker(Tracker):
 @njit(cache=True)
 def _program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
     """Sets up a step's program; returns (leaders, followers' rows, whether its optimum meets no bound and stands in `z` already)."""
-    for k in range(goals.body.shape[0]):
-        for i in range(3):
-            tasks.position[k, i] = goals.position[k, i]
-            for j in range(3):
-                tasks.rotation[k, i, j] = goals.rotation[k, i, j]
-    for i in range(3):
-        tasks.com[i] = goals.com[i]
+    _take(goals, tasks)
     e, leaders = motion.e, motion.leaders
     eliminate(flat, now, e)
     n, d = 0, leaders.shape[0]
@@ -252,7 +250,8 @@ def _program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
             leaders[n] = i
             n += 1
     damping = least_damping + linearise(flat, now, tasks)
-    quadratic(flat, now, tasks, e, leaders, n, damping, motion.P, motion.g)
+    quadratic(flat, now, tasks, e, leaders, n, damping, motion.acceleration, dt, motion.P, motion.g)
+    _remember(tasks)
     for a in range(n):
         motion.least[a], motion.most[a] = _reach(flat, now, motion, leaders[a], limit_gain, dt)
     rows = 0
@@ -269,6 +268,28 @@ def _program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
                     motion.rows[rows, a] = row[leaders[a]]
                 rows += 1
     return n, rows, _unbounded(motion, n, rows)
+
+
+@njit(cache=True)
+def _take(goals, tasks):
+    """The goals' targets as the tasks'."""
+    for i in range(3):
+        tasks.com[i] = goals.com[i]
+        for k in range(goals.body.shape[0]):
+            tasks.position[k, i] = goals.position[k, i]
+            for j in range(3):
+                tasks.rotation[k, i, j] = goals.rotation[k, i, j]
+
+
+@njit(cache=True)
+def _remember(tasks):
+    """The tasks' targets are those of the step before from now on."""
+    for i in range(3):
+        tasks.last_com[i] = tasks.com[i]
+        for k in range(tasks.body.shape[0]):
+            tasks.last_position[k, i] = tasks.position[k, i]
+            for j in range(3):
+                tasks.last_rotation[k, i, j] = tasks.rotation[k, i, j]
 
 
 @njit(cache=True)

@@ -8,6 +8,10 @@ task adds Levenberg-Marquardt damping, ½ μ Σ w (K e)² |dy|², so that far fr
     turn    e = axes · log(R̂ Rᵀ)        the turn that is missing, about the frame's own axes
     com     e = ĉ - c
     posture e = q̂ - q                   per coordinate
+
+Where motors accelerate only so fast, a robot that goes for the whole error at once arrives too fast and swings about its target. So a row
+asks for no more than what the target itself moved since the last step, and on top of it a speed from which the motors can brake
+before the rest of the error is used up.
 """
 
 from __future__ import annotations
@@ -22,6 +26,9 @@ from robik.kinematics.elimination import reduce_gradient
 from robik.kinematics.kernels import rotate
 from robik.kinematics.rotations import cross, multiply
 from robik.structs import referable
+from robik.tracking.limits import approach
+
+BRAKES = 0.3  # share of the motors' acceleration that one row may count on: others brake with the same motors
 
 
 @referable
@@ -31,8 +38,10 @@ class Tasks(NamedTuple):
     `body`, `other` (t,): the bodies of a frame and of what it is seen from, 0 for the world; `point`, `other_point` (t, 3), `axes`,
     `other_axes` (t, 3, 3): where the frames sit on them; `position` (t, 3), `rotation` (t, 3, 3): the target, seen from the other
     frame; `place_weight`, `turn_weight` (t, 3); `gain`, `damping` (t + 1,), the centre of mass's last; `com`, `com_weight` (3,);
-    `posture`, `posture_pull` (d,): the coordinates wanted and their weights, `posture_gain` (1,).
-    `rows` (6 t + 3, d), `error`, `weight` (6 t + 3,): J, K e, w. `pulls` (3, d) and `turns` (4, 3, 3) are scratch.
+    `posture`, `posture_pull` (d,): the coordinates wanted and their weights, `posture_gain` (1,). `last_position` (t, 3),
+    `last_rotation` (t, 3, 3), `last_com` (3,): the targets of the step before.
+    `rows` (6 t + 3, d), `error`, `moved`, `weight` (6 t + 3,): J, K e, what of e the target moved since the last
+    step, w. `pulls` (3, d) and `turns` (5, 3, 3) are scratch.
     """
 
     body: np.ndarray
@@ -52,8 +61,12 @@ class Tasks(NamedTuple):
     posture: np.ndarray
     posture_pull: np.ndarray
     posture_gain: np.ndarray
+    last_position: np.ndarray
+    last_rotation: np.ndarray
+    last_com: np.ndarray
     rows: np.ndarray
     error: np.ndarray
+    moved: np.ndarray
     weight: np.ndarray
     pulls: np.ndarray
     turns: np.ndarray
@@ -129,11 +142,13 @@ def _missing_turn(weights, now_axes, wanted, t):
 def _frame_rows(flat, now, tasks, k):
     """The six rows of frame task k."""
     b, o = tasks.body[k], tasks.other[k]
-    own, seen, wanted, turn = tasks.turns[0], tasks.turns[1], tasks.turns[2], tasks.turns[3, 0]
+    own, seen, wanted, turn, turned = tasks.turns[0], tasks.turns[1], tasks.turns[2], tasks.turns[3, 0], tasks.turns[3, 1]
     multiply(now.R[b], tasks.axes[k], own)
     multiply(now.R[o], tasks.other_axes[k], seen)
     multiply(seen, tasks.rotation[k], wanted)
     _missing_turn(tasks.turn_weight[k], own, wanted, turn)
+    multiply(seen, tasks.last_rotation[k], tasks.turns[4])
+    _missing_turn(tasks.turn_weight[k], tasks.turns[4], wanted, turned)
     px, py, pz = rotate(now.R[b], tasks.point[k])
     px, py, pz = px + now.c[b, 0], py + now.c[b, 1], pz + now.c[b, 2]
     gx, gy, gz = rotate(seen, tasks.position[k])
@@ -146,6 +161,7 @@ def _frame_rows(flat, now, tasks, k):
         if weight > 0.0:
             x, y, z = seen[0, a], seen[1, a], seen[2, a]
             tasks.error[i] = tasks.gain[k] * (x * ex + y * ey + z * ez)
+            tasks.moved[i] = tasks.position[k, a] - tasks.last_position[k, a]
             mx, my, mz = cross(px, py, pz, x, y, z)
             _add(flat, now, b, 1.0, mx, my, mz, x, y, z, tasks.rows[i])
             _add(flat, now, o, -1.0, mx, my, mz, x, y, z, tasks.rows[i])
@@ -154,6 +170,7 @@ def _frame_rows(flat, now, tasks, k):
         if weight > 0.0:
             x, y, z = own[0, a], own[1, a], own[2, a]
             tasks.error[i] = tasks.gain[k] * (x * turn[0] + y * turn[1] + z * turn[2])
+            tasks.moved[i] = x * turned[0] + y * turned[1] + z * turned[2]
             _add(flat, now, b, 1.0, x, y, z, 0.0, 0.0, 0.0, tasks.rows[i])
             _add(flat, now, o, -1.0, x, y, z, 0.0, 0.0, 0.0, tasks.rows[i])
 
@@ -178,6 +195,8 @@ def _com_rows(flat, now, tasks, first):
     tasks.error[first] = gain * (tasks.com[0] - mx)
     tasks.error[first + 1] = gain * (tasks.com[1] - my)
     tasks.error[first + 2] = gain * (tasks.com[2] - mz)
+    for a in range(3):
+        tasks.moved[first + a] = tasks.com[a] - tasks.last_com[a]
 
 
 @njit(cache=True)
@@ -201,17 +220,27 @@ def linearise(flat, now, tasks):
 
 
 @njit(cache=True)
-def quadratic(flat, now, tasks, e, leaders, n, damping, P, g):
+def quadratic(flat, now, tasks, e, leaders, n, damping, acceleration, dt, P, g):
     """P (n, n) and g (n,) of ½ zᵀ P z + gᵀ z, the tasks' cost over a step z of the leading degrees of freedom.
 
-    `damping` weighs the squares of all degrees of freedom's steps.
+    `damping` weighs the squares of all degrees of freedom's steps; `acceleration` (d,) is what each has.
     """
     P[:n, :n] = 0.0
     g[:n] = 0.0
     for i in range(tasks.rows.shape[0]):
         if tasks.weight[i] > 0.0:
-            reduce_gradient(flat, e, tasks.rows[i])
-            _accumulate(tasks.rows[i], tasks.weight[i], tasks.error[i], leaders, n, P, g)
+            row, moved = tasks.rows[i], tasks.moved[i]
+            reduce_gradient(flat, e, row)
+            brakes = 0.0
+            for a in range(n):
+                if acceleration[leaders[a]] < np.inf:
+                    brakes += abs(row[leaders[a]]) * acceleration[leaders[a]]
+            wanted = tasks.error[i]
+            if brakes > 0.0:
+                rest = abs(wanted / tasks.gain[i // 6] - moved)
+                fastest = dt * approach(rest, dt, 1.0, BRAKES * brakes)
+                wanted = min(max(wanted, min(moved, 0.0) - fastest), max(moved, 0.0) + fastest)
+            _accumulate(row, tasks.weight[i], wanted, leaders, n, P, g)
     pull, wanted, row = tasks.pulls[0], tasks.pulls[1], tasks.pulls[2]
     for m in range(pull.shape[0]):
         pull[m], wanted[m], at = damping + tasks.posture_pull[m], 0.0, flat.dof_q[m]
