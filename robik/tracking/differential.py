@@ -151,6 +151,8 @@ class DifferentialTracker(Tracker):
 
     def _forget(self) -> None:
         self._motion = self._new_motion()
+        self._laid_out: Any = None
+        self._tasks: Any = None
         self._layout = ()
 
     def _advance(self, goals: Goals, dt: float) -> float:
@@ -185,8 +187,6 @@ class DifferentialTracker(Tracker):
                 ends = sorted((sign * self.limits.lower[i], sign * self.limits.upper[i]))
                 low[dof], high[dof] = max(low[dof], ends[0]), min(high[dof], ends[1])
         square, row = (lambda: np.zeros((d, d))), (lambda: np.zeros(d))
-        self._laid_out: Any = None
-        self._tasks: Any = None
         return by_reference(Motion(
             e=new_elimination(flat), trial=new_placement(flat, self.now.q), low=low, high=high, speed=speed, acceleration=acceleration,
             velocity=row(), leaders=np.zeros(d, np.int64), P=square(), g=row(), z=row(), least=np.zeros(2 * d), most=np.zeros(2 * d),

@@ -137,11 +137,11 @@ class Tracker(ABC):
 
     def _state(self) -> tuple[np.ndarray, np.ndarray]:
         """State frames: (1, n, 3) and (1, n, 4)."""
-        quaternion = np.zeros((1, len(self.topology.order), 4))
+        quaternion = np.zeros((1, self.flat.bodies, 4))
         quaternion[..., 0] = 1.0
         for b in range(quaternion.shape[1]):
             matrix_to_quaternion(self.now.R[b + 1], quaternion[0, b])
-        return self.now.c[None, 1:], quaternion
+        return self.now.c[None, 1 : self.flat.bodies + 1], quaternion
 
     def _read_values(self) -> np.ndarray:
         """Actuator values (A,) at `now`, without jumps from `values`."""
