@@ -11,6 +11,7 @@ from robik.formats import import_robot, load_robot, mjcf, save_robot
 from robik.formats.imported import Notes
 from robik.formats.open_robot import OpenRobot
 from robik.kinematics.mobility import inspect
+from robik.mechanism.pose import matrix_quaternion
 from tests.formats.mujoco_judge import Judge, inertia_matrix
 
 # Robot → joints with motion in MuJoCo's count, loops, mobility, motors.
@@ -175,3 +176,192 @@ def test_the_mass_of_shapes_is_mujocos(shape: str, tmp_path: Path) -> None:
     geoms = f'<geom {SHAPES[shape]}/><geom type="sphere" size="0.1" pos="0 0 3"/>'
     path = write(tmp_path, f'<body name="a"><freejoint name="f"/>{geoms}</body>', asset(SHAPES[shape]))
     compare_with_mujoco(path, 1, 1e-6 if "mesh" in SHAPES[shape] else 1e-9)
+
+
+# Single statements of the format, each also read by MuJoCo
+
+LUMP = '<geom type="box" size="0.1 0.2 0.3" mass="1"/>'
+STATEMENTS = {
+    "several joints": f"""<body name="a" pos="1 2 3" euler="10 20 30">{LUMP}
+        <joint name="s" type="slide" axis="1 1 0" pos="1 0 0"/><joint name="h" axis="0 1 1" pos="0.1 0.2 0.3"/>
+        <joint name="t" type="slide" axis="1 2 0"/><joint name="b" type="ball" pos="0 0 0.5"/></body>""",
+    "references": f"""<body name="a" pos="1 2 3">{LUMP}<joint name="h" axis="0 1 1" pos="0.1 0.2 0.3" ref="40" springref="10"/>
+        <body name="b" euler="0 0 90">{LUMP}<joint name="s" type="slide" axis="1 0 2" ref="0.3"/></body></body>""",
+    "frames": f"""<frame pos="1 0 0" euler="0 90 0"><body name="a" pos="0 1 0"><frame euler="45 0 0" pos="0 0 1">
+        <geom type="box" size="0.1 0.2 0.3"/><joint name="h" axis="1 0 0" pos="1 0 0"/><site name="tip" pos="0 0 1"/></frame>
+        <frame pos="2 0 0"><frame zaxis="1 0 0"><body name="b">{LUMP}<joint name="k"/></body></frame></frame></body></frame>""",
+    "no joint": f'<body name="a" pos="1 0 0"><joint name="h"/>{LUMP}<body name="b" pos="0 1 0" quat="2 0 0 1">{LUMP}</body></body>',
+    "free": f'<body name="a" pos="1 0 0" euler="30 0 10"><freejoint name="f"/>{LUMP}<body name="b"><joint name="h"/>{LUMP}</body></body>',
+    "inertials": """<body name="a"><joint name="h"/><inertial pos="1 2 3" mass="2" diaginertia="1 2 2.5" euler="30 20 10"/>
+        <body name="b"><joint name="k"/><inertial pos="1 0 0" mass="2" fullinertia="1 2 2.5 0.1 0.2 -0.1"/></body></body>""",
+}
+COMPILERS = ["", 'angle="radian"', 'eulerseq="ZYX"', 'eulerseq="yxy"', 'inertiafromgeom="true"', 'boundmass="1.5" boundinertia="0.3"',
+             'balanceinertia="true"', 'settotalmass="10"', 'boundmass="0.1"']  # fmt: skip
+
+
+BOTH = [(s, c) for s in STATEMENTS for c in COMPILERS if s != "inertials" or "fromgeom" not in c]  # those bodies have no geoms
+
+
+@pytest.mark.parametrize(("statement", "compiler"), BOTH)
+def test_statements_are_read_as_mujoco_reads_them(statement: str, compiler: str, tmp_path: Path) -> None:
+    compare_with_mujoco(write(tmp_path, STATEMENTS[statement], compiler=compiler), 2)
+
+
+EQUALITIES = {
+    "connect": '<connect name="e" body1="b" body2="d" anchor="0.1 0.2 0.3"/>',
+    "connect to the world": '<connect body1="b" anchor="0.1 0.2 0.3"/>',
+    "connect sites": '<connect site1="p" site2="q"/>',
+    "weld": '<weld body1="b" body2="d" anchor="0.1 0.2 0.3"/>',
+    "weld by relpose": '<weld body1="b" body2="d" relpose="0.3 0.1 0.2 0.9 0.1 0 0.3" anchor="0.05 0.06 0.07"/>',
+    "weld sites": '<weld site1="p" site2="q"/>',
+    "weld a point": '<weld body1="b" body2="d" anchor="0.1 0.2 0.3" torquescale="0"/>',
+    "joint": '<joint joint1="h" joint2="k"/>',
+    "polynomial": '<joint joint1="h" joint2="s" polycoef="0.1 0.5 -0.3 0.2 0.7"/>',
+    "inactive": '<connect body1="b" body2="d" anchor="0.1 0.2 0.3" active="false"/>',
+}
+
+
+@pytest.mark.parametrize("equality", EQUALITIES)
+def test_equalities_are_open_by_what_mujoco_says(equality: str, tmp_path: Path) -> None:
+    bodies = f"""<body name="a" pos="1 0 0.2" euler="0 20 0"><joint name="h" axis="0 1 0" ref="30"/>{LUMP}
+        <body name="b" pos="0 0 1"><joint name="k" ref="-20"/>{LUMP}<site name="p" pos="0.1 0.3 0" euler="10 0 0"/></body></body>
+        <body name="c"><joint name="s" type="slide" axis="1 0 1" ref="0.4"/>{LUMP}
+        <body name="d" pos="0 0 1"><joint name="l" axis="1 0 0"/>{LUMP}<site name="q" pos="0.2 0 0"/></body></body>"""
+    path = write(tmp_path, bodies, f"<equality>{EQUALITIES[equality]}</equality>")
+    compare_with_mujoco(path)
+    robot, judge = as_stored(path), Judge(path)
+    qpos = judge.random(np.random.default_rng(2))
+    judge.place(qpos)
+    now = robot.placed(judge.coordinates(qpos, robot))
+    for joint in robot.closers:
+        if joint.type == "fixed":  # MuJoCo's rows of a turn: its quaternion's vector, which is half the sine
+            Ra, _, Rb, _ = robot.joint_frames(joint, now)
+            assert np.linalg.norm(judge.open_by()[3:6]) == pytest.approx(np.linalg.norm(matrix_quaternion(Ra.T @ Rb)[1:]), abs=1e-9)
+
+
+FOURBAR = f"""<body name="crank"><joint name="a" axis="0 1 0"/>{LUMP}
+    <body name="rod" pos="0 0 1"><joint name="b" axis="0 1 0"/>{LUMP}</body></body>
+    <body name="rocker" pos="2 0 0"><joint name="c" axis="0 1 0"/>{LUMP}</body>"""
+
+
+def connects(*anchors: str) -> str:
+    each = "".join(f'<connect name="c{k}" body1="rod" body2="rocker" anchor="{anchor}"/>' for k, anchor in enumerate(anchors))
+    return f"<equality>{each}</equality>"
+
+
+@pytest.mark.parametrize(
+    ("anchors", "kind", "mobility"),
+    [(["2 0 0"], "spherical", 1), (["2 -1 0", "2 1 0"], "revolute", 1), (["2 -1 0", "2 1 0", "2 3 0"], "revolute", 1),
+     (["2 -1 0", "2 1 0", "2 0 1"], "fixed", 0), (["2 0 0", "2 0 0"], "spherical", 1)],
+)  # fmt: skip
+def test_connects_along_one_axis_are_a_hinge(anchors: list[str], kind: str, mobility: int, tmp_path: Path) -> None:
+    imported = import_robot(write(tmp_path, FOURBAR, connects(*anchors)))
+    [closer] = [j for j in imported.mechanism.joints if j.name.startswith("c0")]
+    assert closer.type == kind
+    assert inspect(imported.mechanism).mobility == mobility
+    if kind == "revolute":
+        assert np.allclose(np.abs(closer.axis), [0, 1, 0])
+        assert any("one revolute joint" in line for line in imported.report)
+
+
+def test_connects_by_sites_that_do_not_fit_stay_apart(tmp_path: Path) -> None:
+    bodies = FOURBAR
+    for joint, a, b, offset in (("b", "p1", "p2", 0.5), ("c", "q1", "q2", 0.6)):
+        whole = f'<joint name="{joint}" axis="0 1 0"/>'
+        bodies = bodies.replace(whole, f'{whole}<site name="{a}"/><site name="{b}" pos="0 {offset} 0"/>')
+    both = '<equality><connect site1="p1" site2="q1"/><connect site1="p2" site2="q2"/></equality>'
+    assert [j.type for j in as_stored(write(tmp_path, bodies, both)).closers] == ["spherical", "spherical"]
+
+
+def test_a_joint_that_an_equality_holds_is_fixed(tmp_path: Path) -> None:
+    path = write(tmp_path, STATEMENTS["references"], '<equality><joint joint1="h" polycoef="0.2 0 0 0 0"/></equality>')
+    robot, judge = load_robot(path), Judge(path)
+    assert {j.name: j.type for j in robot.joints}["h"] == "fixed"
+    qpos = judge.model.qpos0.copy()
+    qpos[0] += 0.2
+    position, rotation = judge.place(qpos)
+    assert np.allclose([b.pose.position for b in robot.bodies], position, atol=1e-12)
+    assert np.allclose([b.pose.matrix for b in robot.bodies], rotation, atol=1e-12)
+
+
+def test_classes_hand_down_and_are_overridden(tmp_path: Path) -> None:
+    defaults = """<default><geom type="box" size="0.1 0.2 0.3"/><joint range="-10 10" axis="1 0 0"/>
+        <default class="in"><geom size="0.5"/><joint axis="0 1 0"/>
+        <default class="inner"><joint range="-20 20"/></default></default></default>"""
+    body = """<body name="a" childclass="in"><joint name="h"/><geom/><body name="b"><joint name="k" class="inner"/><geom class="main"/>
+        <frame childclass="inner"><body name="c"><joint name="l"/><geom size="1 1"/></body></frame></body></body>"""
+    path = write(tmp_path, body, defaults)
+    compare_with_mujoco(path)
+    limits = {j.name: np.degrees(j.limits[0]) for j in load_robot(path).joints if j.motions}
+    assert np.allclose([limits["h"], limits["k"], limits["l"]], [[-10, 10], [-20, 20], [-20, 20]])
+
+
+@pytest.mark.parametrize(
+    ("attributes", "compiler", "limits"),
+    [('range="-10 20"', "", (-10, 20)), ('range="-10 20" limited="false"', "", None), ('range="-10 20"', 'autolimits="false"', None),
+     ('range="-10 20" limited="true"', 'autolimits="false"', (-10, 20)), ('range="0 0"', "", None)],
+)  # fmt: skip
+def test_limits(attributes: str, compiler: str, limits: tuple[float, float] | None, tmp_path: Path) -> None:
+    robot = load_robot(write(tmp_path, f'<body name="a"><joint name="h" {attributes}/></body>', compiler=compiler))
+    assert np.allclose(np.degrees(robot.joints[-1].limits[0]), limits or (-np.inf, np.inf))
+
+
+def test_the_rest_pose_is_the_home_keyframe(tmp_path: Path) -> None:
+    body = f"""<body name="a" pos="0 0 1" euler="20 0 0"><freejoint name="f"/>{LUMP}<body name="b"><joint name="h" ref="10"/>{LUMP}
+        <body name="c"><joint name="b" type="ball" pos="1 0 0"/>{LUMP}</body></body></body>"""
+    keys = '<key name="other" qpos="1 0 0 1 0 0 0 0 1 0 0 0"/><key name="home" qpos="1 2 3 1 1 0 0 0.5 2 1 0 1"/>'
+    path = write(tmp_path, body, f"<keyframe>{keys}</keyframe>")
+    imported, judge = import_robot(path), Judge(path)
+    position, rotation = judge.place(judge.model.key_qpos[1])
+    assert np.allclose([b.pose.position for b in imported.mechanism.bodies], position, atol=1e-12)
+    assert np.allclose([b.pose.matrix for b in imported.mechanism.bodies], rotation, atol=1e-12)
+    assert any("keyframe 'home'" in line for line in imported.report)
+    short = import_robot(write(tmp_path, body, '<keyframe><key qpos="1 2"/></keyframe>'))
+    assert any("2 coordinates where the robot has 12" in warning for warning in short.warnings)
+
+
+def test_motors(tmp_path: Path) -> None:
+    drives = """<motor name="m" joint="a" gear="50" ctrlrange="-2 3"/><position joint="c" forcerange="-7 7"/><position joint="c"/>
+        <velocity site="p" name="thruster"/>"""
+    path = write(tmp_path, FOURBAR, f"<actuator>{drives}</actuator>")
+    imported = import_robot(path)
+    assert imported.mechanism.actuators == ("a", "c")
+    assert {j.name: j.effort_limit for j in imported.mechanism.actuated} == {"a": 150.0, "c": 7.0}
+    assert any("thruster" in warning and "not on a joint" in warning for warning in imported.warnings)
+
+
+def test_a_tendon_over_coupled_joints_has_its_motor_on_the_one_that_leads(tmp_path: Path) -> None:
+    tendon = '<tendon><fixed name="t"><joint joint="a" coef="0.5"/><joint joint="c" coef="0.5"/></fixed></tendon>'
+    drive = '<actuator><motor name="m" tendon="t" forcerange="-4 4"/></actuator>'
+    coupled = import_robot(write(tmp_path, FOURBAR, f'{tendon}{drive}<equality><joint joint1="a" joint2="c"/></equality>'))
+    [motor] = coupled.mechanism.actuated
+    assert (motor.name, motor.effort_limit) == ("c", 4.0)
+    assert not coupled.warnings
+    alone = import_robot(write(tmp_path, FOURBAR, tendon + drive))
+    assert alone.mechanism.actuators == ("a",)
+    assert any("moves a, c together" in warning for warning in alone.warnings)
+
+
+def test_what_is_seen_is_what_mujocos_viewer_shows(tmp_path: Path) -> None:
+    geoms = '<geom type="box" size="1 2 3" rgba="1 0 0 0.5" group="2"/><geom size="1" group="3"/>'
+    geoms += '<geom type="capsule" size="1 2" material="m"/>'
+    robot = load_robot(write(tmp_path, f'<body name="a">{geoms}</body>', '<asset><material name="m" rgba="0 1 0 1"/></asset>'))
+    [box, capsule] = robot.bodies[0].visuals
+    assert (box.shape, box.size, box.color) == ("box", (2.0, 4.0, 6.0), (1.0, 0.0, 0.0, 0.5))
+    assert (capsule.shape, capsule.size, capsule.color) == ("capsule", (1.0, 4.0), (0.0, 1.0, 0.0, 1.0))
+    hidden = load_robot(write(tmp_path, '<body name="a"><geom size="1" group="4"/></body>'))
+    assert [v.shape for v in hidden.bodies[0].visuals] == ["sphere"], "a robot with nothing to see shows what it has"
+
+
+def test_sites_become_frames(tmp_path: Path) -> None:
+    imported = import_robot(write(tmp_path, '<site name="w"/><body name="a"><site name="tip" pos="1 0 0"/><site name="a"/><site/></body>'))
+    assert [f.name for f in imported.mechanism.frames] == ["tip", "a_site"]
+    assert imported.mechanism.frame("tip").pose.position == (1.0, 0.0, 0.0)
+    assert any("'a_site'" in line for line in imported.report)
+
+
+def test_names_of_any_alphabet_and_none(tmp_path: Path) -> None:
+    path = write(tmp_path, '<body name="Arm-ä手"><joint name="Gelenk ß"/><body><joint/><joint/></body></body>')
+    robot = load_robot(path)
+    assert [b.name for b in robot.bodies] == ["Arm-ä手", "body_2_body_2", "body_2"]
+    assert robot.actuators == ("Gelenk ß", "body_2", "body_2_2")
