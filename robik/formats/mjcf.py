@@ -205,6 +205,8 @@ class _Reader:
             self.joints.append(OpenJoint(self.new_joint("base" if parent == WORLD else name), "fixed", parent, name, pose))
         for k, (element, offset, inherited) in enumerate(joints):
             own = element.get("name") or self.new_joint(name)
+            if any(joint.name == own for joint in self.joints):
+                raise FormatError(f"two joints are called {own!r}; names must differ")
             if k < len(joints) - 1:
                 child = self.new_name(f"{name}_{own}")
                 self.bodies.append(Body(child))

@@ -139,9 +139,9 @@ class Geoms:
             return ""
         if self.file.is_true("strippath", "false"):
             given = PurePosixPath(given).name
-        folder = self.file.compiler.get("meshdir") or self.file.compiler.get("assetdir") or ""
+        folder = (self.file.compiler.get("meshdir") or self.file.compiler.get("assetdir") or "").replace("\\", "/").rstrip("/")
         own_way = not folder or "://" in given or given.startswith("/") or given[1:2] == ":"
-        uri = given if own_way else f"{folder.replace(chr(92), '/').rstrip('/')}/{given}"
+        uri = given if own_way else f"{folder}/{given}"
         try:
             path, is_there = self.files.find(uri)
         except FormatError as error:

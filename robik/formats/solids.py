@@ -46,15 +46,17 @@ def ellipsoid(a: float, b: float, c: float) -> Solid:
 
 def cylinder(radius: float, length: float) -> Solid:
     """Along z [m]."""
-    across = (3 * radius**2 + length**2) / 12
-    return _centred(pi * radius**2 * length, across, across, radius**2 / 2)
+    square = radius * radius  # not **, which raises where numbers overflow
+    across = (3 * square + length * length) / 12
+    return _centred(pi * square * length, across, across, square / 2)
 
 
 def capsule(radius: float, length: float) -> Solid:
     """Along z; its caps come on top of its length [m]."""
-    middle, caps = pi * radius**2 * length, 4 / 3 * pi * radius**3
-    across = middle * (3 * radius**2 + length**2) / 12 + caps * (2 / 5 * radius**2 + length**2 / 4 + 3 / 8 * length * radius)
-    along = middle * radius**2 / 2 + caps * 2 / 5 * radius**2
+    square = radius * radius
+    middle, caps = pi * square * length, 4 / 3 * pi * square * radius
+    across = middle * (3 * square + length * length) / 12 + caps * (2 / 5 * square + length * length / 4 + 3 / 8 * length * radius)
+    along = middle * square / 2 + caps * 2 / 5 * square
     return Solid(middle + caps, np.zeros(3), np.diag([across, across, along]))
 
 
@@ -130,7 +132,7 @@ def together(parts: Iterable[tuple[Solid, float, Pose]]) -> tuple[float, np.ndar
     placed = [(solid.volume * density, pose.point(solid.com), density * pose.matrix @ solid.inertia @ pose.matrix.T)
               for solid, density, pose in parts]  # fmt: skip
     mass = sum(m for m, _, _ in placed)
-    if not mass > 0:
+    if mass <= 0:
         return 0.0, np.zeros(3), np.zeros((3, 3))
     com = sum((m * at for m, at, _ in placed), np.zeros(3)) / mass
     inertia = np.zeros((3, 3))

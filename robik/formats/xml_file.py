@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite, isnan
 from pathlib import Path
 from xml.etree.ElementTree import Element
+from xml.sax.saxutils import quoteattr
 
 from robik.errors import FormatError
 
@@ -76,6 +79,55 @@ def number(element: Element | None, key: str, where: str, default: float | None 
     if isnan(value) or not (infinite or isfinite(value)):
         raise FormatError(f"{where}: {key} must be a finite number, not {(text or '')[:SHOWN]!r}")
     return value
+
+
+class XmlText:
+    """An XML file as it is written: indented, one element a line."""
+
+    def __init__(self) -> None:
+        self._lines = ['<?xml version="1.0" encoding="utf-8"?>']
+        self._open: list[str] = []
+
+    def put(self, tag: str, **attributes: object) -> None:
+        """An element without content; attributes that are None are left out, and tuples and arrays written as numbers."""
+        self._lines.append(f"{self._start(tag, attributes)}/>")
+
+    @contextmanager
+    def within(self, tag: str, **attributes: object) -> Iterator[None]:
+        """An element around what is put meanwhile."""
+        self.open(tag, **attributes)
+        yield
+        self.close()
+
+    def open(self, tag: str, **attributes: object) -> None:
+        """Begins an element."""
+        self._lines.append(f"{self._start(tag, attributes)}>")
+        self._open.append(tag)
+
+    def close(self) -> None:
+        """Ends the innermost element that is open."""
+        tag = self._open.pop()
+        self._lines.append(f"{'  ' * len(self._open)}</{tag}>")
+
+    @property
+    def text(self) -> str:
+        """The file."""
+        return "\n".join(self._lines) + "\n"
+
+    def _start(self, tag: str, attributes: dict[str, object]) -> str:
+        words = [f"{key.rstrip('_')}={quoteattr(_shown(value))}" for key, value in attributes.items() if value is not None]
+        line = " ".join([f"<{tag}", *words])
+        if unfit := re.search("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", line):
+            raise FormatError(f"XML cannot hold the character {unfit[0]!r}, which is in a name; rename that")
+        return "  " * len(self._open) + line
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, float)):
+        return repr(float(value)) if isinstance(value, float) else str(value)
+    return " ".join(repr(float(v)) for v in value)  # type: ignore[attr-defined]
 
 
 def numbered(name: str) -> Iterator[str]:

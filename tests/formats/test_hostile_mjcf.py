@@ -54,7 +54,7 @@ BAD = {
     "NaN mass": (world('<body name="a"><inertial pos="0 0 0" mass="nan" diaginertia="1 1 1"/></body>'), ["body 'a'", "mass", "'nan'"]),
     "infinite place": (world('<body name="a" pos="inf 0 0"/>'), ["body 'a'", "pos"]),
     "two of one name": (world(f"{BODY}{BODY}"), ["body 'a'", "names must differ"]),
-    "two joints of one name": (world('<body name="a"><joint name="h"/><joint name="h"/></body>'), ["joint 'h'"]),
+    "two joints of one name": (world('<body name="a"><joint name="h"/><joint name="h"/></body>'), ["joints", "'h'", "names must differ"]),
     "body called world": (world('<body name="world"/>'), ["'world'"]),
     "zero axis": (world('<body name="a"><joint name="h" axis="0 0 0"/></body>'), ["joint 'h'", "axis must not be zero"]),
     "unknown joint type": (world('<body name="a"><joint name="h" type="screw"/></body>'), ["joint 'h'", "'screw'", "hinge"]),
