@@ -15,6 +15,7 @@ from robik.mechanism import Mechanism
 __all__ = ["READERS", "WRITERS", "Imported", "import_robot", "load_robot", "save_robot"]
 
 Reader = Callable[[Path, Iterable[Path]], Imported]
+Writer = Callable[[Mechanism, Path], tuple[str, ...]]
 
 
 def _native(path: Path, _packages: Iterable[Path]) -> Imported:
@@ -55,7 +56,26 @@ READERS: dict[str, Reader] = {
     native.EXTENSION: _native, ".urdf": _urdf, ".xml": _xml, ".mjcf": _mjcf,
     ".usd": _usd, ".usda": _usd, ".usdc": _usd, ".usdz": _usd,
 }  # fmt: skip
-WRITERS: dict[str, Callable[[Mechanism, Path], None]] = {native.EXTENSION: native.save}
+
+
+def _save_native(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
+    native.save(mechanism, path)
+    return ()
+
+
+def _save_urdf(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
+    from robik.formats import urdf_writer
+
+    return urdf_writer.save(mechanism, path)
+
+
+def _save_mjcf(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
+    from robik.formats import mjcf_writer
+
+    return mjcf_writer.save(mechanism, path)
+
+
+WRITERS: dict[str, Writer] = {native.EXTENSION: _save_native, ".urdf": _save_urdf, ".xml": _save_mjcf, ".mjcf": _save_mjcf}
 
 
 def import_robot(path: str | Path, packages: Iterable[str | Path] = ()) -> Imported:
@@ -83,13 +103,16 @@ def load_robot(path: str | Path) -> Mechanism:
     return imported.mechanism
 
 
-def save_robot(mechanism: Mechanism, path: str | Path) -> None:
-    """Writes a robot without loss: loading the file gives an equal `Mechanism`.
+def save_robot(mechanism: Mechanism, path: str | Path) -> tuple[str, ...]:
+    """Writes a robot: `.robik.json` without loss, so that loading it gives an equal `Mechanism`; URDF and MJCF with the same motions.
+
+    Returns:
+        One sentence each on what the format cannot say.
 
     Raises:
-        FormatError: the extension is unknown, or the file cannot be written (what was there stays).
+        FormatError: the extension is unknown, the format cannot hold the robot, or the file cannot be written (what was there stays).
     """
-    _by_extension(WRITERS, path, "written")(mechanism, Path(path))
+    return _by_extension(WRITERS, path, "written")(mechanism, Path(path))
 
 
 def _by_extension(table: dict[str, Callable], path: str | Path, done: str) -> Callable:

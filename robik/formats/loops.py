@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import permutations
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import yaml
 
 from robik.errors import FormatError
 from robik.files import read_json
+from robik.mechanism import Coupling
 from robik.mechanism.pose import Vector
 
 EXTENSION = ".loops.json"
@@ -62,12 +64,16 @@ class Loops:
         loops: the frames to be held together.
         motors: names of joints; None where nothing is said.
         joints: joint → its type, and the joint frame's x and y axis in the joint's own frame, instead of the robot file's.
+        rest: coordinate → its value in the stored pose [rad or m]; 0 for those left out.
+        couplings: beside those that the robot file knows.
     """
 
     source: str = ""
     loops: tuple[Loop, ...] = ()
     motors: tuple[str, ...] | None = None
     joints: dict[str, tuple[str, Vector, Vector]] = field(default_factory=dict)
+    rest: dict[str, float] = field(default_factory=dict)
+    couplings: tuple[Coupling, ...] = ()
 
 
 def read_beside(robot_file: Path) -> Loops | None:
@@ -97,7 +103,7 @@ def _own(path: Path) -> Loops:
     content = _expect(read_json(path), dict, f"{path}: its content", "an object {…}")
     if (content.get("format"), content.get("version")) != ("robik-loops", 1):
         raise FormatError(f'{path}: not a file of loops; such a file says "format": "robik-loops", "version": 1')
-    _check_keys(content, ("format", "version", "loops", "motors", "joints"), str(path))
+    _check_keys(content, ("format", "version", "loops", "motors", "joints", "rest", "couplings"), str(path))
     loops = []
     for number, item in enumerate(_expect(content.get("loops", []), list, f"{path}: its loops", "a list […]"), 1):
         where = f"{path}: loop {number}"
@@ -114,7 +120,25 @@ def _own(path: Path) -> Loops:
     for name, item in _expect(content.get("joints", {}), dict, f"{path}: its joints", "an object {…}").items():
         where = f"{path}: joint {name!r}"
         joints[name] = (_type(item, where), X, Y)
-    return Loops(str(path), tuple(loops), motors, joints)
+    rest = _expect(content.get("rest", {}), dict, f"{path}: its rest", "an object {…}")
+    values = {name: _finite(value, f"{path}: the rest of {name!r}") for name, value in rest.items()}
+    items = _expect(content.get("couplings", []), list, f"{path}: its couplings", "a list […]")
+    couplings = tuple(_coupling(item, f"{path}: coupling {number}") for number, item in enumerate(items, 1))
+    return Loops(str(path), tuple(loops), motors, joints, values, couplings)
+
+
+def _coupling(item: Any, where: str) -> Coupling:
+    keys = ("name", "follower", "leader", "coefficients")
+    _check_keys(_expect(item, dict, where, "an object {…}"), keys, where)
+    name, follower, leader = (_expect(item.get(key), str, f"{where}: its {key}", "a text in quotes") for key in keys[:3])
+    coefficients = _expect(item.get("coefficients"), list, f"{where}: its coefficients", "a list of numbers")
+    return Coupling(name, follower, leader, tuple(_finite(value, f"{where}: a coefficient") for value in coefficients))
+
+
+def _finite(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < inf:
+        raise FormatError(f"{where} must be a finite number")
+    return float(value)
 
 
 def _from_yaml(path: Path) -> Loops | None:

@@ -35,6 +35,15 @@ def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return vertices, faces
 
 
+def is_stl_of_text(path: Path) -> bool:
+    """Whether a file is an STL that is not binary."""
+    if path.suffix.lower() != ".stl":
+        return False
+    with open(path, "rb") as file:
+        head = file.read(84)
+    return head.lstrip()[:5] == b"solid" and path.stat().st_size != 84 + STL_FACE.itemsize * int.from_bytes(head[80:84], "little")
+
+
 def _stl(content: bytes) -> tuple[np.ndarray, np.ndarray]:
     count = int.from_bytes(content[80:84], "little")
     if len(content) >= 84 and len(content) == 84 + STL_FACE.itemsize * count:

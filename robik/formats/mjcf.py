@@ -26,6 +26,7 @@ from robik.mechanism.constraints import rotation_vector_matrix
 from robik.mechanism.pose import IDENTITY, frame_matrix
 
 MOST_BODIES = 2000
+MOST_JOINTS = 6  # in one body
 TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 Placed = tuple[Element, Pose, str | None]  # an element, the pose of the frame around it in its body, the default class it inherits
 NOT_READ = ("composite", "flexcomp", "replicate", "attach")
@@ -203,6 +204,8 @@ class _Reader:
         """The joints between a body and its parent, with massless bodies between several of them."""
         if not joints:
             self.joints.append(OpenJoint(self.new_joint("base" if parent == WORLD else name), "fixed", parent, name, pose))
+        if len(joints) > MOST_JOINTS:
+            raise FormatError(f"body {name!r} has {len(joints)} joints; up to {MOST_JOINTS} make sense in one body")
         for k, (element, offset, inherited) in enumerate(joints):
             own = element.get("name") or self.new_joint(name)
             if any(joint.name == own for joint in self.joints):

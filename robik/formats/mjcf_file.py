@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator, Mapping
-from math import radians
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -19,6 +19,7 @@ from robik.mechanism.pose import quaternion_matrix
 
 MOST_FILES = 200
 MOST_CLASSES = 10_000
+BEYOND = 1e10  # MuJoCo's largest number: a bound that is none
 MAIN = "main"
 ACTUATORS = (
     "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "plugin", "orientation",
@@ -133,7 +134,7 @@ class MjcfFile:
 
     def angle(self, value: float) -> float:
         """An angle of the file [rad]."""
-        return radians(value) if self.in_degrees else value
+        return math.radians(value) if self.in_degrees else value
 
     def pose(self, attributes: Attributes, where: str) -> Pose:
         """By position and orientation in any of MJCF's ways."""
@@ -209,6 +210,7 @@ def is_limited(attributes: Attributes, limited: str, bounds: str, file: MjcfFile
     low, high = numbers(text, 2, f"{where}: its {bounds}")
     if asked == "auto" and low >= high:
         return None
+    low, high = (b if abs(b) < BEYOND else math.copysign(math.inf, b) for b in (low, high))
     if low > high:
         raise FormatError(f"{where}: its {bounds} must run from low to high, not from {low:g} to {high:g}")
     return low, high

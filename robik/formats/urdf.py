@@ -23,6 +23,7 @@ from robik.mechanism.pose import frame_matrix
 
 EXTENSION = ".urdf"
 MOST_LINKS = 2000
+BEYOND = 1e9  # a limit that is none, for readers that want a number
 TYPES = {
     "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free", "planar": "planar",
 }  # fmt: skip
@@ -79,7 +80,7 @@ class _Reader:
         for name in beside.joints:
             if name not in names:
                 raise FormatError(f"{beside.source} gives joint {name!r} another type, but there is no such joint")
-        joints = [self.joint(element, links, beside) for element in elements]
+        joints = _at_rest([self.joint(element, links, beside) for element in elements], beside)
         base = self.base(links, joints)
         if base == WORLD:
             if any(True for _ in links[base].iter("mass")) or links[base].find("visual") is not None:
@@ -88,7 +89,8 @@ class _Reader:
         else:
             joints.insert(0, OpenJoint(next(n for n in numbered("base") if n not in names), "fixed", WORLD, base))
         bodies = tuple(self.body(element) for element in links.values())
-        couplings = tuple(c for element in elements if (c := self.mimic(element, joints)) is not None)
+        mimics = tuple(c for element in elements if (c := self.mimic(element, joints)) is not None)
+        couplings = (*mimics, *(_checked(coupling, joints, beside) for coupling in beside.couplings))
         tree = self.with_motors(joints, beside)
         closers = self.closers(beside.loops, links, tree)
         name = self.root.get("name") or self.path.stem
@@ -214,15 +216,16 @@ class _Reader:
             if rate <= 0:
                 self.notes.add(f"its {key} limit is not positive, so it was taken for none", name)
                 rate = inf
-            rates.append(rate)
+            rates.append(rate if rate < BEYOND else inf)
         bounds: tuple[tuple[float, float], ...] = ()
         if kind in ("revolute", "prismatic"):
             if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
                 self.notes.add("no lower and upper limit, which by the letter would lock it; it was taken for unlimited", name)
             else:
-                bounds = ((number(limit, "lower", where, 0.0, infinite=True), number(limit, "upper", where, 0.0, infinite=True)),)
-                if bounds[0][0] > bounds[0][1]:
-                    raise FormatError(f"{where} must run from lower to upper, not from {bounds[0][0]:g} to {bounds[0][1]:g}")
+                low, high = (number(limit, key, where, 0.0, infinite=True) for key in ("lower", "upper"))
+                if low > high:
+                    raise FormatError(f"{where} must run from lower to upper, not from {low:g} to {high:g}")
+                bounds = ((low if low > -BEYOND else -inf, high if high < BEYOND else inf),)
         return bounds, rates[0], rates[1]
 
     def mimic(self, element: Element, joints: list[OpenJoint]) -> Coupling | None:
@@ -270,6 +273,27 @@ class _Reader:
             frame_in_both = Pose.of(frame_matrix(loop.axis, loop.axis2, f"loop {loop.name!r}"), (0, 0, 0))
             closers.append(OpenJoint(name, loop.type, ends[0], ends[1], frame_in_both, frame_in_both))
         return closers
+
+
+def _at_rest(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
+    """The joints as the side file says that they are stored."""
+    known = {name for joint in joints for name in joint.coordinate_names}
+    if unknown := [name for name in beside.rest if name not in known]:
+        raise FormatError(f"{beside.source} says where {unknown[0]!r} rests, but there is no such coordinate")
+    return [
+        replace(joint, stored=tuple(beside.rest.get(name, 0.0) for name in joint.coordinate_names))
+        if not beside.rest.keys().isdisjoint(joint.coordinate_names)
+        else joint
+        for joint in joints
+    ]
+
+
+def _checked(coupling: Coupling, joints: list[OpenJoint], beside: Loops) -> Coupling:
+    known = {name for joint in joints if len(joint.turns) < 3 for name in joint.coordinate_names}
+    for end in (coupling.follower, coupling.leader):
+        if end not in known:
+            raise FormatError(f"{beside.source}: coupling {coupling.name!r} ties {end!r}, but there is no such coordinate")
+    return coupling
 
 
 def _link(joint: Element, end: str, where: str, links: dict[str, Element]) -> str:
