@@ -95,3 +95,37 @@ def inertia_matrix(body: Body) -> np.ndarray:
     """(3, 3) of our own reading."""
     xx, yy, zz, xy, xz, yz = body.inertia
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def open_at_poses(judge: Judge, mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray) -> float:
+    """Brings MuJoCo's bodies to the given poses, by Newton steps of its own Jacobians, and gives what is left: the largest distance from a
+    pose, or of an equality [m or rad].
+
+    Args:
+        position, quaternion: (n, 3) [m] and (n, 4) wxyz of the mechanism's bodies.
+    """
+    model, data = judge.model, judge.data
+    index = [(model.body(b.name).id, position[i], quaternion[i]) for i, b in enumerate(mechanism.bodies)]
+    at_body = {body: (at, turned) for body, at, turned in index}
+    welds = [k for k in range(model.neq) if model.eq_type[k] == mujoco.mjtEq.mjEQ_WELD]
+    ends = [(int(model.eq_obj1id[k]), int(model.eq_obj2id[k])) for k in welds]
+    index += [(half, *at_body[whole]) for half, whole in ends if half not in at_body]  # a half stands where its whole does
+    judge.place(model.qpos0)
+    for _ in range(30):
+        errors, rows = [], []
+        for body, at, turned in index:
+            slide, turn = np.zeros((3, model.nv)), np.zeros((3, model.nv))
+            mujoco.mj_jacBody(model, data, slide, turn, body)
+            away, back, relative = np.zeros(3), np.zeros(4), np.zeros(4)
+            mujoco.mju_negQuat(back, data.xquat[body])
+            mujoco.mju_mulQuat(relative, turned, back)
+            mujoco.mju_quat2Vel(away, relative, 1.0)
+            errors += [at - data.xpos[body], away]
+            rows += [slide, turn]
+        error = np.concatenate(errors)
+        if np.abs(error).max() < 1e-11:
+            break
+        qpos = data.qpos.copy()
+        mujoco.mj_integratePos(model, qpos, np.linalg.lstsq(np.vstack(rows), error, rcond=1e-10)[0], 1.0)
+        judge.place(qpos)
+    return max(float(np.abs(error).max()), float(np.abs(judge.open_by()).max(initial=0.0)))
