@@ -20,8 +20,9 @@ from robik.servo.schedule import Schedule
 REPORT_EVERY = 0.1  # [s]
 LOOK_EVERY = 0.009  # [s], at most, at all servos or at one after the other: at 100 Hz after every goal
 LOOK_AT_LEAST = 0.25  # [s]: this often whatever the rate leaves time for
-LOOK_COST = 1.5  # of the longest recent look must fit before the next deadline
-COST_MEMORY = 0.98  # of the longest look, per look
+LOOK_COST = 1.4  # times what a look usually takes must fit before the next deadline
+COST_SHARE = 0.1  # of the latest look in what one usually takes
+TRIALS = 3
 MISSES = 3  # answers of one servo in a row that may be lost
 FORWARD, CREEP = 1.3, 8  # in a profile: times the speed that a goal needs, and units more, so that nobody is left behind
 
@@ -120,7 +121,8 @@ class Stream:
         self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
         self._last = np.zeros(len(chain.servos), dtype=np.int64)
         self._speeds = np.zeros(len(chain.servos))
-        self._looked = self._reported = self._cost = 0.0
+        self._looked = self._reported = 0.0
+        self._cost = {True: 0.0, False: 0.0}  # of a look at all, and of one at one [s]
         self._sees_all, self._one, self._missed, self._seen_in_turn = lookout.is_gathered, 0, 0, 0
 
     def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
@@ -133,6 +135,10 @@ class Stream:
         self.present = counts.copy()
         self._last = counts.copy()
         self.limit(top_speeds)
+        for _ in range(TRIALS):  # before goals wait for it: how long a look takes
+            began = time.monotonic()
+            if self._sees_all and self._lookout.look() is not None:
+                self._learn(True, time.monotonic() - began)
 
     def limit(self, top_speeds: np.ndarray) -> None:
         """No step is larger than these speeds (n,) of the actuators allow [rad/s or m/s]."""
@@ -189,15 +195,23 @@ class Stream:
         """Looks at the servos, if time allows; whether all is well."""
         now = time.monotonic()
         since = now - self._looked
-        if not self._missed and since < LOOK_AT_LEAST:  # who is silent is asked again at once
-            has_time = self.schedule.slack >= LOOK_COST * max(self._cost, self._bus.round_trip)
-            if not has_time or since < LOOK_EVERY:
-                return True
+        if since < LOOK_EVERY and not self._missed:  # who is silent is asked again at once
+            return True
+        fits_all = self._sees_all and self.schedule.slack >= LOOK_COST * self._cost[True]
+        fits_one = self.schedule.slack >= LOOK_COST * self._cost[False]
+        if not (fits_all or fits_one or self._missed or since >= LOOK_AT_LEAST):
+            return True
         self._looked = now
-        before, is_well = self._missed, self._look_at_all(now) if self._sees_all else self._look_at_one(now)
+        before = self._missed
+        is_well = self._look_at_all(now) if fits_all else self._look_at_one(now)
         if self._missed == before == 0:
-            self._cost = max(COST_MEMORY * self._cost, time.monotonic() - now)
+            self._learn(fits_all, time.monotonic() - now)
         return is_well
+
+    def _learn(self, was_all: bool, seconds: float) -> None:
+        """How long looks usually take; now and then one takes longer, which says nothing about the next."""
+        known = self._cost[was_all]
+        self._cost[was_all] = known + COST_SHARE * (min(seconds, 2.0 * known) - known) if known else seconds
 
     def _look_at_all(self, now: float) -> bool:
         seen = self._lookout.look()
