@@ -1,0 +1,181 @@
+"""One target as it arrives: late, unevenly, with holes, not a number, frozen, or all of a sudden elsewhere.
+
+Every good sample starts a straight way to it, as long as samples usually are apart, and what follows this way is a critically damped
+spring: position and velocity never jump, whatever arrives. Without new samples it comes to rest in the last good one. To a place that
+is far away, and believed, it goes slowly.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from enum import Enum
+from math import exp, isfinite
+
+import numpy as np
+from numba import njit
+
+from robik.errors import ClipError
+from robik.kinematics.rotations import between, turned
+
+REMEMBERED = 9  # intervals between samples, of which the median counts
+STRETCH = 1.2  # a way lasts a little longer than samples are apart, so that uneven ones do not make it stand in between
+SPRING = 0.25  # time constant of the spring, of that interval
+FIRST_PERIOD = 1 / 30  # s between samples, before two have come
+APPROACH = 0.5  # s on the way to a place that is one jump away
+SAME = 0.5  # of what counts as a jump: samples that near to each other agree on where the target is
+
+
+class Health(Enum):
+    """How a target is doing."""
+
+    WAITING = "no sample yet"
+    FOLLOWING = "followed"
+    LOST = "no good sample for too long: at rest in the last one"
+    FROZEN = "the same sample over and over: at rest in it"
+    JUMPED = "elsewhere all of a sudden: at rest until it stays there"
+
+
+@dataclass(frozen=True)
+class FeedSettings:
+    """What counts as what.
+
+    Attributes:
+        patience: without a good sample for so long a target is lost [s].
+        frozen: the same sample for so long means that nobody moves the target [s].
+        jump: a sample further than this from the last is not followed at once [m].
+        turn: likewise for its orientation [rad].
+        belief: but is, once samples have agreed on the new place for so long [s].
+
+    Raises:
+        ClipError: names the setting that is not positive.
+    """
+
+    patience: float = 0.5
+    frozen: float = 2.0
+    jump: float = 0.3
+    turn: float = 1.0
+    belief: float = 0.3
+
+    def __post_init__(self) -> None:
+        for name in ("patience", "frozen", "jump", "turn", "belief"):
+            if not (isfinite(getattr(self, name)) and getattr(self, name) > 0):
+                raise ClipError(f"{name} must be positive, not {getattr(self, name)}")
+
+
+class Feed:
+    """A target's samples in, a smooth target out.
+
+    Args:
+        start: (7,) where it is before the first sample: position [m] and unit quaternion wxyz.
+        settings: what counts as lost, frozen, a jump.
+
+    Attributes:
+        pose: (7,) the smooth target.
+        bad: how many samples were not numbers, or no rotation.
+    """
+
+    def __init__(self, start: np.ndarray, settings: FeedSettings):
+        self.settings, self.bad = settings, 0
+        self.pose = np.array(start, dtype=float)
+        self._velocity = np.zeros(6)
+        self._from, self._to, self._aim = self.pose.copy(), self.pose.copy(), self.pose.copy()
+        self._intervals: deque[float] = deque(maxlen=REMEMBERED)
+        self._clock = self._since = 0.0  # now, and since when on the way
+        self._earliest = 0.0  # when it may be there
+        self._last: float | None = None  # when the last good sample came
+        self._changed = 0.0  # when the last that differed from the one before came
+        self._doubt: np.ndarray | None = None  # where it jumped to
+        self._doubted = 0.0  # and since when it has been there
+
+    @property
+    def period(self) -> float:
+        """How far apart samples usually are [s]."""
+        return float(np.median(self._intervals)) if self._intervals else FIRST_PERIOD
+
+    @property
+    def health(self) -> Health:
+        """How the target is doing."""
+        if self._last is None:
+            return Health.WAITING
+        if self._clock - self._last > self.settings.patience:
+            return Health.LOST
+        if self._doubt is not None:
+            return Health.JUMPED
+        return Health.FROZEN if self._clock - self._changed > self.settings.frozen else Health.FOLLOWING
+
+    @property
+    def goal(self) -> np.ndarray:
+        """(7,) the last sample that is followed."""
+        return self._to.copy()
+
+    def receive(self, sample: np.ndarray, time: float) -> None:
+        """A sample (7,) of position [m] and quaternion wxyz, come at a time [s]; one that is not finite or no rotation counts as none."""
+        length = float(np.linalg.norm(sample[3:]))
+        if not (np.isfinite(sample).all() and 0.5 < length < 2.0):
+            self.bad += 1
+            return
+        good = np.concatenate([sample[:3], sample[3:] / length])
+        was_lost = self.health is Health.LOST
+        if self._last is not None and not was_lost and time > self._last:
+            self._intervals.append(time - self._last)
+        if self._last is None or not np.array_equal(good, self._to if self._doubt is None else self._doubt):
+            self._changed = time
+        self._last = time
+        jumps = self._jumps(good, self._to)
+        if self._believed(good, time):
+            if jumps > 1.0:
+                self._earliest = time + jumps * APPROACH
+            self._from[:] = self._aim
+            self._to[:] = good
+            self._since = time
+
+    def _believed(self, sample: np.ndarray, time: float) -> bool:
+        """Whether to follow a sample: near to the last one, or where others have been for a while."""
+        if self._jumps(sample, self._to) <= 1.0:
+            self._doubt = None
+            return True
+        if self._doubt is None or self._jumps(sample, self._doubt) > SAME:
+            self._doubted = time
+        self._doubt = sample
+        if time - self._doubted < self.settings.belief:
+            return False
+        self._doubt = None
+        return True
+
+    def _jumps(self, a: np.ndarray, b: np.ndarray) -> float:
+        """How far apart two poses are, in jumps."""
+        apart, turn = np.linalg.norm(a[:3] - b[:3]), np.linalg.norm(between(a, b, 3))
+        return float(max(apart / self.settings.jump, turn / self.settings.turn))
+
+    def step(self, time: float) -> np.ndarray:
+        """The smooth target (7,) at a time [s], later than the last."""
+        dt, way = time - self._clock, max(STRETCH * self.period, self._earliest - self._since)
+        self._clock = time
+        share = min(max((time - self._since) / way, 0.0), 1.0) if self._last is not None else 1.0
+        _glide(self.pose, self._velocity, self._from, self._to, share, SPRING * self.period, dt, self._aim)
+        return self.pose
+
+
+@njit(cache=True)
+def _glide(now, velocity, start, goal, share, lag, dt, aim):
+    """Moves a pose (7,) with its velocity (6,) by a critically damped spring of time constant `lag` towards `aim` (7,), the point a share
+    of the way from `start` to `goal`; exact for an aim that stands."""
+    for k in range(7):
+        aim[k] = start[k] + share * (goal[k] - start[k]) if k < 3 else start[k]
+    x, y, z = between(goal, start, 3)
+    turned(aim, 3, share * x, share * y, share * z)
+    w, decay = 1.0 / lag, exp(-dt / lag)
+    off = np.empty(6)
+    for k in range(3):
+        off[k] = now[k] - aim[k]
+    off[3], off[4], off[5] = between(now, aim, 3)
+    for k in range(6):
+        c = velocity[k] + w * off[k]
+        off[k] = (off[k] + c * dt) * decay
+        velocity[k] = (velocity[k] - w * c * dt) * decay
+    for k in range(3):
+        now[k] = aim[k] + off[k]
+    for k in range(4):
+        now[3 + k] = aim[3 + k]
+    turned(now, 3, off[3], off[4], off[5])

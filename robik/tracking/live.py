@@ -1,0 +1,153 @@
+"""From targets as they arrive to what motors can do: at a steady rate, never faster than they may, at rest where nothing good arrives.
+
+    samples ──Feed──▶ smooth targets ──Tracker──▶ actuator values ──guard──▶ within speeds, accelerations, ends
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from robik.errors import ClipError
+from robik.mechanism.pose import Pose
+from robik.servo.tracker import Tracker as Guard
+from robik.tracking.feed import Feed, FeedSettings, Health
+from robik.tracking.limits import MotionLimits
+from robik.tracking.targets import Target, Targets
+from robik.tracking.tracker import Tracker
+
+RATE = 200.0  # Hz
+COM = "the centre of mass"
+FAR = 1e6  # rad or m: no end
+
+
+class Live:
+    """Follows samples of targets with a tracker and answers at a steady rate.
+
+    Args:
+        tracker: what moves the robot.
+        limits: of the actuators; the robot's own if left out. They hold for what comes out, whatever goes in and whatever tracker.
+        settings: what counts as lost, frozen, a jump.
+        rate: of what comes out [Hz].
+
+    Attributes:
+        time: of the last step [s].
+        velocity: (A,) of what came out [rad/s or m/s].
+
+    Raises:
+        ClipError: a rate that is not positive.
+    """
+
+    def __init__(
+        self, tracker: Tracker, limits: MotionLimits | None = None, settings: FeedSettings | None = None, rate: float = RATE
+    ) -> None:
+        if not (np.isfinite(rate) and rate > 0):
+            raise ClipError(f"the rate must be a positive number of steps a second, not {rate}")
+        self.tracker, self.settings, self.rate = tracker, settings or FeedSettings(), rate
+        self.limits = limits or MotionLimits.of(tracker.mechanism)
+        ends = np.clip(np.column_stack([self.limits.lower, self.limits.upper]), -FAR, FAR)
+        self._guard = Guard(ends, self.limits.velocity, self.limits.acceleration, 1.0 / rate)
+        self.restart()
+
+    def restart(self, values: np.ndarray | None = None, base: Pose | None = None) -> None:
+        """Forgets all targets; the robot stands where its actuators are at given values, or else where it is.
+
+        Args:
+            values: (A,) [rad or m].
+            base: the floating root's own frame in the world; where it is in the rest pose if left out.
+        """
+        if values is None:
+            self.tracker.put(self.tracker.coordinates)
+        else:
+            self.tracker.reset(values, base)
+        self._guard.place(self.tracker.values)
+        self._feeds: dict[str, Feed] = {}
+        self._asked: dict[str, Target] = {}
+        self._com: Targets | None = None
+        self._steps = 0
+        self._wished = self.tracker.values.copy()
+
+    @property
+    def time(self) -> float:
+        """Of the last step [s]; 0 when it starts."""
+        return self._steps / self.rate
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """(A,) of what came out last [rad/s or m/s]."""
+        return self._guard.velocity.copy()
+
+    @property
+    def health(self) -> Mapping[str, Health]:
+        """How each target is doing, by frame; the centre of mass by the name `COM`."""
+        return {name: feed.health for name, feed in self._feeds.items()}
+
+    @property
+    def bad(self) -> int:
+        """Samples thrown away because they were not numbers."""
+        return sum(feed.bad for feed in self._feeds.values())
+
+    def receive(self, targets: Targets, time: float | None = None) -> None:
+        """Samples that have arrived.
+
+        A target that is not a number is thrown away; one that is missing is not changed.
+
+        Args:
+            targets: by frame; what was given once is held from then on.
+            time: when they came [s], on this object's clock; now if left out.
+
+        Raises:
+            MechanismError: an unknown frame; lists those that exist.
+            ClipError: something that is no position or no quaternion at all, or a centre of mass for a robot without mass.
+        """
+        now = self.time if time is None else time
+        for name, target in targets.frames.items():
+            if name not in self._feeds:
+                start = self.tracker.frame(name)
+                self._feeds[name] = Feed(np.array([*start.position, *start.quaternion]), self.settings)
+            self._asked[name] = target
+            feed = self._feeds[name]
+            feed.receive(_sample(name, target.position, target.quaternion, feed.goal), now)
+        if targets.com is not None:
+            if COM not in self._feeds:
+                if self.tracker.mechanism.mass <= 0:
+                    raise ClipError(f"robot {self.tracker.mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
+                self._feeds[COM] = Feed(np.array([*self.tracker.com, 1.0, 0.0, 0.0, 0.0]), self.settings)
+            self._com = targets
+            feed = self._feeds[COM]
+            feed.receive(_sample(COM, targets.com, None, feed.goal), now)
+
+    def step(self) -> np.ndarray:
+        """What the actuators (A,) [rad or m] should be at, 1 / `rate` after the last step."""
+        self._steps += 1
+        smooth = {name: feed.step(self.time) for name, feed in self._feeds.items()}
+        if smooth:
+            frames = {
+                name: replace(
+                    asked,
+                    position=None if asked.position is None else smooth[name][:3],
+                    quaternion=None if asked.quaternion is None else smooth[name][3:],
+                )
+                for name, asked in self._asked.items()
+            }
+            com = None if self._com is None else smooth[COM][:3]
+            weight = (1.0, 1.0, 1.0) if self._com is None else self._com.com_weight
+            wished = self.tracker.step(Targets(frames, com, weight), 1.0 / self.rate)
+            velocity = (wished - self._wished) * self.rate
+            self._wished = wished
+            return self._guard.step(wished, velocity).copy()
+        return self._guard.step(self._wished).copy()
+
+
+def _sample(name: str, position: np.ndarray | None, quaternion: np.ndarray | None, sample: np.ndarray) -> np.ndarray:
+    """A target as (7,) numbers; what it leaves open stays as in `sample`."""
+    try:
+        if position is not None:
+            sample[:3] = position
+        if quaternion is not None:
+            sample[3:] = quaternion
+    except (TypeError, ValueError) as error:
+        raise ClipError(f"the target of {name}: a position is three numbers and a quaternion four, wxyz: {error}") from None
+    return sample

@@ -1,0 +1,169 @@
+"""Live targets: whatever arrives, what comes out keeps speeds, accelerations and ends, and rests where nothing good arrives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from robik.errors import ClipError, MechanismError
+from robik.robots import load
+from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, Health, Live, StateBasedTracker, Target, Targets
+from robik.tracking.live import COM
+
+TRACKERS = (DifferentialTracker, StateBasedTracker, ForwardDynamicsTracker)
+HAND = "hand"
+
+
+@pytest.fixture(scope="module", params=TRACKERS, ids=lambda kind: kind.__name__)
+def live(request):
+    return Live(request.param(load("boxer")))
+
+
+@pytest.fixture(scope="module")
+def differential():
+    return Live(DifferentialTracker(load("boxer")))
+
+
+def begin(live: Live) -> np.ndarray:
+    """The robot in its rest pose, and where its hand is then."""
+    live.restart(np.array([v for j in live.tracker.mechanism.actuated for v in j.rest]))
+    return np.array(live.tracker.frame(HAND).position)
+
+
+def run(live: Live, samples: list[tuple[float, np.ndarray]], until: float) -> np.ndarray:
+    """Values (T, A) at 200 Hz, the samples received when their time has come."""
+    waiting, out = list(samples), [live.tracker.values]
+    while live.time < until:
+        while waiting and waiting[0][0] <= live.time:
+            when, position = waiting.pop(0)
+            live.receive(Targets({HAND: Target(position)}), when)
+        out.append(live.step())
+    return np.array(out)
+
+
+def check_limits(live: Live, values: np.ndarray) -> None:
+    limits, velocity = live.limits, np.diff(values, axis=0) * live.rate
+    assert np.isfinite(values).all()
+    assert (np.abs(velocity) <= limits.velocity * (1 + 1e-6) + 1e-9).all()
+    acceleration = np.diff(np.vstack([np.zeros_like(velocity[:1]), velocity]), axis=0) * live.rate
+    assert (np.abs(acceleration) <= limits.acceleration * (1 + 1e-6) + 1e-6).all()
+    assert (values >= limits.lower - 1e-9).all() and (values <= limits.upper + 1e-9).all()
+
+
+def wave(start: np.ndarray, t: float) -> np.ndarray:
+    return start + np.array([-0.05 * (1 - np.cos(3 * t)), 0.08 * np.sin(3 * t), 0.05 * np.sin(2 * t)])
+
+
+def uneven(start: np.ndarray, rate: float, until: float, seed: int) -> list[tuple[float, np.ndarray]]:
+    """Samples of a wave at a rate, each up to 40 % of a period late, one in ten missing."""
+    rng = np.random.default_rng(seed)
+    return [
+        (k / rate + float(rng.uniform(0, 0.4 / rate)), wave(start, k / rate)) for k in range(int(until * rate)) if rng.random() > 0.1
+    ]
+
+
+@pytest.mark.parametrize("rate", [10, 30, 60])
+def test_a_wave_is_followed_within_limits(live, rate):
+    """Late by about a period, and, seen so much later, near."""
+    start = begin(live)
+    values = run(live, uneven(start, rate, 4.0, seed=rate), 4.0)
+    check_limits(live, values)
+    begin(live)
+    path = []
+    for row in values[400:]:
+        live.tracker.reset(row)
+        path.append(live.tracker.frame(HAND).position)
+    times = np.arange(400, len(values)) / live.rate
+    apart = {late: float(np.mean([np.linalg.norm(p - wave(start, t - late)) for p, t in zip(path[::4], times[::4], strict=True)]))
+             for late in np.arange(0.0, 0.4, 0.01)}  # fmt: skip
+    late = min(apart, key=apart.__getitem__)
+    assert apart[late] < 0.012
+    assert late < 2.2 / rate + 0.08
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**6), st.sampled_from([10.0, 30.0, 60.0]), st.floats(0.0, 1.0))
+def test_nothing_that_arrives_breaks_a_limit(live, seed, rate, wildness):
+    """Jumps, holes, not-a-numbers and infinities, at random."""
+    rng, start = np.random.default_rng(seed), begin(live)
+    samples, where, t = [], start.copy(), 0.0
+    while t < 1.5:
+        t += float(rng.uniform(0.3, 2.0)) / rate
+        where = where + rng.normal(scale=0.02, size=3)
+        if rng.random() < 0.3 * wildness:
+            where = start + rng.normal(scale=rng.choice([0.1, 1.0, 100.0]), size=3)
+        sample = where.copy()
+        if rng.random() < 0.2 * wildness:
+            sample[rng.integers(3)] = rng.choice([np.nan, np.inf, -np.inf, 1e300])
+        if rng.random() > 0.2 * wildness:
+            samples.append((t, sample))
+    check_limits(live, run(live, samples, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("trouble", "health"), [("lost", Health.LOST), ("nan", Health.LOST), ("frozen", Health.FROZEN), ("elsewhere", Health.JUMPED)]
+)
+def test_trouble_ends_in_a_smooth_stop(differential, trouble, health):
+    """While the hand moves: it comes to rest near its last good target, says why, and follows again when the trouble is over."""
+    live = differential
+    start = begin(live)
+    good = [(k / 30, wave(start, k / 30)) for k in range(45)]
+    last = good[-1][1]
+    after = {
+        "lost": [],
+        "nan": [(1.5 + k / 30, np.array([np.nan, 0, 0])) for k in range(90)],
+        "frozen": [(1.5 + k / 30, last) for k in range(90)],
+        "elsewhere": [(1.5 + k / 30, last + (1.0 if k % 4 < 2 else -1.0)) for k in range(90)],
+    }[trouble]
+    values = run(live, good + after, 4.5)
+    check_limits(live, values)
+    assert live.health[HAND] is health
+    assert (trouble == "nan") == (live.bad > 0)
+    moving = np.abs(np.diff(values[:300], axis=0)).max() * live.rate
+    assert moving > 0.3
+    assert np.abs(np.diff(values[-100:], axis=0)).max() * live.rate < 1e-3, "it does not rest"
+    assert np.linalg.norm(live.tracker.frame(HAND).position - last) < 5e-3
+    back = run(live, [(4.5 + k / 30, wave(start, 1.5)) for k in range(30)], 5.5)
+    check_limits(live, back)
+    assert live.health[HAND] is Health.FOLLOWING
+
+
+def test_a_new_place_is_believed_in_time_and_approached_slowly(differential):
+    start = begin(differential)
+    far = start + np.array([-0.2, 0.25, -0.1])
+    values = run(differential, [(k / 30, start if k < 15 else far) for k in range(120)], 0.7)
+    assert differential.health[HAND] is Health.JUMPED
+    assert np.linalg.norm(differential.tracker.frame(HAND).position - start) < 1e-3
+    values = run(differential, [(0.7 + k / 30, far + 1e-4 * (k % 2)) for k in range(120)], 3.5)
+    check_limits(differential, values)
+    assert differential.health[HAND] is Health.FOLLOWING
+    assert np.linalg.norm(differential.tracker.frame(HAND).position - far) < 1e-2
+
+
+def test_frames_and_centre_of_mass_of_a_robot_with_loops():
+    live = Live(DifferentialTracker(load("walker")))
+    home, com = {n: live.tracker.frame(n) for n in ("foot_l", "foot_r")}, live.tracker.com
+    out = [live.tracker.values]
+    for k in range(300):
+        if k % 7 == 0:
+            sway = 0.02 * np.sin(k / 30)
+            frames = {n: Target(np.array(p.position), np.array(p.quaternion)) for n, p in home.items()}
+            live.receive(Targets(frames, com + np.array([0, sway, 0])))
+        out.append(live.step())
+        assert live.tracker.residual < 1e-9
+    check_limits(live, np.array(out))
+    assert set(live.health) == {"foot_l", "foot_r", COM}
+    assert set(live.health.values()) == {Health.FOLLOWING}
+    assert np.abs(live.tracker.com - com - np.array([0, sway, 0])).max() < 5e-3
+
+
+def test_what_cannot_be_received_is_said(differential):
+    begin(differential)
+    with pytest.raises(MechanismError, match="no frame or body 'paw'"):
+        differential.receive(Targets({"paw": Target(np.zeros(3))}))
+    with pytest.raises(ClipError, match="three numbers"):
+        differential.receive(Targets({HAND: Target(np.zeros(2))}))
+    with pytest.raises(ClipError, match="steps a second"):
+        Live(differential.tracker, rate=0.0)
