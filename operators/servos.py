@@ -1,30 +1,42 @@
 """Playing on servos. Nothing moves before the user turned torque on; while it plays, Blender's heartbeat keeps it going."""
 
+from time import monotonic
+
 import bpy
+import numpy as np
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
 from bpy.types import Context, Event
 
-from robik.servo.player import PlayState
+from robik.errors import ServoError
+from robik.servo.status import PlayState
 
 from ..scene import play
 from ..scene.parts import chosen_robot
 from ..scene.read_robot import read_robot
 from .reporting import Reporting
 
-BEAT = 0.05  # between heartbeats [s]
-REDRAW = 0.25  # between looks at the player for the panel [s]
+LOOK = 0.05  # between a window's looks at the player [s]
+REDRAW = 5  # beats between drawings of the panel
 TIMEOUT = 30.0  # for scripts: of connecting and switching [s]
+HELD = 0.7  # [s] after which a key that no longer repeats is not held
+_beats = 0
 
 
-def _redraw() -> float | None:
-    """Keeps the panel up to date as long as something is connected."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            for region in area.regions if area.type == "VIEW_3D" else ():
-                if region.type == "UI":
-                    region.tag_redraw()
-    return REDRAW if play.player() is not None else None
+def _beat() -> float | None:
+    """From Blender's main loop, whatever the user is dragging; as long as something is connected."""
+    global _beats
+    if play.player() is None:
+        return None
+    _beats += 1
+    play.tick(bpy.context.scene)
+    if _beats % REDRAW == 0:
+        for window in bpy.context.window_manager.windows:
+            for area in window.screen.areas:
+                for region in area.regions if area.type == "VIEW_3D" else ():
+                    if region.type == "UI":
+                        region.tag_redraw()
+    return play.BEAT
 
 
 class ROBIK_OT_connect_servos(Reporting):
@@ -36,11 +48,12 @@ class ROBIK_OT_connect_servos(Reporting):
     def run(self, context: Context) -> set[str]:
         """Connects; a script waits for the answer, a window looks on."""
         root = chosen_robot(context.scene)
-        player = play.connect(play.servo_chain(root, read_robot(root), context.scene), context.scene.robik.port)
+        chain = play.servo_chain(root, read_robot(root), context.scene)
+        player = play.connect(chain, context.scene.robik.port, play.settings_of(context.scene))
         if bpy.app.background:
             player.wait(PlayState.READY, PlayState.HOLDING, timeout=TIMEOUT)
-        elif not bpy.app.timers.is_registered(_redraw):
-            bpy.app.timers.register(_redraw, first_interval=REDRAW)
+        elif not bpy.app.timers.is_registered(_beat):
+            bpy.app.timers.register(_beat, first_interval=play.BEAT, persistent=True)
         return {"FINISHED"}
 
 
@@ -84,39 +97,28 @@ class ROBIK_OT_preflight(Reporting):
         root = chosen_robot(context.scene)
         mechanism = read_robot(root)
         chain = play.servo_chain(root, mechanism, context.scene)
-        found = play.check(play.motion_to_play(root, mechanism, context.scene), chain)
-        for warning in found.warnings:
+        motion, softened = play.motion_to_play(root, mechanism, context.scene, chain)
+        found = play.check(motion, chain, context.scene)
+        for warning in (*found.warnings, *filter(None, [softened])):
             self.report({"WARNING"}, warning)
         found.check()
         self.report({"INFO"}, f"Preflight: {len(chain.servos)} servos can play this motion")
         return {"FINISHED"}
 
 
-class ROBIK_OT_play_servos(Reporting):
-    """Go slowly to the first frame, then play the baked motion on the servos; ESC stops"""
+class Watching(Reporting):
+    """An operator that sets the servos moving and stays until they stand; ESC stops them, everything else goes on to Blender."""
 
-    bl_idname = "robik.play_servos"
-    bl_label = "Play"
+    bl_idname = "robik.watching"  # never registered
 
-    def run(self, context: Context) -> set[str]:
-        """Plays to the end, for scripts."""
-        self._begin(context)
-        if bpy.app.background:
-            player = play.connected()
-            longest = TIMEOUT + 2.0 * player.status.duration
-            player.wait(PlayState.HOLDING, PlayState.READY, timeout=longest)
-            self.report({"INFO"}, f"Servos: {player.status.message}")
-            return {"FINISHED"}
-        self._timer = context.window_manager.event_timer_add(BEAT, window=context.window)
+    def watch(self, context: Context) -> set[str]:
+        """Begins to; a script waits instead."""
+        self._timer = context.window_manager.event_timer_add(LOOK, window=context.window)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
-    def _begin(self, context: Context) -> None:
-        root = chosen_robot(context.scene)
-        play.connected().play(play.motion_to_play(root, read_robot(root), context.scene))
-
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Beats while it plays; everything but ESC goes on to Blender."""
+        """Looks at the player. The heartbeat comes from elsewhere, since whoever drags something takes these events away."""
         player = play.player()
         if player is None or not player.status.state.is_moving:
             context.window_manager.event_timer_remove(self._timer)
@@ -126,14 +128,141 @@ class ROBIK_OT_play_servos(Reporting):
         if event.type == "ESC" and event.value == "PRESS":
             player.stop()
             return {"RUNNING_MODAL"}
-        if event.type == "TIMER":
-            player.heartbeat()
+        self.see(context, event)
         return {"PASS_THROUGH"}
+
+    def see(self, context: Context, event: Event) -> None:
+        """Anything else that happens meanwhile."""
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator, for example by opening another file."""
         context.window_manager.event_timer_remove(self._timer)
         play.disconnect()
+
+
+class ROBIK_OT_play_servos(Watching):
+    """Go slowly to the first frame, then play the baked motion on the servos; ESC stops"""
+
+    bl_idname = "robik.play_servos"
+    bl_label = "Play"
+
+    def run(self, context: Context) -> set[str]:
+        """Plays; a script waits for the end."""
+        root, playing = chosen_robot(context.scene), context.scene.robik.playing
+        player = play.connected()
+        motion, softened = play.motion_to_play(root, read_robot(root), context.scene, player.chain)
+        if softened:
+            self.report({"WARNING"}, softened)
+        player.play(motion, loop=playing.loop, speed=playing.speed)
+        if not bpy.app.background:
+            return self.watch(context)
+        player.wait(PlayState.HOLDING, PlayState.READY, timeout=TIMEOUT + 2.0 * player.status.duration)
+        self.report({"INFO"}, f"Servos: {player.status.message}")
+        return {"FINISHED"}
+
+
+class ROBIK_OT_pause_servos(Reporting):
+    """Slow down along the motion and stand there, or go on from there"""
+
+    bl_idname = "robik.pause_servos"
+    bl_label = "Pause"
+    on: BoolProperty(name="Pause", description="Whether to pause or to go on", default=True)
+
+    def run(self, context: Context) -> set[str]:
+        """Switches."""
+        player = play.connected()
+        if self.on:
+            player.pause()
+        else:
+            player.resume()
+        return {"FINISHED"}
+
+
+class ROBIK_OT_live_servos(Watching):
+    """The servos follow the sliders, whether these are dragged or animated, never faster than is safe; ESC stops"""
+
+    bl_idname = "robik.live_servos"
+    bl_label = "Live"
+
+    def run(self, context: Context) -> set[str]:
+        """Follows; a script goes on, and must call `play.tick` itself."""
+        play.lead_live(chosen_robot(context.scene))
+        if bpy.app.background:
+            return {"FINISHED"}
+        self._pressed = -HELD
+        play.hold(not context.scene.robik.playing.dead_man)
+        return self.watch(context)
+
+    def see(self, context: Context, event: Event) -> None:
+        """The dead man's key: while it is held, it repeats."""
+        now = monotonic()
+        if event.type == "D":
+            self._pressed = now if event.value == "PRESS" else -HELD
+        play.hold(not context.scene.robik.playing.dead_man or now - self._pressed < HELD)
+
+
+class ROBIK_OT_reboot_servos(Reporting):
+    """Reboot the servos that have a hardware error; remove its cause first"""
+
+    bl_idname = "robik.reboot_servos"
+    bl_label = "Reboot"
+
+    def run(self, context: Context) -> set[str]:
+        """Reboots."""
+        player = play.connected()
+        player.reboot()
+        if bpy.app.background:
+            player.wait(PlayState.READY, PlayState.HOLDING, timeout=TIMEOUT)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_key_servos(Reporting):
+    """Key the motors at the current frame where the real robot is"""
+
+    bl_idname = "robik.key_servos"
+    bl_label = "Key Real Pose"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Keys."""
+        pose = play.real_pose()
+        play.key_real_pose(chosen_robot(context.scene), np.array([float(context.scene.frame_current)]), [pose])
+        return {"FINISHED"}
+
+
+class ROBIK_OT_record_servos(Reporting):
+    """Key the motors from the current frame on as the real robot is moved by hand, until ESC or Return"""
+
+    bl_idname = "robik.record_servos"
+    bl_label = "Record Real Pose"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Begins."""
+        if bpy.app.background:
+            raise ServoError("a recording needs a window; in a script, use robik.key_servos at each frame")
+        self._poses, self._began = [(0.0, play.real_pose())], monotonic()
+        self._timer = context.window_manager.event_timer_add(LOOK / 2, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Takes a pose with each beat."""
+        is_over = event.type in ("ESC", "RET") and event.value == "PRESS"
+        if event.type == "TIMER" and play.is_open():
+            self._poses.append((monotonic() - self._began, play.real_pose()))
+        if not is_over and play.is_open():
+            return {"PASS_THROUGH"}
+        context.window_manager.event_timer_remove(self._timer)
+        scene, times = context.scene, np.array([time for time, _ in self._poses])
+        frames = scene.frame_current + times * scene.render.fps / scene.render.fps_base
+        play.key_real_pose(chosen_robot(scene), frames, [pose for _, pose in self._poses])
+        self.report({"INFO"}, f"Recorded {times[-1]:.1f} s from the real robot")
+        return {"FINISHED"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator."""
+        context.window_manager.event_timer_remove(self._timer)
 
 
 class ROBIK_OT_stop_servos(Reporting):
@@ -165,5 +294,10 @@ CLASSES = (
     ROBIK_OT_torque_servos,
     ROBIK_OT_preflight,
     ROBIK_OT_play_servos,
+    ROBIK_OT_pause_servos,
+    ROBIK_OT_live_servos,
+    ROBIK_OT_reboot_servos,
+    ROBIK_OT_key_servos,
+    ROBIK_OT_record_servos,
     ROBIK_OT_stop_servos,
 )

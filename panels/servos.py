@@ -1,11 +1,11 @@
 """The servos: connect, hold, play, stop."""
 
-from bpy.types import Context, UILayout
+from bpy.types import Context, PropertyGroup, UILayout
 
-from robik.servo.player import PlayState, Status
+from robik.servo.status import PlayState, Status
 
 from ..scene import play
-from .tab import TabPanel, line, robot_or_hint
+from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 ICONS = {PlayState.FAULT: "ERROR", PlayState.CLOSED: "UNLINKED"}
 
@@ -37,28 +37,78 @@ class ROBIK_PT_servos(TabPanel):
             row.operator("robik.connect_servos", icon="LINKED")
         row.operator("robik.preflight")
         if is_open:
-            _draw_playing(layout, status, bool(root.robik.robot.result.frames))
+            _draw_playing(layout, settings.playing, status, bool(root.robik.robot.result.frames))
 
 
-def _draw_playing(layout: UILayout, status: Status, baked: bool) -> None:
-    """Torque, play, stop."""
+def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, baked: bool) -> None:
+    """Torque, play, live, stop."""
     row = layout.row(align=True)
     row.scale_y = 1.4
-    if status.state.is_moving:
+    if status.state in (PlayState.PLAYING, PlayState.PAUSED):
+        paused = status.state is PlayState.PAUSED
         row.progress(factor=status.progress, text=f"{status.time:.1f} of {status.duration:.1f} s")
-    else:
+        row.operator("robik.pause_servos", text="Go On" if paused else "Pause", icon="PLAY" if paused else "PAUSE").on = not paused
+    elif not status.state.is_moving:
         holds = status.state is PlayState.HOLDING  # after a fault, torque on is the way on
         row.operator("robik.torque_servos", text="Torque Off" if holds else "Torque On").on = not holds
-        if holds and baked:
-            row.operator("robik.play_servos", icon="PLAY")
-        elif not baked:
-            line(layout, "Bake before playing", "INFO")
+        if "hardware error" in status.message:
+            row.operator("robik.reboot_servos", icon="FILE_REFRESH")
+        if holds:
+            play_button = row.row(align=True)
+            play_button.enabled = baked
+            play_button.operator("robik.play_servos", icon="PLAY")
+            row.operator("robik.live_servos", icon="REC")
+        if holds and not baked:
+            line(layout, "Bake before playing; Live follows the sliders", "INFO")
     stop = layout.row(align=True)
     stop.alert, stop.scale_y = True, 1.4
     stop.operator("robik.stop_servos", text="Stop", icon="CANCEL").emergency = False
     stop.operator("robik.stop_servos", text="Torque Off Now").emergency = True
-    if status.hottest:
-        line(layout, f"Hottest servo {status.hottest:.0f} °C, lowest supply {status.lowest_volts:.1f} V")
+    if status.strain:
+        line(layout, f"Slower: {status.strain}", "TEMP")
+    row = layout.row(align=True)
+    row.prop(settings, "mirror", toggle=True)
+    row.operator("robik.key_servos", text="Key", icon="KEY_HLT")
+    row.operator("robik.record_servos", text="Record", icon="REC")
 
 
-CLASSES = (ROBIK_PT_servos,)
+class ROBIK_PT_servos_playing(FoldedPanel):
+    """How the motion plays on the servos"""
+
+    bl_idname = "ROBIK_PT_servos_playing"
+    bl_label = "Playing"
+    bl_parent_id = "ROBIK_PT_servos"
+
+    def draw(self, context: Context) -> None:
+        layout, playing = self.layout, context.scene.robik.playing
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("speed", "loop", "use_range", "soften", "dead_man"):
+            layout.prop(playing, name)
+        column = layout.column()
+        column.enabled = not play.is_open()
+        for name in ("feed_forward", "without_missing", "record"):
+            column.prop(playing, name)
+
+
+class ROBIK_PT_servos_state(FoldedPanel):
+    """What each servo reports"""
+
+    bl_idname = "ROBIK_PT_servos_state"
+    bl_label = "Each Servo"
+    bl_parent_id = "ROBIK_PT_servos"
+
+    def draw(self, context: Context) -> None:
+        layout, status = self.layout, play.status()
+        if not status.servos:
+            line(layout, "Connect to see their state", "INFO")
+            return
+        grid = layout.grid_flow(row_major=True, columns=4, even_columns=False, align=True)
+        for heading in ("Servo", "Load", "Heat", "Supply"):
+            grid.label(text=heading)
+        for servo in status.servos:
+            grid.label(text=f"{servo.id} {servo.actuator}", icon="ERROR" if servo.error else "NONE")
+            for text in (servo.error or f"{100 * servo.load:.0f} %", f"{servo.celsius:.0f} °C", f"{servo.volts:.1f} V"):
+                grid.label(text=text)
+
+
+CLASSES = (ROBIK_PT_servos, ROBIK_PT_servos_playing, ROBIK_PT_servos_state)

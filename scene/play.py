@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import bpy
+import numpy as np
 from bpy.types import Object, Scene
 
-from robik.errors import ServoError
+from robik.errors import RobikError, ServoError
 from robik.mechanism import Mechanism
 from robik.retarget.motion import Motion
 from robik.servo.chain import ServoChain, default_chain, load_chain
-from robik.servo.player import Player, PlaySettings, Status
+from robik.servo.player import Player
 from robik.servo.preflight import Preflight, preflight
+from robik.servo.softening import soften
+from robik.servo.status import PlaySettings, PlayState, Status
+from robik.servo.trajectory import part
 
+from .actions import Curve, write_curves
+from .actuators import data_path, set_sliders
 from .curves import baked_frames, read_motion
+from .parts import chosen_robot
 
 CHAIN_EXTENSION = ".servos.json"
-SETTINGS = PlaySettings(heartbeat=1.5)  # Blender's window may hang for a second, while a file is saved; its death ends the thread at once
+NOTICEABLE = 1e-3  # [rad or m] of difference that softening makes
+STILL = 1e-4  # [rad or m]: a servo that stands jitters by less than a count
+HEARTBEAT = 1.5  # [s]: Blender's window may hang for a second, while a file is saved; its death ends the thread at once
+BEAT = 0.03  # [s] between turns of Blender's main loop that the player hears of
 
 _player: Player | None = None
+_led = ""  # the name of the robot whose sliders the servos follow live; undoing makes new objects
+_is_held = True  # whether the dead man's key is
 
 
 def player() -> Player | None:
@@ -48,7 +61,16 @@ def connected() -> Player:
     return _player
 
 
-def connect(chain: ServoChain, port: str) -> Player:
+def settings_of(scene: Scene) -> PlaySettings:
+    """How the scene wants it played."""
+    playing = scene.robik.playing
+    record = bpy.path.abspath(playing.record) if playing.record else ""
+    return PlaySettings(
+        heartbeat=HEARTBEAT, feed_forward=playing.feed_forward, without_missing=playing.without_missing, record=record
+    )
+
+
+def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
     """Opens a port; an earlier player lets go of its own first.
 
     Raises:
@@ -58,14 +80,15 @@ def connect(chain: ServoChain, port: str) -> Player:
     if not port.strip():
         raise ServoError("no port is named; give the servos' serial port, for example /dev/ttyUSB0 or COM3, or sim for simulated ones")
     disconnect()
-    _player = Player(chain, port.strip(), SETTINGS)
+    _player = Player(chain, port.strip(), settings)
     _player.connect()
     return _player
 
 
 def disconnect() -> None:
     """Stops softly, closes the port and leaves torque as it is."""
-    global _player
+    global _player, _led
+    _led = ""
     if _player is not None:
         _player.close()
         _player = None
@@ -94,15 +117,99 @@ def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
     return default_chain(mechanism.actuators, limits, speeds, robot=mechanism.name)
 
 
-def check(motion: Motion, chain: ServoChain) -> Preflight:
-    """What speaks against playing a motion on a chain."""
-    return preflight(motion, chain, SETTINGS.rate)
+def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:
+    """What speaks against playing a motion on a chain as the scene wants it played."""
+    settings = settings_of(scene)
+    return preflight(part(motion, speed=scene.robik.playing.speed), chain, settings.rate, settings.interpolation, settings.feed_forward)
 
 
-def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> Motion:
-    """What the sliders' curves hold.
+def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> tuple[Motion, str]:
+    """What the sliders' curves hold, in the range that is asked for, softened if that is asked for.
+
+    Returns:
+        The motion, and what softening did to it, in words; empty where it was not asked for or changed nothing to speak of.
 
     Raises:
-        RobikError: there are none.
+        RobikError: there are none, or none in the range.
     """
-    return read_motion(root, mechanism, baked_frames(root, mechanism), scene)
+    frames = baked_frames(root, mechanism)
+    if scene.robik.playing.use_range and scene.use_preview_range:
+        first, last = scene.frame_preview_start, scene.frame_preview_end
+        frames = frames[(frames >= first) & (frames <= last)]
+        if not len(frames):
+            raise ServoError(f"nothing is baked in the preview range, frames {first} to {last}; bake there, or play without the range")
+    motion = read_motion(root, mechanism, frames, scene)
+    if not scene.robik.playing.soften:
+        return motion, ""
+    softened = soften(part(motion, speed=scene.robik.playing.speed), chain, settings_of(scene).rate)
+    name, worst = max(softened.deviation.items(), key=lambda item: item[1])
+    # at the speed at which it will be played; given back in the motion's own time, as everything else
+    motion = part(softened.motion, speed=1.0 / scene.robik.playing.speed)
+    return motion, f"softened: {name} leaves the bake by {worst:.3g} at most" if worst > NOTICEABLE else ""
+
+
+# Blender's main loop
+
+
+def tick(scene: Scene) -> None:
+    """One turn of Blender's main loop: it is alive, the sliders are where the servos should be, or the real pose is where they are."""
+    if _player is None or not _player.is_open:
+        return
+    _player.heartbeat()
+    if _player.status.state is PlayState.LIVE:
+        _player.aim(_slider_wishes(_player, bpy.data.objects.get(_led)) if _is_held else None)
+    elif scene.robik.playing.mirror and not _player.status.state.is_moving:
+        with suppress(RobikError):  # without a robot, or before the servos said where they are, there is nothing to show
+            show_real_pose(scene)
+
+
+def lead_live(root: Object) -> None:
+    """The servos follow this robot's sliders from now on: dragged, animated, or posed in any other way.
+
+    Raises:
+        ServoError: they do not hold.
+    """
+    global _led
+    connected().live()
+    _led = root.name
+    hold(True)
+
+
+def hold(is_held: bool) -> None:
+    """Whether the dead man's key is held: without it, there is no wish."""
+    global _is_held
+    _is_held = is_held
+
+
+def _slider_wishes(player: Player, root: Object | None) -> dict[str, float]:
+    """The sliders' values; without the robot, or a slider of it, nothing is wished for."""
+    sliders = {} if root is None else {name: root.get(name) for name in player.chain.actuators}
+    return {name: value for name, value in sliders.items() if isinstance(value, float)}
+
+
+def real_pose() -> dict[str, float]:
+    """Where the servos are, by actuator [rad or m]. The first of two servos speaks for both.
+
+    Raises:
+        ServoError: nothing is known of them.
+    """
+    player = connected()
+    present = dict(reversed(list(zip(player.chain.actuators, player.status.present, strict=False))))
+    if not present:
+        raise ServoError("the servos have not said where they are; connect first")
+    return present
+
+
+def show_real_pose(scene: Scene) -> None:
+    """Moves the sliders of the scene's robot to where the servos are."""
+    root = chosen_robot(scene)
+    present = real_pose()
+    names = [name for name in present if isinstance(root.get(name), float) and abs(root[name] - present[name]) > STILL]
+    set_sliders(root, tuple(names), np.array([present[name] for name in names]))
+
+
+def key_real_pose(root: Object, frames: np.ndarray, poses: list[dict[str, float]]) -> None:
+    """Keys the sliders at frames (T,) with poses of the real robot; keys outside of these frames stay."""
+    names = [name for name in poses[0] if isinstance(root.get(name), float)]
+    curves = [Curve(data_path(name), 0, np.array([pose[name] for pose in poses]), "Motors") for name in names]
+    write_curves(root, frames, curves, outside=True)

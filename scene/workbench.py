@@ -12,6 +12,7 @@ from bpy.props import (
 )
 from bpy.types import Context, Object, PropertyGroup
 
+from .servo_settings import RobikPlaying
 from .sight import RobikMarker
 
 ONES = (1.0, 1.0, 1.0)
@@ -189,6 +190,7 @@ class RobikScene(PropertyGroup):
     servos: StringProperty(name="Servos", description="The file that says which servo drives which motor", subtype="FILE_PATH")
     markers: CollectionProperty(type=RobikMarker)
     port: StringProperty(name="Port", description="The serial port of the servos, or sim for simulated ones", default="sim")
+    playing: PointerProperty(type=RobikPlaying)
 
 
 CLASSES = (
@@ -196,5 +198,6 @@ CLASSES = (
     RobikCharacter,
     RobikBalance,
     RobikBake,
+    RobikPlaying,
     RobikScene,
 )

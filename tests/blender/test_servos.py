@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -51,18 +52,87 @@ def test_fault_leaves_the_servos_within_reach() -> None:
     bpy.ops.robik.connect_servos()
     bpy.ops.robik.torque_servos(on=True)
     player, state = play.player(), type(play.status().state)
-    player.play(play.motion_to_play(root, scenes.read(root), bpy.context.scene))
+    player.play(play.motion_to_play(root, scenes.read(root), bpy.context.scene, player.chain)[0])
     _wait_for(state.FAULT)  # nobody beats
     assert play.is_open()
     assert play.status().torque
     assert bpy.ops.robik.torque_servos(on=True) == {"FINISHED"}
     assert play.status().state is state.HOLDING
 
-    player.play(play.motion_to_play(root, scenes.read(root), bpy.context.scene))
+    player.play(play.motion_to_play(root, scenes.read(root), bpy.context.scene, player.chain)[0])
     _wait_for(state.FAULT)
     assert bpy.ops.robik.stop_servos(emergency=True) == {"FINISHED"}
     _wait_for(state.READY)
     assert not any(servo["torque_enable"] for servo in player.simulator.state().values())
+
+
+def _turn(seconds: float) -> None:
+    """Blender's main loop, which the module has not."""
+    play, ends = installed.module("scene.play"), monotonic() + seconds
+    while monotonic() < ends:
+        play.tick(bpy.context.scene)
+        sleep(0.02)
+
+
+def test_live_follows_sliders_and_the_timeline_and_stops_without_them() -> None:
+    root = scenes.squats(frames=30)
+    play = installed.module("scene.play")
+    bpy.ops.robik.connect_servos()
+    bpy.ops.robik.torque_servos(on=True)
+    chain, state = play.player().chain, type(play.status().state)
+    name = chain.actuators[3]
+    root[name] = 0.2
+    assert bpy.ops.robik.live_servos() == {"FINISHED"}
+    _turn(1.2)
+    assert play.status().state is state.LIVE
+    assert play.real_pose()[name] == pytest.approx(0.2, abs=0.01)
+    play.hold(False)
+    root[name] = 0.4
+    _turn(0.3)
+    assert play.real_pose()[name] == pytest.approx(0.2, abs=0.01)
+    play.hold(True)
+    bpy.data.objects.remove(root)
+    _turn(0.3)
+    assert play.real_pose()[name] == pytest.approx(0.2, abs=0.01)
+    assert bpy.ops.robik.stop_servos() == {"FINISHED"}
+    _wait_for(state.HOLDING)
+
+
+def test_the_real_pose_moves_the_sliders_and_is_keyed() -> None:
+    root = scenes.squats(frames=30)
+    play = installed.module("scene.play")
+    bpy.ops.robik.connect_servos()
+    chain, simulator = play.player().chain, play.player().simulator
+    name = chain.actuators[4]
+    simulator.command(f"place {chain.ids[4]} {chain.servos[4].zero + 200}")
+    sleep(0.5)
+    value = 200 / chain.servos[4].counts_per_unit
+    bpy.context.scene.robik.playing.mirror = True
+    _turn(0.1)
+    assert root[name] == pytest.approx(value, abs=1e-3)
+    bpy.context.scene.frame_set(7)
+    assert bpy.ops.robik.key_servos() == {"FINISHED"}
+    assert scenes.channel(root, f'["{name}"]', 0, np.array([7.0]))[0] == pytest.approx(value, abs=1e-3)
+
+
+def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:
+    root = scenes.squats(frames=30)
+    play, scene = installed.module("scene.play"), bpy.context.scene
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    scene.robik.playing.speed = 4.0
+    chain = play.servo_chain(root, scenes.read(root), scene)
+    slow = replace(chain, servos=tuple(replace(servo, velocity_limit=0.5, acceleration_limit=5.0) for servo in chain.servos))
+    motion, said = play.motion_to_play(root, scenes.read(root), scene, slow)
+    assert said == ""
+    assert play.check(motion, slow, scene).problems
+    scene.robik.playing.soften = True
+    motion, said = play.motion_to_play(root, scenes.read(root), scene, slow)
+    assert "softened: " in said
+    assert play.check(motion, slow, scene).problems == ()
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 5, 10
+    scene.robik.playing.use_range, scene.robik.playing.soften = True, False
+    motion, _ = play.motion_to_play(root, scenes.read(root), scene, chain)
+    assert motion.times[-1] == pytest.approx(5 / 60)
 
 
 def _wait_for(state: str) -> None:

@@ -1,0 +1,34 @@
+"""How a scene's motion plays on servos. No logic."""
+
+from bpy.props import BoolProperty, FloatProperty, StringProperty
+from bpy.types import PropertyGroup
+
+
+class RobikPlaying(PropertyGroup):
+    loop: BoolProperty(name="Loop", description="Play over and over until it is stopped; at the end the robot goes back to the start")
+    use_range: BoolProperty(
+        name="Preview Range", description="Play only the timeline's preview range, where it has one, instead of the whole bake"
+    )
+    speed: FloatProperty(
+        name="Speed", description="1 plays in the animation's own time, 2 twice as fast", default=1.0, min=0.05, max=4.0, soft_max=2.0
+    )
+    soften: BoolProperty(
+        name="Soften",
+        description="Round the motion off where it asks for more than the motors' limits of position, speed and acceleration allow; "
+        "without this such a motion is refused",
+    )
+    feed_forward: BoolProperty(
+        name="Speed with Each Goal", description="Tell the servos with each goal how fast to go there, which makes slow motions smoother"
+    )
+    without_missing: BoolProperty(
+        name="Without Missing Servos", description="Play even though some servos of the chain do not answer; their motors stand still"
+    )
+    dead_man: BoolProperty(
+        name="Only While D Is Held", description="When following live: the robot comes to a stand whenever the key D is not held"
+    )
+    mirror: BoolProperty(
+        name="Real Pose", description="The robot in the view takes the pose of the real one, while that does not play or follow"
+    )
+    record: StringProperty(
+        name="Telemetry", description="A CSV file that gets positions, loads, temperatures and voltages while it plays", subtype="FILE_PATH"
+    )
