@@ -52,9 +52,15 @@ def _usd(path: Path, packages: Iterable[Path]) -> Imported:
     return usd.load(path, packages)
 
 
+def _sdf(path: Path, packages: Iterable[Path]) -> Imported:
+    from robik.formats import sdf
+
+    return sdf.load(path, packages)
+
+
 READERS: dict[str, Reader] = {
     native.EXTENSION: _native, ".urdf": _urdf, ".xml": _xml, ".mjcf": _mjcf,
-    ".usd": _usd, ".usda": _usd, ".usdc": _usd, ".usdz": _usd,
+    ".usd": _usd, ".usda": _usd, ".usdc": _usd, ".usdz": _usd, ".sdf": _sdf,
 }  # fmt: skip
 
 

@@ -234,7 +234,8 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
 
 
 def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
-    """Joints with one motion that can be moved one independently of the other, those near the root first."""
+    """Joints with one motion that can be moved one independently of the other: slides in loops first, which are mostly linear drives, then
+    those near the root."""
     tied = np.flatnonzero(robot.in_loops)
     row_of = {int(k): i for i, k in enumerate(tied)}
     basis = np.eye(len(tied))
@@ -244,7 +245,12 @@ def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
     followers = {coupling.follower for coupling in robot.couplings}
     depth = robot.moves.sum(axis=1)
     chosen = set()
-    for _, joint in sorted(robot.hangs_on.items(), key=lambda item: depth[robot.order[item[0]]]):
+
+    def preference(item: tuple[str, OpenJoint]) -> tuple[bool, int]:
+        body, joint = item
+        return joint.type != "prismatic" or robot.at[joint.name] not in row_of, int(depth[robot.order[body]])
+
+    for _, joint in sorted(robot.hangs_on.items(), key=preference):
         if len(joint.motions) != 1 or joint.name in followers:
             continue
         row = basis[row_of[robot.at[joint.name]]] if robot.at[joint.name] in row_of else None

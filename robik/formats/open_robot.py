@@ -6,7 +6,7 @@ are open there, with derivatives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import atan2
 
@@ -318,6 +318,32 @@ def joint_values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float,
             angles[TURNS[j]] = atan2(sign * R[i, k], R[i, i])
     slides = dict(zip(SLIDES, p.tolist(), strict=True))
     return tuple({**slides, **angles}[name] for name in joint.motions)
+
+
+def turned_round(joint: OpenJoint) -> OpenJoint:
+    """The same joint with parent and child exchanged.
+
+    Raises:
+        MechanismError: what it allows depends on which body is which.
+    """
+    kind, near, far, limits = joint.type, joint.far, joint.near, joint.limits
+    if kind in ("revolute", "prismatic", "cylindrical"):  # axes the other way, so that the coordinates stay
+        turn = np.diag([-1.0, 1.0, -1.0])
+    elif kind == "universal":
+        turn, limits = np.array([[0.0, -1, 0], [-1, 0, 0], [0, 0, -1]]), limits[::-1]
+    elif kind in ("fixed", "spherical", "free", "cartesian"):
+        turn, limits = np.eye(3), tuple((-high, -low) for low, high in limits)
+    else:
+        raise MechanismError(f"joint {joint.name!r} has the world as its child; exchange its parent and child in the file")
+    return replace(with_frame(replace(joint, near=near, far=far), turn), parent=joint.child, child=joint.parent, limits=limits)
+
+
+def with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
+    """The joint with other axes: the columns of R (3, 3), in its old ones."""
+    if np.array_equal(R, np.eye(3)):
+        return joint
+    turn = Pose.of(R, (0, 0, 0))
+    return replace(joint, near=joint.near @ turn, far=joint.far @ turn)
 
 
 def _root(group: dict[str, str], name: str) -> str:

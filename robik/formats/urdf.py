@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from math import cos, inf, sin
+from math import inf
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -19,7 +19,7 @@ from robik.formats.mesh_files import MeshFiles
 from robik.formats.open_robot import OpenJoint, OpenRobot
 from robik.formats.xml_file import name_of, number, numbered, numbers, read_xml
 from robik.mechanism import WORLD, Body, Coupling, Pose, Visual
-from robik.mechanism.pose import frame_matrix
+from robik.mechanism.pose import frame_matrix, roll_pitch_yaw
 
 EXTENSION = ".urdf"
 MOST_LINKS = 2000
@@ -317,13 +317,5 @@ def _origin(element: Element, where: str) -> Pose:
     if origin is None:
         return Pose()
     xyz = numbers(origin.get("xyz", "0 0 0"), 3, f"{where}: its origin's xyz")
-    roll, pitch, yaw = numbers(origin.get("rpy", "0 0 0"), 3, f"{where}: its origin's rpy")
-    if roll == pitch == yaw == 0.0:
-        return Pose((xyz[0], xyz[1], xyz[2]))
-    (cr, sr), (cp, sp), (cy, sy) = ((cos(a), sin(a)) for a in (roll, pitch, yaw))
-    matrix = [
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-        [-sp, cp * sr, cp * cr],
-    ]
-    return Pose.of(np.array(matrix), xyz)
+    angles = numbers(origin.get("rpy", "0 0 0"), 3, f"{where}: its origin's rpy")
+    return Pose.of(roll_pitch_yaw(*angles), xyz)

@@ -11,6 +11,7 @@ import numpy as np
 
 from robik.errors import AssemblyError, FormatError, MechanismError
 from robik.formats.assemble import assemble
+from robik.formats.connection import based, connected
 from robik.formats.imported import Imported, Notes, listed
 from robik.formats.open_robot import OpenJoint, OpenRobot
 from robik.formats.usd_bodies import Bodies
@@ -61,7 +62,7 @@ class _Reader:
             self.notes.add(f"a part of it is missing: {' '.join(str(error).split())}")
         reader = Joints(self.scene, self.notes)
         joints = self._joints(reader)
-        kept = self._connected(joints)
+        kept = connected(self.scene.bodies.values(), joints, self._roots(), self.notes)
         joints = [j for j in joints if {j.parent, j.child} & kept]
         bodies = Bodies(self.scene, self.path.name, self.notes)
         made = [bodies.read(self.stage.GetPrimAtPath(at), name) for at, name in self.scene.bodies.items() if name in kept]
@@ -90,25 +91,6 @@ class _Reader:
             (closers if excluded else tree).extend(found)
         return tree + closers
 
-    def _connected(self, joints: list[OpenJoint]) -> set[str]:
-        """The bodies of the robot: those that hang together; where several groups do, those of the articulation, else the most."""
-        group = {name: {name} for name in (WORLD, *self.scene.bodies.values())}
-        for joint in joints:
-            a, b = (group.setdefault(end, {end}) for end in (joint.parent, joint.child))
-            if a is not b:
-                a |= b
-                for name in b:
-                    group[name] = a
-        groups: list[set[str]] = []
-        for members in group.values():
-            if members != {WORLD} and not any(members is other for other in groups):
-                groups.append(members)
-        roots = self._roots()
-        best = max(groups, key=lambda members: (len(members) > 1, bool(members & roots), len(members)))
-        for name in sorted(name for members in groups if members is not best for name in members - {WORLD}):
-            self.notes.add("no joint ties it to the robot, so it was left out", name)
-        return best - {WORLD}
-
     def _roots(self) -> set[str]:
         """Bodies that are marked as an articulation's root, or stand below a prim that is."""
         from pxr import UsdPhysics
@@ -128,13 +110,9 @@ class _Reader:
                 free = next(n for n in numbered(f"{name}_fixed") if n not in names)
                 names.add(free)
                 fixed.append(OpenJoint(free, "fixed", WORLD, name, self.scene.poses[name]))
-        if fixed or any(joint.parent == WORLD for joint in joints):
-            return fixed + joints
         marked = [name for path, name in self.scene.bodies.items() if name in kept and self._is_root(path)]
         base = (marked or [name for name in self.scene.bodies.values() if name in kept])[0]
-        self.report.add("no joint ties it to the world, so it floats", base)
-        free = next(n for n in numbered("base") if n not in names)
-        return [OpenJoint(free, "free", WORLD, base, self.scene.poses[base]), *joints]
+        return based(fixed + joints, base, self.scene.poses, self.report)
 
     def _is_root(self, path: Sdf.Path) -> bool:
         from pxr import UsdPhysics

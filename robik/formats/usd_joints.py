@@ -14,7 +14,7 @@ import numpy as np
 
 from robik.errors import FormatError
 from robik.formats.imported import Notes
-from robik.formats.open_robot import OpenJoint, joint_values
+from robik.formats.open_robot import OpenJoint, joint_values, turned_round, with_frame
 from robik.formats.usd_scene import Scene, number, rotation, vector
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Pose
 from robik.mechanism.joints import MOTIONS, SLIDES, TURNS
@@ -90,7 +90,7 @@ class Joints:
         axis = prim.GetAttribute("physics:axis").Get() or "X"
         if axis not in AXES:
             raise FormatError(f"joint {name!r}: its axis must be X, Y or Z, not {axis!r}")
-        joint = _with_frame(joint, np.roll(np.eye(3), AXES[axis], axis=0))
+        joint = with_frame(joint, np.roll(np.eye(3), AXES[axis], axis=0))
         if kind == "spherical":
             if max(number(prim, f"physics:coneAngle{i}Limit", -1.0) for i in (0, 1)) >= 0:
                 self.notes.add("a ball's limits are not kept", name)
@@ -211,32 +211,6 @@ class Joints:
         return replace(joint, stored=tuple(values))
 
 
-def turned_round(joint: OpenJoint) -> OpenJoint:
-    """The same joint with parent and child exchanged.
-
-    Raises:
-        FormatError: what it allows depends on which body is which.
-    """
-    kind, near, far, limits = joint.type, joint.far, joint.near, joint.limits
-    if kind in ("revolute", "prismatic", "cylindrical"):  # axes the other way, so that the coordinates stay
-        turn = np.diag([-1.0, 1.0, -1.0])
-    elif kind == "universal":
-        turn, limits = np.array([[0.0, -1, 0], [-1, 0, 0], [0, 0, -1]]), limits[::-1]
-    elif kind in ("fixed", "spherical", "free", "cartesian"):
-        turn, limits = np.eye(3), tuple((-high, -low) for low, high in limits)
-    else:
-        raise FormatError(f"joint {joint.name!r} ties a body to the world the wrong way round; swap its body0 and body1")
-    return replace(_with_frame(replace(joint, near=near, far=far), turn), parent=joint.child, child=joint.parent, limits=limits)
-
-
-def _with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
-    """The joint with other axes: the columns of R (3, 3), in its old ones."""
-    if np.array_equal(R, np.eye(3)):
-        return joint
-    turn = Pose.of(R, (0, 0, 0))
-    return replace(joint, near=joint.near @ turn, far=joint.far @ turn)
-
-
 def _of_motions(joint: OpenJoint) -> OpenJoint:
     """A general joint as the type of ours that has its motions, its frame turned to that type's axes; `free` stays as it was."""
     slides, turns = [m for m in joint.free if m in SLIDES], [m for m in joint.free if m in TURNS]
@@ -265,7 +239,7 @@ def _of_motions(joint: OpenJoint) -> OpenJoint:
     R = np.eye(3)[:, axes]
     if np.linalg.det(R) < 0:
         R[:, 2] *= -1
-    return _with_frame(replace(joint, type=kind), R)
+    return with_frame(replace(joint, type=kind), R)
 
 
 def _from(axis: int) -> tuple[int, int, int]:

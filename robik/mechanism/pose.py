@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import hypot, isfinite
+from math import cos, hypot, isfinite, sin
 
 import numpy as np
 
@@ -75,6 +75,18 @@ def matrix_quaternion(m: np.ndarray) -> np.ndarray:
         q[1 + k] = m[k, i] + m[i, k]
     q /= np.linalg.norm(q)
     return -q if q[0] < 0 else q
+
+
+def roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """Rotation (3, 3) about the fixed x, then y, then z axis [rad]; no turn is the identity to the last bit."""
+    (cr, sr), (cp, sp), (cy, sy) = ((cos(a), sin(a)) for a in (roll, pitch, yaw))
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
 
 
 def frame_matrix(axis: Iterable[float], axis2: Iterable[float] | None, where: str) -> np.ndarray:

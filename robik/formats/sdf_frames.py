@@ -1,0 +1,301 @@
+"""Models of an SDF file, nested and included ones unfolded, and where their frames are.
+
+Every model, link, joint and frame is a frame of its own, by a name that starts with the names of the models around it (`arm::hand`). The
+outermost model's things have their plain names; `__model__` is a model's own frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import radians
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from robik.errors import FormatError
+from robik.formats.imported import Notes, listed
+from robik.formats.mesh_files import MeshFiles
+from robik.formats.xml_file import name_of, numbers, read_xml
+from robik.mechanism import WORLD, Pose
+from robik.mechanism.pose import IDENTITY, roll_pitch_yaw
+
+MODEL = "__model__"
+MOST = 5000  # links, joints and frames
+MOST_FILES = 500
+DEEPEST = 20
+
+
+@dataclass(frozen=True)
+class Node:
+    """A frame.
+
+    Attributes:
+        kind: "model", "link", "joint" or "frame".
+        element: what the file says of it.
+        scope: the model that it stands in.
+        pose: in the frame `relative_to`, a name in the scope; that is the world's where it is empty.
+        attached_to: what it moves with, a name in the scope; empty for links, which move by themselves.
+        version: of the file that it stands in.
+        file: that file.
+    """
+
+    kind: str
+    element: Element
+    scope: str
+    pose: Pose
+    relative_to: str
+    attached_to: str
+    version: tuple[int, int]
+    file: Path
+
+
+class Frames:
+    """The frames of a file, by name."""
+
+    def __init__(self, path: Path, files: MeshFiles, notes: Notes) -> None:
+        self.files, self.notes = files, notes
+        self.nodes: dict[str, Node] = {}
+        self.plugins: list[Element] = []
+        self._merged: dict[str, list[str]] = {}
+        self._placed: dict[str, Pose] = {}
+        self._read = 0
+        root = read_xml(path)
+        self.title = self._add_file(root, path)
+
+    def _add_file(self, root: Element, path: Path) -> str:
+        version = version_of(root)
+        world = root.find("world")
+        model = root.find("model")
+        if model is not None:
+            self._add_model(model, "", "", version, path, 0)
+            return model.get("name") or path.stem
+        if world is None:
+            raise FormatError("it has no <model>; a robot needs one")
+        self.nodes[MODEL] = Node("model", world, "", IDENTITY, "", "", version, path)
+        self._add_content(world, "", version, path, 0)
+        return world.get("name") or path.stem
+
+    def _add_model(self, model: Element, scope: str, outer: str, version: tuple[int, int], file: Path, depth: int,
+                   include: Element | None = None) -> None:  # fmt: skip
+        """A model as scope; `include` is what includes it, whose words on pose and placement count first."""
+        said = [e for e in (include, model) if e is not None]
+        posed = next((e for e in said if e.find("pose") is not None), model)
+        pose, relative_to = pose_of(posed, f"model {scope or model.get('name')!r}")
+        placement = next((p for e in said if (p := _text(e, "placement_frame") or e.get("placement_frame", ""))), "")
+        node = Node("model", model, outer, pose, relative_to or (MODEL if scope else ""), "", version, file)
+        self._add(join(scope, MODEL), node)
+        self._add_content(model, scope, version, file, depth)
+        if placement:
+            inside = self._chain(self.find(placement, scope, f"model {scope!r}: its placement_frame"), join(scope, MODEL))
+            self.nodes[join(scope, MODEL)] = Node(
+                "model", model, outer, pose @ inside.inverse(), node.relative_to, "", version, file
+            )  # fmt: skip
+
+    def _add_content(self, model: Element, scope: str, version: tuple[int, int], file: Path, depth: int) -> None:
+        if depth > DEEPEST:
+            raise FormatError(f"its models are nested more than {DEEPEST} deep")
+        self.plugins += model.findall("plugin")
+        for element in model:
+            if element.tag in ("link", "joint", "frame"):
+                name = name_of(element)
+                where = f"{element.tag} {join(scope, name)!r}"
+                pose, relative_to = pose_of(element, where)
+                attached_to = ""
+                if element.tag == "joint":
+                    attached_to = _text(element, "child")
+                    relative_to = relative_to or (MODEL if attached_to == WORLD else attached_to)
+                elif element.tag == "frame":
+                    attached_to = element.get("attached_to", "") or MODEL
+                    relative_to = relative_to or attached_to
+                self._add(join(scope, name), Node(element.tag, element, scope, pose, relative_to or MODEL, attached_to, version, file))
+            elif element.tag == "model":
+                self._add_model(element, join(scope, name_of(element)), scope, version, file, depth + 1)
+            elif element.tag == "include":
+                self._include(element, scope, file, depth)
+
+    def _include(self, include: Element, scope: str, file: Path, depth: int) -> None:
+        """A model of another file."""
+        uri = _text(include, "uri")
+        self._read += 1
+        if self._read > MOST_FILES:
+            raise FormatError(f"it includes more than {MOST_FILES} files")
+        try:
+            path = self._file_of(uri, file)
+        except FormatError as error:
+            self.notes.add(f"a model was not included: {error}", uri)
+            return
+        if depth > DEEPEST:
+            raise FormatError(f"{uri!r} is included more than {DEEPEST} deep; does it include itself?")
+        try:
+            root = read_xml(path)
+            version, model = version_of(root), root.find("model")
+        except FormatError as error:
+            raise FormatError(f"{uri!r}, which it includes: {error}") from None
+        if model is None:
+            raise FormatError(f"{uri!r}, which it includes, has no <model>")
+        name = _text(include, "name") or name_of(model)
+        inner = join(scope, name)
+        if include.get("merge") == "true":
+            inner = join(scope, f"_merged__{name}__")
+            self._merged.setdefault(scope, []).append(inner)
+        self._add_model(model, inner, scope, version, path, depth + 1, include)
+
+    def _file_of(self, uri: str, file: Path) -> Path:
+        """The SDF file that a URI names: itself, or the one that the `model.config` of its folder names."""
+        if "://" not in uri and not uri.startswith("/"):  # beside the file that says it
+            uri = (file.parent / uri).as_posix()
+        base = uri.rstrip("/")
+        model = base.removeprefix("model://").split("/")[0] if base.startswith("model://") else ""
+
+        def there(name: str) -> Path | None:
+            found, is_there = self.files.find(name)
+            path = (self.files.folder / found).resolve()
+            return path if is_there and (not model or model in path.parts) else None
+
+        found = there(base) or there(f"{base}/model.sdf")
+        config = there(f"{base}/model.config")
+        if found is None and config is not None:
+            names = [(said.text or "").strip() for said in reversed(read_xml(config).findall("sdf"))]
+            found = next((path for name in names if (path := there(f"{base}/{name}"))), None)
+        if found is None:
+            raise FormatError("there is no such file")
+        return found
+
+    def _add(self, name: str, node: Node) -> None:
+        if name in self.nodes:
+            raise FormatError(f"two things are called {name!r}; the names of a model's links, joints and frames must differ")
+        if len(self.nodes) > MOST:
+            raise FormatError(f"it has more than {MOST} links, joints and frames")
+        self.nodes[name] = node
+
+    # Looking up
+
+    def of_kind(self, kind: str) -> dict[str, Node]:
+        """The links, joints, or frames, by name."""
+        return {name: node for name, node in self.nodes.items() if node.kind == kind}
+
+    def find(self, name: str, scope: str, where: str) -> str:
+        """The full name of what is called so in a model.
+
+        Raises:
+            FormatError: there is nothing of that name.
+        """
+        candidates = [join(scope, name), join(scope, f"{name}::{MODEL}")]
+        candidates += [join(inner, end) for inner in self._merged.get(scope, []) for end in (name, f"{name}::{MODEL}")]
+        found = next((full for full in candidates if full in self.nodes), None)
+        if found is None:
+            known = [n.removeprefix(f"{scope}::") for n in self.nodes if n.startswith(scope)]
+            raise FormatError(f"{where}: nothing is called {name!r}; there are {listed(known)}")
+        return found
+
+    def body(self, name: str) -> str:
+        """The link that a frame moves with, or the world.
+
+        Raises:
+            FormatError: none, or frames attached to each other in a ring.
+        """
+        seen: list[str] = []
+        while self.nodes[name].kind != "link":
+            node = self.nodes[name]
+            if name in seen:
+                raise FormatError(f"{listed(seen)}: attached to each other in a ring")
+            seen.append(name)
+            if node.kind == "model":
+                inside = name.removesuffix(MODEL)
+                canonical = node.element.get("canonical_link")
+                links = [n for n, other in self.nodes.items() if other.kind == "link" and n.startswith(inside)]
+                if node.element.tag == "world":
+                    return WORLD
+                if canonical:
+                    name = self.find(canonical, inside.removesuffix("::"), f"model {inside!r}: its canonical link")
+                elif links:
+                    name = links[0]
+                else:
+                    raise FormatError(f"model {inside!r} has no link, so nothing can be tied to it")
+            elif node.attached_to == WORLD:
+                return WORLD
+            else:
+                name = self.find(node.attached_to, node.scope, f"{node.kind} {name!r}")
+        return name
+
+    def placed(self, name: str) -> Pose:
+        """A frame's pose in the world, as the file has it."""
+        if name not in self._placed:
+            way: list[str] = []
+            while name not in self._placed:
+                if name in way:
+                    raise FormatError(f"{listed(way)}: their poses are relative to each other in a ring")
+                way.append(name)
+                to = self._reference(name)
+                if to is None:
+                    break
+                name = to
+            for each in reversed(way):
+                to = self._reference(each)
+                pose = self.nodes[each].pose
+                self._placed[each] = pose if to is None else self._placed[to] @ pose
+            name = way[0]
+        return self._placed[name]
+
+    def _chain(self, name: str, end: str) -> Pose:
+        """A frame's pose in a frame that its pose is relative to, maybe by others between."""
+        pose, seen = IDENTITY, set()
+        while name != end:
+            to = self._reference(name)
+            if to is None or name in seen:
+                raise FormatError(f"{name!r} is not placed inside its model")
+            seen.add(name)
+            pose, name = self.nodes[name].pose @ pose, to
+        return pose
+
+    def _reference(self, name: str) -> str | None:
+        """What a frame's pose is relative to; None for the world."""
+        node = self.nodes[name]
+        if not node.relative_to or node.relative_to == WORLD:
+            return None
+        found = self.find(node.relative_to, node.scope, f"{node.kind} {name!r}: its pose is relative to a frame")
+        return None if found == name else found
+
+
+def join(scope: str, name: str) -> str:
+    """A name in a model."""
+    return f"{scope}::{name}" if scope else name
+
+
+def version_of(root: Element) -> tuple[int, int]:
+    """Of an SDF file, by its root."""
+    if root.tag != "sdf":
+        raise FormatError(f"its root element must be <sdf>, not <{root.tag[:40]}>")
+    try:
+        major, minor = (int(part) for part in root.get("version", "").split(".")[:2])
+    except ValueError:
+        raise FormatError(f"its version must be like 1.9, not {root.get('version', '')[:40]!r}") from None
+    if major != 1:
+        raise FormatError(f"its version is {major}.{minor}; 1.5 to 1.12 can be read")
+    return major, minor
+
+
+def pose_of(element: Element, where: str) -> tuple[Pose, str]:
+    """What an element's <pose> says: the pose, and the name of the frame that it is relative to; empty where it says none."""
+    pose = element.find("pose")
+    if pose is None:
+        return IDENTITY, ""
+    relative_to = pose.get("relative_to", "") or pose.get("frame", "")
+    if not (pose.text or "").strip():
+        return IDENTITY, relative_to
+    if pose.get("rotation_format") == "quat_xyzw":
+        x, y, z, *q = numbers(pose.text, 7, f"{where}: its pose")
+        length = float(np.linalg.norm(q))
+        if not 0.5 < length < 2.0:
+            raise FormatError(f"{where}: its pose must have a unit quaternion, not {q}")
+        a, b, c, w = (v / length for v in q)
+        return Pose((x, y, z), (w, a, b, c)), relative_to
+    x, y, z, *angles = numbers(pose.text, 6, f"{where}: its pose")
+    if pose.get("degrees") in ("true", "1"):
+        angles = [radians(angle) for angle in angles]
+    return Pose.of(roll_pitch_yaw(*angles), (x, y, z)), relative_to
+
+
+def _text(element: Element, tag: str) -> str:
+    return (element.findtext(tag) or "").strip()

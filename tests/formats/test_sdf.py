@@ -1,0 +1,427 @@
+"""SDF robots: frames by every rule of the format, joints of every type, loops; bad files refused in one sentence."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from math import inf, pi
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robik.errors import FormatError
+from robik.formats import import_robot, load_robot, save_robot
+from robik.kinematics.forward import body_poses
+from robik.kinematics.mobility import inspect
+from robik.mechanism import WORLD, Joint, Mechanism
+from tests.formats import fuzz
+
+
+def sdf(inner: str, version: str = "1.9", name: str = "r") -> str:
+    return f'<?xml version="1.0"?><sdf version="{version}"><model name="{name}">{inner}</model></sdf>'
+
+
+def link(name: str, pose: str = "", inner: str = "", relative_to: str = "") -> str:
+    relative = f' relative_to="{relative_to}"' if relative_to else ""
+    inertial = "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
+    return f'<link name="{name}"><pose{relative}>{pose}</pose>{inner or inertial}</link>'
+
+
+def joint(name: str, kind: str, parent: str, child: str, inner: str = "") -> str:
+    return f'<joint name="{name}" type="{kind}"><parent>{parent}</parent><child>{child}</child>{inner}</joint>'
+
+
+def axis(xyz: str, limit: str = "", tag: str = "axis", inner: str = "", expressed_in: str = "") -> str:
+    where = f' expressed_in="{expressed_in}"' if expressed_in else ""
+    return f"<{tag}><xyz{where}>{xyz}</xyz><limit>{limit}</limit>{inner}</{tag}>"
+
+
+def write(folder: Path, text: str, name: str = "model.sdf") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def only(robot: Mechanism, name: str) -> Joint:
+    return next(j for j in robot.joints if j.name == name)
+
+
+def matrix(text: str) -> np.ndarray:
+    """A pose as the format writes it, by SciPy."""
+    x, y, z, *rpy = map(float, text.split())
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = Rotation.from_euler("xyz", rpy).as_matrix(), (x, y, z)
+    return T
+
+
+HOLD = joint("hold", "fixed", "world", "a")
+
+# The platform
+
+
+def stewart(shared_data: Path) -> tuple[Path, ElementTree.Element]:
+    path = shared_data / "stewart_sdf" / "model.sdf"
+    model = ElementTree.parse(path).getroot().find("model")
+    assert model is not None
+    return path, model
+
+
+def test_the_platform_has_its_loops_mobility_and_pistons(shared_data: Path) -> None:
+    path, _ = stewart(shared_data)
+    imported = import_robot(path)
+    found = inspect(imported.mechanism)
+    assert (len(imported.mechanism.bodies), found.loops, found.mobility) == (26, 5, 6 + 6)  # it floats
+    assert found.actuators == tuple(f"piston{i}_prismatic_joint" for i in range(1, 7))
+    assert found.closure_residual < 1e-12
+    assert any("floats" in line for line in imported.report)
+
+
+def test_the_platforms_links_and_joints_are_where_the_file_says(shared_data: Path) -> None:
+    path, model = stewart(shared_data)
+    robot = load_robot(path)
+    links = {each.get("name"): matrix(each.findtext("pose", "")) for each in model.findall("link")}
+    for body in robot.bodies:
+        np.testing.assert_allclose(body.pose.position, links[body.name][:3, 3], atol=1e-9)
+        np.testing.assert_allclose(body.pose.matrix, links[body.name][:3, :3], atol=1e-9)
+    for each in model.findall("joint"):  # of version 1.5: in the child, the axes in the joint's frame
+        found = only(robot, each.get("name", ""))
+        ends = [each.findtext(end, "").strip() for end in ("parent", "child")]
+        assert [found.parent, found.child] == ends
+        T = links[ends[1]] @ matrix(each.findtext("pose", ""))
+        np.testing.assert_allclose(found.position, T[:3, 3], atol=1e-9)
+        for text, mine in ((each.findtext("axis/xyz"), found.axis), (each.findtext("axis2/xyz"), found.axis2)):
+            if text is not None:
+                np.testing.assert_allclose(mine, T[:3, :3] @ [float(v) for v in text.split()], atol=1e-9)
+
+
+def test_pistons_move_the_platform_as_their_lengths_say(shared_data: Path) -> None:
+    path, model = stewart(shared_data)
+    robot = load_robot(path)
+    values = np.array([j.rest[0] for j in robot.actuated]) + np.random.default_rng(1).uniform(0.1, 0.3, (5, 6))
+    position, quaternion, residual = body_poses(robot, values, None)
+    assert residual.max() < 1e-9
+    poses = {each.get("name"): matrix(each.findtext("pose", "")) for each in model.findall("link")}
+    for row, p, q in zip(values, position, quaternion, strict=True):
+        for i, length in enumerate(row, start=1):
+            cylinder, shaft = (robot.body_index[f"piston{i}_{part}_link"] for part in ("cylinder", "shaft"))
+            along = Rotation.from_quat(q[cylinder], scalar_first=True).as_matrix()[:, 2]
+            offset = np.linalg.inv(poses[f"piston{i}_cylinder_link"]) @ poses[f"piston{i}_shaft_link"]
+            np.testing.assert_allclose(p[shaft] - p[cylinder], (offset[2, 3] + length) * along, atol=1e-8)
+
+
+def test_a_native_copy_changes_nothing(shared_data: Path, tmp_path: Path) -> None:
+    robot = load_robot(stewart(shared_data)[0])
+    save_robot(robot, tmp_path / "copy.robik.json")
+    assert repr(load_robot(tmp_path / "copy.robik.json")) == repr(robot)
+
+
+# Frames. The numbers of the first test are what Drake's reading of the same file says too.
+
+FRAMES = (
+    link("a", "1 2 3 0.1 0.2 0.3")
+    + '<frame name="f" attached_to="a"><pose>0 0 1 0 0 0.5</pose></frame>'
+    + '<frame name="g"><pose relative_to="f">1 0 0 0 0 0</pose></frame>'
+    + link("b", "0 1 0 0.3 0 0", relative_to="g")
+    + link("c", "0 0 1 0 0 0", relative_to="j")
+    + joint("j", "revolute", "f", "b", '<pose relative_to="g">0 0.5 0 0 0 0.2</pose>' + axis("0 1 0", expressed_in="__model__"))
+    + joint("k", "prismatic", "b", "c", axis("1 0 0"))
+    + '<model name="arm" placement_frame="hand"><pose relative_to="c">0 0 0.5 0 0.4 0</pose>'
+    + link("upper", "1 0 0 0 0 0")
+    + link("hand", "0 2 0 0 0 0.7", relative_to="upper")
+    + joint("elbow", "revolute", "upper", "hand", axis("0 0 1"))
+    + "</model>"
+    + joint("l", "fixed", "c", "arm::hand")
+    + HOLD
+)
+
+
+def test_poses_are_relative_to_whatever_they_name(tmp_path: Path) -> None:
+    robot = load_robot(write(tmp_path, sdf(FRAMES)))
+    a = matrix("1 2 3 0.1 0.2 0.3")
+    f = a @ matrix("0 0 1 0 0 0.5")
+    g = f @ matrix("1 0 0 0 0 0")
+    b = g @ matrix("0 1 0 0.3 0 0")
+    j = g @ matrix("0 0.5 0 0 0 0.2")
+    c = j @ matrix("0 0 1 0 0 0")
+    hand = c @ matrix("0 0 0.5 0 0.4 0")
+    upper = hand @ np.linalg.inv(matrix("0 2 0 0 0 0.7"))
+    for name, T in {"a": a, "b": b, "c": c, "arm::hand": hand, "arm::upper": upper}.items():
+        body = robot.bodies[robot.body_index[name]]
+        np.testing.assert_allclose(body.pose.position, T[:3, 3], atol=1e-12)
+        np.testing.assert_allclose(body.pose.matrix, T[:3, :3], atol=1e-12)
+    hinge = only(robot, "j")
+    assert (hinge.parent, hinge.child) == ("a", "b")
+    np.testing.assert_allclose(hinge.position, j[:3, 3], atol=1e-12)
+    np.testing.assert_allclose(hinge.axis, [0, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(only(robot, "k").axis, c[:3, 0], atol=1e-12)
+    assert (only(robot, "arm::elbow").parent, only(robot, "arm::elbow").child) == ("arm::upper", "arm::hand")
+    frames = {frame.name: frame for frame in robot.frames}
+    assert (frames["f"].body, frames["g"].body) == ("a", "a")
+    np.testing.assert_allclose(frames["g"].pose.position, np.linalg.inv(a)[:3] @ g[:, 3], atol=1e-12)
+
+
+def test_the_model_stands_where_its_own_pose_says(tmp_path: Path) -> None:
+    robot = load_robot(write(tmp_path, sdf("<pose>0 0 5 0 0 0</pose>" + link("a", "1 0 0 0 0 0") + HOLD)))
+    assert robot.bodies[0].pose.position == (1.0, 0.0, 5.0)
+
+
+@pytest.mark.parametrize(("version", "in_model"), [("1.4", True), ("1.6", False), ("1.9", False)])
+def test_axes_are_in_the_frame_that_the_version_says(version: str, in_model: bool, tmp_path: Path) -> None:
+    turned = joint("j", "revolute", "a", "b", f"<pose>0 0 0 0 0 {pi / 2}</pose>" + axis("1 0 0"))
+    robot = load_robot(write(tmp_path, sdf(link("a") + link("b") + turned + HOLD, version)))
+    np.testing.assert_allclose(only(robot, "j").axis, [1, 0, 0] if in_model else [0, 1, 0], atol=1e-12)
+
+
+def test_old_files_may_ask_for_the_models_axes(tmp_path: Path) -> None:
+    inner = axis("1 0 0", inner="<use_parent_model_frame>1</use_parent_model_frame>")
+    robot = load_robot(write(tmp_path, sdf(link("a") + link("b", "0 0 0 0 0 1") + joint("j", "revolute", "a", "b", inner) + HOLD, "1.6")))
+    np.testing.assert_allclose(only(robot, "j").axis, [1, 0, 0], atol=1e-12)
+
+
+def test_poses_may_be_in_degrees_or_quaternions(tmp_path: Path) -> None:
+    posed = '<pose degrees="true">0 0 0 0 0 90</pose>', f'<pose rotation_format="quat_xyzw">1 2 3 0 0 {np.sin(0.3)} {np.cos(0.3)}</pose>'
+    links = "".join(f'<link name="{name}">{pose}</link>' for name, pose in zip("ab", posed, strict=True))
+    robot = load_robot(write(tmp_path, sdf(links + joint("j", "fixed", "a", "b") + HOLD)))
+    np.testing.assert_allclose(robot.bodies[0].pose.matrix[:, 0], [0, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(robot.bodies[1].pose.matrix, matrix("0 0 0 0 0 0.6")[:3, :3], atol=1e-12)
+
+
+# Joints
+
+
+def test_every_joint_type(tmp_path: Path) -> None:
+    kinds = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2, "ball": 0, "fixed": 0}
+    limit = "<lower>-1</lower><upper>2</upper><velocity>3</velocity><effort>-1</effort>"
+    text = link("a") + HOLD
+    for kind, axes in kinds.items():
+        inner = "".join((axis("0 0 2", limit), axis("0 1 0", limit, "axis2"))[:axes])
+        text += link(kind) + joint(f"j_{kind}", kind, "a", kind, inner + "<screw_thread_pitch>0.5</screw_thread_pitch>")
+    robot = load_robot(write(tmp_path, sdf(text)))
+    types = {kind: only(robot, f"j_{kind}").type for kind in kinds}
+    assert list(types.values()) == ["revolute", "revolute", "prismatic", "cylindrical", "universal", "universal", "spherical", "fixed"]
+    hinge = only(robot, "j_revolute")
+    assert (hinge.limits, hinge.velocity_limit, hinge.effort_limit) == (((-1.0, 2.0),), 3.0, inf)
+    assert only(robot, "j_continuous").limits == ((-inf, inf),)
+    assert only(robot, "j_universal").limits == ((-1.0, 2.0), (-1.0, 2.0))
+    np.testing.assert_allclose(only(robot, "j_universal").axis, [0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(only(robot, "j_universal").axis2, [0, 1, 0], atol=1e-12)
+    [screw] = robot.couplings
+    assert (screw.follower, screw.leader) == ("j_screw.tx", "j_screw.rx")
+    assert screw.coefficients == pytest.approx((0, 0.5 / (2 * pi)))
+
+
+def test_an_old_screw_counts_its_thread_the_other_way(tmp_path: Path) -> None:
+    screw = joint("j", "screw", "a", "b", axis("0 0 1") + f"<thread_pitch>{-2 * pi / 0.5}</thread_pitch>")
+    [coupling] = load_robot(write(tmp_path, sdf(link("a") + link("b") + screw + HOLD))).couplings
+    assert coupling.coefficients == pytest.approx((0, 0.5 / (2 * pi)))
+
+
+def test_two_axes_that_are_not_square_become_two_hinges(tmp_path: Path) -> None:
+    two = joint("j", "revolute2", "a", "b", axis("0 0 1") + axis("0 1 1", "<lower>-1</lower><upper>1</upper>", "axis2"))
+    robot = load_robot(write(tmp_path, sdf(link("a") + link("b") + two + HOLD)))
+    assert [b.name for b in robot.bodies] == ["a", "b", "j_between"]
+    assert (only(robot, "j").child, only(robot, "j_axis2").parent) == ("j_between", "j_between")
+    np.testing.assert_allclose(only(robot, "j_axis2").axis, np.array([0, 1, 1]) / np.sqrt(2), atol=1e-12)
+    _, quaternion, _ = body_poses(robot, np.array([[0.3, 0.4]]), None)
+    expected = Rotation.from_rotvec([0, 0, 0.3]) * Rotation.from_rotvec(0.4 * np.array([0, 1, 1]) / np.sqrt(2))
+    found = Rotation.from_quat(quaternion[0, robot.body_index["b"]], scalar_first=True)
+    assert (found.inv() * expected).magnitude() < 1e-12
+
+
+def test_a_gearbox_couples_the_hinges_on_its_reference_body(tmp_path: Path) -> None:
+    wheels = link("a") + link("b", "1 0 0 0 0 0") + link("c", "3 0 0 0 0 0")
+    wheels += joint("one", "revolute", "a", "b", axis("0 0 1")) + joint("two", "revolute", "a", "c", axis("0 0 -1"))
+    gear = "<gearbox_ratio>2</gearbox_ratio><gearbox_reference_body>a</gearbox_reference_body>"
+    box = joint("g", "gearbox", "b", "c", axis("0 0 1") + axis("0 0 1", tag="axis2") + gear)
+    robot = load_robot(write(tmp_path, sdf(wheels + box + HOLD)))
+    assert robot.actuators == ("one",)
+    _, quaternion, _ = body_poses(robot, np.array([[0.3]]), None)
+    turned = [Rotation.from_quat(quaternion[0, robot.body_index[n]], scalar_first=True).as_rotvec()[2] for n in "bc"]
+    np.testing.assert_allclose(turned, [0.3, -0.6], atol=1e-12)  # θ₂ = −ratio θ₁ about the same axis
+
+
+def test_a_mimic_is_a_coupling(tmp_path: Path) -> None:
+    mimic = '<mimic joint="one" axis="axis"><multiplier>2</multiplier><offset>0.1</offset><reference>0.5</reference></mimic>'
+    arms = link("a") + link("b") + link("c") + joint("one", "revolute", "a", "b", axis("0 0 1"))
+    robot = load_robot(write(tmp_path, sdf(arms + joint("two", "revolute", "b", "c", axis("0 0 1", inner=mimic)) + HOLD, "1.11")))
+    assert robot.couplings[0].coefficients == pytest.approx((0.1 - 2 * 0.5, 2))
+    assert robot.actuators == ("one",)
+
+
+def test_the_world_may_be_the_child(tmp_path: Path) -> None:
+    limit = "<lower>-1</lower><upper>2</upper>"
+    robot = load_robot(write(tmp_path, sdf(link("a", "0 0 1 0 0 0") + joint("j", "revolute", "a", "world", axis("1 0 0", limit)))))
+    j = robot.joints[0]
+    assert (j.parent, j.child, j.limits) == (WORLD, "a", ((-1.0, 2.0),))
+    np.testing.assert_allclose(j.axis, [-1, 0, 0])
+
+
+def test_links_with_two_parents_close_loops(tmp_path: Path) -> None:
+    corners = {"a": "0 0", "b": "1 0", "c": "1 1", "d": "0 1"}
+    bars = "".join(link(name, f"{at} 0 0 0 0") for name, at in corners.items())
+    at = {"ab": "0 0 0", "bc": "0 0 0", "ad": "0 -1 0", "dc": "-1 0 0"}
+    hinges = "".join(
+        joint(f"j{i}", "revolute", *ends, f"<pose>{place} 0 0 0</pose>" + axis("0 0 1")) for i, (ends, place) in enumerate(at.items())
+    )
+    robot = load_robot(write(tmp_path, sdf(bars + hinges + HOLD)))
+    found = inspect(robot)
+    assert (found.loops, found.mobility, found.actuators) == (1, 1, ("j0",))
+
+
+def test_controllers_among_the_plugins_name_the_motors(tmp_path: Path) -> None:
+    hinges = joint("one", "revolute", "a", "b", axis("0 0 1")) + joint("two", "revolute", "b", "c", axis("0 0 1"))
+    plugin = '<plugin filename="gz-sim-joint-position-controller-system" name="x"><joint_name>two</joint_name></plugin>'
+    robot = load_robot(write(tmp_path, sdf(link("a") + link("b") + link("c") + hinges + plugin + HOLD)))
+    assert robot.actuators == ("two",)
+
+
+# Links
+
+
+def test_masses_are_the_files_or_come_from_shapes(tmp_path: Path) -> None:
+    given = (
+        "<inertial><pose>1 2 3 0 0 0.5</pose><mass>4</mass><inertia><ixx>1</ixx><iyy>2</iyy><izz>3</izz><ixy>0.1</ixy></inertia></inertial>"
+    )
+    shapes = '<inertial auto="true"><density>500</density></inertial><collision name="c"><pose>0 0 1 0 0 0</pose><geometry><box>'
+    shapes += '<size>0.1 0.2 0.3</size></box></geometry></collision>'  # fmt: skip
+    text = link("a", inner=given) + link("b", inner=shapes) + link("c", inner="<visual/>") + HOLD
+    imported = import_robot(write(tmp_path, sdf(text + joint("j", "fixed", "a", "b") + joint("k", "fixed", "a", "c"))))
+    a, b, c = imported.mechanism.bodies
+    R = matrix("0 0 0 0 0 0.5")[:3, :3]
+    I = R @ [[1, 0.1, 0], [0.1, 2, 0], [0, 0, 3]] @ R.T  # noqa: E741
+    assert (a.mass, a.com) == (4.0, (1.0, 2.0, 3.0))
+    np.testing.assert_allclose(a.inertia, [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]])
+    assert b.mass == pytest.approx(3.0)
+    assert b.com == pytest.approx((0, 0, 1))
+    np.testing.assert_allclose(b.inertia[:3], 3 / 12 * np.array([0.13, 0.1, 0.05]))
+    assert c.mass == 1.0
+    assert any(w.startswith("c: it says no mass") for w in imported.warnings)
+
+
+def test_visuals_and_meshes_in_the_models_folder(tmp_path: Path) -> None:
+    write(tmp_path, "solid", "meshes/part.stl")
+    shapes = ["<box><size>1 2 3</size></box>", '<sphere><radius>0.5"</radius></sphere>',
+              "<cylinder><radius>1</radius><length>2</length></cylinder>",
+              "<mesh><uri>meshes/part.stl</uri><scale>1 2 3</scale></mesh>", "<mesh><uri>model://r/meshes/part.stl</uri></mesh>",
+              "<mesh><uri>../secret.stl</uri></mesh>"]  # fmt: skip
+    visuals = "".join(
+        f'<visual name="v{i}"><geometry>{s}</geometry><material><diffuse>1 0 0 1</diffuse></material></visual>'
+        for i, s in enumerate(shapes)
+    )
+    (tmp_path / "model.config").write_text("<model><name>r</name></model>")
+    imported = import_robot(write(tmp_path, sdf(link("a", inner=visuals) + HOLD)))
+    found = imported.mechanism.bodies[0].visuals
+    assert [v.shape for v in found] == ["box", "sphere", "cylinder", "mesh", "mesh", "box"]
+    assert [v.file for v in found[3:5]] == ["meshes/part.stl"] * 2
+    assert found[3].size == (1.0, 2.0, 3.0)
+    assert found[0].color == (1.0, 0.0, 0.0, 1.0)
+    assert any("a mesh was not read" in w for w in imported.warnings)
+
+
+# Files in files
+
+
+def test_models_are_included_from_the_folder_and_from_packages(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        sdf(link("palm") + link("tip", "0 0 1 0 0 0") + joint("bend", "revolute", "palm", "tip", axis("1 0 0")), name="hand"),
+        "hand/hand.sdf",
+    )
+    write(tmp_path, '<model><sdf version="1.4">old.sdf</sdf><sdf version="1.9">hand.sdf</sdf></model>', "hand/model.config")
+    include = "<include><uri>{}</uri><name>left</name><pose>0 1 0 0 0 0</pose></include>"
+    text = link("a") + include + joint("j", "fixed", "a", "left::palm") + HOLD
+    write(tmp_path, sdf(text.format("hand")), "near.sdf")
+    write(tmp_path, sdf(text.format("model://hand")), "robot/model.sdf")
+    for path, packages in ((tmp_path / "near.sdf", []), (tmp_path / "robot" / "model.sdf", [tmp_path])):
+        robot = import_robot(path, packages).mechanism
+        assert [b.name for b in robot.bodies] == ["a", "left::palm", "left::tip"]
+        np.testing.assert_allclose(robot.bodies[2].pose.position, [0, 1, 1])
+        assert only(robot, "left::bend").type == "revolute"
+
+
+def test_merged_models_lend_their_names(tmp_path: Path) -> None:
+    write(tmp_path, sdf(link("palm"), name="hand"), "hand.sdf")
+    text = link("a") + '<include merge="true"><uri>hand.sdf</uri></include>' + joint("j", "revolute", "a", "palm", axis("1 0 0")) + HOLD
+    assert len(load_robot(write(tmp_path, sdf(text))).bodies) == 2
+
+
+def test_what_may_not_be_included_is_left_out_and_named(tmp_path: Path) -> None:
+    write(tmp_path, sdf(link("secret")), "secret.sdf")
+    for uri in ("../secret.sdf", "/etc/passwd", "https://fuel.gazebosim.org/1.0/x", "model://nowhere", "//host/x.sdf"):
+        imported = import_robot(write(tmp_path, sdf(link("a") + HOLD + f"<include><uri>{uri}</uri></include>"), "in/model.sdf"))
+        assert [b.name for b in imported.mechanism.bodies] == ["a"]
+        assert any("a model was not included" in w for w in imported.warnings)
+
+
+def test_files_that_include_themselves_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, sdf(link("a") + HOLD + "<include><uri>model.sdf</uri></include>"))
+    with pytest.raises(FormatError, match="include"):
+        load_robot(path)
+    twice = "".join(f"<include><uri>model.sdf</uri><name>n{i}</name></include>" for i in range(2))
+    with pytest.raises(FormatError, match="include"):
+        load_robot(write(tmp_path, sdf(link("a") + twice)))
+
+
+BOMB = '<!DOCTYPE sdf [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (BOMB + '<sdf version="1.9"><model name="&b;"/></sdf>', "DOCTYPE"),
+        ("<sdf/>", "version"),
+        ('<sdf version="2.0"/>', "version"),
+        ('<sdf version="1.9"/>', "no <model>"),
+        ('<robot name="r"/>', "must be <sdf>"),
+        (sdf(""), "0 links"),
+        (sdf(link("a") + link("a")), "two things are called 'a'"),
+        (sdf(link("a") + joint("j", "helical", "world", "a")), "unknown type 'helical'"),
+        (sdf(link("a") + joint("j", "fixed", "world", "b")), "nothing is called 'b'"),
+        (sdf(link("a") + joint("j", "revolute", "world", "a")), "axis is missing"),
+        (sdf(link("a") + joint("j", "revolute", "world", "a", axis("0 0 0"))), "axis must not be zero"),
+        (sdf(link("a") + joint("j", "revolute", "world", "a", axis("1 0"))), "3 finite numbers"),
+        (sdf(link("a") + joint("j", "revolute", "world", "a", axis("1 0 0", "<lower>2</lower><upper>1</upper>"))), "from lower to upper"),
+        (sdf(link("a", "0 0 0", relative_to="")), "6 finite numbers"),
+        (sdf(link("a", "0 0 0 0 0 0", relative_to="b") + link("b", "0 0 0 0 0 0", relative_to="a") + HOLD), "ring"),
+        (sdf(link("a") + '<frame name="f" attached_to="g"/><frame name="g" attached_to="f"/>' + joint("j", "fixed", "f", "a")), "ring"),
+        (sdf(link("a", inner="<inertial><mass>nan</mass></inertial>") + HOLD), "finite number"),
+        (sdf(link("a", inner="<inertial><mass>-1</mass></inertial>") + HOLD), "zero or more"),
+    ],
+)
+def test_bad_files_are_refused_in_one_sentence(text: str, says: str, tmp_path: Path) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(FormatError, match=says) as raised:
+        load_robot(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mutated_files_end_in_a_robot_or_in_a_sentence(seed: int, tmp_path: Path) -> None:
+    write(tmp_path, sdf(link("palm"), name="hand"), "hand.sdf")
+    mimic = '<mimic joint="k" axis="axis"><multiplier>2</multiplier></mimic>'
+    more = '<include merge="true"><uri>hand.sdf</uri></include>' + joint(
+        "m", "universal", "a", "palm", axis("0 0 1") + axis("0 1 0", tag="axis2")
+    )
+    more += link("d") + joint("n", "screw", "a", "d", axis("0 0 1") + "<screw_thread_pitch>0.5</screw_thread_pitch>")
+    more += link("e") + joint("o", "prismatic", "d", "e", axis("0 0 1", "<lower>-1</lower><upper>1</upper>", inner=mimic))
+    words = [
+        "__model__",
+        "f",
+        "j",
+        "arm::hand",
+        "arm",
+        "revolute",
+        "ball",
+        "fixed",
+        "screw",
+        "gearbox",
+        "revolute2",
+        "1.4",
+        "model.sdf",
+        "hand.sdf",
+    ]
+    outcomes = fuzz.import_mutants(tmp_path / "model.sdf", [sdf(FRAMES + more)], seed, fuzz.CASES // 5, words)
+    assert {Mechanism, FormatError} <= set(outcomes)
