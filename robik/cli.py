@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="robik", description="Retargets animation onto robots, kinematic loops included.")
     parser.add_argument("--version", action="version", version=f"robik {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_inspect, _add_solve, _add_fk, _add_play, _add_simulate, _add_export, _add_bench):
+    for add in (_add_inspect, _add_convert, _add_solve, _add_fk, _add_play, _add_simulate, _add_export, _add_bench):
         add(commands)
     return parser
 
@@ -67,6 +67,12 @@ def _add_inspect(commands: argparse._SubParsersAction) -> None:
     command = _command(commands, "inspect", _inspect, "what a robot is: bodies, joints, loops, degrees of freedom")
     _add_robot(command)
     command.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def _add_convert(commands: argparse._SubParsersAction) -> None:
+    command = _command(commands, "convert", _convert, "write a robot in another format: .robik.json, .urdf, .xml (MJCF)")
+    _add_robot(command)
+    command.add_argument("output", metavar="OUTPUT", help="the file to write; meshes outside its folder are copied into meshes/ there")
 
 
 def _add_solve(commands: argparse._SubParsersAction) -> None:
@@ -147,6 +153,15 @@ def _inspect(options: argparse.Namespace) -> None:
     print(f"loops: {found.loops}; degrees of freedom: {found.mobility}; redundant closure rows: {found.redundant_rows}")
     print(f"closure residual of the rest pose: {found.closure_residual:.2g} m")
     print(f"frames: {', '.join(found.frames) or 'none'}")
+
+
+def _convert(options: argparse.Namespace) -> None:
+    from robik.formats import save_robot
+    from robik.robots import names, path
+
+    source = path(options.robot) if options.robot in names() else options.robot
+    for sentence in save_robot(_load(options), options.output, source):
+        print(f"robik: {sentence}", file=sys.stderr)
 
 
 def _solve(options: argparse.Namespace) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from bpy.types import Collection, Mesh, Object
 
 from robik.errors import RobikError
-from robik.formats.usd_mesh import MeshReader, split_prim
+from robik.formats.mesh_files import split_prim
+from robik.formats.usd_mesh import MeshReader
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 from robik.mechanism.joints import MOTIONS
 

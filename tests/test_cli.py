@@ -12,6 +12,7 @@ import pytest
 
 from robik import robots
 from robik.bench import boxer_clip, walker_clip
+from robik.formats import load_robot
 from robik.retarget.clip import save_clip
 
 
@@ -53,6 +54,15 @@ def test_inspect_prints_json(folder: Path) -> None:
     assert set(found) >= {"name", "bodies", "actuators", "loops", "redundant_rows", "closure_residual", "mass"}
 
 
+def test_convert_writes_what_can_be_read(folder: Path) -> None:
+    for file in ("w.xml", "w.urdf", "w.robik.json"):
+        done = robik(folder, "convert", "walker", file)
+        assert done.returncode == 0
+        assert all(line.startswith("robik: ") for line in done.stderr.splitlines())
+    assert load_robot(folder / "w.robik.json") == robots.load("walker")
+    assert json.loads(robik(folder, "inspect", "w.xml", "--json").stdout)["mobility"] == 18
+
+
 def broken(folder: Path, name: str, change: dict) -> None:
     with np.load(folder / "punch.npz") as file:
         np.savez(folder / name, **({k: file[k] for k in file.files} | change))
@@ -67,6 +77,7 @@ BAD = {
     "weights for nothing": (("solve", "boxer", "punch.npz", "--settings", "paw.json", "-o", "m.csv"), ("paw.json", "paw", "hand")),
     "no such folder": (("solve", "boxer", "punch.npz", "-o", "none/m.csv"), ("none/m.csv", "cannot be written")),
     "unknown kind of robot": (("inspect", "robot.step"), ("robot.step", ".robik.json")),
+    "unknown kind to write": (("convert", "boxer", "robot.step"), ("robot.step", ".urdf")),
     "no command": ((), ("COMMAND", "--help")),
 }
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from robik.errors import FormatError
 from robik.formats import native
-from robik.formats.imported import Imported
+from robik.formats.imported import Imported, Notes, described
+from robik.formats.mesh_files import carried, contained
 from robik.formats.xml_file import read_xml
 from robik.mechanism import Mechanism
 
@@ -18,8 +19,10 @@ Reader = Callable[[Path, Iterable[Path]], Imported]
 Writer = Callable[[Mechanism, Path], tuple[str, ...]]
 
 
-def _native(path: Path, _packages: Iterable[Path]) -> Imported:
-    return Imported(native.load(path))
+def _native(path: Path, packages: Iterable[Path]) -> Imported:
+    notes = Notes()
+    mechanism = contained(native.load(path), path, packages, notes)
+    return Imported(mechanism, notes.sentences)
 
 
 def _urdf(path: Path, packages: Iterable[Path]) -> Imported:
@@ -94,23 +97,31 @@ def import_robot(path: str | Path, packages: Iterable[str | Path] = ()) -> Impor
         FormatError: names the file, the element and the remedy; for an unknown extension, those that can be read.
         AssemblyError: a loop that cannot be closed; names it and its gap.
     """
-    return _by_extension(READERS, path, "read")(Path(path), [Path(p) for p in packages])
+    return described(_by_extension(READERS, path, "read")(Path(path), [Path(p) for p in packages]))
 
 
 def load_robot(path: str | Path) -> Mechanism:
     """The robot in a file. Warnings of the import are logged; `import_robot` gives them.
 
+    A native file's meshes are named as the file names them, wherever that leads, since no mesh is read here.
+
     Raises:
         FormatError, AssemblyError: as `import_robot`.
     """
-    imported = import_robot(path)
+    if Path(path).name.lower().endswith(native.EXTENSION):
+        return native.load(Path(path))
+    imported = _by_extension(READERS, path, "read")(Path(path), [])
     for warning in imported.warnings:
         logging.getLogger(__name__).warning("%s: %s", path, warning)
     return imported.mechanism
 
 
-def save_robot(mechanism: Mechanism, path: str | Path) -> tuple[str, ...]:
+def save_robot(mechanism: Mechanism, path: str | Path, read_from: str | Path | None = None) -> tuple[str, ...]:
     """Writes a robot: `.robik.json` without loss, so that loading it gives an equal `Mechanism`; URDF and MJCF with the same motions.
+
+    Args:
+        read_from: the file that the robot came from. Its meshes are then named as seen from the new file, and copied beside it where they
+            would lie outside its folder. Without, they are named as they are.
 
     Returns:
         One sentence each on what the format cannot say.
@@ -118,7 +129,8 @@ def save_robot(mechanism: Mechanism, path: str | Path) -> tuple[str, ...]:
     Raises:
         FormatError: the extension is unknown, the format cannot hold the robot, or the file cannot be written (what was there stays).
     """
-    return _by_extension(WRITERS, path, "written")(mechanism, Path(path))
+    write = _by_extension(WRITERS, path, "written")
+    return write(mechanism if read_from is None else carried(mechanism, Path(read_from), Path(path)), Path(path))
 
 
 def _by_extension(table: dict[str, Callable], path: str | Path, done: str) -> Callable:

@@ -13,7 +13,7 @@ from scipy.optimize import least_squares
 
 from robik.errors import AssemblyError, MechanismError
 from robik.formats.imported import Imported, Notes, listed
-from robik.formats.open_robot import OpenJoint, OpenRobot, joint_values
+from robik.formats.open_robot import OpenJoint, OpenRobot, Placed, joint_values
 from robik.mechanism import Joint, Mechanism, Pose
 from robik.mechanism.joints import SLIDES
 from robik.mechanism.pose import matrix_quaternion
@@ -40,7 +40,8 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
     """
     _check_lengths(robot)
     q = _closed(robot, notes)
-    gap = max((_gap(robot, joint, q)[0] for joint in robot.closers), default=0.0)
+    now = robot.placed(q)
+    gap = max((_gap(robot, joint, now)[0] for joint in robot.closers), default=0.0)
     if robot.closers:
         names = [name for name, _ in sorted(robot.coordinates.items(), key=lambda item: item[1])]
         moved = np.abs(q - robot.stored)
@@ -139,32 +140,38 @@ def _descend(
         full[columns] = x
         return full
 
-    def jacobian(x: np.ndarray) -> np.ndarray:
-        return robot.closure(at(x))[1][:, columns]
+    known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # the optimizer asks for values and derivatives one after the other
+
+    def closure(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        key = x.tobytes()
+        if key not in known:
+            values, rows = robot.closure(at(x))
+            known[key] = values, rows[:, columns]
+        return known[key]
 
     limits = (bounds[0][columns], bounds[1][columns])
     pull = PULL * np.where(_slides(robot), 1.0 / robot.size, 1.0)[columns]
     led = least_squares(
-        lambda x: np.append(robot.closure(at(x))[0], pull * (x - stored[columns])),
+        lambda x: np.append(closure(x)[0], pull * (x - stored[columns])),
         q[columns],
-        jac=lambda x: np.vstack([jacobian(x), np.diag(pull)]),
+        jac=lambda x: np.vstack([closure(x)[1], np.diag(pull)]),
         bounds=limits, method="trf", ftol=1e-3, xtol=1e-3, gtol=1e-6, max_nfev=100,
     )  # fmt: skip
     free = least_squares(
-        lambda x: robot.closure(at(x))[0],
+        lambda x: closure(x)[0],
         led.x,
-        jac=jacobian,
+        jac=lambda x: closure(x)[1],
         bounds=limits, method="trf", ftol=1e-12, xtol=1e-12, gtol=1e-14, max_nfev=200,
     )  # fmt: skip
     best, best_error = at(free.x), inf
     x = free.x
     for _ in range(20):
-        values, J = robot.closure(at(x))
+        values, J = closure(x)
         error = float(np.abs(values).max(initial=0.0))
         if error >= best_error:
             break
         best, best_error = at(x), error
-        x = np.clip(x - np.linalg.lstsq(J[:, columns], values, rcond=1e-9)[0], *limits)
+        x = np.clip(x - np.linalg.lstsq(J, values, rcond=1e-9)[0], *limits)
     return best, best_error
 
 
@@ -173,9 +180,9 @@ def _slides(robot: OpenRobot) -> np.ndarray:
     return np.array([motion in SLIDES for joint in robot.hangs_on.values() for motion in joint.motions], dtype=bool)
 
 
-def _gap(robot: OpenRobot, joint: OpenJoint, q: np.ndarray) -> tuple[float, float]:
-    """How far a closer is open at q [m, rad], the motions that it leaves free aside."""
-    Ra, pa, Rb, pb = robot.joint_frames(joint, robot.placed(q))
+def _gap(robot: OpenRobot, joint: OpenJoint, now: Placed) -> tuple[float, float]:
+    """How far a closer is open [m, rad], the motions that it leaves free aside."""
+    Ra, pa, Rb, pb = robot.joint_frames(joint, now)
     offset = [(Ra.T @ (pb - pa))[k] for k, name in enumerate(SLIDES) if name not in joint.motions]
     turns = joint.turns
     if len(turns) == 3:
@@ -193,7 +200,8 @@ def _gap(robot: OpenRobot, joint: OpenJoint, q: np.ndarray) -> tuple[float, floa
 
 def _open(robot: OpenRobot, q: np.ndarray) -> str:
     """What stays open at q, for the user."""
-    gaps = [(_gap(robot, joint, q), joint) for joint in robot.closers]
+    now = robot.placed(q)
+    gaps = [(_gap(robot, joint, now), joint) for joint in robot.closers]
     if not gaps or max(length / robot.size + angle for (length, angle), _ in gaps) <= ACCEPTED:
         errors = np.abs(robot.closure(q)[0][-len(robot.couplings) :])  # they come last
         worst = robot.couplings[int(errors.argmax())]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from robik.errors import MechanismError
 from robik.mechanism import Mechanism
 
 SHOWN = 6  # names in a sentence, before the rest is only counted
@@ -23,6 +24,22 @@ class Imported:
     mechanism: Mechanism
     warnings: tuple[str, ...] = ()
     report: tuple[str, ...] = ()
+
+
+def described(imported: Imported) -> Imported:
+    """With a sentence on the robot's loops, how it can move, and how well its rest pose is closed."""
+    from robik.kinematics.mobility import inspect  # with compiled kernels, which reading alone does not need
+
+    try:
+        found = inspect(imported.mechanism)
+    except MechanismError as error:
+        return replace(imported, warnings=(*imported.warnings, f"the robot can be looked at, but not moved: {error}"))
+    loops = "no loops" if not found.loops else "one loop" if found.loops == 1 else f"{found.loops} loops"
+    said = [f"{loops}, {found.mobility} degrees of freedom, {len(found.actuators)} motors"]
+    if found.loops or imported.mechanism.couplings:
+        said.append(f"{found.redundant_rows} of the closure equations follow from the others")
+        said.append(f"the rest pose is closed to {found.closure_residual:.1e} m")
+    return replace(imported, report=(*imported.report, "; ".join(said)))
 
 
 class Notes:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import re
-from collections.abc import Iterable
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from urllib.parse import unquote
 
 from robik.errors import FormatError
+from robik.formats.imported import Notes
+from robik.mechanism import Mechanism, Visual
 
+PLACEHOLDER = 0.02  # edge of the cube for a mesh that may not be read [m]
 PACKAGE_FILE = "package.xml"
 FORMAT_FOLDERS = ("urdf", "xacro", "mjcf", "mujoco", "xml", "sdf", "usd")  # beside them, mostly, are the meshes
 
@@ -63,6 +70,84 @@ class MeshFiles:
         paths += [root / name / rest for root in self.packages]
         paths += [root / rest for root in self.allowed if name in _names(root)]
         return [*paths, *(root / rest for root in self.allowed), self.folder / rest, self.folder / name / rest]
+
+
+def split_prim(file: str) -> tuple[str, str]:
+    """The file and the prim that a visual's file names; no prim where it is not a mesh inside a USD file."""
+    found = re.fullmatch(r"(.*\.usd[acz]?)#(/.+)", file, re.IGNORECASE)
+    return (found[1], found[2]) if found else (file, "")
+
+
+def contained(mechanism: Mechanism, robot_file: Path, packages: Iterable[Path], notes: Notes) -> Mechanism:
+    """The robot with small cubes for the meshes that its file may not send a reader to."""
+    files = MeshFiles(robot_file, packages)
+
+    def checked(visual: Visual, body: str) -> Visual:
+        if visual.shape != "mesh":
+            return visual
+        try:
+            _, is_there = files.find(split_prim(visual.file)[0])
+        except FormatError as error:
+            notes.add(f"a mesh was not read, and a small cube stands for it: {error}", f"body {body!r}")
+            return Visual("box", (PLACEHOLDER,) * 3, visual.pose, visual.color)
+        if not is_there:
+            notes.add("there is no such mesh", visual.file)
+        return visual
+
+    return _with_visuals(mechanism, checked)
+
+
+def carried(mechanism: Mechanism, robot_file: Path, target: Path) -> Mechanism:
+    """The robot with its meshes named as seen from another file's folder; those that would lie outside that are copied into `meshes` there.
+
+    Args:
+        robot_file: the file that the robot was read from.
+        target: the file that it is to be written to.
+
+    Raises:
+        FormatError: a mesh cannot be copied.
+    """
+    source, home, folder = robot_file.resolve().parent, MeshFiles(target, ()), target.resolve().parent
+    if source == folder:
+        return mechanism
+    copies: dict[Path, str] = {}
+
+    def moved(visual: Visual, _body: str) -> Visual:
+        file, prim = split_prim(visual.file)
+        inner = f"#{prim}" if prim else ""
+        path = _resolved(source / file) if visual.shape == "mesh" else None
+        if path is None:
+            return visual
+        if any(path.is_relative_to(root) for root in home.allowed):
+            return replace(visual, file=Path(os.path.relpath(path, folder)).as_posix() + inner)
+        if path not in copies:
+            name = next(n for n in _alternatives(path) if n not in copies.values() and _is_free(folder / n, path))
+            copies[path] = name
+            if _is_file(path):
+                try:
+                    (folder / name).parent.mkdir(exist_ok=True)
+                    shutil.copyfile(path, folder / name)
+                except OSError as error:
+                    raise FormatError(f"mesh {path} cannot be copied to {folder / name}: {error.strerror or error}") from None
+        return replace(visual, file=copies[path] + inner)
+
+    return _with_visuals(mechanism, moved)
+
+
+def _with_visuals(mechanism: Mechanism, change: Callable[[Visual, str], Visual]) -> Mechanism:
+    bodies = tuple(replace(b, visuals=tuple(change(v, b.name) for v in b.visuals)) for b in mechanism.bodies)
+    return mechanism if bodies == mechanism.bodies else mechanism.with_changes(bodies=bodies)
+
+
+def _alternatives(path: Path) -> Iterator[str]:
+    yield f"meshes/{path.name}"
+    for number in count(2):
+        yield f"meshes/{path.stem}_{number}{path.suffix}"
+
+
+def _is_free(place: Path, path: Path) -> bool:
+    """Whether a copy may lie in a place: nothing is there, or the same."""
+    return not place.exists() or (_is_file(path) and filecmp.cmp(place, path, shallow=False))
 
 
 def _names(package: Path) -> set[str]:

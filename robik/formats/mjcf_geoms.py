@@ -13,7 +13,7 @@ from robik.errors import FormatError
 from robik.formats import solids
 from robik.formats.imported import Notes
 from robik.formats.mesh_data import read_mesh
-from robik.formats.mesh_files import MeshFiles
+from robik.formats.mesh_files import PLACEHOLDER, MeshFiles
 from robik.formats.mjcf_file import Attributes, MjcfFile, vector, z_to
 from robik.formats.solids import Solid
 from robik.formats.xml_file import numbers
@@ -24,7 +24,6 @@ SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}  # 
 ALONG = {"capsule": 1, "cylinder": 1, "box": 2, "ellipsoid": 2}  # which of them `fromto` gives
 MASSLESS = ("plane", "hfield")
 GREY = (0.5, 0.5, 0.5, 1.0)
-PLACEHOLDER = 0.02  # edge of the cube for a mesh that may not be read [m]
 DENSITY = 1000.0  # kg/m³
 SEEN = 2  # MuJoCo's viewer shows the groups up to this one
 

@@ -283,21 +283,21 @@ class OpenRobot:
             if name not in joint.motions:
                 u = Ra[:, k]
                 values.append(float(u @ gap) / self.size)
-                rows.append((u @ (vb - va) + np.cross(u, gap) @ wa) / self.size)
+                rows.append((u @ (vb - va) + _cross(u, gap) @ wa) / self.size)
         turns = joint.turns
         if len(turns) == 2:
             a, b = Ra[:, turns[0]], Rb[:, turns[1]]
             values.append(float(a @ b))
-            rows.append(np.cross(a, b) @ wa + np.cross(b, a) @ wb)
+            rows.append(_cross(a, b) @ wa + _cross(b, a) @ wb)
         elif len(turns) < 2:
             for k in turns or range(3):
                 values.extend((Rb[:, k] - Ra[:, k]).tolist())
-                rows.extend(np.cross(wb.T, Rb[:, k]).T - np.cross(wa.T, Ra[:, k]).T)
+                rows.extend(_cross(wb.T, Rb[:, k]).T - _cross(wa.T, Ra[:, k]).T)
 
     def _velocity(self, body: str, x: np.ndarray, now: Placed) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (3, d) of a body's rotation and of its point at x."""
         moved = self.moves[self.order[body]][:, None]
-        return (now.angular * moved).T, ((now.linear + np.cross(now.angular, x - now.point)) * moved).T
+        return (now.angular * moved).T, ((now.linear + _cross(now.angular, x - now.point)) * moved).T
 
 
 def joint_values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float, ...]:
@@ -374,8 +374,25 @@ def _motion(joint: OpenJoint, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
     else:
         for k, axis in zip(turns, joint.turns, strict=True):
             turning[k] = R[:, axis]
-            R = R @ rotation_vector_matrix(q[k] * np.eye(3)[axis])
+            R = R @ _turn(axis, float(q[k]))
     return R, p, turning, sliding
+
+
+def _turn(axis: int, angle: float) -> np.ndarray:
+    """Rotation (3, 3) about a coordinate axis."""
+    c, s = np.cos(angle), np.sin(angle)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    R = np.eye(3)
+    R[i, i] = R[j, j] = c
+    R[i, j], R[j, i] = -s, s
+    return R
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """As `np.cross` of vectors in the last axis, which takes longer than all else here."""
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    u, v, w = b[..., 0], b[..., 1], b[..., 2]
+    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
 
 
 def _left_jacobian(v: np.ndarray) -> np.ndarray:

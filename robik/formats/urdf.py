@@ -15,7 +15,7 @@ from robik.errors import AssemblyError, FormatError, MechanismError
 from robik.formats.assemble import assemble
 from robik.formats.imported import Imported, Notes, listed
 from robik.formats.loops import Loop, Loops, loops_by_name, read_beside
-from robik.formats.mesh_files import MeshFiles
+from robik.formats.mesh_files import PLACEHOLDER, MeshFiles
 from robik.formats.open_robot import OpenJoint, OpenRobot
 from robik.formats.xml_file import name_of, number, numbered, numbers, read_xml
 from robik.mechanism import WORLD, Body, Coupling, Pose, Visual
@@ -28,7 +28,6 @@ TYPES = {
     "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free", "planar": "planar",
 }  # fmt: skip
 GREY = (0.8, 0.8, 0.8, 1.0)
-PLACEHOLDER = 0.02  # edge of the cube for a mesh that may not be read [m]
 
 
 def load(path: Path, packages: Iterable[Path] = ()) -> Imported:

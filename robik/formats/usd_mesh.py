@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +12,6 @@ from robik.formats.usd_stage import open_stage, pxr_errors
 
 if TYPE_CHECKING:
     from pxr import Usd
-
-
-def split_prim(file: str) -> tuple[str, str]:
-    """The file and the prim that a visual's file names; no prim where it is not a mesh inside a USD file."""
-    found = re.fullmatch(r"(.*\.usd[acz]?)#(/.+)", file, re.IGNORECASE)
-    return (found[1], found[2]) if found else (file, "")
 
 
 class MeshReader:

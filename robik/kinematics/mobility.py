@@ -54,7 +54,7 @@ def inspect(mechanism: Mechanism) -> Inspection:
     now = new_placement(flat, topology.rest)
     place(flat, now)
     residual = float(close(flat, now))
-    rank = max(_ranks(flat, topology.rest))
+    rank = max(_ranks(flat, topology.rest), default=0)  # none where numbers are too large to calculate with
     return Inspection(
         name=mechanism.name,
         bodies=len(mechanism.bodies),

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import robik.formats
 from robik import robots
 from robik.errors import FormatError, RobikError
-from robik.formats import load_robot, save_robot
+from robik.formats import import_robot, load_robot, save_robot
+from robik.formats.imported import Imported, described
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 from robik.mechanism.joints import MOTIONS
 
@@ -332,3 +333,42 @@ def test_the_documented_example_loads(tmp_path: Path) -> None:
     assert robot.actuators == ("shoulder",)
     assert robot.joints[1].limits == ((-1.5, inf),)
     jsonschema.validate(json.loads(file.read_text()), SCHEMA)
+
+
+@pytest.mark.parametrize("file", ["../secret.stl", "/etc/passwd", "http://example.com/a.stl", "//host/a.stl", "a\x00.stl"])
+def test_a_mesh_elsewhere_is_stood_for_at_import(file: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.stl").write_text("solid")
+    folder = tmp_path / "robot"
+    folder.mkdir()
+    body = Body("a", visuals=(Visual("mesh", (1, 1, 1), file=file), Visual("mesh", (1, 1, 1), file="here.stl")))
+    save_robot(Mechanism("r", (body,)), folder / "r.robik.json")
+    imported = import_robot(folder / "r.robik.json")
+    assert [v.shape for v in imported.mechanism.bodies[0].visuals] == ["box", "mesh"]
+    assert any("a mesh was not read" in warning for warning in imported.warnings)
+    assert any("there is no such mesh" in warning for warning in imported.warnings)
+
+
+def test_meshes_come_along_to_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "from" / "parts").mkdir(parents=True)
+    (tmp_path / "to").mkdir()
+    (tmp_path / "from" / "parts" / "a.stl").write_text("solid a")
+    (tmp_path / "from" / "a.stl").write_text("solid other")
+    names = ("parts/a.stl", "a.stl", "parts/a.stl", "gone.stl", "scene.usd#/arm")
+    robot = Mechanism("r", (Body("a", visuals=tuple(Visual("mesh", (1, 1, 1), file=name) for name in names)),))
+    for _ in range(2):  # the second time, the copies are there already
+        save_robot(robot, tmp_path / "to" / "r.robik.json", tmp_path / "from" / "r.robik.json")
+        files = [v.file for v in load_robot(tmp_path / "to" / "r.robik.json").bodies[0].visuals]
+        assert files == ["meshes/a.stl", "meshes/a_2.stl", "meshes/a.stl", "meshes/gone.stl", "meshes/scene.usd#/arm"]
+        assert [(tmp_path / "to" / file).read_text() for file in files[:3]] == ["solid a", "solid other", "solid a"]
+        assert len(list((tmp_path / "to" / "meshes").iterdir())) == 2
+    save_robot(robot, tmp_path / "r.robik.json", tmp_path / "from" / "r.robik.json")
+    assert load_robot(tmp_path / "r.robik.json").bodies[0].visuals[0].file == "from/parts/a.stl"
+
+
+def test_the_report_says_how_a_robot_can_move() -> None:
+    assert "6 loops, 18 degrees of freedom, 12 motors; 12 of" in import_robot(robots.path("walker")).report[-1]
+    assert import_robot(robots.path("boxer")).report[-1] == "no loops, 4 degrees of freedom, 4 motors"
+    coupled = Joint("ball", "spherical", WORLD, "a"), Joint("hinge", "revolute", "a", "b")
+    robot = Mechanism("r", (Body("a"), Body("b")), coupled, couplings=(Coupling("c", "ball.rx", "hinge"),))
+    [warning] = described(Imported(robot)).warnings
+    assert "cannot" in warning or "not moved" in warning
