@@ -2,7 +2,7 @@
 PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 
-.PHONY: help environment demo test test-library test-installed test-blender test-gui extension lint bench clean
+.PHONY: help environment demo test test-library test-installed test-blender test-gui extension lint bench peers clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -41,6 +41,10 @@ lint: environment ## Ruff and mypy
 
 bench: environment ## Milliseconds per frame of the solver
 	.venv/bin/robik bench
+
+peers: environment ## RobIK beside mink, pink and PlaCo, which go into .cache/
+	@benchmarks/peers/environments
+	$(PYTHON) -m benchmarks.peers
 
 clean: ## Takes away what was made, but .venv
 	rm -rf .cache dist out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,105 @@
+"""`python -m benchmarks.peers [--json]`: every case by RobIK and by each library that is installed, one after the other, in one table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.peers.cases import Case, cases
+from benchmarks.peers.handover import write_case
+from benchmarks.peers.judge import Verdict, judge, poses_of
+from robik.retarget.retarget import retarget
+
+HERE = Path(__file__).resolve().parent
+ENVIRONMENTS = {"mink": "peers", "pink": "peers", "placo": "placo"}
+VARIANTS = {"hard": "", "soft": ", loops soft", "damped": ", damped", "whole": ", all rows"}
+REPEATS = 3
+ONE_CORE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+CLOSED = 1e-9  # m: what counts as solved
+
+
+def main() -> None:
+    """Measures and prints."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
+    options.add_argument("--json", action="store_true", help="print it as JSON")
+    as_json = options.parse_args().json
+    results = {case.name: measured(case) for case in cases()}
+    if as_json:
+        print(json.dumps({name: [asdict(verdict) for verdict in verdicts] for name, verdicts in results.items()}, indent=1))
+        return
+    for name, verdicts in results.items():
+        print_case(name, verdicts)
+    print_ratios(results)
+
+
+def measured(case: Case) -> list[Verdict]:
+    """RobIK's verdict, then the others'; each the fastest of a few runs."""
+    retarget(case.mechanism, case.clip, case.settings)  # compiles
+    verdicts = [min((_robik(case) for _ in range(REPEATS)), key=lambda v: v.milliseconds)]
+    with tempfile.TemporaryDirectory() as folder:
+        write_case(case, Path(folder))
+        loops = bool(json.loads((Path(folder) / "case.json").read_text())["points"])
+        for library, environment in ENVIRONMENTS.items():
+            python = HERE.parents[1] / ".cache" / environment / "bin" / "python"
+            if not python.exists():
+                print(f"{library} is not installed; benchmarks/peers/environments does that")
+                continue
+            for variant, note in VARIANTS.items() if loops else [("hard", "")]:
+                runs = [_peer(case, Path(folder), python, library, variant) for _ in range(REPEATS)]
+                verdicts.append(replace(min(runs, key=lambda v: v.milliseconds), library=library + note))
+    return verdicts
+
+
+def _robik(case: Case) -> Verdict:
+    motion = retarget(case.mechanism, case.clip, case.settings)
+    assert motion.report is not None
+    stopped = {k for k, why in motion.report.short if "solver stopped" in why}
+    failed = np.array([k in stopped for k in range(len(motion.times))])
+    seconds, iterations = 1e-3 * motion.report.milliseconds, motion.report.iterations
+    return judge(case, "RobIK", *poses_of(case, motion), seconds, iterations, failed, "")
+
+
+def _peer(case: Case, folder: Path, python: Path, library: str, variant: str) -> Verdict:
+    result = folder / "result.npz"
+    command = [python, HERE / f"{library}_runner.py", folder, result, variant]
+    subprocess.run(command, check=True, env=os.environ | ONE_CORE, stdout=subprocess.DEVNULL)
+    with np.load(result) as file:
+        return judge(case, library, *(file[key] for key in ("com", "rotation", "seconds", "iterations", "failed")), str(file["why"]))
+
+
+def print_case(name: str, verdicts: list[Verdict]) -> None:
+    """A table of a case, as docs/benchmarks.md has it."""
+    print(f"\n{name}\n")
+    print("| | ms per frame | iterations: mean, most | position, mm | rotation, rad | CoM, mm | f mean | closure, m | jump, rad | failed |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for v in verdicts:
+        com = "" if np.isnan(v.com_error) else f"{1e3 * v.com_error:.3g}"
+        print(
+            f"| {v.library} | {v.milliseconds:.3g} | {v.iterations:.1f}, {v.most_iterations} | {1e3 * v.position_error:.2g} "
+            f"| {v.orientation_error:.2g} | {com} | {v.objective:.4g} | {v.closure:.1g} | {v.jump:.2g} | {v.failed} |"
+        )
+    for why in {f"{v.library}: {v.why}" for v in verdicts if v.why}:
+        print(f"\n{why}")
+
+
+def print_ratios(results: dict[str, list[Verdict]]) -> None:
+    """RobIK's time by that of each library's fastest way that solves the case."""
+    print("\nRobIK's time per frame by that of each library's fastest way that solves every frame\n")
+    print(f"| | {' | '.join(ENVIRONMENTS)} |\n|---|{'---|' * len(ENVIRONMENTS)}")
+    for name, (ours, *others) in results.items():
+        cells = []
+        for library in ENVIRONMENTS:
+            solved = [v.milliseconds for v in others if v.library.split(",")[0] == library and not v.failed and v.closure < CLOSED]
+            cells.append(f"{ours.milliseconds / min(solved):.2f}" if solved else "none solves it")
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""mink, with loops as hard constraints (`hard`) or as a heavy task (`soft`), as its documentation offers both, or hard and damped (`damped`).
+
+MuJoCo's equality constraints have all three rows of a point: left out are points that say nothing new, but where `whole`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mink
+import mujoco
+import numpy as np
+from stepping import run
+
+HEAVY = 1e3  # cost of the loops' task, per metre
+DAMPED = 1e-2
+
+
+class Mink:
+    def __init__(self, folder: Path, case: dict, targets: dict, variant: str) -> None:
+        self.case, self.targets = case, targets
+        self.model = mujoco.MjModel.from_xml_path(str(folder / "robot.xml"))
+        self.now = mink.Configuration(self.model)
+        self.frames = {
+            name: mink.FrameTask(f"{name}_target", "site", position**0.5, (2 * orientation) ** 0.5)
+            for name, (position, orientation) in case["targets"].items()
+        }
+        self.tasks: list = list(self.frames.values())
+        self.com = None
+        if case["com_weight"]:
+            self.com = mink.ComTask(np.sqrt(case["com_weight"]))
+            self.tasks.append(self.com)
+        self.constraints = []
+        points = [name for name, rows in case["points"] if rows or variant == "whole"]
+        if points and variant == "soft":
+            self.tasks.append(mink.EqualityConstraintTask(self.model, HEAVY, points))
+        elif points:
+            self.constraints = [mink.EqualityConstraintTask(self.model, 1.0, points)]
+        self.damping = DAMPED if variant == "damped" else case["damping"]
+        self.sites = [[self.model.site(f"{name}_{end}").id for end in "ab"] for name, _ in case["points"]]
+        self.bodies = [self.model.body(name).id for name, _ in case["bodies"]]
+
+    def aim(self, k: int) -> None:
+        for name, task in self.frames.items():
+            rotation = mink.SO3.from_matrix(self.targets[f"{name}.rotation"][k])
+            task.set_target(mink.SE3.from_rotation_and_translation(rotation, self.targets[f"{name}.position"][k]))
+        if self.com is not None:
+            self.com.set_target(self.targets["com"][k])
+
+    def step(self) -> float:
+        dt = self.case["dt"]
+        velocity = mink.solve_ik(self.now, self.tasks, dt, "daqp", damping=self.damping, limits=[], constraints=self.constraints or None)
+        self.now.integrate_inplace(velocity, dt)
+        return float(np.abs(velocity * dt).max())
+
+    def gap(self) -> float:
+        place = self.now.data.site_xpos
+        return max((float(np.linalg.norm(place[a] - place[b])) for a, b in self.sites), default=0.0)
+
+    def states(self) -> tuple[np.ndarray, np.ndarray]:
+        rotation = self.now.data.xmat[self.bodies].reshape(-1, 3, 3)
+        offsets = np.array([offset for _, offset in self.case["bodies"]])
+        return self.now.data.xpos[self.bodies] + np.einsum("nij,nj->ni", rotation, offsets), rotation
+
+
+if __name__ == "__main__":
+    run(Mink)

@@ -1,0 +1,67 @@
+"""PlaCo, with loops as its documentation closes them: positions that coincide, hard, in the directions that say something new (`hard`);
+soft and heavy (`soft`); hard and damped (`damped`); or hard in all directions (`whole`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import placo
+from stepping import run
+
+HEAVY = 1e6  # weight of the loops' tasks, per square metre
+DAMPED = 1e-2
+
+
+class Placo:
+    def __init__(self, folder: Path, case: dict, targets: dict, variant: str) -> None:
+        self.case, self.targets = case, targets
+        self.robot = placo.RobotWrapper(str(folder / "robot.urdf"), placo.Flags.ignore_collisions)
+        self.solver = placo.KinematicsSolver(self.robot)
+        self.solver.mask_fbase(not case["floating"])
+        self.solver.enable_joint_limits(False)
+        self.solver.enable_velocity_limits(False)
+        self.frames = {}
+        for name, (position, orientation) in case["targets"].items():
+            self.frames[name] = self.solver.add_frame_task(f"{name}_target", np.eye(4))
+            self.frames[name].configure(name, "soft", position, 2 * orientation)
+        self.com = None
+        if case["com_weight"]:
+            self.com = self.solver.add_com_task(np.zeros(3))
+            self.com.configure("com", "soft", case["com_weight"][0])
+            self.com.mask.set_axises("xy")
+        for name, rows in case["points"]:
+            if not rows and variant != "whole":
+                continue
+            loop = self.solver.add_relative_position_task(f"{name}_a", f"{name}_b", np.zeros(3))
+            loop.configure(name, *(("soft", HEAVY) if variant == "soft" else ("hard",)))
+            if variant != "whole":
+                loop.mask.set_axises("".join("xyz"[row] for row in rows))
+        self.solver.add_regularization_task(DAMPED if variant == "damped" else case["damping"])
+        self.robot.update_kinematics()
+
+    def aim(self, k: int) -> None:
+        for name, task in self.frames.items():
+            pose = np.eye(4)
+            pose[:3, :3], pose[:3, 3] = self.targets[f"{name}.rotation"][k], self.targets[f"{name}.position"][k]
+            task.T_world_frame = pose
+        if self.com is not None:
+            self.com.target_world = self.targets["com"][k]
+
+    def step(self) -> float:
+        moved = self.solver.solve(True)
+        self.robot.update_kinematics()
+        return float(np.abs(moved).max())
+
+    def gap(self) -> float:
+        at = self.robot.get_T_world_frame
+        return max((float(np.linalg.norm(at(f"{n}_a")[:3, 3] - at(f"{n}_b")[:3, 3])) for n, _ in self.case["points"]), default=0.0)
+
+    def states(self) -> tuple[np.ndarray, np.ndarray]:
+        poses = np.array([self.robot.get_T_world_frame(name) for name, _ in self.case["bodies"]])
+        offsets = np.array([offset for _, offset in self.case["bodies"]])
+        return poses[:, :3, 3] + np.einsum("nij,nj->ni", poses[:, :3, :3], offsets), poses[:, :3, :3]
+
+
+if __name__ == "__main__":
+    run(Placo)
