@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numba import njit
 
-from robik.kinematics.elimination import eliminate, extend, new_elimination, particular
+from robik.kinematics.elimination import Elimination, eliminate, extend, new_elimination, particular
 from robik.kinematics.kernels import Placement, close, move, new_placement, place
 from robik.mechanism.topology import CLOSED, Flat, Topology
 from robik.structs import by_reference
@@ -76,5 +76,16 @@ def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Place
             extend(flat, elimination, step)
             step *= AWAY / max(AWAY, float(np.abs(step).max(initial=0.0)))
             move(flat, rest, step, 1.0, now.q)
-            residual = float(pull_back(flat, now, elimination, np.zeros_like(step), right))
+            residual = _pulled_all_the_way(flat, now, elimination, np.zeros_like(step), right)
         yield residual, now
+
+
+def _pulled_all_the_way(flat: Flat, now: Placement, elimination: Elimination, correction: np.ndarray, right: np.ndarray) -> float:
+    """As `pull_back`, and on while that helps: near a singular pose it is slow, which must not be taken for rows that contradict."""
+    residual = float(pull_back(flat, now, elimination, correction, right))
+    while residual > CLOSED * flat.size:
+        eliminate(flat, now, elimination)
+        before, residual = residual, float(pull_back(flat, now, elimination, correction, right))
+        if not residual < 0.5 * before:
+            return min(before, residual)
+    return residual
