@@ -18,7 +18,7 @@ from benchmarks.peers.judge import Verdict, judge, poses_of
 from robik.retarget.retarget import retarget
 
 HERE = Path(__file__).resolve().parent
-ENVIRONMENTS = {"mink": "peers", "pink": "peers", "placo": "placo"}
+ENVIRONMENTS = {"mink": "peers", "pink": "peers", "PlaCo": "placo"}
 VARIANTS = {"hard": "", "soft": ", loops soft", "damped": ", damped", "whole": ", all rows"}
 REPEATS = 3
 ONE_CORE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -52,8 +52,10 @@ def measured(case: Case) -> list[Verdict]:
                 print(f"{library} is not installed; benchmarks/peers/environments does that")
                 continue
             for variant, note in VARIANTS.items() if loops else [("hard", "")]:
-                runs = [_peer(case, Path(folder), python, library, variant) for _ in range(REPEATS)]
-                verdicts.append(replace(min(runs, key=lambda v: v.milliseconds), library=library + note))
+                best = _peer(case, Path(folder), python, library, variant)
+                for _ in range(0 if best.failed else REPEATS - 1):
+                    best = min(best, _peer(case, Path(folder), python, library, variant), key=lambda v: v.milliseconds)
+                verdicts.append(replace(best, library=library + note))
     return verdicts
 
 
@@ -68,8 +70,8 @@ def _robik(case: Case) -> Verdict:
 
 def _peer(case: Case, folder: Path, python: Path, library: str, variant: str) -> Verdict:
     result = folder / "result.npz"
-    command = [python, HERE / f"{library}_runner.py", folder, result, variant]
-    subprocess.run(command, check=True, env=os.environ | ONE_CORE, stdout=subprocess.DEVNULL)
+    command = [python, HERE / f"{library.lower()}_runner.py", folder, result, variant]
+    subprocess.run(command, check=True, env=os.environ | ONE_CORE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with np.load(result) as file:
         return judge(case, library, *(file[key] for key in ("com", "rotation", "seconds", "iterations", "failed")), str(file["why"]))
 

@@ -38,16 +38,17 @@ def cases() -> tuple[Case, ...]:
     feet = Weights((10.0,) * 3, (100.0,) * 3)
     loose = Settings(state_weight=PULL, joint_limits=False)
     low, full = (Weights((w,) * 3, (w,) * 3) for w in (0.01, 1.0))
-    shared = {"com_weight": (10.0, 10.0, 0.0), "state_weight": PULL, "joint_limits": False}
+    compromise, stretched = (
+        Settings({"pelvis": pelvis, "foot_l": feet, "foot_r": feet}, (10.0, 10.0, 0.0), PULL, joint_limits=False) for pelvis in (low, full)
+    )
     return (
         Case("7-DoF arm", arm, arm_clip(arm), loose),
         Case("UR10", ur10, arm_clip(ur10), loose),
         Case("Stewart platform", stewart, platform_clip(stewart), loose),
         Case("walker, three frames", walker, walk_clip(walker, FPS, balanced=False), loose),
-        Case("walker, CoM compromise", walker, compromise_clip(walker), Settings({"pelvis": low, "foot_l": feet, "foot_r": feet}, **shared)),
-        Case("walker, CoM compromise, legs stretched", walker, compromise_clip(walker, lift=0.03),
-             Settings({"pelvis": full, "foot_l": feet, "foot_r": feet}, **shared)),
-    )  # fmt: skip
+        Case("walker, CoM compromise", walker, compromise_clip(walker), compromise),
+        Case("walker, CoM compromise, legs stretched", walker, compromise_clip(walker, lift=0.03), stretched),
+    )
 
 
 def arm_clip(arm: Mechanism, seconds: float = 6.0) -> TargetClip:
@@ -70,7 +71,7 @@ def platform_clip(stewart: Mechanism, seconds: float = 6.0) -> TargetClip:
 
 
 def compromise_clip(walker: Mechanism, lift: float = 0.0, seconds: float = 6.0) -> TargetClip:
-    """Feet and pelvis to stay where they rest, or the pelvis to rise beyond what the legs reach, the CoM to swing sideways: not all can be had."""
+    """The CoM to swing sideways, feet and pelvis to stay, or the pelvis to rise beyond what the legs reach: not all can be had."""
     t = samples(FPS, seconds)
     com = sum(body.mass * body.rest_com for body in walker.bodies) / walker.mass
     way = np.zeros((len(t), 3))

@@ -1,9 +1,8 @@
 """A case as files for other libraries: `robot.xml` (MJCF), `robot.urdf`, `case.json` and `targets.npz`.
 
 All link frames sit in their joint's anchor and have the world's orientation in the rest pose, where all coordinates are zero. The tree
-is RobIK's; a cut becomes points that are to coincide, each a pair of frames `NAME_a` and `NAME_b`: one for a ball, two on the axis of a hinge,
-`rows` has the axes of frame a along which a point says something new, so that libraries that cannot have redundant constraints need not get
-any.
+is RobIK's; a cut becomes points that are to coincide, each a pair of frames `NAME_a` and `NAME_b`: one for a ball, two on the axis of a
+hinge. `rows` has the axes of frame a along which a point says something new, for libraries that cannot have redundant constraints.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class Point:
 def independent_points(topology: Topology) -> list[Point]:
     """Points that close all cuts, balls and hinges, with rows that are independent in poses near the rest pose."""
     flat = prepared(topology)
-    poses = [now for now in _copies(flat, topology)]
+    poses = list(_copies(flat, topology))
     kept: list[list[np.ndarray]] = [[] for _ in poses]
     points = []
     for cut, joint in enumerate(topology.cuts):
@@ -108,10 +107,13 @@ class _Tree:
         self.anchor = {WORLD: np.zeros(3)}
         self.children: dict[str, list[str]] = {}
         self.joint: dict[str, Joint] = {}
+        root = Joint("(floating base)", "free", WORLD, self.mechanism.bodies[self.topology.order[0]].name)
+        joints = {self.topology.joint_at.get(joint.name): joint for joint in self.mechanism.joints} | (
+            {1: root} if self.topology.root else {}
+        )
         names = [WORLD, *(self.mechanism.bodies[i].name for i in self.topology.order)]
         for b, name in enumerate(names[1:], start=1):
-            joint = self.topology.tree[b]
-            assert joint is not None
+            joint = joints[b]
             self.anchor[name] = np.zeros(3) if joint.type == "free" else np.array(joint.position)
             self.joint[name] = joint
             self.children.setdefault(names[self.topology.flat.parent[b]], []).append(name)
@@ -161,9 +163,8 @@ class _Tree:
         else:
             for slide, axis in self.motions(name):
                 Xml.SubElement(element, "joint", type="slide" if slide else "hinge", axis=_text(axis))
-        Xml.SubElement(
-            element, "inertial", pos=_text(body.rest_com - anchor), mass=repr(max(body.mass, TINY)), diaginertia=_text([1e-3] * 3)
-        )
+        com, mass = _text(body.rest_com - anchor), repr(max(body.mass, TINY))
+        Xml.SubElement(element, "inertial", pos=com, mass=mass, diaginertia="1e-3 1e-3 1e-3")
         self._mjcf_frames(element, name)
         for child in self.children.get(name, ()):
             self._mjcf_body(element, child, anchor)

@@ -1,4 +1,4 @@
-"""mink, with loops as hard constraints (`hard`) or as a heavy task (`soft`), as its documentation offers both, or hard and damped (`damped`).
+"""mink, with loops as hard constraints (`hard`) or as a heavy task (`soft`), as its documentation offers, or hard and damped (`damped`).
 
 MuJoCo's equality constraints have all three rows of a point: left out are points that say nothing new, but where `whole`.
 """
