@@ -61,9 +61,15 @@ def _sdf(path: Path, packages: Iterable[Path]) -> Imported:
     return sdf.load(path, packages)
 
 
+def _xacro(path: Path, packages: Iterable[Path]) -> Imported:
+    from robik.formats import xacro
+
+    return xacro.load(path, packages)
+
+
 READERS: dict[str, Reader] = {
     native.EXTENSION: _native, ".urdf": _urdf, ".xml": _xml, ".mjcf": _mjcf,
-    ".usd": _usd, ".usda": _usd, ".usdc": _usd, ".usdz": _usd, ".sdf": _sdf,
+    ".usd": _usd, ".usda": _usd, ".usdc": _usd, ".usdz": _usd, ".sdf": _sdf, ".xacro": _xacro,
 }  # fmt: skip
 
 

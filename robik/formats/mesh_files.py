@@ -64,6 +64,18 @@ class MeshFiles:
         except ValueError:  # another drive
             return (there or inside[0]).as_posix(), there is not None
 
+    def package(self, name: str) -> Path:
+        """The folder of a ROS package.
+
+        Raises:
+            FormatError: it is none of those that may be read.
+        """
+        roots = [*self.packages, *(root / name for root in self.packages), *self.allowed]
+        found = next((root for root in roots if root.is_dir() and name in _names(root)), None)
+        if found is None:
+            raise FormatError(f"package {name!r} is not here; name its folder at import")
+        return found.resolve()
+
     def _in_packages(self, name: str, rest: str = "") -> list[Path]:
         rest = rest.lstrip("/")
         paths = [root / rest for root in self.packages if name in _names(root)]

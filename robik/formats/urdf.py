@@ -42,8 +42,26 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
     """
     beside = read_beside(path)
     try:
+        root = read_xml(path)
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+    return from_xml(root, path, packages, beside, Notes())
+
+
+def from_xml(root: Element, path: Path, packages: Iterable[Path], beside: Loops | None, notes: Notes) -> Imported:
+    """The robot of a URDF's root element.
+
+    Args:
+        path: where it comes from, and what its meshes' paths are relative to.
+        beside: what is said beside it.
+        notes: warnings so far.
+
+    Raises:
+        FormatError, AssemblyError: as `load`.
+    """
+    try:
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused where it is used
-            return _Reader(path, packages, beside).read()
+            return _Reader(root, path, packages, beside, notes).read()
     except AssemblyError as error:
         raise AssemblyError(f"{path}: {error}") from None
     except (FormatError, MechanismError) as error:
@@ -53,13 +71,12 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
 class _Reader:
     """One file on its way in."""
 
-    def __init__(self, path: Path, packages: Iterable[Path], beside: Loops | None) -> None:
-        self.path, self.beside = path, beside
-        self.root = read_xml(path)
+    def __init__(self, root: Element, path: Path, packages: Iterable[Path], beside: Loops | None, notes: Notes) -> None:
+        self.root, self.path, self.beside = root, path, beside
         if self.root.tag != "robot":
             raise FormatError(f"its root element must be <robot>, not <{self.root.tag[:40]}>")
         self.meshes = MeshFiles(path, packages)
-        self.notes, self.report = Notes(), Notes()
+        self.notes, self.report = notes, Notes()
         self.colors = {name_of(m): c for m in self.root.findall("material") if (c := _color(m)) is not None}
 
     def read(self) -> Imported:
@@ -240,11 +257,12 @@ class _Reader:
         return Coupling(name, name, leader, (number(mimic, "offset", where, 0.0), number(mimic, "multiplier", where, 1.0)))
 
     def with_motors(self, joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
-        """The joints with those actuated that the side file names, else those of the transmissions."""
+        """The joints with those actuated that the side file names, else those of the transmissions and of `ros2_control`."""
         motors, source = beside.motors, Path(beside.source).name
         if motors is None:
-            motors = tuple(j.get("name", "") for t in self.root.findall("transmission") for j in t.findall("joint"))
-            source = "a transmission"
+            commanded = [j for j in self.root.findall("ros2_control/joint") if j.find("command_interface") is not None]
+            motors = tuple(j.get("name", "") for j in (*self.root.findall("transmission/joint"), *commanded))
+            source = "a transmission or ros2_control"
         movable = {j.name for j in joints if j.motions}
         for name in motors:
             if name not in movable:

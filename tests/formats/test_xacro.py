@@ -1,0 +1,183 @@
+"""Robots in xacro: macros and properties as the package expands them, and nothing that reaches out of the robot's folder."""
+
+from __future__ import annotations
+
+import os
+from math import pi, sqrt
+from pathlib import Path
+
+import pytest
+
+from robik.errors import FormatError
+from robik.formats import import_robot, load_robot
+from robik.formats.expressions import FUNCTIONS, MATHEMATICS, Namespace, evaluate
+from robik.mechanism import Mechanism
+from tests.formats import fuzz
+
+NAMES = {**FUNCTIONS, "math": Namespace(MATHEMATICS), "x": 3, "word": "left_arm", "row": [1, 2, 3], "table": {"mass": 2.5, "at": {"z": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("x + 2 * 3", 9), ("-x ** 2", -9), ("7 // 2 + 7 % 2 + 7 / 2", 7.5), ("math.pi / 2", pi / 2), ("math.sqrt(x)", sqrt(3)),
+        ("'a' if x > 2 and not x == 4 else 'b'", "a"), ("1 < x <= 3", True), ("x in row", True), ("table.at.z", 1), ("table['mass']", 2.5),
+        ("row[1:]", [2, 3]), ("word.split('_')[0].upper()", "LEFT"), ("'L' + str(x)", "L3"), ("sum(range(4))", 6), ("max(row)", 3),
+        ("len(dict(a=1))", 1), ("table.get('none', 7)", 7), ("x or y", 3), ("False and y", False), ("None is None", True),
+        ("word.replace('_', '-')", "left-arm"), ("{'a': 1}['a']", 1), ("round(2.6)", 3),
+    ],
+)  # fmt: skip
+def test_expressions_are_computed_as_python_does(text: str, value: object) -> None:
+    assert evaluate(text, NAMES) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "().__class__", "x.__class__", "math.__loader__", "[c for c in row]", "(lambda: 1)()", "(n for n in row).gi_frame",
+        "word.format(x)",
+        "'{0.__class__}'.format(x)", "'%s' % x", "open('/etc/passwd')", "__import__('os')", "eval('1')", "9 ** 9 ** 9", "'a' * 10 ** 9",
+        "[0] * 10 ** 9", "range(10 ** 12)", "f'{x}'", "b'x'", "x := 2", "math.factorial(9)", "row.append(1)", "row.sort()", "max(*row)",
+        "dict(**table)",
+        "y", "1 / 0", "1 +", "table.none", "x()", "type(x)", "getattr(x, 'real')", "word.encode()", "10 ** 400 * 1.0", "~x",
+        "1 << 99999999",
+        "word.replace('', 'a' * 90000).replace('', 'a' * 90000)", "x.real", "[0][99]", "0x" + "f" * 9000000, "(" * 5000 + ")" * 5000,
+    ],
+)  # fmt: skip
+def test_expressions_that_mean_no_good_are_refused(text: str) -> None:
+    with pytest.raises(FormatError) as raised:
+        evaluate(text, NAMES)
+    assert "\n" not in str(raised.value)
+
+
+def xacro(inner: str) -> str:
+    return f'<?xml version="1.0"?><robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{inner}</robot>'
+
+
+ARM = """
+<xacro:arg name="length" default="0.5"/>
+<xacro:property name="half" value="${float(xacro.arg('length')) / 2}"/>
+<xacro:property name="sides" value="${['left', 'right']}"/>
+<xacro:include filename="parts.xacro"/>
+<link name="base"/>
+<xacro:finger side="${sides[0]}" reflect="1"/>
+<xacro:finger side="${sides[1]}" reflect="-1"/>
+<xacro:if value="${half > 1}"><link name="never"/></xacro:if>
+"""
+PARTS = """
+<xacro:macro name="finger" params="side reflect:=1">
+  <link name="${side}_finger"><inertial><mass value="${config['mass'] * 2}"/></inertial></link>
+  <joint name="${side}_joint" type="revolute">
+    <parent link="base"/><child link="${side}_finger"/>
+    <origin xyz="0 ${reflect * half} 0"/><axis xyz="0 0 1"/><limit lower="${-pi/2}" upper="${radians(90)}" velocity="1" effort="1"/>
+  </joint>
+</xacro:macro>
+<xacro:property name="config" value="${load_yaml('config.yaml')}"/>
+"""
+
+
+def write(folder: Path, text: str, name: str = "robot.urdf.xacro") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_macros_properties_includes_and_yaml_make_a_robot(tmp_path: Path) -> None:
+    write(tmp_path, xacro(PARTS), "parts.xacro")
+    write(tmp_path, "mass: 0.25\nreach: !degrees 90\n", "config.yaml")
+    robot = load_robot(write(tmp_path, xacro(ARM)))
+    assert robot.name == "r"
+    assert [b.name for b in robot.bodies] == ["base", "left_finger", "right_finger"]
+    assert robot.bodies[1].mass == 0.5
+    assert [j.position[1] for j in robot.joints[1:]] == [0.25, -0.25]
+    assert robot.joints[1].limits == ((-pi / 2, pi / 2),)
+
+
+def test_packages_are_found_where_the_user_says(tmp_path: Path) -> None:
+    write(tmp_path, "<package><name>arm_description</name></package>", "ros/arm/package.xml")
+    write(tmp_path, xacro('<xacro:macro name="one" params="name"><link name="${name}"/></xacro:macro>'), "ros/arm/urdf/one.xacro")
+    text = xacro('<xacro:include filename="$(find arm_description)/urdf/one.xacro"/><xacro:one name="a"/>')
+    path = write(tmp_path, text, "elsewhere/robot.xacro")
+    assert import_robot(path, [tmp_path / "ros" / "arm"]).mechanism.bodies[0].name == "a"
+    with pytest.raises(FormatError, match="package 'arm_description' is not here"):
+        load_robot(path)
+
+
+def test_ros2_control_names_the_motors(tmp_path: Path) -> None:
+    links = "".join(f'<link name="{n}"/>' for n in "abc")
+    ends = (("one", "a", "b"), ("two", "b", "c"))
+    joints = "".join(f'<joint name="{n}" type="continuous"><parent link="{p}"/><child link="{c}"/></joint>' for n, p, c in ends)
+    control = '<ros2_control name="x" type="system"><joint name="one"><state_interface name="position"/></joint>'
+    control += '<joint name="two"><command_interface name="position"/></joint></ros2_control>'
+    assert load_robot(write(tmp_path, xacro(links + joints + control))).actuators == ("two",)
+
+
+DOUBLE = "".join(f'<xacro:macro name="m{i}"><xacro:m{i + 1}/><xacro:m{i + 1}/></xacro:macro>' for i in range(40))
+LONG = '<xacro:property name="p0" value="aaaaaaaaaa"/>' + "".join(
+    f'<xacro:property name="p{i + 1}" value="${{p{i}}}${{p{i}}}"/>' for i in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    ("inner", "says"),
+    [
+        ('<link name="${().__class__.__base__.__subclasses__()}"/>', "must not reach for"),
+        ('<link name="${[c for c in ().__class__.__base__.__subclasses__()]}"/>', "ListComp"),
+        ('<link name="${(g.gi_frame.f_back for g in [1])}"/>', "GeneratorExp"),
+        ("<link name=\"${open('/etc/passwd')}\"/>", "open"),
+        ("<link name=\"${load_yaml('/etc/passwd')}\"/>", "leads out"),
+        ("<link name=\"${load_yaml('../secret.yaml')}\"/>", "leads out"),
+        ('<xacro:include filename="../secret.xacro"/>', "leads out"),
+        ('<xacro:include filename="/etc/passwd"/>', "leads out"),
+        ('<xacro:include filename="/etc/*"/>', "by their names only"),
+        ('<xacro:include filename="https://example.com/a.xacro"/>', "no file|not a file"),
+        ('<xacro:include filename="//host/a.xacro"/>', "another computer"),
+        ('<xacro:include filename="none.xacro"/>', "no file"),
+        ('<link name="$(env HOME)"/>', "not computed"),
+        ('<link name="$(find rclpy)"/>', "is not here"),
+        ('<link name="$(arg none)"/>', "no default"),
+        ('<link name="$(eval __import__(1))"/>', "name '__import__'|import"),
+        ('<link name="${9**9**9}"/>', "too many digits"),
+        ('<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>', "deeply|called more than"),
+        (DOUBLE + '<xacro:macro name="m40"/><xacro:m0/>', "called more than"),
+        (LONG + '<link name="${p40}"/>', "longer than|more than"),
+        ('<xacro:property name="a" value="${b}"/><xacro:property name="b" value="${a}"/><link name="${a}"/>', "circular"),
+        ("<xacro:unknown/>", "unknown macro"),
+        ('<xacro:include filename="robot.urdf.xacro"/>', "more than 50 deep"),
+    ],
+)
+def test_what_reaches_out_or_never_ends_is_refused(inner: str, says: str, tmp_path: Path) -> None:
+    write(tmp_path, "a: 1", "secret.yaml")
+    write(tmp_path, xacro('<link name="a"/>'), "secret.xacro")
+    path = write(tmp_path / "robot", xacro(inner))
+    with pytest.raises(FormatError, match=says) as raised:
+        load_robot(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert "\n" not in str(raised.value)
+
+
+def test_entities_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, '<!DOCTYPE robot [<!ENTITY a "aaaa">]>' + xacro('<link name="&a;"/>').partition("?>")[2])
+    with pytest.raises(FormatError, match="DOCTYPE"):
+        load_robot(path)
+
+
+def test_the_environment_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "SECRET", "x")
+    assert load_robot(write(tmp_path, xacro('<link name="$(optenv SECRET plain)"/>'))).bodies[0].name == "plain"
+
+
+def test_another_version_of_the_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "9.9")
+    with pytest.raises(FormatError, match="pip install xacro=="):
+        load_robot(write(tmp_path, xacro('<link name="a"/>')))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mutated_files_end_in_a_robot_or_in_a_sentence(seed: int, tmp_path: Path) -> None:
+    write(tmp_path, "mass: 0.25\n", "config.yaml")
+    text = xacro(PARTS + ARM.replace('<xacro:include filename="parts.xacro"/>', ""))
+    words = ["${half}", "${side}", "$(arg length)", "${", "}", "${1/0}", "${config}", "xacro:finger", "${sides}", "$(find x)", "${().a}"]
+    outcomes = fuzz.import_mutants(tmp_path / "robot.xacro", [text], seed, fuzz.CASES // 5, words)
+    assert {Mechanism, FormatError} <= set(outcomes)
