@@ -3,9 +3,9 @@
 import bpy
 
 from ..scene import play
-from . import bake, command_line, import_robot, mapping, servos, targets
+from . import bake, command_line, contacts, import_robot, mapping, polish, servos, targets
 
-MODULES = (import_robot, targets, mapping, bake, servos)
+MODULES = (import_robot, targets, mapping, contacts, bake, polish, servos)
 _commands: list[object] = []
 
 

@@ -13,9 +13,9 @@ from robik.retarget.motion import Motion, save_motion
 
 from ..scene import bakes
 from ..scene.bake import bake_steps
-from ..scene.curves import baked_frames, read_motion, rebuild_bodies
+from ..scene.curves import baked_frames, read_motion
 from ..scene.markers import mark_short
-from ..scene.parts import chosen_robot
+from ..scene.parts import changeable_robot, chosen_robot
 from ..scene.read_robot import read_robot
 from ..scene.result import status
 from ..scene.steps import Progress, finish
@@ -36,7 +36,7 @@ class ROBIK_OT_bake(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """The whole bake at once."""
-        root = chosen_robot(context.scene)
+        root = changeable_robot(context.scene)
         finish(bake_steps(context, root))
         self.report({"INFO"}, f"{root.name}: {status(root.robik.robot.result)}")
         return {"FINISHED"}
@@ -45,7 +45,7 @@ class ROBIK_OT_bake(Reporting):
         """Starts the bake; a timer carries it on."""
         self._began = perf_counter()
         try:
-            self._steps = bake_steps(context, chosen_robot(context.scene))
+            self._steps = bake_steps(context, changeable_robot(context.scene))
             next(self._steps)
         except RobikError as error:
             self.report({"ERROR"}, str(error))
@@ -107,7 +107,7 @@ class ROBIK_OT_use_bake(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Changes the actions of root and bodies."""
-        root = chosen_robot(context.scene)
+        root = changeable_robot(context.scene)
         _check_bake(root, self.index)
         bakes.use(root, self.index)
         mark_short(root, context.scene)
@@ -125,7 +125,7 @@ class ROBIK_OT_remove_bake(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Deletes its actions too, unless something else uses them."""
-        root = chosen_robot(context.scene)
+        root = changeable_robot(context.scene)
         _check_bake(root, self.index)
         bakes.remove(root, self.index)
         mark_short(root, context.scene)
@@ -141,23 +141,6 @@ def _check_bake(root: Object, index: int) -> None:
     kept = root.robik.robot.bakes
     if index >= len(kept):
         raise RobikError(f"robot {root.name!r} has no bake number {index + 1}; it has {len(kept) or 'none yet, bake first'}")
-
-
-class ROBIK_OT_rebuild_bodies(Reporting):
-    """Key the bodies anew from the motors' curves, after these were edited"""
-
-    bl_idname = "robik.rebuild_bodies"
-    bl_label = "Rebuild Bodies"
-    bl_options = {"REGISTER", "UNDO"}
-
-    def run(self, context: Context) -> set[str]:
-        """Runs the curves through forward kinematics."""
-        root = chosen_robot(context.scene)
-        broken = rebuild_bodies(root, context.scene)
-        if broken:
-            listed = ", ".join(f"{frame:g}" for frame in broken[:8]) + (" …" if len(broken) > 8 else "")
-            self.report({"WARNING"}, f"The loops do not close in {len(broken)} frames ({listed}): move the motors' curves there")
-        return {"FINISHED"}
 
 
 class ROBIK_OT_export_motion(Reporting, ExportHelper):
@@ -200,4 +183,4 @@ class ROBIK_OT_go_to_frame(Reporting):
         return {"FINISHED"}
 
 
-CLASSES = (ROBIK_OT_bake, ROBIK_OT_use_bake, ROBIK_OT_remove_bake, ROBIK_OT_rebuild_bodies, ROBIK_OT_export_motion, ROBIK_OT_go_to_frame)
+CLASSES = (ROBIK_OT_bake, ROBIK_OT_use_bake, ROBIK_OT_remove_bake, ROBIK_OT_export_motion, ROBIK_OT_go_to_frame)

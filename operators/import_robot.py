@@ -9,7 +9,7 @@ from robik.errors import RobikError
 from robik.formats import READERS, import_robot
 
 from ..scene.build_robot import Builder
-from ..scene.parts import chosen_robot, show_joints
+from ..scene.parts import changeable_robot, chosen_robot, show_joints
 from .reporting import Reporting
 
 
@@ -54,7 +54,7 @@ class ROBIK_OT_reload_robot(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Replaces the robot's parts below its root."""
-        root = chosen_robot(context.scene)
+        root = changeable_robot(context.scene)
         source = bpy.path.abspath(root.robik.robot.source)
         if not source:
             raise RobikError(f"robot {root.name!r} was not imported from a file, so there is nothing to read again")

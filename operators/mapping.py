@@ -14,7 +14,7 @@ from robik.files import write_whole
 
 from ..scene.automap import apply, followable, proposed, the_rig
 from ..scene.fit import fit
-from ..scene.parts import chosen_robot
+from ..scene.parts import changeable_robot
 from ..scene.read_robot import read_robot
 from ..scene.workbench import RobikTarget
 from .reporting import Reporting
@@ -60,7 +60,7 @@ class ROBIK_OT_auto_map(Reporting):
 
     def draw(self, context: Context) -> None:
         """Frame and bone of each pair."""
-        rig = the_rig(context, chosen_robot(context.scene))
+        rig = the_rig(context, changeable_robot(context.scene))
         self.layout.label(text=f"The robot follows {rig.name}:", icon="ARMATURE_DATA" if rig.type == "ARMATURE" else "OBJECT_DATA")
         column = self.layout.column(align=True)
         for pair in self.pairs:
@@ -78,7 +78,7 @@ class ROBIK_OT_auto_map(Reporting):
         """Applies the pairs: the ones shown or given, else what the names tell."""
         if not self.pairs:
             self._propose(context)
-        root = chosen_robot(context.scene)
+        root = changeable_robot(context.scene)
         rig, mechanism = the_rig(context, root), read_robot(root)
         pairs = {pair.name: pair.followed for pair in self.pairs if pair.use and pair.followed}
         _check(pairs, mechanism.frame_names, rig, context)
@@ -89,7 +89,7 @@ class ROBIK_OT_auto_map(Reporting):
         return {"FINISHED"}
 
     def _propose(self, context: Context) -> None:
-        root = chosen_robot(context.scene)
+        root = changeable_robot(context.scene)
         rig = the_rig(context, root)
         self.pairs.clear()
         for frame, followed in proposed(read_robot(root), rig).items():
@@ -124,7 +124,7 @@ class ROBIK_OT_set_targets(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Replaces the list."""
-        root = chosen_robot(context.scene)
+        root = changeable_robot(context.scene)
         character = root.robik.robot.character
         rig = character.rig or the_rig(context, root)
         character.targets.clear()
@@ -165,7 +165,7 @@ class ROBIK_OT_mapping_preset_add(AddPresetBase, Operator):
 
     def add(self, context: Context, filepath: str) -> None:
         """Writes the preset's file."""
-        character = chosen_robot(context.scene).robik.robot.character
+        character = changeable_robot(context.scene).robik.robot.character
         targets = [_kept(target, character.rig) for target in character.targets]
         call = pprint.pformat(targets, sort_dicts=False, width=120)
         write_whole(filepath, f"import bpy\n\nbpy.ops.robik.set_targets(\n    targets={call}\n)\n")

@@ -6,7 +6,7 @@ from bpy.types import Context, Object
 from robik.errors import RobikError
 
 from ..scene.fit import align_rest_poses, fit, match_now
-from ..scene.parts import chosen_robot
+from ..scene.parts import changeable_robot
 from ..scene.read_robot import read_robot
 from .reporting import Reporting
 
@@ -24,7 +24,7 @@ class ROBIK_OT_add_target(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Adds one target at the end of the list."""
-        root = chosen_robot(context.scene)
+        root = changeable_robot(context.scene)
         source, bone = self._source(context, root)
         character = root.robik.robot.character
         names = read_robot(root).frame_names
@@ -63,7 +63,7 @@ class ROBIK_OT_remove_target(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Removes the active row."""
-        character = chosen_robot(context.scene).robik.robot.character
+        character = changeable_robot(context.scene).robik.robot.character
         if not 0 <= character.active < len(character.targets):
             raise RobikError("no target is chosen; click one in the list")
         character.targets.remove(character.active)
@@ -80,7 +80,7 @@ class ROBIK_OT_choose_source(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Sets source and bone of the active row."""
-        character = chosen_robot(context.scene).robik.robot.character
+        character = changeable_robot(context.scene).robik.robot.character
         if not 0 <= character.active < len(character.targets):
             raise RobikError("no target is chosen; click one in the list")
         active, bone = context.active_object, context.active_pose_bone
@@ -109,7 +109,7 @@ class ROBIK_OT_match_now(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Sets the offsets."""
-        root = chosen_robot(context.scene)
+        root = changeable_robot(context.scene)
         mechanism = read_robot(root)
         (match_now if self.poses == "NOW" else align_rest_poses)(context, root, mechanism)
         return {"FINISHED"}
@@ -124,7 +124,7 @@ class ROBIK_OT_fit_character(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Sets scale, place and offsets."""
-        root = chosen_robot(context.scene)
+        root = changeable_robot(context.scene)
         fit(context, root, read_robot(root))
         return {"FINISHED"}
 

@@ -2,9 +2,9 @@
 
 import bpy
 
-from . import bake, character, result, robot, servos
+from . import bake, character, contacts, result, robot, servos
 
-MODULES = (robot, character, bake, result, servos)
+MODULES = (robot, character, contacts, bake, result, servos)
 
 
 def register() -> None:

@@ -99,10 +99,8 @@ class ROBIK_PT_target_advanced(FoldedPanel):
         axes(layout, target, "position_weight", "Position")
         axes(layout, target, "orientation_weight", "Direction")
         layout.label(text="Robot frame against what it follows")
-        for name in ("offset_location", "offset_rotation", "contact"):
+        for name in ("offset_location", "offset_rotation"):
             layout.column().prop(target, name)
-        if target.contact == "HAND":
-            layout.prop(target, "phases")
 
 
 class ROBIK_PT_balance(TabPanel):
@@ -124,6 +122,7 @@ class ROBIK_PT_balance(TabPanel):
             layout.prop(balance, "target")
         if balance.source == "FEET":
             layout.prop(balance, "margin")
+            layout.prop(balance, "lead")
         layout.prop(balance, "pin_feet")
         if balance.source != "NONE":
             axes(layout, balance, "weight", "Weight")

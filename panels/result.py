@@ -43,6 +43,8 @@ class ROBIK_PT_result(TabPanel):
         line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
         row = layout.row(align=True)
         row.operator("robik.rebuild_bodies")
+        row.operator("robik.reduce_keys")
+        row = layout.row(align=True)
         row.operator("robik.export_motion", text="Export Motion…")
 
 

@@ -8,6 +8,7 @@ from robik.mechanism.joints import MOTIONS, SLIDES
 from ..scene import live
 from ..scene.actuators import data_path
 from ..scene.exact import LARGEST
+from ..scene.migration import too_new
 from ..scene.parts import parts, robot_of, robots
 from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
@@ -30,6 +31,8 @@ class ROBIK_PT_robot(TabPanel):
             root = robot_or_hint(context, layout)
         if root is not None:
             line(layout, _inventory(root))
+            if too_new(root):
+                line(layout, "Saved by a later RobIK: some settings may be missing here", "ERROR")
             if live.problem(root):
                 line(layout, live.problem(root), "ERROR")
         layout.operator("robik.import_robot", text="Import Robot…", icon="IMPORT")
@@ -60,6 +63,7 @@ class ROBIK_PT_motors(FoldedPanel):
             for name in _sliders(joint) if joint.robik.joint.actuated else ():
                 if name in root:
                     column.prop(root, data_path(name), text=name, slider=True)
+        layout.operator("robik.key_pose", icon="KEY_HLT")
 
 
 class ROBIK_PT_joint(TabPanel):

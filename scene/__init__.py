@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import live, properties
+from . import live, migration, properties
 
 
 def register() -> None:
@@ -11,9 +11,11 @@ def register() -> None:
         bpy.utils.expose_bundled_modules()
     properties.register()
     live.register()
+    migration.register()
 
 
 def unregister() -> None:
     """In reverse."""
+    migration.unregister()
     live.unregister()
     properties.unregister()

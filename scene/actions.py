@@ -10,6 +10,7 @@ import numpy as np
 from bpy.types import Action, FCurve, Object
 
 from robik.errors import RobikError
+from robik.retarget.reduce import Keys
 
 SLOTS = "slots" in bpy.types.Action.bl_rna.properties  # from Blender 4.4 on one action can animate many objects
 SAME_FRAME = 1e-3  # keys nearer than this replace each other
@@ -52,9 +53,31 @@ def write_curves(target: Object, frames: np.ndarray, curves: Iterable[Curve], ou
         _fill(channels.new(curve), points)
 
 
+def write_smooth(target: Object, data_path: str, index: int, keys: Keys, group: str) -> None:
+    """Keys a channel so that it runs through cubic pieces: aligned handles at a third of each piece; its former keys are replaced."""
+    channels = _Channels(_editable_action(target), target)
+    channels.remove(data_path, index)
+    co = np.column_stack([keys.times, keys.values])
+    thirds = np.diff(keys.times) / 3 if len(keys.times) > 1 else np.ones(1)
+    way = np.column_stack([np.ones(len(co)), keys.slopes])
+    kinds = np.full(len(co), ALIGNED)
+    points = {"co": co, "interpolation": np.full(len(co), INTERPOLATIONS["BEZIER"]), "handle_left_type": kinds, "handle_right_type": kinds}
+    points["handle_left"] = co - way * np.append(thirds[:1], thirds)[: len(co), None]
+    points["handle_right"] = co + way * np.append(thirds, thirds[-1:])[: len(co), None]
+    _fill(channels.new(Curve(data_path, index, keys.values, group)), points)
+
+
+def set_key(target: Object, data_path: str, index: int, frame: float, value: float, group: str) -> None:
+    """Sets one key of a channel; the others stay."""
+    channels = _Channels(_editable_action(target), target)
+    curve = channels.find(data_path, index) or channels.new(Curve(data_path, index, np.empty(0), group))
+    curve.keyframe_points.insert(frame, value)
+    curve.update()
+
+
 # What a key consists of, and how many numbers each takes.
 POINT = {"co": 2, "handle_left": 2, "handle_right": 2, "interpolation": 1, "handle_left_type": 1, "handle_right_type": 1}
-VECTOR = 2  # a handle that lies on the straight line
+VECTOR, ALIGNED = 2, 3  # a handle on the straight line to the next key, and one in line with the other handle
 
 
 def _linear(frames: np.ndarray, values: np.ndarray, interpolation: int) -> dict[str, np.ndarray]:

@@ -25,6 +25,7 @@ from .curves import baked_frames, base_curve, has_keys, read_motion_at, write_mo
 from .kept_clip import keep_clip
 from .mapping import active_targets, check_object, placement, rotation, track
 from .markers import mark_short
+from .migration import bring_up_to_date
 from .read_robot import read_robot
 from .result import store_result
 from .sample import frame_range, sample_sources, times_of
@@ -41,6 +42,7 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
         RobikError: a mapping, a range or the robot is wrong; nothing has been changed.
     """
     began, result = perf_counter(), root.robik.robot.result
+    bring_up_to_date(root)
     mechanism = read_robot(root)
     frames = frame_range(context.scene, root.robik.robot.bake)
     clip = yield from sample_clip(context, root, mechanism, frames)
@@ -139,6 +141,17 @@ def sample_clip(context: Context, root: Object, mechanism: Mechanism, frames: np
     Raises:
         RobikError: a target follows something that is not there, or balance is not possible.
     """
+    sampled = yield from sample_tracks(context, root, mechanism, frames)
+    clip = with_hand_contacts(sampled, active_targets(root, mechanism), frames)
+    return balanced(clip, mechanism, root.robik.robot.balance)
+
+
+def sample_tracks(context: Context, root: Object, mechanism: Mechanism, frames: np.ndarray) -> Generator[Progress, None, TargetClip]:
+    """Samples what the robot shall follow at these frames, in the robot's coordinates.
+
+    Raises:
+        RobikError: a target follows something that is not there.
+    """
     targets = active_targets(root, mechanism)
     balance, placed = root.robik.robot.balance, placement(root)
     points = [check_object(balance.target, "the centre of mass", context.scene)] if balance.source == "OBJECT" else []
@@ -153,5 +166,4 @@ def sample_clip(context: Context, root: Object, mechanism: Mechanism, frames: np
             yield Progress(SAMPLING * done / len(frames), f"Sampling frame {frames[done - 1]:g}")
     tracks = {t.frame: track(t, positions[:, i], turns[:, i], placed) for i, t in enumerate(targets)}
     com = placed.apply(positions[:, -1], rotation(turns[:, -1]))[0] if points else None
-    clip = with_hand_contacts(TargetClip(times_of(context.scene, frames), tracks, com), targets, frames)
-    return balanced(clip, mechanism, balance)
+    return TargetClip(times_of(context.scene, frames), tracks, com)

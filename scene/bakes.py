@@ -33,11 +33,11 @@ def make_own(root: Object) -> None:
 def begin(root: Object) -> None:
     """Makes a new bake the one in use: a copy of what animates the robot now, which itself is kept."""
     if in_use(root) < 0 and actions.assigned(root)[0] is not None:
-        _record(root, actions.assigned(root)[0].name)
+        record(root, actions.assigned(root)[0].name)
     number = 1 + max((_number(bake.name) for bake in root.robik.robot.bakes), default=0)
     name = f"{root.robik.label} bake {number}"
     actions.assign_new(list(objects_of(root).values()), name)
-    _record(root, name)
+    record(root, name)
 
 
 def keep_result(root: Object) -> None:
@@ -71,7 +71,7 @@ def remove(root: Object, index: int) -> None:
             bpy.data.actions.remove(action)
 
 
-def _record(root: Object, name: str) -> PropertyGroup:
+def record(root: Object, name: str) -> PropertyGroup:
     """Notes what animates the robot now as a bake."""
     bake = root.robik.robot.bakes.add()
     bake.name = name

@@ -15,6 +15,7 @@ from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.joints import MOTIONS
 
 from . import actuators, exact, live, visuals
+from .migration import FORMAT
 from .parts import parts, place
 from .read_robot import read_robot
 
@@ -64,7 +65,7 @@ class Builder:
         """All parts below a root, which gets the sliders."""
         robot = self.mechanism
         root.robik.label = robot.name
-        root.robik.robot.source = self.source
+        root.robik.robot.source, root.robik.robot.format = self.source, FORMAT
         objects = {body.name: self._body(body, root, order) for order, body in enumerate(robot.bodies)}
         for order, joint in enumerate(robot.joints):
             self._joint(joint, objects, root, order)

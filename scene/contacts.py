@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import ceil, floor
 
 import numpy as np
 from bpy.types import PropertyGroup
@@ -12,7 +13,10 @@ from robik.errors import RobikError
 from robik.mechanism import Mechanism
 from robik.retarget.balance import with_balance
 from robik.retarget.clip import TargetClip
-from robik.retarget.contacts import pin_feet
+from robik.retarget.contacts import pin_feet, runs
+
+SAME = 1e-3  # frames nearer than this are one
+STANDS, SWINGS = "█", "▁"
 
 
 def parse_phases(text: str, where: str) -> list[tuple[float, float]]:
@@ -34,15 +38,54 @@ def parse_phases(text: str, where: str) -> list[tuple[float, float]]:
     return phases
 
 
+def by_hand(target: PropertyGroup, frames: np.ndarray) -> np.ndarray:
+    """Whether a foot stands at these frames (T,), by the phases of its target.
+
+    Raises:
+        RobikError: a phase ends before it begins.
+    """
+    stands = np.zeros(len(frames), dtype=bool)
+    for phase in target.stands:
+        if phase.end < phase.start:
+            raise RobikError(f"the contact of {target.frame!r}: a phase runs backwards, from {phase.start} to {phase.end}")
+        stands |= (frames >= phase.start) & (frames <= phase.end)
+    return stands
+
+
 def with_hand_contacts(clip: TargetClip, targets: Iterable[PropertyGroup], frames: np.ndarray) -> TargetClip:
     """The clip with the contact phases that were set by hand."""
     tracks = dict(clip.tracks)
     for target in targets:
         if target.contact == "HAND":
-            phases = parse_phases(target.phases, f"the target of {target.frame!r}")
-            stands = np.any([(frames >= first) & (frames <= last) for first, last in phases] or [np.zeros(len(frames), dtype=bool)], axis=0)
-            tracks[target.frame] = replace(tracks[target.frame], contact=stands)
+            tracks[target.frame] = replace(tracks[target.frame], contact=by_hand(target, frames))
     return replace(clip, tracks=tracks)
+
+
+def without_contacts(clip: TargetClip) -> TargetClip:
+    """The clip as if nobody had set a phase."""
+    return replace(clip, tracks={name: replace(track, contact=None) for name, track in clip.tracks.items()})
+
+
+def set_phases(target: PropertyGroup, stands: np.ndarray, frames: np.ndarray) -> None:
+    """Lists the phases in which a foot stands (T,) with its target, to be edited by hand."""
+    set_rows(target, [(ceil(frames[first] - SAME), floor(frames[stop - 1] + SAME)) for first, stop in runs(stands)])
+
+
+def set_rows(target: PropertyGroup, phases: Iterable[tuple[float, float]]) -> None:
+    """Replaces a target's phases; they are by hand from now on."""
+    target.stands.clear()
+    for start, end in phases:
+        added = target.stands.add()
+        added.start, added.end = round(start), round(end)
+    target.contact, target.active_phase = "HAND", 0
+
+
+def strip(target: PropertyGroup, start: int, end: int, width: int) -> str:
+    """A target's phases over a range of frames as a line of blocks: high where the foot stands."""
+    frames = np.linspace(start, end, width)
+    half = 0.5 * (end - start) / max(width - 1, 1)
+    stands = [any(p.start - half <= f <= p.end + half for p in target.stands) for f in frames]
+    return "".join(STANDS if s else SWINGS for s in stands)
 
 
 def balanced(clip: TargetClip, mechanism: Mechanism, balance: PropertyGroup) -> TargetClip:
@@ -50,5 +93,5 @@ def balanced(clip: TargetClip, mechanism: Mechanism, balance: PropertyGroup) -> 
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
     if balance.source == "FEET":
-        clip = with_balance(mechanism, clip, float(balance.margin))
+        clip = with_balance(mechanism, clip, float(balance.margin), lead=float(balance.lead))
     return clip

@@ -11,7 +11,7 @@ from robik.mechanism import Mechanism
 from robik.retarget.motion import Motion
 from robik.retarget.retarget import OPEN
 
-from . import actions
+from . import actions, bakes
 from .actions import Curve
 from .actuators import data_path
 from .parts import bodies
@@ -121,6 +121,7 @@ def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
     frames = baked_frames(root, mechanism)
     motion = read_motion(root, mechanism, frames, scene)
     position, quaternion, residual = body_poses(mechanism, motion.values, base_curve(root, mechanism, frames))
+    bakes.make_own(root)
     write_bodies(root, frames, position, quaternion)
     return frames[residual > OPEN].tolist()
 

@@ -40,6 +40,19 @@ def chosen_robot(scene: Scene) -> Object:
     return found[0]
 
 
+def changeable_robot(scene: Scene) -> Object:
+    """The robot that the panels work on, if it can be changed in this file.
+
+    Raises:
+        RobikError: there is none, or it belongs to another file.
+    """
+    root = chosen_robot(scene)
+    what = "a library override" if root.override_library else f"linked from {root.library.name}" if root.library else ""
+    if what:
+        raise RobikError(f"robot {root.name!r} is {what} and cannot be changed here: make it local (Object > Relations > Make Local > All)")
+    return root
+
+
 def parts(root: Object) -> dict[str, list[Object]]:
     """A robot's parts by kind, each kind in the robot's order."""
     found: dict[str, list[Object]] = {"BODY": [], "VISUAL": [], "JOINT": [], "FRAME": []}

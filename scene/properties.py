@@ -80,6 +80,7 @@ class RobikCoupling(PropertyGroup):
 
 
 class RobikRobot(PropertyGroup):
+    format: IntProperty(name="Format", description="Of what RobIK keeps with the robot: which version of RobIK has written it last")
     source: StringProperty(name="File", description="The file that the robot was imported from", subtype="FILE_PATH")
     couplings: CollectionProperty(type=RobikCoupling)
     character: PointerProperty(type=RobikCharacter)

@@ -25,6 +25,13 @@ def _frame_names(target: PropertyGroup, _context: Context, typed: str) -> list[s
     return [o.robik.label for o in parts if typed.lower() in o.robik.label.lower()]
 
 
+class RobikPhase(PropertyGroup):
+    """Frames in which a foot stands."""
+
+    start: IntProperty(name="From", description="First frame in which the foot stands")
+    end: IntProperty(name="To", description="Last frame in which the foot stands")
+
+
 class RobikTarget(PropertyGroup):
     """A part of the character that a frame of the robot follows."""
 
@@ -54,10 +61,12 @@ class RobikTarget(PropertyGroup):
         description="When this foot stands on the ground",
         items=(
             ("DETECT", "Detect", "Found from the foot's height and speed"),
-            ("HAND", "By hand", "The frames given by hand"),
+            ("HAND", "By hand", "The phases listed under Balance > Contacts"),
         ),
     )
-    phases: StringProperty(name="Stands", description="Frames in which this foot stands, for example 1-20, 36-60", default="")
+    stands: CollectionProperty(type=RobikPhase)
+    active_phase: IntProperty(name="Phase", min=0)
+    phases: StringProperty(name="Stands", description="As files of the first format kept the phases", options={"HIDDEN"})
     offset_location: FloatVectorProperty(
         name="Offset", description="Of the robot's frame, along the axes of what it follows", subtype="TRANSLATION", unit="LENGTH", size=3
     )
@@ -124,6 +133,16 @@ class RobikBalance(PropertyGroup):
         min=0.0,
         default=0.01,
         precision=3,
+    )
+    lead: FloatProperty(
+        name="Look Ahead",
+        description="How long before a foot lifts the weight is off it; longer makes the shift of weight begin earlier",
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+        min=0.0,
+        soft_max=0.5,
+        default=0.06,
+        precision=2,
     )
     pin_feet: BoolProperty(name="Pin Feet", description="Hold standing feet flat on the ground, without sliding", default=False)
     weight: FloatVectorProperty(
@@ -194,6 +213,7 @@ class RobikScene(PropertyGroup):
 
 
 CLASSES = (
+    RobikPhase,
     RobikTarget,
     RobikCharacter,
     RobikBalance,

@@ -1,0 +1,72 @@
+"""Robots that earlier versions of RobIK have saved, brought up to date: each format from the one before."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import Object
+
+from robik.errors import RobikError
+
+from . import actions, bakes
+from .contacts import parse_phases, set_rows
+
+FORMAT = 2
+
+
+def bring_up_to_date(root: Object) -> None:
+    """Turns what an earlier version kept with a robot into what this one expects. A linked robot is left to its own file."""
+    robot = root.robik.robot
+    if robot.format >= FORMAT or not root.is_editable:
+        return
+    _from_first(root)
+    robot.format = FORMAT
+
+
+def too_new(root: Object) -> bool:
+    """Whether a later version of RobIK has saved the robot, which may mean things that this one does not know."""
+    return bool(root.robik.robot.format > FORMAT)
+
+
+def _from_first(root: Object) -> None:
+    """Format 2 lists the phases of feet, and keeps every bake."""
+    for target in root.robik.robot.character.targets:
+        if target.phases and target.contact == "HAND":
+            try:
+                set_rows(target, parse_phases(target.phases, "phases"))
+            except RobikError:
+                continue  # it said so at every bake; the text stays, to be read
+        target.phases = ""
+    if bakes.in_use(root) < 0 and actions.assigned(root)[0] is not None:
+        bakes.record(root, actions.assigned(root)[0].name)
+        bakes.keep_result(root)
+
+
+def _bring_all() -> None:
+    for candidate in bpy.data.objects:
+        if candidate.robik.kind == "ROBOT":
+            bring_up_to_date(candidate)
+
+
+@persistent
+def _after_load(_file: str) -> None:
+    _bring_all()
+
+
+@persistent
+def _after_import(_context: object) -> None:
+    _bring_all()
+
+
+def register() -> None:
+    """From now on files are brought up to date when they are opened, and robots when they are appended."""
+    bpy.app.handlers.load_post.append(_after_load)
+    if hasattr(bpy.app.handlers, "blend_import_post"):  # since Blender 4.3; before, a bake sees to it
+        bpy.app.handlers.blend_import_post.append(_after_import)
+
+
+def unregister() -> None:
+    """In reverse."""
+    bpy.app.handlers.load_post.remove(_after_load)
+    if hasattr(bpy.app.handlers, "blend_import_post"):
+        bpy.app.handlers.blend_import_post.remove(_after_import)

@@ -1,0 +1,72 @@
+"""Files of the version before: `data/format_1.blend` was saved by it in Blender 4.2, with a baked walker, phases by hand and settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender import installed, scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+OLD = Path(__file__).parent / "data" / "format_1.blend"
+
+
+def check(root: bpy.types.Object) -> None:
+    """What the file's user had is there."""
+    robot = root.robik.robot
+    assert robot.format == installed.module("scene.migration").FORMAT
+    target = robot.character.targets[1]
+    assert (target.frame, target.weight, target.contact) == ("foot_l", 0.5, "HAND")
+    assert [(p.start, p.end) for p in target.stands] == [(1, 2), (4, 6)]
+    assert [bake.name for bake in robot.bakes] == ["walker bake"]
+    assert installed.module("scene.bakes").in_use(root) == 0
+    assert robot.bakes[0].result.frames == robot.result.frames == 6
+
+
+def test_it_opens_plays_and_bakes_again() -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(OLD))
+    root = bpy.context.scene.robik.robot
+    check(root)
+    frames = np.arange(1.0, 7.0)
+    knee = scenes.channel(root, '["knee_l"]', 0, frames)
+    assert np.ptp(knee) > 0.05
+    mechanism = scenes.read(root)
+    assert len(mechanism.bodies) == 31
+    foot = scenes.body_objects(root)[mechanism.body_index[mechanism.frame("foot_l").body]]
+    for frame in (1, 4):
+        bpy.context.scene.frame_set(frame)
+        assert tuple(foot.location) == pytest.approx(scenes.keyed_pose(foot, np.array([float(frame)]))[0, :3], abs=1e-6)
+    assert root.robik.robot.bake.soften
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert [bake.name for bake in root.robik.robot.bakes] == ["walker bake", "walker bake 1"]
+    assert bpy.ops.robik.use_bake(index=0) == {"FINISHED"}
+    assert scenes.channel(root, '["knee_l"]', 0, frames) == pytest.approx(knee)
+
+
+def test_appended_it_is_brought_up_to_date_by_the_next_bake_at_the_latest() -> None:
+    with bpy.data.libraries.load(str(OLD), link=False) as (there, into):
+        into.collections = [name for name in there.collections if name.startswith("walker")]
+        into.objects = [name for name in there.objects if name.startswith("to ")]
+    bpy.context.scene.collection.children.link(into.collections[0])
+    for followed in into.objects:
+        bpy.context.scene.collection.objects.link(followed)
+    root = next(o for o in bpy.data.objects if o.robik.kind == "ROBOT")
+    bpy.context.scene.frame_end = 6
+    for target in root.robik.robot.character.targets:
+        target.source = next(o for o in into.objects if o.name.startswith(f"to {target.frame}"))
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    check_phases = root.robik.robot.character.targets[1].stands
+    assert [(p.start, p.end) for p in check_phases] == [(1, 2), (4, 6)]
+
+
+def test_a_later_versions_robot_says_so() -> None:
+    root = scenes.import_robot("boxer")
+    migration = installed.module("scene.migration")
+    assert not migration.too_new(root)
+    root.robik.robot.format = migration.FORMAT + 1
+    assert migration.too_new(root)
+    migration.bring_up_to_date(root)
+    assert root.robik.robot.format == migration.FORMAT + 1

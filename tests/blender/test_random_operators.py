@@ -1,0 +1,215 @@
+"""Operators in random order, with undo and redo between: none fails in other words than its own, and nothing is left lying about.
+
+ROBIK_RANDOM_CALLS says how many (default 60), ROBIK_RANDOM_SEED with which seed (default 0); what a run did is in its output.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import bpy
+import pytest
+
+from robik import robots
+from tests.blender import installed, scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+CALLS, SEED = int(os.environ.get("ROBIK_RANDOM_CALLS", "60")), int(os.environ.get("ROBIK_RANDOM_SEED", "0"))
+KINDS = ("objects", "meshes", "materials", "collections", "actions", "armatures", "scenes")
+
+
+class User:
+    """Somebody who tries everything."""
+
+    def __init__(self, seed: int, folder: Path) -> None:
+        self.random, self.folder = Random(seed), folder
+        self.done: list[str] = []
+        self.refused = 0
+
+    def actions(self) -> list[Callable[[], None]]:
+        """What can be done, the common things several times."""
+        names = [name.removeprefix("_do_") for name in dir(self) if name.startswith("_do_")]
+        return [getattr(self, f"_do_{name}") for name in names]
+
+    def step(self) -> None:
+        """One thing more."""
+        action = self.random.choice(self.actions())
+        self.done.append(action.__name__)
+        action()
+
+    def call(self, name: str, **properties: object) -> None:
+        """An operator; it may refuse, in words of its own."""
+        operator = getattr(bpy.ops.robik, name)
+        self.done[-1] += f" {name}({properties})"
+        try:
+            operator("EXEC_DEFAULT", True, **properties)
+        except RuntimeError as error:
+            if "Traceback" in str(error) or not str(error).startswith("Error: "):
+                raise
+            self.refused += 1
+
+    def root(self) -> bpy.types.Object | None:
+        found = installed.module("scene.parts").robots(bpy.context.scene)
+        return self.random.choice(found) if found else None
+
+    def target(self) -> bpy.types.PropertyGroup | None:
+        targets = list(root.robik.robot.character.targets) if (root := self.root()) else []
+        return self.random.choice(targets) if targets else None
+
+    def changed(self, what: str) -> None:
+        bpy.ops.ed.undo_push(message=what)
+
+    def _do_import(self) -> None:
+        if len(installed.module("scene.parts").robots(bpy.context.scene)) < 3:
+            self.call("import_robot", filepath=str(robots.path(self.random.choice(["boxer", "walker", "dancer"]))))
+
+    def _do_choose(self) -> None:
+        bpy.context.scene.robik.robot = self.root()
+        self.changed("Robot")
+
+    def _do_bring_rig(self) -> None:
+        if sum(o.type == "ARMATURE" for o in bpy.data.objects) < 2:
+            scenes.walking_rig(frames=6)
+            self.changed("Rig")
+
+    def _do_map(self) -> None:
+        root = self.root()
+        rigs = [o for o in bpy.context.scene.objects if o.type == "ARMATURE"]
+        if root is not None and rigs:
+            root.robik.robot.character.rig = self.random.choice(rigs)
+        self.call("auto_map", fit=self.random.random() < 0.7)
+
+    def _do_target(self) -> None:
+        name = self.random.choice(["add_target", "remove_target", "choose_source", "match_now", "fit_character"])
+        self.call(name, **({"poses": self.random.choice(["NOW", "REST"])} if name == "match_now" else {}))
+
+    def _do_setting(self) -> None:
+        root = self.root()
+        if root is None:
+            return
+        robot, r = root.robik.robot, self.random
+        robot.balance.source, robot.balance.pin_feet = r.choice(["NONE", "FEET", "OBJECT"]), r.random() < 0.5
+        robot.bake.use_range, robot.bake.start, robot.bake.end = r.random() < 0.3, r.randint(-2, 5), r.randint(2, 9)
+        robot.bake.samples, robot.bake.blend, robot.bake.speed = r.choice([1, 1, 2]), r.randint(0, 4), r.choice([100.0, 40.0])
+        robot.bake.guarantee, robot.bake.soften = r.random() < 0.5, r.random() < 0.5
+        robot.character.fit_by, robot.character.stride = r.choice(["LEGS", "HEIGHT", "EXACT"]), r.choice([1.0, 1.3])
+        if (target := self.target()) is not None:
+            target.enabled, target.weight = r.random() < 0.8, r.choice([0.0, 1.0])
+        self.changed("Settings")
+
+    def _do_bake(self) -> None:
+        self.call("bake")
+
+    _do_bake_again = _do_bake
+
+    def _do_kept_bake(self) -> None:
+        self.call(self.random.choice(["use_bake", "remove_bake"]), index=self.random.randint(0, 3))
+
+    def _do_polish(self) -> None:
+        self.call(self.random.choice(["rebuild_bodies", "reduce_keys", "key_pose"]))
+
+    def _do_contacts(self) -> None:
+        name = self.random.choice(["detect_contacts", "add_phase", "remove_phase"])
+        target = self.target()
+        foot = target.frame if target is not None else "foot_l"
+        given = {"detect_contacts": {}, "add_phase": {"foot": foot}, "remove_phase": {"foot": foot, "index": self.random.randint(0, 2)}}
+        self.call(name, **given[name])
+
+    def _do_preset(self) -> None:
+        file = self.folder / "presets" / "any.py"
+        self.call("load_mapping", filepath=str(file))
+
+    def _do_show(self) -> None:
+        self.call("show_joints", show=self.random.random() < 0.5)
+
+    def _do_reload(self) -> None:
+        self.call("reload_robot")
+
+    def _do_export(self) -> None:
+        self.call("export_motion", filepath=str(self.folder / "motion.csv"))
+
+    def _do_preflight(self) -> None:
+        self.call("preflight")
+
+    def _do_frame(self) -> None:
+        bpy.context.scene.frame_set(self.random.randint(-3, 12), subframe=self.random.choice([0.0, 0.5]))
+
+    def _do_slider(self) -> None:
+        root = self.root()
+        if root is None:
+            return
+        names = [name for name, value in root.items() if isinstance(value, float)]
+        if names:
+            root[self.random.choice(names)] += self.random.uniform(-0.3, 0.3)
+            root.update_tag()
+            bpy.context.view_layer.update()
+            self.changed("Slider")
+
+    def _do_rename(self) -> None:
+        if bpy.data.objects:
+            self.random.choice(list(bpy.data.objects)).name = self.random.choice(["a", "ß", "very " * 20, "walker"])
+            self.changed("Rename")
+
+    def _do_delete_source(self) -> None:
+        if (target := self.target()) is not None and target.source is not None and self.random.random() < 0.4:
+            bpy.data.objects.remove(target.source)
+            self.changed("Delete")
+
+    def _do_duplicate(self) -> None:
+        root = self.root()
+        if root is not None and len(bpy.data.objects) < 250:
+            for part in bpy.context.scene.objects:
+                part.select_set(part == root or part in root.children_recursive)
+            bpy.ops.object.duplicate("EXEC_DEFAULT", True)
+
+    def _do_delete_robot(self) -> None:
+        root = self.root()
+        if root is not None and self.random.random() < 0.2:
+            bpy.data.batch_remove([root, *root.children_recursive])
+            self.changed("Delete robot")
+
+    def _do_undo(self) -> None:
+        for _ in range(self.random.randint(1, 4)):
+            if bpy.ops.ed.undo.poll():
+                bpy.ops.ed.undo()
+
+    _do_undo_again = _do_undo
+
+    def _do_redo(self) -> None:
+        for _ in range(self.random.randint(1, 4)):
+            if bpy.ops.ed.redo.poll():
+                bpy.ops.ed.redo()
+
+
+def check() -> None:
+    """Nothing is half there."""
+    parts, bakes, reading = (installed.module(f"scene.{name}") for name in ("parts", "bakes", "read_robot"))
+    assert len(bpy.data.scenes) == 1
+    assert installed.module("scene.live")._paused == 0
+    for part in bpy.data.objects:
+        if part.robik.kind != "NONE":
+            assert parts.robot_of(part) is not None, f"{part.name} belongs to no robot"
+    for root in parts.robots(bpy.context.scene):
+        assert reading.read_robot(root).bodies
+        assert -1 <= bakes.in_use(root) < len(root.robik.robot.bakes)
+        for bake in root.robik.robot.bakes:
+            assert all(part.action is not None for part in bake.parts), f"{bake.name} has lost an action"
+    lost = [action.name for action in bpy.data.actions if action.users == 0]
+    assert not lost, f"nobody uses {lost}"
+
+
+def test_anything_in_any_order(tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 6
+    bpy.ops.ed.undo_push(message="Start")
+    user = User(SEED, tmp_path)
+    try:
+        for _ in range(CALLS):
+            user.step()
+            check()
+    finally:
+        print(f"seed {SEED}:", *user.done, sep="\n  ")
+    assert user.refused < CALLS
