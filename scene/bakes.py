@@ -23,10 +23,15 @@ def in_use(root: Object) -> int:
     return -1
 
 
+def has_bodies(root: Object) -> bool:
+    """Whether the bodies have keys of their own; else they follow the sliders by themselves."""
+    return any(actions.assigned(body)[0] is not None for body in bodies(root))
+
+
 def make_own(root: Object) -> None:
-    """Begins a new bake if the one in use cannot be changed, or animates another robot too."""
+    """Begins a new bake if what animates the robot is none, cannot be changed, or animates another robot too."""
     action, _ = actions.assigned(root)
-    if action is not None and (not action.is_editable or any(actions.shared(target) for target in objects_of(root).values())):
+    if in_use(root) < 0 or not action.is_editable or any(actions.shared(target) for target in objects_of(root).values()):
         begin(root)
 
 

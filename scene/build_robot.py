@@ -14,7 +14,8 @@ from robik.formats.usd_mesh import MeshReader
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 from robik.mechanism.joints import MOTIONS
 
-from . import actuators, exact, live, visuals
+from . import actuators, bakes, exact, live, visuals
+from .actions import assigned
 from .migration import FORMAT
 from .parts import parts, place
 from .read_robot import read_robot
@@ -57,9 +58,14 @@ class Builder:
         self.collection = root.users_collection[0]
         for name in read_robot(root).actuators:
             root.pop(name, None)
-        for part in [p for listed in parts(root).values() for p in listed]:
-            bpy.data.objects.remove(part)
+        used = bakes.in_use(root)
+        found = [p for listed in parts(root).values() for p in listed]
+        left = [p.data for p in found if p.data is not None] + [action for p in found if (action := assigned(p)[0]) is not None]
+        bpy.data.batch_remove(found)
+        bpy.data.batch_remove([block for block in dict.fromkeys(left) if block.users == 0])
         self._fill(root)
+        if used >= 0:
+            bakes.use(root, used)
 
     def _fill(self, root: Object) -> None:
         """All parts below a root, which gets the sliders."""

@@ -13,7 +13,7 @@ from robik.retarget.reduce import reduce_keys
 
 from . import actions, bakes
 from .actuators import data_path, slider_values
-from .curves import OPEN, POSE_CHANNELS, baked_frames, base_curve, has_keys, read_motion_at, write_bodies
+from .curves import OPEN, POSE_CHANNELS, baked_frames, base_curve, read_motion_at, write_bodies
 from .parts import bodies, local_pose
 from .read_robot import read_robot
 
@@ -76,8 +76,9 @@ def key_pose(root: Object, frame: float) -> bool:
     """
     mechanism = read_robot(root)
     values = slider_values(root, mechanism.actuators)
-    moving = has_keys(root, mechanism)
-    bakes.make_own(root)
+    moving = bakes.has_bodies(root)
+    if moving:
+        bakes.make_own(root)
     for name, value in zip(mechanism.actuators, values.tolist(), strict=True):
         actions.set_key(root, data_path(name), 0, frame, value, "Motors")
     if moving:

@@ -94,6 +94,19 @@ def test_bakes_survive_saving(tmp_path: object) -> None:
     assert np.abs(slider_curves(root, at) - second).max() > 0.05
 
 
+def test_reloaded_robot_keeps_its_bakes_and_leaves_nothing() -> None:
+    root = two_bakes()
+    before, at = scenes.everything(), np.arange(1.0, 25.0)
+    values = slider_curves(root, at)
+    bpy.context.scene.frame_set(12)
+    stood = shown(root)
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    assert scenes.everything() == before
+    assert slider_curves(root, at) == pytest.approx(values)
+    bpy.context.scene.frame_set(12)
+    assert shown(root) == pytest.approx(stood, abs=1e-6)
+
+
 @pytest.mark.parametrize("blend", [0, 4])
 def test_own_range_goes_into_the_bake_before(blend: int) -> None:
     root = scenes.squats()

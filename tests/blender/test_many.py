@@ -179,7 +179,7 @@ def test_linked_robot_plays_and_says_why_it_cannot_be_changed(library: Path) -> 
     root = installed.module("scene.parts").chosen_robot(bpy.context.scene)
     assert np.abs(bodies_at(root, 5) - bodies_at(root, 1)).max() > 0.01
     assert scenes.read(root).name == "walker"
-    assert installed.module("scene.play").motion_to_play(root, scenes.read(root), bpy.context.scene).values.shape == (8, 12)
+    assert np.ptp(slider_curves(root, AT), axis=0).max() > 0.01
     before = scenes.everything()
     for name in CHANGES:
         with pytest.raises(RuntimeError, match=r"linked from library.blend and cannot be changed here: make it local"):

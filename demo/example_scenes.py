@@ -1,0 +1,91 @@
+"""Scenes to learn from: a character, a robot that follows it, and how they are put together by the operators that a user's clicks call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi, radians, sin
+from pathlib import Path
+
+import bpy
+from mathutils import Euler, Vector
+
+from demo.character import make_character
+from demo.stage import empty_scene
+from demo.walk import animate_walk, key
+from robik import robots
+
+RATE = 24
+REACH = 0.62  # of the boxer's arm against the character's
+GUARD = (-0.14, -0.22, 1.36)
+FISTS = {1: GUARD, 9: GUARD, 14: (-0.10, -0.47, 1.42), 24: (-0.15, -0.24, 1.34), 30: (-0.12, -0.44, 1.24), 48: GUARD}
+
+
+def boxer() -> None:
+    """An arm that punches after a character's right hand, which itself is steered by an empty."""
+    scene = begin(frames=48)
+    rig = make_character(scene)
+    fist = bpy.data.objects.new("Fist", None)
+    scene.collection.objects.link(fist)
+    for frame, place in FISTS.items():
+        fist.location = place
+        fist.keyframe_insert("location", frame=frame)
+    reach = rig.pose.bones["forearm.R"].constraints.new("IK")
+    reach.target, reach.chain_count = fist, 2
+    bpy.ops.robik.import_robot(filepath=str(robots.path("boxer")))
+    bpy.ops.robik.auto_map(fit=False)  # its one frame, hand, finds hand.R
+    character = scene.robik.robot.robik.robot.character
+    target = character.targets[0]
+    target.orientation_weight = (0.0, 0.0, 0.0)  # four motors cannot also turn the fist
+    shoulder = rig.data.bones["upper_arm.R"].head_local
+    character.scale, character.yaw = REACH, radians(90)  # the character faces -Y, the boxer X
+    character.location = (REACH * shoulder.y, -REACH * shoulder.x, 0.26 - REACH * shoulder.z)
+
+
+def dancer() -> None:
+    """A pelvis on two legs that stand: it sways, bobs and turns after a character's hips."""
+    scene = begin(frames=96)
+    rig = make_character(scene)
+    rig.rotation_euler.z = radians(90)
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        beat = 2 * pi * (frame - 1) / 48
+        turn = Euler((0.06 * sin(2 * beat), 0.10 * sin(beat), 0.05 * sin(beat + 1))).to_quaternion()
+        key(rig.pose.bones["hips"], frame, turn, Vector((0.06 * sin(beat), 0.02 * sin(2 * beat), -0.03 - 0.02 * sin(2 * beat))))
+    bpy.ops.robik.import_robot(filepath=str(robots.path("dancer")))
+    character = scene.robik.robot.robik.robot.character
+    character.scale = 0.3 / rig.data.bones["hips"].head_local.z  # from leg length to leg length
+    bpy.ops.robik.auto_map()
+    character.targets[0].orientation_weight = (0.2, 0.2, 0.2)
+
+
+def walker() -> None:
+    """A biped that walks after a character, its centre of mass over its feet."""
+    scene = begin(frames=1)
+    rig = make_character(scene)
+    rig.rotation_euler.z, rig.location.y = radians(90), 1.0
+    scene.frame_end = animate_walk(rig)
+    bpy.ops.robik.import_robot(filepath=str(robots.path("walker")))
+    bpy.ops.robik.auto_map()
+    robot = scene.robik.robot.robik.robot
+    robot.balance.source, robot.balance.pin_feet = "FEET", True
+    pelvis = next(t for t in robot.character.targets if t.frame == "pelvis")
+    pelvis.position_weight = (0.0, 0.0, 1.0)  # where it is sideways is for balance to say
+
+
+def begin(frames: int) -> bpy.types.Scene:
+    """An empty scene with ground and light, of this length."""
+    scene = empty_scene()
+    scene.render.fps, scene.frame_end = RATE, frames
+    return scene
+
+
+EXAMPLES: dict[str, Callable[[], None]] = {"boxer": boxer, "dancer": dancer, "walker_steps": walker}
+
+
+def make(name: str, folder: Path) -> str:
+    """Builds, bakes and saves one scene; what came of it, in a line."""
+    EXAMPLES[name]()
+    bpy.ops.robik.bake()
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / f"{name}.blend"))
+    result = bpy.context.scene.robik.robot.robik.robot.result
+    worst = max((row.position_error for row in result.targets), default=0.0)
+    return f"{name}: {result.frames - result.missed} of {result.frames} samples met, worst {1e3 * worst:.1f} mm"
