@@ -14,12 +14,13 @@ from scipy.optimize import least_squares
 from robik.errors import AssemblyError, MechanismError
 from robik.formats.imported import Imported, Notes, listed
 from robik.formats.open_robot import OpenJoint, OpenRobot, Placed, joint_values
+from robik.formats.remedies import remedy
 from robik.mechanism import Joint, Mechanism, Pose
 from robik.mechanism.joints import SLIDES
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import CLOSED
 
-STARTS = 12
+STARTS, FEW_STARTS = 12, 4
 PULL = 0.05  # weight of a radian, or of a joint's span, off the stored pose
 ACCEPTED = 1e-6  # of the robot's size: what rounding in a file explains
 FARTHEST = 1e9  # lengths [m] and coefficients beyond are a mistake, and their squares' differences mean nothing
@@ -98,7 +99,15 @@ def _closed_part(part: OpenRobot, stored: np.ndarray) -> np.ndarray:
     raise AssemblyError(_open(part, best))
 
 
-def _search(robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, float]:
+def _closes(robot: OpenRobot) -> bool:
+    """Whether its loops can be closed, limits aside, from a few starts."""
+    unbounded = np.full((2, len(robot.stored)), [[-inf], [inf]])
+    return _search(robot, robot.stored, (unbounded[0], unbounded[1]), FEW_STARTS)[1] <= ACCEPTED
+
+
+def _search(
+    robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.ndarray], starts: int = STARTS
+) -> tuple[np.ndarray, float]:
     """The closed pose nearest to the stored one among those found from several starts, and its largest residual."""
     values, _ = robot.closure(stored)
     error = float(np.abs(values).max(initial=0.0))
@@ -109,10 +118,10 @@ def _search(robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.n
     rng = np.random.default_rng(0)
     found: list[tuple[float, np.ndarray, float]] = []
     best, best_error = stored, error
-    for start in range(STARTS):
+    for start in range(starts):
         q = stored.copy()
         if start > 0:
-            spread = np.pi * start / STARTS * np.where(_slides(robot), robot.size, 1.0)
+            spread = np.pi * start / starts * np.where(_slides(robot), robot.size, 1.0)
             q += np.where(matters, spread * rng.uniform(-1.0, 1.0, len(q)), 0.0)
         q, error = _descend(robot, np.clip(q, *bounds), stored, matters, bounds)
         if error < best_error:
@@ -209,8 +218,7 @@ def _open(robot: OpenRobot, q: np.ndarray) -> str:
     (length, angle), joint = max(gaps, key=lambda item: item[0][0] / robot.size + item[0][1])
     return (
         f"robot {robot.name!r} cannot be assembled: loop {joint.name!r} ({joint.type}, {joint.parent!r} to {joint.child!r}) stays open by "
-        f"{1e3 * length:.3g} mm and {degrees(angle):.3g} degrees; check its frames, or free it: a spherical joint asks for less than a "
-        "revolute or fixed one, in the loop or at its end"
+        f"{1e3 * length:.3g} mm and {degrees(angle):.3g} degrees; {remedy(robot, joint, _closes)}"
     )
 
 

@@ -1,0 +1,81 @@
+"""A loop that cannot be closed: the message names its gap and what would close it, and that is so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robik.errors import AssemblyError
+from robik.formats.assemble import assemble
+from robik.formats.imported import Notes
+from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.mechanism import WORLD, Body, Pose
+
+Z = Pose.of(np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]]), (0, 0, 0))  # its x axis is the outer z
+
+
+def at(x: float, y: float = 0.0, z: float = 0.0) -> Pose:
+    return Pose((x, y, z)) @ Z
+
+
+def fourbar(end: str = "revolute", reach: float = 2.0, twist: float = 0.0, offset: float = 0.0, coupler: str = "revolute") -> OpenRobot:
+    """A four-bar linkage in the plane; `twist` turns the axis at its end out of it, `offset` moves that end out of it."""
+    tilted = Pose((0, 0, 0), (float(np.cos(twist / 2)), 0.0, float(np.sin(twist / 2)), 0.0))
+    return OpenRobot(
+        "linkage",
+        (Body("crank"), Body("rod"), Body("rocker")),
+        (
+            OpenJoint("a", "revolute", WORLD, "crank", Z, Z, actuated=True, stored=(1.2,)),
+            OpenJoint("b", coupler, "crank", "rod", at(1), Z, stored=() if coupler == "fixed" else (-1.0,)),
+            OpenJoint("c", "revolute", WORLD, "rocker", at(2), Z, stored=(1.6,)),
+            OpenJoint("end", end, "rod", "rocker", at(reach), at(1.2, 0, offset) @ tilted),
+        ),
+    )
+
+
+def refusal(robot: OpenRobot) -> str:
+    with pytest.raises(AssemblyError) as error:
+        assemble(robot, Notes(), Notes())
+    return str(error.value)
+
+
+def test_it_closes_as_it_should() -> None:
+    assert len(assemble(fourbar(), Notes(), Notes()).mechanism.joints) == 4
+
+
+def test_an_axis_that_is_askew_wants_a_second_axis() -> None:
+    robot = fourbar(twist=0.5)
+    said = refusal(robot)
+    assert "loop 'end' (revolute, 'rod' to 'rocker') stays open by " in said
+    assert "it would close with 'end' universal" in said
+    mended = replace(robot, joints=tuple(replace(j, type="universal") if j.name == "end" else j for j in robot.joints))
+    assemble(mended, Notes(), Notes())
+
+
+def test_an_end_out_of_the_plane_wants_a_slide() -> None:
+    robot = fourbar(offset=0.2)
+    said = refusal(robot)
+    assert "'end' cylindrical" in said
+    assert "200 mm" in said or "mm and" in said
+    mended = replace(robot, joints=tuple(replace(j, type="cylindrical") if j.name == "end" else j for j in robot.joints))
+    assemble(mended, Notes(), Notes())
+
+
+def test_a_rigid_end_wants_a_hinge() -> None:
+    said = refusal(fourbar("fixed", coupler="fixed", reach=1.5))
+    assert "'end' revolute about its x axis" in said or "'end' spherical" in said
+
+
+def test_lengths_that_do_not_reach_are_said_to_be_wrong() -> None:
+    said = refusal(fourbar(reach=9.0))
+    assert "mm and" in said
+    assert said.endswith("no types of its joints close it, so its lengths or frames are wrong")
+
+
+def test_several_changes_where_one_is_not_enough() -> None:
+    robot = fourbar("fixed", twist=0.4, offset=0.3)
+    said = refusal(robot)
+    assert "it would close with" in said
+    assert "\n" not in said
