@@ -37,18 +37,6 @@ def _mjcf(path: Path, packages: Iterable[Path]) -> Imported:
     return mjcf.load(path, packages)
 
 
-def _xml(path: Path, packages: Iterable[Path]) -> Imported:
-    """What its root element says that it is."""
-    roots = {"mujoco": _mjcf, "robot": _urdf}
-    try:
-        root = read_xml(path).tag
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from None
-    if root not in roots:
-        raise FormatError(f"{path}: its root element must be one of {', '.join(f'<{name}>' for name in roots)}, not <{root[:40]}>")
-    return roots[root](path, packages)
-
-
 def _usd(path: Path, packages: Iterable[Path]) -> Imported:
     from robik.formats import usd
 
@@ -65,6 +53,18 @@ def _xacro(path: Path, packages: Iterable[Path]) -> Imported:
     from robik.formats import xacro
 
     return xacro.load(path, packages)
+
+
+def _xml(path: Path, packages: Iterable[Path]) -> Imported:
+    """What its root element says that it is."""
+    roots = {"mujoco": _mjcf, "robot": _urdf, "sdf": _sdf}
+    try:
+        root = read_xml(path).tag
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+    if root not in roots:
+        raise FormatError(f"{path}: its root element must be one of {', '.join(f'<{name}>' for name in roots)}, not <{root[:40]}>")
+    return roots[root](path, packages)
 
 
 READERS: dict[str, Reader] = {
