@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="robik", description="Retargets animation onto robots, kinematic loops included.")
     parser.add_argument("--version", action="version", version=f"robik {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_inspect, _add_convert, _add_solve, _add_fk, _add_play, _add_simulate, _add_export, _add_bench):
+    for add in (_add_inspect, _add_convert, _add_solve, _add_fk, _add_play, _add_servos, _add_simulate, _add_export, _add_bench):
         add(commands)
     return parser
 
@@ -101,6 +101,40 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--approach", type=float, default=0.5, help="speed on the way to the first frame [rad/s] (default 0.5)")
     command.add_argument("--interpolation", choices=("linear", "cubic"), default="linear", help="between the motion's samples")
     command.add_argument("--torque", choices=("on", "off"), default="on", help="how to leave the servos at the end (default on)")
+    command.add_argument("--loop", action="store_true", help="over and over, until it is stopped")
+    command.add_argument("--range", type=float, nargs=2, metavar=("START", "END"), help="only this stretch of it [s]")
+    command.add_argument("--speed", type=float, default=1.0, help="2 is twice as fast (default 1)")
+    command.add_argument("--soften", action="store_true", help="round off what the motors cannot do, instead of refusing it")
+    command.add_argument("--feed-forward", action="store_true", help="tell the servos with each goal how fast to go there")
+    command.add_argument("--without-missing", action="store_true", help="play without servos that do not answer")
+    command.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
+
+
+def _add_servos(commands: argparse._SubParsersAction) -> None:
+    servos = commands.add_parser("servos", help="set servos up: scan, set, prepare, zero; report on a recording")
+    verbs = servos.add_subparsers(required=True, metavar="VERB")
+    for name, text in (
+        ("scan", "who is on the bus, at any baud rate"),
+        ("set", "give a servo another id or baud rate"),
+        ("prepare", "bring all servos to streaming settings, after asking"),
+        ("zero", "take the pose that the robot was put into by hand as all zeros, into the chain's file"),
+    ):
+        verb = _command(verbs, name, _servos, text)
+        verb.set_defaults(verb=name)
+        verb.add_argument("--port", required=True, help="a device such as /dev/ttyUSB0 or COM3, or a URL for pyserial")
+        if name == "set":
+            verb.add_argument("--id", type=int, required=True, help="of the servo, as it is now")
+            verb.add_argument("--new-id", type=int)
+        if name == "zero":
+            verb.add_argument("--servos", metavar="SERVOS.json", required=True)
+        else:
+            verb.add_argument("--baud", type=int, help="set: the new one; prepare: 1000000 if left out; scan: only this one")
+        if name == "prepare":
+            verb.add_argument("--yes", action="store_true", help="do not ask")
+    verb = _command(verbs, "report", _servos, "how well the servos followed, from the telemetry of robik play --record")
+    verb.set_defaults(verb="report")
+    verb.add_argument("recording", metavar="TELEMETRY.csv")
+    verb.add_argument("-o", "--output", metavar="REPORT.html", required=True)
 
 
 def _add_simulate(commands: argparse._SubParsersAction) -> None:
@@ -206,7 +240,7 @@ def _fk(options: argparse.Namespace) -> None:
 
 
 def _play(options: argparse.Namespace) -> int:
-    from robik.servo.command import play
+    from robik.servo.command import How, play
 
     return play(
         options.motion,
@@ -216,7 +250,27 @@ def _play(options: argparse.Namespace) -> int:
         approach_speed=options.approach,
         interpolation=options.interpolation,
         torque_after=options.torque == "on",
+        how=How(options.loop, tuple(options.range) if options.range else None, options.speed, options.soften),
+        feed_forward=options.feed_forward,
+        without_missing=options.without_missing,
+        record=options.record,
     )
+
+
+def _servos(options: argparse.Namespace) -> None:
+    from robik.servo import setup_command as servos
+
+    match options.verb:
+        case "scan":
+            servos.scan(options.port, options.baud)
+        case "set":
+            servos.change(options.port, options.id, options.new_id, options.baud)
+        case "prepare":
+            servos.prepare(options.port, options.baud or 1_000_000, options.yes)
+        case "zero":
+            servos.zero(options.port, options.servos)
+        case "report":
+            servos.report(options.recording, options.output)
 
 
 def _simulate(options: argparse.Namespace) -> None:

@@ -104,10 +104,11 @@ class Bus:
             self._drain()
         return None
 
-    def ping_all(self) -> dict[int, int]:
-        """The model numbers of all that answer at this baud rate, by id."""
+    def ping_all(self) -> dict[int, tuple[int, int]]:
+        """Model number and firmware of all that answer at this baud rate, by id."""
+        self._settle()
         found, _ = self._read_guarded(lambda: self._packets.broadcastPing(self._port), ({}, COMM_RX_CORRUPT))
-        return {int(id): int(number) for id, (number, _) in found.items()}
+        return {int(id): (int(number), int(firmware)) for id, (number, firmware) in found.items()}
 
     def read(self, servo: Servo, entry: str) -> int:
         """An entry of a servo's table.

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from math import ceil, isfinite, tau
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -217,10 +218,15 @@ def default_chain(
 
 def save_chain(chain: ServoChain, path: str | Path) -> None:
     """Writes a chain as `*.servos.json`, whole or not at all."""
+    write_whole(path, chain_text(chain))
+
+
+def chain_text(chain: ServoChain) -> str:
+    """A chain as JSON."""
     head = {"format": FORMAT, "version": VERSION, "robot": chain.robot, "baud_rate": chain.baud_rate}
     servos = ",\n".join("    " + json.dumps(asdict(servo)) for servo in chain.servos)
     lines = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
-    write_whole(path, "{\n" + lines + '  "servos": [\n' + servos + "\n  ]\n}\n")
+    return "{\n" + lines + '  "servos": [\n' + servos + "\n  ]\n}\n"
 
 
 def load_chain(path: str | Path) -> ServoChain:
@@ -230,7 +236,15 @@ def load_chain(path: str | Path) -> ServoChain:
         FormatError: there is no such file, or it is not JSON.
         ServoError: names the file and the entry that is wrong.
     """
-    data = read_json(path)
+    return read_chain(read_json(path), str(path))
+
+
+def read_chain(data: Any, path: str) -> ServoChain:
+    """A chain from its JSON data.
+
+    Raises:
+        ServoError: names the entry that is wrong, and where the data is from.
+    """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ServoError(f'{path} is not a servo chain; it must be an object with "format": "{FORMAT}"')
     if data.get("version") != VERSION:

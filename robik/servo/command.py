@@ -9,7 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from robik.errors import ServoError
 from robik.retarget.motion import load_motion
@@ -18,33 +20,35 @@ from robik.servo.export import export_motion
 from robik.servo.player import SIMULATED, Player
 from robik.servo.serving import Server
 from robik.servo.simulated_port import PseudoTerminal, Socket
+from robik.servo.softening import soften
 from robik.servo.status import PlaySettings, PlayState, Status
+from robik.servo.trajectory import part
 
-ESCAPE = "\x1b"
+ESCAPE, PAUSE = "\x1b", " "
 GLANCE = 0.05  # [s] between looks at the keyboard and the player
 CONNECT_TIMEOUT = 30.0  # [s]
 STOPPED = 1  # the exit code when the user stopped it
 
 
-def play(
-    motion_path: str | Path,
-    servos_path: str | Path,
-    port: str,
-    rate: float = 100.0,
-    approach_speed: float = 0.5,
-    interpolation: str = "linear",
-    torque_after: bool = True,
-) -> int:
-    """Plays a motion file on a chain and says how it goes. ESC or Ctrl-C stops softly, a second one turns torque off.
+@dataclass(frozen=True)
+class How:
+    """What to play of a motion file, and how: over and over, a stretch [s] of it, at another speed, softened."""
+
+    loop: bool = False
+    stretch: tuple[float, float] | None = None
+    speed: float = 1.0
+    soften: bool = False
+
+
+def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How = How(), **settings: Any) -> int:
+    """Plays a motion file on a chain and says how it goes. ESC or Ctrl-C stops softly, a second one turns torque off; space pauses.
 
     Args:
         motion_path: a `MOTION.csv`.
         servos_path: a `*.servos.json`.
         port: a device path, a URL that pyserial opens, or `sim`.
-        rate: of goals [Hz].
-        approach_speed: of the horns on the way to the first frame [rad/s].
-        interpolation: "linear" or "cubic".
-        torque_after: leaves torque on at the end, so that the robot does not fall.
+        how: which part of it.
+        settings: of `PlaySettings`.
 
     Returns:
         0 when it was played to the end, 1 when it was stopped.
@@ -53,8 +57,14 @@ def play(
         RobikError: what is wrong, and what would be right; the servos are in a defined state.
     """
     motion, chain = load_motion(motion_path), load_chain(servos_path)
-    settings = PlaySettings(rate=rate, approach_speed=approach_speed, interpolation=interpolation, torque_after=torque_after)
-    player = Player(chain, port, settings)
+    player = Player(chain, port, PlaySettings(**settings))
+    start, end = how.stretch or (None, None)
+    motion = part(motion, start, end, how.speed)
+    if how.soften:
+        softened = soften(motion, chain, player.settings.rate, player.settings.interpolation)
+        name, worst = max(softened.deviation.items(), key=lambda item: item[1])
+        print(f"softened: {name} leaves the motion by {worst:.3g} at most", file=sys.stderr)
+        motion = softened.motion
     checked = player.preflight(motion)
     checked.check()
     for warning in checked.warnings:
@@ -64,7 +74,7 @@ def play(
         print(player.wait(PlayState.READY, PlayState.HOLDING, timeout=CONNECT_TIMEOUT).message)
         player.torque(True)
         player.wait(PlayState.HOLDING)
-        player.play(motion)
+        player.play(motion, loop=how.loop)
         return _watch(player)
     except KeyboardInterrupt:  # before anything moved
         player.emergency_stop()
@@ -79,7 +89,10 @@ def _watch(player: Player) -> int:
         while True:
             player.heartbeat()
             status = player.status
-            asked = len(interrupts) + sum(key == ESCAPE for key in keys())
+            pressed = keys()
+            asked = len(interrupts) + sum(key == ESCAPE for key in pressed)
+            if PAUSE in pressed:
+                player.resume() if status.state is PlayState.PAUSED else player.pause()
             interrupts.clear()
             if asked:
                 stops += asked
@@ -100,7 +113,7 @@ def _show(status: Status) -> None:
         return
     done = f"{status.time:6.1f} of {status.duration:.1f} s" if status.state is PlayState.PLAYING else status.message
     end = "\r" if status.state.is_moving else "\r\033[K"
-    print(f"\r\033[K{status.state.value} {done}  dropped {status.dropped}  [ESC stops]", end=end, file=sys.stderr, flush=True)
+    print(f"\r\033[K{status.state.value} {done}  dropped {status.dropped}  [ESC stops, space pauses]", end=end, file=sys.stderr, flush=True)
 
 
 @contextmanager

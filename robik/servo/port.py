@@ -25,9 +25,12 @@ class SerialPort(PortHandler):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
+        self.is_open: bool = False
         self.latency = LATENCY
 
     def setupPort(self, cflag_baud: int) -> bool:
+        if self.is_open:
+            self.closePort()
         alone = None if "://" in self.port_name else True  # two programs on one bus would talk over each other
         self.ser = serial.serial_for_url(
             self.port_name, baudrate=self.baudrate, timeout=READ_SLICE, write_timeout=WRITE_TIMEOUT, exclusive=alone

@@ -1,0 +1,96 @@
+"""What `robik servos` does: scan, set, prepare, zero, report."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from robik.errors import ServoError
+from robik.servo import setup
+from robik.servo.bus import Bus
+from robik.servo.chain import load_chain, save_chain
+from robik.servo.recording import load_recording
+from robik.servo.tracking_report import tracking_table, write_report
+
+
+def scan(port: str, baud_rate: int | None = None) -> None:
+    """Prints who is on the bus.
+
+    Raises:
+        ServoError: the port cannot be opened.
+    """
+    rates = setup.LIKELY if baud_rate is None else (baud_rate,)
+    with closing(setup.open_bus(port)) as bus:
+        found = setup.scan(bus, rates, lambda text: print(text, flush=True))
+    for one in found:
+        print(f"id {one.id:3}  {one.model or f'unknown model {one.number}':12}  firmware {one.firmware}  {one.baud_rate} baud")
+    print(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
+
+
+def change(port: str, id: int, new_id: int | None, new_baud_rate: int | None) -> None:
+    """Gives a servo another id or baud rate.
+
+    Raises:
+        ServoError: it is not there, or what is asked for is not possible.
+    """
+    with closing(setup.open_bus(port)) as bus:
+        one = _find(bus, id)
+        if new_id is not None:
+            one = setup.set_id(bus, one, new_id)
+        if new_baud_rate is not None:
+            one = setup.set_baud_rate(bus, one, new_baud_rate)
+        print(f"servo {one.id} answers at {one.baud_rate} baud")
+
+
+def prepare(port: str, baud_rate: int, is_sure: bool) -> None:
+    """Brings all servos to streaming settings, after asking.
+
+    Raises:
+        ServoError: one of them does not take it.
+    """
+    with closing(setup.open_bus(port)) as bus:
+        changes = setup.advice(bus, setup.scan(bus, setup.LIKELY), baud_rate)
+        if not changes:
+            print("all servos are ready for streaming")
+            return
+        for item in changes:
+            print(item)
+        if not is_sure and input(f"Make these {len(changes)} changes? [y/N] ").strip().lower() not in ("y", "yes"):
+            print("nothing was changed")
+            return
+        setup.apply(bus, changes)
+        print(f"{len(changes)} changes made")
+
+
+def zero(port: str, servos_path: str | Path) -> None:
+    """Takes the robot's pose, into which it was put by hand, as the one in which every actuator is at 0.
+
+    Raises:
+        RobikError: the chain's file, or a servo that does not answer.
+    """
+    chain = load_chain(servos_path)
+    with closing(Bus(chain, port)) as bus:
+        made = setup.zeroed(bus)
+    save_chain(made, servos_path)
+    for before, now in zip(chain.servos, made.servos, strict=True):
+        print(f"servo {now.id} ({now.actuator}): zero {before.zero} → {now.zero}")
+
+
+def report(recording_path: str | Path, output: str | Path) -> None:
+    """Writes how well servos followed, and prints the table.
+
+    Raises:
+        RobikError: no recording, or the page cannot be written.
+    """
+    recording = load_recording(recording_path)
+    write_report(recording, output)
+    for name, mean, worst, lag, hot in tracking_table(recording):
+        print(f"{name:20} error {mean:.4f} mean, {worst:.4f} worst; {1e3 * lag:4.0f} ms behind; {hot:.0f} °C at most")
+
+
+def _find(bus: Bus, id: int) -> setup.Seen:
+    found = [one for one in setup.scan(bus, setup.LIKELY) if one.id == id]
+    if len(found) != 1:
+        what = "no servo" if not found else f"{len(found)} servos"
+        raise ServoError(f"{what} of id {id} on {bus.name}; robik servos scan lists who is there")
+    return found[0]

@@ -1,0 +1,67 @@
+"""How well servos followed, as a page: a table, and per servo a drawing of goal, position and error over time."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from robik.files import write_whole
+from robik.servo.recording import Recording
+
+WIDTH, HEIGHT, POINTS = 900, 150, 900  # of a drawing [px]; and points of a line, at most
+STYLE = """body{font:14px sans-serif;margin:2em;max-width:70em}table{border-collapse:collapse}td,th{padding:2px 12px;text-align:right}
+td:first-child,th:first-child{text-align:left}tr:nth-child(even){background:#eee}svg{background:#fafafa;display:block}
+.goal{stroke:#888}.position{stroke:#06c}.error{stroke:#c30}polyline{fill:none;stroke-width:1.2}text{font-size:11px;fill:#666}"""
+
+
+def tracking_table(recording: Recording) -> list[tuple[str, float, float, float, float]]:
+    """Per servo: its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature [°C]."""
+    error = recording.error
+    mean, worst = np.sqrt((error**2).mean(axis=0)), np.abs(error).max(axis=0)
+    rows = zip(recording.names, mean.tolist(), worst.tolist(), recording.lag.tolist(), recording.celsius.max(axis=0).tolist(), strict=True)
+    return list(rows)
+
+
+def write_report(recording: Recording, path: str | Path) -> None:
+    """Writes the page, which needs nothing but itself.
+
+    Raises:
+        FormatError: it cannot be written.
+    """
+    head = "<tr><th>servo</th><th>error, mean</th><th>worst</th><th>lag</th><th>hottest</th></tr>"
+    rows = [
+        f"<tr><td>{escape(name)}</td><td>{mean:.4f}</td><td>{worst:.4f}</td><td>{1e3 * lag:.0f} ms</td><td>{hot:.0f} °C</td></tr>"
+        for name, mean, worst, lag, hot in tracking_table(recording)
+    ]
+    drawings = [_drawing(recording, k) for k in range(len(recording.names))]
+    seconds = f"{len(recording.times)} looks over {recording.times[-1] - recording.times[0]:.1f} s, angles in rad"
+    page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>How the servos followed</title><style>{STYLE}</style>
+<h1>How the servos followed</h1><p>{seconds}. Grey is the goal, blue where the servo was, red the error on a scale of its own.</p>
+<table>{head}{"".join(rows)}</table>{"".join(drawings)}</html>
+"""
+    write_whole(path, page)
+
+
+def _drawing(recording: Recording, k: int) -> str:
+    every = max(1, len(recording.times) // POINTS)
+    times = recording.times[::every]
+    across = WIDTH * (times - times[0]) / max(float(times[-1] - times[0]), 1e-9)
+    goal, position, error = (column[::every, k] for column in (recording.goal, recording.position, recording.error))
+    low, high = float(min(goal.min(), position.min())), float(max(goal.max(), position.max()))
+    reach = float(np.abs(error).max())
+    lines = [
+        _line("goal", across, (goal - low) / max(high - low, 1e-9)),
+        _line("position", across, (position - low) / max(high - low, 1e-9)),
+        _line("error", across, 0.5 + 0.5 * error / max(reach, 1e-9)),
+    ]
+    words = f'<text x="4" y="12">{high:.3f}</text><text x="4" y="{HEIGHT - 4}">{low:.3f}</text>'
+    words += f'<text x="{WIDTH - 90}" y="12">error ±{reach:.4f}</text>'
+    return f'<h2>{escape(recording.names[k])}</h2><svg width="{WIDTH}" height="{HEIGHT}">{"".join(lines)}{words}</svg>'
+
+
+def _line(kind: str, across: np.ndarray, share: np.ndarray) -> str:
+    up = HEIGHT - 4 - (HEIGHT - 8) * share
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across.tolist(), up.tolist(), strict=True))
+    return f'<polyline class="{kind}" points="{points}"/>'

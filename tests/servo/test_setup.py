@@ -1,0 +1,195 @@
+"""Setting servos up, over the wire."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robik.errors import ServoError
+from robik.servo.bus import Bus
+from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
+from robik.servo.models import BAUD_RATES
+from robik.servo.setup import (
+    Dragging,
+    Seen,
+    advice,
+    apply,
+    assigned,
+    open_bus,
+    rate_warning,
+    scan,
+    set_baud_rate,
+    set_id,
+    turned_round,
+    zeroed,
+)
+
+
+@pytest.fixture
+def bus(simulator):
+    opened = open_bus(simulator.port)
+    yield opened
+    opened.close()
+
+
+def seen(id, baud_rate=1_000_000):
+    return Seen(id, "XH430-W210", 1010, 46, baud_rate)
+
+
+def make_factory_new(simulator, id):
+    simulator.command(f"set {id} baud_rate 1")
+    simulator.command(f"set {id} return_delay_time 250")
+
+
+def test_scan_finds_everybody_at_any_baud_rate(bus, simulator):
+    make_factory_new(simulator, 5)
+    simulator.command("set 6 model_number 4242")
+    said = []
+    found = scan(bus, (57_600, 1_000_000), said.append)
+    assert said == ["asking at 57600 baud", "asking at 1000000 baud"]
+    assert found[0] == Seen(5, "XH430-W210", 1010, 46, 57_600)
+    assert [one.id for one in found[1:]] == [1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12]
+    assert found[5] == Seen(6, None, 4242, 46, 1_000_000)
+    with pytest.raises(ServoError, match="unknown model, number 4242"):
+        advice(bus, found)
+
+
+def test_id_and_baud_rate(bus, simulator):
+    moved = set_id(bus, seen(12), 30)
+    assert bus.ping(30) == 1010
+    assert bus.ping(12) is None
+    with pytest.raises(ServoError, match="id 3 is taken"):
+        set_id(bus, moved, 3)
+    with pytest.raises(ServoError, match="from 0 to 252"):
+        set_id(bus, moved, 253)
+    fast = set_baud_rate(bus, moved, 2_000_000)
+    assert bus.ping(30) == 1010  # the bus went along
+    with pytest.raises(ServoError, match="one of 9600"):
+        set_baud_rate(bus, fast, 1234)
+    simulator.command("set 1 torque_enable 1")
+    with pytest.raises(ServoError, match="servo 1 has its torque on"):
+        set_id(bus, seen(1), 40)
+
+
+def test_two_servos_do_not_get_one_id_by_way_of_a_baud_rate(bus, simulator):
+    simulator.command("set 8 baud_rate 4")
+    set_id(bus, Seen(8, "XH430-W210", 1010, 46, 2_000_000), 9)
+    with pytest.raises(ServoError, match="at 1000000 baud there is a servo 9 already"):
+        set_baud_rate(bus, Seen(9, "XH430-W210", 1010, 46, 2_000_000), 1_000_000)
+
+
+def test_factory_servos_are_brought_to_streaming_settings(bus, simulator):
+    for id in (2, 3):
+        make_factory_new(simulator, id)
+    simulator.command("set 3 operating_mode 1")
+    simulator.command("set 3 drive_mode 5")
+    simulator.command("set 3 homing_offset -7")
+    found = [seen(1), seen(2, 57_600), seen(3, 57_600)]
+    changes = advice(bus, found)
+    assert [(c.servo.id, c.entry, c.now, c.wanted) for c in changes] == [
+        (2, "return_delay_time", 250, 0),
+        (2, "baud_rate", 1, 3),
+        (3, "return_delay_time", 250, 0),
+        (3, "drive_mode", 5, 1),
+        (3, "homing_offset", -7, 0),
+        (3, "operating_mode", 1, 3),
+        (3, "baud_rate", 1, 3),
+    ]
+    assert str(changes[1]) == "servo 2: baud rate 1 → 3, 57600 → 1000000 baud"
+    apply(bus, changes)
+    assert advice(bus, [seen(1), seen(2), seen(3)]) == []
+
+
+def test_which_one_is_moved_by_hand(bus, simulator):
+    dragging = Dragging(bus, [seen(id) for id in range(1, 13)])
+    simulator.command("place 4 2060")
+    assert dragging.moved() is None
+    simulator.command("place 4 2200")
+    simulator.command("place 5 2130")  # the next joint gives a little
+    assert dragging.moved().id == 4
+    assert dragging.moved() is None
+    simulator.command("place 7 1900")
+    assert dragging.moved().id == 7
+    simulator.command("set 2 torque_enable 1")
+    with pytest.raises(ServoError, match="servo 2 has its torque on"):
+        Dragging(bus, [seen(2)])
+
+
+def test_zeros_from_the_pose_by_hand(chain, simulator, tmp_path):
+    rng = np.random.default_rng(2)
+    placed = rng.integers(1500, 2600, 12)
+    for id, counts in enumerate(placed, start=1):
+        simulator.command(f"place {id} {counts}")
+    mirrored = replace(chain, servos=tuple(replace(s, direction=1 if s.id % 2 else -1) for s in chain.servos))
+    bus = Bus(mirrored, simulator.port)
+    rest = {"motor_2": 0.5, "motor_3": -0.25}
+    made = zeroed(bus, rest)
+    values = made.values(bus.positions())
+    bus.close()
+    assert values == pytest.approx([rest.get(name, 0.0) for name in made.actuators], abs=1e-3)
+    save_chain(made, tmp_path / "made.servos.json")
+    assert load_chain(tmp_path / "made.servos.json") == made
+
+
+def test_editing_a_chain():
+    chain = default_chain(("a", "b", "c"))
+    other = turned_round(chain, 2)
+    assert [servo.direction for servo in other.servos] == [1, -1, 1]
+    assert turned_round(other, 2) == chain
+    with pytest.raises(ServoError, match="no servo 9; it has 1, 2, 3"):
+        turned_round(chain, 9)
+    made = assigned(chain, "b", Seen(7, "XM540-W270", 1120, 46, 1_000_000))
+    assert [(s.actuator, s.id, s.model) for s in made.servos] == [("a", 1, "XH430-W350"), ("b", 7, "XM540-W270"), ("c", 3, "XH430-W350")]
+    swapped = assigned(chain, "a", Seen(2, "XH430-W350", 1000, 46, 1_000_000))
+    assert [(s.actuator, s.id) for s in swapped.servos] == [("a", 2), ("c", 3)]
+
+
+def test_a_rate_that_the_baud_cannot_carry_comes_with_the_arithmetic():
+    slow = ServoChain(tuple(Servo(f"m{k}", k) for k in range(12)), 57_600)
+    assert "74 bytes × 10 bits / 57600 baud = 12.85 ms of the 10.00 ms between goals" in rate_warning(slow, 100.0)
+    assert rate_warning(replace(slow, baud_rate=BAUD_RATES[3]), 100.0) == ""
+
+
+def test_from_the_shell(chain, simulator, tmp_path, capsys, monkeypatch):
+    from robik.cli import main
+
+    monkeypatch.setattr("robik.servo.setup.LIKELY", (57_600, 1_000_000))
+    make_factory_new(simulator, 5)
+    on = ["--port", simulator.port]
+    assert main(["servos", "scan", *on, "--baud", "57600"]) == 0
+    assert "id   5  XH430-W210    firmware 46  57600 baud" in capsys.readouterr().out
+    monkeypatch.setattr("builtins.input", lambda _: "n")
+    assert main(["servos", "prepare", *on]) == 0
+    assert "nothing was changed" in capsys.readouterr().out
+    assert main(["servos", "prepare", *on, "--yes"]) == 0
+    assert "servo 5: baud rate 1 → 3, 57600 → 1000000 baud\n2 changes made" in capsys.readouterr().out
+    simulator.command("place 2 2100")
+    save_chain(chain, tmp_path / "c.servos.json")
+    assert main(["servos", "zero", *on, "--servos", str(tmp_path / "c.servos.json")]) == 0
+    assert load_chain(tmp_path / "c.servos.json").servos[1].zero == 2100
+    assert main(["servos", "set", *on, "--id", "77", "--new-id", "78"]) == 2
+    assert "no servo of id 77" in capsys.readouterr().err
+
+
+def test_how_well_they_followed(tmp_path, capsys):
+    from robik.cli import main
+    from robik.servo.lookout import Telemetry
+    from robik.servo.recording import Recorder
+
+    chain = default_chain(("knee <l>", "hip"))
+    recorder, lag = Recorder(tmp_path / "t.csv", chain), 0.05
+    for time in np.arange(0.0, 8.0, 0.01):
+        counts = [chain.counts(np.array([np.sin(t), 0.2]))[0] for t in (time, time - lag)]
+        seen = [Telemetry(True, False, 0, 9, int(counts[1]), 12.0, 41.0), Telemetry(True, False, 0, 5, 2180, 11.8, 30.0)]
+        recorder.add(time, np.array([counts[0], 2178]), seen)
+    recorder.close()
+    assert main(["servos", "report", str(tmp_path / "t.csv"), "-o", str(tmp_path / "t.html")]) == 0
+    assert "  50 ms behind; 41 °C at most" in capsys.readouterr().out
+    page = (tmp_path / "t.html").read_text()
+    assert page.count("<polyline") == 6
+    assert "knee &lt;l&gt;" in page
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    assert main(["servos", "report", str(tmp_path / "x.csv"), "-o", str(tmp_path / "t.html")]) == 2
+    assert "not a recording of telemetry" in capsys.readouterr().err
