@@ -289,6 +289,7 @@ class Session:
             sent=schedule.sent,
             dropped=schedule.dropped,
             lateness_p99=late.percentile(99),
+            lateness_p999=late.percentile(99.9),
             lateness_worst=late.worst,
             time=stream.at if state in (PlayState.PLAYING, PlayState.PAUSED) else status.time,
             present=tuple(self.chain.values(stream.present).tolist()),

@@ -6,6 +6,7 @@ from math import tau
 
 from robik.servo.models import (
     ACCELERATION_UNIT,
+    CURRENT_POSITION_MODE,
     EXTENDED_MODE,
     MAX_TURNS_COUNTS,
     POSITION_MODES,
@@ -18,7 +19,7 @@ from robik.servo.models import (
 from robik.servo.packet import PacketError
 from robik.servo.simulated_motor import OVERLOAD_AFTER, Motor
 
-VELOCITY_MODE = 1
+CURRENT_MODE, VELOCITY_MODE, PWM_MODE = 0, 1, 16
 GOALS = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
 TRIPPED = -1  # of the bus watchdog
 IDLE_CURRENT, MOVING_CURRENT = 5, 40  # in the model's unit
@@ -161,6 +162,8 @@ class SimulatedServo:
             self._choose_mode()
         elif item.name == "goal_velocity" and self.get("operating_mode") == VELOCITY_MODE:
             self.motor.target_velocity = value * self._velocity_unit
+        elif item.name in ("goal_current", "goal_pwm"):
+            self._apply_drive()
         elif item.name in ("goal_position", "profile_velocity", "profile_acceleration"):
             self._apply_goal()
 
@@ -174,12 +177,21 @@ class SimulatedServo:
         if self.get("operating_mode") in POSITION_MODES:
             self.motor.goal = float(self.get("goal_position") - self.get("homing_offset"))
 
+    def _apply_drive(self) -> None:
+        """What currents and voltages mean in this mode: the drive itself, or the most that the position controller may use."""
+        mode = self.get("operating_mode")
+        current = self.get("goal_current") / self.model.table["current_limit"].initial if "goal_current" in self.model.table else 0.0
+        voltage = self.get("goal_pwm") / self.model.table["pwm_limit"].initial
+        self.motor.drive = {CURRENT_MODE: current, PWM_MODE: voltage}.get(mode)
+        self.motor.strength = min(1.0, abs(current)) if mode == CURRENT_POSITION_MODE else 1.0
+
     def _switch_torque(self, on: bool) -> None:
         if on and not self.motor.powered and self.get("operating_mode") == SINGLE_TURN_MODE:
             self._fold()
         if on and not self.motor.powered:
             self._last_packet = self._now
             self._apply_goal()
+            self._apply_drive()
         self.motor.powered = on
         if not on:
             self.motor.halt()
@@ -188,8 +200,13 @@ class SimulatedServo:
     def _choose_mode(self) -> None:
         mode = self.get("operating_mode")
         self.motor.target_velocity = 0.0 if mode == VELOCITY_MODE else None
-        if mode != EXTENDED_MODE:
+        if mode not in (EXTENDED_MODE, CURRENT_POSITION_MODE):
             self._fold()
+        if mode == CURRENT_MODE:
+            self.set("goal_current", 0)
+        elif mode == PWM_MODE:
+            self.set("goal_pwm", 0)
+        self._apply_drive()
         self.motor.halt()
         self.set("goal_position", round(self.motor.position) + self.get("homing_offset"))
 
@@ -303,8 +320,11 @@ class SimulatedServo:
         self.set("realtime_tick", int((self._now - self._started) * 1000) % 32768)
         self.set("registered_instruction", int(self.registered is not None))
         sign = (motor.velocity > 0) - (motor.velocity < 0) or (motor.goal > motor.position) - (motor.goal < motor.position)
-        if motor.is_pushing:
-            load = self.get("current_limit") if "current_limit" in self.model.table else 1000
+        top = self.get("current_limit") if "current_limit" in self.model.table else 1000
+        if motor.drive is not None and motor.powered:
+            load, sign = abs(round(motor.drive * top)), (motor.drive > 0) - (motor.drive < 0)
+        elif motor.is_pushing:
+            load = round(top * motor.strength)
         else:
             load = (MOVING_CURRENT if motor.velocity else IDLE_CURRENT) if motor.powered else 0
         self.set("present_current" if "present_current" in self.model.table else "present_load", sign * load)

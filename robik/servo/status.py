@@ -94,7 +94,7 @@ class Status:
         torque: whether the servos are powered.
         time, duration: of what is being played [s].
         sent, dropped: goals.
-        lateness_p99, lateness_worst: [s].
+        lateness_p99, lateness_p999, lateness_worst: [s].
         present: actuator values [rad or m] as last read, in the chain's order; empty before.
         hottest: [°C]; 0 before.
         lowest_volts: [V]; 0 before.
@@ -111,6 +111,7 @@ class Status:
     sent: int = 0
     dropped: int = 0
     lateness_p99: float = 0.0
+    lateness_p999: float = 0.0
     lateness_worst: float = 0.0
     present: tuple[float, ...] = ()
     hottest: float = 0.0

@@ -70,6 +70,62 @@ def test_velocity_mode():
     assert read(servo, "present_velocity") == -50
 
 
+def test_current_mode_spins_up_to_where_friction_leaves_it():
+    servo = make(operating_mode=0, torque_enable=1)
+    servo.advance(0.5)
+    assert servo.motor.position == 2048  # no goal yet
+    write(servo, "goal_current", 324)  # half
+    servo.advance(0.5 + 0.03)
+    assert 0.5 < servo.motor.velocity / (0.5 * 2048) < 0.7  # a time constant, on the way to about half its top speed
+    servo.advance(1.5)
+    assert servo.motor.velocity == pytest.approx(0.49 * 2048, rel=0.01)
+    assert read(servo, "present_current") == 324
+    write(servo, "goal_current", -10)  # friction holds that
+    servo.advance(3.0)
+    assert servo.motor.velocity == 0
+    servo.motor.blocked = True
+    write(servo, "goal_current", -648)
+    servo.advance(5.0)
+    assert read(servo, "hardware_error_status") == 0x20
+
+
+def test_pwm_mode_turns_by_voltage_over_many_turns_and_stops_without_torque():
+    servo = make(operating_mode=16, torque_enable=1, goal_pwm=-885)
+    servo.advance(10.0)
+    assert servo.motor.position == pytest.approx(2048 - 10 * 2048, abs=100)
+    write(servo, "torque_enable", 0)
+    stood = servo.motor.position
+    servo.advance(11.0)
+    assert servo.motor.position == stood
+
+
+def test_current_based_position_is_only_as_strong_as_its_current():
+    servo = make(operating_mode=5, torque_enable=1, goal_position=6000)
+    servo.advance(5.0)
+    assert read(servo, "present_position") == 6000  # more than a turn, as in mode 4
+    write(servo, "goal_current", 5)
+    write(servo, "goal_position", 2000)
+    servo.advance(8.0)
+    assert read(servo, "present_position") == 6000  # too weak to turn itself
+    write(servo, "goal_current", 200)
+    servo.motor.blocked = True
+    servo.advance(8.5)
+    assert read(servo, "present_current") == -200
+
+
+def test_the_watchdog_stops_velocity_current_and_pwm_too():
+    for mode, entry, value in ((1, "goal_velocity", 50), (0, "goal_current", 300), (16, "goal_pwm", 400)):
+        servo = make(operating_mode=mode, torque_enable=1, bus_watchdog=5)
+        servo.hear(0.0)
+        write(servo, entry, value)
+        servo.advance(0.05)
+        assert servo.motor.velocity > 0
+        servo.advance(0.5)
+        stood = servo.motor.position
+        servo.advance(5.0)
+        assert (servo.motor.position, servo.motor.velocity, read(servo, "bus_watchdog")) == (stood, 0, -1)
+
+
 def test_the_watchdog_stops_it_at_its_time_however_late_one_looks():
     servo = make(profile_velocity=10, torque_enable=1, bus_watchdog=10, goal_position=4000)
     servo.hear(0.0)
