@@ -144,10 +144,10 @@ def _add_simulate(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_export(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "export", _export, "write a motion for others: .csv .json .npz .yaml (ROS 2) .h (Arduino)")
+    command = _command(commands, "export", _export, "write a motion for others: .csv .json .npz .yaml (ROS 2) .h .ino (Arduino)")
     command.add_argument("motion", metavar="MOTION.csv")
     command.add_argument("-o", "--output", metavar="FILE", required=True)
-    command.add_argument("--servos", metavar="SERVOS.json", help="needed for .h, which holds servo counts")
+    command.add_argument("--servos", metavar="SERVOS.json", help="needed for .h and .ino, which hold servo counts")
 
 
 def _add_bench(commands: argparse._SubParsersAction) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,22 +11,22 @@ import numpy as np
 from robik.errors import ServoError
 from robik.files import write_whole
 from robik.retarget.motion import Motion, save_motion
+from robik.servo.arduino import write_header, write_sketch
 from robik.servo.chain import ServoChain
-from robik.servo.trajectory import Along
 
 FORMAT, VERSION = "robik-motion", 1
 
 
 def export_motion(motion: Motion, path: str | Path, chain: ServoChain | None = None) -> None:
-    """Writes a motion: `.csv`, `.json`, `.npz`, `.yaml` (ROS 2 JointTrajectory) or, on a chain, `.h` (Arduino).
+    """Writes a motion: `.csv`, `.json`, `.npz`, `.yaml` (ROS 2 JointTrajectory) or, on a chain, `.h` and `.ino` (Arduino).
 
     Args:
         motion: what to write.
         path: its extension says how.
-        chain: the servos; `.h` holds their counts.
+        chain: the servos; `.h` and `.ino` hold their counts.
 
     Raises:
-        ServoError: an unknown extension, or `.h` without a chain.
+        ServoError: an unknown extension, or `.h` or `.ino` without a chain.
         FormatError: the file cannot be written.
     """
     extension = Path(path).suffix.lower()
@@ -69,47 +68,11 @@ def _yaml(motion: Motion, path: str | Path, chain: ServoChain | None) -> None:
     write_whole(path, "\n".join(lines) + "\n")
 
 
-def _header(motion: Motion, path: str | Path, chain: ServoChain | None) -> None:
-    """Servo counts in program memory, a row per frame, with ids, models' names and times in milliseconds."""
-    if chain is None:
-        raise ServoError(f"{path}: an Arduino header holds servo counts, so it needs a chain; give a *.servos.json")
-    counts = chain.counts(Along(motion, chain).at(motion.times - motion.times[0]))
-    milliseconds = np.rint((motion.times - motion.times[0]) * 1e3).astype(np.int64)
-    fits = np.iinfo(np.int16).min <= counts.min() and counts.max() <= np.iinfo(np.int16).max
-    kind = ("int16_t", "word") if fits else ("int32_t", "dword")
-    name = re.sub(r"\W", "_", Path(path).stem) or "motion"
-    name = f"_{name}" if name[0].isdigit() else name
-    frames, servos = counts.shape
-    rows = ",\n".join("  {" + ", ".join(map(str, row)) + "}" for row in counts.tolist())
-    text = f"""// Goal positions of {servos} servos in counts, {frames} frames; baud rate {chain.baud_rate}.
-// Columns: {", ".join(chain.actuators)}
-// Read a goal by ({kind[0]})pgm_read_{kind[1]}(&{name}_counts[frame][servo]).
-#pragma once
-#include <stdint.h>
-#if defined(ARDUINO)
-#include <Arduino.h>
-#endif
-#if !defined(PROGMEM)
-#define PROGMEM
-#endif
-
-#define {name.upper()}_FRAMES {frames}
-#define {name.upper()}_SERVOS {servos}
-#define {name.upper()}_BAUD {chain.baud_rate}
-
-const uint8_t {name}_ids[{servos}] PROGMEM = {{{", ".join(map(str, chain.ids))}}};
-const uint32_t {name}_milliseconds[{frames}] PROGMEM = {{{", ".join(map(str, milliseconds.tolist()))}}};
-const {kind[0]} {name}_counts[{frames}][{servos}] PROGMEM = {{
-{rows}
-}};
-"""
-    write_whole(path, text)
-
-
 WRITERS: dict[str, Callable[[Motion, str | Path, ServoChain | None], None]] = {
     ".csv": _csv,
     ".json": _json,
     ".npz": _npz,
     ".yaml": _yaml,
-    ".h": _header,
+    ".h": write_header,
+    ".ino": write_sketch,
 }

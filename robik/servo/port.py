@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 
 import serial
@@ -35,6 +36,8 @@ class SerialPort(PortHandler):
         self.ser = serial.serial_for_url(
             self.port_name, baudrate=self.baudrate, timeout=READ_SLICE, write_timeout=WRITE_TIMEOUT, exclusive=alone
         )
+        if (over_network := getattr(self.ser, "_socket", None)) is not None:  # else a request waits for the acknowledgement of the goals
+            over_network.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.is_open = True
         self.ser.reset_input_buffer()
         self.tx_time_per_byte = 10_000.0 / self.baudrate

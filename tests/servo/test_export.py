@@ -12,6 +12,7 @@ from robik.errors import FormatError, ServoError
 from robik.retarget.motion import Motion, load_motion
 from robik.servo.chain import Servo, ServoChain
 from robik.servo.export import export_motion
+from robik.servo.packet import Decoder
 
 NAMES = ("hip", "knee, left", 'the "third"')
 TIMES = 2.0 + np.arange(50) / 24
@@ -95,6 +96,45 @@ def test_arduino_header_compiles_and_reads_back(tmp_path):
     assert np.abs(table[:, 1:] - expected_counts()).max() <= 0.5 + 1e-6
 
 
+SHIM = """#pragma once
+#include <cstdint>
+#include <cstdio>
+#define ARDUINO 1
+#define PROGMEM
+#define pgm_read_byte(place) (*(const uint8_t*)(place))
+#define pgm_read_word(place) (*(const uint16_t*)(place))
+#define pgm_read_dword(place) (*(const uint32_t*)(place))
+static uint32_t now;
+inline uint32_t millis() { return now; }
+inline void delay(uint32_t time) { now += time; }
+struct { void begin(uint32_t baud) { fprintf(stderr, "%u", baud); } void write(uint8_t byte) { putchar(byte); } void flush() {} } Serial1;
+void setup();
+void loop();
+int main() { setup(); loop(); return 0; }
+"""
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")
+def test_arduino_sketch_compiles_and_what_it_sends_is_the_motion(tmp_path):
+    """With the host's compiler and a few lines in place of the board's own library; its bytes are read by a simulated servo's decoder."""
+    export_motion(MOTION, tmp_path / "walk.ino", CHAIN)
+    (tmp_path / "Arduino.h").write_text(SHIM)
+    (tmp_path / "walk.cpp").write_text('#include "Arduino.h"\n#include "walk.ino"\n')
+    subprocess.run(["c++", "-Wall", "-Wextra", "-Werror", "-I.", "-o", "out", "walk.cpp"], cwd=tmp_path, check=True)
+    ran = subprocess.run([tmp_path / "out"], capture_output=True, check=True)
+    assert ran.stderr == b"1000000"
+    packets = Decoder().feed(ran.stdout)
+    assert all(p.intact and p.id == 0xFE and p.instruction == 0x83 for p in packets)
+    entries = [(int.from_bytes(p.parameters[:2], "little"), p.parameters[4:]) for p in packets]
+    order = [address for address, _ in entries if address != 98]
+    assert order == [112, 116, 64, 116, 112, *[116] * 50]
+    goals = [[int.from_bytes(body[5 * s + 1 : 5 * s + 5], "little", signed=True) for s in range(3)] for a, body in entries if a == 116]
+    assert goals[0] == goals[1] == goals[2]
+    assert np.abs(np.array(goals[2:]) - expected_counts()).max() <= 0.5 + 1e-6
+    assert next(body[0::5] for a, body in entries if a == 116) == bytes([5, 2, 9])
+    assert [body[1] for a, body in entries if a == 98][-1] == 0
+
+
 def test_many_turns_need_four_bytes(tmp_path):
     chain = ServoChain((Servo("hip", 1, gear_ratio=20.0, position_limits=(-9, 9)),))
     export_motion(Motion(np.zeros(1), ("hip",), np.array([[8.0]])), tmp_path / "m.h", chain)
@@ -102,7 +142,7 @@ def test_many_turns_need_four_bytes(tmp_path):
 
 
 def test_what_cannot_be_exported(tmp_path):
-    with pytest.raises(ServoError, match=r"\.csv, \.json, \.npz, \.yaml, \.h, not as \.bvh"):
+    with pytest.raises(ServoError, match=r"\.csv, \.json, \.npz, \.yaml, \.h, \.ino, not as \.bvh"):
         export_motion(MOTION, tmp_path / "m.bvh")
     with pytest.raises(ServoError, match=r"needs a chain; give a \*\.servos\.json"):
         export_motion(MOTION, tmp_path / "m.h")

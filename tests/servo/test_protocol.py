@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
+from contextlib import contextmanager
 
+import numpy as np
 import pytest
 from dynamixel_sdk import (
     COMM_RX_CORRUPT,
@@ -18,10 +21,14 @@ from dynamixel_sdk import (
     PortHandler,
 )
 
-from robik.servo.chain import default_chain
+from robik.retarget.motion import Motion
+from robik.servo.chain import Servo, ServoChain, default_chain
 from robik.servo.models import MODELS
 from robik.servo.packet import Decoder, encode
-from robik.servo.serving import SimulatorProcess
+from robik.servo.player import Player
+from robik.servo.serving import Server, SimulatorProcess
+from robik.servo.simulated_port import PseudoTerminal
+from robik.servo.status import PlaySettings, PlayState
 
 RESULT_FAIL, INSTRUCTION, CRC, RANGE, LENGTH, LIMIT, ACCESS = range(1, 8)
 ALERT = 0x80
@@ -37,6 +44,26 @@ def wire(simulator, monkeypatch):
     assert port.setBaudRate(1_000_000)
     yield port, PacketHandler(2.0)
     port.closePort()
+
+
+@pytest.fixture
+def sdk_of(monkeypatch):
+    """The SDK on a simulated chain in this process, for chains of which there are many."""
+    monkeypatch.setattr("dynamixel_sdk.port_handler.LATENCY_TIMER", 60)
+
+    @contextmanager
+    def open_chain(chain):
+        server = Server(chain, PseudoTerminal())
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        port = PortHandler(server.port.name)
+        assert port.setBaudRate(1_000_000)
+        yield PacketHandler(2.0), port
+        port.closePort()
+        server.end()
+        thread.join()
+
+    return open_chain
 
 
 @pytest.fixture
@@ -89,6 +116,41 @@ def test_every_access_right(sdk, port):
             error = sdk.writeTxRx(port, 2, item.address, item.size, list(data))[1]
             refused = not item.writable or (torque and item.address < 64)
             assert error == (ACCESS if refused else 0), (item.name, torque)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_models_factory_values_and_access_rights(name, sdk_of):
+    """Without torque: what is writable takes its own value back, the rest refuses; what only reports is not judged by its value."""
+    with sdk_of(ServoChain((Servo("one", 1, name),))) as (sdk, port):
+        assert sdk.ping(port, 1) == (MODELS[name].number, *OK)
+        for item in MODELS[name].items:
+            data, result, error = sdk.readTxRx(port, 1, item.address, item.size)
+            assert (result, error) == OK, item.name
+            if item.name in ("torque_enable", "baud_rate", "id"):
+                continue
+            if item.writable and item.name != "return_delay_time":
+                assert int.from_bytes(bytes(data), "little", signed=item.is_signed) == {"goal_position": 2048}.get(item.name, item.initial)
+            error = sdk.writeTxRx(port, 1, item.address, item.size, list(data))[1]
+            assert error == (0 if item.writable else ACCESS), item.name
+
+
+def test_the_forms_that_do_not_wait_for_an_answer(sdk, port):
+    """The servo answers all the same; the next packet clears that away, if it is there by then."""
+    for sent in (
+        lambda: sdk.write1ByteTxOnly(port, 3, 65, 1),
+        lambda: sdk.write2ByteTxOnly(port, 3, 84, 321),
+        lambda: sdk.write4ByteTxOnly(port, 3, 116, 2222),
+    ):
+        assert sent() == COMM_SUCCESS
+        time.sleep(0.05)
+    assert sdk.read1ByteTxRx(port, 3, 65) == (1, *OK)
+    assert sdk.read2ByteTxRx(port, 3, 84) == (321, *OK)
+    assert sdk.read4ByteTx(port, 3, 116) == COMM_SUCCESS
+    assert sdk.read4ByteRx(port, 3) == (2222, *OK)
+    assert sdk.regWriteTxOnly(port, 3, 65, 1, [0]) == COMM_SUCCESS
+    time.sleep(0.05)
+    assert sdk.action(port, 0xFE) == COMM_SUCCESS
+    assert sdk.read1ByteTxRx(port, 3, 65) == (0, *OK)
 
 
 def test_addresses_without_an_entry_and_parts_of_entries(sdk, port):
@@ -336,3 +398,17 @@ def test_over_a_socket(tmp_path):
         bus = Bus(chain, process.port)  # one client after another
         assert bus.positions().tolist() == [2048, 2048]
         bus.close()
+        player = Player(chain, process.port, PlaySettings(approach_speed=3.0))
+        player.connect()
+        player.wait(PlayState.READY)
+        player.torque(True)
+        player.wait(PlayState.HOLDING)
+        player.play(Motion(np.array([0.0, 0.5]), ("a", "b"), np.array([[0.0, 0.0], [0.3, -0.2]])))
+        player.wait(PlayState.PLAYING)
+        process.unplug()
+        assert "is gone" in player.wait(PlayState.FAULT).message
+        process.plug()
+        player = Player(chain, process.port)
+        player.connect()
+        assert player.wait(PlayState.HOLDING).torque
+        player.close()
