@@ -11,6 +11,8 @@ import numpy as np
 
 from robik.bench.cases import DANCER, FPS, Case, cases
 from robik.bench.clips import dance_clip
+from robik.bench.growth import FPS as FOLLOWED
+from robik.bench.growth import growth
 from robik.mechanism.model import Mechanism
 from robik.retarget.motion import Motion, report_summary
 from robik.retarget.retarget import retarget
@@ -44,11 +46,18 @@ def compile_all() -> None:
 
 
 def run() -> dict:
-    """Measures every case, the dance at all frame rates, and compiling with an empty and with a filled cache in processes of their own."""
+    """Measures every case, the dance at all frame rates, growing robots, and compiling with an empty and with a filled cache in
+    processes of their own."""
     compile_all()
     rows = [_measured(case) for case in cases()]
     cold, warm = _compile_seconds()
-    return {"cases": rows, "frame_rates": frame_rates(load("dancer")), "compile_cold_s": cold, "compile_warm_s": warm}
+    return {
+        "cases": rows,
+        "frame_rates": frame_rates(load("dancer")),
+        "growth": [family.as_data() for family in growth()],
+        "compile_cold_s": cold,
+        "compile_warm_s": warm,
+    }
 
 
 def _measured(case: Case) -> dict:
@@ -118,4 +127,8 @@ def print_table(found: dict) -> None:
     print("\nthe dance at several frame rates")
     for row in found["frame_rates"]:
         print(f"{row['fps']:8g} frames/s {row['ms_per_frame']:10.4f} ms/frame {row['iterations_mean']:8.2f} iterations")
+    for family in found["growth"]:
+        print(f"\n{family['family']}s, {FOLLOWED:g} frames/s: milliseconds grow as bodies to the power of {family['exponent']:.2f}")
+        for bodies, loops, ms in zip(family["bodies"], family["loops"], family["ms_per_frame"], strict=True):
+            print(f"{bodies:8} bodies {loops:4} loops {ms:12.4f} ms/frame")
     print(f"\ncompiling: {found['compile_cold_s']:.1f} s with an empty cache, {found['compile_warm_s']:.2f} s with a filled one")

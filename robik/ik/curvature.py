@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from robik.ik.terms import screw_response
 from robik.kinematics.kernels import rotate
+from robik.kinematics.rotations import cross
 from robik.mechanism.constraints import OFFSET
 
 
 @njit(cache=True)
-def closure_curvature(flat, now, multiplier, terms, K):
-    """K -= Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial chain along the loop."""
+def closure_curvature(flat, now, multiplier, U, bend):
+    """bend (clusters, most, most) = -Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial chain along the
+    loop. U (d, 6) is scratch."""
     D, f = np.empty((3, 3)), np.empty(3)
+    for c in range(flat.cluster_on.shape[0]):
+        if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
+            bend[c] = 0.0
     for cut in range(flat.cut_a.shape[0]):
         a, b = flat.cut_a[cut], flat.cut_b[cut]
         D[:] = 0.0
@@ -39,19 +43,23 @@ def closure_curvature(flat, now, multiplier, terms, K):
             D[1, 0], D[1, 1], D[1, 2] = D[1, 0] + y * gx, D[1, 1] + y * gy, D[1, 2] + y * gz
             D[2, 0], D[2, 1], D[2, 2] = D[2, 0] + z * gx, D[2, 1] + z * gy, D[2, 2] + z * gz
         if any_force:
-            _bend_loop(flat, now, cut, D, f, terms.U, K)
+            _bend_loop(flat, now, cut, D, f, U, bend)
     m = flat.row_kind.shape[0]
     for g in range(flat.gear_leader.shape[0]):
-        leader, bend = flat.gear_leader[g], 0.0
+        leader, second = flat.gear_leader[g], 0.0
         value = now.q[flat.dof_q[leader]]
         for k in range(flat.gear_coefficients.shape[1] - 1, 1, -1):
-            bend = bend * value + k * (k - 1) * flat.gear_coefficients[g, k]
-        K[leader, leader] += multiplier[m + g] * flat.size * bend
+            second = second * value + k * (k - 1) * flat.gear_coefficients[g, k]
+        place = flat.place_in[leader]
+        bend[flat.cluster_of_dof[leader], place, place] += multiplier[m + g] * flat.size * second
 
 
 @njit(cache=True)
-def _bend_loop(flat, now, cut, D, f, U, K):
+def _bend_loop(flat, now, cut, D, f, U, bend):
     start, stop = flat.loop_at[cut], flat.loop_at[cut + 1]
+    if start == stop:
+        return
+    K = bend[flat.cluster_of_dof[flat.loop[start]]]
     for q in range(start, stop):
         j = flat.loop[q]
         u = U[j]
@@ -67,6 +75,17 @@ def _bend_loop(flat, now, cut, D, f, U, K):
                 w, u = now.omega[j], U[i]
                 value = 0.5 * (value + w[0] * u[0] + w[1] * u[1] + w[2] * u[2])
             value *= flat.loop_sign[p] * flat.loop_sign[q]
-            K[i, j] += value
-            if i != j:
-                K[j, i] += value
+            i, to = flat.place_in[i], flat.place_in[j]
+            K[i, to] += value
+            if i != to:
+                K[to, i] += value
+
+
+@njit(cache=True)
+def screw_response(D, f, w, v, u):
+    """Adds to u (6,) what D and f answer to the screw (w, v): D ω - tr(D) ω + v × f."""
+    trace = D[0, 0] + D[1, 1] + D[2, 2]
+    x, y, z = cross(v[0], v[1], v[2], f[0], f[1], f[2])
+    u[0] += D[0, 0] * w[0] + D[0, 1] * w[1] + D[0, 2] * w[2] - trace * w[0] + x
+    u[1] += D[1, 0] * w[0] + D[1, 1] * w[1] + D[1, 2] * w[2] - trace * w[1] + y
+    u[2] += D[2, 0] * w[0] + D[2, 1] * w[1] + D[2, 2] * w[2] - trace * w[2] + z

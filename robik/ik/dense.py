@@ -29,7 +29,7 @@ def cholesky(H, n):
 @njit(cache=True)
 def solve_factored(H, V, n, exact, b, scratch):
     """Solves for b (n,) in place: by the factor that `cholesky` left in H where the matrix was positive definite (`exact`), else by the
-    eigenvectors V that `diagonalise` found, with the absolute eigenvalues on H's diagonal."""
+    eigenvectors V that `diagonalise` found, with the eigenvalues on H's diagonal."""
     if exact:
         for i in range(n):
             s = b[i]
@@ -42,18 +42,25 @@ def solve_factored(H, V, n, exact, b, scratch):
                 s -= H[k, i] * b[k]
             b[i] = s / H[i, i]
         return
-    top = 1e-300
-    for k in range(n):
-        top = max(top, abs(H[k, k]))
     for k in range(n):
         scratch[k] = 0.0
         for a in range(n):
             scratch[k] += V[a, k] * b[a]
-        scratch[k] /= max(abs(H[k, k]), 1e-12 * top)
+        scratch[k] /= H[k, k]
     for a in range(n):
         b[a] = 0.0
         for k in range(n):
             b[a] += scratch[k] * V[a, k]
+
+
+@njit(cache=True)
+def make_positive(H, n):
+    """Replaces the eigenvalues that `diagonalise` left on H's diagonal by their absolute values, the smallest raised above rounding."""
+    top = 1e-300
+    for k in range(n):
+        top = max(top, abs(H[k, k]))
+    for k in range(n):
+        H[k, k] = max(abs(H[k, k]), 1e-12 * top)
 
 
 @njit(cache=True)

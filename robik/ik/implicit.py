@@ -23,7 +23,7 @@ from robik.ik.reference import Objective, ReferenceSolver
 from robik.ik.sequence import Output
 from robik.ik.solver import MOST_ITERATIONS, Solver, Targets
 from robik.ik.sqp import CONVERGED, STALLED
-from robik.mechanism.model import UNLIMITED, WORLD, Joint, Mechanism
+from robik.mechanism.model import UNLIMITED, Mechanism
 from robik.mechanism.pose import matrix_quaternion
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
@@ -109,12 +109,9 @@ class ImplicitSolver(Solver):
         self._paper = ReferenceSolver(mechanism, settings)
         joints = self._paper.joints
         driven = [joint for joint in joints if joint.joint.actuated]
-        if (root := self.topology.root) is not None:
-            ends = len(mechanism.bodies), mechanism.body_index[root]
-            free = Joint("(floating base)", "free", WORLD, root, mechanism.bodies[ends[1]].pose.position)
-            held = next(
-                (j for j in joints if (j.joint.type, j.parent, j.child) == ("free", *ends)), JointFrames(free, ends, self._paper.origins)
-            )
+        if (base := self.topology.base) is not None:
+            ends = len(mechanism.bodies), mechanism.body_index[base.child]
+            held = next((joint for joint in joints if joint.joint is base), JointFrames(base, ends, self._paper.origins))
             driven += [held] if held not in driven else []
         self.rows = DrivenRows(joints, driven, self._paper.length, len(mechanism.bodies))
         limits = [pair if settings.joint_limits else UNLIMITED for joint in driven for pair in joint.joint.limits]

@@ -230,7 +230,8 @@ class ReferenceSolver:
             if saddle:
                 step = model.modes[:, 0] * (0.1 if model.modes[:, 0] @ model.slope <= 0 else -0.1)
             reached = self._line_search(objective, model, state, step)
-            if reached is None:
+            if reached is None:  # nothing lower: rounding is all that is left of a small step
+                converged = not saddle and size <= 1e-7
                 break
             state = self._nearest_signs(reached, previous)
         residual = float(np.abs(self.residual(state)).max())

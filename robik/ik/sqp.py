@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from robik.ik.articulated import factor, solve
 from robik.ik.curvature import closure_curvature
-from robik.ik.dense import cholesky, copy_chosen, diagonalise, solve_factored
-from robik.ik.terms import Terms, gather, gradient, hessian, new_terms, objective
+from robik.ik.dense import cholesky, copy_chosen, diagonalise, make_positive, solve_factored
+from robik.ik.hessian import System, matrix, new_system, times
+from robik.ik.terms import Terms, gather, gradient, new_terms, objective, stiffen
 from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import (
     Elimination,
@@ -23,7 +25,7 @@ from robik.kinematics.elimination import (
     multipliers,
     new_elimination,
     reduce_gradient,
-    reduce_matrix,
+    reduce_group,
     refactor,
 )
 from robik.kinematics.kernels import Placement, close, copy_placement, move, new_placement, place
@@ -37,7 +39,9 @@ ROUNDED = 1e-5  # where a weakly held direction ends in the objective's rounding
 LARGEST_TURN = 0.5  # rad in one step
 HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
 MOST_CORRECTIONS = 3  # of a step, back into the valley
+SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 CONVERGED, STALLED, EXHAUSTED = 0, 1, 2
+INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
 
 
 @referable
@@ -46,8 +50,8 @@ class Work(NamedTuple):
 
     e: Elimination
     terms: Terms
+    system: System
     trial: Placement
-    K: np.ndarray
     H: np.ndarray
     gradient: np.ndarray
     step: np.ndarray
@@ -55,8 +59,10 @@ class Work(NamedTuple):
     right: np.ndarray
     multiplier: np.ndarray
     leaders: np.ndarray
+    count: np.ndarray
     reduced: np.ndarray
-    R: np.ndarray
+    K: np.ndarray
+    rows: np.ndarray
     slope: np.ndarray
     vectors: np.ndarray
     shares: np.ndarray
@@ -71,8 +77,8 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
         Work(
             e=new_elimination(flat),
             terms=new_terms(flat),
+            system=new_system(flat),
             trial=new_placement(flat, q),
-            K=np.zeros((d, d)),
             H=np.zeros((d, d)),
             gradient=np.zeros(d),
             step=np.zeros(d),
@@ -80,8 +86,10 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
             right=np.zeros(rows),
             multiplier=np.zeros(rows),
             leaders=np.zeros(d, np.int64),
+            count=np.zeros(1, np.int64),
             reduced=np.zeros(d),
-            R=np.zeros((d, d)),
+            K=np.zeros((d, d)),
+            rows=np.arange(d),
             slope=np.zeros(d),
             vectors=np.zeros((d, d)),
             shares=np.zeros(d),
@@ -104,20 +112,6 @@ def _largest(flat, step):
         else:
             turn = max(turn, abs(step[i]), abs(step[i + 1]), abs(step[i + 2]))
     return turn, max(turn, slide)
-
-
-@njit(cache=True)
-def _newton(work, n):
-    """Solves H z = -gradient over the n leaders into `work.reduced`; returns whether H was positive definite."""
-    for a in range(n):
-        work.reduced[a] = -work.gradient[work.leaders[a]]
-    copy_chosen(work.R, work.leaders, n, work.H)
-    exact = cholesky(work.H, n)
-    if not exact:
-        copy_chosen(work.R, work.leaders, n, work.H)
-        diagonalise(work.H, work.vectors, n)
-    solve_factored(work.H, work.vectors, n, exact, work.reduced, work.shares)
-    return exact
 
 
 @njit(cache=True)
@@ -151,99 +145,127 @@ def _reach(flat, now, work, direction):
 
 @njit(cache=True)
 def _model(flat, now, goals, work):
-    """Fills `work.slope` and `work.K` with gradient and Hessian of the Lagrangian at `now`, and lets go of coordinates off their bounds."""
+    """Prepares gradient and second derivatives of the Lagrangian at `now`, and lets go of coordinates off their bounds."""
     for i in range(work.slope.shape[0]):
         if not work.e.free[i]:
             q = now.q[flat.dof_q[i]]
             work.e.free[i] = work.lower[i] + HELD < q < work.upper[i] - HELD
     gather(flat, now, goals, work.terms)
+    stiffen(flat, work.terms)
     eliminate(flat, now, work.e)
     gradient(flat, now, work.terms, work.slope)
     multipliers(flat, work.e, work.slope, work.multiplier)
-    hessian(flat, now, goals, work.terms, work.K)
-    closure_curvature(flat, now, work.multiplier, work.terms, work.K)
+    closure_curvature(flat, now, work.multiplier, work.system.U, work.system.bend)
 
 
 @njit(cache=True)
-def _reduce(flat, now, work, anew):
-    """The model's gradient after the step so far, reduced to the leaders, which are listed, those that are held last; with `anew` the
-    reduced Hessian as well. Returns the number of free and of all leaders."""
-    d = work.slope.shape[0]
+def _factor(flat, now, goals, work, anew):
+    """Factors the second derivatives over the free leaders, which are listed; returns ARTICULATED, DENSE, or INDEFINITE where they are
+    not positive definite and the eigenvalues were replaced by their absolute values. Without `anew` only the list has changed."""
+    d, n = work.step.shape[0], 0
     for i in range(d):
-        work.gradient[i] = work.slope[i]
-        for j in range(d):
-            work.gradient[i] += work.K[i, j] * work.step[j]
-    reduce_gradient(flat, work.e, work.gradient)
+        if work.e.free[i] and not work.e.follows[i]:
+            work.leaders[n] = i
+            n += 1
+    work.count[0] = n
+    if d > SMALL:
+        if factor(flat, now, goals, work.e, work.terms, work.system):
+            return ARTICULATED
+        anew = d > 0
     if anew:
-        for i in range(d):
-            for j in range(d):
-                work.R[i, j] = work.K[i, j]
-        reduce_matrix(flat, work.e, work.R)
-    n, total = 0, 0
-    for i in range(d):
-        if not work.e.follows[i]:
-            work.leaders[total] = i
-            if work.e.free[i]:
-                work.leaders[total] = work.leaders[n]
-                work.leaders[n] = i
-                n += 1
-            total += 1
-    return n, total
+        matrix(flat, now, goals, work.terms, work.system, work.K)
+        for g in range(work.e.rank.shape[0]):
+            reduce_group(flat, work.e, g, work.K, work.rows, d)
+    copy_chosen(work.K, work.leaders, n, work.H)
+    if cholesky(work.H, n):
+        return DENSE
+    copy_chosen(work.K, work.leaders, n, work.H)
+    diagonalise(work.H, work.vectors, n)
+    make_positive(work.H, n)
+    return INDEFINITE
 
 
 @njit(cache=True)
-def _eager(flat, now, work, n, total):
+def _solve(flat, now, goals, work, kind, x):
+    """In place: x (d,), a reduced gradient, to the solution of the factored system, followers included."""
+    if kind == ARTICULATED:
+        solve(flat, now, goals, work.e, work.system, x)
+        return
+    n = work.count[0]
+    for a in range(n):
+        work.reduced[a] = x[work.leaders[a]]
+    solve_factored(work.H, work.vectors, n, kind == DENSE, work.reduced, work.shares)
+    for i in range(x.shape[0]):
+        x[i] = 0.0
+    for a in range(n):
+        x[work.leaders[a]] = work.reduced[a]
+    extend(flat, work.e, x)
+
+
+@njit(cache=True)
+def _slope_after(flat, now, goals, work, moved):
+    """Fills `work.gradient` with the model's gradient after the step so far, if it has `moved`, reduced to the leaders."""
+    if moved:
+        times(flat, now, goals, work.terms, work.system, work.step, work.gradient)
+        for i in range(work.slope.shape[0]):
+            work.gradient[i] += work.slope[i]
+    else:
+        for i in range(work.slope.shape[0]):
+            work.gradient[i] = work.slope[i]
+    reduce_gradient(flat, work.e, work.gradient)
+
+
+@njit(cache=True)
+def _eager(flat, now, work):
     """The held leader that the model most wants back between its bounds, -1 for none."""
     worst, who = 1e-15, -1
-    for h in range(n, total):
-        i = work.leaders[h]
-        force = work.gradient[i]
-        for a in range(n):
-            force += work.R[i, work.leaders[a]] * work.reduced[a]
-        inward = -force if now.q[flat.dof_q[i]] + work.step[i] <= work.lower[i] + HELD else force
-        if inward > worst and work.lower[i] < work.upper[i]:
-            worst, who = inward, i
+    for i in range(work.step.shape[0]):
+        if not work.e.free[i] and not work.e.follows[i] and work.lower[i] < work.upper[i]:
+            at_lower = now.q[flat.dof_q[i]] + work.step[i] <= work.lower[i] + HELD
+            inward = -work.gradient[i] if at_lower else work.gradient[i]
+            if inward > worst:
+                worst, who = inward, i
     return who
 
 
 @njit(cache=True)
-def _step(flat, now, work, limits):
+def _step(flat, now, goals, work, limits):
     """Newton's step on the loops and between the bounds, into `work.step`: a quadratic program, solved by an active set.
 
     From no step at all: to the optimum of the free leaders, or as far as the first bound, which then is held; at the optimum, the held
-    coordinate that most wants back is let go. Returns (slope, whether the last Hessian was positive definite, free leaders).
+    coordinate that most wants back is let go. Returns (slope, kind of the last system).
     """
     d = work.step.shape[0]
-    for i in range(d):
-        work.step[i] = 0.0
-    anew, exact, n = True, True, 0
+    work.step[:] = 0.0
+    _slope_after(flat, now, goals, work, False)
+    kind, anew = INDEFINITE, d > 0
     for _ in range(3 * d + 3):
-        n, total = _reduce(flat, now, work, anew)
-        exact = _newton(work, n)
+        kind = _factor(flat, now, goals, work, anew)
+        anew = d < 0
         way = work.correction
         for i in range(d):
-            way[i] = 0.0
-        for a in range(n):
-            way[work.leaders[a]] = work.reduced[a]
-        extend(flat, work.e, way)
+            way[i] = -work.gradient[i]
+        _solve(flat, now, goals, work, kind, way)
         reach, who = _reach(flat, now, work, way) if limits else (1.0, -1)
         for i in range(d):
             work.step[i] += reach * way[i]
-        anew = False
         if who >= 0:
             work.e.free[who] = False
             if work.e.follows[who]:
                 eliminate(flat, now, work.e)
-                anew = True
-            continue
-        who = _eager(flat, now, work, n, total)
-        if who < 0:
+                anew = d > 0
+        elif not limits or np.all(work.e.free):
             break
-        work.e.free[who] = True
+        _slope_after(flat, now, goals, work, True)
+        if who < 0:
+            who = _eager(flat, now, work)
+            if who < 0:
+                break
+            work.e.free[who] = True
     slope = 0.0
     for i in range(d):
         slope += work.slope[i] * work.step[i]
-    return slope, exact, n
+    return slope, kind
 
 
 @njit(cache=True)
@@ -263,35 +285,31 @@ def _settle(flat, now, work, limits):
 
 
 @njit(cache=True)
-def _correct(flat, goals, work, limits, exact, n):
-    """Moves the trial by a Newton step with its own gradient and the factors of the last Hessian; False where that says nothing."""
-    e, z, leaders, trial = work.e, work.reduced, work.leaders, work.trial
-    for a in range(n):
-        if e.follows[leaders[a]] or not e.free[leaders[a]]:
+def _correct(flat, now, goals, work, kind):
+    """Moves the trial by a Newton step with its own gradient and the factors of the last system, at `now`; False where that says
+    nothing."""
+    e, trial, way = work.e, work.trial, work.correction
+    for a in range(work.count[0]):
+        if e.follows[work.leaders[a]] or not e.free[work.leaders[a]]:
             return False
     if not refactor(flat, trial, e):
         eliminate(flat, trial, e)
         return False
     gather(flat, trial, goals, work.terms)
-    gradient(flat, trial, work.terms, work.correction)
-    reduce_gradient(flat, e, work.correction)
-    for a in range(n):
-        z[a] = -work.correction[leaders[a]]
-    solve_factored(work.H, work.vectors, n, exact, work.reduced, work.shares)
-    for i in range(work.correction.shape[0]):
-        work.correction[i] = 0.0
-    for a in range(n):
-        work.correction[leaders[a]] = z[a]
-    extend(flat, e, work.correction)
-    turn, _ = _largest(flat, work.correction)
+    gradient(flat, trial, work.terms, way)
+    reduce_gradient(flat, e, way)
+    for i in range(way.shape[0]):
+        way[i] = -way[i]
+    _solve(flat, now, goals, work, kind, way)
+    turn, _ = _largest(flat, way)
     if turn > LARGEST_TURN:
         return False
-    move(flat, trial.q, work.correction, 1.0, trial.q)
+    move(flat, trial.q, way, 1.0, trial.q)
     return True
 
 
 @njit(cache=True)
-def _search(flat, now, goals, work, limits, value, slope, turn, exact, n):
+def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     """Along the step, whole, then by halves, until the objective has fallen enough.
 
     Where a narrow valley bends away from the step, up to three more Newton steps with the same Hessian lead back into it before the
@@ -313,7 +331,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, exact, n):
             found = objective(flat, work.trial, goals)
             if found <= enough:
                 return scale, found, residual
-            if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, goals, work, limits, exact, n):
+            if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, now, goals, work, kind):
                 break
             residual = _settle(flat, work.trial, work, limits)
         scale *= 0.5
@@ -327,16 +345,16 @@ def minimise(flat, now, goals, work, limits, most):
     residual = close(flat, now)
     for iteration in range(most):
         _model(flat, now, goals, work)
-        slope, exact, n = _step(flat, now, work, limits)
+        slope, kind = _step(flat, now, goals, work, limits)
         turn, largest = _largest(flat, work.step)
         if largest <= STEP_TOLERANCE:
             return value, iteration, CONVERGED, residual
-        scale, found, gap = _search(flat, now, goals, work, limits, value, slope, turn, exact, n)
+        scale, found, gap = _search(flat, now, goals, work, limits, value, slope, turn, kind)
         if scale == 0.0:  # nothing lower along the step: at the optimum to within rounding, or else stuck
             return value, iteration + 1, CONVERGED if largest <= ROUNDED else STALLED, residual
         copy_placement(work.trial, now)
         value, residual = found, gap
         rounded = scale * largest <= STEP_TOLERANCE and largest <= ROUNDED  # only rounding is left to go down
-        if rounded or (exact and scale == 1.0 and largest <= QUADRATIC):
+        if rounded or (kind != INDEFINITE and scale == 1.0 and largest <= QUADRATIC):
             return value, iteration + 1, CONVERGED, residual
     return value, most, EXHAUSTED, residual

@@ -1,12 +1,13 @@
-"""The objective in compiled form: its value, and its gradient and exact Hessian over the tree's degrees of freedom.
+"""The objective in compiled form: its value, its gradient over the tree's degrees of freedom, and by body what its second derivatives
+are made of.
 
-Every force F at a point x and every force G on a direction d adds f += F and D += x Fᵀ or D += d Gᵀ to its body; summed over the
-bodies that a degree of freedom j moves, these give, with its screw (ω, v) and τ(D)ₖ = Σ εₖₗₘ Dₗₘ,
+Every force F at a point x and every force G on a direction d adds f += F and D += x Fᵀ or D += d Gᵀ to its body; a torque is the
+antisymmetric part of D. Summed over the bodies that a degree of freedom moves, they are the wrench (τ, f) that gives the gradient. The
+residuals' Gauss-Newton parts add to M, 6 × 6 over screws (ω, v). With the symmetric part of D and f, which turn along with the body,
 
-    ∂f/∂yⱼ = ωⱼ · τ(Dⱼ) + vⱼ · fⱼ
-    ∂²f/∂yᵢ∂yⱼ = Sᵢᵀ Mⱼ Sⱼ + ωᵢ · Dⱼ ωⱼ - (ωᵢ · ωⱼ) tr Dⱼ + fⱼ · (ωᵢ × vⱼ)        for i an ancestor of j or j itself,
+    stiffness = [[Mww + ½ (D + Dᵀ) - tr D, Mwv - ½ [f]×], [.., Mvv]]
 
-where M, 6 × 6 over the screws S, gathers the residuals' Gauss-Newton parts. A torque is the antisymmetric part of D.
+is a body's own second derivative along the exponential of a screw (`hessian.py` makes a robot's of the bodies').
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from robik.kinematics.kernels import carved, rotate
-from robik.kinematics.rotations import cross
+from robik.kinematics.kernels import along, carved, rotate
 from robik.mechanism.topology import Flat
 from robik.structs import by_reference, referable
 
@@ -52,29 +52,29 @@ class Goals(NamedTuple):
 
 @referable
 class Terms(NamedTuple):
-    """Scratch: per body `f` (n + 1, 3), `D` (n + 1, 3, 3), `Mww`, `Mwv` (n + 1, 3, 3), `Mvv` (n + 1, 3) of a diagonal matrix, `mass`
-    (n + 1,) and `moment` (n + 1, 3) of what hangs on it; `sums`: the memory of these; per degree of freedom `U` (d, 6), `com` (d, 3);
-    `A` (3, 3)."""
+    """Scratch: per body `f` (n + 1, 3), `D` (n + 1, 3, 3), `Mww`, `Mwv` (n + 1, 3, 3), `Mvv` (n + 1, 3) of a diagonal matrix, its
+    own; `wrench` (n + 1, 6), `mass` (n + 1,) and `moment` (n + 1, 3) of it and all that hangs on it; `sums`: the memory of these;
+    `stiffness` (n + 1, 6, 6), its own; `A` (3, 3)."""
 
     f: np.ndarray
     D: np.ndarray
     Mww: np.ndarray
     Mwv: np.ndarray
     Mvv: np.ndarray
+    wrench: np.ndarray
     mass: np.ndarray
     moment: np.ndarray
     sums: np.ndarray
-    U: np.ndarray
-    com: np.ndarray
+    stiffness: np.ndarray
     A: np.ndarray
 
 
 def new_terms(flat: Flat) -> Terms:
     """Room for the terms of a mechanism."""
-    n, d = len(flat.parent), len(flat.before)
+    n = len(flat.parent)
     matrix = (n, 3, 3)
-    sums, parts = carved((n, 3), matrix, matrix, matrix, (n, 3), (n,), (n, 3))
-    return by_reference(Terms._make([*parts, sums, np.zeros((d, 6)), np.zeros((d, 3)), np.zeros((3, 3))]))
+    sums, parts = carved((n, 3), matrix, matrix, matrix, (n, 3), (n, 6), (n,), (n, 3))
+    return by_reference(Terms._make([*parts, sums, np.zeros((n, 6, 6)), np.zeros((3, 3))]))
 
 
 @njit(cache=True)
@@ -250,14 +250,30 @@ def _add_velocity(A, R, P, D, M, weight, x, ln):
 
 @njit(cache=True)
 def gather(flat, now, goals, terms):
-    """Fills the terms at `now` and sums them from the tips to the root."""
+    """Fills the terms at `now`, and sums wrenches and masses from the tips to the root."""
     terms.sums[:] = 0.0
     _add_targets(now, goals, terms)
     _add_regularizers(flat, now, goals, terms)
-    n = flat.parent.shape[0]
+    _add_com(flat, now, goals, terms)
+    for b in range(flat.parent.shape[0] - 1, 0, -1):
+        p, f, D, wrench = flat.parent[b], terms.f[b], terms.D[b], terms.wrench[b]
+        wrench[0] += D[1, 2] - D[2, 1]
+        wrench[1] += D[2, 0] - D[0, 2]
+        wrench[2] += D[0, 1] - D[1, 0]
+        for i in range(3):
+            wrench[3 + i] += f[i]
+        for i in range(6):
+            terms.wrench[p, i] += wrench[i]
+        terms.mass[p] += terms.mass[b]
+        for i in range(3):
+            terms.moment[p, i] += terms.moment[b, i]
+
+
+@njit(cache=True)
+def _add_com(flat, now, goals, terms):
     wc, aim = goals.com_weight, goals.com
     mx = my = mz = 0.0
-    for b in range(1, n):
+    for b in range(1, flat.bodies + 1):
         m, c = flat.mass[b], now.c[b]
         terms.mass[b], terms.moment[b, 0], terms.moment[b, 1], terms.moment[b, 2] = m, m * c[0], m * c[1], m * c[2]
         mx, my, mz = mx + m * c[0], my + m * c[1], mz + m * c[2]
@@ -266,77 +282,35 @@ def gather(flat, now, goals, terms):
         for b in range(1, flat.bodies + 1):
             m, c = flat.mass[b], now.c[b]
             _add_point(terms, b, c[0], c[1], c[2], m * ex, m * ey, m * ez)
-    for b in range(n - 1, 0, -1):
-        p = flat.parent[b]
-        terms.mass[p] += terms.mass[b]
-        for i in range(3):
-            terms.f[p, i] += terms.f[b, i]
-            terms.Mvv[p, i] += terms.Mvv[b, i]
-            terms.moment[p, i] += terms.moment[b, i]
-            for k in range(3):
-                terms.D[p, i, k] += terms.D[b, i, k]
-                terms.Mww[p, i, k] += terms.Mww[b, i, k]
-                terms.Mwv[p, i, k] += terms.Mwv[b, i, k]
 
 
 @njit(cache=True)
 def gradient(flat, now, terms, out):
     """out (d,): ∂f/∂y from gathered terms."""
     for b in range(1, flat.parent.shape[0]):
-        if flat.first[b] == flat.last[b]:
-            continue
-        D, f = terms.D[b], terms.f[b]
-        tx, ty, tz = D[1, 2] - D[2, 1], D[2, 0] - D[0, 2], D[0, 1] - D[1, 0]
-        for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
-            w, v = now.omega[j], now.v[j]
-            out[j] = w[0] * tx + w[1] * ty + w[2] * tz + v[0] * f[0] + v[1] * f[1] + v[2] * f[2]
+        if flat.first[b] < flat.last[b]:
+            for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+                out[j] = along(now, j, terms.wrench[b])
 
 
 @njit(cache=True)
-def screw_response(D, f, w, v, u):
-    """Adds to u (6,) what D and f answer to the screw (w, v): D ω - tr(D) ω + v × f."""
-    trace = D[0, 0] + D[1, 1] + D[2, 2]
-    x, y, z = cross(v[0], v[1], v[2], f[0], f[1], f[2])
-    u[0] += D[0, 0] * w[0] + D[0, 1] * w[1] + D[0, 2] * w[2] - trace * w[0] + x
-    u[1] += D[1, 0] * w[0] + D[1, 1] * w[1] + D[1, 2] * w[2] - trace * w[1] + y
-    u[2] += D[2, 0] * w[0] + D[2, 1] * w[1] + D[2, 2] * w[2] - trace * w[2] + z
-
-
-@njit(cache=True)
-def hessian(flat, now, goals, terms, K):
-    """K (d, d): ∂²f/∂y² from gathered terms."""
-    K[:] = 0.0
+def stiffen(flat, terms):
+    """Fills the bodies' own stiffness from gathered terms."""
     for b in range(1, flat.parent.shape[0]):
-        if flat.first[b] == flat.last[b]:
-            continue
-        A, B, V = terms.Mww[b], terms.Mwv[b], terms.Mvv[b]
-        m, h = terms.mass[b], terms.moment[b]
-        for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
-            w, v, u = now.omega[j], now.v[j], terms.U[j]
+        K, A, B, V, D, f = terms.stiffness[b], terms.Mww[b], terms.Mwv[b], terms.Mvv[b], terms.D[b], terms.f[b]
+        trace = D[0, 0] + D[1, 1] + D[2, 2]
+        for i in range(3):
             for k in range(3):
-                u[k] = A[k, 0] * w[0] + A[k, 1] * w[1] + A[k, 2] * w[2] + B[k, 0] * v[0] + B[k, 1] * v[1] + B[k, 2] * v[2]
-                u[3 + k] = B[0, k] * w[0] + B[1, k] * w[1] + B[2, k] * w[2] + V[k] * v[k]
-            screw_response(terms.D[b], terms.f[b], w, v, u)
-            x, y, z = cross(w[0], w[1], w[2], h[0], h[1], h[2])
-            terms.com[j, 0], terms.com[j, 1], terms.com[j, 2] = x + m * v[0], y + m * v[1], z + m * v[2]
-            i = j
-            while i >= 0:
-                value = _paired(now, terms.U, i, j)
-                if i != j and flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]:
-                    value = 0.5 * (value + _paired(now, terms.U, j, i))
-                K[i, j] = value
-                K[j, i] = value
-                i = flat.before[i]
-    wc = goals.com_weight
-    if wc[0] != 0.0 or wc[1] != 0.0 or wc[2] != 0.0:
-        J, d = terms.com, K.shape[0]
-        for i in range(d):
-            x, y, z = wc[0] * J[i, 0], wc[1] * J[i, 1], wc[2] * J[i, 2]
-            for j in range(d):
-                K[i, j] += x * J[j, 0] + y * J[j, 1] + z * J[j, 2]
-
-
-@njit(cache=True)
-def _paired(now, U, i, j):
-    w, v, u = now.omega[i], now.v[i], U[j]
-    return w[0] * u[0] + w[1] * u[1] + w[2] * u[2] + v[0] * u[3] + v[1] * u[4] + v[2] * u[5]
+                K[i, k] = A[i, k] + 0.5 * (D[i, k] + D[k, i])
+                K[i, 3 + k] = B[i, k]
+            K[i, i] -= trace
+            K[3 + i, 3 + i] = V[i]
+        K[0, 4] += 0.5 * f[2]
+        K[0, 5] -= 0.5 * f[1]
+        K[1, 3] -= 0.5 * f[2]
+        K[1, 5] += 0.5 * f[0]
+        K[2, 3] += 0.5 * f[1]
+        K[2, 4] -= 0.5 * f[0]
+        for i in range(3):
+            for k in range(3):
+                K[3 + k, i] = K[i, 3 + k]

@@ -186,26 +186,38 @@ def particular(flat, e, right, step):
 def extend(flat, e, step):
     """Completes a step (d,) of the leading degrees of freedom by what follows: dy = Z dz."""
     for g in range(e.rank.shape[0]):
-        c0, rank = flat.group_column_at[g], e.rank[g]
-        A, width = _factors(flat, e, g)
-        for k in range(rank):
-            s = 0.0
-            for j in range(rank, width):
-                s -= A[k, j] * step[e.column[c0 + j]]
-            step[e.column[c0 + k]] = s
+        extend_group(flat, e, g, step)
+
+
+@njit(cache=True)
+def extend_group(flat, e, g, step):
+    """`extend` for one group."""
+    c0, rank = flat.group_column_at[g], e.rank[g]
+    A, width = _factors(flat, e, g)
+    for k in range(rank):
+        s = 0.0
+        for j in range(rank, width):
+            s -= A[k, j] * step[e.column[c0 + j]]
+        step[e.column[c0 + k]] = s
 
 
 @njit(cache=True)
 def reduce_gradient(flat, e, gradient):
     """In place Zᵀ gradient: the leaders' entries are the reduced gradient, the followers' become zero."""
     for g in range(e.rank.shape[0]):
-        c0, rank = flat.group_column_at[g], e.rank[g]
-        A, width = _factors(flat, e, g)
-        for k in range(rank):
-            f = gradient[e.column[c0 + k]]
-            gradient[e.column[c0 + k]] = 0.0
-            for j in range(rank, width):
-                gradient[e.column[c0 + j]] -= A[k, j] * f
+        reduce_group_gradient(flat, e, g, gradient)
+
+
+@njit(cache=True)
+def reduce_group_gradient(flat, e, g, gradient):
+    """`reduce_gradient` for one group."""
+    c0, rank = flat.group_column_at[g], e.rank[g]
+    A, width = _factors(flat, e, g)
+    for k in range(rank):
+        f = gradient[e.column[c0 + k]]
+        gradient[e.column[c0 + k]] = 0.0
+        for j in range(rank, width):
+            gradient[e.column[c0 + j]] -= A[k, j] * f
 
 
 @njit(cache=True)
@@ -230,23 +242,22 @@ def multipliers(flat, e, gradient, out):
 
 
 @njit(cache=True)
-def reduce_matrix(flat, e, K):
-    """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between leaders are the reduced matrix."""
-    d = K.shape[0]
-    for g in range(e.rank.shape[0]):
-        c0, rank = flat.group_column_at[g], e.rank[g]
-        A, width = _factors(flat, e, g)
+def reduce_group(flat, e, g, K, place, d):
+    """In place Zᵀ K Z of a symmetric K[:d, :d] for one group, degree of freedom i in row `place[i]`: afterwards the entries between
+    leaders are the reduced matrix."""
+    c0, rank = flat.group_column_at[g], e.rank[g]
+    A, width = _factors(flat, e, g)
+    for k in range(rank):
+        source = place[e.column[c0 + k]]
+        for j in range(rank, width):
+            f = A[k, j]
+            if f != 0.0:
+                target = place[e.column[c0 + j]]
+                for i in range(d):
+                    K[target, i] -= f * K[source, i]
+    for i in range(d):
         for k in range(rank):
-            source = e.column[c0 + k]
-            for j in range(rank, width):
-                f = A[k, j]
-                if f != 0.0:
-                    target = e.column[c0 + j]
-                    for i in range(d):
-                        K[target, i] -= f * K[source, i]
-        for i in range(d):
-            for k in range(rank):
-                f = K[i, e.column[c0 + k]]
-                if f != 0.0:
-                    for j in range(rank, width):
-                        K[i, e.column[c0 + j]] -= A[k, j] * f
+            f = K[i, place[e.column[c0 + k]]]
+            if f != 0.0:
+                for j in range(rank, width):
+                    K[i, place[e.column[c0 + j]]] -= A[k, j] * f

@@ -140,6 +140,13 @@ def rotate(R, u):
 
 
 @njit(cache=True)
+def along(now, i, wrench):
+    """ωᵢ · τ + vᵢ · f: what a wrench (τ, f) does along a degree of freedom."""
+    w, v = now.omega[i], now.v[i]
+    return w[0] * wrench[0] + w[1] * wrench[1] + w[2] * wrench[2] + v[0] * wrench[3] + v[1] * wrench[4] + v[2] * wrench[5]
+
+
+@njit(cache=True)
 def close(flat, now):
     """Closure values and wrenches from the poses; returns the largest value [m]."""
     worst = 0.0

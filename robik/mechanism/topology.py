@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robik.errors import MechanismError
+from robik.mechanism.clusters import find_clusters, path_to_root
 from robik.mechanism.constraints import BALL, chain, closure_rows, joint_matrices
 from robik.mechanism.model import WORLD, Joint, Mechanism
 
@@ -42,6 +43,9 @@ class Flat(NamedTuple):
     their starts. Rows from m on are couplings. `accepted` (1,): the residual up to which loops count as closed [m].
     `loop_column`, `gear_column` (g, 2), `column_of`
     (d,): the place of a degree of freedom among its group's.
+    Clusters: degrees of freedom that groups or a joint tie together, with the bodies they move first; each hangs on the body
+    `cluster_on`, parents before children. Per cluster with their starts: `cluster_body`, `cluster_dof`, `cluster_group`. `cluster_of`
+    (n + 1) and `cluster_of_dof` (d): the cluster, -1 for what stands still; `place_in` (d): the place among its cluster's.
     """
 
     parent: np.ndarray
@@ -84,6 +88,16 @@ class Flat(NamedTuple):
     group_columns: np.ndarray
     group_column_at: np.ndarray
     column_of: np.ndarray
+    cluster_on: np.ndarray
+    cluster_body: np.ndarray
+    cluster_body_at: np.ndarray
+    cluster_dof: np.ndarray
+    cluster_dof_at: np.ndarray
+    cluster_group: np.ndarray
+    cluster_group_at: np.ndarray
+    cluster_of: np.ndarray
+    cluster_of_dof: np.ndarray
+    place_in: np.ndarray
     bodies: int
     size: float
     accepted: np.ndarray
@@ -104,7 +118,7 @@ class Topology:
             of tree joints.
         rest: (nq,) coordinates of the rest pose.
         rest_com: (n + 1, 3) the bodies' centres of mass in the rest pose [m].
-        root: name of the floating body, None where the robot is grounded.
+        base: the joint with all six motions that a floating robot hangs on the world by; None where the robot is grounded.
     """
 
     mechanism: Mechanism
@@ -116,7 +130,12 @@ class Topology:
     dofs: dict[str, tuple[int, int]]
     rest: np.ndarray
     rest_com: np.ndarray
-    root: str | None
+    base: Joint | None
+
+    @property
+    def root(self) -> str | None:
+        """Name of the floating body, None where the robot is grounded."""
+        return self.base.child if self.base else None
 
 
 def build_topology(mechanism: Mechanism) -> Topology:
@@ -207,10 +226,14 @@ class _Layout:
         closure = self._closure(bodies["tip"], bodies["before"])
         gears = self._gears()
         groups = self._groups(closure, gears, len(bodies["before"]))
+        clusters = find_clusters(bodies, gears, groups)
         n, index = len(self.mechanism.bodies), self.mechanism.body_index
         return Topology(
             mechanism=self.mechanism,
-            flat=Flat(**bodies, **closure, **gears, **groups, bodies=n, size=self.size, accepted=np.array([CLOSED * self.size])),
+            flat=Flat(
+                **bodies, **closure, **gears, **groups, **clusters,
+                bodies=n, size=self.size, accepted=np.array([CLOSED * self.size]),
+            ),
             order=np.array([index[body] for body, _ in self.tree[:n]]),
             body_at=self.body_at,
             joint_at={joint.name: self.body_at[body] for body, joint in self.tree},
@@ -218,7 +241,7 @@ class _Layout:
             dofs=self.dofs,
             rest=np.array(self.rest),
             rest_com=self.rest_com,
-            root=next((body for body, joint in self.tree[:n] if joint.type == "free" and joint.parent == WORLD), None),
+            base=next((joint for _, joint in self.tree[:n] if joint.type == "free" and joint.parent == WORLD), None),
         )
 
     def _bodies(self) -> dict[str, np.ndarray]:
@@ -283,7 +306,7 @@ class _Layout:
             pb[i] = np.array(joint.position) - self.rest_com[b[i]]
             rows.extend((kind, i, u, w) for kind, u, w in closure_rows(joint, parent_R, child_R))
             row_at.append(len(rows))
-            inward, outward = _path(int(tip[a[i]]), before), _path(int(tip[b[i]]), before)
+            inward, outward = path_to_root(int(tip[a[i]]), before), path_to_root(int(tip[b[i]]), before)
             shared = set(inward) & set(outward)
             inward = [j for j in inward if j not in shared]
             outward = [j for j in reversed(outward) if j not in shared]
@@ -342,15 +365,6 @@ class _Layout:
             "group_columns": _ints([c for group in groups for c in sorted(group[1])]),
             "group_column_at": _ints(np.cumsum([0, *(len(group[1]) for group in groups)])),
         }
-
-
-def _path(tip: int, before: np.ndarray) -> list[int]:
-    """Degrees of freedom from `tip` to the root."""
-    path = []
-    while tip >= 0:
-        path.append(tip)
-        tip = int(before[tip])
-    return path
 
 
 def _ints(values: object) -> np.ndarray:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from math import pi
 
 import numpy as np
 import pytest
 
+from robik.bench import growth
 from robik.bench.cases import BALANCED, BOXER, BOXER_LIMIT, BOXER_REGULARIZED, CHAIN, DANCER, FPS, NAIVE
 from robik.bench.clips import chain_clip, dance_clip, singular_clip, validation_clip
 from robik.bench.measure import drift
 from robik.bench.walking import walk_clip
 from robik.ik.objectives import Settings
 from robik.kinematics.forward import body_poses
+from robik.kinematics.mobility import inspect
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism import Mechanism
 from robik.retarget.clip import TargetClip
@@ -225,3 +228,23 @@ def test_walker(balanced: bool) -> None:
     else:
         assert inside.min() < -0.01, "it would fall"
         assert np.nanmax(report.position_error) < 0.51 * MM
+
+
+@pytest.mark.parametrize(("robot", "loops"), [(growth.chain(100), 0), (growth.crawler(8), 16)], ids=["chain", "crawler"])
+def test_large_robots_follow_as_small_ones_do(robot: Mechanism, loops: int) -> None:
+    """More than 64 degrees of freedom: no matrix, the same answers, held limits and motors' speeds included."""
+    clip, chosen = growth.followed(robot)
+    motion = retarget(robot, clip, chosen)
+    assert motion.report is not None
+    assert motion.report.residual.max() < 1e-10
+    assert np.nanmax(motion.report.position_error) < 1e-3
+    assert motion.report.iterations[2:].mean() < 4
+    assert inspect(robot).loops == loops
+    bound = 0.5 * np.abs(motion.report.velocity).max()
+    joints = tuple(replace(j, limits=((-0.1, 0.1),), velocity_limit=bound) for j in robot.joints)
+    held = retarget(robot.with_changes(joints=joints), clip, replace(chosen, enforce_velocity=True))
+    assert held.report is not None
+    assert held.report.residual.max() < 1e-10
+    assert np.abs(held.values).max() <= 0.1 + 1e-9
+    assert np.abs(held.report.velocity).max() <= bound * (1 + 1e-9)
+    assert np.nanmax(held.report.position_error) > np.nanmax(motion.report.position_error)

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from robik import robots
+from robik.ik.articulated import factor, solve
 from robik.ik.curvature import closure_curvature
+from robik.ik.hessian import System, matrix, new_system, times
 from robik.ik.objectives import Settings
 from robik.ik.solver import Solver
-from robik.ik.terms import gather, gradient, hessian, new_terms, objective
-from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
+from robik.ik.terms import Terms, gather, gradient, new_terms, objective, stiffen
+from robik.kinematics.elimination import eliminate, extend, new_elimination
+from robik.kinematics.kernels import Placement, close, closure_jacobian, move, new_placement, place
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
 
 
@@ -48,11 +51,11 @@ def solver(request: pytest.FixtureRequest) -> Solver:
     return made
 
 
-def away(solver: Solver) -> tuple[np.ndarray, np.ndarray]:
+def away(solver: Solver, distance: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates away from rest, loops open, and room for a step."""
     rng = np.random.default_rng(2)
     q = solver.topology.rest.copy()
-    move(solver.flat, solver.topology.rest, 0.3 * rng.normal(size=len(solver.flat.before)), 1.0, q)
+    move(solver.flat, solver.topology.rest, distance * rng.normal(size=len(solver.flat.before)), 1.0, q)
     return q, np.zeros(len(solver.flat.before))
 
 
@@ -73,6 +76,17 @@ def test_closure_jacobian(solver: Solver) -> None:
     np.testing.assert_allclose(J, expected, atol=1e-8)
 
 
+def both_matrices(solver: Solver, now: Placement, terms: Terms, system: System) -> np.ndarray:
+    """The second derivatives (d, d) in full, which are those of the products column by column."""
+    K = np.zeros((len(solver.flat.before),) * 2)
+    products = np.zeros_like(K)
+    for i, unit in enumerate(np.eye(len(K))):
+        times(solver.flat, now, solver._goals, terms, system, unit, products[i])
+    matrix(solver.flat, now, solver._goals, terms, system, K)
+    np.testing.assert_allclose(K, products, atol=1e-10 * np.abs(K).max())
+    return K
+
+
 def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     flat, goals = solver.flat, solver._goals
     q, step = away(solver)
@@ -81,12 +95,13 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     place(flat, now)
     close(flat, now)
     multiplier = np.random.default_rng(3).normal(size=len(now.value))
-    terms, slope, K = new_terms(flat), np.zeros(d), np.zeros((d, d))
+    terms, slope, system = new_terms(flat), np.zeros(d), new_system(flat)
     gather(flat, now, goals, terms)
     gradient(flat, now, terms, slope)
-    hessian(flat, now, goals, terms, K)
-    bent = K.copy()
-    closure_curvature(flat, now, multiplier, terms, bent)
+    stiffen(flat, terms)
+    K = both_matrices(solver, now, terms, system)
+    closure_curvature(flat, now, multiplier, system.U, system.bend)
+    bent = both_matrices(solver, now, terms, system)
 
     def at(*moves: tuple[int, float]) -> np.ndarray:
         step[:] = 0.0
@@ -105,3 +120,39 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
             mixed = (at((i, h), (j, h)) - at((i, h), (j, -h)) - at((i, -h), (j, h)) + at((i, -h), (j, -h))) / (4 * h * h)
             assert K[i, j] == pytest.approx(mixed[0], abs=1e-5 * max(1.0, np.abs(K).max())), (i, j)
             assert K[i, j] - bent[i, j] == pytest.approx(mixed[1], abs=1e-5), (i, j)
+
+
+@pytest.mark.parametrize("held", [0, 3])
+def test_newton_systems(solver: Solver, held: int) -> None:
+    """From the tips to the root and back, the solution is that of the reduced matrix, and so is the word on its definiteness."""
+    flat, goals, rng = solver.flat, solver._goals, np.random.default_rng(4)
+    q, _ = away(solver, 0.05)
+    now, terms, system, e = new_placement(flat, q), new_terms(flat), new_system(flat), new_elimination(flat)
+    place(flat, now)
+    close(flat, now)
+    d = len(flat.before)
+    e.free[rng.choice(d, held, replace=False)] = False
+    eliminate(flat, now, e)
+    leaders = np.flatnonzero(e.free & ~e.follows)
+    Z = np.zeros((d, len(leaders)))
+    for column, i in enumerate(leaders):
+        Z[i, column] = 1.0
+        step = Z[:, column].copy()
+        extend(flat, e, step)
+        Z[:, column] = step
+    definite = []
+    for state_weight in (0.01, 1.0, 1e2, 1e4):
+        goals.state_weight[0] = state_weight
+        gather(flat, now, goals, terms)
+        stiffen(flat, terms)
+        closure_curvature(flat, now, 0.01 * rng.normal(size=len(now.value)), system.U, system.bend)
+        reduced = Z.T @ both_matrices(solver, now, terms, system) @ Z
+        assert reduced == pytest.approx(reduced.T, abs=1e-9 * np.abs(reduced).max())
+        definite.append(bool(np.linalg.eigvalsh(reduced)[0] > 0))
+        assert factor(flat, now, goals, e, terms, system) == definite[-1]
+        if definite[-1]:
+            x = np.zeros(d)
+            x[leaders] = right = rng.normal(size=len(leaders))
+            solve(flat, now, goals, e, system, x)
+            np.testing.assert_allclose(x, Z @ np.linalg.solve(reduced, right), rtol=1e-6, atol=1e-9)
+    assert any(definite)

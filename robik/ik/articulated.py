@@ -1,0 +1,278 @@
+"""Newton's systems solved from the tips to the root and back, in time that grows with the bodies.
+
+To second order, what a subtree adds to the objective depends on what lies nearer to the root only through the motion of the body that it
+hangs on, a screw of six numbers. Eliminating the subtree's own freedoms leaves a stiffness of 6 × 6 on that body, as in the
+articulated-body algorithm (Featherstone), so a tree takes time in proportion to its bodies. Degrees of freedom that loops and couplings
+tie together form a cluster and are eliminated as one. The centre of mass ties everything to everything, but by three numbers: it
+comes in by a bordered system.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from robik.ik.dense import cholesky, copy_chosen, diagonalise, solve_factored
+from robik.ik.hessian import carry, com_derivatives, exerted, one_ball
+from robik.kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
+from robik.kinematics.kernels import along
+
+SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smaller ones
+
+
+@njit(cache=True)
+def _assemble(flat, now, terms, A, c):
+    """Fills H with the second derivatives of cluster c, and `root` with the stiffness of its bodies and of what hangs on them."""
+    H, root = A.H, A.root
+    for i in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
+        for j in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
+            H[i, j] = A.bend[c, i, j]
+    root[:] = 0.0
+    for at in range(flat.cluster_body_at[c + 1] - 1, flat.cluster_body_at[c] - 1, -1):
+        b = flat.cluster_body[at]
+        if flat.first[b] < flat.last[b]:
+            exerted(flat, now, terms, A, b)
+            for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+                i, to = j, flat.place_in[j]
+                while i >= 0 and flat.cluster_of_dof[i] == c:
+                    value = along(now, i, A.U[j])
+                    if i != j and one_ball(flat, i, j):
+                        value = 0.5 * (value + along(now, j, A.U[i]))
+                    H[flat.place_in[i], to] += value
+                    if i != j:
+                        H[to, flat.place_in[i]] += value
+                    i = flat.before[i]
+        beyond = A.P[flat.parent[b]] if flat.cluster_of[flat.parent[b]] == c else root
+        for i in range(6):
+            for j in range(6):
+                beyond[i, j] += A.P[b, i, j]
+
+
+@njit(cache=True)
+def _onto_leaders(flat, e, A, c):
+    """H and U of cluster c as functions of its leaders."""
+    for at in range(flat.cluster_group_at[c], flat.cluster_group_at[c + 1]):
+        g = flat.cluster_group[at]
+        reduce_group(flat, e, g, A.H, flat.place_in, flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c])
+        c0, rank, width = flat.group_column_at[g], e.rank[g], flat.group_column_at[g + 1] - flat.group_column_at[g]
+        for k in range(rank):
+            source = A.U[e.column[c0 + k]]
+            for j in range(rank, width):
+                target = A.U[e.column[c0 + j]]
+                for i in range(6):
+                    target[i] -= e.LU[g, k, j] * source[i]
+
+
+@njit(cache=True)
+def _choose(flat, e, A, c):
+    """Lists the free leaders of cluster c and returns how many there are."""
+    n = 0
+    for at in range(flat.cluster_dof_at[c], flat.cluster_dof_at[c + 1]):
+        i = flat.cluster_dof[at]
+        if e.free[i] and not e.follows[i]:
+            A.chosen[c, n] = at - flat.cluster_dof_at[c]
+            n += 1
+    A.chosen_count[c] = n
+    return n
+
+
+@njit(cache=True)
+def _factor_block(A, c, n):
+    """Factors H of the n free leaders of cluster c; returns how many of its eigenvalues are negative, -1 where one is zero."""
+    block = A.block[c]
+    copy_chosen(A.H, A.chosen[c], n, block)
+    A.exact[c] = cholesky(block, n)
+    if A.exact[c]:
+        return 0
+    copy_chosen(A.H, A.chosen[c], n, block)
+    diagonalise(block, A.vectors[c], n)
+    top, negative = 0.0, 0
+    for i in range(n):
+        top = max(top, abs(block[i, i]))
+    for i in range(n):
+        if not abs(block[i, i]) > SINGULAR * top:
+            return -1
+        if block[i, i] < 0.0:
+            negative += 1
+    return negative
+
+
+@njit(cache=True)
+def factor(flat, now, goals, e, terms, A):
+    """Factors the second derivatives over the free leaders; returns whether they are positive definite. Where they are not, the factors
+    mean nothing."""
+    for b in range(flat.parent.shape[0]):
+        for i in range(6):
+            for j in range(6):
+                A.P[b, i, j] = terms.stiffness[b, i, j]
+    negative = 0
+    for c in range(flat.cluster_on.shape[0] - 1, -1, -1):
+        _assemble(flat, now, terms, A, c)
+        _onto_leaders(flat, e, A, c)
+        n = _choose(flat, e, A, c)
+        found = _factor_block(A, c, n)
+        if found < 0:
+            return False
+        negative += found
+        _divide(flat, A, c, n)
+        P, start = A.P[flat.cluster_on[c]], flat.cluster_dof_at[c]
+        for i in range(6):
+            for k in range(6):
+                P[i, k] += A.root[i, k]
+        for a in range(n):
+            j = flat.cluster_dof[start + A.chosen[c, a]]
+            U, Y = A.U[j], A.Y[j]
+            for i in range(6):
+                for k in range(6):
+                    P[i, k] -= U[i] * Y[k]
+    return _border(flat, now, goals, e, terms, A) == negative
+
+
+@njit(cache=True)
+def _divide(flat, A, c, n):
+    """Y = block⁻¹ U over the free leaders of cluster c."""
+    start, block, chosen = flat.cluster_dof_at[c], A.block[c], A.chosen[c]
+    if not A.exact[c]:
+        for k in range(6):
+            for a in range(n):
+                A.z[a] = A.U[flat.cluster_dof[start + chosen[a]], k]
+            solve_factored(block, A.vectors[c], n, False, A.z, A.shares)
+            for a in range(n):
+                A.Y[flat.cluster_dof[start + chosen[a]], k] = A.z[a]
+        return
+    for a in range(n):
+        i = flat.cluster_dof[start + chosen[a]]
+        row = A.Y[i]
+        for k in range(6):
+            row[k] = A.U[i, k]
+        for b in range(a):
+            f, other = block[a, b], A.Y[flat.cluster_dof[start + chosen[b]]]
+            for k in range(6):
+                row[k] -= f * other[k]
+        f = 1.0 / block[a, a]
+        for k in range(6):
+            row[k] *= f
+    for a in range(n - 1, -1, -1):
+        row = A.Y[flat.cluster_dof[start + chosen[a]]]
+        for b in range(a + 1, n):
+            f, other = block[b, a], A.Y[flat.cluster_dof[start + chosen[b]]]
+            for k in range(6):
+                row[k] -= f * other[k]
+        f = 1.0 / block[a, a]
+        for k in range(6):
+            row[k] *= f
+
+
+@njit(cache=True)
+def _border(flat, now, goals, e, terms, A):
+    """Prepares what the centre of mass adds, rows and columns bordering the rest; returns how many negative eigenvalues it takes away."""
+    wc = goals.com_weight
+    if wc[0] == 0.0 and wc[1] == 0.0 and wc[2] == 0.0:
+        return 0
+    com_derivatives(flat, now, terms, A)
+    for k in range(3):
+        x = A.away[k]
+        for j in range(x.shape[0]):
+            x[j] = A.com[k, j] if wc[k] > 0.0 else 0.0
+        reduce_gradient(flat, e, x)
+        _solve_tree(flat, now, e, A, x)
+    for k in range(3):
+        for i in range(3):
+            A.border[k, i] = 0.0
+            for j in range(A.com.shape[1]):
+                A.border[k, i] += A.com[k, j] * A.away[i, j] if wc[k] > 0.0 else 0.0
+        A.border[k, k] += 1.0 / wc[k] if wc[k] > 0.0 else 1.0
+    return _negative_pivots(A.border)
+
+
+@njit(cache=True)
+def _negative_pivots(B):
+    """Replaces a symmetric 3 × 3 by its L D Lᵀ (D on the diagonal, L below); returns how many of D are negative, 4 where one is zero."""
+    negative = 0
+    for k in range(3):
+        if B[k, k] == 0.0:
+            return 4
+        if B[k, k] < 0.0:
+            negative += 1
+        for i in range(k + 1, 3):
+            f = B[i, k] / B[k, k]
+            for j in range(k + 1, 3):
+                B[i, j] -= f * B[k, j]
+            B[i, k] = f
+    return negative
+
+
+@njit(cache=True)
+def solve(flat, now, goals, e, A, x):
+    """In place: x (d,) from a gradient reduced to the leaders to the system's solution, followers included."""
+    _solve_tree(flat, now, e, A, x)
+    wc, B = goals.com_weight, A.border
+    if wc[0] == 0.0 and wc[1] == 0.0 and wc[2] == 0.0:
+        return
+    s0 = s1 = s2 = 0.0
+    for j in range(x.shape[0]):
+        s0 += A.com[0, j] * x[j]
+        s1 += A.com[1, j] * x[j]
+        s2 += A.com[2, j] * x[j]
+    s0, s1, s2 = s0 if wc[0] > 0.0 else 0.0, s1 if wc[1] > 0.0 else 0.0, s2 if wc[2] > 0.0 else 0.0
+    s1 -= B[1, 0] * s0
+    s2 -= B[2, 0] * s0 + B[2, 1] * s1
+    s0, s1, s2 = s0 / B[0, 0], s1 / B[1, 1], s2 / B[2, 2]
+    s1 -= B[2, 1] * s2
+    s0 -= B[1, 0] * s1 + B[2, 0] * s2
+    for j in range(x.shape[0]):
+        x[j] -= s0 * A.away[0, j] + s1 * A.away[1, j] + s2 * A.away[2, j]
+
+
+@njit(cache=True)
+def _solve_tree(flat, now, e, A, x):
+    """`solve` without the centre of mass."""
+    A.h[:] = 0.0
+    for c in range(flat.cluster_on.shape[0] - 1, -1, -1):
+        _gather_below(flat, now, e, A, c, x)
+    for c in range(flat.cluster_on.shape[0]):
+        start, xi = flat.cluster_dof_at[c], A.xi[flat.cluster_on[c]]
+        for at in range(start, flat.cluster_dof_at[c + 1]):
+            i = flat.cluster_dof[at]
+            if not e.follows[i] and not e.free[i]:
+                x[i] = 0.0
+        for a in range(A.chosen_count[c]):
+            i = flat.cluster_dof[start + A.chosen[c, a]]
+            for k in range(6):
+                x[i] -= A.Y[i, k] * xi[k]
+        for at in range(flat.cluster_group_at[c], flat.cluster_group_at[c + 1]):
+            extend_group(flat, e, flat.cluster_group[at], x)
+        for at in range(flat.cluster_body_at[c], flat.cluster_body_at[c + 1]):
+            carry(flat, now, A.xi, flat.cluster_body[at], x)
+
+
+@njit(cache=True)
+def _gather_below(flat, now, e, A, c, x):
+    """Turns x's entries of cluster c into block⁻¹ (x - what the subtrees say), and says what that makes of the body it hangs on."""
+    start, root, z, n = flat.cluster_dof_at[c], A.root[0], A.z, A.chosen_count[c]
+    root[:] = 0.0
+    for at in range(start, flat.cluster_dof_at[c + 1]):
+        A.shares[at - start] = x[flat.cluster_dof[at]]
+        x[flat.cluster_dof[at]] = 0.0
+    for at in range(flat.cluster_body_at[c + 1] - 1, flat.cluster_body_at[c] - 1, -1):
+        b = flat.cluster_body[at]
+        if flat.first[b] < flat.last[b]:
+            for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+                x[j] = along(now, j, A.h[b])
+        beyond = A.h[flat.parent[b]] if flat.cluster_of[flat.parent[b]] == c else root
+        for i in range(6):
+            beyond[i] += A.h[b, i]
+    for at in range(flat.cluster_group_at[c], flat.cluster_group_at[c + 1]):
+        reduce_group_gradient(flat, e, flat.cluster_group[at], x)
+    h = A.h[flat.cluster_on[c]]
+    for a in range(n):
+        i = flat.cluster_dof[start + A.chosen[c, a]]
+        z[a] = A.shares[A.chosen[c, a]] + x[i]
+    for a in range(n):
+        i = flat.cluster_dof[start + A.chosen[c, a]]
+        for k in range(6):
+            root[k] -= A.Y[i, k] * z[a]
+    for k in range(6):
+        h[k] += root[k]
+    solve_factored(A.block[c], A.vectors[c], n, A.exact[c], z, A.shares)
+    for a in range(n):
+        x[flat.cluster_dof[start + A.chosen[c, a]]] = z[a]

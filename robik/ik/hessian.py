@@ -1,0 +1,229 @@
+"""The second derivatives of the objective and of the loops: as a matrix, and as a product with a vector in time that grows with the bodies.
+
+With S the screws, P the bodies' stiffness summed over a subtree, and (τ, f) the torque and force that the subtree exerts,
+
+    ∂²f/∂yᵢ∂yⱼ = Sᵢ · (P Sⱼ + Cⱼ),   Cⱼ = ½ (ωⱼ × τ + vⱼ × f, ωⱼ × f)        for i an ancestor of j
+
+where C stems from exp(Sᵢ yᵢ) exp(Sⱼ yⱼ) = exp(Sᵢ yᵢ + Sⱼ yⱼ + ½ [Sᵢ, Sⱼ] yᵢ yⱼ + …); motions of one ball have no order and no such term.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from robik.kinematics.kernels import along
+from robik.kinematics.rotations import cross
+from robik.mechanism.topology import Flat
+from robik.structs import by_reference, referable
+
+
+@referable
+class System(NamedTuple):
+    """The factors of the system, and scratch.
+
+    Per cluster, with room for the largest: `bend`, what loops and couplings add to the second derivatives; `block`, its factor where
+    `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free leaders, by their place in the cluster. `U`, `Y`
+    (d, 6): of each degree of freedom what its motion makes the subtree exert, and block⁻¹ U of the free leaders. Per body `P`
+    (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `com` (3, d): derivatives of the centre of mass; `away` (3, d): the system's solutions for
+    them; `border` (3, 3). `H` and `z`, `shares`, `root` are scratch.
+    """
+
+    bend: np.ndarray
+    block: np.ndarray
+    vectors: np.ndarray
+    exact: np.ndarray
+    chosen: np.ndarray
+    chosen_count: np.ndarray
+    U: np.ndarray
+    Y: np.ndarray
+    P: np.ndarray
+    h: np.ndarray
+    xi: np.ndarray
+    com: np.ndarray
+    away: np.ndarray
+    border: np.ndarray
+    H: np.ndarray
+    z: np.ndarray
+    shares: np.ndarray
+    root: np.ndarray
+
+
+def new_system(flat: Flat) -> System:
+    """Room for the system of a mechanism."""
+    n, d, clusters = len(flat.parent), len(flat.before), len(flat.cluster_on)
+    most = int(np.diff(flat.cluster_dof_at).max(initial=0))
+    blocks = (clusters, most, most)
+    return by_reference(
+        System(
+            bend=np.zeros(blocks),
+            block=np.zeros(blocks),
+            vectors=np.zeros(blocks),
+            exact=np.zeros(clusters, np.bool_),
+            chosen=np.zeros((clusters, most), np.int64),
+            chosen_count=np.zeros(clusters, np.int64),
+            U=np.zeros((d, 6)),
+            Y=np.zeros((d, 6)),
+            P=np.zeros((n, 6, 6)),
+            h=np.zeros((n, 6)),
+            xi=np.zeros((n, 6)),
+            com=np.zeros((3, d)),
+            away=np.zeros((3, d)),
+            border=np.zeros((3, 3)),
+            H=np.zeros((most, most)),
+            z=np.zeros(most),
+            shares=np.zeros(most),
+            root=np.zeros((6, 6)),
+        )
+    )
+
+
+@njit(cache=True)
+def ordered(now, wrench, i, scale, out):
+    """out += scale · Cᵢ, with the wrench (τ, f) that the subtree beyond i exerts."""
+    w, v = now.omega[i], now.v[i]
+    s = 0.5 * scale
+    x, y, z = cross(w[0], w[1], w[2], wrench[0], wrench[1], wrench[2])
+    a, b, c = cross(v[0], v[1], v[2], wrench[3], wrench[4], wrench[5])
+    out[0] += s * (x + a)
+    out[1] += s * (y + b)
+    out[2] += s * (z + c)
+    x, y, z = cross(w[0], w[1], w[2], wrench[3], wrench[4], wrench[5])
+    out[3] += s * x
+    out[4] += s * y
+    out[5] += s * z
+
+
+@njit(cache=True)
+def one_ball(flat, i, j):
+    return flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]
+
+
+@njit(cache=True)
+def exerted(flat, now, terms, A, b):
+    """Fills U of the degrees of freedom of body b from its P, which has everything beyond it."""
+    P = A.P[b]
+    for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+        w, v, u = now.omega[j], now.v[j], A.U[j]
+        for k in range(6):
+            u[k] = P[k, 0] * w[0] + P[k, 1] * w[1] + P[k, 2] * w[2] + P[k, 3] * v[0] + P[k, 4] * v[1] + P[k, 5] * v[2]
+        ordered(now, terms.wrench[b], j, 1.0, u)
+
+
+@njit(cache=True)
+def matrix(flat, now, goals, terms, A, K):
+    """K (d, d): the second derivatives in full, for a robot so small that a matrix is quicker, or whose system is not definite."""
+    K[:] = 0.0
+    for b in range(flat.parent.shape[0]):
+        for i in range(6):
+            for j in range(6):
+                A.P[b, i, j] = terms.stiffness[b, i, j]
+    for b in range(flat.parent.shape[0] - 1, 0, -1):
+        p = flat.parent[b]
+        for i in range(6):
+            for j in range(6):
+                A.P[p, i, j] += A.P[b, i, j]
+        if flat.first[b] < flat.last[b]:
+            exerted(flat, now, terms, A, b)
+            for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+                i = j
+                while i >= 0:
+                    value = along(now, i, A.U[j])
+                    if i != j and one_ball(flat, i, j):
+                        value = 0.5 * (value + along(now, j, A.U[i]))
+                    K[i, j] = value
+                    K[j, i] = value
+                    i = flat.before[i]
+    for c in range(flat.cluster_on.shape[0]):
+        if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
+            start = flat.cluster_dof_at[c]
+            for at in range(start, flat.cluster_dof_at[c + 1]):
+                for to in range(start, flat.cluster_dof_at[c + 1]):
+                    K[flat.cluster_dof[at], flat.cluster_dof[to]] += A.bend[c, at - start, to - start]
+    wc = goals.com_weight
+    if wc[0] != 0.0 or wc[1] != 0.0 or wc[2] != 0.0:
+        com_derivatives(flat, now, terms, A)
+        for i in range(K.shape[0]):
+            x, y, z = wc[0] * A.com[0, i], wc[1] * A.com[1, i], wc[2] * A.com[2, i]
+            for j in range(K.shape[0]):
+                K[i, j] += x * A.com[0, j] + y * A.com[1, j] + z * A.com[2, j]
+
+
+@njit(cache=True)
+def com_derivatives(flat, now, terms, A):
+    """Fills `com`."""
+    for b in range(1, flat.parent.shape[0]):
+        m, h = terms.mass[b], terms.moment[b]
+        if flat.first[b] < flat.last[b]:
+            for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+                w, v = now.omega[j], now.v[j]
+                x, y, z = cross(w[0], w[1], w[2], h[0], h[1], h[2])
+                A.com[0, j], A.com[1, j], A.com[2, j] = x + m * v[0], y + m * v[1], z + m * v[2]
+
+
+@njit(cache=True)
+def carry(flat, now, xi, b, x):
+    """xi[b] (6,): the screw by which x (d,) moves body b, from its parent's."""
+    p, out = flat.parent[b], xi[b]
+    for k in range(6):
+        out[k] = xi[p, k]
+    if flat.first[b] < flat.last[b]:
+        for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+            for k in range(3):
+                out[k] += now.omega[j, k] * x[j]
+                out[3 + k] += now.v[j, k] * x[j]
+
+
+@njit(cache=True)
+def times(flat, now, goals, terms, A, x, out):
+    """out (d,) = the second derivatives times x (d,)."""
+    wc, n = goals.com_weight, flat.parent.shape[0]
+    u0 = u1 = u2 = 0.0
+    for b in range(1, n):
+        carry(flat, now, A.xi, b, x)
+        xi, c, m = A.xi[b], now.c[b], flat.mass[b]
+        a0, a1, a2 = cross(xi[0], xi[1], xi[2], c[0], c[1], c[2])
+        u0, u1, u2 = u0 + m * (a0 + xi[3]), u1 + m * (a1 + xi[4]), u2 + m * (a2 + xi[5])
+    u0, u1, u2 = wc[0] * u0, wc[1] * u1, wc[2] * u2
+    A.h[:] = 0.0
+    for b in range(n - 1, 0, -1):
+        h, xi, P, c, m = A.h[b], A.xi[b], terms.stiffness[b], now.c[b], flat.mass[b]
+        for i in range(6):
+            for k in range(6):
+                h[i] += P[i, k] * xi[k]
+        a0, a1, a2 = cross(c[0], c[1], c[2], m * u0, m * u1, m * u2)
+        h[0], h[1], h[2], h[3], h[4], h[5] = h[0] + a0, h[1] + a1, h[2] + a2, h[3] + m * u0, h[4] + m * u1, h[5] + m * u2
+        if flat.first[b] < flat.last[b]:
+            _through_joint(flat, now, terms, A, b, x, out)
+        for i in range(6):
+            A.h[flat.parent[b], i] += h[i]
+    for c in range(flat.cluster_on.shape[0]):
+        start = flat.cluster_dof_at[c]
+        if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
+            for at in range(start, flat.cluster_dof_at[c + 1]):
+                for to in range(start, flat.cluster_dof_at[c + 1]):
+                    out[flat.cluster_dof[at]] += A.bend[c, at - start, to - start] * x[flat.cluster_dof[to]]
+
+
+@njit(cache=True)
+def _through_joint(flat, now, terms, A, b, x, out):
+    """Products of body b's degrees of freedom, from the tip of its chain of motions to the parent; h[b] gets their Cⱼ xⱼ."""
+    h, inner = A.h[b], A.root[0]
+    for j in range(flat.tip[b], flat.at_v[flat.first[b]] - 1, -1):
+        out[j] = along(now, j, h)
+        for i in range(j + 1, flat.tip[b] + 1):  # they are in h already, but a ball's motions have no order
+            if one_ball(flat, i, j):
+                inner[:] = 0.0
+                ordered(now, terms.wrench[b], i, x[i], inner)
+                out[j] -= along(now, j, inner)
+        inner[:] = 0.0
+        ordered(now, terms.wrench[b], j, 1.0, inner)
+        for k in range(6):
+            out[j] += inner[k] * A.xi[flat.parent[b], k]
+        for i in range(flat.at_v[flat.first[b]], j):
+            if not one_ball(flat, i, j):
+                out[j] += along(now, i, inner) * x[i]
+        for k in range(6):
+            h[k] += inner[k] * x[j]

@@ -1,0 +1,59 @@
+"""Which degrees of freedom have to be solved for together: those that loops and couplings tie, and those of one joint."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+
+def path_to_root(tip: int, before: np.ndarray) -> list[int]:
+    """Degrees of freedom from `tip` to the root."""
+    path = []
+    while tip >= 0:
+        path.append(tip)
+        tip = int(before[tip])
+    return path
+
+
+def find_clusters(bodies: dict[str, np.ndarray], gears: dict[str, np.ndarray], groups: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of `Flat` that describe clusters, from those of its bodies, couplings and groups.
+
+    A cluster is connected in the tree: where a coupling ties degrees of freedom far apart, those between them belong to it too.
+    """
+    first, last, tip, at_v, before, parent = (bodies[name] for name in ("first", "last", "tip", "at_v", "before", "parent"))
+    d, n = len(before), len(parent)
+    own = [list(range(at_v[first[b]], tip[b] + 1)) if first[b] < last[b] else [] for b in range(n)]
+    members = np.split(groups["group_columns"], groups["group_column_at"][1:-1])
+    between = [
+        sorted(set(path_to_root(f, before)) ^ set(path_to_root(g, before)) | {f, g})
+        for f, g in zip(gears["gear_follower"].tolist(), gears["gear_leader"].tolist(), strict=True)
+    ]
+    tied = [(k[0], i) for k in [*own, *(m.tolist() for m in members), *between] for i in k[1:]]
+    rows, columns = zip(*tied, strict=True) if tied else ((), ())
+    graph = coo_array((np.ones(len(tied)), (rows, columns)), shape=(d, d))
+    label = connected_components(graph, directed=False)[1] if d else np.zeros(0, int)
+    of = np.full(n, -1)
+    for b in range(1, n):
+        of[b] = label[own[b][0]] if own[b] else of[parent[b]]
+    order = list(dict.fromkeys(of[of >= 0].tolist()))  # by the first body: parents before children
+    number = {old: new for new, old in enumerate(order)}
+    of = np.array([number.get(old, -1) for old in of.tolist()])
+    of_dof = np.array([number[old] for old in label.tolist()], dtype=np.int64)
+    cluster_bodies = [np.flatnonzero(of == c) for c in range(len(order))]
+    cluster_dofs = [np.flatnonzero(of_dof == c) for c in range(len(order))]
+    cluster_groups = [[g for g, m in enumerate(members) if len(m) and of_dof[m[0]] == c] for c in range(len(order))]
+    place = np.zeros(d, np.int64)
+    for dofs in cluster_dofs:
+        place[dofs] = np.arange(len(dofs))
+    on = [next(int(parent[b]) for b in found if of[parent[b]] != c) for c, found in enumerate(cluster_bodies)]
+    return {
+        "cluster_on": np.array(on, dtype=np.int64), "cluster_of": of.astype(np.int64), "cluster_of_dof": of_dof, "place_in": place,
+        **_listed("cluster_body", cluster_bodies), **_listed("cluster_dof", cluster_dofs), **_listed("cluster_group", cluster_groups),
+    }  # fmt: skip
+
+
+def _listed(name: str, lists: list) -> dict[str, np.ndarray]:
+    """One array of all entries, and where each list starts."""
+    entries = np.concatenate([np.zeros(0, np.int64), *lists]).astype(np.int64)
+    return {name: entries, f"{name}_at": np.cumsum([0, *map(len, lists)]).astype(np.int64)}
