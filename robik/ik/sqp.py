@@ -25,7 +25,7 @@ from robik.kinematics.elimination import (
     multipliers,
     new_elimination,
     reduce_gradient,
-    reduce_group,
+    reduce_matrix,
     refactor,
 )
 from robik.kinematics.kernels import Placement, close, copy_placement, move, new_placement, place
@@ -59,10 +59,9 @@ class Work(NamedTuple):
     right: np.ndarray
     multiplier: np.ndarray
     leaders: np.ndarray
-    count: np.ndarray
+    leading: np.ndarray
     reduced: np.ndarray
     K: np.ndarray
-    rows: np.ndarray
     slope: np.ndarray
     vectors: np.ndarray
     shares: np.ndarray
@@ -86,10 +85,9 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
             right=np.zeros(rows),
             multiplier=np.zeros(rows),
             leaders=np.zeros(d, np.int64),
-            count=np.zeros(1, np.int64),
+            leading=np.zeros(1, np.int64),
             reduced=np.zeros(d),
             K=np.zeros((d, d)),
-            rows=np.arange(d),
             slope=np.zeros(d),
             vectors=np.zeros((d, d)),
             shares=np.zeros(d),
@@ -167,15 +165,14 @@ def _factor(flat, now, goals, work, anew):
         if work.e.free[i] and not work.e.follows[i]:
             work.leaders[n] = i
             n += 1
-    work.count[0] = n
+    work.leading[0] = n
     if d > SMALL:
         if factor(flat, now, goals, work.e, work.terms, work.system):
             return ARTICULATED
         anew = d > 0
     if anew:
         matrix(flat, now, goals, work.terms, work.system, work.K)
-        for g in range(work.e.rank.shape[0]):
-            reduce_group(flat, work.e, g, work.K, work.rows, d)
+        reduce_matrix(flat, work.e, work.K)
     copy_chosen(work.K, work.leaders, n, work.H)
     if cholesky(work.H, n):
         return DENSE
@@ -191,7 +188,7 @@ def _solve(flat, now, goals, work, kind, x):
     if kind == ARTICULATED:
         solve(flat, now, goals, work.e, work.system, x)
         return
-    n = work.count[0]
+    n = work.leading[0]
     for a in range(n):
         work.reduced[a] = x[work.leaders[a]]
     solve_factored(work.H, work.vectors, n, kind == DENSE, work.reduced, work.shares)
@@ -289,7 +286,7 @@ def _correct(flat, now, goals, work, kind):
     """Moves the trial by a Newton step with its own gradient and the factors of the last system, at `now`; False where that says
     nothing."""
     e, trial, way = work.e, work.trial, work.correction
-    for a in range(work.count[0]):
+    for a in range(work.leading[0]):
         if e.follows[work.leaders[a]] or not e.free[work.leaders[a]]:
             return False
     if not refactor(flat, trial, e):

@@ -23,7 +23,7 @@ class Elimination(NamedTuple):
 
     Per group g: `LU[g]`, its rows × columns in pivoted order, with room for the largest group, and `other[g]`, scratch of that size;
     `row` and `column`: that order, at the group's starts; `rank` (groups,). `free` (d,): one that is not free always leads; `follows`
-    (d,): whether it does. `right` (most rows,) is scratch.
+    (d,): whether it does. `right` (most rows,) is scratch; `every` (d,) counts the degrees of freedom.
     """
 
     LU: np.ndarray
@@ -34,6 +34,7 @@ class Elimination(NamedTuple):
     free: np.ndarray
     follows: np.ndarray
     right: np.ndarray
+    every: np.ndarray
 
 
 RANK_TOLERANCE = 1e-8  # of the largest entry, at least of the robot's size
@@ -54,6 +55,7 @@ def new_elimination(flat: Flat) -> Elimination:
             free=np.ones(d, np.bool_),
             follows=np.zeros(d, np.bool_),
             right=np.zeros(max(most[1:]) + 1),
+            every=np.arange(d),
         )
     )
 
@@ -242,9 +244,15 @@ def multipliers(flat, e, gradient, out):
 
 
 @njit(cache=True)
+def reduce_matrix(flat, e, K):
+    """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between leaders are the reduced matrix."""
+    for g in range(e.rank.shape[0]):
+        reduce_group(flat, e, g, K, e.every, K.shape[0])
+
+
+@njit(cache=True)
 def reduce_group(flat, e, g, K, place, d):
-    """In place Zᵀ K Z of a symmetric K[:d, :d] for one group, degree of freedom i in row `place[i]`: afterwards the entries between
-    leaders are the reduced matrix."""
+    """`reduce_matrix` of K[:d, :d] for one group, degree of freedom i in row `place[i]`."""
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):

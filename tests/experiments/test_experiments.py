@@ -19,7 +19,7 @@ from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism import Mechanism
-from robik.retarget.clip import TargetClip
+from robik.retarget.clip import TargetClip, Track
 from robik.retarget.motion import Motion, Report
 from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
@@ -242,9 +242,9 @@ def test_large_robots_follow_as_small_ones_do(robot: Mechanism, loops: int) -> N
     assert inspect(robot).loops == loops
     bound = 0.5 * np.abs(motion.report.velocity).max()
     joints = tuple(replace(j, limits=((-0.1, 0.1),), velocity_limit=bound) for j in robot.joints)
-    held = retarget(robot.with_changes(joints=joints), clip, replace(chosen, enforce_velocity=True))
+    beginning = TargetClip(clip.times[:24], {name: Track(track.position[:24]) for name, track in clip.tracks.items()})
+    held = retarget(robot.with_changes(joints=joints), beginning, replace(chosen, enforce_velocity=True))
     assert held.report is not None
     assert held.report.residual.max() < 1e-10
     assert np.abs(held.values).max() <= 0.1 + 1e-9
-    assert np.abs(held.report.velocity).max() <= bound * (1 + 1e-9)
-    assert np.nanmax(held.report.position_error) > np.nanmax(motion.report.position_error)
+    assert 0.99 * bound < np.abs(held.report.velocity).max() <= bound * (1 + 1e-9)
