@@ -2,9 +2,9 @@
 
 import bpy
 
-from . import bake, character, contacts, result, robot, servos
+from . import bake, character, contacts, overlays, result, robot, servos
 
-MODULES = (robot, character, contacts, bake, result, servos)
+MODULES = (robot, character, contacts, bake, result, overlays, servos)
 
 
 def register() -> None:
@@ -12,10 +12,12 @@ def register() -> None:
     for module in MODULES:
         for cls in module.CLASSES:
             bpy.utils.register_class(cls)
+    overlays.register()
 
 
 def unregister() -> None:
     """In reverse."""
+    overlays.unregister()
     for module in reversed(MODULES):
         for cls in reversed(module.CLASSES):
             bpy.utils.unregister_class(cls)

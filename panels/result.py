@@ -9,7 +9,7 @@ from ..scene.parts import parts
 from ..scene.result import status
 from .tab import TabPanel, line, robot_or_hint
 
-MOST = 8  # rows of frames that fall short
+MOST = 6  # rows of frames that fall short
 MISSED = 1e-3  # a target that is off by more is missed [m]
 CLOSED = 1e-9  # loops open by less count as closed [m]
 TIGHT = 0.9  # share of a motor's speed or range from which it is shown as hard at work
@@ -37,8 +37,8 @@ class ROBIK_PT_result(TabPanel):
             line(layout, f"Balance pulls {torn} elsewhere: set its weights for Position X and Y to 0 in Character > Advanced", "INFO")
         _draw_short(layout, result)
         _draw_targets(layout, result)
-        _draw_motors(layout, "Speed", "speed", result, _speed)
-        _draw_motors(layout, "Reach", "reach", result, _reach)
+        _draw_motors(layout, "Speed [rad/s]", "speed", result, _speed)
+        _draw_motors(layout, "Room to the limit", "reach", result, _reach)
         closed = "closed" if result.residual <= CLOSED else f"open by {1e3 * result.residual:.3f} mm at worst"
         line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
         row = layout.row(align=True)
@@ -54,8 +54,9 @@ def _draw_short(layout: UILayout, result: PropertyGroup) -> None:
     for row in result.short[:MOST]:
         where = f"{row.first}" if row.first == row.last else f"{row.first} – {row.last}"
         split = column.split(factor=BUTTON, align=True)
-        split.alert = True
-        split.label(text=f"{where}: {row.name.partition(';')[0]}")
+        text = split.row()
+        text.alert = True
+        text.label(text=f"{where}: {row.name.partition(';')[0]}")
         _jump(split, row.frame, why=row.name)
     if len(result.short) > MOST:
         column.label(text=f"and {len(result.short) - MOST} more, marked in the timeline")
@@ -64,14 +65,10 @@ def _draw_short(layout: UILayout, result: PropertyGroup) -> None:
 def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
     """Mean and worst distance of each target, and of the centre of mass."""
     header, body = layout.panel("robik_targets")
-    header.label(text="Targets")
+    header.label(text="Targets: mean, worst [mm]")
     if body is None:
         return
     column = body.column(align=True)
-    names = column.split(factor=NAME, align=True)
-    names.label(text="")
-    titles = names.split(factor=0.59, align=True)
-    titles.label(text="mean, worst [mm]")
     for row in result.targets:
         angle = f", {degrees(row.orientation_error):.1f}°"
         _draw_target(column, row.name, row.position_mean, row.position_error, angle, row.frame)
@@ -83,8 +80,8 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
 
 def _draw_target(column: UILayout, name: str, mean: float, worst: float, more: str, frame: int) -> None:
     row = column.split(factor=BUTTON, align=True)
-    row.alert = worst > MISSED
     names = row.split(factor=NAME / BUTTON, align=True)
+    names.alert = worst > MISSED
     names.label(text=name)
     names.label(text=f"{1e3 * mean:.2f}, {1e3 * worst:.2f}{more}")
     _jump(row, frame, why=f"{name} is {1e3 * worst:.2f} mm{more} off")
@@ -92,8 +89,8 @@ def _draw_target(column: UILayout, name: str, mean: float, worst: float, more: s
 
 def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
     row = column.split(factor=BUTTON, align=True)
-    row.alert = result.margin < 0
     names = row.split(factor=NAME / BUTTON, align=True)
+    names.alert = result.margin < 0
     names.label(text="balance")
     names.label(text=f"{1e3 * result.margin:.0f} mm inside" if result.margin >= 0 else f"{-1e3 * result.margin:.0f} mm outside")
     _jump(row, result.margin_frame, why="The centre of mass is nearest to the edge of the support")
@@ -101,17 +98,17 @@ def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
 
 def _speed(row: PropertyGroup) -> tuple[float, str, int] | None:
     """A motor's peak speed against its limit: the bar, its text, the frame."""
-    unit = f"{row.unit}/s"
+    unit = "" if row.unit == "rad" else f" {row.unit}/s"  # the title says rad/s
     if row.velocity_limit <= 0:
-        return 0.0, f"{row.peak_velocity:.2f} {unit}", row.frame
-    return row.peak_velocity / row.velocity_limit, f"{row.peak_velocity:.2f} of {row.velocity_limit:.1f} {unit}", row.frame
+        return 0.0, f"{row.peak_velocity:.2f}{unit}", row.frame
+    return row.peak_velocity / row.velocity_limit, f"{row.peak_velocity:.2f} of {row.velocity_limit:.1f}{unit}", row.frame
 
 
 def _reach(row: PropertyGroup) -> tuple[float, str, int] | None:
     """How far a motor goes through its range, likewise; None where it has no limits."""
     if not row.has_limits:
         return None
-    return row.used, f"{degrees(row.room):.1f}° left" if row.unit == "rad" else f"{1e3 * row.room:.1f} mm left", row.room_frame
+    return row.used, f"{degrees(row.room):.1f}°" if row.unit == "rad" else f"{1e3 * row.room:.1f} mm", row.room_frame
 
 
 def _draw_motors(
@@ -129,8 +126,8 @@ def _draw_motors(
     column = body.column(align=True)
     for (share, text, frame), name in rows:
         row = column.split(factor=BUTTON, align=True)
-        row.alert = share > 1.0 + 1e-6
         names = row.split(factor=NAME / BUTTON, align=True)
+        names.alert = share > 1.0 + 1e-6
         names.label(text=name)
         names.progress(factor=min(share, 1.0), text=text)
         _jump(row, frame, name, f"{name}: {text}", tight=share > TIGHT)

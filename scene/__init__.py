@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import live, migration, properties
+from . import live, migration, overlay, properties
 
 
 def register() -> None:
@@ -12,10 +12,12 @@ def register() -> None:
     properties.register()
     live.register()
     migration.register()
+    overlay.register()
 
 
 def unregister() -> None:
     """In reverse."""
+    overlay.unregister()
     migration.unregister()
     live.unregister()
     properties.unregister()

@@ -1,7 +1,7 @@
-"""What an animator sees: the result of a bake, kept on the robot's root, and the markers that it set, kept on the scene."""
+"""What an animator sees: the result of a bake, kept on the robot's root, and which overlays the 3D views show, kept on the scene."""
 
-from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
-from bpy.types import Action, PropertyGroup
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.types import Action, Context, PropertyGroup
 
 
 class RobikTargetResult(PropertyGroup):
@@ -88,4 +88,46 @@ class RobikMarker(PropertyGroup):
     robot: StringProperty(name="Robot", description="The name of the robot that it is for")
 
 
-CLASSES = (RobikTargetResult, RobikActuatorResult, RobikShort, RobikResult, RobikBakePart, RobikKeptBake, RobikMarker)
+def _switched(_group: PropertyGroup, _context: Context) -> None:
+    from . import overlay
+
+    overlay.refresh()
+
+
+class RobikOverlays(PropertyGroup):
+    """What the 3D views show of all robots of a scene."""
+
+    com: BoolProperty(
+        name="Centre of Mass",
+        description="Show each robot's centre of mass, and where on the ground it stands over",
+        update=_switched,
+    )
+    com_target: BoolProperty(name="Mass Target", description="Show where the bake wanted the centre of mass to be", update=_switched)
+    support: BoolProperty(
+        name="Support",
+        description="Show what each robot stands on: with its centre of mass over this area it does not tip over",
+        update=_switched,
+    )
+    errors: BoolProperty(
+        name="Misses",
+        description="Show a line from each frame of a robot to where its target wants it, as far as it is off",
+        update=_switched,
+    )
+    joints: BoolProperty(name="Joints", description="Show each joint's axes, how far it may go, and where it is now", update=_switched)
+    motors: EnumProperty(
+        name="Motors",
+        description="Mark each motor by a ring that fills and changes its colour",
+        items=(
+            ("NONE", "None", "No marks"),
+            ("SPEED", "Speed", "How much of its speed a motor needs now: red where the motion is faster than the motor"),
+            ("LIMIT", "Reach", "How near a motor is to the end of its range: red at the end"),
+            ("SINGULAR", "Singular", "How near a motor is to a pose in which it cannot move what it should, as with a straight knee"),
+        ),
+        update=_switched,
+    )
+    graph: BoolProperty(
+        name="Speed Graph", description="Show the speeds of the chosen robot's motors against their limits, over the bake", update=_switched
+    )
+
+
+CLASSES = (RobikTargetResult, RobikActuatorResult, RobikShort, RobikResult, RobikBakePart, RobikKeptBake, RobikMarker, RobikOverlays)

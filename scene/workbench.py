@@ -13,7 +13,7 @@ from bpy.props import (
 from bpy.types import Context, Object, PropertyGroup
 
 from .servo_settings import RobikPlaying
-from .sight import RobikMarker
+from .sight import RobikMarker, RobikOverlays
 
 ONES = (1.0, 1.0, 1.0)
 
@@ -207,6 +207,7 @@ def _is_robot(_group: PropertyGroup, candidate: Object) -> bool:
 class RobikScene(PropertyGroup):
     robot: PointerProperty(name="Robot", description="The robot that the panels work on", type=Object, poll=_is_robot)
     servos: StringProperty(name="Servos", description="The file that says which servo drives which motor", subtype="FILE_PATH")
+    overlays: PointerProperty(type=RobikOverlays)
     markers: CollectionProperty(type=RobikMarker)
     port: StringProperty(name="Port", description="The serial port of the servos, or sim for simulated ones", default="sim")
     playing: PointerProperty(type=RobikPlaying)

@@ -31,7 +31,12 @@ def joint_values(
     found = [topology.dofs.get(name) for name in joint.coordinate_names]
     if found and all(found):
         return np.stack([sign * q[:, topology.flat.dof_q[dof]] for dof, sign in found], axis=1)  # type: ignore[misc]
-    offset, turn = _relative(topology, joint, com, quaternion)
+    return values_between(joint, *_relative(topology, joint, com, quaternion), last)
+
+
+def values_between(joint: Joint, offset: np.ndarray, turn: np.ndarray, last: np.ndarray | None = None) -> np.ndarray:
+    """Values (T, motions) [rad or m] of a joint from the offset (T, 3) [m] and rotation (T, 3, 3) of its child side, seen from its
+    parent side; `last` as for `joint_values`."""
     slides = [offset[:, k : k + 1] for k, name in enumerate(SLIDES) if name in joint.motions]
     start = np.array(joint.rest if last is None else last)
     return np.concatenate([*slides, _turns(joint, turn, start[[m in TURNS for m in joint.motions]])], axis=1)

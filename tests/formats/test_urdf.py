@@ -302,7 +302,7 @@ def test_a_zero_outside_the_limits_rests_at_the_nearest(tmp_path: Path) -> None:
 
 
 def test_visuals_take_their_materials(tmp_path: Path) -> None:
-    red, shape = '<material name="red"><color rgba="1 0 0 0.5"/></material>', '<geometry><{}/></geometry>'
+    red, shape = '<material name="red"><color rgba="1 0 0 0.5"/></material>', "<geometry><{}/></geometry>"
     visuals = "".join(
         f'<visual><origin xyz="1 2 3"/>{shape.format(each)}<material name="red"/></visual>'
         for each in ('box size="1 2 3"', 'cylinder radius="1" length="2"', 'sphere radius="1"', 'capsule radius="1" length="2"')
