@@ -1,10 +1,11 @@
 """Baking: with progress and ESC in a window, straight through elsewhere."""
 
 from collections.abc import Generator
+from pathlib import Path
 from time import perf_counter
 
 import bpy
-from bpy.props import IntProperty, StringProperty
+from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Object
 from bpy_extras.io_utils import ExportHelper
 
@@ -17,6 +18,7 @@ from ..scene.curves import baked_frames, read_motion
 from ..scene.markers import mark_short
 from ..scene.parts import changeable_robot, chosen_robot
 from ..scene.read_robot import read_robot
+from ..scene.report import write_report
 from ..scene.result import status
 from ..scene.steps import Progress, finish
 from .reporting import Reporting
@@ -160,6 +162,25 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         return {"FINISHED"}
 
 
+class ROBIK_OT_report(Reporting, ExportHelper):
+    """Write the result as an HTML page with plots of speeds, errors, balance and contacts, and show it in the web browser"""
+
+    bl_idname = "robik.report"
+    bl_label = "Report"
+    bl_options = {"REGISTER"}
+    filename_ext = ".html"
+    filter_glob: StringProperty(default="*.html", options={"HIDDEN"})
+    show: BoolProperty(name="Show", description="Open the page in the web browser", default=True)
+
+    def run(self, context: Context) -> set[str]:
+        """Writes the page."""
+        path = Path(bpy.path.abspath(self.filepath))
+        write_report(chosen_robot(context.scene), context.scene, path)
+        if self.show and not bpy.app.background:
+            bpy.ops.wm.url_open(url=path.as_uri())
+        return {"FINISHED"}
+
+
 class ROBIK_OT_go_to_frame(Reporting):
     """Go to this frame"""
 
@@ -183,4 +204,4 @@ class ROBIK_OT_go_to_frame(Reporting):
         return {"FINISHED"}
 
 
-CLASSES = (ROBIK_OT_bake, ROBIK_OT_use_bake, ROBIK_OT_remove_bake, ROBIK_OT_export_motion, ROBIK_OT_go_to_frame)
+CLASSES = (ROBIK_OT_bake, ROBIK_OT_use_bake, ROBIK_OT_remove_bake, ROBIK_OT_export_motion, ROBIK_OT_report, ROBIK_OT_go_to_frame)

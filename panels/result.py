@@ -42,6 +42,9 @@ class ROBIK_PT_result(TabPanel):
         closed = "closed" if result.residual <= CLOSED else f"open by {1e3 * result.residual:.3f} mm at worst"
         line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
         row = layout.row(align=True)
+        row.prop(context.scene.robik.overlays, "graph", toggle=True, icon="FCURVE")
+        row.operator("robik.report", text="Report…")
+        row = layout.row(align=True)
         row.operator("robik.rebuild_bodies")
         row.operator("robik.reduce_keys")
         row = layout.row(align=True)

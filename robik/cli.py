@@ -47,7 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="robik", description="Retargets animation onto robots, kinematic loops included.")
     parser.add_argument("--version", action="version", version=f"robik {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_inspect, _add_convert, _add_solve, _add_fk, _add_play, _add_servos, _add_simulate, _add_export, _add_bench):
+    robots, servos = (_add_inspect, _add_convert, _add_solve, _add_report, _add_fk), (_add_play, _add_servos, _add_simulate, _add_export)
+    for add in (*robots, *servos, _add_bench):
         add(commands)
     return parser
 
@@ -83,6 +84,18 @@ def _add_solve(commands: argparse._SubParsersAction) -> None:
     command.add_argument("-o", "--output", metavar="MOTION.csv", required=True, help="the motion: time and a column per actuator")
     command.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
     command.add_argument("--states", metavar="STATES.npz", help="the bodies' poses as well")
+
+
+def _add_report(commands: argparse._SubParsersAction) -> None:
+    command = _command(commands, "report", _report, "one HTML page of plots: speeds and ranges against limits, errors, balance, contacts")
+    command.add_argument("motion", metavar="MOTION.csv")
+    command.add_argument("--robot", metavar="ROBOT", help="whose motion it is, for limits and balance: a file, or a name such as walker")
+    command.add_argument("--clip", metavar="CLIP.npz", help="what was followed, for errors and contacts")
+    command.add_argument("--settings", metavar="SETTINGS.json", help="with which weights")
+    command.add_argument(
+        "--states", metavar="STATES.npz", help="the bodies' poses, which a floating robot needs: solve --states writes them"
+    )
+    command.add_argument("-o", "--output", metavar="REPORT.html", help="default: beside the motion")
 
 
 def _add_fk(commands: argparse._SubParsersAction) -> None:
@@ -223,6 +236,36 @@ def _solve(options: argparse.Namespace) -> None:
         f"off by at most {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m; "
         f"{len(found['frames_short'])} frames fall short, {len(found['frames_too_fast'])} are too fast for a motor"
     )
+
+
+def _report(options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from robik.ik.objectives import Settings, load_settings
+    from robik.retarget.clip import load_clip
+    from robik.retarget.motion import load_motion, load_states
+    from robik.retarget.report_page import save_page, with_states
+
+    motion = load_motion(options.motion)
+    for name in ("clip", "states"):
+        if getattr(options, name) and not options.robot:
+            raise RobikError(f"--{name} says nothing without its robot; give --robot too")
+    options.base = "auto"
+    mechanism = _load(options) if options.robot else None
+    clip = load_clip(options.clip) if options.clip else None
+    settings = load_settings(options.settings) if options.settings else Settings()
+    if mechanism is not None:
+        if clip is not None:
+            with _naming(options.clip):
+                clip.check(mechanism)
+        if options.states:
+            motion = load_states(options.states, motion, tuple(body.name for body in mechanism.bodies))
+        if options.states or mechanism.is_grounded:
+            with _naming(options.motion):
+                motion = with_states(mechanism, motion)
+    output = options.output or str(Path(options.motion).with_suffix(".html"))
+    save_page(output, motion, mechanism, clip, settings)
+    print(f"{output}: {len(motion.times)} samples of {len(motion.actuators)} motors")
 
 
 def _fk(options: argparse.Namespace) -> None:

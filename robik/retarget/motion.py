@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
+import zipfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -140,6 +141,26 @@ def save_states(motion: Motion, path: str | Path) -> None:
         raise ClipError("this motion has no states; only a solved one, or one put through forward kinematics, has")
     states = {"times": motion.times, "bodies": np.array(motion.bodies), "position": motion.position, "quaternion": motion.quaternion}
     write_whole(path, lambda file: np.savez_compressed(file, **states))
+
+
+def load_states(path: str | Path, motion: Motion, bodies: tuple[str, ...]) -> Motion:
+    """The motion with the poses of its bodies, from what `save_states` writes.
+
+    Raises:
+        ClipError: names the file and what is wrong: no states, of other bodies, or of other times.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            times, names, position, quaternion = (file[key] for key in ("times", "bodies", "position", "quaternion"))
+    except FileNotFoundError:
+        raise ClipError(f"{path}: there is no such file") from None
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ClipError(f"{path} holds no states (.npz): {error}") from None
+    if tuple(names.tolist()) != bodies:
+        raise ClipError(f"{path}: these are states of other bodies than the robot's: {', '.join(names.tolist()[:4])}, …")
+    if times.shape != motion.times.shape or np.abs(times - motion.times).max() > 1e-6:
+        raise ClipError(f"{path}: its {len(times)} samples are not at the motion's {len(motion.times)} times")
+    return replace(motion, bodies=bodies, position=position, quaternion=quaternion)
 
 
 def report_summary(motion: Motion) -> dict:

@@ -134,3 +134,28 @@ def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
     assert kept.settings.weights("pelvis").position == (0.0, 0.0, 1.0)
     assert kept.settings.com_weight == (1.0, 1.0, 0.0)
     assert [kept.sample(f) for f in (0.0, 1.0, 1.2, 1.3, 24.0, 25.0)] == [None, 0, 0, 1, 46, None]
+
+
+def test_report_page_shows_the_curves_as_they_are(tmp_path: object) -> None:
+    root = scenes.squats()
+    motion = bake(root)
+    path = tmp_path / "report.html"
+    assert bpy.ops.robik.report(filepath=str(path)) == {"FINISHED"}
+    html = path.read_text(encoding="utf-8")
+    assert "at frame" in html
+    assert "Not known here" not in html
+    for name, peak in motion.peak_velocity().items():
+        assert f"<td>{name}</td><td>{peak:.2f} of " in html
+    before = html.count('class="bad"')
+    curve = installed.module("scene.actions").curves_of(root)['["knee_l"]', 0]
+    curve.keyframe_points[5].co.y += 2.0  # quicker than any motor
+    curve.update()
+    assert bpy.ops.robik.report(filepath=str(path)) == {"FINISHED"}
+    assert path.read_text(encoding="utf-8").count('class="bad"') > before
+
+
+def test_report_of_a_robot_without_a_bake_says_what_to_do(tmp_path: object) -> None:
+    scenes.import_robot("boxer")
+    with pytest.raises(RuntimeError, match="bake first"):
+        bpy.ops.robik.report(filepath=str(tmp_path / "report.html"))
+    assert not (tmp_path / "report.html").exists()
