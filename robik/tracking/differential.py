@@ -1,6 +1,6 @@
 """Differential inverse kinematics: each step is a small quadratic program over the robot's next velocity (Caron).
 
-    minimise over dy   Σ tasks ½ Σ w (J dy - K e)²  +  ½ (λ + Σ μ Σ w (K e)²) |dy|²
+    minimise over dy   Σ tasks ½ Σ w (J dy - K e)²  +  ½ (λ + Σ μ w (e² + ℓ |e′|)) |dy|²
     subject to         loops stay closed, and every coordinate within what `limits.py` lets it do
 
 The loops are equalities that hold by construction: the program is over the coordinates that lead (`kinematics/elimination.py`), where
@@ -78,7 +78,7 @@ class DifferentialSettings:
 
     gain: float = 1.0
     gains: Mapping[str, float] = field(default_factory=dict)
-    damping: float = 0.5
+    damping: float = 0.1
     least_damping: float = 1e-6
     posture: np.ndarray | None = None
     posture_weight: float = 1e-5

@@ -2,7 +2,9 @@
 
 A task has an error e, a Jacobian J of what it measures, weights w and a gain K in (0, 1]: a step dy of the robot's degrees of
 freedom should bring J dy = K e, so it minimises ½ Σ w (J dy - K e)². K = 0.5 asks to halve the error in each step. To this each
-task adds Levenberg-Marquardt damping, ½ μ Σ w (K e)² |dy|², so that far from its target the robot takes small steps (Sugihara, 2011).
+task adds Levenberg-Marquardt damping by its error, ½ μ w (e² + ℓ |e′|) |dy|². The square is Sugihara's (2011): far from its target the
+robot takes small steps. The other part stands in for the curvature that J leaves out, a force w e′ on a lever ℓ: e′ is what was left
+of the error by the last step, so a target that is met costs nothing, and one out of reach is held without chatter.
 
     place   e = R_oᵀ (p̂ - p)            where frame p should be, seen from frame o (or the world); weights along o's axes
     turn    e = axes · log(R̂ Rᵀ)        the turn that is missing, about the frame's own axes
@@ -201,7 +203,7 @@ def _com_rows(flat, now, tasks, first):
 
 @njit(cache=True)
 def linearise(flat, now, tasks):
-    """Fills rows, errors and weights at a placement; returns the Levenberg-Marquardt damping Σ μ Σ w (K e)²."""
+    """Fills rows, errors and weights at a placement; returns the Levenberg-Marquardt damping Σ μ w (e² + ℓ |e′|)."""
     t = tasks.body.shape[0]
     tasks.rows[:] = 0.0
     tasks.error[:] = 0.0
@@ -215,7 +217,10 @@ def linearise(flat, now, tasks):
         _com_rows(flat, now, tasks, 6 * t)
     damping = 0.0
     for i in range(6 * t + 3):
-        damping += tasks.damping[i // 6] * tasks.weight[i] * tasks.error[i] * tasks.error[i]
+        if tasks.weight[i] > 0.0:
+            error = tasks.error[i] / tasks.gain[i // 6]
+            lever = 0.5 if i % 6 > 2 else flat.size
+            damping += tasks.damping[i // 6] * tasks.weight[i] * (error * error + lever * abs(error - tasks.moved[i]))
     return damping
 
 
