@@ -4,6 +4,7 @@ from typing import cast
 
 from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
 
+from ..scene import follow
 from ..scene.bakes import in_use
 from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
@@ -44,6 +45,12 @@ class ROBIK_PT_bake(TabPanel):
         button = layout.row()
         button.scale_y = 1.4
         button.operator("robik.bake", text="Bake", icon="REC")
+        row = layout.row(align=True)
+        row.use_property_split = False
+        row.prop(robot.follow, "on", toggle=True, icon="PLAY" if not robot.follow.on else "PAUSE")
+        row.prop(robot.follow, "tracker", text="")
+        if robot.follow.on and (problem := follow.problem(root)):
+            line(layout, problem, "INFO")
 
 
 class ROBIK_PT_bake_advanced(FoldedPanel):

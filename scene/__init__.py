@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import live, migration, overlay, properties
+from . import follow, live, migration, overlay, properties
 
 
 def register() -> None:
@@ -13,10 +13,12 @@ def register() -> None:
     live.register()
     migration.register()
     overlay.register()
+    follow.register()
 
 
 def unregister() -> None:
     """In reverse."""
+    follow.unregister()
     overlay.unregister()
     migration.unregister()
     live.unregister()

@@ -106,7 +106,7 @@ def _blended(root: Object, solving: Retargeting, motion: Motion, frames: np.ndar
 def bake_settings(root: Object, mechanism: Mechanism) -> Settings:
     """How the targets, the balance and the bake of a robot are set."""
     robot = root.robik.robot
-    weights = {t.frame: _weights(t) for t in active_targets(root, mechanism)}
+    weights = {t.frame: weights_of(t) for t in active_targets(root, mechanism)}
     com = np.array(robot.balance.weight, dtype=float)
     if robot.balance.source == "FEET":
         com[2] = 0.0  # over the feet, at whatever height the motion wants
@@ -130,7 +130,8 @@ def _soften_above(mechanism: Mechanism, bake: PropertyGroup) -> float:
     return float(bake.speed) / 100.0 * slowest if np.isfinite(slowest) else float(bake.velocity_limit)
 
 
-def _weights(target: PropertyGroup) -> Weights:
+def weights_of(target: PropertyGroup) -> Weights:
+    """How much a target counts, axis by axis."""
     position, orientation = (np.array(w, dtype=float) * target.weight for w in (target.position_weight, target.orientation_weight))
     return Weights(tuple(position.tolist()), tuple(orientation.tolist()))
 

@@ -37,6 +37,11 @@ def paused() -> Iterator[None]:
         _paused -= 1
 
 
+def is_paused() -> bool:
+    """Whether other code moves the sliders or the frame."""
+    return _paused > 0
+
+
 def pose_by_sliders(root: Object) -> bool:
     """Poses a robot's bodies as its sliders say.
 
@@ -114,7 +119,7 @@ def _after_frame_change(scene: Scene, _depsgraph: Depsgraph) -> None:
     if _paused or not _on_main_thread():
         return
     for root in robots(scene):
-        if _has_baked_bodies(root):
+        if has_baked_bodies(root):
             settled(root)
         elif root.animation_data is not None:
             _follow(root)
@@ -125,7 +130,8 @@ def _after_load(_file: str) -> None:
     forget()
 
 
-def _has_baked_bodies(root: Object) -> bool:
+def has_baked_bodies(root: Object) -> bool:
+    """Whether the bodies have curves of their own, which pose the robot during playback."""
     return any(child.robik.kind == "BODY" and child.animation_data and child.animation_data.action for child in root.children)
 
 

@@ -20,7 +20,7 @@ from robik.mechanism.visual import SHAPES
 
 from .exact import LARGEST
 from .sight import RobikKeptBake, RobikResult
-from .workbench import RobikBake, RobikBalance, RobikCharacter, RobikScene
+from .workbench import RobikBake, RobikBalance, RobikCharacter, RobikFollow, RobikScene
 
 KINDS = (
     ("NONE", "None", "Not a part of a robot"),
@@ -86,6 +86,7 @@ class RobikRobot(PropertyGroup):
     character: PointerProperty(type=RobikCharacter)
     balance: PointerProperty(type=RobikBalance)
     bake: PointerProperty(type=RobikBake)
+    follow: PointerProperty(type=RobikFollow)
     result: PointerProperty(type=RobikResult)
     bakes: CollectionProperty(type=RobikKeptBake)
     chosen_bake: IntProperty(name="Bake", min=0)

@@ -155,6 +155,31 @@ class RobikBalance(PropertyGroup):
     )
 
 
+def _follow_changed(_group: PropertyGroup, _context: Context) -> None:
+    from .follow import wake  # it reads these properties
+
+    wake()
+
+
+class RobikFollow(PropertyGroup):
+    """Whether a robot follows its targets live, and how."""
+
+    on: BoolProperty(
+        name="Follow Live",
+        description="The robot follows its targets at once, while you drag or play them; a bake is not needed, nor made",
+        update=_follow_changed,
+    )
+    tracker: EnumProperty(
+        name="Tracker",
+        description="How the robot follows live",
+        items=(
+            ("DIFFERENTIAL", "Motor Speeds", "Moves as its motors can: never faster, never jerkier; lags behind what is too quick for it"),
+            ("STATE", "At Once", "Is where the bake would put it, at once, however fast the motors would have to turn"),
+            ("DYNAMICS", "Springy", "Is pulled by its targets like a weight on a spring; calm where it is stretched out"),
+        ),
+    )
+
+
 class RobikBake(PropertyGroup):
     use_range: BoolProperty(name="Own Range", description="Bake these frames instead of the scene's frame range")
     start: IntProperty(name="Start", description="First frame to bake", default=1)
@@ -218,6 +243,7 @@ CLASSES = (
     RobikTarget,
     RobikCharacter,
     RobikBalance,
+    RobikFollow,
     RobikBake,
     RobikPlaying,
     RobikScene,

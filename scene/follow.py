@@ -1,0 +1,221 @@
+"""The robot follows its targets live, while they are dragged or animated: a tracker takes a step at every beat of Blender's main loop.
+
+It moves the sliders too, so that servos which follow the sliders follow the targets. Where a bake moves the robot, playback comes first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from time import monotonic
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+from bpy.types import Context, Depsgraph, Object, Scene
+
+from robik.errors import RobikError
+from robik.mechanism import Mechanism
+from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
+
+from . import live
+from .actuators import set_sliders, slider_values
+from .bake import weights_of
+from .mapping import active_targets, check_object, check_source, placement, rotation, source_matrix, track
+from .parts import bodies, local_pose, pose_of, robots
+from .read_robot import read_moving_parts
+
+BEAT = 1 / 60  # s between steps
+LONGEST = 0.1  # s: of a window that hung no more than this is caught up with
+MOVED = 1e-6  # [rad, m]: what a slider of single precision may be off
+TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
+    "DIFFERENTIAL": DifferentialTracker,
+    "STATE": StateBasedTracker,
+    "DYNAMICS": ForwardDynamicsTracker,
+}
+
+
+class Following:
+    """One robot's tracker, made ready on a thread of its own: compiling takes a while the first time."""
+
+    def __init__(self, mechanism: Mechanism, kind: str, targets: Targets) -> None:
+        self.mechanism, self.kind = mechanism, kind
+        self.tracker: Tracker | None = None
+        self.error: RobikError | None = None
+        self.written: np.ndarray | None = None  # the sliders as the last step left them
+        self.posed: np.ndarray | None = None  # and the bodies
+        self._maker = threading.Thread(target=self._make, args=(targets,), name=f"tracker of {mechanism.name}", daemon=True)
+        self._maker.start()
+        if bpy.app.background:
+            self._maker.join()
+
+    def _make(self, targets: Targets) -> None:
+        try:
+            tracker = TRACKERS[self.kind](self.mechanism)
+            tracker.step(targets, BEAT)  # what it needs is compiled now
+        except RobikError as error:
+            self.error = error
+            return
+        self.tracker = tracker
+
+
+_following: dict[int, Following] = {}  # by the root's session_uid
+_problems: dict[int, str] = {}
+_last = 0.0
+
+
+def problem(root: Object) -> str:
+    """Why a robot does not follow its targets now; empty if it does."""
+    return _problems.get(root.session_uid, "")
+
+
+def wake() -> None:
+    """Starts the beat, if some robot follows."""
+    if not bpy.app.background and not bpy.app.timers.is_registered(tick):
+        bpy.app.timers.register(tick, first_interval=BEAT, persistent=True)
+
+
+def tick() -> float | None:
+    """One beat: every robot that follows takes a step. In a window Blender's main loop calls it."""
+    global _last
+    now = monotonic()
+    dt, _last = min(max(now - _last, 1e-3), LONGEST), now
+    scene = bpy.context.scene
+    followers = [root for root in robots(scene) if root.robik.robot.follow.on]
+    for root in followers:
+        step(root, scene, bpy.context.evaluated_depsgraph_get(), dt)
+    if not followers:
+        _following.clear()
+        return None
+    return BEAT
+
+
+def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
+    """A robot takes a step towards its targets: bodies and sliders move.
+
+    Args:
+        root: of the robot.
+        scene, depsgraph: where its targets are.
+        dt: for how long it moves [s].
+
+    Returns:
+        Whether it followed; if not, `problem` tells why.
+    """
+    uid = root.session_uid
+    if live.is_paused():
+        return False
+    if live.has_baked_bodies(root) and _plays(bpy.context):
+        _problems[uid] = "The bake plays; following goes on when it stops"
+        return False
+    try:
+        mechanism = read_moving_parts(root)
+        targets = _targets(root, mechanism, scene, depsgraph)
+        following = _ready(root, mechanism, targets)
+        if following is None or following.tracker is None:
+            _problems[uid] = "Preparing the tracker, which takes longer the first time"
+            return False
+        _place(root, following)
+        values = following.tracker.step(targets, dt)
+    except RobikError as error:
+        _problems[uid] = str(error)
+        return False
+    _problems.pop(uid, None)
+    _show(root, following, values)
+    return True
+
+
+def _ready(root: Object, mechanism: Mechanism, targets: Targets) -> Following | None:
+    """The robot's tracker; a new one where the robot or the choice has changed.
+
+    Raises:
+        RobikError: there cannot be one.
+    """
+    kind, found = root.robik.robot.follow.tracker, _following.get(root.session_uid)
+    if found is None or found.mechanism != mechanism or found.kind != kind:
+        found = _following[root.session_uid] = Following(mechanism, kind, targets)
+    if found.error is not None:
+        raise found.error
+    return found
+
+
+def _place(root: Object, following: Following) -> None:
+    """Puts the tracker where the robot is, if that is not where it left it: at first, and where sliders were moved."""
+    tracker = following.tracker
+    assert tracker is not None
+    values = slider_values(root, following.mechanism.actuators)
+    rounding = MOVED * (1.0 + np.abs(values).max(initial=0.0))
+    if following.written is not None and np.abs(values - following.written).max(initial=0.0) <= rounding:
+        return
+    name = tracker.topology.root
+    base = None if name is None else local_pose(bodies(root)[following.mechanism.body_index[name]])
+    tracker.reset(values, base)
+
+
+def _show(root: Object, following: Following, values: np.ndarray) -> None:
+    """Poses bodies and sliders as the tracker is; where nothing moves, Blender has nothing to do."""
+    assert following.tracker is not None
+    position, quaternion = following.tracker.bodies()
+    posed = np.hstack([position, quaternion])
+    if following.posed is not None and np.abs(posed - following.posed).max(initial=0.0) < MOVED:
+        return
+    with live.paused():
+        for i, body in enumerate(bodies(root)):
+            body.rotation_mode = "QUATERNION"
+            body.location = position[i]
+            body.rotation_quaternion = quaternion[i]
+        set_sliders(root, following.mechanism.actuators, values)
+        live.settled(root)
+    following.written, following.posed = values, posed
+
+
+def _targets(root: Object, mechanism: Mechanism, scene: Scene, depsgraph: Depsgraph) -> Targets:
+    """Where the robot's frames, and its centre of mass if it follows an object, should be now, in the robot's coordinates.
+
+    Raises:
+        RobikError: a target follows something that is not there.
+    """
+    placed, frames = placement(root), {}
+    for target in active_targets(root, mechanism):
+        check_source(target, scene)
+        seen = pose_of(source_matrix(target, depsgraph))
+        now = track(target, np.array([seen.position]), np.array([seen.quaternion]), placed)
+        frames[target.frame] = Target(now.position[0], now.quaternion[0], weights_of(target))
+    balance = root.robik.robot.balance
+    if balance.source != "OBJECT":
+        return Targets(frames)
+    followed = check_object(balance.target, "the centre of mass", scene)
+    seen = pose_of(followed.evaluated_get(depsgraph).matrix_world)
+    where, _ = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
+    return Targets(frames, where[0], tuple(balance.weight))
+
+
+def _plays(context: Context) -> bool:
+    return any(window.screen.is_animation_playing for window in context.window_manager.windows)
+
+
+@persistent
+def _after_change(*_arguments: object) -> None:
+    """Of a file, or a state, that came back, robots may follow."""
+    _following.clear()
+    _problems.clear()
+    if any(root.robik.robot.follow.on for scene in bpy.data.scenes for root in robots(scene)):
+        wake()
+
+
+HANDLERS = (bpy.app.handlers.load_post, bpy.app.handlers.undo_post, bpy.app.handlers.redo_post)
+
+
+def register() -> None:
+    """Starts looking for robots that follow."""
+    for handlers in HANDLERS:
+        handlers.append(_after_change)
+
+
+def unregister() -> None:
+    """Stops."""
+    for handlers in HANDLERS:
+        handlers.remove(_after_change)
+    if bpy.app.timers.is_registered(tick):
+        bpy.app.timers.unregister(tick)
+    _following.clear()
+    _problems.clear()

@@ -1,0 +1,86 @@
+"""A robot follows its targets live, without a bake."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from robik.kinematics.forward import ForwardKinematics
+from tests.blender import installed, scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def beats(root: bpy.types.Object, count: int, dt: float = 1 / 60) -> list[np.ndarray]:
+    """Steps as the main loop would take them; the sliders after each."""
+    module, names, out = installed.module("scene.follow"), scenes.read(root).actuators, []
+    for _ in range(count):
+        bpy.context.view_layer.update()
+        assert module.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), dt), module.problem(root)
+        out.append(np.array([root[n] for n in names]))
+    return out
+
+
+def frame_object(root: bpy.types.Object, name: str) -> bpy.types.Object:
+    return next(o for o in root.children_recursive if o.robik.kind == "FRAME" and o.robik.label == name)
+
+
+@pytest.mark.parametrize("tracker", ["DIFFERENTIAL", "STATE"])
+def test_a_dragged_target_is_followed(tracker: str) -> None:
+    """The hand comes to the empty, sliders and bodies agree, and only the default keeps the motors' speeds."""
+    root, _ = scenes.punches(2)
+    target = bpy.data.objects["to hand"]
+    target.animation_data_clear()
+    follow = root.robik.robot.follow
+    follow.tracker, follow.on = tracker, True
+    beats(root, 120)
+    target.location = (0.22, 0.08, 0.32)
+    root.robik.robot.character.targets[0].orientation_weight = (0, 0, 0)
+    sliders = beats(root, 300)
+    bpy.context.view_layer.update()
+    assert (frame_object(root, "hand").matrix_world.translation - target.location).length < 2e-3
+    mechanism = scenes.read(root)
+    found = ForwardKinematics(mechanism).solve(sliders[-1])
+    posed = np.array([b.location for b in scenes.body_objects(root)])
+    assert np.abs(posed - found.position).max() < 1e-5
+    if tracker == "DIFFERENTIAL":
+        speed = np.array([j.velocity_limit for j in mechanism.actuated])
+        assert (np.abs(np.diff(sliders, axis=0)) * 60 <= speed * 1.001 + 1e-4).all()
+
+
+def test_loops_and_a_floating_base_follow_from_where_they_were() -> None:
+    root = scenes.squats(2)
+    root.robik.robot.follow.on = True
+    pelvis = bpy.data.objects["to pelvis"]
+    pelvis.animation_data_clear()
+    beats(root, 10)
+    pelvis.location.z -= 0.03
+    before = root["knee_l"]
+    beats(root, 200)
+    assert abs(root["knee_l"] - before) > 0.05
+    bpy.context.view_layer.update()
+    assert (frame_object(root, "pelvis").matrix_world.translation - pelvis.location).length < 2e-3
+    assert not bpy.data.actions or root.animation_data is None, "following must not bake"
+
+
+def test_sliders_moved_by_hand_are_where_it_goes_on_from() -> None:
+    root, _ = scenes.punches(2)
+    root.robik.robot.follow.on = True
+    beats(root, 60)
+    there = root["elbow"]
+    root["elbow"] = there + 0.5
+    root.update_tag()
+    first = beats(root, 1)[0]
+    assert abs(first[3] - there) > 0.3, "it jumped back at once"
+    assert abs(beats(root, 200)[-1][3] - there) < 0.05
+
+
+def test_what_is_wrong_is_told_and_nothing_moves() -> None:
+    root, _ = scenes.punches(2)
+    module = installed.module("scene.follow")
+    root.robik.robot.character.targets[0].source = None
+    before = [tuple(b.location) for b in scenes.body_objects(root)]
+    assert not module.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 1 / 60)
+    assert "follows nothing" in module.problem(root)
+    assert [tuple(b.location) for b in scenes.body_objects(root)] == before
