@@ -249,6 +249,9 @@ class _Reader:
         if mimic is None:
             return None
         name, leader = name_of(element), mimic.get("joint", "")
+        if element.get("type") == "fixed":
+            self.notes.add("it is fixed, so what it mimics was left out", name)
+            return None
         scalar = {j.name for j in joints if len(j.motions) == 1}
         for end in (name, leader):
             if end not in scalar:

@@ -18,8 +18,9 @@ from robik.formats.usd_bodies import Bodies
 from robik.formats.usd_joints import Joints
 from robik.formats.usd_scene import Scene, names_of
 from robik.formats.usd_stage import open_stage, pxr_errors
+from robik.formats.usd_ties import couplings, in_series, motors
 from robik.formats.xml_file import numbered
-from robik.mechanism import WORLD, Coupling
+from robik.mechanism import WORLD
 
 if TYPE_CHECKING:
     from pxr import Sdf
@@ -61,7 +62,7 @@ class _Reader:
         for error in getattr(self.stage, "GetCompositionErrors", list)():
             self.notes.add(f"a part of it is missing: {' '.join(str(error).split())}")
         reader = Joints(self.scene, self.notes)
-        joints = self._joints(reader)
+        joints, names = self._joints(reader)
         kept = connected(self.scene.bodies.values(), joints, self._roots(), self.notes)
         joints = [j for j in joints if {j.parent, j.child} & kept]
         bodies = Bodies(self.scene, self.path.name, self.notes)
@@ -69,7 +70,8 @@ class _Reader:
         made += [body for body in reader.bodies if body.name in kept]
         joints = self._based(joints, kept)
         robot = OpenRobot(self._name(), tuple(made), tuple(joints), tuple(bodies.frames(kept)))
-        robot = replace(robot, couplings=tuple(self._couplings(robot)))
+        ties = couplings(self.scene, names, joints, self.notes)
+        robot = replace(robot, couplings=tuple(c for c in ties if {c.follower, c.leader} <= set(robot.coordinates)))
         self._compare(robot)
         return assemble(robot, self.notes, self.report)
 
@@ -77,19 +79,23 @@ class _Reader:
         root = self.stage.GetDefaultPrim()
         return root.GetName() if root else self.path.stem
 
-    def _joints(self, reader: Joints) -> list[OpenJoint]:
-        """All joints, those that the file takes out of the tree last."""
+    def _joints(self, reader: Joints) -> tuple[list[OpenJoint], dict[Sdf.Path, str]]:
+        """All joints, those that the file takes out of the tree last; and their names."""
         from pxr import UsdPhysics
 
         prims = [prim for prim in self.scene.prims if prim.IsA(UsdPhysics.Joint)]
-        self.names = names_of([prim.GetPath() for prim in prims], set())
+        names = names_of([prim.GetPath() for prim in prims], set())
+        driven = motors(self.scene, names)
         tree: list[OpenJoint] = []
         closers: list[OpenJoint] = []
         for prim in prims:
-            found = reader.read(prim, self.names[prim.GetPath()])
+            name = names[prim.GetPath()]
+            found = [replace(j, actuated=True) if name in driven and j.name == name and j.motions else j for j in reader.read(prim, name)]
             excluded = prim.GetAttribute("physics:excludeFromArticulation").Get()
             (closers if excluded else tree).extend(found)
-        return tree + closers
+        tree, between = in_series(tree, self.notes)
+        reader.bodies += between
+        return tree + closers, names
 
     def _roots(self) -> set[str]:
         """Bodies that are marked as an articulation's root, or stand below a prim that is."""
@@ -118,9 +124,6 @@ class _Reader:
         from pxr import UsdPhysics
 
         return bool(self.stage.GetPrimAtPath(path).HasAPI(UsdPhysics.ArticulationRootAPI))
-
-    def _couplings(self, robot: OpenRobot) -> list[Coupling]:
-        return []
 
     def _compare(self, robot: OpenRobot) -> None:
         """Notes bodies that are not where the joints have them."""

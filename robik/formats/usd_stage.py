@@ -50,6 +50,8 @@ def pxr_errors() -> Iterator[None]:
     """Turns what pxr raises into a `FormatError`."""
     try:
         yield
+    except UnicodeDecodeError:
+        raise FormatError("not USD that can be read: it has names that are not text") from None
     except RuntimeError as error:  # the base of pxr's own; of a class that is there only once pxr is
         if type(error).__module__.partition(".")[0] != "pxr":
             raise

@@ -158,7 +158,9 @@ class _Expansion:
     # Files
 
     def _absolute(self, name: str) -> str:
-        """A file's path, if named from the file that is read."""
+        """A file's path, if named from the file that is read, or by a URI."""
+        if "://" in name:
+            return str(self.files.folder / self.files.find(name)[0])
         here = Path(self.xacro.filestack[-1]).parent
         return str(here / name)
 

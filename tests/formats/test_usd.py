@@ -517,3 +517,79 @@ def test_the_papers_mechanism_follows_its_end_effector_all_the_way_round() -> No
     # The regularizer holds back by a little; the way round is found from the targets alone.
     assert np.abs(motion.values[:, 0] - motor).max() < 1e-3
     assert motion.report.position_error.max() < 1e-5
+
+
+def test_broken_binary_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "robot.usdc"
+    hinge = joint("j", "RevoluteJoint", "a", "b", "point3f physics:localPos0 = (1, 0, 0)")
+    Usd.Stage.Open(str(write(tmp_path, usda(TWO + HOLD + hinge)))).Export(str(path))
+    assert len(load_robot(path).bodies) == 2
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for case in range(60):
+        broken = bytearray(whole[: rng.integers(len(whole))] if case % 2 else whole)
+        for at in rng.integers(0, max(len(broken), 1), 0 if case % 2 else 4):
+            broken[at] = rng.integers(256)
+        cut = tmp_path / f"broken{case}.usdc"
+        cut.write_bytes(broken)
+        outcome = fuzz.outcome_of(cut)
+        assert "\n" not in str(outcome)
+
+
+# What other schemas add
+
+
+def test_several_joints_between_two_bodies_are_read_one_after_the_other(tmp_path: Path) -> None:
+    turned = "quatf physics:localRot0 = (0.9238795, 0, 0.3826834, 0);quatf physics:localRot1 = (0.9238795, 0, 0.3826834, 0)"
+    at = "point3f physics:localPos0 = (1, 0, 0.5);point3f physics:localPos1 = (0, 0, 0.5)"
+    pair = joint("y", "RevoluteJoint", "a", "b", f'uniform token physics:axis = "Y";{at}')
+    pair += joint("x", "RevoluteJoint", "a", "b", f'uniform token physics:axis = "X";{at};{turned}')
+    imported = import_robot(write(tmp_path, usda(TWO + HOLD + pair)))
+    robot = imported.mechanism
+    assert (inspect(robot).loops, inspect(robot).mobility) == (0, 2)
+    assert any("one after the other" in w for w in imported.warnings)
+    position, quaternion, _ = body_poses(robot, np.array([[0.3, 0.4]]), None)
+    first = Rotation.from_rotvec([0, 0.3, 0])
+    second = Rotation.from_rotvec(0.4 * Rotation.from_euler("y", 45, degrees=True).apply([1, 0, 0]))
+    found = Rotation.from_quat(quaternion[0, robot.body_index["b"]], scalar_first=True)
+    assert (found.inv() * first * second).magnitude() < 1e-6
+    anchor = np.array([1, 0, 0.5])
+    np.testing.assert_allclose(position[0, robot.body_index["b"]], anchor + found.apply([0, 0, -0.5]), atol=1e-6)
+
+
+def test_two_hinges_of_a_door_stay_a_loop(tmp_path: Path) -> None:
+    hinges = "".join(
+        joint(f"h{z}", "RevoluteJoint", "a", "b", f'uniform token physics:axis = "Z";point3f physics:localPos0 = (1, 0, {z})'
+              f";point3f physics:localPos1 = (0, 0, {z})") for z in (0, 1)
+    )  # fmt: skip
+    found = inspect(load_robot(write(tmp_path, usda(TWO + HOLD + hinges))))
+    assert (found.loops, found.mobility, found.redundant_rows) == (1, 1, 5)
+
+
+def test_actuators_of_their_own_name_the_motors(tmp_path: Path) -> None:
+    chain = body("c", (2, 0, 0)) + joint("one", "RevoluteJoint", "a", "b") + joint("two", "RevoluteJoint", "b", "c")
+    for kind, relation in (("MjcActuator", "mjc:target"), ("NewtonActuator", "newton:targets")):
+        actuator = f'def {kind} "m"\n{{\nrel {relation} = </r/two>\n}}\n'
+        assert load_robot(write(tmp_path, usda(TWO + HOLD + chain + actuator))).actuators == ("two",)
+
+
+@pytest.mark.parametrize(
+    ("schema", "inner", "coefficients"),
+    [
+        ("MjcEqualityJointAPI", "double mjc:coef0 = 0.5;double mjc:coef1 = 1.5;rel mjc:target = </r/one>", (0.5, 1.5, 0, 0, 0)),
+        ("NewtonMimicAPI", "float newton:mimicCoef0 = 90;float newton:mimicCoef1 = 2;rel newton:mimicJoint = </r/one>", (pi / 2, 2)),
+        (
+            "PhysxMimicJointAPI:rotX",
+            "float physxMimicJoint:rotX:gearing = 2;float physxMimicJoint:rotX:offset = 90;"
+            "rel physxMimicJoint:rotX:referenceJoint = </r/one>",
+            (-pi / 2, -2),
+        ),
+    ],
+)
+def test_joints_that_follow_others_are_coupled(schema: str, inner: str, coefficients: tuple[float, ...], tmp_path: Path) -> None:
+    chain = body("c", (2, 0, 0)) + joint("one", "RevoluteJoint", "a", "b") + joint("two", "RevoluteJoint", "b", "c", inner, (schema,))
+    robot = load_robot(write(tmp_path, usda(TWO + HOLD + chain)))
+    [coupling] = robot.couplings
+    assert (coupling.follower, coupling.leader) == ("two", "one")
+    assert coupling.coefficients == pytest.approx(coefficients)
+    assert robot.actuators == ("one",)
