@@ -27,6 +27,7 @@ from robik.mechanism.pose import IDENTITY, frame_matrix
 
 MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
+MOST_PARTS = 50_000  # geoms and sites
 TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 Placed = tuple[Element, Pose, str | None]  # an element, the pose of the frame around it in its body, the default class it inherits
 NOT_READ = ("composite", "flexcomp", "replicate", "attach")
@@ -89,6 +90,7 @@ class _Reader:
         self.at: dict[str, Pose] = {WORLD: IDENTITY}
         self.sites: dict[str, tuple[str, Pose]] = {}
         self.mocap: set[str] = set()
+        self.parts = 0
         self.names = {b.get("name", "") for top in self.file.root.findall("worldbody") for b in top.iter("body")} | {WORLD}
         named = (j.get("name", "") for top in self.file.root.findall("worldbody") for tag in ("joint", "freejoint") for j in top.iter(tag))
         self.joint_names = set(named)
@@ -118,6 +120,9 @@ class _Reader:
         where = f"body {name!r}"
         content = _Content()
         for child, offset, cls in flattened(element, inherited, self.file, where):
+            self.parts += child.tag in ("geom", "site")
+            if self.parts > MOST_PARTS:
+                raise FormatError(f"it has more than {MOST_PARTS} geoms and sites")
             if child.tag in ("joint", "freejoint"):
                 content.joints.append((child, offset, cls))
             elif child.tag == "geom":
@@ -261,9 +266,15 @@ class _Reader:
         scalar = {j.name: j.stored[0] for j in self.joints if len(j.motions) == 1}
         tied = Tied(self.at, self.sites, scalar, frozenset(self.mocap))
         equal = read_equalities(self.file, tied, {j.name for j in self.joints}, self.notes, self.report)
+        if len(equal.closers) + len(equal.couplings) > MOST_BODIES:
+            raise FormatError(f"it has more than {MOST_BODIES} equalities")
         couplings = tuple(c for c in equal.couplings if equal.fixed.keys().isdisjoint((c.follower, c.leader)))
-        driven = [j.name for j in self.joints if j.type in ("revolute", "prismatic", "spherical")]
-        motors = read_motors(self.file, driven, couplings, self.notes, self.report)
+        movable = [j.name for j in self.joints if j.motions]
+        motors = read_motors(self.file, movable, couplings, self.notes, self.report)
+        for joint in self.joints:
+            if joint.type == "free" and joint.name in motors:
+                self.notes.add("a motor that pushes a free body was left out", joint.name)
+                del motors[joint.name]
         joints = [
             replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j
             for j in with_keyframe(self.file, self.joints, self.notes, self.report)

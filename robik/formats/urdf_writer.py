@@ -12,6 +12,7 @@ from robik.files import write_whole
 from robik.formats import loops
 from robik.formats.export_tree import Branch, ExportTree, Motion, export_tree
 from robik.formats.imported import Notes
+from robik.formats.mesh_files import split_prim
 from robik.formats.urdf import BEYOND
 from robik.formats.xml_file import XmlText, numbered
 from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose, Visual
@@ -106,6 +107,9 @@ class _Writer:
                 self.visual(visual)
 
     def visual(self, visual: Visual) -> None:
+        if split_prim(visual.file)[1]:
+            self.notes.add("URDF names no meshes inside other files, so this one was left out", visual.file)
+            return
         with self.xml.within("visual"):
             self.origin(visual.pose)
             with self.xml.within("geometry"):

@@ -77,10 +77,11 @@ BAD = {
     "eulerseq": ('<mujoco><compiler eulerseq="abc"/></mujoco>', ["eulerseq", "'abc'"]),
     "a nameless class": ("<mujoco><default><default/></default></mujoco>", ["<default>", "no class"]),
     "far away": (world('<body name="a" pos="1e308 1e308 0"><body name="b" pos="1e308 0 0"><joint/></body></body>'), []),
+    "many geoms": (world(f"<body>{'<site/>' * 50_001}</body>"), ["50000 geoms and sites"]),
     "many bodies": (world("<body/>" * 2001), ["2000 bodies"]),
     "deep bodies": (world("<body>" * 3000 + "</body>" * 3000), ["2000 bodies"]),
     "deep frames": (world("<frame>" * 5000 + "</frame>" * 5000), ["<body>"]),
-    "deep classes": (f"<mujoco>{'<default class=a>'.replace('a', chr(34) + 'a' + chr(34)) * 5000}{'</default>' * 5000}</mujoco>", []),
+    "deep classes": ("<mujoco>" + '<default class="a">' * 5000 + "</default>" * 5000 + "</mujoco>", []),
 }
 
 

@@ -321,12 +321,15 @@ def test_the_rest_pose_is_the_home_keyframe(tmp_path: Path) -> None:
 
 
 def test_motors(tmp_path: Path) -> None:
-    drives = """<motor name="m" joint="a" gear="50" ctrlrange="-2 3"/><position joint="c" forcerange="-7 7"/><position joint="c"/>
+    drives = """<motor joint="f"/><motor name="m" joint="a" gear="50" ctrlrange="-2 3"/>
+        <position joint="c" forcerange="-7 7"/><position joint="c"/>
         <velocity site="p" name="thruster"/>"""
-    path = write(tmp_path, FOURBAR, f"<actuator>{drives}</actuator>")
+    free = f'<body name="box"><freejoint name="f"/>{LUMP}</body>'
+    path = write(tmp_path, FOURBAR + free, f"<actuator>{drives}</actuator>")
     imported = import_robot(path)
     assert imported.mechanism.actuators == ("a", "c")
     assert {j.name: j.effort_limit for j in imported.mechanism.actuated} == {"a": 150.0, "c": 7.0}
+    assert any("f: a motor that pushes a free body" in warning for warning in imported.warnings)
     assert any("thruster" in warning and "not on a joint" in warning for warning in imported.warnings)
 
 

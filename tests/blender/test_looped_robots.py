@@ -1,4 +1,4 @@
-"""A robot from CAD in Blender: a looped URDF comes in closed, with its warnings, and its sliders pose it."""
+"""A robot from CAD in Blender: a looped one comes in closed, with its warnings, and its sliders pose it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from robik.formats import import_robot
 from tests.blender import scenes
 
 
-@pytest.mark.parametrize("folder", ["5bar_linkage", "digit_like_2legs"])
-def test_looped_urdf_is_built_and_read_back(empty_scene: None, shared_data: Path, folder: str) -> None:
-    file = shared_data / folder / "robot.urdf"
+@pytest.mark.parametrize("name", ["5bar_linkage/robot.urdf", "digit_like_2legs/robot.urdf", "robotiq_2f85/2f85.xml"])
+def test_looped_robots_are_built_and_read_back(empty_scene: None, shared_data: Path, name: str) -> None:
+    file = shared_data / name
     assert bpy.ops.robik.import_robot(filepath=str(file)) == {"FINISHED"}
     root = bpy.context.scene.robik.robot
     expected, found = import_robot(file).mechanism, scenes.read(root)
