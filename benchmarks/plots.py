@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from robik.bench.cases import BALANCED, BOXER, BOXER_LIMIT, BOXER_REGULARIZED, FPS, NAIVE
 from robik.bench.clips import singular_clip
-from robik.bench.measure import compile_all, frame_rates
+from robik.bench.measure import frame_rates
 from robik.bench.walking import walk_clip
 from robik.bench.workspace import handle_clip
 from robik.ik.implicit import ImplicitSolver
@@ -25,6 +25,7 @@ from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
 from robik.robots import four_bar as design
 from robik.robots import load
+from robik.warm_up import compile_all
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
 COLORS = ("#d9480f", "#1971c2", "#2f9e44", "#862e9c")

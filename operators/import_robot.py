@@ -7,6 +7,7 @@ from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 
 from robik.errors import RobikError
 from robik.formats import READERS, import_robot
+from robik.warm_up import warm_up
 
 from ..scene.build_robot import Builder
 from ..scene.parts import changeable_robot, chosen_robot, show_joints
@@ -31,6 +32,8 @@ class ROBIK_OT_import_robot(Reporting, ImportHelper):
     def run(self, context: Context) -> set[str]:
         """Builds the robot and makes it the one that the panels work on."""
         imported = import_robot(self.filepath)
+        if not bpy.app.background:
+            warm_up()  # so that the first bake need not wait for the compiler
         builder = Builder(imported.mechanism, self.filepath)
         root = builder.build(context.scene.collection)
         context.scene.robik.robot = root

@@ -5,7 +5,7 @@ Clips are made (`clips`, `walking`), put together with robots and weights (`case
 
 from robik.bench.cases import Case, cases
 from robik.bench.clips import boxer_clip, chain_clip, dance_clip, singular_clip, validation_clip
-from robik.bench.measure import compile_all, print_table, run
+from robik.bench.measure import print_table, run
 from robik.bench.walking import walk_clip, walker_clip
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "boxer_clip",
     "cases",
     "chain_clip",
-    "compile_all",
     "dance_clip",
     "print_table",
     "run",

@@ -17,12 +17,13 @@ from robik.mechanism.model import Mechanism
 from robik.retarget.motion import Motion, report_summary
 from robik.retarget.retarget import retarget
 from robik.robots import load
+from robik.warm_up import compile_all
 
 REPEATS = 3
 RATES = (10, 15, 24, 30, 60, 120, 240, 480, 600, 1200)  # frames a second of the dance (Fig. 6c)
 COMPILE = (
-    "import time; t = time.perf_counter(); from robik.bench import compile_all; i = time.perf_counter(); compile_all(); "
-    "print(time.perf_counter() - i, i - t)"
+    "import time; t = time.perf_counter(); import robik.bench; from robik.warm_up import compile_all; "
+    "i = time.perf_counter(); compile_all(); print(time.perf_counter() - i, i - t)"
 )
 COLUMNS = (
     ("paper_ms", "paper, ms", 1.0),
@@ -37,12 +38,6 @@ COLUMNS = (
     ("target_speed", "target m/s", 1.0),
     ("target_extent", "extent, m", 1.0),
 )
-
-
-def compile_all() -> None:
-    """Compiles, or loads from the cache, everything that solving needs."""
-    for case in cases(fps=10.0):
-        retarget(case.mechanism, case.clip, case.settings)
 
 
 def run() -> dict:
