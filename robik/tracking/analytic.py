@@ -15,7 +15,7 @@ from scipy.optimize import least_squares
 from robik.errors import MechanismError
 from robik.mechanism.constraints import rotation_vector_matrix
 from robik.tracking.classic import MOST, REACHED, Solution
-from robik.tracking.serial_chain import Goal, SerialChain
+from robik.tracking.serial_chain import Goal, SerialChain, crossed
 
 SAMPLES = 72  # places on the elbow circle that are tried where the one at hand breaks a limit
 MEET = 1e-9  # m: axes this near to a point meet in it
@@ -83,7 +83,7 @@ class Limb:
         bent = turn @ rotation_vector_matrix(q[self.start + 3] * self.axes[3])
         wrist = turn @ (self.elbow - self.shoulder) + bent @ (self.wrist - self.elbow)
         along, out, aside = _circle(wrist)
-        side = np.cross(turn @ self.axes[3], along)
+        side = crossed(turn @ self.axes[3], along)
         return float(np.arctan2(side @ aside, side @ out))
 
     def answers(self, q: np.ndarray, goal: Goal, angle: float) -> Iterator[np.ndarray]:
@@ -99,9 +99,9 @@ class Limb:
             bend = rotation_vector_matrix(bent * self.axes[3])
             straight = self.elbow - self.shoulder + bend @ (self.wrist - self.elbow)
             straight /= np.linalg.norm(straight)
-            side = np.cross(self.axes[3], straight)
+            side = crossed(self.axes[3], straight)
             side /= np.linalg.norm(side)
-            turn = target @ np.column_stack([straight, side, np.cross(straight, side)]).T
+            turn = target @ np.column_stack([straight, side, crossed(straight, side)]).T
             twist = (turn @ bend).T @ rotation @ self.hand.T
             for upper, lower in product(_three_hinges(self.axes[:3], turn), _three_hinges(self.axes[4:], twist)):
                 yield np.concatenate([q[: self.start], upper, [bent], lower])
@@ -143,7 +143,7 @@ def hybrid(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> S
 
     span = np.full(1, np.inf)
     bounds = np.concatenate([chain.lower[:s], -span]), np.concatenate([chain.upper[:s], span])
-    found = least_squares(residual, np.append(chain.clamped(q)[:s], arm.angle(q)), bounds=bounds, max_nfev=most)
+    found = least_squares(residual, np.append(chain.clamped(q)[:s], arm.angle(q)), bounds=bounds, xtol=1e-6, ftol=1e-6, max_nfev=most)
     return _judged(chain, posed(found.x), goal, int(found.nfev))
 
 
@@ -155,7 +155,7 @@ def _bends(pivot: np.ndarray, axis: np.ndarray, start: np.ndarray, end: np.ndarr
     a, b = float(np.linalg.norm(s)), float(np.linalg.norm(w))
     cosine = (a * a + b * b + along * along - distance * distance) / (2 * a * b)  # of the angle at the pivot, law of cosines
     inner = float(np.arccos(np.clip(cosine, -1.0, 1.0)))
-    now = float(np.arctan2(np.cross(s, w) @ axis, s @ w))
+    now = float(np.arctan2(crossed(s, w) @ axis, s @ w))
     return inner - now, -inner - now
 
 
@@ -165,7 +165,7 @@ def _circle(wrist: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.999 else np.array([1.0, 0.0, 0.0])
     out = up - (up @ along) * along
     out /= np.linalg.norm(out)
-    return along, out, np.cross(along, out)
+    return along, out, crossed(along, out)
 
 
 def _three_hinges(axes: np.ndarray, R: np.ndarray) -> list[np.ndarray]:
@@ -173,15 +173,15 @@ def _three_hinges(axes: np.ndarray, R: np.ndarray) -> list[np.ndarray]:
     a, b, c = axes
     aim = R @ c
     fixed = (a @ b) * (b @ c)
-    swing = np.hypot(a @ c - fixed, a @ np.cross(b, c))
-    middle = float(np.arctan2(a @ np.cross(b, c), a @ c - fixed))
+    swing = np.hypot(a @ c - fixed, a @ crossed(b, c))
+    middle = float(np.arctan2(a @ crossed(b, c), a @ c - fixed))
     half = float(np.arccos(np.clip((a @ aim - fixed) / swing, -1.0, 1.0)))
     found = []
     for second in (middle + half, middle - half):
         bent = rotation_vector_matrix(second * b)
         first = _turn_about(a, bent @ c, aim)
         left = (rotation_vector_matrix(first * a) @ bent).T @ R
-        side = np.cross(c, b)
+        side = crossed(c, b)
         found.append(np.array([first, second, _turn_about(c, side, left @ side)]))
     return found
 
@@ -195,7 +195,7 @@ def _product(axes: np.ndarray, angles: np.ndarray) -> np.ndarray:
 
 def _turn_about(axis: np.ndarray, u: np.ndarray, v: np.ndarray) -> float:
     """The angle about an axis that brings u over v."""
-    return float(np.arctan2(axis @ np.cross(u, v), u @ v - (u @ axis) * (v @ axis)))
+    return float(np.arctan2(axis @ crossed(u, v), u @ v - (u @ axis) * (v @ axis)))
 
 
 def _across(v: np.ndarray, axis: np.ndarray) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import atan2
 
 import numpy as np
 from scipy.optimize import minimize
@@ -78,7 +79,7 @@ def _iterated(chain: SerialChain, q: np.ndarray, goal: Goal, most: int, step: Ca
 def cyclic_coordinate_descent(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
     """One joint at a time, from the last to the first, each to where it alone brings the frame nearest; a sweep is an iteration.
 
-    The frame counts as points: its origin, and with an orientation the ends of its axes, as long as the arm's mean link.
+    The frame counts as points: its origin, or with an orientation four points around it, as far away as the arm's mean link is long.
     """
     length = max(float(chain.flat.size), 1e-9)
     q = q.copy()
@@ -89,7 +90,7 @@ def cyclic_coordinate_descent(chain: SerialChain, q: np.ndarray, goal: Goal, mos
         before = q.copy()
         for i in range(len(q) - 1, -1, -1) if k < most else ():
             points, aims = _markers(chain, goal, length)
-            q[i] = np.clip(q[i] + _nearest(chain, i, points, aims), chain.lower[i], chain.upper[i])
+            q[i] = min(max(q[i] + _nearest(chain, i, points, aims), chain.lower[i]), chain.upper[i])
             chain.place(q)
         if np.abs(q - before).max() <= STALLED:
             break
@@ -100,18 +101,18 @@ def _markers(chain: SerialChain, goal: Goal, length: float) -> tuple[np.ndarray,
     """Points (k, 3) of the frame, and where they should be."""
     if goal.rotation is None:
         return chain.position[None], goal.position[None]
-    ends, aims = length * chain.rotation.T, length * goal.rotation.T
-    return np.vstack([chain.position + ends, chain.position - ends]), np.vstack([goal.position + aims, goal.position - aims])
+    corners = length * np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, -1, -1]])
+    return chain.position + corners @ chain.rotation.T, goal.position + corners @ goal.rotation.T
 
 
 def _nearest(chain: SerialChain, i: int, points: np.ndarray, aims: np.ndarray) -> float:
     """How far joint i has to move for the least Σ |point - aim|², in closed form."""
     axis, origin = chain.joint(i)
     if not chain.hinge[i]:
-        return float(np.mean((aims - points) @ axis))
+        return float((aims - points).mean(axis=0) @ axis)
     M = (points - origin).T @ (aims - origin)
     turning = axis[0] * (M[1, 2] - M[2, 1]) + axis[1] * (M[2, 0] - M[0, 2]) + axis[2] * (M[0, 1] - M[1, 0])
-    return float(np.arctan2(turning, np.trace(M) - axis @ M @ axis))
+    return atan2(turning, M[0, 0] + M[1, 1] + M[2, 2] - axis @ M @ axis)
 
 
 def nonlinear_optimisation(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:

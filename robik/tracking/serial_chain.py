@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import atan2, sqrt
 
 import numpy as np
 from numba import njit
@@ -10,8 +11,8 @@ from numba import njit
 from robik.errors import MechanismError
 from robik.ik.solver import anchor
 from robik.kinematics.assembly import prepared
-from robik.kinematics.kernels import new_placement, place
-from robik.kinematics.rotations import cross
+from robik.kinematics.kernels import new_placement, place, rotate
+from robik.kinematics.rotations import cross, multiply
 from robik.mechanism.constraints import HINGE
 from robik.mechanism.model import Mechanism
 from robik.mechanism.topology import Topology, build_topology
@@ -56,10 +57,8 @@ class SerialChain:
 
     def place(self, q: np.ndarray) -> None:
         """Puts the joints to q (d,)."""
-        self._now.q[:] = q
-        place(self.flat, self._now)
-        R = self._now.R[self.body]
-        self.position, self.rotation = self._now.c[self.body] + R @ self.point, R @ self.axes
+        self.position, self.rotation = np.empty(3), np.empty((3, 3))
+        _place(self.flat, self._now, q, self.body, self.point, self.axes, self.position, self.rotation)
 
     def joint(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Direction (3,) of joint i in the world, and for a hinge the point (3,) of its axis nearest to the world's origin [m]."""
@@ -81,7 +80,16 @@ class SerialChain:
 
     def clamped(self, q: np.ndarray) -> np.ndarray:
         """Coordinates within the limits."""
-        return np.clip(q, self.lower, self.upper)
+        return np.minimum(np.maximum(q, self.lower), self.upper)
+
+
+@njit(cache=True)
+def _place(flat, now, q, body, point, axes, position, rotation):
+    now.q[:] = q
+    place(flat, now)
+    multiply(now.R[body], axes, rotation)
+    x, y, z = rotate(now.R[body], point)
+    position[0], position[1], position[2] = now.c[body, 0] + x, now.c[body, 1] + y, now.c[body, 2] + z
 
 
 @njit(cache=True)
@@ -93,14 +101,26 @@ def _jacobian(now, p, J):
         J[3, i], J[4, i], J[5, i] = w[0], w[1], w[2]
 
 
-def rotation_vector(R: np.ndarray) -> np.ndarray:
-    """Of a rotation matrix (3, 3), the shorter way round [rad]."""
-    v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    sine, cosine = 0.5 * float(np.sqrt(v @ v)), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
+@njit(cache=True)
+def rotation_vector(R):
+    """Of a rotation matrix (3, 3), the shorter way round (3,) [rad]."""
+    x, y, z = 0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])
+    sine, cosine = sqrt(x * x + y * y + z * z), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
+    v = np.array([x, y, z])
     if sine > 1e-9 or cosine > 0.0:
-        return v * (0.5 * np.arctan2(sine, cosine) / sine if sine > 1e-12 else 0.5)
-    column = (R + np.eye(3))[:, int(np.argmax(np.diag(R)))]  # half a turn: R = 2 a aᵀ - 1
-    return np.pi * column / np.sqrt(column @ column)
+        return v * (atan2(sine, cosine) / sine if sine > 1e-12 else 1.0)
+    k = 0  # half a turn: R = 2 a aᵀ - 1, so every column of R + 1 lies along the axis
+    for i in range(3):
+        if R[i, i] > R[k, k]:
+            k = i
+    for i in range(3):
+        v[i] = R[i, k] + (1.0 if i == k else 0.0)
+    return np.pi * v / sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+
+
+def crossed(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """u × v of two vectors (3,); NumPy's own is made for many."""
+    return np.array((u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]))
 
 
 def _check_serial(topology: Topology, frame: str) -> None:
