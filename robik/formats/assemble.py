@@ -13,7 +13,8 @@ from scipy.optimize import least_squares
 
 from robik.errors import AssemblyError, MechanismError
 from robik.formats.imported import Imported, Notes, listed
-from robik.formats.open_robot import OpenJoint, OpenRobot, Placed, joint_values
+from robik.formats.open_joint import OpenJoint, joint_values
+from robik.formats.open_robot import OpenRobot, Placed
 from robik.formats.remedies import remedy
 from robik.mechanism import Joint, Mechanism, Pose
 from robik.mechanism.joints import SLIDES

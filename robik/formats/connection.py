@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from robik.formats.imported import Notes
-from robik.formats.open_robot import OpenJoint
+from robik.formats.open_joint import OpenJoint
 from robik.formats.xml_file import numbered
 from robik.mechanism import WORLD, Pose
 

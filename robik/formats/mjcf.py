@@ -19,7 +19,8 @@ from robik.formats.mjcf_file import MjcfFile, flattened, is_limited, vector, z_t
 from robik.formats.mjcf_geoms import SEEN, Geom, Geoms
 from robik.formats.mjcf_keyframe import with_keyframe
 from robik.formats.mjcf_motors import read_motors
-from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.formats.open_joint import OpenJoint
+from robik.formats.open_robot import OpenRobot
 from robik.formats.xml_file import number, numbered, numbers
 from robik.mechanism import WORLD, Body, Frame, Pose, Visual
 from robik.mechanism.constraints import rotation_vector_matrix

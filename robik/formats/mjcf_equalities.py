@@ -15,7 +15,7 @@ import numpy as np
 from robik.errors import FormatError
 from robik.formats.imported import Notes
 from robik.formats.mjcf_file import MjcfFile, vector
-from robik.formats.open_robot import OpenJoint
+from robik.formats.open_joint import OpenJoint
 from robik.formats.xml_file import numbered, numbers
 from robik.mechanism import WORLD, Coupling, Pose
 from robik.mechanism.pose import frame_matrix

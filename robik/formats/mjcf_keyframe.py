@@ -12,7 +12,7 @@ import numpy as np
 from robik.errors import FormatError
 from robik.formats.imported import Notes
 from robik.formats.mjcf_file import MjcfFile
-from robik.formats.open_robot import OpenJoint
+from robik.formats.open_joint import OpenJoint
 from robik.formats.xml_file import numbers
 from robik.mechanism import Pose
 from robik.mechanism.pose import matrix_quaternion

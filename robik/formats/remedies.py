@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.formats.open_joint import OpenJoint
+from robik.formats.open_robot import OpenRobot
 from robik.mechanism import Pose
 
 MOST_JOINTS = 24  # of a loop; in a longer one, trying takes too long

@@ -13,7 +13,8 @@ from robik.formats.assemble import assemble
 from robik.formats.connection import based, connected
 from robik.formats.imported import Imported, Notes
 from robik.formats.mesh_files import MeshFiles
-from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.formats.open_joint import OpenJoint
+from robik.formats.open_robot import OpenRobot
 from robik.formats.sdf_frames import Frames
 from robik.formats.sdf_joints import Joints
 from robik.formats.sdf_links import Links

@@ -11,7 +11,7 @@ import numpy as np
 
 from robik.errors import FormatError
 from robik.formats.imported import Notes
-from robik.formats.open_robot import OpenJoint, turned_round, with_frame
+from robik.formats.open_joint import OpenJoint, turned_round, with_frame
 from robik.formats.sdf_frames import MODEL, Frames, Node, join
 from robik.formats.xml_file import numbers
 from robik.mechanism import WORLD, Body, Coupling, Pose

@@ -16,7 +16,8 @@ from robik.formats.assemble import assemble
 from robik.formats.imported import Imported, Notes, listed
 from robik.formats.loops import Loop, Loops, loops_by_name, read_beside
 from robik.formats.mesh_files import PLACEHOLDER, MeshFiles
-from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.formats.open_joint import OpenJoint
+from robik.formats.open_robot import OpenRobot
 from robik.formats.xml_file import name_of, number, numbered, numbers, read_xml
 from robik.mechanism import WORLD, Body, Coupling, Pose, Visual
 from robik.mechanism.pose import frame_matrix, roll_pitch_yaw

@@ -13,7 +13,8 @@ from robik.errors import AssemblyError, FormatError, MechanismError
 from robik.formats.assemble import assemble
 from robik.formats.connection import based, connected
 from robik.formats.imported import Imported, Notes, listed
-from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.formats.open_joint import OpenJoint
+from robik.formats.open_robot import OpenRobot
 from robik.formats.usd_bodies import Bodies
 from robik.formats.usd_joints import Joints
 from robik.formats.usd_scene import Scene, names_of

@@ -14,7 +14,7 @@ import numpy as np
 
 from robik.errors import FormatError
 from robik.formats.imported import Notes
-from robik.formats.open_robot import OpenJoint, joint_values, turned_round, with_frame
+from robik.formats.open_joint import OpenJoint, joint_values, turned_round, with_frame
 from robik.formats.usd_scene import Scene, number, rotation, vector
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Pose
 from robik.mechanism.joints import MOTIONS, SLIDES, TURNS

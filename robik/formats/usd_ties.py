@@ -14,7 +14,7 @@ import numpy as np
 
 from robik.errors import FormatError
 from robik.formats.imported import Notes
-from robik.formats.open_robot import OpenJoint
+from robik.formats.open_joint import OpenJoint
 from robik.formats.usd_scene import Scene, number
 from robik.mechanism import Body, Coupling
 from robik.mechanism.joints import TURNS

@@ -10,7 +10,8 @@ import pytest
 from robik.errors import AssemblyError
 from robik.formats.assemble import assemble
 from robik.formats.imported import Notes
-from robik.formats.open_robot import OpenJoint, OpenRobot
+from robik.formats.open_joint import OpenJoint
+from robik.formats.open_robot import OpenRobot
 from robik.mechanism import WORLD, Body, Pose
 
 Z = Pose.of(np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]]), (0, 0, 0))  # its x axis is the outer z
