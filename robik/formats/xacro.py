@@ -28,7 +28,7 @@ from robik.formats.mesh_files import MeshFiles
 from robik.formats.xml_file import read_xml
 
 VERSION = "2.1.1"  # of the package; what is replaced in it is that version's
-MOST_MACROS = 50_000  # calls
+MOST_MACROS = 10_000  # calls
 DEEPEST = 50  # files included by files
 MOST_TEXT = 1_000_000  # characters of a value
 MOST_BYTES = 50_000_000  # of the robot that comes out, and of the files that go in
