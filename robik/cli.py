@@ -68,6 +68,8 @@ def _add_inspect(commands: argparse._SubParsersAction) -> None:
     command = _command(commands, "inspect", _inspect, "what a robot is: bodies, joints, loops, degrees of freedom")
     _add_robot(command)
     command.add_argument("--json", action="store_true", help="print it as JSON")
+    command.add_argument("--motion", metavar="MOTION.csv", help="also how far from singular poses it stays along a motion")
+    command.add_argument("-o", "--output", metavar="DISTANCES.csv", help="with --motion: the distances frame by frame")
 
 
 def _add_convert(commands: argparse._SubParsersAction) -> None:
@@ -190,18 +192,21 @@ def _naming(file: str | None) -> Iterator[None]:
 
 def _inspect(options: argparse.Namespace) -> None:
     from robik.kinematics.mobility import inspect
+    from robik.retarget.singular_frames import along, describe, save_distances
 
-    found = inspect(_load(options))
+    if options.output and not options.motion:
+        raise ClipError("-o writes distances along a motion; give one by --motion MOTION.csv")
+    mechanism = _load(options)
+    found = inspect(mechanism)
+    stretch = along(mechanism, options.motion) if options.motion else None
+    if options.output and stretch:
+        save_distances(stretch, options.output)
     if options.json:
-        print(json.dumps(found.as_data(), indent=2))
+        print(json.dumps(found.as_data() | ({"singularity": stretch.as_data()} if stretch else {}), indent=2))
         return
-    joints = ", ".join(f"{count} {kind}" for kind, count in found.joints.items())
-    print(f"{found.name}: {found.bodies} bodies, {found.mass:.3f} kg")
-    print(f"joints: {joints or 'none'}")
-    print(f"actuators ({len(found.actuators)}): {', '.join(found.actuators) or 'none'}")
-    print(f"loops: {found.loops}; degrees of freedom: {found.mobility}; redundant closure rows: {found.redundant_rows}")
-    print(f"closure residual of the rest pose: {found.closure_residual:.2g} m")
-    print(f"frames: {', '.join(found.frames) or 'none'}")
+    print("\n".join(found.lines()))
+    if stretch:
+        print("\n".join(describe(stretch)))
 
 
 def _convert(options: argparse.Namespace) -> None:
@@ -272,13 +277,10 @@ def _report(options: argparse.Namespace) -> None:
 
 def _fk(options: argparse.Namespace) -> None:
     from robik.kinematics.forward import body_poses
-    from robik.retarget.motion import load_motion, save_states
+    from robik.retarget.motion import load_motion, save_states, values_for
 
     mechanism, motion = _load(options), load_motion(options.motion)
-    if missing := [name for name in mechanism.actuators if name not in motion.actuators]:
-        raise ClipError(f"{options.motion}: no column for {', '.join(missing)} of robot {mechanism.name!r}")
-    columns = [motion.actuators.index(name) for name in mechanism.actuators]
-    position, quaternion, residual = body_poses(mechanism, motion.values[:, columns])
+    position, quaternion, residual = body_poses(mechanism, values_for(mechanism, motion, options.motion))
     bodies = tuple(b.name for b in mechanism.bodies)
     save_states(replace(motion, bodies=bodies, position=position, quaternion=quaternion), options.output)
     print(f"{len(motion.times)} frames, closed to {residual.max():.1g} m")

@@ -63,6 +63,22 @@ def test_convert_writes_what_can_be_read(folder: Path) -> None:
     assert json.loads(robik(folder, "inspect", "w.xml", "--json").stdout)["mobility"] == 18
 
 
+def test_inspect_looks_along_a_motion(folder: Path) -> None:
+    assert robik(folder, "solve", "boxer", "punch.npz", "-o", "m.csv").returncode == 0
+    done = robik(folder, "inspect", "boxer", "--motion", "m.csv", "-o", "d.csv", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    table = np.genfromtxt(folder / "d.csv", delimiter=",", names=True)
+    assert found["singularity"]["loops"] is None and np.isinf(table["loops"]).all()
+    assert found["singularity"]["steer"]["least"] == pytest.approx(table["steer"].min())
+    assert found["singularity"]["steer"]["frame"] == table["steer"].argmin()
+    assert len(table) == 60
+    words = robik(folder, "inspect", "boxer", "--motion", "m.csv").stdout
+    assert "steer: at least" in words and "on its base it has 4 degrees of freedom, and its actuators 4" in words
+    assert "give one by --motion" in robik(folder, "inspect", "boxer", "-o", "d.csv").stderr
+    assert "no column for hip_yaw_l" in robik(folder, "inspect", "walker", "--motion", "m.csv").stderr
+
+
 def broken(folder: Path, name: str, change: dict) -> None:
     with np.load(folder / "punch.npz") as file:
         np.savez(folder / name, **({k: file[k] for k in file.files} | change))

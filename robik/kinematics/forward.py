@@ -47,36 +47,37 @@ class ForwardKinematics:
 
     Attributes:
         root: name of the floating body, None where the robot is grounded.
+        flat, now: the topology's arrays, and where it stands.
     """
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
         self.topology = build_topology(mechanism)
         self.root = self.topology.root
-        self._flat = prepared(self.topology)
-        self._elimination = new_elimination(self._flat)
-        self._scratch = np.zeros(len(self._flat.before)), np.zeros(len(self._flat.row_kind) + len(self._flat.gear_leader))
+        self.flat = prepared(self.topology)
+        self._elimination = new_elimination(self.flat)
+        self._scratch = np.zeros(len(self.flat.before)), np.zeros(len(self.flat.row_kind) + len(self.flat.gear_leader))
         for joint in mechanism.actuated:
             b = self.topology.joint_at[joint.name]
-            self._elimination.free[self._flat.at_v[self._flat.first[b]] : self._flat.tip[b] + 1] = False
+            self._elimination.free[self.flat.at_v[self.flat.first[b]] : self.flat.tip[b] + 1] = False
         if self.root is not None:
-            self._elimination.free[: self._flat.tip[self.topology.body_at[self.root]] + 1] = False
+            self._elimination.free[: self.flat.tip[self.topology.body_at[self.root]] + 1] = False
         self._rest_values = np.array([v for joint in mechanism.actuated for v in joint.rest])
         self.reset()
 
     def reset(self) -> None:
         """Back to the rest pose."""
-        self._now = new_placement(self._flat, self.topology.rest)
+        self.now = new_placement(self.flat, self.topology.rest)
         self._values = self._rest_values.copy()
         self._drive(self._values)
-        place(self._flat, self._now)
-        close(self._flat, self._now)
-        eliminate(self._flat, self._now, self._elimination)
+        place(self.flat, self.now)
+        close(self.flat, self.now)
+        eliminate(self.flat, self.now, self._elimination)
 
     @property
     def coordinates(self) -> np.ndarray:
         """(nq,) coordinates of the tree at which it stands."""
-        return self._now.q.copy()
+        return self.now.q.copy()
 
     def solve(self, values: np.ndarray, base: Pose | None = None) -> Assembly:
         """The assembly at actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
@@ -88,6 +89,10 @@ class ForwardKinematics:
         Raises:
             MechanismError: a wrong number of values, or values that are not finite.
         """
+        return self._assembly(self.move(values, base))
+
+    def move(self, values: np.ndarray, base: Pose | None = None) -> float:
+        """As `solve`, but only moves there, and returns the closure residual [m]."""
         values = np.asarray(values, dtype=float)
         if values.shape != self._values.shape or not np.isfinite(values).all():
             raise MechanismError(f"robot {self.mechanism.name!r} wants {len(self._values)} finite actuator values, not {values}")
@@ -100,7 +105,7 @@ class ForwardKinematics:
             self._drive(start + (values - start) * part / max(parts, 1))
             residual = self._close()
         self._values = values.copy()
-        return self._assembly(residual)
+        return residual
 
     def _drive(self, values: np.ndarray) -> None:
         at = 0
@@ -110,52 +115,52 @@ class ForwardKinematics:
             for name, value in zip(joint.coordinate_names, own, strict=True):
                 if name in self.topology.dofs:
                     dof, sign = self.topology.dofs[name]
-                    self._now.q[self._flat.dof_q[dof]] = sign * value
+                    self.now.q[self.flat.dof_q[dof]] = sign * value
             if joint.is_ball:
                 self._turn_ball(joint, own)
 
     def _turn_ball(self, joint: Joint, values: np.ndarray) -> None:
         b = self.topology.joint_at[joint.name]
         turn = turn_matrix(joint, values)
-        flipped = self.topology.body_at[joint.parent] != self._flat.parent[b]
-        for m in range(self._flat.first[b], self._flat.last[b]):
-            if self._flat.kind[m] == BALL:
-                self._now.q[self._flat.at_q[m] : self._flat.at_q[m] + 4] = matrix_quaternion(turn.T if flipped else turn)
+        flipped = self.topology.body_at[joint.parent] != self.flat.parent[b]
+        for m in range(self.flat.first[b], self.flat.last[b]):
+            if self.flat.kind[m] == BALL:
+                self.now.q[self.flat.at_q[m] : self.flat.at_q[m] + 4] = matrix_quaternion(turn.T if flipped else turn)
 
     def _put_base(self, base: Pose) -> None:
         """Sets the six coordinates of the floating root."""
         b = self.topology.body_at[self.root or ""]
         body = self.mechanism.bodies[self.topology.order[b - 1]]
         state = base.matrix @ body.pose.matrix.T
-        joint_R = state @ self._flat.to_child_R[b].T
-        joint_p = base.point(body.com) - joint_R @ self._flat.to_child_p[b]
-        first = int(self._flat.at_q[self._flat.first[b]])
-        parent = self._flat.from_parent_R[b]
-        self._now.q[first : first + 3] = parent.T @ (joint_p - self._flat.from_parent_p[b])
-        self._now.q[first + 3 : first + 7] = matrix_quaternion(parent.T @ joint_R)
+        joint_R = state @ self.flat.to_child_R[b].T
+        joint_p = base.point(body.com) - joint_R @ self.flat.to_child_p[b]
+        first = int(self.flat.at_q[self.flat.first[b]])
+        parent = self.flat.from_parent_R[b]
+        self.now.q[first : first + 3] = parent.T @ (joint_p - self.flat.from_parent_p[b])
+        self.now.q[first + 3 : first + 7] = matrix_quaternion(parent.T @ joint_R)
 
     def _close(self) -> float:
-        before = self._now.q.copy()
-        residual = pull_back(self._flat, self._now, self._elimination, *self._scratch)
-        if residual <= self._flat.accepted[0]:
+        before = self.now.q.copy()
+        residual = pull_back(self.flat, self.now, self._elimination, *self._scratch)
+        if residual <= self.flat.accepted[0]:
             return float(residual)
-        self._now.q[:] = before
+        self.now.q[:] = before
         self._nearest()
-        place(self._flat, self._now)
-        close(self._flat, self._now)
-        eliminate(self._flat, self._now, self._elimination)
-        return float(pull_back(self._flat, self._now, self._elimination, *self._scratch)) if self._nearly() else self._gap()
+        place(self.flat, self.now)
+        close(self.flat, self.now)
+        eliminate(self.flat, self.now, self._elimination)
+        return float(pull_back(self.flat, self.now, self._elimination, *self._scratch)) if self._nearly() else self._gap()
 
     def _gap(self) -> float:
-        place(self._flat, self._now)
-        return float(close(self._flat, self._now))
+        place(self.flat, self.now)
+        return float(close(self.flat, self.now))
 
     def _nearly(self) -> bool:
-        return self._gap() < 1e-4 * self._flat.size
+        return self._gap() < 1e-4 * self.flat.size
 
     def _nearest(self) -> None:
         """Least squares of the closure over what no actuator sets: eq. 1, from far away, by Levenberg-Marquardt in a trust region."""
-        flat, now, origin = self._flat, self._now, self._now.q.copy()
+        flat, now, origin = self.flat, self.now, self.now.q.copy()
         passive = np.flatnonzero(self._elimination.free)
         if not len(passive) or not len(now.value):
             return
@@ -178,13 +183,13 @@ class ForwardKinematics:
         at(found.x)
 
     def _assembly(self, residual: float) -> Assembly:
-        quaternion = np.zeros((1, self._flat.bodies, 4))
+        quaternion = np.zeros((1, self.flat.bodies, 4))
         quaternion[..., 0] = 1.0
         for b in range(quaternion.shape[1]):
-            matrix_to_quaternion(self._now.R[b + 1], quaternion[0, b])
-        position, turned = own_frames(self.topology, self._now.c[None, 1 : quaternion.shape[1] + 1], quaternion)
+            matrix_to_quaternion(self.now.R[b + 1], quaternion[0, b])
+        position, turned = own_frames(self.topology, self.now.c[None, 1 : quaternion.shape[1] + 1], quaternion)
         com = robot_com(self.mechanism, position, turned)[0]
-        return Assembly(position[0], turned[0], com, residual, bool(residual <= self._flat.accepted[0]))
+        return Assembly(position[0], turned[0], com, residual, bool(residual <= self.flat.accepted[0]))
 
 
 def body_poses(

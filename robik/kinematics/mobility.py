@@ -10,8 +10,24 @@ import numpy as np
 from robik.kinematics.assembly import assembled_poses, prepared
 from robik.kinematics.elimination import RANK_TOLERANCE
 from robik.kinematics.kernels import close, closure_jacobian, new_placement, place
+from robik.kinematics.singularity import Actuation, actuation
 from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import Flat, build_topology
+from robik.mechanism.topology import Flat, Topology, build_topology
+
+
+@dataclass(frozen=True)
+class LoopGroup:
+    """Loops that share joints, and so are redundant together or not at all.
+
+    Attributes:
+        joints: that close them, each a loop's cut; couplings by their names.
+        rows: closure equations of each.
+        redundant: how many of all these follow from the others.
+    """
+
+    joints: tuple[str, ...]
+    rows: tuple[int, ...]
+    redundant: int
 
 
 @dataclass(frozen=True)
@@ -26,6 +42,8 @@ class Inspection:
         loops: independent kinematic loops.
         mobility: degrees of freedom that joints and couplings leave, a floating base counted.
         redundant_rows: closure equations that follow from the others.
+        loop_groups: which loops they belong to.
+        actuation: what the actuators move, and what they do not.
         closure_residual: of the rest pose [m].
         mass: [kg].
         frames: names of the frames.
@@ -38,6 +56,8 @@ class Inspection:
     loops: int
     mobility: int
     redundant_rows: int
+    loop_groups: tuple[LoopGroup, ...]
+    actuation: Actuation
     closure_residual: float
     mass: float
     frames: tuple[str, ...]
@@ -45,6 +65,27 @@ class Inspection:
     def as_data(self) -> dict:
         """Plain data, as `robik inspect --json` prints it."""
         return asdict(self)
+
+    def lines(self) -> list[str]:
+        """In words, as `robik inspect` prints it."""
+        joints = ", ".join(f"{count} {kind}" for kind, count in self.joints.items())
+        moved = self.actuation
+        lines = [
+            f"{self.name}: {self.bodies} bodies, {self.mass:.3f} kg",
+            f"joints: {joints or 'none'}",
+            f"actuators ({len(self.actuators)}): {', '.join(self.actuators) or 'none'}",
+            f"loops: {self.loops}; degrees of freedom: {self.mobility}; redundant closure rows: {self.redundant_rows}",
+        ]
+        for group in self.loop_groups:
+            closed = ", ".join(f"{name} ({rows} rows)" for name, rows in zip(group.joints, group.rows, strict=True))
+            lines.append(f"  closed by {closed}: {group.redundant} redundant")
+        lines.append(f"on its base it has {moved.freedoms} degrees of freedom, and its actuators {moved.actuated}")
+        if moved.surplus:
+            lines.append(f"overactuated: {moved.surplus} of the driven degrees must agree with the others")
+        lines += [f"no actuator moves: {', '.join(joints)}" for joints in moved.idle]
+        lines.append(f"closure residual of the rest pose: {self.closure_residual:.2g} m")
+        lines.append(f"frames: {', '.join(self.frames) or 'none'}")
+        return lines
 
 
 def inspect(mechanism: Mechanism) -> Inspection:
@@ -63,18 +104,31 @@ def inspect(mechanism: Mechanism) -> Inspection:
         loops=len(topology.cuts),
         mobility=len(flat.before) - rank,
         redundant_rows=len(now.value) - rank,
+        loop_groups=_groups(topology, flat),
+        actuation=actuation(mechanism),
         closure_residual=residual,
         mass=mechanism.mass,
         frames=tuple(f.name for f in mechanism.frames),
     )
 
 
-def _ranks(flat: Flat, rest: np.ndarray) -> list[int]:
-    """Ranks of the closure Jacobian at the rest pose and at assembled poses near it."""
+def _groups(topology: Topology, flat: Flat) -> tuple[LoopGroup, ...]:
+    """The groups, with the ranks of their rows in poses near the rest pose."""
+    couplings, m = topology.mechanism.couplings, len(flat.row_kind)
+    found = []
+    for g in range(len(flat.group_row_at) - 1):
+        rows = flat.group_rows[flat.group_row_at[g] : flat.group_row_at[g + 1]]
+        cuts = Counter(topology.cuts[flat.row_cut[row]].name if row < m else couplings[row - m].name for row in rows.tolist())
+        found.append(LoopGroup(tuple(cuts), tuple(cuts.values()), len(rows) - max(_ranks(flat, topology.rest, rows))))
+    return tuple(found)
+
+
+def _ranks(flat: Flat, rest: np.ndarray, rows: np.ndarray | slice = slice(None)) -> list[int]:
+    """Ranks of the closure Jacobian, or of some of its rows, at the rest pose and at assembled poses near it."""
     ranks = []
     for residual, now in assembled_poses(flat, rest):
         if residual <= flat.accepted[0]:
-            J = closure_jacobian(flat, now)
+            J = closure_jacobian(flat, now)[rows]
             values = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
             ranks.append(int((values > RANK_TOLERANCE * values.max(initial=flat.size)).sum()))
     return ranks

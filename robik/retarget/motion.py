@@ -12,6 +12,7 @@ import numpy as np
 
 from robik.errors import ClipError
 from robik.files import write_whole
+from robik.mechanism.model import Mechanism
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,17 @@ def load_motion(path: str | Path) -> Motion:
         return Motion(table[:, 0], tuple(names[1:]), table[:, 1:])
     except ClipError as error:
         raise ClipError(f"{path}: {error}") from None
+
+
+def values_for(mechanism: Mechanism, motion: Motion, source: str | Path) -> np.ndarray:
+    """A motion's values (T, A) in the order of a robot's actuators.
+
+    Raises:
+        ClipError: names the source and the actuators that have no column.
+    """
+    if missing := [name for name in mechanism.actuators if name not in motion.actuators]:
+        raise ClipError(f"{source}: no column for {', '.join(missing)} of robot {mechanism.name!r}")
+    return motion.values[:, [motion.actuators.index(name) for name in mechanism.actuators]]
 
 
 def save_states(motion: Motion, path: str | Path) -> None:

@@ -1,0 +1,208 @@
+"""How far a robot's poses are from being singular.
+
+A motion v of the robot, its base held: changes of the tree's coordinates [rad, and slides in lengths of the robot] that keep the loops
+closed. With C the closure's Jacobian, N an orthonormal basis of such motions, P N what the actuators see of them and J N what the frames
+do (rotations [rad], positions in lengths of the robot):
+
+    loops    least singular value of C that counts: 0 where the loops fold flat and could go on either way
+    hold     least singular value of P N that counts: 0 where the robot moves though its actuators stand still, so that they lose hold of it
+    steer    min |J N v| / |P N v|: 0 where the actuators move and no frame does, so that following a frame takes any speed
+
+All three are without unit and do not change when the robot is scaled. Singular values that are zero in every pose (redundant rows, freedoms
+that no actuator moves, more actuators than a frame has freedoms) do not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robik.kinematics.forward import ForwardKinematics
+from robik.kinematics.kernels import closure_jacobian
+from robik.mechanism.constraints import SLIDE
+from robik.mechanism.model import Mechanism
+
+COUNTS = 1e-7  # of 1: a singular value above this is not zero
+SAMPLES, AWAY = 4, 0.05  # poses near the rest pose, by actuator values that far from it [rad or m]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """From singular poses, per frame (T,): 1 is far, 0 there. Infinite are `loops` without loops, `steer` without frames, `hold` without
+    actuators that move anything."""
+
+    loops: np.ndarray
+    hold: np.ndarray
+    steer: np.ndarray
+
+    @property
+    def nearest(self) -> np.ndarray:
+        """The least of the three."""
+        return np.minimum(np.minimum(self.loops, self.hold), self.steer)
+
+
+@dataclass(frozen=True)
+class Actuation:
+    """What the actuators of a robot do to it, its base held.
+
+    Attributes:
+        freedoms: of the robot on its base.
+        actuated: degrees that are driven.
+        surplus: driven degrees beyond the freedoms that they move; they must agree with the others.
+        idle: per freedom that no actuator moves, the joints that move in it.
+    """
+
+    freedoms: int
+    actuated: int
+    surplus: int
+    idle: tuple[tuple[str, ...], ...]
+
+
+def actuation(mechanism: Mechanism) -> Actuation:
+    """Counts over- and underactuation in poses near the rest pose."""
+    poses = _Poses(mechanism)
+    ranks = poses.ranks()
+    stacks = poses.stacks(poses.near_rest())
+    freedoms = poses.d - ranks.loops
+    N, seen, _ = _split(*stacks, ranks.loops)
+    k = int(np.argmax(_values(seen)[:, -1])) if freedoms else 0
+    idle = N[k] @ np.linalg.svd(seen[k])[2][ranks.hold :].T if freedoms else np.zeros((poses.d, 0))
+    return Actuation(freedoms, len(poses.driven), len(poses.driven) - ranks.hold, poses.joints_of(_sparse(idle)))
+
+
+def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] | None = None) -> Distances:
+    """How far from singular a robot is along actuator values.
+
+    Args:
+        mechanism: the robot.
+        values: (T, A) [rad or m], in the order of `Mechanism.actuators`.
+        frames: that are to be moved; the robot's own ones if left out.
+    """
+    poses = _Poses(mechanism, frames)
+    ranks = poses.ranks()
+    found = []
+    for start in range(0, len(values), 512):
+        C, P, J = poses.stacks(values[start : start + 512])
+        _, seen, moved = _split(C, P, J, ranks.loops)
+        loops, hold = _at(_values(C), ranks.loops), _at(_values(seen), ranks.hold)
+        steer = _at(_values(moved @ np.linalg.pinv(seen, COUNTS)), ranks.steer) if ranks.hold else np.full(len(C), np.inf)
+        found.append(np.stack([loops, hold, steer]))
+    return Distances(*np.concatenate(found, axis=1)) if found else Distances(*np.zeros((3, 0)))
+
+
+@dataclass(frozen=True)
+class _Ranks:
+    loops: int
+    hold: int
+    steer: int
+
+
+class _Poses:
+    """The matrices C, P and J of a robot at actuator values."""
+
+    def __init__(self, mechanism: Mechanism, frames: tuple[str, ...] | None = None):
+        self.fk = ForwardKinematics(mechanism)
+        self.topology = self.fk.topology
+        self.flat = self.fk.flat
+        body = self.topology.body_at
+        base = int(self.flat.tip[body[self.topology.root]]) + 1 if self.topology.root else 0
+        self.kept = np.arange(base, len(self.flat.before))
+        self.d = len(self.kept)
+        slides = {int(self.flat.at_v[m]) for m in np.flatnonzero(self.flat.kind == SLIDE)}
+        self.unit = np.array([self.flat.size if i in slides else 1.0 for i in self.kept])
+        of = [dof for joint in mechanism.actuated for dof in self._dofs(joint.name)]
+        self.driven = np.array([dof - base for dof in of], dtype=int)
+        chosen = [mechanism.frame(name) for name in (frames if frames is not None else [f.name for f in mechanism.frames])]
+        self.frames = []
+        for frame in chosen:
+            own = mechanism.bodies[mechanism.body_index[frame.body]]
+            path, i = np.zeros(len(self.flat.before)), int(self.flat.tip[body[frame.body]])
+            while i >= 0:
+                path[i], i = 1.0, int(self.flat.before[i])
+            self.frames.append((body[frame.body], (own.pose @ frame.pose).point((0, 0, 0)) - own.rest_com, path[self.kept]))
+
+    def _dofs(self, joint: str) -> range:
+        b = self.topology.joint_at[joint]
+        if self.flat.first[b] == self.flat.last[b]:
+            return range(0)
+        return range(int(self.flat.at_v[self.flat.first[b]]), int(self.flat.tip[b]) + 1)
+
+    def joints_of(self, motions: np.ndarray) -> tuple[tuple[str, ...], ...]:
+        """Per motion (d, k) the names of the joints that move, those of the tree."""
+        hung = [joint.name for joint in self.topology.mechanism.joints if joint.name in self.topology.joint_at]
+        names = {dof: name for name in hung for dof in self._dofs(name)}
+        moving = [[names.get(int(self.kept[i]), "") for i in np.flatnonzero(np.abs(column) > 1e-6)] for column in motions.T]
+        return tuple(tuple(dict.fromkeys(name for name in each if name)) for each in moving)
+
+    def near_rest(self) -> np.ndarray:
+        """Actuator values (SAMPLES + 1, A) at the rest pose and near it."""
+        rest = np.array([value for joint in self.topology.mechanism.actuated for value in joint.rest])
+        away = np.random.default_rng(0).uniform(-AWAY, AWAY, (SAMPLES + 1, len(rest)))
+        away[0] = 0.0
+        return rest + away
+
+    def stacks(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """C (T, rows, d), P (T, actuated, d) and J (T, 6 frames, d) at actuator values (T, A)."""
+        C = np.zeros((len(values), len(self.fk.now.value), self.d))
+        J = np.zeros((len(values), 6 * len(self.frames), self.d))
+        P = np.zeros((len(values), len(self.driven), self.d))
+        P[:, np.arange(len(self.driven)), self.driven] = 1.0
+        for k, row in enumerate(values):
+            self.fk.move(row)
+            now = self.fk.now
+            C[k] = closure_jacobian(self.flat, now)[:, self.kept] * (self.unit / self.flat.size)
+            omega, v = now.omega[self.kept], now.v[self.kept]
+            for f, (b, offset, path) in enumerate(self.frames):
+                x = now.R[b] @ offset + now.c[b]
+                J[k, 6 * f : 6 * f + 3] = ((_turning(omega, x) + v) * (path * self.unit / self.flat.size)[:, None]).T
+                J[k, 6 * f + 3 : 6 * f + 6] = (omega * path[:, None]).T
+        return C, P, J
+
+    def ranks(self) -> _Ranks:
+        """The ranks that the matrices have but in singular poses."""
+        C, P, J = self.stacks(self.near_rest())
+        loops = int((_values(C) > COUNTS).sum(axis=1).max(initial=0))
+        _, seen, moved = _split(C, P, J, loops)
+        hold = int((_values(seen) > COUNTS).sum(axis=1).max(initial=0))
+        steer = int((_values(moved @ np.linalg.pinv(seen, COUNTS)) > COUNTS).sum(axis=1).max(initial=0)) if hold else 0
+        return _Ranks(loops, hold, steer)
+
+
+def _split(C: np.ndarray, P: np.ndarray, J: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """N (T, d, d - rank), P N and J N."""
+    if C.shape[1]:
+        N = np.swapaxes(np.linalg.svd(C)[2][:, rank:], 1, 2)
+    else:
+        N = np.broadcast_to(np.eye(C.shape[2]), (len(C), C.shape[2], C.shape[2]))
+    return N, P @ N, J @ N
+
+
+def _turning(omega: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """ω × x (d, 3) of one point."""
+    return omega @ np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+
+
+def _values(matrices: np.ndarray) -> np.ndarray:
+    """Singular values (T, k), the largest first."""
+    return np.linalg.svd(matrices, compute_uv=False) if min(matrices.shape[1:]) else np.zeros((len(matrices), 0))
+
+
+def _at(values: np.ndarray, rank: int) -> np.ndarray:
+    """The least singular value that counts (T,), infinite where none does."""
+    return values[:, rank - 1] if rank else np.full(len(values), np.inf)
+
+
+def _sparse(basis: np.ndarray) -> np.ndarray:
+    """A basis (d, k) of the same space in which each motion moves something that the others leave alone."""
+    B = basis.copy()
+    for k in range(B.shape[1]):
+        rest = np.abs(B[:, k:])
+        i, j = np.unravel_index(int(np.argmax(rest)), rest.shape)
+        swapped = B[:, k + j].copy()
+        B[:, k + j], B[:, k] = B[:, k], swapped
+        B[:, k] /= B[i, k]
+        for other in range(B.shape[1]):
+            if other != k:
+                B[:, other] -= B[i, other] * B[:, k]
+    return B

@@ -1,0 +1,67 @@
+"""Where along a motion a robot comes near a singular pose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from robik.files import write_whole
+from robik.kinematics.singularity import Distances, distances
+from robik.mechanism.model import Mechanism
+from robik.retarget.motion import load_motion, values_for
+
+NEAR = 0.05  # a distance below which a frame is called near to singular
+MEANING = {
+    "loops": "the loops fold flat",
+    "hold": "the actuators lose hold of the robot",
+    "steer": "the actuators turn without moving a frame",
+}
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A motion's distances from singular poses: `times` (T,) [s], `frames` that were looked at."""
+
+    times: np.ndarray
+    frames: tuple[str, ...]
+    distances: Distances
+
+    def as_data(self) -> dict:
+        """Plain data: each distance's least value, its frame, and the frames that are near; null where it means nothing."""
+        data: dict[str, dict | None] = {}
+        for name in MEANING:
+            values = getattr(self.distances, name)
+            if np.isfinite(values).all():
+                data[name] = {"least": float(values.min()), "frame": int(values.argmin()), "near": np.flatnonzero(values < NEAR).tolist()}
+            else:
+                data[name] = None
+        return data
+
+
+def along(mechanism: Mechanism, path: str | Path) -> Stretch:
+    """Looks at a motion's file.
+
+    Raises:
+        ClipError: it has no column for an actuator.
+    """
+    motion = load_motion(path)
+    found = distances(mechanism, values_for(mechanism, motion, path))
+    return Stretch(motion.times, tuple(f.name for f in mechanism.frames), found)
+
+
+def describe(stretch: Stretch) -> list[str]:
+    """In words."""
+    lines = [f"distance from singular poses over {len(stretch.times)} frames (1 is far; frames: {', '.join(stretch.frames) or 'none'}):"]
+    for name, found in stretch.as_data().items():
+        if found:
+            near = f"; {len(found['near'])} frames below {NEAR:g}, where {MEANING[name]}" if found["near"] else ""
+            lines.append(f"  {name}: at least {found['least']:.3g}, in frame {found['frame']} at {stretch.times[found['frame']]:g} s{near}")
+    return lines
+
+
+def save_distances(stretch: Stretch, path: str | Path) -> None:
+    """Writes `time` and a column per distance as CSV; a distance that means nothing for this robot is `inf`."""
+    columns = np.column_stack([stretch.times, *(getattr(stretch.distances, name) for name in MEANING)])
+    write_whole(path, "\n".join([",".join(["time", *MEANING]), *(",".join(map(repr, row)) for row in columns.tolist())]) + "\n")
