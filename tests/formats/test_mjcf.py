@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
 from robik.formats import import_robot, load_robot, mjcf, save_robot
 from robik.formats.imported import Notes
+from robik.formats.mesh_data import read_mesh
 from robik.formats.open_robot import OpenRobot
 from robik.kinematics.mobility import inspect
 from robik.mechanism.pose import matrix_quaternion
@@ -109,6 +111,53 @@ def test_a_native_copy_changes_nothing(name: str, shared_data: Path, tmp_path: P
     robot = load_robot(shared_data / name)
     save_robot(robot, tmp_path / "copy.robik.json")
     assert repr(load_robot(tmp_path / "copy.robik.json")) == repr(robot)
+
+
+def seen_boxes(path: Path) -> list[np.ndarray]:
+    """Least and greatest corner (2, 3) in the world of each mesh that is seen, in the rest pose."""
+    boxes = []
+    for body in load_robot(path).bodies:
+        for visual in body.visuals:
+            if visual.shape == "mesh":
+                corners, _ = read_mesh(path.parent / visual.file)
+                at = body.pose @ visual.pose
+                corners = corners * visual.size @ at.matrix.T + at.position
+                boxes.append(np.array([corners.min(axis=0), corners.max(axis=0)]))
+    return boxes
+
+
+def mujoco_boxes(judge: Judge) -> list[np.ndarray]:
+    """The same of MuJoCo's meshes, where it was placed last."""
+    model, data, boxes = judge.model, judge.data, []
+    for k in range(model.ngeom):
+        mesh = int(model.geom_dataid[k])
+        if model.geom_type[k] == mujoco.mjtGeom.mjGEOM_MESH and model.geom_group[k] <= 2 and model.geom_bodyid[k] > 0:
+            start = int(model.mesh_vertadr[mesh])
+            corners = model.mesh_vert[start : start + int(model.mesh_vertnum[mesh])]
+            corners = corners @ data.geom_xmat[k].reshape(3, 3).T + data.geom_xpos[k]
+            boxes.append(np.array([corners.min(axis=0), corners.max(axis=0)]))
+    return boxes
+
+
+@pytest.mark.parametrize("name", [name for name in ROBOTS if "scene" not in name])
+def test_meshes_are_seen_where_mujoco_shows_them(name: str, shared_data: Path) -> None:
+    path = shared_data / name
+    judge = Judge(path)
+    judge.place(judge.qpos_at_rest(load_robot(path)))
+    for ours, theirs in zip(seen_boxes(path), mujoco_boxes(judge), strict=True):
+        assert np.allclose(ours, theirs, atol=1e-6)  # MuJoCo's vertices are in single precision
+
+
+@pytest.mark.parametrize("turn", ["1 0 0 0", "1 2 0 0"])
+def test_meshes_that_are_moved_are_seen_there(turn: str, shared_data: Path, tmp_path: Path) -> None:
+    (tmp_path / "part.stl").write_bytes((shared_data / "robotiq_2f85/assets/driver.stl").read_bytes())
+    mesh = f'<asset><mesh file="part.stl" scale="2 2 2" refpos="0.3 0.1 -0.2" refquat="{turn}"/></asset>'
+    geom = '<geom type="mesh" mesh="part" pos="1 0 0" zaxis="0 1 1"/>'
+    path = write(tmp_path, f'<body name="a" pos="1 2 3" euler="10 20 30">{geom}</body>', mesh)
+    judge = Judge(path)
+    judge.place(judge.model.qpos0)
+    [ours], [theirs] = seen_boxes(path), mujoco_boxes(judge)
+    assert np.allclose(ours, theirs, atol=1e-4)  # of some hundred metres
 
 
 @pytest.mark.parametrize("name", ROBOTS)
