@@ -14,6 +14,7 @@ from robik.errors import AssemblyError, FormatError, MechanismError
 from robik.formats.assemble import assemble
 from robik.formats.imported import Imported, Notes
 from robik.formats.mesh_files import MeshFiles
+from robik.formats.mjcf_attach import Model, attached
 from robik.formats.mjcf_equalities import Tied, read_equalities
 from robik.formats.mjcf_file import MjcfFile, flattened, is_limited, vector, z_to
 from robik.formats.mjcf_geoms import SEEN, Geom, Geoms
@@ -31,7 +32,8 @@ MOST_JOINTS = 6  # in one body
 MOST_PARTS = 50_000  # geoms and sites
 TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 Placed = tuple[Element, Pose, str | None]  # an element, the pose of the frame around it in its body, the default class it inherits
-NOT_READ = ("composite", "flexcomp", "replicate", "attach")
+NOT_READ = ("composite", "flexcomp", "replicate")
+MOST_MODELS = 100  # attached, one in the other or side by side
 
 
 def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
@@ -73,13 +75,16 @@ class _Content:
     geoms: list[Geom] = field(default_factory=list)
     inertial: Element | None = None
     bodies: list[Placed] = field(default_factory=list)
+    attached: list[tuple[Element, Pose]] = field(default_factory=list)
 
 
 class _Reader:
     """One file on its way in."""
 
-    def __init__(self, path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> None:
-        files = MeshFiles(path, packages)
+    def __init__(self, path: Path, packages: Iterable[Path], notes: Notes, report: Notes, within: tuple[Path, ...] = ()) -> None:
+        files = self.files = MeshFiles(path, packages)
+        self.within = (*within, path.resolve())  # the files that attach each other down to this one
+        self.models: list[Model] = []
         self.path, self.notes, self.report = path, notes, report
         self.file = MjcfFile(path, files)
         self.compiler = Element("compiler", self.file.compiler)
@@ -106,6 +111,8 @@ class _Reader:
             if world.geoms:
                 self.report.add("what is fixed to the world itself, such as a floor, is no part of the robot")
             waiting += [(element, WORLD, offset, cls) for element, offset, cls in world.bodies]
+            for each, inner in world.attached:
+                self.attach(each, WORLD, inner)
         waiting.reverse()
         while waiting:
             element, parent, offset, inherited = waiting.pop()
@@ -113,7 +120,7 @@ class _Reader:
             waiting += [(child, name, inner, cls) for child, inner, cls in reversed(bodies)]
             if len(self.bodies) > MOST_BODIES:
                 raise FormatError(f"it has more than {MOST_BODIES} bodies")
-        if not self.bodies:
+        if not self.bodies and not self.models:
             raise FormatError("its <worldbody> has no <body>; a robot needs at least one")
 
     def content(self, element: Element, name: str, inherited: str | None) -> _Content:
@@ -134,6 +141,8 @@ class _Reader:
                 content.inertial = child
             elif child.tag == "site" and child.get("name"):
                 self.site(child, name, offset, cls)
+            elif child.tag == "attach":
+                content.attached.append((child, offset))
             elif child.tag in NOT_READ:
                 self.notes.add(f"<{child.tag}> is not read, so what it would add is missing", where)
         return content
@@ -168,7 +177,36 @@ class _Reader:
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.tolist()
         self.bodies.append(Body(name, mass, tuple(com), (xx, yy, zz, xy, xz, yz)))
         self.seen[name] = content.geoms
+        for each, inner in content.attached:
+            self.attach(each, name, inner)
         return name, content.bodies
+
+    def attach(self, element: Element, parent: str, offset: Pose) -> None:
+        """Reads a model that is attached to a body, or to the world."""
+        wanted, prefix = element.get("model", ""), element.get("prefix", "")
+        assets = [e for section in self.file.root.findall("asset") for e in section.findall("model")]
+        model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
+        if model is None:
+            raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
+        try:
+            found, is_there = self.files.find(model.get("file", ""))
+        except FormatError as error:
+            raise FormatError(f"model {wanted!r} cannot be followed: {error}") from None
+        path = (self.path.resolve().parent / found).resolve()
+        if not is_there or path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
+            why = "there is no such file" if not is_there else "models attach each other in a ring, or too many times"
+            raise FormatError(f"model {wanted!r}, {model.get('file', '')[:80]!r}: {why}")
+        inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within)
+        inner.walk()
+        drawn = {j.name: j.stored[0] for j in inner.joints if len(j.motions) == 1}
+        whole = Model(inner.robot(), path.parent, inner.at, inner.sites, drawn)
+        body = element.get("body") or next(name for name in inner.at if name != WORLD)
+        part = attached(whole, body, prefix, parent, offset, self.at[parent], self.path.resolve().parent)
+        self.models.append(part)
+        if len(self.bodies) + sum(len(m.robot.bodies) for m in self.models) > MOST_BODIES:
+            raise FormatError(f"it has more than {MOST_BODIES} bodies")
+        self.names.update(b.name for b in part.robot.bodies)
+        self.joint_names.update(j.name for j in part.robot.joints)
 
     def new_name(self, wanted: str) -> str:
         name = next(n for n in numbered(wanted) if n not in self.names)
@@ -265,12 +303,17 @@ class _Reader:
     def robot(self) -> OpenRobot:
         """All of it."""
         scalar = {j.name: j.stored[0] for j in self.joints if len(j.motions) == 1}
-        tied = Tied(self.at, self.sites, scalar, frozenset(self.mocap))
-        equal = read_equalities(self.file, tied, {j.name for j in self.joints}, self.notes, self.report)
+        at, sites = dict(self.at), dict(self.sites)
+        inner = [model.robot for model in self.models]
+        for model in self.models:
+            at, sites, scalar = {**at, **model.at}, {**sites, **model.sites}, {**scalar, **model.drawn}
+        taken = {j.name for j in (*self.joints, *(j for robot in inner for j in robot.joints))}
+        equal = read_equalities(self.file, Tied(at, sites, scalar, frozenset(self.mocap)), taken, self.notes, self.report)
         if len(equal.closers) + len(equal.couplings) > MOST_BODIES:
             raise FormatError(f"it has more than {MOST_BODIES} equalities")
         couplings = tuple(c for c in equal.couplings if equal.fixed.keys().isdisjoint((c.follower, c.leader)))
-        movable = [j.name for j in self.joints if j.motions]
+        all_joints = [*with_keyframe(self.file, self.joints, self.notes, self.report), *(j for robot in inner for j in robot.joints)]
+        movable = [j.name for j in all_joints if j.motions]
         motors = read_motors(self.file, movable, couplings, self.notes, self.report)
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
@@ -278,12 +321,15 @@ class _Reader:
                 del motors[joint.name]
         joints = [
             replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j
-            for j in with_keyframe(self.file, self.joints, self.notes, self.report)
+            for j in all_joints
         ]
         joints = [self.held(j, equal.fixed[j.name]) if j.name in equal.fixed else j for j in joints]
-        bodies = tuple(replace(body, visuals=self.visuals(body.name)) for body in self.scaled())
+        bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [b for robot in inner for b in robot.bodies]
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
-        return OpenRobot(self.file.root.get("model") or self.path.stem, bodies, (*joints, *equal.closers), frames, couplings)
+        frames += tuple(frame for robot in inner for frame in robot.frames)
+        couplings += tuple(coupling for robot in inner for coupling in robot.couplings)
+        name = self.file.root.get("model") or self.path.stem
+        return OpenRobot(name, tuple(bodies), (*joints, *equal.closers), frames, couplings)
 
     def held(self, joint: OpenJoint, value: float) -> OpenJoint:
         """A joint that an equality holds at a value."""

@@ -158,9 +158,14 @@ SAMPLE = """<mujoco model="sample"><compiler angle="degree" autolimits="true" me
 <actuator><motor joint="h" gear="10" ctrlrange="-1 1"/><position tendon="sum" forcerange="-1 1"/></actuator>
 <keyframe><key name="home" qpos="1 0 0 0 1 0 0 0"/></keyframe></mujoco>"""
 
+ATTACHING = """<mujoco><asset><model name="part" file="part.xml"/></asset><worldbody><body name="a"><joint name="h"/>
+<attach model="part" body="b" prefix="l_"/></body><frame pos="0 1 0"><attach model="part" body="a" prefix="r_"/></frame></worldbody>
+<equality><connect body1="a" body2="l_b" anchor="0 0 0"/></equality><actuator><motor joint="l_k"/></actuator></mujoco>"""
+
 
 @pytest.mark.parametrize("seed", range(5))
 def test_mutated_files_end_in_a_robot_or_in_a_sentence(seed: int, tmp_path: Path) -> None:
     (tmp_path / "parts.xml").write_text("<mujocoinclude><custom/></mujocoinclude>")
-    outcomes = fuzz.import_mutants(tmp_path / "mutant.xml", [SAMPLE], seed, fuzz.CASES // 5, WORDS)
+    (tmp_path / "part.xml").write_text(SAMPLE)
+    outcomes = fuzz.import_mutants(tmp_path / "mutant.xml", [SAMPLE, SAMPLE, ATTACHING], seed, fuzz.CASES // 5, WORDS)
     assert {Mechanism, FormatError} <= set(outcomes)

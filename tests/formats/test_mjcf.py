@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from robik.errors import FormatError
 from robik.formats import import_robot, load_robot, mjcf, save_robot
 from robik.formats.imported import Notes
 from robik.formats.mesh_data import read_mesh
@@ -21,6 +22,7 @@ ROBOTS = {
     "robotiq_2f85/2f85.xml": (2, 3, 1),
     "robotiq_2f85/scene.xml": (2, 9, 1),
     "iit_softfoot/softfoot.xml": (5, 37, 37),
+    "iit_softfoot/scene.xml": (5, 38, 1),
     "dynamixel_2r/dynamixel_2r.xml": (0, 2, 2),
     "dynamixel_2r/scene.xml": (0, 2, 2),
     "low_cost_robot_arm/low_cost_robot_arm.xml": (0, 6, 6),
@@ -367,6 +369,31 @@ def test_the_rest_pose_is_the_home_keyframe(tmp_path: Path) -> None:
     assert any("keyframe 'home'" in line for line in imported.report)
     short = import_robot(write(tmp_path, body, '<keyframe><key qpos="1 2"/></keyframe>'))
     assert any("2 coordinates where the robot has 12" in warning for warning in short.warnings)
+
+
+PART = f"""<mujoco><compiler angle="radian"/><default><joint axis="0 1 0"/></default><worldbody>
+    <body name="stand" pos="5 0 0"><joint name="h"/>{LUMP}<body name="arm" pos="0 0 1" euler="0.3 0 0"><joint name="s" type="slide"/>
+    <joint name="h2" ref="0.2"/>{LUMP}<body name="tip" pos="0 0 1"><joint name="k"/>{LUMP}<site name="p" pos="0 0.1 0"/></body></body>
+    </body></worldbody><equality><joint joint1="k" joint2="h2"/><connect body1="tip" body2="stand" anchor="0 0 0"/></equality>
+    <actuator><motor joint="h2"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("body", ["stand", "arm", "tip"])
+def test_attached_models(body: str, tmp_path: Path) -> None:
+    (tmp_path / "part.xml").write_text(PART)
+    attach = f'<frame pos="0 2 0" euler="0 0 30"><attach model="part" body="{body}" prefix="l_"/></frame>'
+    bodies = f'<body name="base" pos="1 0 0" euler="0 40 0"><joint name="h"/>{LUMP}{attach}</body>'
+    more = '<asset><model name="part" file="part.xml"/></asset><equality><connect body1="base" body2="l_tip" anchor="1 2 3"/></equality>'
+    compare_with_mujoco(write(tmp_path, bodies, more))
+    place = f'<frame pos="0 2 0" euler="0 0 30"><attach model="part" body="{body}" prefix="l_"/></frame>'
+    compare_with_mujoco(write(tmp_path, place, '<asset><model name="part" file="part.xml"/></asset>'))
+
+
+def test_models_in_a_ring_and_out_of_the_folder_are_refused(tmp_path: Path) -> None:
+    for file, said in (("robot.xml", "in a ring"), ("../part.xml", "leads out"), ("none.xml", "no such file")):
+        asset = f'<asset><model name="part" file="{file}"/></asset>'
+        with pytest.raises(FormatError, match=said):
+            load_robot(write(tmp_path, '<body name="a"><attach model="part" body="a" prefix="l_"/></body>', asset))
 
 
 def test_motors(tmp_path: Path) -> None:
