@@ -2,6 +2,7 @@
 
     f(s) = Σ ½ Σₖ w_pos,ₖ (xₖ − x̂ₖ)²  +  Σ Σₐ w_ori,ₐ (1 − R a · â)  +  ½ Σₖ w_com,ₖ (cₖ − ĉₖ)²         (paper, IV-B)
          + w_state ½ |s − s̄|²  +  w_vel Σᵢ g(3 − tr R̄ᵢᵀRᵢ),   g(x) = ln³(x / t) above t, t = 2 (1 − cos ω Δt)   (paper, IV-C, IV-D)
+         + w_vel Σᵢ g(|cᵢ − c̄ᵢ|²),   t = (v Δt)²                                                            (the same of linear velocity)
 
 Position weights act along the world's axes. Orientation weight a acts on the direction of the frame's axis a: with (0, 0, 1) the
 z axis is held and the frame may spin about it.
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from robik.errors import ClipError, FormatError, RobikError
 from robik.files import read_json
@@ -43,6 +46,7 @@ class Settings:
         state_weight: pull towards the previous state; positive, so that every problem has one answer.
         velocity_weight: of the velocity regularizer; 0 leaves it out.
         velocity_limit: angular velocity of any body above which the regularizer acts [rad/s].
+        linear_velocity_limit: velocity of any body's centre of mass above which it acts [m/s].
         joint_limits: whether the joints' limits hold, those of passive joints and of joints in loops too; a ball's do not.
         enforce_velocity: whether every actuator keeps its own velocity limit from frame to frame, whatever that costs in tracking; the
             regularizer bends the motion smoothly before, if it is on. Actuated balls are not held; `Report.too_fast` tells where they
@@ -61,6 +65,7 @@ class Settings:
     joint_limits: bool = True
     enforce_velocity: bool = False
     velocity_share: float = 1.0
+    linear_velocity_limit: float = inf
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com_weight", _weights(self.com_weight, "com_weight"))
@@ -70,6 +75,8 @@ class Settings:
             raise ClipError(f"velocity_weight must be zero or more, not {self.velocity_weight}")
         if not self.velocity_limit > 0:
             raise ClipError(f"velocity_limit must be positive [rad/s], not {self.velocity_limit}")
+        if not self.linear_velocity_limit > 0:
+            raise ClipError(f"linear_velocity_limit must be positive [m/s], not {self.linear_velocity_limit}")
         if not 0 < self.velocity_share <= 1:
             raise ClipError(f"velocity_share must be above 0 and at most 1, not {self.velocity_share}")
 
@@ -83,14 +90,25 @@ class Settings:
             listed = ", ".join(mechanism.frame_names)
             raise ClipError(f"weights for {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; it has {listed}")
 
+    def thresholds(self, dt: np.ndarray) -> np.ndarray:
+        """t of the velocity regularizer's terms (T, 2), angular and linear, over time steps (T,) [s]; infinite where a term does not act:
+        without a weight or a limit, and for steps in which half a turn is allowed."""
+        t = np.full((len(dt), 2), inf)
+        if self.velocity_weight > 0:
+            with np.errstate(invalid="ignore"):
+                angle = np.nan_to_num(self.velocity_limit * dt, nan=inf, posinf=inf)
+                t[:, 0] = np.where(angle < np.pi, 4.0 * np.sin(0.5 * np.minimum(angle, np.pi)) ** 2, inf)
+                t[:, 1] = np.nan_to_num(self.linear_velocity_limit * dt, nan=inf, posinf=inf) ** 2
+        return t
+
     def weights(self, name: str) -> Weights:
         """Of a frame target."""
         return self.targets.get(name, Weights())
 
 
 def load_settings(path: str | Path) -> Settings:
-    """Reads `SETTINGS.json`: targets, com_weight, state_weight, velocity_weight, velocity_limit, joint_limits, enforce_velocity,
-    velocity_share, each of them optional.
+    """Reads `SETTINGS.json`: targets, com_weight, state_weight, velocity_weight, velocity_limit, linear_velocity_limit,
+    joint_limits, enforce_velocity, velocity_share, each of them optional.
 
     Raises:
         FormatError: names the file and the entry that is wrong.
@@ -106,7 +124,7 @@ def settings_from(data: Any) -> Settings:
     """Settings of plain data, as `SETTINGS.json` holds them."""
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
-    numbers = ("state_weight", "velocity_weight", "velocity_limit", "velocity_share")
+    numbers = ("state_weight", "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share")
     known = {"targets", "com_weight", *numbers, "joint_limits", "enforce_velocity"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")

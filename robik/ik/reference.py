@@ -63,8 +63,9 @@ class Objective:
         self.shares = masses / masses.sum() if com is not None else masses
         self.previous, self.state_weight = previous, settings.state_weight
         turn = np.inf if dt is None else settings.velocity_limit * dt
-        self.velocity_weight = settings.velocity_weight if turn < np.pi else 0.0  # half a turn is the most that can be told
-        self.threshold = 2 * (1 - np.cos(min(turn, np.pi)))
+        self.velocity_weight = settings.velocity_weight
+        self.threshold = 2 * (1 - np.cos(turn)) if turn < np.pi else np.inf  # half a turn is the most that can be told
+        self.linear_threshold = np.inf if dt is None else (settings.linear_velocity_limit * dt) ** 2
         turns = [(k, quaternion_matrix(q)) for k, q in enumerate(previous[:, 3:])]
         self.overlaps = Rows([(n, turn[:, a], k, AXES[a], n, np.zeros(3), 0, 1) for k, turn in turns for a in range(3)], n)
 
@@ -75,7 +76,8 @@ class Objective:
         if self.com is not None:
             value += 0.5 * self.com_weight @ (self.shares @ state[:, :3] - self.com) ** 2
         value += 0.5 * self.state_weight * np.sum((state - self.previous) ** 2)
-        return float(value + self.velocity_weight * np.sum(np.log(np.maximum(x / self.threshold, 1.0)) ** 3))
+        fast = np.concatenate([x / self.threshold, self._gone(state) / self.linear_threshold])
+        return float(value + self.velocity_weight * np.sum(np.log(np.maximum(fast, 1.0)) ** 3))
 
     def gradient(self, state: np.ndarray) -> np.ndarray:
         """(7 n,)"""
@@ -85,8 +87,10 @@ class Objective:
             pull = self.com_weight * (self.shares @ state[:, :3] - self.com)
             gradient.reshape(-1, 7)[:, :3] += self.shares[:, None] * pull
         if self.velocity_weight:
-            first, _ = self._velocity_slopes(state)
+            first, _ = self._velocity_slopes(self._turned(state), self.threshold)
             gradient -= self.overlaps.jacobian(state).T @ np.repeat(first, 3)
+            first, _ = self._velocity_slopes(self._gone(state), self.linear_threshold)
+            gradient.reshape(-1, 7)[:, :3] += 2 * first[:, None] * (state - self.previous)[:, :3]
         return gradient
 
     def hessian(self, state: np.ndarray) -> np.ndarray:
@@ -99,19 +103,30 @@ class Objective:
             weighted[range(3), :, range(3)] = self.shares
             hessian += weighted.reshape(3, -1).T @ (self.com_weight[:, None] * weighted.reshape(3, -1))
         if self.velocity_weight:
-            first, second = self._velocity_slopes(state)
+            first, second = self._velocity_slopes(self._turned(state), self.threshold)
             slope = self.overlaps.jacobian(state).reshape(-1, 3, state.size).sum(1)
             hessian += slope.T @ (second[:, None] * slope) - self.overlaps.curvature(state, np.repeat(first, 3))
+            first, second = self._velocity_slopes(self._gone(state), self.linear_threshold)
+            away = (state - self.previous)[:, :3]
+            for k in range(len(state)):
+                own = slice(7 * k, 7 * k + 3)
+                hessian[own, own] += 2 * first[k] * np.eye(3) + 4 * second[k] * np.outer(away[k], away[k])
         return hessian
 
     def _turned(self, state: np.ndarray) -> np.ndarray:
         """3 − tr R̄ᵀR of each body."""
         return 3 - self.overlaps.value(state).reshape(-1, 3).sum(1)
 
-    def _velocity_slopes(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _gone(self, state: np.ndarray) -> np.ndarray:
+        """|c − c̄|² of each body."""
+        return ((state - self.previous)[:, :3] ** 2).sum(1)
+
+    def _velocity_slopes(self, x: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
         """w g′ and w g″ of each body; zero below the threshold."""
-        x = np.maximum(self._turned(state), self.threshold)
-        log = np.log(x / self.threshold)
+        if not np.isfinite(threshold):
+            return np.zeros(len(x)), np.zeros(len(x))
+        x = np.maximum(x, threshold)
+        log = np.log(x / threshold)
         return self.velocity_weight * 3 * log**2 / x, self.velocity_weight * (6 * log - 3 * log**2) / x**2
 
 

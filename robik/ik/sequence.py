@@ -145,8 +145,8 @@ def solve_frame(flat, goals, work, memory, limits, most):
 
 @njit(cache=True, nogil=True)
 def solve_frames(flat, goals, work, memory, output, start, stop, position, rotation, com, threshold, dt, speed, limits, most):
-    """Frames `start` to `stop` of the targets `position` (T, t, 3), `rotation` (T, t, 3, 3), `com` (T, 3), with `threshold` and `dt` (T,)
-    of each frame, and `speed` (d,) that no coordinate may exceed."""
+    """Frames `start` to `stop` of the targets `position` (T, t, 3), `rotation` (T, t, 3, 3), `com` (T, 3), with `threshold` (T, 2) and
+    `dt` (T,) of each frame, and `speed` (d,) that no coordinate may exceed."""
     for k in range(start, stop):
         for i in range(3):
             goals.com[i] = com[k, i]
@@ -154,7 +154,7 @@ def solve_frames(flat, goals, work, memory, output, start, stop, position, rotat
                 goals.position[t, i] = position[k, t, i]
                 for j in range(3):
                     goals.rotation[t, i, j] = rotation[k, t, i, j]
-        goals.threshold[0] = threshold[k]
+        goals.threshold[0], goals.threshold[1] = threshold[k, 0], threshold[k, 1]
         for i in range(speed.shape[0]):
             goals.reach[i] = speed[i] * dt[k] if speed[i] < np.inf else np.inf
         value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most)

@@ -19,7 +19,6 @@ from robik.mechanism.topology import Topology, build_topology
 from robik.structs import by_reference
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
-PI = np.pi
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame
 
 
@@ -70,8 +69,8 @@ class Solver:
                 previous_R=self._memory.last.R,
                 previous_c=self._memory.last.c,
                 state_weight=np.array([settings.state_weight]),
-                velocity_weight=np.zeros(1),
-                threshold=np.array([np.inf]),
+                velocity_weight=np.array([settings.velocity_weight]),
+                threshold=np.full(2, np.inf),
                 reach=np.full(len(self.flat.before), np.inf),
             )
         )
@@ -97,13 +96,8 @@ class Solver:
         return position, rotation
 
     def thresholds(self, times: np.ndarray) -> np.ndarray:
-        """t = 2 (1 - cos ω Δt) per frame (paper, eq. 5); infinite where the regularizer cannot act, as in the first frame."""
-        thresholds = np.full(len(times), np.inf)
-        if self.settings.velocity_weight > 0 and np.isfinite(self.settings.velocity_limit):
-            self._goals.velocity_weight[0] = self.settings.velocity_weight
-            angle = self.settings.velocity_limit * np.diff(times)
-            thresholds[1:] = np.where(angle < PI, 4.0 * np.sin(0.5 * np.minimum(angle, PI)) ** 2, np.inf)
-        return thresholds
+        """t of the velocity regularizer per frame (T, 2); infinite in the first, which may be anywhere (paper, eq. 5)."""
+        return self.settings.thresholds(self.frame_times(times))
 
     def _speeds(self) -> np.ndarray:
         """What the actuators' coordinates may move by in a second (d,); infinite where they are not to be held to it."""

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from robik.kinematics.kernels import along, carved, rotate
+from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
 from robik.structs import by_reference, referable
 
@@ -29,7 +30,7 @@ class Goals(NamedTuple):
 
     `body` (t,), `point` (t, 3), `axes` (t, 3, 3): where each target frame sits on its body's state frame; `position_weight`,
     `orientation_weight` (t, 3); `position` (t, 3), `rotation` (t, 3, 3): where it should be; `com`, `com_weight` (3,);
-    `previous_R` (n + 1, 3, 3), `previous_c` (n + 1, 3): s̄; `state_weight`, `velocity_weight`, `threshold` (1,) arrays;
+    `previous_R` (n + 1, 3, 3), `previous_c` (n + 1, 3): s̄; `state_weight`, `velocity_weight` (1,), `threshold` (2,) arrays;
     `reach` (d,): how far each coordinate may be from where it was.
     """
 
@@ -52,7 +53,7 @@ class Goals(NamedTuple):
 
 @referable
 class Terms(NamedTuple):
-    """Scratch: per body `f` (n + 1, 3), `D` (n + 1, 3, 3), `Mww`, `Mwv` (n + 1, 3, 3), `Mvv` (n + 1, 3) of a diagonal matrix, its
+    """Scratch: per body `f` (n + 1, 3), `D` (n + 1, 3, 3), `Mww`, `Mwv`, `Mvv` (n + 1, 3, 3), its
     own; `wrench` (n + 1, 6), `mass` (n + 1,) and `moment` (n + 1, 3) of it and all that hangs on it; `sums`: the memory of these;
     `stiffness` (n + 1, 6, 6), its own; `A` (3, 3)."""
 
@@ -73,7 +74,7 @@ def new_terms(flat: Flat) -> Terms:
     """Room for the terms of a mechanism."""
     n = len(flat.parent)
     matrix = (n, 3, 3)
-    sums, parts = carved((n, 3), matrix, matrix, matrix, (n, 3), (n, 6), (n,), (n, 3))
+    sums, parts = carved((n, 3), matrix, matrix, matrix, matrix, (n, 6), (n,), (n, 3))
     return by_reference(Terms._make([*parts, sums, np.zeros((n, 6, 6)), np.zeros((3, 3))]))
 
 
@@ -134,6 +135,9 @@ def objective(flat, now, goals):
             away = _turned_away(R, P)
             if away > goals.threshold[0]:
                 velocity += log(away / goals.threshold[0]) ** 3
+            away = dx * dx + dy * dy + dz * dz
+            if away > goals.threshold[1]:
+                velocity += log(away / goals.threshold[1]) ** 3
     dx, dy, dz = mx - goals.com[0], my - goals.com[1], mz - goals.com[2]
     w = goals.com_weight
     total += 0.5 * (w[0] * dx * dx + w[1] * dy * dy + w[2] * dz * dz)
@@ -162,9 +166,9 @@ def _add_point(terms, b, x, y, z, fx, fy, fz):
 def _add_stiffness(terms, b, x, y, z, wx, wy, wz):
     """The Gauss-Newton part of ½ Σ w e² for a world point of a body: Mww = -[x] W [x], Mwv = [x] W, Mvv = W."""
     A, B, V = terms.Mww[b], terms.Mwv[b], terms.Mvv[b]
-    V[0] += wx
-    V[1] += wy
-    V[2] += wz
+    V[0, 0] += wx
+    V[1, 1] += wy
+    V[2, 2] += wz
     B[0, 1] -= z * wy
     B[0, 2] += y * wz
     B[1, 0] += z * wx
@@ -226,6 +230,26 @@ def _add_regularizers(flat, now, goals, terms):
             away = _turned_away(R, P)
             if away > limit:
                 _add_velocity(terms.A, R, P, D, M, wv, away, log(away / limit))
+            dx, dy, dz = c[0] - p[0], c[1] - p[1], c[2] - p[2]
+            away = dx * dx + dy * dy + dz * dz
+            if away > goals.threshold[1]:
+                _add_linear_velocity(terms, b, c, dx, dy, dz, wv, away, log(away / goals.threshold[1]))
+
+
+@njit(cache=True)
+def _add_linear_velocity(terms, b, c, dx, dy, dz, weight, x, ln):
+    """weight · ln³(x / t) with x = |d|²: ∂x = 2 d, ∂²x = 2."""
+    first, second = weight * 3.0 * ln * ln / x, weight * (6.0 * ln - 3.0 * ln * ln) / (x * x)
+    w, k = 2.0 * first, 4.0 * second
+    _add_point(terms, b, c[0], c[1], c[2], w * dx, w * dy, w * dz)
+    _add_stiffness(terms, b, c[0], c[1], c[2], w, w, w)
+    mx, my, mz = cross(c[0], c[1], c[2], dx, dy, dz)
+    turn, slide = (mx, my, mz), (dx, dy, dz)
+    for i in range(3):
+        for j in range(3):
+            terms.Mww[b, i, j] += k * turn[i] * turn[j]
+            terms.Mwv[b, i, j] += k * turn[i] * slide[j]
+            terms.Mvv[b, i, j] += k * slide[i] * slide[j]
 
 
 @njit(cache=True)
@@ -303,8 +327,8 @@ def stiffen(flat, terms):
             for k in range(3):
                 K[i, k] = A[i, k] + 0.5 * (D[i, k] + D[k, i])
                 K[i, 3 + k] = B[i, k]
+                K[3 + i, 3 + k] = V[i, k]
             K[i, i] -= trace
-            K[3 + i, 3 + i] = V[i]
         K[0, 4] += 0.5 * f[2]
         K[0, 5] -= 0.5 * f[1]
         K[1, 3] -= 0.5 * f[2]

@@ -5,8 +5,6 @@ Against jitter, and where targets leave the robot's reach, the paper's velocity 
 
 from __future__ import annotations
 
-from math import isfinite, pi, sin
-
 import numpy as np
 
 from robik.ik.objectives import Settings
@@ -39,9 +37,9 @@ class StateBasedTracker(Tracker):
         self._layout = ()  # the goals refer to the robot's placement
 
     def _advance(self, goals: Goals, dt: float) -> float:
-        settings, angle = self.settings, self.settings.velocity_limit * dt
+        settings = self.settings
         goals.state_weight[0] = settings.state_weight
-        goals.velocity_weight[0] = settings.velocity_weight if isfinite(angle) and angle < pi else 0.0
-        goals.threshold[0] = 4.0 * sin(0.5 * angle) ** 2 if goals.velocity_weight[0] > 0 else np.inf
+        goals.velocity_weight[0] = settings.velocity_weight
+        goals.threshold[:] = settings.thresholds(np.array([dt]))[0]
         _, _, _, residual = solve_frame(self.flat, goals, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS)
         return residual

@@ -206,7 +206,7 @@ class Tracker(ABC):
                 previous_c=self.now.c,
                 state_weight=np.zeros(1),
                 velocity_weight=np.zeros(1),
-                threshold=np.array([np.inf]),
+                threshold=np.full(2, np.inf),
                 reach=np.full(len(self.flat.before), np.inf),
             )
         )

@@ -72,11 +72,15 @@ CASES: dict[str, tuple[str, tuple[str, ...], float, float, dict[str, Any], bool]
     "boxer": ("boxer", ("hand",), 0.03, 0.3, {}, False),
     "boxer beyond reach": ("boxer", ("hand",), 0.4, 0.8, {}, False),
     "boxer regularized": ("boxer", ("hand",), 0.1, 0.5, {"velocity_weight": 1e-4, "velocity_limit": 3.0, "state_weight": 2e-4}, False),
+    "boxer, slow bodies": (
+        "boxer", ("hand",), 0.1, 0.5, {"velocity_weight": 1e-4, "linear_velocity_limit": 0.3, "state_weight": 2e-4}, False,
+    ),
     "boxer position only": ("boxer", ("hand",), 0.02, 0.0, {"targets": ONLY_POSITION, "state_weight": 1e-4}, False),
     "walker": ("walker", LEGS, 0.01, 0.05, {}, False),
     "walker beyond reach": ("walker", LEGS, 0.15, 0.3, {"state_weight": 1e-3}, False),
     "walker balanced": ("walker", LEGS, 0.02, 0.05, {"targets": FEET, "com_weight": (10.0, 10.0, 0.0), "state_weight": 1e-2}, True),
     "walker regularized": ("walker", LEGS, 0.05, 0.3, {"velocity_weight": 1e-3, "velocity_limit": 1.0}, True),
+    "walker, slow bodies": ("walker", LEGS, 0.05, 0.3, {"velocity_weight": 1e-3, "linear_velocity_limit": 0.1}, True),
 }
 
 
