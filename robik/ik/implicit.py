@@ -19,7 +19,8 @@ from scipy.optimize import OptimizeResult, minimize
 
 from robik.ik.maximal import JointFrames, Rows, motion_derivatives
 from robik.ik.objectives import Settings
-from robik.ik.reference import Objective, ReferenceSolver
+from robik.ik.reference import ReferenceSolver
+from robik.ik.reference_objective import Objective
 from robik.ik.sequence import Output
 from robik.ik.solver import MOST_ITERATIONS, Solver, Targets
 from robik.ik.sqp import CONVERGED, STALLED

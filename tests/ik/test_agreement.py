@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 
 from robik import robots
 from robik.ik.objectives import Settings, Weights
-from robik.ik.reference import Objective, ReferenceResult, ReferenceSolver, follow
+from robik.ik.reference import ReferenceResult, ReferenceSolver, follow
+from robik.ik.reference_objective import Objective
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.motion import Motion

@@ -17,7 +17,8 @@ from robik import robots
 from robik.errors import MechanismError
 from robik.ik.maximal import JointFrames, Rows, motion
 from robik.ik.objectives import Settings, Weights
-from robik.ik.reference import Objective, ReferenceSolver, follow
+from robik.ik.reference import ReferenceSolver, follow
+from robik.ik.reference_objective import Objective
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.joints import MOTIONS
 from robik.retarget.clip import TargetClip, Track
