@@ -16,16 +16,20 @@ from robik import robots
 
 RATE = 24
 REACH = 0.62  # of the boxer's arm against the character's
+SHOULDER = Vector((0.0, 0.0, 0.26))  # of the boxer [m]
 GUARD = (-0.14, -0.22, 1.36)
-FISTS = {1: GUARD, 9: GUARD, 14: (-0.10, -0.47, 1.42), 24: (-0.15, -0.24, 1.34), 30: (-0.12, -0.44, 1.24), 48: GUARD}
+FISTS = {1: GUARD, 8: GUARD, 16: (-0.10, -0.45, 1.42), 26: (-0.15, -0.24, 1.34), 35: (-0.12, -0.42, 1.24), 48: GUARD}
+BESIDE = 0.8  # how far from the robot the character stands [m]
 
 
 def boxer() -> None:
     """An arm that punches after a character's right hand, which itself is steered by an empty."""
     scene = begin(frames=48)
     rig = make_character(scene)
+    rig.rotation_euler.z, rig.location.y = radians(90), BESIDE  # the character faces -Y, the boxer X
     fist = bpy.data.objects.new("Fist", None)
     scene.collection.objects.link(fist)
+    fist.parent = rig
     for frame, place in FISTS.items():
         fist.location = place
         fist.keyframe_insert("location", frame=frame)
@@ -36,16 +40,15 @@ def boxer() -> None:
     character = scene.robik.robot.robik.robot.character
     target = character.targets[0]
     target.orientation_weight = (0.0, 0.0, 0.0)  # four motors cannot also turn the fist
-    shoulder = rig.data.bones["upper_arm.R"].head_local
-    character.scale, character.yaw = REACH, radians(90)  # the character faces -Y, the boxer X
-    character.location = (REACH * shoulder.y, -REACH * shoulder.x, 0.26 - REACH * shoulder.z)
+    shoulder = rig.matrix_world @ rig.data.bones["upper_arm.R"].head_local
+    character.scale, character.location = REACH, SHOULDER - REACH * shoulder
 
 
 def dancer() -> None:
     """A pelvis on two legs that stand: it sways, bobs and turns after a character's hips."""
     scene = begin(frames=96)
     rig = make_character(scene)
-    rig.rotation_euler.z = radians(90)
+    rig.rotation_euler.z, rig.location.y = radians(90), BESIDE
     for frame in range(scene.frame_start, scene.frame_end + 1):
         beat = 2 * pi * (frame - 1) / 48
         turn = Euler((0.06 * sin(2 * beat), 0.10 * sin(beat), 0.05 * sin(beat + 1))).to_quaternion()

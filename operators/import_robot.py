@@ -10,6 +10,7 @@ from robik.formats import READERS, import_robot
 from robik.warm_up import warm_up
 
 from ..scene.build_robot import Builder
+from ..scene.duplicate import duplicate_robot
 from ..scene.parts import changeable_robot, chosen_robot, show_joints
 from .reporting import Reporting
 
@@ -70,6 +71,24 @@ class ROBIK_OT_reload_robot(Reporting):
         return {"FINISHED"}
 
 
+class ROBIK_OT_duplicate_robot(Reporting):
+    """Make this robot once more, with its hidden joints, settings and bakes, and choose the copy"""
+
+    bl_idname = "robik.duplicate_robot"
+    bl_label = "Duplicate Robot"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Copies all parts below the root."""
+        made = duplicate_robot(changeable_robot(context.scene))
+        context.scene.robik.robot = made
+        for selected in context.selected_objects:
+            selected.select_set(False)
+        made.select_set(True)
+        context.view_layer.objects.active = made
+        return {"FINISHED"}
+
+
 class ROBIK_OT_show_joints(Reporting):
     """Show or hide the empties of the robot's joints in this view layer"""
 
@@ -103,4 +122,4 @@ def menu_entry(self: Menu, _context: Context) -> None:
     self.layout.operator(ROBIK_OT_import_robot.bl_idname, text=f"Robot ({', '.join(READERS)})")
 
 
-CLASSES = (ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_OT_show_joints, ROBIK_FH_import_robot)
+CLASSES = (ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_OT_duplicate_robot, ROBIK_OT_show_joints, ROBIK_FH_import_robot)

@@ -39,6 +39,7 @@ class ROBIK_PT_robot(TabPanel):
         if found:
             row = layout.row(align=True)
             row.prop(context.scene.robik, "robot", text="")
+            row.operator("robik.duplicate_robot", text="", icon="DUPLICATE")
             row.operator("robik.reload_robot", text="", icon="FILE_REFRESH")
         if root is not None:
             hidden = any(j.hide_get() for j in parts(root)["JOINT"])

@@ -36,6 +36,10 @@ def read_moving_parts(root: Object) -> Mechanism:
 def _read(root: Object, found: dict[str, list[Object]], visuals: list[Object]) -> Mechanism:
     if not found["BODY"]:
         raise RobikError(f"robot {root.name!r} has no bodies left; import it again")
+    if len(found["BODY"]) > 1 and not found["JOINT"]:
+        raise RobikError(
+            f"robot {root.name!r} has no joints left; Blender's Duplicate leaves hidden ones behind: delete it and use Duplicate Robot"
+        )
     by_body: dict[Object, list[Object]] = {body: [] for body in found["BODY"]}
     for visual in visuals:
         if visual.parent in by_body:

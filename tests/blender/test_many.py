@@ -110,26 +110,35 @@ def test_duplicated_robot_goes_its_own_way(baked: bool) -> None:
     assert bodies_at(root, 5) == pytest.approx(stood, abs=1e-6)
 
 
-def test_linked_duplicate_of_a_baked_robot_can_be_edited_alone() -> None:
+def test_duplicate_robot_takes_hidden_joints_along_and_can_be_edited_alone() -> None:
     root = scenes.squats(frames=8)
     bpy.ops.robik.bake()
-    stood = bodies_at(root, 5)
-    copies = {part: part.copy() for part in (root, *root.children_recursive)}
-    for part, made in copies.items():
-        bpy.context.scene.collection.objects.link(made)
-        made.parent = copies.get(part.parent)
-    for made in copies.values():  # what they point at are the copies, as after Alt+D
-        joint = made.robik.joint
-        joint.parent, joint.child = copies.get(joint.parent), copies.get(joint.child)
-    copy = copies[root]
-    choose(copy)
-    bpy.context.scene.frame_set(5)
+    stood, objects = bodies_at(root, 5), len(bpy.data.objects)
+    assert bpy.ops.robik.duplicate_robot() == {"FINISHED"}
+    copy = bpy.context.scene.robik.robot
+    assert copy != root
+    assert len(bpy.data.objects) == objects + len(root.children_recursive) + 1
+    assert scenes.read(copy) == scenes.read(root)
+    assert all(o.hide_get() for o in copy.children_recursive if o.robik.kind == "JOINT")
+    assert bodies_at(copy, 5) == pytest.approx(stood, abs=1e-6)
     copy["knee_l"] -= 0.2
     copy.update_tag()
     bpy.context.view_layer.update()
     assert bpy.ops.robik.key_pose() == {"FINISHED"}
     assert bodies_at(root, 5) == pytest.approx(stood, abs=1e-6)
     assert np.abs(bodies_at(copy, 5) - stood).max() > 0.005
+
+
+def test_a_duplicate_that_lost_its_hidden_joints_says_so() -> None:
+    root = scenes.import_robot("boxer")
+    for part in (root, *root.children_recursive):
+        part.select_set(True)  # joints are hidden, so they are not
+    bpy.ops.object.duplicate()
+    choose(next(o for o in bpy.context.selected_objects if o.robik.kind == "ROBOT"))
+    with pytest.raises(RuntimeError, match=r"no joints left.*use Duplicate Robot"):
+        bpy.ops.robik.reload_robot()
+    with pytest.raises(RuntimeError, match="no joints left"):
+        bpy.ops.robik.bake()
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 CALLS, SEED = int(os.environ.get("ROBIK_RANDOM_CALLS", "60")), int(os.environ.get("ROBIK_RANDOM_SEED", "0"))
-KINDS = ("objects", "meshes", "materials", "collections", "actions", "armatures", "scenes")
 
 
 class User:
@@ -61,6 +60,11 @@ class User:
 
     def changed(self, what: str) -> None:
         bpy.ops.ed.undo_push(message=what)
+
+    def purged(self, what: str) -> None:
+        """What deleting an object leaves behind is Blender's, not ours."""
+        bpy.data.orphans_purge(do_recursive=True)
+        self.changed(what)
 
     def _do_import(self) -> None:
         if len(installed.module("scene.parts").robots(bpy.context.scene)) < 3:
@@ -156,11 +160,17 @@ class User:
     def _do_delete_source(self) -> None:
         if (target := self.target()) is not None and target.source is not None and self.random.random() < 0.4:
             bpy.data.objects.remove(target.source)
-            self.changed("Delete")
+            self.purged("Delete")
 
     def _do_duplicate(self) -> None:
         root = self.root()
-        if root is not None and len(bpy.data.objects) < 250:
+        if root is None or len(bpy.data.objects) > 250:
+            return
+        if self.random.random() < 0.5:
+            self.call("duplicate_robot")
+        else:  # as Shift+D does with all of a robot selected
+            for part in (root, *root.children_recursive):
+                part.hide_set(False)
             for part in bpy.context.scene.objects:
                 part.select_set(part == root or part in root.children_recursive)
             bpy.ops.object.duplicate("EXEC_DEFAULT", True)
@@ -169,7 +179,7 @@ class User:
         root = self.root()
         if root is not None and self.random.random() < 0.2:
             bpy.data.batch_remove([root, *root.children_recursive])
-            self.changed("Delete robot")
+            self.purged("Delete robot")
 
     def _do_undo(self) -> None:
         for _ in range(self.random.randint(1, 4)):
@@ -197,7 +207,8 @@ def check() -> None:
         assert -1 <= bakes.in_use(root) < len(root.robik.robot.bakes)
         for bake in root.robik.robot.bakes:
             assert all(part.action is not None for part in bake.parts), f"{bake.name} has lost an action"
-    lost = [action.name for action in bpy.data.actions if action.users == 0]
+    lost = [block.name for block in (*bpy.data.actions, *bpy.data.meshes, *bpy.data.collections) if block.users == 0]
+    lost += [made.name for made in bpy.data.objects if not made.users_scene]
     assert not lost, f"nobody uses {lost}"
 
 
