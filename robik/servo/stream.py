@@ -23,7 +23,7 @@ LOOK_AT_LEAST = 0.25  # [s]: this often whatever the rate leaves time for
 LOOK_COST = 1.4  # times what a look usually takes must fit before the next deadline
 COST_SHARE = 0.1  # of the latest look in what one usually takes
 TRIALS = 3
-MISSES = 3  # answers of one servo in a row that may be lost
+MISSES, SILENT = 3, 0.15  # answers of one servo in a row that must be lost, over so long [s], for it to be gone
 FORWARD, CREEP = 1.3, 8  # in a profile: times the speed that a goal needs, and units more, so that nobody is left behind
 
 
@@ -123,6 +123,7 @@ class Stream:
         self._speeds = np.zeros(len(chain.servos))
         self._looked = self._reported = 0.0
         self._cost = {True: 0.0, False: 0.0}  # of a look at all, and of one at one [s]
+        self._silent_since = inf
         self._sees_all, self._one, self._missed, self._seen_in_turn = lookout.is_gathered, 0, 0, 0
 
     def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
@@ -232,10 +233,12 @@ class Stream:
         except ServoSilent as silent:
             self._missed += 1
             self._seen_in_turn = 0
-            if self._missed == MISSES:
-                self.trouble = str(silent)
-            return self._missed < MISSES
-        self._missed = 0
+            self._silent_since = min(self._silent_since, now)
+            if self._missed < MISSES or now - self._silent_since < SILENT:
+                return True
+            self.trouble = str(silent)
+            return False
+        self._missed, self._silent_since = 0, inf
         self._one = (k + 1) % len(self._bus.chain.servos)
         self._seen_in_turn += 1
         if self._seen_in_turn > len(self._bus.chain.servos):
