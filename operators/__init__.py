@@ -3,9 +3,9 @@
 import bpy
 
 from ..scene import play
-from . import bake, command_line, contacts, import_robot, mapping, polish, servos, targets
+from . import bake, command_line, contacts, import_robot, mapping, polish, servo_setup, servos, targets
 
-MODULES = (import_robot, targets, mapping, contacts, bake, polish, servos)
+MODULES = (import_robot, targets, mapping, contacts, bake, polish, servos, servo_setup)
 _commands: list[object] = []
 
 

@@ -2,9 +2,9 @@
 
 import bpy
 
-from . import bake, character, contacts, overlays, result, robot, servos
+from . import bake, character, contacts, overlays, result, robot, servo_setup, servos
 
-MODULES = (robot, character, contacts, bake, result, overlays, servos)
+MODULES = (robot, character, contacts, bake, result, overlays, servos, servo_setup)
 
 
 def register() -> None:

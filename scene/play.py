@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from bpy.types import Object, Scene
 from robik.errors import RobikError, ServoError
 from robik.mechanism import Mechanism
 from robik.retarget.motion import Motion
-from robik.servo.chain import ServoChain, default_chain, load_chain
+from robik.servo.chain import ServoChain, default_chain, load_chain, read_chain
 from robik.servo.player import Player
 from robik.servo.preflight import Preflight, preflight
 from robik.servo.softening import soften
@@ -95,16 +96,18 @@ def disconnect() -> None:
 
 
 def chain_file(root: Object, scene: Scene) -> Path | None:
-    """The file that says which servo drives which motor: the one chosen, else the one beside the robot's file."""
+    """The file that says which servo drives which motor: the one chosen, else the one beside the robot, where the scene keeps no chain."""
     if scene.robik.servos:
         return Path(bpy.path.abspath(scene.robik.servos))
+    if scene.robik.playing.chain:
+        return None
     source = Path(bpy.path.abspath(root.robik.robot.source))
     beside = source.with_name(source.name.split(".")[0] + CHAIN_EXTENSION)
     return beside if beside.is_file() else None
 
 
 def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
-    """A robot's servos: from its file, or one per motor with ids 1, 2, … where there is none.
+    """A robot's servos: from its file, or as the scene keeps them, or one per motor with ids 1, 2, … where there is neither.
 
     Raises:
         ServoError, FormatError: the file is not what it should be.
@@ -112,6 +115,13 @@ def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
     file = chain_file(root, scene)
     if file is not None:
         return load_chain(file)
+    if scene.robik.playing.chain:
+        where = f"the chain of scene {scene.name!r}"
+        try:
+            data = json.loads(scene.robik.playing.chain)
+        except ValueError as error:
+            raise ServoError(f"{where} is not JSON: {error}; choose a servo file, or empty it") from None
+        return read_chain(data, where)
     limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
     speeds = {n: j.velocity_limit for j in mechanism.actuated for n in j.coordinate_names}
     return default_chain(mechanism.actuators, limits, speeds, robot=mechanism.name)

@@ -32,3 +32,4 @@ class RobikPlaying(PropertyGroup):
     record: StringProperty(
         name="Telemetry", description="A CSV file that gets positions, loads, temperatures and voltages while it plays", subtype="FILE_PATH"
     )
+    chain: StringProperty(name="Chain", description="Which servo turns which motor, as this scene keeps it, in the form of a servo file")

@@ -160,8 +160,12 @@ class ServoChain:
 
     def counts(self, values: np.ndarray) -> np.ndarray:
         """Whole counts (..., n) nearest to actuator values (..., n) [rad or m], never outside the limits."""
-        counts = np.rint(self.zeros + self.scale * np.asarray(values, dtype=float)).astype(np.int64)
+        counts = np.rint(self.exact_counts(values)).astype(np.int64)
         return np.clip(counts, self.count_limits[:, 0], self.count_limits[:, 1])
+
+    def exact_counts(self, values: np.ndarray) -> np.ndarray:
+        """Counts (..., n) of actuator values (..., n) [rad or m], neither rounded nor limited."""
+        return self.zeros + self.scale * np.asarray(values, dtype=float)
 
     def values(self, counts: np.ndarray) -> np.ndarray:
         """Actuator values (..., n) [rad or m] from counts (..., n)."""

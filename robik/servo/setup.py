@@ -216,11 +216,22 @@ def zeroed(bus: Bus, values: dict[str, float] | None = None) -> ServoChain:
         positions = bus.positions()
     except ServoSilent as silent:
         raise ServoError(f"the pose cannot be taken: {silent}") from None
+    return with_zeros(chain, dict(zip(chain.ids, positions.tolist(), strict=True)), values)
+
+
+def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, float] | None = None) -> ServoChain:
+    """The chain with zeros by which servos at these counts, by id, stand at these actuator values; others keep theirs."""
     servos = []
-    for servo, counts in zip(chain.servos, positions.tolist(), strict=True):
+    for servo in chain.servos:
         value = (values or {}).get(servo.actuator, 0.0)
-        servos.append(replace(servo, zero=round(counts - servo.counts_per_unit * value)))
+        here = counts.get(servo.id)
+        servos.append(servo if here is None else replace(servo, zero=round(here - servo.counts_per_unit * value)))
     return replace(chain, servos=tuple(servos))
+
+
+def at_baud_rate(seen: Seen, baud_rate: int) -> Seen:
+    """The same servo, at another baud rate."""
+    return replace(seen, baud_rate=baud_rate)
 
 
 def turned_round(chain: ServoChain, id: int) -> ServoChain:

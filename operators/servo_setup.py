@@ -1,0 +1,203 @@
+"""Setting servos up: scan, streaming settings, ids, which servo is which, zeros and directions."""
+
+from pathlib import Path
+
+import bpy
+from bpy.props import IntProperty, StringProperty
+from bpy.types import Context, Event
+
+from robik.servo.chain import save_chain
+from robik.servo.task import Task
+
+from ..scene import play, servo_setup
+from ..scene.parts import chosen_robot
+from ..scene.read_robot import read_robot
+from .reporting import Reporting
+
+LOOK = 0.1  # [s]
+TIMEOUT = 60.0  # for scripts [s]
+
+
+class Waiting(Reporting):
+    """An operator that starts a task and stays until it is done; ESC cancels it. A script waits for it."""
+
+    bl_idname = "robik.waiting"  # never registered
+
+    def start(self, context: Context) -> Task:
+        """Starts it."""
+        raise NotImplementedError
+
+    def finish(self, context: Context, task: Task) -> None:
+        """What to do with its result."""
+
+    def run(self, context: Context) -> set[str]:
+        """Waits for it, in whichever way is right."""
+        self._task = self.start(context)
+        if bpy.app.background:
+            self._task.wait(TIMEOUT)
+            self.finish(context, self._task)
+            self.report({"INFO"}, f"Servos: {self._task.said}")
+            return {"FINISHED"}
+        self._timer = context.window_manager.event_timer_add(LOOK, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Looks at the task, and lets the panel show it."""
+        if event.type == "ESC" and event.value == "PRESS":
+            self._task.cancel()
+        if event.type == "TIMER" and context.area is not None:
+            context.area.tag_redraw()
+        if not self._task.is_done:
+            return {"PASS_THROUGH"}
+        context.window_manager.event_timer_remove(self._timer)
+        if self._task.error:
+            self.report({"ERROR"}, self._task.error)
+            return {"CANCELLED"}
+        self.finish(context, self._task)
+        self.report({"INFO"}, f"Servos: {self._task.said}")
+        return {"FINISHED"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator."""
+        context.window_manager.event_timer_remove(self._timer)
+        self._task.cancel()
+
+
+class ROBIK_OT_scan_servos(Waiting):
+    """Ask at all usual baud rates which servos are there; nothing is changed and nothing moves"""
+
+    bl_idname = "robik.scan_servos"
+    bl_label = "Scan"
+
+    def start(self, context: Context) -> Task:
+        """Scans."""
+        return servo_setup.scan(context.scene.robik.port)
+
+
+class ROBIK_OT_prepare_servos(Waiting):
+    """Bring the servos that the scan found to settings that can stream: baud rate, return delay, position mode"""
+
+    bl_idname = "robik.prepare_servos"
+    bl_label = "Prepare for Streaming"
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Asks, with the list."""
+        return context.window_manager.invoke_props_dialog(self, width=500)
+
+    def draw(self, context: Context) -> None:
+        """What would be changed."""
+        self.layout.label(text=f"{len(servo_setup.advice())} settings will be changed, and stay without power:")
+        for change in servo_setup.advice():
+            self.layout.label(text=str(change))
+
+    def start(self, context: Context) -> Task:
+        """Makes the changes."""
+        return servo_setup.prepare(context.scene.robik.port)
+
+
+class ROBIK_OT_set_servo(Waiting):
+    """Give a servo another id or baud rate"""
+
+    bl_idname = "robik.set_servo"
+    bl_label = "Set Id and Baud Rate"
+    servo: IntProperty(name="Servo", description="Its id, as it is now", options={"HIDDEN"})
+    new_id: IntProperty(name="New Id", min=0, max=252)
+    new_baud: IntProperty(name="New Baud Rate", default=1_000_000, min=9_600, max=4_500_000)
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Asks which."""
+        self.new_id = self.servo
+        return context.window_manager.invoke_props_dialog(self)
+
+    def start(self, context: Context) -> Task:
+        """Sets it."""
+        return servo_setup.change(context.scene.robik.port, self.servo, self.new_id, self.new_baud)
+
+
+class ROBIK_OT_assign_servo(Waiting):
+    """Move this motor by hand, torque off: the servo that moves becomes its servo"""
+
+    bl_idname = "robik.assign_servo"
+    bl_label = "Assign by Hand"
+    actuator: StringProperty(name="Motor")
+
+    def start(self, context: Context) -> Task:
+        """Waits for a move."""
+        return servo_setup.find_dragged(context.scene.robik.port, self.actuator)
+
+    def finish(self, context: Context, task: Task) -> None:
+        """Keeps the servo, if one moved."""
+        if task.result is not None:
+            servo_setup.assign(context.scene, chosen_robot(context.scene), self.actuator, task.result)
+
+
+class ROBIK_OT_zero_servos(Reporting):
+    """Take the pose that the robot was put into by hand, torque off, as the one in which every motor is at 0"""
+
+    bl_idname = "robik.zero_servos"
+    bl_label = "Zero Here"
+
+    def run(self, context: Context) -> set[str]:
+        """Stores the zeros in the scene's chain."""
+        servo_setup.zero_here(context.scene, chosen_robot(context.scene))
+        self.report({"INFO"}, "Zeros stored; connect again")
+        return {"FINISHED"}
+
+
+class ROBIK_OT_nudge_servo(Reporting):
+    """Move this motor slowly by 5 degrees and back, to see whether it turns the right way; torque must be on"""
+
+    bl_idname = "robik.nudge_servo"
+    bl_label = "Nudge"
+    actuator: StringProperty(name="Motor")
+
+    def run(self, context: Context) -> set[str]:
+        """Moves."""
+        servo_setup.nudge(self.actuator)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_turn_servo(Reporting):
+    """Let this servo turn the other way for the same motion; connect again afterwards"""
+
+    bl_idname = "robik.turn_servo"
+    bl_label = "Turn Round"
+    servo: IntProperty(name="Servo", description="Its id")
+
+    def run(self, context: Context) -> set[str]:
+        """Stores it."""
+        servo_setup.turn_round(context.scene, chosen_robot(context.scene), self.servo)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_save_servos(Reporting):
+    """Save the robot's servos as a file, for other scenes and for the command robik play"""
+
+    bl_idname = "robik.save_servos"
+    bl_label = "Save Servos…"
+    filepath: StringProperty(subtype="FILE_PATH")
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Asks where."""
+        self.filepath = f"{chosen_robot(context.scene).name}{play.CHAIN_EXTENSION}"
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def run(self, context: Context) -> set[str]:
+        """Saves."""
+        root = chosen_robot(context.scene)
+        save_chain(play.servo_chain(root, read_robot(root), context.scene), Path(bpy.path.abspath(self.filepath)))
+        return {"FINISHED"}
+
+
+CLASSES = (
+    ROBIK_OT_scan_servos,
+    ROBIK_OT_prepare_servos,
+    ROBIK_OT_set_servo,
+    ROBIK_OT_assign_servo,
+    ROBIK_OT_zero_servos,
+    ROBIK_OT_nudge_servo,
+    ROBIK_OT_turn_servo,
+    ROBIK_OT_save_servos,
+)

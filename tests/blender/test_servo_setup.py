@@ -1,0 +1,83 @@
+"""Servos set up by the operators, on a simulated chain behind a port of its own, as real ones are."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from time import sleep
+
+import bpy
+import pytest
+
+from robik.servo import setup
+from robik.servo.chain import load_chain
+from robik.servo.serving import SimulatorProcess
+from tests.blender import installed, scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+@pytest.fixture
+def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimulatorProcess]:
+    monkeypatch.setattr(setup, "LIKELY", (57_600, 1_000_000))
+    root, play = scenes.squats(frames=10), installed.module("scene.play")
+    with SimulatorProcess.of(play.servo_chain(root, scenes.read(root), bpy.context.scene)) as process:
+        bpy.context.scene.robik.port = process.port
+        yield process
+        play.disconnect()
+
+
+def test_from_factory_servos_to_a_chain(simulator: SimulatorProcess, tmp_path: Path) -> None:
+    play, servo_setup, scene = installed.module("scene.play"), installed.module("scene.servo_setup"), bpy.context.scene
+    for command in ("set 3 baud_rate 1", "set 3 return_delay_time 250"):
+        simulator.command(command)
+    assert bpy.ops.robik.scan_servos() == {"FINISHED"}
+    assert sorted(one.id for one in servo_setup.seen()) == list(range(1, 13))
+    assert [(c.servo.id, c.entry) for c in servo_setup.advice()] == [(3, "return_delay_time"), (3, "baud_rate")]
+    assert bpy.ops.robik.prepare_servos() == {"FINISHED"}
+    assert {one.baud_rate for one in servo_setup.seen()} == {1_000_000}
+    assert bpy.ops.robik.set_servo(servo=12, new_id=40, new_baud=1_000_000) == {"FINISHED"}
+
+    root = installed.module("scene.parts").chosen_robot(scene)
+    mechanism = scenes.read(root)
+    chain = play.servo_chain(root, mechanism, scene)
+    last = chain.actuators[11]
+    hand = threading.Timer(0.7, lambda: simulator.command("place 40 2400"))
+    hand.start()
+    assert bpy.ops.robik.assign_servo(actuator=last) == {"FINISHED"}
+    hand.join()
+    assert play.servo_chain(root, mechanism, scene).ids == (*range(1, 12), 40)
+
+    assert bpy.ops.robik.connect_servos() == {"FINISHED"}
+    with pytest.raises(RuntimeError, match="connected for playing; disconnect first"):
+        bpy.ops.robik.scan_servos()
+    assert bpy.ops.robik.zero_servos() == {"FINISHED"}
+    kept = play.servo_chain(root, mechanism, scene)
+    assert kept.servos[11].zero == 2400
+    assert bpy.ops.robik.turn_servo(servo=40) == {"FINISHED"}
+    assert bpy.ops.robik.save_servos(filepath=str(tmp_path / "w.servos.json")) == {"FINISHED"}
+    assert load_chain(tmp_path / "w.servos.json").servos[11].direction == -1
+
+    bpy.ops.robik.connect_servos()
+    bpy.ops.robik.torque_servos(on=True)
+    assert bpy.ops.robik.nudge_servo(actuator=last) == {"FINISHED"}
+    farthest = 0.0
+    state = type(play.status().state)
+    while play.status().state is not state.HOLDING:
+        play.tick(scene)
+        farthest = min(farthest, simulator.state()[40]["position"] - 2400)
+        sleep(0.02)
+    assert farthest == pytest.approx(-57, abs=3)  # 5 degrees, turned round
+    assert simulator.state()[40]["position"] == pytest.approx(2400, abs=1)
+    with pytest.raises(RuntimeError, match="torque is on; turn it off"):
+        bpy.ops.robik.zero_servos()
+
+
+def test_what_cannot_be_set_up_says_so() -> None:
+    scenes.squats(frames=10)
+    for operator in (bpy.ops.robik.scan_servos, bpy.ops.robik.prepare_servos):
+        with pytest.raises(RuntimeError, match="simulated servos need no setting up"):
+            operator()
+    with pytest.raises(RuntimeError, match="the latest scan found no servo 99"):
+        bpy.ops.robik.set_servo(servo=99, new_id=1)
