@@ -17,7 +17,7 @@ from robik.servo.player import Player
 from robik.servo.serving import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
 
-PATIENT = 2.0  # [s] of the watchdog: how late goals come is to be seen, even where it would stop them
+PATIENT = 2.5  # [s] of watchdog and heartbeat: how late goals come is to be seen, even where that would stop them
 MOTORS = tuple(f"motor_{k}" for k in range(12))
 
 
@@ -63,7 +63,7 @@ def measure(rate: float = 100.0, seconds: float = 10.0, baud_rate: int = 1_000_0
     with TemporaryDirectory() as folder:
         save_chain(chain, Path(folder) / "bench.servos.json")
         with SimulatorProcess(Path(folder) / "bench.servos.json", record=Path(folder) / "goals.csv") as simulator:
-            player = Player(chain, simulator.port, PlaySettings(rate=rate, watchdog=PATIENT))
+            player = Player(chain, simulator.port, PlaySettings(rate=rate, watchdog=PATIENT, heartbeat=PATIENT))
             player.connect()
             player.wait(PlayState.READY)
             player.torque(True)

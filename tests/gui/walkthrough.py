@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 sys.path.append(str(CHECKOUT))  # at the end: `import robik` is the installed library
@@ -194,8 +195,13 @@ def play_on_servos() -> Iterator[float]:
     assert 0 < play.status().time < play.status().duration
     call(bpy.ops.robik.play_servos)
     yield from until(lambda: state() == "playing", 20, "playing")
+    call(bpy.ops.robik.pause_servos, on=True)
+    yield from until(lambda: state() == "paused", 5, "paused")
+    call(bpy.ops.robik.pause_servos, on=False)
+    yield from until(lambda: state() == "playing", 5, "going on")
     call(bpy.ops.robik.stop_servos)
     yield from until(lambda: state() == "holding", 5, "stopped by the button")
+    yield from follow_live(play)
     call(bpy.ops.robik.stop_servos, emergency=True)
     yield from until(lambda: not play.status().torque, 5, "torque off")
     yield 0.5
@@ -204,6 +210,18 @@ def play_on_servos() -> Iterator[float]:
     yield 0.5
     assert play.player() is None
     picture("10_end")
+
+
+def follow_live(play: ModuleType) -> Iterator[float]:
+    """The servos follow the timeline, and a slider; ESC ends that."""
+    assert call(bpy.ops.robik.live_servos) == {"RUNNING_MODAL"}
+    name = play.player().chain.actuators[3]
+    for frame in (1, 12):
+        bpy.context.scene.frame_set(frame)
+        yield from until(lambda: abs(play.real_pose()[name] - root()[name]) < 0.02, 15, f"the servos at frame {frame}")
+    picture("08_live")
+    yield from key("Escape")
+    yield from until(lambda: play.status().state.value == "holding", 5, "live stopped by ESC")
 
 
 bpy.context.preferences.view.show_splash = False  # before the window is first drawn
