@@ -102,13 +102,16 @@ class ROBIK_PT_servos_state(FoldedPanel):
         if not status.servos:
             line(layout, "Connect to see their state", "INFO")
             return
-        grid = layout.grid_flow(row_major=True, columns=4, even_columns=False, align=True)
-        for heading in ("Servo", "Load", "Heat", "Supply"):
-            grid.label(text=heading)
-        for servo in status.servos:
-            grid.label(text=f"{servo.id} {servo.actuator}", icon="ERROR" if servo.error else "NONE")
-            for text in (servo.error or f"{100 * servo.load:.0f} %", f"{servo.celsius:.0f} °C", f"{servo.volts:.1f} V"):
-                grid.label(text=text)
+        column = layout.column(align=True)
+        rows = [
+            (f"{s.id} {s.actuator}", s.error, f"{100 * s.load:.0f} %", f"{s.celsius:.0f} °C", f"{s.volts:.1f} V") for s in status.servos
+        ]
+        for name, error, *numbers in [("Servo", "", "Load", "Heat", "Supply"), *rows]:
+            row = column.split(factor=0.46)
+            row.label(text=name, icon="ERROR" if error else "NONE")
+            cells = row.row()
+            for text in [error] if error else numbers:
+                cells.label(text=text)
 
 
 CLASSES = (ROBIK_PT_servos, ROBIK_PT_servos_playing, ROBIK_PT_servos_state)

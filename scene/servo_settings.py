@@ -18,13 +18,13 @@ class RobikPlaying(PropertyGroup):
         "without this such a motion is refused",
     )
     feed_forward: BoolProperty(
-        name="Speed with Each Goal", description="Tell the servos with each goal how fast to go there, which makes slow motions smoother"
+        name="Send Speeds", description="Tell the servos with each goal how fast to go there, which makes slow motions smoother"
     )
     without_missing: BoolProperty(
-        name="Without Missing Servos", description="Play even though some servos of the chain do not answer; their motors stand still"
+        name="Without Missing", description="Play even though some servos of the chain do not answer; their motors stand still"
     )
     dead_man: BoolProperty(
-        name="Only While D Is Held", description="When following live: the robot comes to a stand whenever the key D is not held"
+        name="While D Is Held", description="When following live: the robot comes to a stand whenever the key D is not held"
     )
     mirror: BoolProperty(
         name="Real Pose", description="The robot in the view takes the pose of the real one, while that does not play or follow"
