@@ -11,6 +11,7 @@ import pytest
 
 from robik.retarget.motion import Motion
 from robik.servo.chain import ServoChain, default_chain, save_chain
+from robik.servo.player import Player
 from robik.servo.serving import SimulatorProcess
 
 NAMES = tuple(f"motor_{k}" for k in range(12))
@@ -18,6 +19,22 @@ COUNTS_PER_RAD = 4096 / (2 * np.pi)  # written out here, so that the chain's own
 
 
 CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W210", robot="test")
+
+
+@pytest.fixture(autouse=True)
+def all_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No player of a test that failed keeps the port from the next one."""
+    opened: list[Player] = []
+    connect = Player.connect
+
+    def remembered(player: Player) -> None:
+        opened.append(player)
+        connect(player)
+
+    monkeypatch.setattr(Player, "connect", remembered)
+    yield
+    for player in opened:
+        player.close()
 
 
 @pytest.fixture

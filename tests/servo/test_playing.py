@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from robik.errors import ServoError
@@ -111,7 +111,12 @@ def test_a_stretch_at_half_the_speed(player, simulator, wave):
 JUMP = st.none() | st.lists(st.floats(-9, 9) | st.just(float("nan")), min_size=12, max_size=12)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=5,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],  # an example takes seconds of real time
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(st.lists(st.tuples(JUMP, st.floats(0.02, 0.15)), min_size=3, max_size=10), st.integers(0, 2**32))
 def test_live_whatever_the_mouse_does(chain, simulator, goals, script, seed):
     """Jumps, scrubbing, NaN and lost wishes: no goal outside the limits, no step above the speed, no change above the acceleration."""
