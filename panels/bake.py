@@ -66,9 +66,8 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
             return
         layout.use_property_split, layout.use_property_decorate = True, False
         bake = root.robik.robot.bake
-        for name in ("joint_limits", "state_weight", "velocity_weight", "velocity_limit"):
+        for name in ("joint_limits", "stillness", "velocity_weight", "velocity_limit"):
             layout.prop(bake, name)
-        line(layout, f"Stillness {bake.state_weight:.1e}, softening {bake.velocity_weight:.1e}")  # fields show six decimals
 
 
 class ROBIK_UL_bakes(UIList):

@@ -123,6 +123,7 @@ class ROBIK_PT_balance(TabPanel):
         if balance.source == "FEET":
             layout.prop(balance, "margin")
             layout.prop(balance, "lead")
+            layout.prop(balance, "give_way")
         layout.prop(balance, "pin_feet")
         if balance.source != "NONE":
             axes(layout, balance, "weight", "Weight")

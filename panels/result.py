@@ -34,7 +34,7 @@ class ROBIK_PT_result(TabPanel):
         text = status(result)
         line(layout, text[0].upper() + text[1:], "CHECKMARK" if not result.short else "ERROR")
         if torn := _torn(root):
-            line(layout, f"Balance pulls {torn} elsewhere: set its weights for Position X and Y to 0 in Character > Advanced", "INFO")
+            line(layout, f"Balance pulls {torn} elsewhere: tick Hips Give Way there, or set its weights for Position X and Y to 0", "INFO")
         _draw_short(layout, result)
         _draw_targets(layout, result)
         _draw_motors(layout, "Speed [rad/s]", "speed", result, _speed)

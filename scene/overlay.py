@@ -55,6 +55,11 @@ def is_drawing() -> bool:
     return bool(_handles)
 
 
+def is_drawn() -> bool:
+    """Whether what is to be seen has been drawn as it is now."""
+    return any(drawn.batches for listed in _robots.values() for drawn in listed)
+
+
 def refresh() -> None:
     """Starts or stops drawing, as the scenes ask for, and works everything out anew."""
     wanted = any(is_on(scene) for scene in bpy.data.scenes)

@@ -23,6 +23,7 @@ BAD: Color = (1.0, 0.2, 0.2, 1.0)
 WANTED: Color = (0.35, 0.75, 1.0, 1.0)
 PASSIVE: Color = (0.75, 0.78, 0.85, 0.55)
 DRIVEN: Color = (1.0, 0.85, 0.5, 0.9)
+TOLD: Color = (1.0, 0.55, 0.5, 1.0)  # words about what is bad: light enough to be read before anything
 EMPTY: Color = (0.05, 0.05, 0.06, 0.55)
 
 FAR = 10.0  # times what counts as met: a target further off than this is not only compromised [POSITION_MET]
@@ -106,7 +107,7 @@ def _com(shapes: Shapes, state: RobotState) -> None:
     cross = [foot + s * r * axis for axis in axes[:2] for s in (-1.0, 1.0)]
     shapes.segments(np.array(cross), color)
     if not inside:
-        shapes.labels.append((foot, f"{1e3 * -state.margin:.0f} mm outside", BAD))
+        shapes.labels.append((foot, f"{1e3 * -state.margin:.0f} mm outside", TOLD))
 
 
 def _com_target(shapes: Shapes, state: RobotState) -> None:
@@ -138,7 +139,7 @@ def _miss(shapes: Shapes, here: np.ndarray, there: np.ndarray, distance: float, 
         shapes.segments(np.array([here, there]), color)
         for axis in range(3):  # an eight-sided knot at the robot's end
             shapes.path(_circle(here, np.eye(3)[axis], np.eye(3)[(axis + 1) % 3], 0.3 * size), color, closed=True)
-        shapes.labels.append((there, f"{1e3 * distance:.1f} mm", color))
+        shapes.labels.append((there, f"{1e3 * distance:.1f} mm", color if color != BAD else TOLD))
 
 
 def _joint(shapes: Shapes, place: JointPlace, size: float) -> None:
@@ -232,7 +233,7 @@ def _motor(shapes: Shapes, motor: MotorLoad, size: float, ring: int) -> None:
     for radius in (inner, outer):
         shapes.path(_circle(center, u, v, radius), (*color[:3], 0.8), closed=True)
     if motor.load > 1.0 + 1e-6:
-        shapes.labels.append((center + 1.1 * outer * u, motor.text, BAD))
+        shapes.labels.append((center + 1.1 * outer * u, motor.text, TOLD))
 
 
 def _perpendicular(axis: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """What an animator sets: targets, balance, bake, servos. Kept per robot, on its root; the rest on the scene."""
 
+from math import log10
+
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
@@ -16,6 +18,7 @@ from .servo_settings import RobikPlaying
 from .sight import RobikMarker, RobikOverlays
 
 ONES = (1.0, 1.0, 1.0)
+WEAKEST = -10  # exponent of the weight at a stillness of 0
 
 
 def _frame_names(target: PropertyGroup, _context: Context, typed: str) -> list[str]:
@@ -144,6 +147,12 @@ class RobikBalance(PropertyGroup):
         default=0.06,
         precision=2,
     )
+    give_way: BoolProperty(
+        name="Hips Give Way",
+        description="Let balance alone say where the hips are sideways; their height and direction still follow. "
+        "They are the first target that is no foot",
+        default=True,
+    )
     pin_feet: BoolProperty(name="Pin Feet", description="Hold standing feet flat on the ground, without sliding", default=False)
     weight: FloatVectorProperty(
         name="Weight",
@@ -178,6 +187,14 @@ class RobikFollow(PropertyGroup):
             ("DYNAMICS", "Springy", "Is pulled by its targets like a weight on a spring; calm where it is stretched out"),
         ),
     )
+
+
+def _stillness(bake: PropertyGroup) -> float:
+    return log10(bake.state_weight) - WEAKEST
+
+
+def _set_stillness(bake: PropertyGroup, steps: float) -> None:
+    bake.state_weight = 10.0 ** (steps + WEAKEST)
 
 
 class RobikBake(PropertyGroup):
@@ -221,6 +238,15 @@ class RobikBake(PropertyGroup):
     velocity_weight: FloatProperty(name="Softening", description="How strongly speed is held back", min=0.0, default=1e-3, precision=5)
     state_weight: FloatProperty(
         name="Stillness", description="Pull towards the frame before, where the targets leave freedom", min=1e-12, default=1e-7, precision=8
+    )
+    stillness: FloatProperty(
+        name="Stillness",
+        description="How strongly the robot keeps its pose where the targets leave it free; each step is ten times as strong",
+        min=0.0,
+        soft_max=8.0,
+        precision=1,
+        get=_stillness,
+        set=_set_stillness,
     )
     joint_limits: BoolProperty(name="Joint Limits", description="Keep every joint within its limits", default=True)
 

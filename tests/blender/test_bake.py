@@ -112,6 +112,7 @@ def test_weights_and_settings_reach_the_solver() -> None:
     target.weight, target.position_weight, target.orientation_weight = 0.5, (1, 0.5, 0), (0, 0, 1)
     robot.balance.source, robot.balance.weight = "FEET", (2, 3, 4)
     robot.bake.soften, robot.bake.speed, robot.bake.joint_limits = True, 50.0, False
+    robot.balance.give_way = False
     settings = installed.module("scene.bake").bake_settings(root, scenes.read(root))
     assert settings.targets["pelvis"].position == (0.5, 0.25, 0.0)
     assert settings.targets["pelvis"].orientation == (0.0, 0.0, 0.5)
@@ -139,6 +140,26 @@ def test_stopping_leaves_nothing_behind(steps: int) -> None:
     assert bpy.context.scene.frame_current == 3
     assert root.robik.robot.result.frames == 0
     assert installed.module("scene.live")._paused == 0
+
+
+def test_hips_give_way_to_balance() -> None:
+    """With every weight at one the feet and the centre of mass are where they should be, though the character leans."""
+    root = scenes.squats()
+    robot = root.robik.robot
+    bpy.data.objects["to pelvis"].delta_location.y = 0.05
+    robot.balance.source, robot.balance.pin_feet = "FEET", True
+    report = bake(root).report
+    assert np.nanmax(report.com_error) < 1e-4
+    assert np.nanmax(report.position_error) < 1e-4
+    robot.balance.give_way = False
+    assert installed.module("scene.bake").bake_settings(root, scenes.read(root)).targets["pelvis"].position == (1.0, 1.0, 1.0)
+
+
+def test_stillness_is_shown_in_steps_of_ten() -> None:
+    settings = scenes.squats().robik.robot.bake
+    assert settings.stillness == pytest.approx(3.0, abs=1e-5)
+    settings.stillness = 5.0
+    assert settings.state_weight == pytest.approx(1e-5, rel=1e-4)
 
 
 def test_empty_range_is_refused() -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -36,6 +37,7 @@ def walk() -> Iterator[float]:
     picture("03_character")
     yield from bake()
     picture("05_result")
+    yield from look()
     yield from undo_and_redo()
     yield from play_on_servos()
 
@@ -119,8 +121,6 @@ def map_character() -> Iterator[float]:
     assert 0.2 < root().robik.robot.character.scale < 0.6
     balance = root().robik.robot.balance
     balance.source, balance.pin_feet = "FEET", True
-    pelvis = root().robik.robot.character.targets[0]
-    pelvis.position_weight = (0.0, 0.0, 1.0)  # where it is sideways is for balance to say
     remember("Balance")
     yield 0.5
 
@@ -150,6 +150,27 @@ def bake() -> Iterator[float]:
     yield 0.3
 
 
+def look() -> Iterator[float]:
+    """To the frame where a motor works hardest, by the button's operator; every overlay is drawn, and gone when it is off."""
+    hardest = max(result().actuators, key=lambda row: row.peak_velocity)
+    assert call(bpy.ops.robik.go_to_frame, frame=hardest.frame, motor=hardest.name) == {"FINISHED"}
+    assert bpy.context.scene.frame_current == hardest.frame
+    overlay, show = import_module(f"{PACKAGE}.scene.overlay"), bpy.context.scene.robik.overlays
+    show.com = show.com_target = show.support = show.errors = show.joints = show.graph = True
+    for motors in ("SPEED", "LIMIT", "SINGULAR"):
+        show.motors = motors
+        yield from until(overlay.is_drawn, 20, f"overlays with the motors' {motors}")
+    picture("05_overlays")
+    view().spaces[0].region_3d.view_perspective = "ORTHO"
+    yield 0.5
+    picture("05_orthographic")
+    view().spaces[0].region_3d.view_perspective = "PERSP"
+    show.com = show.com_target = show.support = show.errors = show.joints = show.graph = False
+    show.motors = "NONE"
+    assert not overlay.is_drawing()
+    yield 0.3
+
+
 def undo_and_redo() -> Iterator[float]:
     """Back to before the mapping, step by step, and forward again."""
 
@@ -170,8 +191,6 @@ def undo_and_redo() -> Iterator[float]:
 
 def play_on_servos() -> Iterator[float]:
     """Connect, torque, play, ESC, play, stop, disconnect; on the simulated chain."""
-    from importlib import import_module
-
     play = import_module(f"{PACKAGE}.scene.play")
 
     def state() -> str:

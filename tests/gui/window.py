@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from time import monotonic
@@ -18,11 +19,20 @@ TAB = "RobIK"
 def run(steps: Callable[[], Iterator[float]]) -> None:
     """Takes the steps one by one, the window alive between them; each says how long to wait [s]. Ends Blender, in an error with code 3."""
     going = steps()
+    unhandled: list[str] = []  # in Blender's own calls of ours: drawing, handlers
+
+    def noted(*error: object) -> None:
+        unhandled.append(str(error[1]))
+        sys.__excepthook__(*error)
+
+    sys.excepthook = noted
 
     def step() -> float | None:
         try:
             return next(going)
         except StopIteration:
+            if unhandled:
+                os._exit(3)
             bpy.ops.wm.quit_blender()
             return None
         except BaseException:
