@@ -76,27 +76,33 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
         angle = f", {degrees(row.orientation_error):.1f}°"
         _draw_target(column, row.name, row.position_mean, row.position_error, angle, row.frame)
     if result.has_com:
-        _draw_target(column, "centre of mass", result.com_mean, result.com_error, "", result.com_frame)
+        _draw_target(column, "mass centre", result.com_mean, result.com_error, "", result.com_frame)
     if result.has_margin:
         _draw_margin(column, result)
+    if result.sunk > MISSED:
+        _draw_row(
+            column, "ground", f"{1e3 * result.sunk:.0f} mm into it", True, result.sunk_frame, "A foot lands late and goes through the floor"
+        )
 
 
 def _draw_target(column: UILayout, name: str, mean: float, worst: float, more: str, frame: int) -> None:
-    row = column.split(factor=BUTTON, align=True)
-    names = row.split(factor=NAME / BUTTON, align=True)
-    names.alert = worst > MISSED
-    names.label(text=name)
-    names.label(text=f"{1e3 * mean:.2f}, {1e3 * worst:.2f}{more}")
-    _jump(row, frame, why=f"{name} is {1e3 * worst:.2f} mm{more} off")
+    text = f"{1e3 * mean:.2f}, {1e3 * worst:.2f}{more}"
+    _draw_row(column, name, text, worst > MISSED, frame, f"{name} is {1e3 * worst:.2f} mm{more} off")
 
 
 def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
+    text = f"{1e3 * result.margin:.0f} mm inside" if result.margin >= 0 else f"{-1e3 * result.margin:.0f} mm outside"
+    why = "The centre of mass is nearest to the edge of the support"
+    _draw_row(column, "balance", text, result.margin < 0, result.margin_frame, why)
+
+
+def _draw_row(column: UILayout, name: str, text: str, is_bad: bool, frame: int, why: str) -> None:
     row = column.split(factor=BUTTON, align=True)
     names = row.split(factor=NAME / BUTTON, align=True)
-    names.alert = result.margin < 0
-    names.label(text="balance")
-    names.label(text=f"{1e3 * result.margin:.0f} mm inside" if result.margin >= 0 else f"{-1e3 * result.margin:.0f} mm outside")
-    _jump(row, result.margin_frame, why="The centre of mass is nearest to the edge of the support")
+    names.alert = is_bad
+    names.label(text=name)
+    names.label(text=text)
+    _jump(row, frame, why=why)
 
 
 def _speed(row: PropertyGroup) -> tuple[float, str, int] | None:

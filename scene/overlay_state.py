@@ -16,6 +16,7 @@ from robik.kinematics.frames import frame_poses, robot_com
 from robik.kinematics.joint_places import JointPlace, joint_places
 from robik.mechanism import Mechanism, Pose
 from robik.mechanism.joints import SLIDES
+from robik.mechanism.pose import Vector
 from robik.retarget.motion import Motion
 from robik.retarget.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
 
@@ -166,24 +167,26 @@ def _misses(
 ) -> tuple[Miss, ...]:
     """Of the targets that the bake followed here; outside a bake, of those that are to be followed."""
     if kept is not None and sample is not None:
-        wanted = {name: t.position[sample] for name, t in kept.clip.tracks.items() if t.position is not None}
+        weights = {name: kept.settings.weights(name).position for name in kept.clip.tracks}
+        wanted = {name: (t.position[sample], weights[name]) for name, t in kept.clip.tracks.items() if t.position is not None}
     else:
         wanted = _live_targets(root, scene, depsgraph)
-    known = set(mechanism.frame_names)
-    return tuple(
-        Miss(name, frame_poses(mechanism, name, motion.position, motion.quaternion)[0][0], there)
-        for name, there in wanted.items()
-        if name in known
-    )
+    misses = []
+    for name, (there, weight) in wanted.items():
+        if name in mechanism.frame_names and any(weight):
+            here = frame_poses(mechanism, name, motion.position, motion.quaternion)[0][0]
+            misses.append(Miss(name, here, np.where(np.array(weight) > 0, there, here)))  # an axis without weight is not missed
+    return tuple(misses)
 
 
-def _live_targets(root: Object, scene: Scene, depsgraph: Depsgraph) -> dict[str, np.ndarray]:
-    """Where the targets are now, as they would be baked but for balance and pinned feet."""
+def _live_targets(root: Object, scene: Scene, depsgraph: Depsgraph) -> dict[str, tuple[np.ndarray, Vector]]:
+    """Where the targets are now, with their weights, as they would be baked but for balance and pinned feet."""
     placed, wanted = placement(root), {}
     for target in root.robik.robot.character.targets:
         if target.enabled and _is_there(target, scene):
             seen = pose_of(source_matrix(target, depsgraph))
-            wanted[target.frame] = track(target, np.array([seen.position]), np.array([seen.quaternion]), placed).position[0]
+            there = track(target, np.array([seen.position]), np.array([seen.quaternion]), placed).position[0]
+            wanted[target.frame] = there, tuple(target.position_weight)
     return wanted
 
 

@@ -9,7 +9,7 @@ from bpy.types import PropertyGroup
 
 from robik.mechanism import Mechanism
 from robik.retarget.clip import TargetClip
-from robik.retarget.contacts import runs
+from robik.retarget.contacts import below_ground, runs
 from robik.retarget.motion import Motion, Report
 from robik.retarget.retarget import ORIENTATION_MET, POSITION_MET
 from robik.retarget.support import margins
@@ -44,6 +44,8 @@ def store_result(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, 
 def _store_margin(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray) -> None:
     contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
     inside = margins(mechanism, motion, contacts) if contacts else np.full(len(frames), np.nan)
+    result.sunk, deepest = _largest(below_ground(mechanism, clip, motion))
+    result.sunk_frame = round(float(frames[deepest]))
     result.has_margin = bool(np.isfinite(inside).any())
     if result.has_margin:
         least = int(np.nanargmin(inside))

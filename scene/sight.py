@@ -57,6 +57,8 @@ class RobikResult(PropertyGroup):
     )
     has_margin: BoolProperty(name="Margin Known", description="Whether contacts were known, so that there is a margin")
     margin_frame: IntProperty(name="Frame", description="Where the margin is least")
+    sunk: FloatProperty(name="Below Ground", description="How far a sole goes below the ground, at worst", unit="LENGTH", precision=4)
+    sunk_frame: IntProperty(name="Frame", description="Where a sole goes lowest")
     com_error: FloatProperty(name="Centre of Mass", description="Worst distance from its target", unit="LENGTH", precision=4)
     com_mean: FloatProperty(name="Mean Distance", description="Of the centre of mass from its target", unit="LENGTH", precision=4)
     com_frame: IntProperty(name="Frame", description="Where the centre of mass is furthest from its target")

@@ -12,7 +12,8 @@ from scipy.spatial.transform import Rotation, Slerp
 from robik.errors import ClipError
 from robik.mechanism.model import Mechanism
 from robik.retarget.clip import TargetClip, Track
-from robik.retarget.support import placed, sole_axes, sole_length
+from robik.retarget.motion import Motion
+from robik.retarget.support import placed, sole_axes, sole_length, standing_points
 
 # Heights and speeds in sole lengths, so that they hold at any scale.
 LOW, HIGH = 0.06, 0.15  # a foot this high may be in a swing; this high it surely is
@@ -120,6 +121,28 @@ def runs(flags: np.ndarray) -> list[tuple[int, int]]:
     """First index and the one past the last of each stretch in which the flags (T,) hold."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
+
+
+def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.ndarray:
+    """How far a motion's lowest sole is below the ground on which the clip's feet stand.
+
+    The targets of pinned feet never go below it; a robot that cannot follow them in time may.
+
+    Args:
+        mechanism: the robot.
+        clip: what was followed, with the feet's contact phases.
+        motion: solved, with body poses.
+
+    Returns:
+        (T,) [m], zero above the ground, and everywhere if no foot ever stands.
+    """
+    standing_feet = [n for n, t in clip.tracks.items() if t.contact is not None and t.contact.any() and t.position is not None]
+    if not standing_feet:
+        return np.zeros(len(clip.times))
+    wanted = {n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n))[..., 2].min(axis=1) for n in standing_feet}
+    ground = min(float(heights[clip.tracks[n].contact].min()) for n, heights in wanted.items())
+    lowest = np.min([standing_points(mechanism, motion, n)[..., 2].min(axis=1) for n in standing_feet], axis=0)
+    return np.maximum(ground - lowest, 0.0)
 
 
 def with_contacts(mechanism: Mechanism, clip: TargetClip) -> TargetClip:

@@ -124,6 +124,8 @@ def test_before_a_bake_errors_go_to_where_the_targets_are_now() -> None:
     seen = {miss.name: miss.distance for miss in state(root).misses}
     assert seen["foot_l"] == pytest.approx(0.05, abs=1e-6)
     assert seen["foot_r"] == pytest.approx(0.0, abs=1e-6)
+    root.robik.robot.character.targets[1].position_weight = (0.0, 1.0, 1.0)
+    assert {m.name: m.distance for m in state(root).misses}["foot_l"] == pytest.approx(0.0, abs=1e-6)  # along x it need not follow
     bpy.data.objects.remove(bpy.data.objects["to foot_r"])
     assert {miss.name for miss in state(root).misses} == {"pelvis", "foot_l"}
     assert len(state(root).support) >= 4  # it stands on both feet

@@ -94,7 +94,7 @@ def import_by_dropping() -> Iterator[float]:
     way = [word for x in range(1440, 500, -60) for word in ("mousemove", str(x), "400", "sleep", "0.05")]
     hand = subprocess.Popen(["xdotool", "mousemove", "1460", "130", "sleep", "0.3", "mousedown", "1", *way, "sleep", "0.5", "mouseup", "1"])
     try:
-        yield from until(lambda: root() is not None, 20, "the robot that was dropped")
+        yield from until(lambda: root() is not None, 60, "the robot that was dropped")
     finally:
         for helper in (hand, source):
             helper.kill()

@@ -12,7 +12,7 @@ from robik.errors import ClipError
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.retarget.balance import with_balance
 from robik.retarget.clip import TargetClip, Track
-from robik.retarget.contacts import find_contacts, pin_feet, runs
+from robik.retarget.contacts import below_ground, find_contacts, pin_feet, runs
 from robik.retarget.motion import Motion
 from robik.retarget.support import convex_hull, inset, margins, nearest, placed, signed_distance
 
@@ -334,3 +334,18 @@ def test_the_pelvis_leans_with_the_com_and_the_feet_stay(biped):
     assert np.abs(lean[:, 2]).max() == 0.0
     for name in truth:
         assert (balanced.tracks[name].position == clip.tracks[name].position).all()
+
+
+def test_soles_below_the_ground_are_measured_from_where_feet_stand(biped: Mechanism) -> None:
+    clip, truth = gait()
+    clip = given_by_hand(clip, truth)
+    raised = replace(clip, tracks={n: replace(t, position=t.position + np.array([0.0, 0.0, 0.2])) for n, t in clip.tracks.items()})
+    sunk = np.where(np.arange(len(clip.times)) == 30, 0.007, 0.0)
+    position = np.zeros((len(clip.times), 3, 3))
+    for i, name in enumerate(("hips", "sole_l", "sole_r")):
+        position[:, i] = raised.tracks[name].position + ([0.0, 0.0, HEIGHT] if i else [0.0, 0.0, 0.0])
+    position[:, 1, 2] -= sunk
+    turns = np.tile([1.0, 0.0, 0.0, 0.0], (len(clip.times), 3, 1))
+    motion = Motion(clip.times, (), np.zeros((len(clip.times), 0)), tuple(b.name for b in biped.bodies), position, turns)
+    assert below_ground(biped, raised, motion) == pytest.approx(sunk, abs=1e-12)
+    assert not below_ground(biped, given_by_hand(raised, {}), motion).any()
