@@ -136,7 +136,9 @@ def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.n
     Returns:
         (T,) [m], zero above the ground, and everywhere if no foot ever stands.
     """
-    standing_feet = [n for n, t in clip.tracks.items() if t.contact is not None and t.contact.any() and t.position is not None]
+    known = {frame.name for frame in mechanism.frames if frame.is_foot}
+    tracks = {n: t for n, t in clip.tracks.items() if n in known and t.position is not None}
+    standing_feet = [n for n, t in tracks.items() if t.contact is not None and t.contact.any()]
     if not standing_feet:
         return np.zeros(len(clip.times))
     wanted = {n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n))[..., 2].min(axis=1) for n in standing_feet}

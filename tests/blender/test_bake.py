@@ -147,7 +147,7 @@ def test_hips_give_way_to_balance() -> None:
     root = scenes.squats()
     robot = root.robik.robot
     bpy.data.objects["to pelvis"].delta_location.y = 0.05
-    robot.balance.source, robot.balance.pin_feet = "FEET", True
+    robot.balance.source, robot.balance.pin_feet, robot.bake.guarantee = "FEET", True, False
     report = bake(root).report
     assert np.nanmax(report.com_error) < 1e-4
     assert np.nanmax(report.position_error) < 1e-4
