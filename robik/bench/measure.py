@@ -25,6 +25,13 @@ COMPILE = (
     "import time; t = time.perf_counter(); import robik.bench; from robik.warm_up import compile_all; "
     "i = time.perf_counter(); compile_all(); print(time.perf_counter() - i, i - t)"
 )
+MEMORY_FRAMES = 12_000
+MEMORY = (
+    "import resource; from robik.bench.cases import BALANCED; from robik.bench.walking import walk_clip; from robik.robots import load; "
+    "from robik.retarget.retarget import retarget; peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; before = peak(); "
+    f"walker = load('walker'); motion = retarget(walker, walk_clip(walker, {MEMORY_FRAMES} / 9, balanced=True), BALANCED); "
+    f"assert len(motion.times) == {MEMORY_FRAMES}; print(peak() - before)"
+)
 COLUMNS = (
     ("paper_ms", "paper, ms", 1.0),
     ("ms_per_frame_median", "ms/frame", 1.0),
@@ -52,6 +59,7 @@ def run() -> dict:
         "growth": [family.as_data() for family in growth()],
         "compile_cold_s": cold,
         "compile_warm_s": warm,
+        "memory_mb": _memory_mb(),
     }
 
 
@@ -112,6 +120,14 @@ def _compile_seconds() -> tuple[float, float]:
     return cold, warm
 
 
+def _memory_mb() -> float | None:
+    """Peak memory [MB] of a long bake above what importing takes, in a process of its own; None on Windows, which does not tell."""
+    if sys.platform == "win32":
+        return None
+    done = subprocess.run([sys.executable, "-c", MEMORY], check=True, capture_output=True, text=True)
+    return int(done.stdout) / (2**20 if sys.platform == "darwin" else 2**10)  # bytes there, kilobytes elsewhere
+
+
 def print_table(found: dict) -> None:
     """Prints what `run` measured."""
     print(f"{FPS:g} frames a second, best median of {REPEATS} runs; the paper's times are from another machine and with other motions")
@@ -127,3 +143,5 @@ def print_table(found: dict) -> None:
         for bodies, loops, ms in zip(family["bodies"], family["loops"], family["ms_per_frame"], strict=True):
             print(f"{bodies:8} bodies {loops:4} loops {ms:12.4f} ms/frame")
     print(f"\ncompiling: {found['compile_cold_s']:.1f} s with an empty cache, {found['compile_warm_s']:.2f} s with a filled one")
+    if found["memory_mb"] is not None:
+        print(f"memory: {found['memory_mb']:.0f} MB above the import for {MEMORY_FRAMES} frames of the walker with its centre of mass")

@@ -26,7 +26,11 @@ from robik.mechanism.pose import Vector, vector
 
 @dataclass(frozen=True)
 class Weights:
-    """How much a frame target counts: position along the world's axes, orientation by the frame's axes; 0 where it does not matter."""
+    """How much a frame target counts: position along the world's axes, orientation by the frame's axes; 0 where it does not matter.
+
+    Raises:
+        ClipError, MechanismError: a weight that is negative, infinite or NaN.
+    """
 
     position: Vector = (1.0, 1.0, 1.0)
     orientation: Vector = (1.0, 1.0, 1.0)

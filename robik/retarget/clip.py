@@ -21,8 +21,9 @@ class Track:
     """Where one frame of the robot should be, over time.
 
     Attributes:
-        position: (T, 3) world coordinates [m], or None where only the orientation matters.
-        quaternion: (T, 4) unit quaternions wxyz, or None where only the position matters.
+        position: (T, 3) world coordinates [m], at any finite distance, or None where only the orientation matters.
+        quaternion: (T, 4) unit quaternions wxyz, or None where only the position matters. Lengths that are off by at most 1e-3 are taken
+            for rounding and made unit; others, and zero, are errors.
         contact: (T,) whether it stands on the ground, for a foot whose phases are known; else None.
     """
 
@@ -41,7 +42,8 @@ class TargetClip:
         com: (T, 3) world coordinates [m], or None.
 
     Raises:
-        ClipError: names the track and the sample that is wrong.
+        ClipError: names the track and the sample that is wrong: NaN and infinite numbers, quaternions not of unit length, times that stand
+            still (a frame time of zero) or run backwards.
     """
 
     times: np.ndarray

@@ -1,0 +1,152 @@
+"""Robots of all sizes, motions that are far too fast, targets that jump, and numbers that mean nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robik import robots
+from robik.bench.clips import dance_clip
+from robik.bench.walking import walk_clip
+from robik.errors import ClipError, MechanismError
+from robik.ik.objectives import Settings, Weights
+from robik.mechanism import Mechanism, Pose
+from robik.retarget.clip import TargetClip, Track
+from robik.retarget.motion import Report
+from robik.retarget.retarget import retarget
+
+WALKER, DANCER = robots.load("walker"), robots.load("dancer")
+CLOSED = 1e-10  # of the robot's size
+
+
+def scaled(mechanism: Mechanism, s: float) -> Mechanism:
+    """The same robot, s times as large."""
+
+    def pose(p: Pose) -> Pose:
+        return Pose(tuple(s * x for x in p.position), p.quaternion)
+
+    return mechanism.with_changes(
+        bodies=[replace(b, com=tuple(s * x for x in b.com), pose=pose(b.pose), visuals=()) for b in mechanism.bodies],
+        joints=[replace(j, position=tuple(s * x for x in j.position)) for j in mechanism.joints],
+        frames=[replace(f, pose=pose(f.pose), sole=()) for f in mechanism.frames],
+    )
+
+
+def resized(clip: TargetClip, s: float) -> TargetClip:
+    tracks = {name: Track(None if t.position is None else s * t.position, t.quaternion) for name, t in clip.tracks.items()}
+    return TargetClip(clip.times, tracks, None if clip.com is None else s * clip.com)
+
+
+def solved(mechanism: Mechanism, clip: TargetClip, settings: Settings = Settings()) -> tuple[np.ndarray, Report]:  # noqa: B008
+    motion = retarget(mechanism, clip, settings)
+    assert motion.report is not None
+    assert np.isfinite(motion.values).all()
+    return motion.values, motion.report
+
+
+@pytest.mark.parametrize("size", [0.01, 10.0])
+def test_a_walker_of_any_size_walks_alike(size: float) -> None:
+    """Size in metres from the ground to the top; the motors, which are hinges, do the same, and the solver takes as long over it.
+
+    Position weights count per square metre, orientation weights per radian: a small robot needs more of the former to keep their balance.
+    """
+    s = size / 0.56
+    clip = walk_clip(WALKER, 60.0, balanced=False)
+    clip = TargetClip(clip.times[:200], {n: Track(t.position[:200], t.quaternion[:200]) for n, t in clip.tracks.items()})
+    values, report = solved(WALKER, clip)
+    weights = {name: Weights(position=(max(1.0, s**-2),) * 3) for name in clip.tracks}
+    other, far = solved(scaled(WALKER, s), resized(clip, s), Settings(weights))
+    np.testing.assert_allclose(other, values, rtol=0, atol=1e-5)
+    assert far.residual.max() < CLOSED * s
+    np.testing.assert_allclose(far.iterations.mean(), report.iterations.mean(), rtol=0.05)
+
+
+def fast(clip: TargetClip, times: float) -> TargetClip:
+    """The clip played that many times as fast: every n-th frame, as often a second."""
+    every = slice(None, None, round(times))
+    tracks = {n: Track(t.position[every], t.quaternion[every]) for n, t in clip.tracks.items()}
+    kept = np.arange(len(clip.times[every])) * float(clip.times[1])
+    return TargetClip(kept, tracks, None if clip.com is None else clip.com[every])
+
+
+@pytest.mark.parametrize("fps", [60.0, 240.0])
+@pytest.mark.parametrize("robot", ["walker", "dancer"])
+def test_ten_times_the_speed_stays_assembled_and_on_target(robot: str, fps: float) -> None:
+    mechanism, clip = {"walker": (WALKER, walk_clip(WALKER, fps, False)), "dancer": (DANCER, dance_clip(DANCER, fps))}[robot]
+    _, report = solved(mechanism, fast(clip, 10.0))
+    assert report.residual.max() < CLOSED
+    assert np.nanmax(report.position_error) < 1e-3
+    assert not any("stopped" in why for _, why in report.short)
+
+
+@pytest.mark.parametrize("robot", ["walker", "dancer"])
+def test_jumps_across_the_workspace_are_met_within_a_few_frames(robot: str) -> None:
+    """Between frames the target leaps to another pose of the clip, and now and then beyond all reach."""
+    mechanism, clip = {"walker": (WALKER, walk_clip(WALKER, 60.0, False)), "dancer": (DANCER, dance_clip(DANCER, 60.0))}[robot]
+    order = np.repeat(np.random.default_rng(1).permutation(len(clip.times))[:24], 6)
+    tracks = {}
+    for name, track in clip.tracks.items():
+        assert track.position is not None and track.quaternion is not None
+        position = track.position[order].copy()
+        if name != "foot_r":  # the walker floats: it must not get away as a whole
+            position[30:36] += (0.3, -0.4, 0.6)
+        tracks[name] = Track(position, track.quaternion[order])
+    _, report = solved(mechanism, TargetClip(np.arange(len(order)) / 60, tracks))
+    error = np.nanmax(report.position_error, axis=1).reshape(-1, 6)
+    assert report.residual.max() < CLOSED
+    assert np.delete(error, 5, axis=0)[:, 3:].max() < 1e-4, "met again in the fourth frame after each jump"
+    assert error[5].min() > 0.1
+
+
+def hand(position: object = (0.2, 0.0, 0.2), quaternion: object = None, times: object = (0.0, 0.1)) -> TargetClip:
+    frames = len(np.atleast_1d(times))
+    turned = None if quaternion is None else np.tile(np.array(quaternion, dtype=float), (frames, 1))
+    return TargetClip(np.array(times), {"hand": Track(np.tile(np.array(position, dtype=float), (frames, 1)), turned)})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"position": (np.nan, 0, 0)}, "hand.position must be finite; sample 0"),
+        ({"position": (np.inf, 0, 0)}, "hand.position must be finite; sample 0"),
+        ({"quaternion": (1, 0, np.nan, 0)}, "hand.quaternion must be finite; sample 0"),
+        ({"quaternion": (2, 0, 0, 0)}, "length 1; sample 0 has 2"),
+        ({"quaternion": (0, 0, 0, 0)}, "length 1; sample 0 has 0"),
+        ({"times": (0.0, 0.0)}, "times must increase; sample 1 at 0 s follows 0 s"),
+        ({"times": (0.0, -0.1)}, "times must increase"),
+        ({"times": (0.0, np.nan)}, "times must be finite"),
+    ],
+)
+def test_targets_that_mean_nothing_are_errors(change: dict, message: str) -> None:
+    with pytest.raises(ClipError, match=message):
+        hand(**change)
+
+
+def test_quaternions_that_are_off_by_rounding_are_made_unit() -> None:
+    quaternion = hand(quaternion=(1.0005, 0, 0, 0)).tracks["hand"].quaternion
+    assert quaternion is not None
+    np.testing.assert_allclose(quaternion, [[1, 0, 0, 0]] * 2, atol=1e-15)
+
+
+@pytest.mark.parametrize("weight", [(-1.0, 1.0, 1.0), (np.nan, 1.0, 1.0), (np.inf, 1.0, 1.0), (1.0, 1.0)])
+def test_weights_are_zero_or_more(weight: tuple) -> None:
+    with pytest.raises((ClipError, MechanismError), match="weight"):
+        Weights(position=weight)
+    with pytest.raises((ClipError, MechanismError), match="weight"):
+        Settings(com_weight=weight)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
+def test_the_pull_to_the_previous_state_is_positive(value: float) -> None:
+    with pytest.raises(ClipError, match="state_weight must be positive"):
+        Settings(state_weight=value)
+
+
+def test_a_target_without_weight_moves_nothing() -> None:
+    boxer = robots.load("boxer")
+    rest = np.array([j.rest[0] for j in boxer.actuated])
+    values, report = solved(boxer, hand(), Settings({"hand": Weights((0.0,) * 3, (0.0,) * 3)}))
+    np.testing.assert_allclose(values, [rest, rest], atol=1e-12)
+    assert np.isnan(report.position_error).all() and not report.short
