@@ -2,17 +2,26 @@
 
 import bpy
 from bpy.props import BoolProperty, StringProperty
-from bpy.types import Context, FileHandler, Menu
+from bpy.types import Context, FileHandler, Menu, Object
 from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 
 from robik.errors import RobikError
-from robik.formats import READERS, import_robot
+from robik.formats import READERS, Imported, import_robot
 from robik.warm_up import warm_up
 
 from ..scene.build_robot import Builder
 from ..scene.duplicate import duplicate_robot
 from ..scene.parts import changeable_robot, chosen_robot, show_joints
 from .reporting import Reporting
+
+
+def _tell(operator: Reporting, root: Object, imported: Imported, builder: Builder) -> None:
+    """Reports what the file's reader has to say, and keeps it with the robot for the panel."""
+    warnings = (*imported.warnings, *builder.warnings)
+    root.robik.robot.report, root.robik.robot.warnings = "\n".join(imported.report), "\n".join(warnings)
+    for warning in warnings:
+        operator.report({"WARNING"}, warning)
+    operator.report({"INFO"}, f"{root.robik.label}: {len(builder.mechanism.bodies)} bodies; {'; '.join(imported.report[-1:])}")
 
 
 class ROBIK_OT_import_robot(Reporting, ImportHelper):
@@ -38,14 +47,12 @@ class ROBIK_OT_import_robot(Reporting, ImportHelper):
         builder = Builder(imported.mechanism, self.filepath)
         root = builder.build(context.scene.collection)
         context.scene.robik.robot = root
-        for warning in (*imported.warnings, *builder.warnings):
-            self.report({"WARNING"}, warning)
+        _tell(self, root, imported, builder)
         show_joints(root, False)
         for selected in context.selected_objects:
             selected.select_set(False)
         root.select_set(True)
         context.view_layer.objects.active = root
-        self.report({"INFO"}, f"{root.robik.label}: {len(builder.mechanism.bodies)} bodies, {len(builder.mechanism.actuators)} motors")
         return {"FINISHED"}
 
 
@@ -65,9 +72,8 @@ class ROBIK_OT_reload_robot(Reporting):
         imported = import_robot(source)
         builder = Builder(imported.mechanism, source)
         builder.rebuild(root)
+        _tell(self, root, imported, builder)
         show_joints(root, False)
-        for warning in (*imported.warnings, *builder.warnings):
-            self.report({"WARNING"}, warning)
         return {"FINISHED"}
 
 
@@ -119,7 +125,7 @@ class ROBIK_FH_import_robot(FileHandler):
 
 def menu_entry(self: Menu, _context: Context) -> None:
     """In File > Import."""
-    self.layout.operator(ROBIK_OT_import_robot.bl_idname, text=f"Robot ({', '.join(READERS)})")
+    self.layout.operator(ROBIK_OT_import_robot.bl_idname, text="Robot (URDF, MJCF, SDF, USD, RobIK)")
 
 
 CLASSES = (ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_OT_duplicate_robot, ROBIK_OT_show_joints, ROBIK_FH_import_robot)

@@ -67,6 +67,27 @@ class ROBIK_PT_motors(FoldedPanel):
         layout.operator("robik.key_pose", icon="KEY_HLT")
 
 
+class ROBIK_PT_diagnosis(FoldedPanel):
+    """What the robot's file has to say: loops, ways to move, what was read otherwise"""
+
+    bl_idname = "ROBIK_PT_diagnosis"
+    bl_parent_id = "ROBIK_PT_robot"
+    bl_label = "Diagnosis"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        told = root.robik.robot
+        for sentence in told.report.splitlines():
+            line(layout, sentence, "INFO")
+        for sentence in told.warnings.splitlines():
+            line(layout, sentence, "ERROR")
+        if not told.report and not told.warnings:
+            line(layout, "Reload the robot to have its file looked at", "INFO")
+
+
 class ROBIK_PT_joint(TabPanel):
     """The joint whose empty is selected"""
 
@@ -122,4 +143,4 @@ def _sliders(joint: Object) -> tuple[str, ...]:
     return (label,) if len(motions) == 1 else tuple(f"{label}.{m}" for m in motions)
 
 
-CLASSES = (ROBIK_PT_robot, ROBIK_PT_motors, ROBIK_PT_joint)
+CLASSES = (ROBIK_PT_robot, ROBIK_PT_motors, ROBIK_PT_diagnosis, ROBIK_PT_joint)

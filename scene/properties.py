@@ -82,6 +82,8 @@ class RobikCoupling(PropertyGroup):
 class RobikRobot(PropertyGroup):
     format: IntProperty(name="Format", description="Of what RobIK keeps with the robot: which version of RobIK has written it last")
     source: StringProperty(name="File", description="The file that the robot was imported from", subtype="FILE_PATH")
+    report: StringProperty(name="Report", description="What the import found and decided, a sentence a line")
+    warnings: StringProperty(name="Warnings", description="What of the file was read otherwise or could not be used, a sentence a line")
     couplings: CollectionProperty(type=RobikCoupling)
     character: PointerProperty(type=RobikCharacter)
     balance: PointerProperty(type=RobikBalance)

@@ -115,6 +115,12 @@ def test_reloading_keeps_what_was_set() -> None:
     assert [t.frame for t in root.robik.robot.character.targets] == ["pelvis", "foot_l", "foot_r"]
 
 
+def test_what_the_reader_found_stays_with_the_robot() -> None:
+    root = scenes.import_robot("walker")
+    assert "6 loops, 18 degrees of freedom, 12 motors" in root.robik.robot.report
+    assert root.robik.robot.warnings == ""
+
+
 def test_missing_mesh_has_a_placeholder(tmp_path: Path) -> None:
     robot = Mechanism("lost", (Body("only", 1.0, visuals=(Visual("mesh", (2, 2, 2), file="gone.stl"),)),))
     save_robot(robot, tmp_path / "lost.robik.json")
