@@ -37,6 +37,7 @@ STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum tha
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
 ROUNDED = 1e-5  # where a weakly held direction ends in the objective's rounding
 LARGEST_TURN = 0.5  # rad in one step
+ASIDE = 0.1  # rad, and of the robot's size: the step away from a saddle
 HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
 MOST_CORRECTIONS = 3  # of a step, back into the valley
 SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
@@ -46,7 +47,8 @@ INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
 
 @referable
 class Work(NamedTuple):
-    """Scratch of the solver, allocated once per mechanism, and the frame's bounds on scalar coordinates, `lower` and `upper` (d,)."""
+    """Scratch of the solver, allocated once per mechanism, the frame's bounds on scalar coordinates, `lower` and
+    `upper` (d,), and where the last system bends down: the direction `downhill` (d,) of the leaders and how much, `bend` (1,)."""
 
     e: Elimination
     terms: Terms
@@ -67,6 +69,8 @@ class Work(NamedTuple):
     shares: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    downhill: np.ndarray
+    bend: np.ndarray
 
 
 def new_work(flat: Flat, q: np.ndarray) -> Work:
@@ -93,6 +97,8 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
             shares=np.zeros(d),
             lower=np.full(d, -np.inf),
             upper=np.full(d, np.inf),
+            downhill=np.zeros(d),
+            bend=np.zeros(1),
         )
     )
 
@@ -178,8 +184,37 @@ def _factor(flat, now, goals, work, anew):
         return DENSE
     copy_chosen(work.K, work.leaders, n, work.H)
     diagonalise(work.H, work.vectors, n)
+    _note_descent(work, n)
     make_positive(work.H, n)
     return INDEFINITE
+
+
+@njit(cache=True)
+def _note_descent(work, n):
+    """Keeps the direction in which the objective bends down most, and by how much; none where it does not."""
+    lowest, top = 0, 0.0
+    for k in range(n):
+        top = max(top, abs(work.H[k, k]))
+        if work.H[k, k] < work.H[lowest, lowest]:
+            lowest = k
+    work.bend[0] = work.H[lowest, lowest] if n > 0 and work.H[lowest, lowest] < -1e-9 * top else 0.0
+    work.downhill[:] = 0.0
+    for a in range(n):
+        work.downhill[work.leaders[a]] = work.vectors[a, lowest]
+
+
+@njit(cache=True)
+def _leave_saddle(flat, work):
+    """Where nothing but the second derivatives points down: puts a step that way into `work.step` and returns the change that they
+    promise, 0.0 where they promise none."""
+    if work.bend[0] == 0.0:
+        return 0.0
+    work.step[:] = work.downhill
+    extend(flat, work.e, work.step)
+    _, largest = _largest(flat, work.step)
+    for i in range(work.step.shape[0]):
+        work.step[i] *= ASIDE / largest
+    return 0.5 * work.bend[0] * (ASIDE / largest) ** 2
 
 
 @njit(cache=True)
@@ -344,11 +379,15 @@ def minimise(flat, now, goals, work, limits, most):
         _model(flat, now, goals, work)
         slope, kind = _step(flat, now, goals, work, limits)
         turn, largest = _largest(flat, work.step)
-        if largest <= STEP_TOLERANCE:
-            return value, iteration, CONVERGED, residual
+        stationary = largest <= STEP_TOLERANCE
+        if stationary:
+            slope = _leave_saddle(flat, work) if kind == INDEFINITE else 0.0
+            if slope == 0.0:
+                return value, iteration, CONVERGED, residual
+            turn, largest = ASIDE, ASIDE
         scale, found, gap = _search(flat, now, goals, work, limits, value, slope, turn, kind)
         if scale == 0.0:  # nothing lower along the step: at the optimum to within rounding, or else stuck
-            return value, iteration + 1, CONVERGED if largest <= ROUNDED else STALLED, residual
+            return value, iteration + 1, CONVERGED if stationary or largest <= ROUNDED else STALLED, residual
         copy_placement(work.trial, now)
         value, residual = found, gap
         rounded = scale * largest <= STEP_TOLERANCE and largest <= ROUNDED  # only rounding is left to go down

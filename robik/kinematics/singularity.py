@@ -66,8 +66,13 @@ def actuation(mechanism: Mechanism) -> Actuation:
     stacks = poses.stacks(poses.near_rest())
     freedoms = poses.d - ranks.loops
     N, seen, _ = _split(*stacks, ranks.loops)
-    k = int(np.argmax(_values(seen)[:, -1])) if freedoms else 0
-    idle = N[k] @ np.linalg.svd(seen[k])[2][ranks.hold :].T if freedoms else np.zeros((poses.d, 0))
+    if not freedoms:
+        idle = np.zeros((poses.d, 0))
+    elif not len(poses.driven):
+        idle = N[0]
+    else:
+        k = int(np.argmax(_values(seen)[:, -1]))
+        idle = N[k] @ np.linalg.svd(seen[k])[2][ranks.hold :].T
     return Actuation(freedoms, len(poses.driven), len(poses.driven) - ranks.hold, poses.joints_of(_sparse(idle)))
 
 

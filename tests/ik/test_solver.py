@@ -11,7 +11,7 @@ from robik.bench.clips import chain_clip
 from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
-from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism
+from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.pose import matrix_quaternion
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
@@ -173,3 +173,20 @@ def test_no_frame_goes_round_in_circles_at_its_optimum() -> None:
     assert motion.report is not None
     assert motion.report.iterations.max() < 30
     assert not motion.report.short
+
+
+def test_a_dead_point_is_left_again() -> None:
+    """Two links stretched out towards a target that comes nearer along their line: the gradient is zero there, but not for long."""
+    bodies = tuple(Body(name, 1.0, (0.5, 0.0, 0.0), (0.1,) * 3 + (0.0,) * 3, Pose((x, 0.0, 0.0))) for name, x in (("a", 0.0), ("b", 1.0)))
+    joints = (
+        Joint("shoulder", "revolute", WORLD, "a", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), actuated=True),
+        Joint("elbow", "revolute", "a", "b", (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), actuated=True),
+    )
+    arm = Mechanism("arm", bodies, joints, (Frame("tip", "b", Pose((1.0, 0.0, 0.0))),))
+    along = np.concatenate([np.full(5, 2.2), np.linspace(2.2, 1.2, 40)])
+    target = np.stack([along, 0.0 * along, 0.0 * along], axis=1)
+    motion = retarget(arm, TargetClip(np.arange(len(along)) / 60, {"tip": Track(position=target)}))
+    assert motion.report is not None
+    error = motion.report.position_error[:, 0]
+    assert error[:5] == pytest.approx(0.2, abs=1e-6)
+    assert error[along < 1.99].max() < 1e-5
