@@ -57,11 +57,9 @@ class ForwardKinematics:
         self.flat = prepared(self.topology)
         self._elimination = new_elimination(self.flat)
         self._scratch = np.zeros(len(self.flat.before)), np.zeros(len(self.flat.row_kind) + len(self.flat.gear_leader))
-        for joint in mechanism.actuated:
+        for joint in (*mechanism.actuated, *([self.topology.base] if self.topology.base else [])):
             b = self.topology.joint_at[joint.name]
             self._elimination.free[self.flat.at_v[self.flat.first[b]] : self.flat.tip[b] + 1] = False
-        if self.root is not None:
-            self._elimination.free[: self.flat.tip[self.topology.body_at[self.root]] + 1] = False
         self._rest_values = np.array([v for joint in mechanism.actuated for v in joint.rest])
         self.reset()
 

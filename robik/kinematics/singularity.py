@@ -111,13 +111,13 @@ class _Poses:
         self.topology = self.fk.topology
         self.flat = self.fk.flat
         body = self.topology.body_at
-        base = int(self.flat.tip[body[self.topology.root]]) + 1 if self.topology.root else 0
-        self.kept = np.arange(base, len(self.flat.before))
+        base = self._dofs(self.topology.base.name) if self.topology.base else range(0)
+        self.kept = np.array([i for i in range(len(self.flat.before)) if i not in base], dtype=int)
         self.d = len(self.kept)
         slides = {int(self.flat.at_v[m]) for m in np.flatnonzero(self.flat.kind == SLIDE)}
         self.unit = np.array([self.flat.size if i in slides else 1.0 for i in self.kept])
-        of = [dof for joint in mechanism.actuated for dof in self._dofs(joint.name)]
-        self.driven = np.array([dof - base for dof in of], dtype=int)
+        of = [dof for joint in mechanism.actuated for dof in self._dofs(joint.name) if dof not in base]
+        self.driven = np.searchsorted(self.kept, of)
         chosen = [mechanism.frame(name) for name in (frames if frames is not None else [f.name for f in mechanism.frames])]
         self.frames = []
         for frame in chosen:
