@@ -182,8 +182,8 @@ class RobikFollow(PropertyGroup):
         name="Tracker",
         description="How the robot follows live",
         items=(
-            ("DIFFERENTIAL", "Motor Speeds", "Moves as its motors can: never faster, never jerkier; lags behind what is too quick for it"),
             ("STATE", "At Once", "Is where the bake would put it, at once, however fast the motors would have to turn"),
+            ("DIFFERENTIAL", "Motor Speeds", "Moves as its motors can: never faster, never jerkier; lags behind what is too quick for it"),
             ("DYNAMICS", "Springy", "Is pulled by its targets like a weight on a spring; calm where it is stretched out"),
         ),
     )

@@ -66,7 +66,7 @@ def test_loops_and_a_floating_base_follow_from_where_they_were() -> None:
 
 def test_sliders_moved_by_hand_are_where_it_goes_on_from() -> None:
     root, _ = scenes.punches(2)
-    root.robik.robot.follow.on = True
+    root.robik.robot.follow.tracker, root.robik.robot.follow.on = "DIFFERENTIAL", True
     beats(root, 60)
     there = root["elbow"]
     root["elbow"] = there + 0.5
