@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -41,7 +42,9 @@ def test_play_on_the_simulated_chain(files, tmp_path, capsys):
     assert play(short, files[1], "sim", approach_speed=2.0) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "3 servos found, torque is off"
-    assert printed[1].startswith("played to the end, holding: 51 goals at 100 Hz, 0 dropped, ")
+    played = re.match(r"played to the end, holding: (\d+) goals at 100 Hz, (\d+) dropped, ", printed[1])
+    assert played
+    assert sum(map(int, played.groups())) == 51, "each goal is sent or counted as dropped, which a busy machine may force"
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")
