@@ -9,9 +9,9 @@ import numpy as np
 
 from robik.mechanism.model import Mechanism
 from robik.robots import load
-from robik.tracking import ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
+from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 
-TRACKERS: tuple[type[Tracker], ...] = (ForwardDynamicsTracker, StateBasedTracker)  # all that claim to keep loops
+TRACKERS: tuple[type[Tracker], ...] = (ForwardDynamicsTracker, DifferentialTracker, StateBasedTracker)  # all that claim to keep loops
 DRAGGED = {"ur10": ("tool",), "arm7": ("tool",), "dancer": ("pelvis_frame",), "walker": ("pelvis", "foot_l", "foot_r")}
 FPS = 60.0
 JERK_EVERY = 1200  # steps: now and then a target jumps far beyond reach

@@ -14,7 +14,16 @@ from robik.ik.solver import Solver
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import matrix_quaternion
 from robik.robots import load
-from robik.tracking import ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker, TwinSettings
+from robik.tracking import (
+    DifferentialSettings,
+    DifferentialTracker,
+    ForwardDynamicsTracker,
+    StateBasedTracker,
+    Target,
+    Targets,
+    Tracker,
+    TwinSettings,
+)
 from robik.tracking.analytic import hybrid, limb, two_link
 from robik.tracking.classic import (
     REACHED,
@@ -27,6 +36,7 @@ from robik.tracking.classic import (
     nonlinear_optimisation,
     pseudo_inverse,
 )
+from robik.tracking.limits import MotionLimits
 from robik.tracking.serial_chain import Goal, SerialChain
 
 TARGETS = 10_000
@@ -97,11 +107,17 @@ def _beyond(chain: SerialChain, seed: int, count: int) -> list[Goal]:
 
 
 def _methods(robot: str, mechanism: Mechanism, frame: str) -> dict[str, Method]:
-    return {**CLOSED[robot], **CLASSICS, "forward dynamics": _by_twin(mechanism, frame), "state-based": _by_state(mechanism, frame)}
+    return {
+        **CLOSED[robot],
+        **CLASSICS,
+        "forward dynamics": _stepping(ForwardDynamicsTracker(mechanism, ONE_SHOT), frame),
+        "differential": _stepping(_unhurried(mechanism), frame),
+        "state-based": _by_state(mechanism, frame),
+    }
 
 
-def _by_twin(mechanism: Mechanism, frame: str) -> Method:
-    tracker = ForwardDynamicsTracker(mechanism, ONE_SHOT)
+def _stepping(tracker: Tracker, frame: str) -> Method:
+    """A tracker whose steps are the iterations for a target that stands still."""
 
     def solve(chain: SerialChain, q: np.ndarray, goal: Goal, most: int) -> Solution:
         tracker.put(q)
@@ -114,6 +130,13 @@ def _by_twin(mechanism: Mechanism, frame: str) -> Method:
         return Solution(tracker.coordinates, k, bool(np.abs(chain.error(goal)).max() <= REACHED))
 
     return solve
+
+
+def _unhurried(mechanism: Mechanism) -> DifferentialTracker:
+    """The differential tracker without a preferred posture and limits of speed: a step is a matter of its damping alone."""
+    ends = MotionLimits.of(mechanism)
+    free = np.full(len(ends.velocity), np.inf)
+    return DifferentialTracker(mechanism, DifferentialSettings(posture_weight=0.0, limits=MotionLimits(ends.lower, ends.upper, free, free)))
 
 
 def _by_state(mechanism: Mechanism, frame: str) -> Method:
@@ -155,6 +178,8 @@ def _distances(chain: SerialChain, method: Method, goals: list[Goal]) -> Row:
 def _tracker(robot: str, mechanism: Mechanism, solver: str) -> Tracker:
     if solver == "forward dynamics":
         return ForwardDynamicsTracker(mechanism)
+    if solver == "differential":
+        return _unhurried(mechanism)
     if solver == "state-based":
         return StateBasedTracker(mechanism)
     return ClassicTracker(mechanism, {**CLOSED[robot], **CLASSICS}[solver], most=20)
