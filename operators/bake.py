@@ -1,12 +1,11 @@
 """Baking: with progress and ESC in a window, straight through elsewhere."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
-from time import perf_counter
 
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
-from bpy.types import Context, Event, Object
+from bpy.types import Context, Object
 from bpy_extras.io_utils import ExportHelper
 
 from robik.errors import RobikError
@@ -20,83 +19,27 @@ from ..scene.parts import changeable_robot, chosen_robot
 from ..scene.read_robot import read_robot
 from ..scene.report import write_report
 from ..scene.result import status
-from ..scene.steps import Progress, finish
+from ..scene.steps import Progress
 from .reporting import Reporting
+from .stepping import Stepping
 
-SLICE = 0.1  # work between two looks at the keyboard [s]
 
-
-class ROBIK_OT_bake(Reporting):
+class ROBIK_OT_bake(Stepping):
     """Make the robot follow the character over the frame range: keys its motors and its bodies"""
 
     bl_idname = "robik.bake"
     bl_label = "Bake"
     bl_options = {"REGISTER", "UNDO"}
+    stopped = "Bake stopped; nothing was changed"
 
-    _steps: Generator[Progress, None, Motion]
-    _began: float
+    def steps(self, context: Context) -> Generator[Progress, None, Motion]:
+        """Samples, solves, writes."""
+        return bake_steps(context, changeable_robot(context.scene))
 
-    def run(self, context: Context) -> set[str]:
-        """The whole bake at once."""
-        root = changeable_robot(context.scene)
-        finish(bake_steps(context, root))
+    def done(self, context: Context, result: Motion) -> None:
+        """Says how good the motion is."""
+        root = chosen_robot(context.scene)
         self.report({"INFO"}, f"{root.name}: {status(root.robik.robot.result)}")
-        return {"FINISHED"}
-
-    def invoke(self, context: Context, event: Event) -> set[str]:
-        """Starts the bake; a timer carries it on."""
-        self._began = perf_counter()
-        try:
-            self._steps = bake_steps(context, changeable_robot(context.scene))
-            next(self._steps)
-        except RobikError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(0.01, window=context.window)
-        manager.progress_begin(0.0, 1.0)
-        manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
-
-    def modal(self, context: Context, event: Event) -> set[str]:
-        """A slice of the bake, or its end."""
-        if event.type == "ESC":
-            return self._ended(context, {"WARNING"}, "Bake stopped; nothing was changed", {"CANCELLED"})
-        if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
-        until = perf_counter() + SLICE
-        try:
-            progress = next(self._steps)
-            while perf_counter() < until:
-                progress = next(self._steps)
-        except StopIteration:
-            root = chosen_robot(context.scene)
-            return self._ended(context, {"INFO"}, f"{root.name}: {status(root.robik.robot.result)}", {"FINISHED"})
-        except RobikError as error:
-            return self._ended(context, {"ERROR"}, str(error), {"CANCELLED"})
-        context.window_manager.progress_update(progress.fraction)
-        left = (perf_counter() - self._began) * (1.0 / max(progress.fraction, 0.01) - 1.0)
-        about = f", about {left:.0f} s left" if progress.fraction > 0.05 else ""
-        text = f"RobIK: {progress.text}, {100 * progress.fraction:.0f} %{about}    ESC: stop, nothing will be changed"
-        context.workspace.status_text_set(text)
-        return {"RUNNING_MODAL"}
-
-    def cancel(self, context: Context) -> None:
-        """Blender ends the operator, for example with its window."""
-        self._clear(context)
-
-    def _ended(self, context: Context, kind: set[str], text: str, result: set[str]) -> set[str]:
-        self._clear(context)
-        self.report(kind, text)
-        return result
-
-    def _clear(self, context: Context) -> None:
-        self._steps.close()
-        context.window_manager.event_timer_remove(self._timer)
-        context.window_manager.progress_end()
-        context.workspace.status_text_set(None)
-        for area in context.screen.areas if context.screen else ():
-            area.tag_redraw()
 
 
 class ROBIK_OT_use_bake(Reporting):
@@ -109,10 +52,7 @@ class ROBIK_OT_use_bake(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Changes the actions of root and bodies."""
-        root = changeable_robot(context.scene)
-        _check_bake(root, self.index)
-        bakes.use(root, self.index)
-        mark_short(root, context.scene)
+        _change_bakes(context, self.index, bakes.use)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
         return {"FINISHED"}
 
@@ -127,22 +67,22 @@ class ROBIK_OT_remove_bake(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Deletes its actions too, unless something else uses them."""
-        root = changeable_robot(context.scene)
-        _check_bake(root, self.index)
-        bakes.remove(root, self.index)
-        mark_short(root, context.scene)
+        _change_bakes(context, self.index, bakes.remove)
         return {"FINISHED"}
 
 
-def _check_bake(root: Object, index: int) -> None:
-    """Whether there is such a bake.
+def _change_bakes(context: Context, index: int, change: Callable[[Object, int], None]) -> None:
+    """Does something to one of the robot's bakes; the timeline's markers are then those of the bake in use.
 
     Raises:
-        RobikError: says which there are.
+        RobikError: there is no such bake; says which there are.
     """
+    root = changeable_robot(context.scene)
     kept = root.robik.robot.bakes
     if index >= len(kept):
         raise RobikError(f"robot {root.name!r} has no bake number {index + 1}; it has {len(kept) or 'none yet, bake first'}")
+    change(root, index)
+    mark_short(root, context.scene)
 
 
 class ROBIK_OT_export_motion(Reporting, ExportHelper):

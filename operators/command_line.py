@@ -1,4 +1,4 @@
-"""`blender --background FILE --command robik bake …`: the bake without a window."""
+"""`blender --background FILE --command robik bake …`, `… import …`: baking and importing without a window."""
 
 import argparse
 import sys
@@ -9,9 +9,13 @@ import bpy
 from bpy.types import Object
 
 from robik.errors import RobikError
+from robik.formats import READERS
 from robik.retarget.motion import Motion, save_motion, save_report
 
 from ..scene.bake import bake_steps
+from ..scene.import_options import BASES
+from ..scene.import_steps import import_steps
+from ..scene.inventory import inventory
 from ..scene.parts import chosen_robot, robots
 from ..scene.result import status
 from ..scene.steps import finish
@@ -23,7 +27,7 @@ class _Parser(argparse.ArgumentParser):
     """Its complaints are errors like any other: one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise RobikError(f"{message}; see: blender --command {COMMAND} bake --help")
+        raise RobikError(f"{message}; see: blender --command {COMMAND} --help")
 
 
 def run(argv: list[str]) -> int:
@@ -33,7 +37,8 @@ def run(argv: list[str]) -> int:
         0, or 2 where the user has to change something; one line on stderr says what.
     """
     try:
-        return _bake(_parser().parse_args(argv))
+        arguments = _parser().parse_args(argv)
+        return {"bake": _bake, "import": _import}[arguments.command](arguments)
     except RobikError as error:
         print(error, file=sys.stderr)
         return 2
@@ -53,15 +58,34 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--output", type=Path, metavar="FILE.blend", help="where to save the scene with the robot's keys")
     bake.add_argument("--csv", type=Path, metavar="MOTION.csv", help="where to write the motors' values")
     bake.add_argument("--report", type=Path, metavar="REPORT.json", help="where to write errors, residuals and speeds")
+    about = "bring a robot from its file into the opened file, and save that; prints what the import found"
+    robot = commands.add_parser("import", help=about, description=about)
+    robot.add_argument("file", metavar="ROBOT", type=Path, help=f"the robot's file: {', '.join('*' + e for e in READERS)}")
+    robot.add_argument("--output", type=Path, metavar="FILE.blend", required=True, help="where to save the scene with the robot")
+    bases = [base for base, _, _ in BASES]
+    robot.add_argument("--base", choices=bases, default="auto", help="whether it stands fixed or floats; auto: as its file says")
+    robot.add_argument("--packages", default="", metavar="FOLDERS", help="folders of ROS packages, with a semicolon between")
     return parser
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    _check_folder(arguments.output)
+    root = finish(import_steps(bpy.context, str(arguments.file.absolute()), arguments.base, arguments.packages))
+    _save(arguments.output)
+    told = root.robik.robot
+    print(f"{root.robik.label}: {inventory(root)}")
+    for sentence in told.report.splitlines():
+        print(f"  {sentence}")
+    for sentence in told.warnings.splitlines():
+        print(f"  warning: {sentence}")
+    return 0
 
 
 def _bake(arguments: argparse.Namespace) -> int:
     if not (arguments.output or arguments.csv or arguments.report):
         raise RobikError("nothing would be kept of this bake; give --output FILE.blend, --csv MOTION.csv or --report REPORT.json")
     for path in filter(None, (arguments.output, arguments.csv, arguments.report)):
-        if not path.absolute().parent.is_dir():
-            raise RobikError(f"{path}: there is no folder {path.absolute().parent}")
+        _check_folder(path)
     root = _robot(arguments.robot)
     _set_range(root, arguments)
     motion = finish(bake_steps(bpy.context, root))
@@ -99,7 +123,16 @@ def _write(motion: Motion, arguments: argparse.Namespace) -> None:
     if arguments.report:
         save_report(motion, arguments.report)
     if arguments.output:
-        try:
-            bpy.ops.wm.save_as_mainfile(filepath=str(arguments.output.absolute()), copy=True)
-        except RuntimeError as error:
-            raise RobikError(f"{arguments.output} cannot be written: {str(error).strip()}") from None
+        _save(arguments.output)
+
+
+def _check_folder(path: Path) -> None:
+    if not path.absolute().parent.is_dir():
+        raise RobikError(f"{path}: there is no folder {path.absolute().parent}")
+
+
+def _save(path: Path) -> None:
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=str(path.absolute()), copy=True)
+    except RuntimeError as error:
+        raise RobikError(f"{path} cannot be written: {str(error).strip()}") from None

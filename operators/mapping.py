@@ -16,7 +16,7 @@ from ..scene.automap import apply, followable, proposed, the_rig
 from ..scene.fit import fit
 from ..scene.parts import changeable_robot
 from ..scene.read_robot import read_robot
-from ..scene.workbench import RobikTarget
+from ..scene.settings import RobikTarget
 from .reporting import Reporting
 
 # What a preset keeps of each target. Not what belongs to one recording: its contacts.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bpy.types import Context, Operator
 
 from robik.errors import RobikError
@@ -13,9 +15,7 @@ class Reporting(Operator):
     bl_idname = "robik.reporting"  # never registered
     bl_label = ""
 
-    def run(self, context: Context) -> set[str]:
-        """What the operator does."""
-        raise NotImplementedError
+    run: Callable[[Context], set[str]]  # what the operator does
 
     def execute(self, context: Context) -> set[str]:
         """Runs, and reports a `RobikError`."""

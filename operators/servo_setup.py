@@ -1,13 +1,16 @@
 """Setting servos up: scan, streaming settings, ids, which servo is which, zeros and directions."""
 
 from pathlib import Path
+from typing import Any
 
 import bpy
 from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Event
 
+from robik.errors import RobikError
 from robik.servo.chain import save_chain
-from robik.servo.task import Task
+from robik.servo.setup import Seen
+from robik.servo.setup_task import Task
 
 from ..scene import play, servo_setup
 from ..scene.parts import chosen_robot
@@ -19,28 +22,26 @@ TIMEOUT = 60.0  # for scripts [s]
 
 
 class Waiting(Reporting):
-    """An operator that starts a task and stays until it is done; ESC cancels it. A script waits for it."""
+    """An operator that stays until a task is done; ESC cancels it. A script waits for it."""
 
     bl_idname = "robik.waiting"  # never registered
 
-    def start(self, context: Context) -> Task:
-        """Starts it."""
-        raise NotImplementedError
-
-    def finish(self, context: Context, task: Task) -> None:
-        """What to do with its result."""
-
-    def run(self, context: Context) -> set[str]:
-        """Waits for it, in whichever way is right."""
-        self._task = self.start(context)
+    def wait_for(self, context: Context, task: Task) -> set[str]:
+        """Waits, in whichever way is right."""
+        self._task = task
         if bpy.app.background:
-            self._task.wait(TIMEOUT)
-            self.finish(context, self._task)
-            self.report({"INFO"}, f"Servos: {self._task.said}")
-            return {"FINISHED"}
+            return self._end(context, TIMEOUT)
         self._timer = context.window_manager.event_timer_add(LOOK, window=context.window)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
+
+    def finish(self, context: Context, result: Any) -> None:
+        """What to do with what the task found."""
+
+    def _end(self, context: Context, timeout: float = 0.0) -> set[str]:
+        self.finish(context, self._task.wait(timeout))
+        self.report({"INFO"}, f"Servos: {self._task.said}")
+        return {"FINISHED"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
         """Looks at the task, and lets the panel show it."""
@@ -51,12 +52,11 @@ class Waiting(Reporting):
         if not self._task.is_done:
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self._timer)
-        if self._task.error:
-            self.report({"ERROR"}, self._task.error)
+        try:
+            return self._end(context)
+        except RobikError as error:
+            self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.finish(context, self._task)
-        self.report({"INFO"}, f"Servos: {self._task.said}")
-        return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator."""
@@ -70,9 +70,9 @@ class ROBIK_OT_scan_servos(Waiting):
     bl_idname = "robik.scan_servos"
     bl_label = "Scan"
 
-    def start(self, context: Context) -> Task:
+    def run(self, context: Context) -> set[str]:
         """Scans."""
-        return servo_setup.scan(context.scene.robik.port)
+        return self.wait_for(context, servo_setup.scan(context.scene.robik.port))
 
 
 class ROBIK_OT_prepare_servos(Waiting):
@@ -91,9 +91,9 @@ class ROBIK_OT_prepare_servos(Waiting):
         for change in servo_setup.advice():
             self.layout.label(text=str(change))
 
-    def start(self, context: Context) -> Task:
+    def run(self, context: Context) -> set[str]:
         """Makes the changes."""
-        return servo_setup.prepare(context.scene.robik.port)
+        return self.wait_for(context, servo_setup.prepare(context.scene.robik.port))
 
 
 class ROBIK_OT_set_servo(Waiting):
@@ -110,9 +110,9 @@ class ROBIK_OT_set_servo(Waiting):
         self.new_id = self.servo
         return context.window_manager.invoke_props_dialog(self)
 
-    def start(self, context: Context) -> Task:
+    def run(self, context: Context) -> set[str]:
         """Sets it."""
-        return servo_setup.change(context.scene.robik.port, self.servo, self.new_id, self.new_baud)
+        return self.wait_for(context, servo_setup.change(context.scene.robik.port, self.servo, self.new_id, self.new_baud))
 
 
 class ROBIK_OT_assign_servo(Waiting):
@@ -122,14 +122,14 @@ class ROBIK_OT_assign_servo(Waiting):
     bl_label = "Assign by Hand"
     actuator: StringProperty(name="Motor")
 
-    def start(self, context: Context) -> Task:
+    def run(self, context: Context) -> set[str]:
         """Waits for a move."""
-        return servo_setup.find_dragged(context.scene.robik.port, self.actuator)
+        return self.wait_for(context, servo_setup.find_dragged(context.scene.robik.port, self.actuator))
 
-    def finish(self, context: Context, task: Task) -> None:
+    def finish(self, context: Context, result: Seen | None) -> None:
         """Keeps the servo, if one moved."""
-        if task.result is not None:
-            servo_setup.assign(context.scene, chosen_robot(context.scene), self.actuator, task.result)
+        if result is not None:
+            servo_setup.assign(context.scene, chosen_robot(context.scene), self.actuator, result)
 
 
 class ROBIK_OT_zero_servos(Reporting):

@@ -2,9 +2,9 @@
 
 import bpy
 
-from . import bake, character, contacts, overlays, result, robot, servo_setup, servos
+from . import bake, build, character, contacts, overlays, result, robot, servo_setup, servos
 
-MODULES = (robot, character, contacts, bake, result, overlays, servos, servo_setup)
+MODULES = (robot, build, character, contacts, bake, result, overlays, servos, servo_setup)
 
 
 def register() -> None:

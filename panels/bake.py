@@ -71,7 +71,7 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
 
 
 class ROBIK_UL_bakes(UIList):
-    """Bakes that are kept; the dot says which one moves the robot"""
+    """Bakes that are kept, and how many of their samples meet their targets; the dot says which one moves the robot"""
 
     bl_idname = "ROBIK_UL_bakes"
 
@@ -89,9 +89,10 @@ class ROBIK_UL_bakes(UIList):
         row = layout.row(align=True)
         used = in_use(cast(Object, data.id_data)) == index
         row.operator("robik.use_bake", text="", icon="RADIOBUT_ON" if used else "RADIOBUT_OFF", emboss=False).index = index
-        row.prop(item, "name", text="", emboss=False)
+        halves = row.split(factor=0.62, align=True)
+        halves.prop(item, "name", text="", emboss=False)
         if item.result.frames:
-            row.label(text=f"{item.result.frames - item.result.missed} of {item.result.frames} good")
+            halves.label(text=f"{item.result.frames - item.result.missed}/{item.result.frames}")
 
 
 class ROBIK_PT_bakes(FoldedPanel):
@@ -126,10 +127,10 @@ def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
 
 
 def _estimate(context: Context, root: Object) -> str:
-    """How long the next bake will take, by the last one."""
+    """How long the next bake will take, by the last one; its solver is ready by then."""
     result, bake, scene = root.robik.robot.result, root.robik.robot.bake, context.scene
     start, end = (bake.start, bake.end) if bake.use_range else (scene.frame_start, scene.frame_end)
-    seconds = result.seconds / result.frames * max((end - start) * bake.samples + 1, 1)
+    seconds = (result.seconds - result.preparing) / result.frames * max((end - start) * bake.samples + 1, 1)
     return f"about {seconds:.0f} s" if seconds >= 1 else "less than 1 s"
 
 

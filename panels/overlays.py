@@ -22,10 +22,14 @@ class ROBIK_PT_overlays(FoldedPanel):
 def _draw_switches(layout: UILayout, context: Context) -> None:
     show = context.scene.robik.overlays
     grid = layout.grid_flow(columns=2, even_columns=True, align=True)
-    for name in ("com", "com_target", "support", "errors", "joints", "graph"):
+    for name in ("com", "com_target", "support", "errors", "joints", "diagnosis", "graph"):
         grid.prop(show, name, toggle=True)
     layout.label(text="Motors show their")
     layout.row(align=True).prop(show, "motors", expand=True)
+    layout.label(text="In timeline and graph editor")
+    row = layout.row(align=True)
+    row.prop(show, "contacts", toggle=True)
+    row.prop(show, "limits", toggle=True)
 
 
 def _in_overlay_menu(self: Panel, context: Context) -> None:

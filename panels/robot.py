@@ -1,15 +1,16 @@
 """The robot: which one, its motors as sliders, and the joint that is selected."""
 
-from bpy.types import Context, Object
+from bpy.types import Context
 
 from robik.mechanism import JOINT_TYPES
-from robik.mechanism.joints import MOTIONS, SLIDES
+from robik.mechanism.joints import SLIDES
 
 from ..scene import live
 from ..scene.actuators import data_path
 from ..scene.exact import LARGEST
+from ..scene.inventory import inventory
 from ..scene.migration import too_new
-from ..scene.parts import parts, robot_of, robots
+from ..scene.parts import coordinate_names, motions_of, parts, robot_of, robots
 from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 
@@ -30,7 +31,7 @@ class ROBIK_PT_robot(TabPanel):
         else:
             root = robot_or_hint(context, layout)
         if root is not None:
-            line(layout, _inventory(root))
+            line(layout, inventory(root))
             if too_new(root):
                 line(layout, "Saved by a later RobIK: some settings may be missing here", "ERROR")
             if live.problem(root):
@@ -61,14 +62,14 @@ class ROBIK_PT_motors(FoldedPanel):
             return
         column = layout.column(align=True)
         for joint in parts(root)["JOINT"]:
-            for name in _sliders(joint) if joint.robik.joint.actuated else ():
+            for name in coordinate_names(joint) if joint.robik.joint.actuated else ():
                 if name in root:
                     column.prop(root, data_path(name), text=name, slider=True)
         layout.operator("robik.key_pose", icon="KEY_HLT")
 
 
 class ROBIK_PT_diagnosis(FoldedPanel):
-    """What the robot's file has to say: loops, ways to move, what was read otherwise"""
+    """Loops, ways to move, joints that contradict; what the robot's file has to say"""
 
     bl_idname = "ROBIK_PT_diagnosis"
     bl_parent_id = "ROBIK_PT_robot"
@@ -80,12 +81,17 @@ class ROBIK_PT_diagnosis(FoldedPanel):
         if root is None:
             return
         told = root.robik.robot
+        layout.operator("robik.diagnose", icon="VIEWZOOM")
+        for sentence in told.diagnosis.splitlines():
+            line(layout, sentence, "CHECKMARK" if sentence.startswith("nothing") else "DOT")
+        for joint in parts(root)["JOINT"]:
+            finding = joint.robik.joint.finding
+            if finding in ("NEEDLESS", "STUCK", "ASKEW"):
+                line(layout, f"{joint.robik.label}: {finding.lower()}", "ERROR")
         for sentence in told.report.splitlines():
             line(layout, sentence, "INFO")
         for sentence in told.warnings.splitlines():
             line(layout, sentence, "ERROR")
-        if not told.report and not told.warnings:
-            line(layout, "Reload the robot to have its file looked at", "INFO")
 
 
 class ROBIK_PT_joint(TabPanel):
@@ -107,10 +113,9 @@ class ROBIK_PT_joint(TabPanel):
         layout.prop(part.robik, "label")
         for name in ("type", "parent", "child", "actuated"):
             layout.prop(group, name)
-        motions = JOINT_TYPES[group.type].motions
-        if motions is None:
+        if JOINT_TYPES[group.type].motions is None:
             layout.prop(group, "motions")
-            motions = tuple(m for m, free in zip(MOTIONS, group.motions, strict=True) if free)
+        motions = motions_of(part)
         for k, motion in enumerate(motions):
             unit = "m" if motion in SLIDES else "rad"
             column = layout.column(align=True)
@@ -123,24 +128,6 @@ class ROBIK_PT_joint(TabPanel):
             unit = "m/s" if motions and motions[0] in SLIDES else "rad/s"
             if group.velocity_limit < LARGEST:
                 layout.prop(group, "velocity_limit", text=f"Speed [{unit}]")
-
-
-def _inventory(root: Object) -> str:
-    """What a robot consists of, in one line."""
-    kinds = parts(root)
-    motors = sum(len(_sliders(j)) for j in kinds["JOINT"] if j.robik.joint.actuated)
-    is_tied = any(j.robik.joint.parent is None for j in kinds["JOINT"])
-    loops = len(kinds["JOINT"]) - len(kinds["BODY"]) + (0 if is_tied else 1)
-    text = f"{len(kinds['BODY'])} bodies, {len(kinds['JOINT'])} joints, {motors} motors"
-    return f"{text}, {loops} loops" if loops > 0 else text
-
-
-def _sliders(joint: Object) -> tuple[str, ...]:
-    """Names of a joint's sliders."""
-    group = joint.robik.joint
-    motions = JOINT_TYPES[group.type].motions or tuple(m for m, free in zip(MOTIONS, group.motions, strict=True) if free)
-    label = joint.robik.label
-    return (label,) if len(motions) == 1 else tuple(f"{label}.{m}" for m in motions)
 
 
 CLASSES = (ROBIK_PT_robot, ROBIK_PT_motors, ROBIK_PT_diagnosis, ROBIK_PT_joint)

@@ -67,7 +67,9 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     if status.strain:
         line(layout, f"Slower: {status.strain}", "TEMP")
     row = layout.row(align=True)
+    row.prop(settings, "ghost", toggle=True)
     row.prop(settings, "mirror", toggle=True)
+    row = layout.row(align=True)
     row.operator("robik.key_servos", text="Key", icon="KEY_HLT")
     row.operator("robik.record_servos", text="Record", icon="REC")
 
@@ -106,7 +108,7 @@ class ROBIK_PT_servos_state(FoldedPanel):
         rows = [
             (f"{s.id} {s.actuator}", s.error, f"{100 * s.load:.0f} %", f"{s.celsius:.0f} °C", f"{s.volts:.1f} V") for s in status.servos
         ]
-        for name, error, *numbers in [("Servo", "", "Load", "Heat", "Supply"), *rows]:
+        for name, error, *numbers in [("Servo", "", "Load", "Heat", "Volts"), *rows]:
             row = column.split(factor=0.46)
             row.label(text=name, icon="ERROR" if error else "NONE")
             cells = row.row()

@@ -83,6 +83,8 @@ def _add_solve(commands: argparse._SubParsersAction) -> None:
     _add_robot(command)
     command.add_argument("clip", metavar="CLIP.npz", help="times, NAME.position, NAME.quaternion, com.position")
     command.add_argument("--settings", metavar="SETTINGS.json", help="weights, regularizers, limits; all ones without it")
+    command.add_argument("--prior", metavar="EXAMPLE.csv", help="a motion whose poses it shall prefer where targets leave a choice")
+    command.add_argument("--prior-weight", type=float, default=1e-4, help="how much, beside targets that weigh 1 (default 1e-4)")
     command.add_argument("-o", "--output", metavar="MOTION.csv", required=True, help="the motion: time and a column per actuator")
     command.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
     command.add_argument("--states", metavar="STATES.npz", help="the bodies' poses as well")
@@ -219,9 +221,11 @@ def _convert(options: argparse.Namespace) -> None:
 
 
 def _solve(options: argparse.Namespace) -> None:
+    from robik.files import check_writable
     from robik.ik.objectives import Settings, load_settings
+    from robik.ik.pose_prior import PosePrior
     from robik.retarget.clip import load_clip
-    from robik.retarget.motion import report_summary, save_motion, save_report, save_states
+    from robik.retarget.motion import load_motion, report_summary, save_motion, save_report, save_states, values_for
     from robik.retarget.retarget import retarget
 
     mechanism = _load(options)
@@ -231,7 +235,13 @@ def _solve(options: argparse.Namespace) -> None:
         clip.check(mechanism)
     with _naming(options.settings):
         settings.check(mechanism)
-    motion = retarget(mechanism, clip, settings)
+    prior = None
+    if options.prior:
+        example = values_for(mechanism, load_motion(options.prior), options.prior)
+        with _naming(options.prior):
+            prior = PosePrior.of(example)
+    check_writable(options.output, options.report, options.states)
+    motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=options.prior_weight)
     save_motion(motion, options.output)
     if options.report:
         save_report(motion, options.report)
@@ -243,6 +253,8 @@ def _solve(options: argparse.Namespace) -> None:
         f"off by at most {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m; "
         f"{len(found['frames_short'])} frames fall short, {len(found['frames_too_fast'])} are too fast for a motor"
     )
+    if motion.report and motion.report.speed_cost:
+        print(motion.report.speed_cost)
 
 
 def _report(options: argparse.Namespace) -> None:

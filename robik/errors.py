@@ -9,6 +9,10 @@ class MechanismError(RobikError):
     """A robot that cannot be: a joint to an unknown body, a negative mass, two things of one name."""
 
 
+class UnconnectedError(MechanismError):
+    """A robot in several parts that no joints tie together: one that is still being built."""
+
+
 class FormatError(RobikError):
     """A file that cannot be read as what it should be."""
 

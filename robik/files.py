@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from errno import EISDIR
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
 from robik.errors import FormatError
@@ -29,6 +31,23 @@ def write_whole(path: str | Path, content: str | Callable[[BinaryIO], None]) -> 
         raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
         partial.unlink(missing_ok=True)
+
+
+def check_writable(*paths: str | Path | None) -> None:
+    """Before long work: whether `write_whole` will be able to write what comes of it. None is no file.
+
+    Raises:
+        FormatError: one cannot be written; nothing was.
+    """
+    for path in paths:
+        if path is None:
+            continue
+        try:
+            with NamedTemporaryFile(dir=Path(path).parent, prefix=f"{Path(path).name}."):
+                if Path(path).is_dir():
+                    raise IsADirectoryError(EISDIR, "it is a folder")
+        except OSError as error:
+            raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def read_json(path: str | Path) -> Any:

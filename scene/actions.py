@@ -145,6 +145,13 @@ def key_frames(curve: FCurve) -> np.ndarray:
     return points[0::2].astype(float)
 
 
+def is_straight(curve: FCurve) -> bool:
+    """Whether a curve is nothing but straight lines between its keys."""
+    kinds = np.empty(len(curve.keyframe_points), dtype=np.int32)
+    curve.keyframe_points.foreach_get("interpolation", kinds)
+    return not len(curve.modifiers) and bool((kinds[:-1] == INTERPOLATIONS["LINEAR"]).all())
+
+
 def assigned(target: Object) -> tuple[Action | None, int]:
     """What animates an object: an action, and the handle of its slot; 0 where there are no slots."""
     data = target.animation_data

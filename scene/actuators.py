@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import isfinite, pi
 
 import numpy as np
@@ -15,24 +16,28 @@ LONGEST = 63  # bytes of a custom property's name
 LARGEST = 3.4e38
 
 
-def check_names(mechanism: Mechanism) -> None:
-    """Whether Blender can hold the actuators as custom properties.
+def check_names(names: Iterable[str]) -> None:
+    """Whether Blender can hold actuators of these names as custom properties.
 
     Raises:
         RobikError: names the actuator.
     """
-    for name in mechanism.actuators:
+    for name in names:
         size = len(name.encode())
         if size > LONGEST:
             raise RobikError(f"actuator {name!r}: its name has {size} bytes, Blender takes {LONGEST}; shorten the joint's name")
 
 
-def add_sliders(root: Object, mechanism: Mechanism) -> None:
-    """A custom property for each actuator, at its rest value, with the joint's limits and unit."""
+def match_sliders(root: Object, mechanism: Mechanism) -> None:
+    """A custom property for each actuator, with the joint's limits and unit: as it stands where it was there before (within the limits),
+    else at its rest value. Those of motors that are gone go."""
+    for name in [name for name, value in root.items() if isinstance(value, float) and _described(root, name)]:
+        if name not in mechanism.actuators:
+            del root[name]
     for joint in mechanism.actuated:
         rows = zip(joint.coordinate_names, joint.coordinate_units, joint.limits, joint.rest, strict=True)
         for name, unit, (lower, upper), rest in rows:
-            root[name] = float(rest)
+            root[name] = min(max(float(root.get(name, rest)), lower), upper)
             reach = pi if unit == "rad" else 1.0
             root.id_properties_ui(name).update(
                 min=lower if isfinite(lower) else -LARGEST,
@@ -41,8 +46,18 @@ def add_sliders(root: Object, mechanism: Mechanism) -> None:
                 soft_max=upper if isfinite(upper) else rest + reach,
                 default=float(rest),
                 subtype="ANGLE" if unit == "rad" else "DISTANCE",
-                description=f"Motor {name}: poses the robot",
+                description=_description(name),
             )
+
+
+def _description(name: str) -> str:
+    return f"Motor {name}: poses the robot"
+
+
+def _described(root: Object, name: str) -> bool:
+    """Whether a number on a root is a slider of ours."""
+    ui = root.id_properties_ui(name)
+    return ui is not None and ui.as_dict().get("description") == _description(name)
 
 
 def slider_values(root: Object, names: tuple[str, ...]) -> np.ndarray:

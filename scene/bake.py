@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from itertools import chain
 from time import perf_counter
 
 import numpy as np
@@ -12,7 +11,6 @@ from bpy.types import Context, Object, PropertyGroup
 
 from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import ForwardKinematics
-from robik.kinematics.frames import frame_poses
 from robik.mechanism import Mechanism
 from robik.retarget.blend import blended, blended_base, shares
 from robik.retarget.clip import TargetClip
@@ -48,7 +46,7 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
     clip = yield from sample_clip(context, root, mechanism, frames)
     sampled = perf_counter()
     settings = bake_settings(root, mechanism)
-    motion, cost = yield from _solved(root, mechanism, clip, settings, frames)
+    motion, preparing = yield from _solved(root, mechanism, clip, settings, frames)
     solved = perf_counter()
     with live.paused():
         outside = bool(root.robik.robot.bake.use_range) and has_keys(root, mechanism)
@@ -57,7 +55,9 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
         keep_clip(root.animation_data.action, frames, clip, settings)
         written = perf_counter()
         store_result(result, mechanism, clip, motion, frames, written - began)
-        result.sampling, result.solving, result.writing = sampled - began, solved - sampled, written - solved
+        result.sampling, result.solving, result.writing = sampled - began, solved - sampled - preparing, written - solved
+        result.preparing = preparing
+        cost = motion.report.speed_cost.moved if motion.report.speed_cost else np.zeros(len(frames))
         worst = int(np.argmax(cost))
         result.speed_cost, result.speed_frame, result.held_back = cost[worst], round(float(frames[worst])), int((cost >= HELD_BACK).sum())
         bakes.keep_result(root)
@@ -68,27 +68,21 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
 
 def _solved(
     root: Object, mechanism: Mechanism, clip: TargetClip, settings: Settings, frames: np.ndarray
-) -> Generator[Progress, None, tuple[Motion, np.ndarray]]:
-    """The motion, blended into the bake before where that is asked for, and per sample what keeping speeds moved (T,) [m]."""
-    solving = Retargeting(mechanism, clip, settings)
-    free = Retargeting(mechanism, clip, replace(settings, enforce_velocity=False, velocity_weight=0.0))
-    for done in in_thread(chain(solving.steps(), free.steps() if settings.enforce_velocity or settings.velocity_weight else ())):
-        text = f"Solving frame {frames[done - 1]:g}" if done else "Preparing the solver, which takes longer the first time"
-        yield Progress(SAMPLING + (1.0 - SAMPLING) * (done or 0) / len(frames), text)
+) -> Generator[Progress, None, tuple[Motion, float]]:
+    """The motion, blended into the bake before where that is asked for, and how long it took until the solver was ready [s]."""
+    began, preparing = perf_counter(), 0.0
+    solving = Retargeting(mechanism, clip, settings, speed_cost=True)
+    for done in in_thread(solving.steps()):
+        if done is None:
+            preparing = perf_counter() - began
+            yield Progress(SAMPLING, "Preparing the solver, which takes longer the first time", counts=False)
+        else:
+            yield Progress(SAMPLING + (1.0 - SAMPLING) * done / len(frames), f"Solving frame {frames[done - 1]:g}")
     motion = solving.motion()
-    cost = np.zeros(len(frames))
-    if settings.enforce_velocity or settings.velocity_weight:
-        cost = moved(mechanism, tuple(clip.tracks), motion, free.motion())
     bake = root.robik.robot.bake
     if bake.use_range and bake.blend and has_keys(root, mechanism):
         motion = _blended(root, solving, motion, frames)
-    return motion, cost
-
-
-def moved(mechanism: Mechanism, names: tuple[str, ...], motion: Motion, other: Motion) -> np.ndarray:
-    """How far apart two motions hold these frames, the worst of them (T,) [m]."""
-    places = [[frame_poses(mechanism, name, m.position, m.quaternion)[0] for name in names] for m in (motion, other)]
-    return np.linalg.norm(np.array(places[0]) - np.array(places[1]), axis=2).max(axis=0) if names else np.zeros(len(motion.times))
+    return motion, preparing
 
 
 def _blended(root: Object, solving: Retargeting, motion: Motion, frames: np.ndarray) -> Motion:

@@ -66,9 +66,32 @@ def without_contacts(clip: TargetClip) -> TargetClip:
     return replace(clip, tracks={name: replace(track, contact=None) for name, track in clip.tracks.items()})
 
 
-def set_phases(target: PropertyGroup, stands: np.ndarray, frames: np.ndarray) -> None:
-    """Lists the phases in which a foot stands (T,) with its target, to be edited by hand."""
-    set_rows(target, [(ceil(frames[first] - SAME), floor(frames[stop - 1] + SAME)) for first, stop in runs(stands)])
+def phases_in(stands: np.ndarray, frames: np.ndarray) -> list[tuple[int, int]]:
+    """First and last frame of each phase in which a foot stands (T,)."""
+    return [(ceil(frames[first] - SAME), floor(frames[stop - 1] + SAME)) for first, stop in runs(stands)]
+
+
+def rows(target: PropertyGroup) -> list[tuple[int, int]]:
+    """A target's phases by hand."""
+    return [(phase.start, phase.end) for phase in target.stands]
+
+
+def put_phase(target: PropertyGroup, phase: tuple[int, int], index: int | None = None) -> int:
+    """Adds a phase to a target, or puts it in the place of the one with this index.
+
+    Returns:
+        Its index: phases are in order.
+
+    Raises:
+        RobikError: it would end before it begins.
+    """
+    if phase[1] < phase[0]:
+        raise RobikError(f"a phase cannot run from {phase[0]} to {phase[1]}; it must not end before it begins")
+    others = [other for k, other in enumerate(rows(target)) if k != index]
+    place = sum(other[0] < phase[0] for other in others)
+    set_rows(target, [*others[:place], phase, *others[place:]])
+    target.active_phase = place
+    return place
 
 
 def set_rows(target: PropertyGroup, phases: Iterable[tuple[float, float]]) -> None:

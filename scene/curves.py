@@ -90,6 +90,18 @@ def baked_frames(root: Object, mechanism: Mechanism) -> np.ndarray:
     return np.union1d(keyed, dense[apart > SAME])
 
 
+def played_frames(root: Object, mechanism: Mechanism, step: float) -> np.ndarray:
+    """Frames (T,) between which straight lines are what the sliders' curves do: the baked ones, or `step` frames apart where curves bend.
+
+    Raises:
+        RobikError: a slider has no keys.
+    """
+    frames, curves = baked_frames(root, mechanism), actions.curves_of(root)
+    if all(actions.is_straight(curves[data_path(name), 0]) for name in mechanism.actuators):
+        return frames
+    return np.append(np.arange(frames[0], frames[-1] - SAME, step), frames[-1])
+
+
 def read_motion_at(root: Object, mechanism: Mechanism, frames: np.ndarray) -> np.ndarray:
     """The sliders' curves (T, A) at these frames [rad or m].
 

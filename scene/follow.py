@@ -26,6 +26,7 @@ from .parts import bodies, local_pose, pose_of, robots
 from .read_robot import read_moving_parts
 
 BEAT = 1 / 60  # s between steps
+REST = 0.2  # s between looks while none can follow: the tracker that is being compiled needs the time
 LONGEST = 0.1  # s: of a window that hung no more than this is caught up with
 MOVED = 1e-6  # [rad, m]: what a slider of single precision may be off
 TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
@@ -82,12 +83,11 @@ def tick() -> float | None:
     dt, _last = min(max(now - _last, 1e-3), LONGEST), now
     scene = bpy.context.scene
     followers = [root for root in robots(scene) if root.robik.robot.follow.on]
-    for root in followers:
-        step(root, scene, bpy.context.evaluated_depsgraph_get(), dt)
+    followed = [step(root, scene, bpy.context.evaluated_depsgraph_get(), dt) for root in followers]
     if not followers:
         _following.clear()
         return None
-    return BEAT
+    return BEAT if any(followed) else REST
 
 
 def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:

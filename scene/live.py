@@ -6,15 +6,17 @@ Where the bodies have curves of their own (a bake), these pose the robot during 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 
 import bpy
+import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
 from robik.errors import RobikError
-from robik.kinematics.forward import ForwardKinematics
+from robik.kinematics.forward import Assembly, ForwardKinematics
 
 from .actuators import slider_values
 from .parts import bodies, local_pose, robots
@@ -51,23 +53,43 @@ def pose_by_sliders(root: Object) -> bool:
     Raises:
         RobikError: the robot is incomplete.
     """
-    mechanism = read_moving_parts(root)
-    solver = _solvers.get(root.session_uid)
-    if solver is None or solver.mechanism != mechanism:
-        solver = _solvers[root.session_uid] = ForwardKinematics(mechanism)
-    objects = bodies(root)
-    base = None if solver.root is None else local_pose(objects[mechanism.body_index[solver.root]])
-    found = solver.solve(slider_values(root, mechanism.actuators), base)
-    for i, body in enumerate(objects):
+    found = assembly_at(root, _solvers)
+    for i, body in enumerate(bodies(root)):
         body.rotation_mode = "QUATERNION"
         body.location = found.position[i]
         body.rotation_quaternion = found.quaternion[i]
     return found.assembled
 
 
+def assembly_at(root: Object, solvers: dict[int, ForwardKinematics], present: Mapping[str, float] = MappingProxyType({})) -> Assembly:
+    """A robot's bodies in its root's coordinates.
+
+    Args:
+        root: the robot's.
+        solvers: by the root's session_uid; each starts where it was before, which decides between ways to close the loops.
+        present: where motors are [rad or m]; those not named are as their sliders say.
+
+    Raises:
+        RobikError: the robot is incomplete.
+    """
+    mechanism = read_moving_parts(root)
+    solver = solvers.get(root.session_uid)
+    if solver is None or solver.mechanism != mechanism:
+        solver = solvers[root.session_uid] = ForwardKinematics(mechanism)
+    base = None if solver.root is None else local_pose(bodies(root)[mechanism.body_index[solver.root]])
+    values = slider_values(root, mechanism.actuators)
+    values = np.array([present.get(name, value) for name, value in zip(mechanism.actuators, values.tolist(), strict=True)])
+    return solver.solve(values, base)
+
+
 def problem(root: Object) -> str:
     """Why a robot does not follow its sliders now; empty if it does."""
     return _problems.get(root.session_uid, "")
+
+
+def tell(root: Object, problem: str) -> None:
+    """Notes why a robot cannot follow its sliders."""
+    _problems[root.session_uid] = problem
 
 
 def settled(root: Object) -> None:

@@ -5,54 +5,37 @@ What is drawn is worked out when the scene has changed, not when the view turns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import blf
 import bpy
-import gpu
-import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import ID, Action, Context, Depsgraph, Object, Scene, SpaceView3D
 from bpy_extras.view3d_utils import location_3d_to_region_2d
-from gpu_extras.batch import batch_for_shader
-from mathutils import Matrix, Vector
+from mathutils import Vector
 
 from robik.errors import RobikError
 
-from . import overlay_state
+from . import overlay_editors, overlay_state
+from .drawing import HEAVY, TEXT, Drawn, flat, paint, paint_flat, write
+from .overlay_findings import mark_findings
 from .overlay_graph import Speeds, graph_shapes, motor_speeds, place_in, playhead
-from .overlay_shapes import Color, Shapes, shapes_of
+from .overlay_shapes import Shapes, shapes_of
 from .parts import chosen_robot, robots
 
-TEXT = 12  # of labels [pt]
-LINE, HEAVY = 1.6, 2.2  # widths of lines [px]
-
-
-@dataclass
-class _Drawn:
-    """Shapes ready to be drawn in a place."""
-
-    matrix: Matrix
-    shapes: Shapes
-    batches: list[tuple[str, gpu.types.GPUBatch]] | None = None  # made at the first drawing: only then there is something to draw with
-
-
 _handles: list[tuple[object, str]] = []
-_robots: dict[int, list[_Drawn]] = {}  # by the scene's session_uid
+_robots: dict[int, list[Drawn]] = {}  # by the scene's session_uid
 _speeds: dict[int, Speeds | None] = {}  # likewise
-_graphs: dict[tuple, _Drawn] = {}  # by what they depend on
+_graphs: dict[tuple, Drawn] = {}  # by what they depend on
 
 
 def is_on(scene: Scene) -> bool:
-    """Whether a scene asks for any overlay."""
+    """Whether a scene asks for any overlay of the 3D views."""
     show = scene.robik.overlays
-    return show.com or show.com_target or show.support or show.errors or show.joints or show.motors != "NONE" or show.graph
+    switches = (show.com, show.com_target, show.support, show.errors, show.joints, show.diagnosis, show.graph)
+    return any(switches) or show.motors != "NONE"
 
 
 def is_drawing() -> bool:
-    """Whether Blender knows our draw functions."""
-    return bool(_handles)
+    """Whether Blender knows draw functions of ours, in whichever editor."""
+    return bool(_handles) or overlay_editors.is_drawing()
 
 
 def is_drawn() -> bool:
@@ -70,6 +53,7 @@ def refresh() -> None:
         bpy.app.handlers.frame_change_post.append(_after_frame_change)
     elif not wanted:
         stop()
+    overlay_editors.refresh()
     _forget()
     for window in bpy.context.window_manager.windows if bpy.context.window_manager else ():
         for area in window.screen.areas:
@@ -97,12 +81,14 @@ def shapes_in(context: Context) -> list[tuple[Object, Shapes]]:
                 state = overlay_state.robot_state(root, scene, depsgraph)
             except RobikError:  # incomplete: every operator and panel says so, marks would only mislead
                 continue
-            found.append((root, shapes_of(state, show.com, show.com_target, show.support)))
+            shapes = shapes_of(state, show.com, show.com_target, show.support)
+            if show.diagnosis:
+                mark_findings(shapes, root, state.size)
+            found.append((root, shapes))
     return found
 
 
 def _forget() -> None:
-    overlay_state.forget()
     for known in (_robots, _speeds, _graphs):
         known.clear()
 
@@ -119,9 +105,9 @@ def _draw_shapes() -> None:
         return
     uid = context.scene.session_uid
     if uid not in _robots:
-        _robots[uid] = [_Drawn(root.matrix_world.copy(), shapes) for root, shapes in shapes_in(context)]
+        _robots[uid] = [Drawn(root.matrix_world.copy(), shapes) for root, shapes in shapes_in(context)]
     for drawn in _robots[uid]:
-        _paint(drawn, HEAVY)
+        paint(drawn, HEAVY)
 
 
 def _draw_flat() -> None:
@@ -134,7 +120,7 @@ def _draw_flat() -> None:
         for point, text, color in drawn.shapes.labels:
             where = location_3d_to_region_2d(region, view, drawn.matrix @ Vector(point.tolist()))
             if where is not None:
-                _write(where.x + 8, where.y + 4, text, TEXT, color)
+                write(where.x + 8, where.y + 4, text, TEXT, color)
     if context.scene.robik.overlays.graph:
         _draw_graph(context)
 
@@ -155,66 +141,14 @@ def _draw_graph(context: Context) -> None:
     if key not in _graphs:
         if len(_graphs) > 8:  # a view that is being resized asks for a new one each time
             _graphs.clear()
-        _graphs[key] = _Drawn(Matrix.Identity(4), graph_shapes(speeds, place, key[2]))
-    for drawn in (_graphs[key], _Drawn(Matrix.Identity(4), playhead(speeds, place, context.scene.frame_current_final))):
-        _paint(drawn, LINE)
-        for (x, y, size), text, color in drawn.shapes.labels:
-            _write(x, y, text, size, color)
-
-
-def _paint(drawn: _Drawn, width: float) -> None:
-    """Triangles, then lines over them, whatever stands before them: what is inside a robot is to be seen."""
-    if drawn.batches is None:
-        drawn.batches = _batches(drawn.shapes)
-    if not drawn.batches:
-        return
-    viewport: Sequence[int] = gpu.state.viewport_get()
-    gpu.state.blend_set("ALPHA")
-    gpu.state.depth_test_set("NONE")
-    gpu.matrix.push()
-    try:
-        gpu.matrix.multiply_matrix(drawn.matrix)
-        for name, batch in drawn.batches:
-            shader = gpu.shader.from_builtin(name)
-            shader.bind()
-            if name.startswith("POLYLINE"):
-                shader.uniform_float("viewportSize", viewport[2:])
-                shader.uniform_float("lineWidth", width * bpy.context.preferences.system.ui_scale)
-            batch.draw(shader)
-    finally:
-        gpu.matrix.pop()
-        gpu.state.blend_set("NONE")
-
-
-def _batches(shapes: Shapes) -> list[tuple[str, gpu.types.GPUBatch]]:
-    kinds = (
-        ("FLAT_COLOR", "TRIS", shapes.triangles, shapes.triangle_colors),
-        ("POLYLINE_FLAT_COLOR", "LINES", shapes.lines, shapes.line_colors),
-    )
-    made = []
-    for name, kind, points, colors in kinds:
-        if points:
-            shader = gpu.shader.from_builtin(name)
-            made.append((name, batch_for_shader(shader, kind, {"pos": np.concatenate(points), "color": np.concatenate(colors)})))
-    return made
-
-
-def _write(x: float, y: float, text: str, size: float, color: Color) -> None:
-    """Words with a shadow, so that they can be read before anything."""
-    font = 0
-    blf.size(font, size * bpy.context.preferences.system.ui_scale)
-    blf.color(font, *color)
-    blf.enable(font, blf.SHADOW)
-    blf.shadow(font, 3, 0.0, 0.0, 0.0, 0.9)
-    blf.position(font, x, y, 0)
-    blf.draw(font, text)
-    blf.disable(font, blf.SHADOW)
+        _graphs[key] = flat(graph_shapes(speeds, place, key[2]))
+    for drawn in (_graphs[key], flat(playhead(speeds, place, context.scene.frame_current_final))):
+        paint_flat(drawn)
 
 
 @persistent
 def _after_update(_scene: Scene, depsgraph: Depsgraph) -> None:
     _robots.clear()
-    overlay_state.forget()
     if any(isinstance(update.id, Action) or _is_robot(update.id) for update in depsgraph.updates):
         _speeds.clear()
         _graphs.clear()
@@ -259,3 +193,4 @@ def unregister() -> None:
     for handlers, handler in HANDLERS:
         handlers.remove(handler)
     stop()
+    overlay_editors.stop()

@@ -90,7 +90,8 @@ def load_color(load: float) -> Color:
     return GOOD if load < NEAR_LIMIT else TIGHT if load <= 1.0 + 1e-6 else BAD
 
 
-def _circle(center: np.ndarray, u: np.ndarray, v: np.ndarray, radius: float, start: float = 0.0, stop: float = tau) -> np.ndarray:
+def circle(center: np.ndarray, u: np.ndarray, v: np.ndarray, radius: float, start: float = 0.0, stop: float = tau) -> np.ndarray:
+    """Points (N, 3) of a circle in the plane of u and v, or of an arc of it [rad]."""
     angles = np.linspace(start, stop, max(int(STEPS * abs(stop - start) / tau) + 1, 2))[:, None]
     return center + radius * (np.cos(angles) * u + np.sin(angles) * v)
 
@@ -100,10 +101,10 @@ def _com(shapes: Shapes, state: RobotState) -> None:
     inside = state.margin is None or state.margin >= 0
     color, axes, r = GOOD if inside else BAD, np.eye(3), 0.035 * state.size
     for k in range(3):
-        shapes.path(_circle(state.com, axes[k], axes[(k + 1) % 3], r), color, closed=True)
+        shapes.path(circle(state.com, axes[k], axes[(k + 1) % 3], r), color, closed=True)
     foot = np.array([*state.com[:2], state.ground])
     shapes.segments(np.array([state.com, foot]), (*color[:3], 0.6))
-    shapes.fan(_circle(foot, axes[0], axes[1], 0.5 * r), color)
+    shapes.fan(circle(foot, axes[0], axes[1], 0.5 * r), color)
     cross = [foot + s * r * axis for axis in axes[:2] for s in (-1.0, 1.0)]
     shapes.segments(np.array(cross), color)
     if not inside:
@@ -115,7 +116,7 @@ def _com_target(shapes: Shapes, state: RobotState) -> None:
     center, r = np.array([*state.com_target, state.ground]), 0.025 * state.size
     x, y = np.eye(3)[:2]
     for radius in (0.8 * r, 1.5 * r):
-        shapes.path(_circle(center, x, y, radius), WANTED, closed=True)
+        shapes.path(circle(center, x, y, radius), WANTED, closed=True)
     ticks = [center + s * radius * axis for axis in (x, y) for s in (-1.0, 1.0) for radius in (1.2 * r, 1.9 * r)]
     shapes.segments(np.array(ticks), WANTED)
 
@@ -138,7 +139,7 @@ def _miss(shapes: Shapes, here: np.ndarray, there: np.ndarray, distance: float, 
     if not met:
         shapes.segments(np.array([here, there]), color)
         for axis in range(3):  # an eight-sided knot at the robot's end
-            shapes.path(_circle(here, np.eye(3)[axis], np.eye(3)[(axis + 1) % 3], 0.3 * size), color, closed=True)
+            shapes.path(circle(here, np.eye(3)[axis], np.eye(3)[(axis + 1) % 3], 0.3 * size), color, closed=True)
         shapes.labels.append((there, f"{1e3 * distance:.1f} mm", color if color != BAD else TOLD))
 
 
@@ -156,7 +157,7 @@ def _joint(shapes: Shapes, place: JointPlace, size: float) -> None:
             center += place.axes[:, k] * values[name]
     if joint.is_ball:
         for k in range(3):
-            shapes.path(_circle(center, place.axes[:, k], place.axes[:, (k + 1) % 3], size), color, closed=True)
+            shapes.path(circle(center, place.axes[:, k], place.axes[:, (k + 1) % 3], size), color, closed=True)
         return
     axes = place.axes
     for k, name in enumerate(TURNS):
@@ -188,7 +189,7 @@ def _turn(
     lower, upper = limits
     bounded = isfinite(lower) and isfinite(upper) and upper - lower < tau
     start, stop = (lower, upper) if bounded else (value - pi, value + pi)
-    arc = _circle(center, u, v, size, start, stop)
+    arc = circle(center, u, v, size, start, stop)
     shapes.path(arc, color)
     if bounded:
         shapes.segments(np.array([arc[0], center + 0.75 * (arc[0] - center), arc[-1], center + 0.75 * (arc[-1] - center)]), color)
@@ -229,9 +230,9 @@ def _motor(shapes: Shapes, motor: MotorLoad, size: float, ring: int) -> None:
     v = np.cross(u, axis)
     inner, outer = (0.62 + 0.42 * ring) * size, (1.0 + 0.42 * ring) * size
     for share, fill in ((1.0, EMPTY), (min(motor.load, 1.0), (*color[:3], 0.9))):
-        shapes.band(_circle(center, u, v, inner, 0.0, share * tau), _circle(center, u, v, outer, 0.0, share * tau), fill)
+        shapes.band(circle(center, u, v, inner, 0.0, share * tau), circle(center, u, v, outer, 0.0, share * tau), fill)
     for radius in (inner, outer):
-        shapes.path(_circle(center, u, v, radius), (*color[:3], 0.8), closed=True)
+        shapes.path(circle(center, u, v, radius), (*color[:3], 0.8), closed=True)
     if motor.load > 1.0 + 1e-6:
         shapes.labels.append((center + 1.1 * outer * u, motor.text, TOLD))
 

@@ -90,18 +90,6 @@ class RobotState:
 
 
 _solvers: dict[int, ForwardKinematics] = {}  # by the root's session_uid
-_mechanisms: dict[int, Mechanism] = {}  # likewise
-
-
-def forget() -> None:
-    """Robots may have changed: their parts are read anew."""
-    _mechanisms.clear()
-
-
-def _mechanism(root: Object) -> Mechanism:
-    if root.session_uid not in _mechanisms:
-        _mechanisms[root.session_uid] = read_moving_parts(root)
-    return _mechanisms[root.session_uid]
 
 
 def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
@@ -111,7 +99,7 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
         RobikError: the robot is incomplete.
     """
     show = scene.robik.overlays
-    mechanism = _mechanism(root)
+    mechanism = read_moving_parts(root)
     motion = _present(root, mechanism)
     kept, frame = kept_clip(root), scene.frame_current_final
     sample = None if kept is None else kept.sample(frame)
@@ -121,7 +109,7 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
     com_target = None if kept is None or sample is None or kept.clip.com is None else kept.clip.com[sample, :2]
     places = tuple(joint_places(mechanism, motion.position[0], motion.quaternion[0])) if show.joints or show.motors != "NONE" else ()
     return RobotState(
-        _size(mechanism),
+        mechanism.extent,
         ground,
         com,
         com_target,
@@ -140,11 +128,6 @@ def _present(root: Object, mechanism: Mechanism) -> Motion:
     position, quaternion = np.array([[p.position for p in poses]]), np.array([[p.quaternion for p in poses]])
     names = tuple(body.name for body in mechanism.bodies)
     return Motion(np.zeros(1), (), np.zeros((1, 0)), names, position, quaternion, robot_com(mechanism, position, quaternion))
-
-
-def _size(mechanism: Mechanism) -> float:
-    points = np.array([b.rest_com for b in mechanism.bodies] + [j.position for j in mechanism.joints])
-    return max(float(np.linalg.norm(np.ptp(points, axis=0))), 0.05)
 
 
 def _support(mechanism: Mechanism, motion: Motion, kept: KeptClip | None, sample: int | None) -> tuple[np.ndarray | None, float]:

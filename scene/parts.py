@@ -9,7 +9,8 @@ from bpy.types import Object, Scene
 from mathutils import Matrix
 
 from robik.errors import RobikError
-from robik.mechanism import Pose
+from robik.mechanism import JOINT_TYPES, Pose
+from robik.mechanism.joints import MOTIONS
 
 
 def robots(scene: Scene) -> list[Object]:
@@ -98,3 +99,16 @@ def place(part: Object, pose: Pose) -> None:
     part.rotation_mode = "QUATERNION"
     part.location = pose.position
     part.rotation_quaternion = pose.quaternion
+
+
+def motions_of(joint: Object) -> tuple[str, ...]:
+    """What a joint leaves free."""
+    group = joint.robik.joint
+    motions = JOINT_TYPES[group.type].motions
+    return tuple(m for m, free in zip(MOTIONS, group.motions, strict=True) if free) if motions is None else motions
+
+
+def coordinate_names(joint: Object) -> tuple[str, ...]:
+    """As `Joint.coordinate_names`; of a joint with a motor, its sliders."""
+    motions, label = motions_of(joint), joint.robik.label
+    return (label,) if len(motions) == 1 else tuple(f"{label}.{m}" for m in motions)

@@ -20,14 +20,16 @@ from robik.servo.softening import soften
 from robik.servo.status import PlaySettings, PlayState, Status
 from robik.servo.trajectory import part
 
+from . import ghost
 from .actions import Curve, write_curves
 from .actuators import data_path, set_sliders
-from .curves import baked_frames, read_motion
+from .curves import played_frames, read_motion
 from .parts import chosen_robot
 
 CHAIN_EXTENSION = ".servos.json"
 NOTICEABLE = 1e-3  # [rad or m] of difference that softening makes
 STILL = 1e-4  # [rad or m]: a servo that stands jitters by less than a count
+APART = 5e-3  # [rad or m]: less is not to be seen
 HEARTBEAT = 1.5  # [s]: Blender's window may hang for a second, while a file is saved; its death ends the thread at once
 BEAT = 0.03  # [s] between turns of Blender's main loop that the player hears of
 
@@ -66,9 +68,7 @@ def settings_of(scene: Scene) -> PlaySettings:
     """How the scene wants it played."""
     playing = scene.robik.playing
     record = bpy.path.abspath(playing.record) if playing.record else ""
-    return PlaySettings(
-        heartbeat=HEARTBEAT, feed_forward=playing.feed_forward, without_missing=playing.without_missing, record=record
-    )
+    return PlaySettings(heartbeat=HEARTBEAT, feed_forward=playing.feed_forward, without_missing=playing.without_missing, record=record)
 
 
 def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
@@ -90,6 +90,7 @@ def disconnect() -> None:
     """Stops softly, closes the port and leaves torque as it is."""
     global _player, _led
     _led = ""
+    ghost.hide()
     if _player is not None:
         _player.close()
         _player = None
@@ -129,12 +130,11 @@ def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
 
 def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:
     """What speaks against playing a motion on a chain as the scene wants it played."""
-    settings = settings_of(scene)
-    return preflight(part(motion, speed=scene.robik.playing.speed), chain, settings.rate, settings.interpolation, settings.feed_forward)
+    return preflight(part(motion, speed=scene.robik.playing.speed), chain, settings_of(scene), status().present)
 
 
 def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> tuple[Motion, str]:
-    """What the sliders' curves hold, in the range that is asked for, softened if that is asked for.
+    """What the sliders' curves hold, exactly, in the range that is asked for, softened if that is asked for.
 
     Returns:
         The motion, and what softening did to it, in words; empty where it was not asked for or changed nothing to speak of.
@@ -142,7 +142,8 @@ def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: Serv
     Raises:
         RobikError: there are none, or none in the range.
     """
-    frames = baked_frames(root, mechanism)
+    step = scene.robik.playing.speed * scene.render.fps / scene.render.fps_base / settings_of(scene).rate
+    frames = played_frames(root, mechanism, step)
     if scene.robik.playing.use_range and scene.use_preview_range:
         first, last = scene.frame_preview_start, scene.frame_preview_end
         frames = frames[(frames >= first) & (frames <= last)]
@@ -168,9 +169,20 @@ def tick(scene: Scene) -> None:
     _player.heartbeat()
     if _player.status.state is PlayState.LIVE:
         _player.aim(_slider_wishes(_player, bpy.data.objects.get(_led)) if _is_held else None)
-    elif scene.robik.playing.mirror and not _player.status.state.is_moving:
-        with suppress(RobikError):  # without a robot, or before the servos said where they are, there is nothing to show
+    with suppress(RobikError):  # without a robot, or before the servos said where they are, there is nothing to show
+        if scene.robik.playing.mirror and not _player.status.state.is_moving:
             show_real_pose(scene)
+        _show_ghost(scene)
+
+
+def _show_ghost(scene: Scene) -> None:
+    """The ghost where the servos are; none where that is where the sliders are, as far as can be seen."""
+    root, present = chosen_robot(scene), real_pose()
+    is_apart = any(isinstance(root.get(name), float) and abs(root[name] - value) > APART for name, value in present.items())
+    if scene.robik.playing.ghost and is_apart:
+        ghost.show(root, present)
+    else:
+        ghost.hide()
 
 
 def lead_live(root: Object) -> None:

@@ -98,4 +98,3 @@ def _key_base(root: Object, mechanism: Mechanism, frame: float) -> None:
         turn = -turn
     for (path, index), value in zip(POSE_CHANNELS, [*pose.position, *turn.tolist()], strict=True):
         actions.set_key(body, path, index, frame, value, "Body")
-

@@ -12,15 +12,16 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Object, PropertyGroup
+from bpy.types import Context, Object, PropertyGroup
 
 from robik.mechanism import JOINT_TYPES
 from robik.mechanism.joints import MOTIONS
 from robik.mechanism.visual import SHAPES
 
 from .exact import LARGEST
-from .sight import RobikKeptBake, RobikResult
-from .workbench import RobikBake, RobikBalance, RobikCharacter, RobikFollow, RobikScene
+from .import_options import RobikImport
+from .kept_bake import RobikKeptBake, RobikResult
+from .settings import RobikBake, RobikBalance, RobikCharacter, RobikFollow, RobikScene
 
 KINDS = (
     ("NONE", "None", "Not a part of a robot"),
@@ -29,6 +30,15 @@ KINDS = (
     ("VISUAL", "Visual", "Something to see of a body"),
     ("JOINT", "Joint", "Ties two bodies together"),
     ("FRAME", "Frame", "A place on a body that can follow a target"),
+)
+
+
+FINDINGS = (
+    ("NONE", "Fine", "Nothing to say"),
+    ("REDUNDANT", "Redundant", "Some of what it ties follows from the other joints of its loop; usual, and no harm"),
+    ("NEEDLESS", "Needless", "Without it the robot could move no more than with it"),
+    ("STUCK", "Stuck", "It has a motion, but the other joints keep it from moving"),
+    ("ASKEW", "Askew", "Its axis or place does not quite agree with the others of its loop, which so cannot move"),
 )
 
 
@@ -55,15 +65,27 @@ class RobikVisual(PropertyGroup):
     file: StringProperty(name="File", description="Of a mesh, as the robot's file gives it")
 
 
+def _joint_changed(group: PropertyGroup, _context: Context) -> None:
+    from .hand_build import joint_edited  # it reads these properties
+
+    joint_edited(group.id_data)  # type: ignore[arg-type]
+
+
 class RobikJoint(PropertyGroup):
     type: EnumProperty(
-        name="Type", description="What the two bodies may do relative to each other", items=[(t, t.capitalize(), "") for t in JOINT_TYPES]
+        name="Type",
+        description="What the two bodies may do relative to each other",
+        items=[(t, t.capitalize(), "") for t in JOINT_TYPES],
+        update=_joint_changed,
     )
     parent: PointerProperty(name="Parent", description="The body that carries the joint; empty for the world", type=Object, poll=_is_body)
     child: PointerProperty(name="Child", description="The body that the joint moves", type=Object, poll=_is_body)
-    actuated: BoolProperty(name="Motor", description="Whether a motor drives this joint")
+    finding: EnumProperty(name="Finding", description="What the last diagnosis found about this joint", items=FINDINGS)
+    actuated: BoolProperty(name="Motor", description="Whether a motor drives this joint", update=_joint_changed)
     has_axis2: BoolProperty(name="Second Axis", description="Whether the direction of the empty's Y axis matters")
-    motions: BoolVectorProperty(name="Motions", description=f"Of a general joint, which are free: {', '.join(MOTIONS)}", size=6)
+    motions: BoolVectorProperty(
+        name="Motions", description=f"Of a general joint, which are free: {', '.join(MOTIONS)}", size=6, update=_joint_changed
+    )
     lower: FloatVectorProperty(name="Lower Limit", description="Per motion [rad or m]", size=6, default=(-LARGEST,) * 6)
     upper: FloatVectorProperty(name="Upper Limit", description="Per motion [rad or m]", size=6, default=(LARGEST,) * 6)
     rest: FloatVectorProperty(name="Rest Value", description="Per motion, its value in the rest pose [rad or m]", size=6)
@@ -82,8 +104,10 @@ class RobikCoupling(PropertyGroup):
 class RobikRobot(PropertyGroup):
     format: IntProperty(name="Format", description="Of what RobIK keeps with the robot: which version of RobIK has written it last")
     source: StringProperty(name="File", description="The file that the robot was imported from", subtype="FILE_PATH")
+    diagnosis: StringProperty(name="Diagnosis", description="What the last diagnosis found, a sentence a line")
     report: StringProperty(name="Report", description="What the import found and decided, a sentence a line")
     warnings: StringProperty(name="Warnings", description="What of the file was read otherwise or could not be used, a sentence a line")
+    importing: PointerProperty(type=RobikImport)
     couplings: CollectionProperty(type=RobikCoupling)
     character: PointerProperty(type=RobikCharacter)
     balance: PointerProperty(type=RobikBalance)
@@ -100,6 +124,7 @@ class RobikObject(PropertyGroup):
     kind: EnumProperty(name="Part", items=KINDS)
     label: StringProperty(name="Name", description="The part's name in the robot; the object's own name may differ")
     is_foot: BoolProperty(name="Foot", description="Whether the robot can stand on this frame")
+    by_hand: BoolProperty(name="By Hand", description="Made in Blender, not read from the robot's file, so reading that again keeps it")
     order: IntProperty(name="Order", description="Place among the robot's parts of its kind", min=0)
     robot: PointerProperty(type=RobikRobot)
     body: PointerProperty(type=RobikBody)
@@ -112,9 +137,9 @@ CLASSES = (RobikBody, RobikVisual, RobikJoint, RobikCoupling, RobikRobot, RobikO
 
 def register() -> None:
     """Adds `robik` to objects and scenes."""
-    from . import sight, workbench
+    from . import kept_bake, settings
 
-    for cls in (*sight.CLASSES, *workbench.CLASSES, *CLASSES):
+    for cls in (*kept_bake.CLASSES, *settings.CLASSES, *CLASSES):
         bpy.utils.register_class(cls)
     bpy.types.Object.robik = PointerProperty(type=RobikObject)
     bpy.types.Scene.robik = PointerProperty(type=RobikScene)
@@ -122,8 +147,8 @@ def register() -> None:
 
 def unregister() -> None:
     """Takes `robik` away again; the data stays in the file."""
-    from . import sight, workbench
+    from . import kept_bake, settings
 
     del bpy.types.Scene.robik, bpy.types.Object.robik
-    for cls in reversed((*sight.CLASSES, *workbench.CLASSES, *CLASSES)):
+    for cls in reversed((*kept_bake.CLASSES, *settings.CLASSES, *CLASSES)):
         bpy.utils.unregister_class(cls)

@@ -130,10 +130,12 @@ def status(result: PropertyGroup) -> str:
     """One line about a robot's last bake."""
     if not result.frames:
         return "no bake yet"
-    fast = f"; {result.too_fast} are too fast for a motor" if result.too_fast else ""
+    more = f"; {result.too_fast} are too fast for a motor" if result.too_fast else ""
+    if result.sunk > POSITION_MET:
+        more += f"; a foot goes {1e3 * result.sunk:.0f} mm into the ground at frame {result.sunk_frame}"
     if not result.missed:
-        good = "" if fast else "good: "
-        return f"{good}all {result.frames} samples meet their targets{fast}"
+        good = "" if more else "good: "
+        return f"{good}all {result.frames} samples meet their targets{more}"
     worst = max([result.com_error, *(row.position_error for row in result.targets)])
     met = result.frames - result.missed
-    return f"{met} of {result.frames} samples meet their targets, the others come within {1e3 * worst:.1f} mm{fast}"
+    return f"{met} of {result.frames} samples meet their targets, the others come within {1e3 * worst:.1f} mm{more}"

@@ -29,6 +29,9 @@ class RobikPlaying(PropertyGroup):
     mirror: BoolProperty(
         name="Real Pose", description="The robot in the view takes the pose of the real one, while that does not play or follow"
     )
+    ghost: BoolProperty(
+        name="Ghost", description="Show in blue where the real robot is, beside the robot that the sliders pose", default=True
+    )
     record: StringProperty(
         name="Telemetry", description="A CSV file that gets positions, loads, temperatures and voltages while it plays", subtype="FILE_PATH"
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from time import sleep
 
 import numpy as np
@@ -11,10 +13,11 @@ from bpy.types import Object, Scene
 from robik.errors import ServoError
 from robik.retarget.motion import Motion
 from robik.servo import setup
+from robik.servo.bus import Bus
 from robik.servo.chain import ServoChain, chain_text
 from robik.servo.player import SIMULATED
 from robik.servo.setup import Change, Dragging, Seen
-from robik.servo.task import Task
+from robik.servo.setup_task import Task
 
 from . import play
 from .read_robot import read_robot
@@ -43,7 +46,7 @@ def task() -> Task | None:
     return _task
 
 
-def _start(port: str, work) -> Task:  # type: ignore[no-untyped-def]
+def _start(port: str, work: Callable[[Task, Bus], object]) -> Task:
     """Work with an open bus, for which nobody else may have the port.
 
     Raises:
@@ -68,8 +71,8 @@ def _start(port: str, work) -> Task:  # type: ignore[no-untyped-def]
 def scan(port: str) -> Task:
     """Asks at all likely baud rates who is there, and what should be changed about them."""
 
-    def work(task: Task, bus) -> None:  # type: ignore[no-untyped-def]
-        found = setup.scan(bus, setup.LIKELY, task.say)
+    def work(task: Task, bus: Bus) -> None:
+        found = setup.scan(bus, (rate for rate in setup.SCAN_ORDER if not task.is_cancelled), task.say)
         known = [one for one in found if one.model is not None]
         _seen[:], _advice[:] = found, setup.advice(bus, known)
         task.say(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
@@ -81,11 +84,11 @@ def prepare(port: str) -> Task:
     """Makes the changes that the latest scan advised."""
     changes = list(_advice)
 
-    def work(task: Task, bus) -> None:  # type: ignore[no-untyped-def]
+    def work(task: Task, bus: Bus) -> None:
         task.say(f"making {len(changes)} changes")
         setup.apply(bus, changes)
         rates = {change.servo.id: setup.STREAMING_BAUD for change in changes if change.entry == "baud_rate"}
-        _seen[:] = [setup.at_baud_rate(one, rates.get(one.id, one.baud_rate)) for one in _seen]
+        _seen[:] = [replace(one, baud_rate=rates.get(one.id, one.baud_rate)) for one in _seen]
         _advice[:] = []
         task.say(f"{len(changes)} changes made")
 
@@ -98,7 +101,7 @@ def change(port: str, id: int, new_id: int, new_baud_rate: int) -> Task:
     if one is None:
         raise ServoError(f"the latest scan found no servo {id}; scan again")
 
-    def work(task: Task, bus) -> None:  # type: ignore[no-untyped-def]
+    def work(task: Task, bus: Bus) -> None:
         task.say(f"setting servo {id}")
         now = setup.set_id(bus, one, new_id) if new_id != id else one
         now = setup.set_baud_rate(bus, now, new_baud_rate) if new_baud_rate != now.baud_rate else now
@@ -115,7 +118,7 @@ def find_dragged(port: str, actuator: str) -> Task:
         raise ServoError("scan first, and bring all servos to one baud rate" if rates else "scan first, so that the servos are known")
     candidates = [one for one in _seen if one.model is not None]
 
-    def work(task: Task, bus) -> Seen | None:  # type: ignore[no-untyped-def]
+    def work(task: Task, bus: Bus) -> Seen | None:
         bus.open_at(rates.pop())
         dragging = Dragging(bus, candidates)
         task.say(f"move {actuator} by hand")

@@ -12,10 +12,19 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Progress:
-    """How far work is: `fraction` 0 to 1, and what it does."""
+    """How far work is.
+
+    Attributes:
+        fraction: 0 to 1.
+        text: what is being done.
+        is_long: before a step that cannot be cut up, so that it is shown first.
+        counts: whether it takes as long the next time; else no estimate is made of it.
+    """
 
     fraction: float
     text: str
+    is_long: bool = False
+    counts: bool = True
 
 
 def finish(steps: Generator[Any, None, Result]) -> Result:

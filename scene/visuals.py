@@ -1,28 +1,16 @@
-"""What to see of a body: primitives and meshes as Blender meshes, with a material per colour."""
+"""What to see of a body: primitives as Blender meshes, with a material per colour."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import bmesh
 import bpy
 from bpy.types import Material, Mesh
 from mathutils import Matrix
 
-from robik.errors import RobikError
-from robik.formats.usd_mesh import MeshReader
 from robik.mechanism import Visual
 
 SEGMENTS = 32
 PLACEHOLDER = 0.02  # edge of the cube that stands for a missing mesh [m]
-
-IMPORTERS = {
-    ".stl": lambda path: bpy.ops.wm.stl_import(filepath=path, forward_axis="Y", up_axis="Z"),
-    ".obj": lambda path: bpy.ops.wm.obj_import(filepath=path, forward_axis="Y", up_axis="Z"),
-    ".ply": lambda path: bpy.ops.wm.ply_import(filepath=path, forward_axis="Y", up_axis="Z"),
-    ".glb": lambda path: bpy.ops.import_scene.gltf(filepath=path),
-    ".gltf": lambda path: bpy.ops.import_scene.gltf(filepath=path),
-}
 
 
 def primitive(visual: Visual) -> Mesh:
@@ -49,61 +37,6 @@ def primitive(visual: Visual) -> Mesh:
     return mesh
 
 
-def load_mesh(path: Path) -> Mesh:
-    """A mesh file as one mesh, by Blender's own importers.
-
-    Raises:
-        RobikError: the file is missing, of a kind that Blender does not read, or broken.
-    """
-    importer = IMPORTERS.get(path.suffix.lower())
-    if importer is None:
-        raise RobikError(f"mesh {path}: Blender reads {', '.join(IMPORTERS)}, not {path.suffix!r}; convert it")
-    if not path.is_file():
-        raise RobikError(f"mesh {path}: there is no such file")
-    before = set(bpy.data.objects)
-    try:
-        importer(str(path))
-    except RuntimeError as error:
-        raise RobikError(f"mesh {path} cannot be read: {str(error).strip()}") from None
-    added = [o for o in bpy.data.objects if o not in before]
-    try:
-        pieces = [o for o in added if o.type == "MESH"]
-        if not pieces:
-            raise RobikError(f"mesh {path}: there is no mesh in it")
-        return _joined(path.stem, pieces)
-    finally:
-        bpy.data.batch_remove({o.data for o in added if o.data is not None} | set(added))
-
-
-def load_usd_mesh(reader: MeshReader, path: Path, prim: str) -> Mesh:
-    """A mesh inside a USD file.
-
-    Raises:
-        RobikError: it cannot be read; names the file.
-    """
-    points, faces = reader.read(path, prim)
-    mesh = bpy.data.meshes.new(prim.rpartition("/")[2])
-    mesh.from_pydata(points.tolist(), [], faces)
-    mesh.validate()
-    return mesh
-
-
-def _joined(name: str, pieces: list) -> Mesh:
-    bpy.context.view_layer.update()
-    whole = bmesh.new()
-    try:
-        for piece in pieces:
-            copy = piece.data.copy()
-            copy.transform(piece.matrix_world)
-            whole.from_mesh(copy)
-            bpy.data.meshes.remove(copy)
-        mesh = bpy.data.meshes.new(name)
-        whole.to_mesh(mesh)
-    finally:
-        whole.free()
-    return mesh
-
-
 def placeholder(name: str) -> Mesh:
     """A small cube where a mesh is missing."""
     edge = (PLACEHOLDER,) * 3
@@ -118,6 +51,11 @@ def material(color: tuple[float, float, float, float]) -> Material:
     found: Material | None = bpy.data.materials.get(name)
     if found is not None:
         return found
+    return painted_material(name, color)[0]
+
+
+def painted_material(name: str, color: tuple[float, float, float, float]) -> tuple[Material, bpy.types.Node]:
+    """A new material of a colour, and its shader."""
     made = bpy.data.materials.new(name)
     made.diffuse_color = color
     if made.node_tree is None:  # from 5.0 on a new material has its nodes
@@ -126,4 +64,4 @@ def material(color: tuple[float, float, float, float]) -> Material:
     shader.inputs["Base Color"].default_value = color
     shader.inputs["Alpha"].default_value = color[3]
     shader.inputs["Roughness"].default_value = 0.5
-    return made
+    return made, shader

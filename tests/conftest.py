@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -11,10 +10,7 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parents[1]
 SHARED_DATA = CHECKOUT.parent / "shared" / "data"
 
-# numba compiles a function anew when its own file changes, but not when a function of another file that it calls does.
-# So the compiled kernels of each state of their sources are kept apart.
-KERNELS = [source.read_bytes() for source in sorted(CHECKOUT.glob("robik/**/*.py")) if b"njit" in source.read_bytes()]
-os.environ["NUMBA_CACHE_DIR"] = str(CHECKOUT / ".cache" / "numba" / hashlib.sha256(b"".join(KERNELS)).hexdigest()[:12])
+os.environ["NUMBA_CACHE_DIR"] = str(CHECKOUT / ".cache" / "numba")
 
 
 @pytest.fixture(scope="session")

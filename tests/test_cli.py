@@ -13,7 +13,8 @@ import pytest
 from robik import robots
 from robik.bench import boxer_clip, walker_clip
 from robik.formats import load_robot
-from robik.retarget.clip import save_clip
+from robik.retarget.clip import TargetClip, Track, save_clip
+from robik.retarget.motion import Motion, load_motion, save_motion
 
 
 def robik(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
@@ -79,6 +80,24 @@ def test_inspect_looks_along_a_motion(folder: Path) -> None:
     assert "no column for hip_yaw_l" in robik(folder, "inspect", "walker", "--motion", "m.csv").stderr
 
 
+def test_solve_in_the_manner_of_an_example(folder: Path) -> None:
+    """The hand's place leaves the boxer one degree of freedom: an example in which the arm is held otherwise decides it."""
+    boxer = robots.load("boxer")
+    clip = boxer_clip(boxer, 30.0)
+    save_clip(TargetClip(clip.times, {"hand": Track(clip.tracks["hand"].position)}), folder / "places.npz")
+    assert robik(folder, "solve", "boxer", "places.npz", "-o", "m.csv").returncode == 0
+    plain = load_motion(folder / "m.csv")
+    held = plain.values + np.array([0.0, 0.0, 0.5, 0.0])
+    save_motion(Motion(plain.times, plain.actuators, held), folder / "example.csv")
+    done = robik(
+        folder, "solve", "boxer", "places.npz", "--prior", "example.csv", "--prior-weight", "1e-4", "-o", "n.csv", "--report", "r.json"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    drawn = load_motion(folder / "n.csv")
+    assert np.abs(drawn.values - held)[:, 2].mean() < 0.4 < np.abs(plain.values - held)[:, 2].mean()
+    assert json.loads((folder / "r.json").read_text())["position_error_max_m"] < 3e-4
+
+
 def broken(folder: Path, name: str, change: dict) -> None:
     with np.load(folder / "punch.npz") as file:
         np.savez(folder / name, **({k: file[k] for k in file.files} | change))
@@ -90,8 +109,14 @@ BAD = {
     "backwards": (("solve", "boxer", "backwards.npz", "-o", "m.csv"), ("backwards.npz", "increase")),
     "no such clip": (("solve", "boxer", "none.npz", "-o", "m.csv"), ("none.npz", "no such file")),
     "not a clip": (("solve", "boxer", "text.npz", "-o", "m.csv"), ("text.npz", "not a clip")),
+    "example of another robot": (("solve", "boxer", "punch.npz", "--prior", "other.csv", "-o", "m.csv"), ("other.csv", "no column for")),
+    "too short an example": (("solve", "boxer", "punch.npz", "--prior", "short.csv", "-o", "m.csv"), ("short.csv", "at least 2 poses")),
     "weights for nothing": (("solve", "boxer", "punch.npz", "--settings", "paw.json", "-o", "m.csv"), ("paw.json", "paw", "hand")),
     "no such folder": (("solve", "boxer", "punch.npz", "-o", "none/m.csv"), ("none/m.csv", "cannot be written")),
+    "no such folder for the report": (
+        ("solve", "boxer", "punch.npz", "-o", "m.csv", "--report", "none/r.json"),
+        ("none/r.json", "cannot be written"),
+    ),
     "unknown kind of robot": (("inspect", "robot.step"), ("robot.step", ".robik.json")),
     "unknown kind to write": (("convert", "boxer", "robot.step"), ("robot.step", ".urdf")),
     "no command": ((), ("COMMAND", "--help")),
@@ -105,6 +130,8 @@ def test_bad_input_is_one_line_and_leaves_nothing(folder: Path, case: str) -> No
     broken(folder, "nan.npz", {"hand.position": np.where(np.arange(60)[:, None] == 3, np.nan, 0.0) * np.ones(3)})
     broken(folder, "backwards.npz", {"times": -np.arange(60.0)})
     (folder / "text.npz").write_text("no clip")
+    (folder / "other.csv").write_text("time,knee\n0,0\n1,0.1\n")
+    (folder / "short.csv").write_text(f"time,{','.join(robots.load('boxer').actuators)}\n0,0,0,0,0\n")
     (folder / "paw.json").write_text('{"targets": {"paw": {}}}')
     before = {p.name: p.read_bytes() for p in folder.iterdir()}
     done = robik(folder, *arguments)

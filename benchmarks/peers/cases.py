@@ -36,10 +36,11 @@ def cases() -> tuple[Case, ...]:
     """All of them."""
     arm, ur10, walker, stewart = load("arm7"), load("ur10"), load("walker"), stewart_platform()
     feet = Weights((10.0,) * 3, (100.0,) * 3)
-    loose = Settings(state_weight=PULL, joint_limits=False)
+    loose = Settings(state_weight=PULL, joint_limits=False, length=1.0)
     low, full = (Weights((w,) * 3, (w,) * 3) for w in (0.01, 1.0))
     compromise, stretched = (
-        Settings({"pelvis": pelvis, "foot_l": feet, "foot_r": feet}, (10.0, 10.0, 0.0), PULL, joint_limits=False) for pelvis in (low, full)
+        Settings({"pelvis": pelvis, "foot_l": feet, "foot_r": feet}, (10.0, 10.0, 0.0), PULL, joint_limits=False, length=1.0)
+        for pelvis in (low, full)
     )
     return (
         Case("7-DoF arm", arm, arm_clip(arm), loose),

@@ -86,6 +86,14 @@ def chain_clip(chain: Mechanism, laps: int = 10, frames: int = 1000, path: str =
     return TargetClip(np.arange(laps * frames) / frames, {"tool": Track(np.array(rest.position) + move, wxyz(turned))})
 
 
+def with_posture(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
+    """The clip with a target for each body, where it rests: weighted little, they say how a robot stands where the others leave it free."""
+    frames, tracks = len(clip.times), dict(clip.tracks)
+    for body in mechanism.bodies:
+        tracks[body.name] = Track(np.tile(body.pose.position, (frames, 1)), np.tile(body.pose.quaternion, (frames, 1)))
+    return TargetClip(clip.times, tracks, clip.com)
+
+
 def validation_clip(fps: float, seconds: float = 4.0) -> TargetClip:
     """The tool's pose, from the closed form, while the crank turns twice forward and once back."""
     t = samples(fps, seconds)

@@ -147,8 +147,7 @@ def _by_state(mechanism: Mechanism, frame: str) -> Method:
     def solve(chain: SerialChain, q: np.ndarray, goal: Goal, most: int) -> Solution:
         solver.reset()
         turn = None if goal.rotation is None else np.array(matrix_quaternion(goal.rotation))[None]
-        position, rotation = solver.arrays({frame: (goal.position[None], turn)}, 1)
-        solver.solve(output, 0, 1, position, rotation, np.zeros((1, 3)), np.full((1, 2), np.inf), np.full(1, np.inf))
+        solver.solve(output, 0, 1, solver.wanted({frame: (goal.position[None], turn)}, None, np.zeros(1)))
         chain.place(output.q[0])
         return Solution(output.q[0].copy(), int(output.iterations[0]), bool(np.abs(chain.error(goal)).max() <= REACHED))
 

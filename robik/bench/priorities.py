@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import cos, pi, sin
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ REACH = HUB + 2 * LINK * cos(KNEE[0] / 2)
 FAR = 1.08  # of the reach: how far the contacts are from their middle
 TIPS = ("tip_1", "tip_2", "tip_3")
 DT, STEPS = 1 / 60, 400
+WEIGHTS = ((1.0, 1.0, 1.0), (1e4, 1e2, 1.0))  # a compromise, and priorities
 
 
 @dataclass(frozen=True)
@@ -77,3 +79,13 @@ def reach_for_three(weights: tuple[float, float, float], limit_gain: float = 0.5
             path[step, k] = [place.position for place in places]
         error[step] = np.linalg.norm(path[step, :, 2] - contacts, axis=1)
     return Contacts(contacts, path, error, knees)
+
+
+def contacts() -> list[dict[str, Any]]:
+    """A row for each of the weights: `error_m`, each tip's distance from its contact in the end; `room_rad`, the knees' from a limit."""
+    rows = []
+    for weights in WEIGHTS:
+        found = reach_for_three(weights)
+        room = np.minimum(found.knees - KNEE[0], KNEE[1] - found.knees).min()
+        rows.append({"weights": weights, "error_m": found.error[-1], "room_rad": float(room)})
+    return rows

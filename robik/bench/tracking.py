@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from robik.bench import dragging, lee, scherzinger
+from robik.bench import dragging, lee, priorities, scherzinger
+from robik.bench.live import live
 
 
 def run(seed: int = 0, targets: int = lee.TARGETS, samples: int = scherzinger.SAMPLES, hours: float = 1.0) -> dict[str, Any]:
@@ -26,7 +27,9 @@ def run(seed: int = 0, targets: int = lee.TARGETS, samples: int = scherzinger.SA
         "step_response": scherzinger.step_response(factor),
         "square": scherzinger.square(factor),
         "moving_square": scherzinger.moving_square(),
-        "dragging": dragging.dragging(seed, hours),
+        "contacts": priorities.contacts(),
+        "live": live(seed),
+        "dragging": list(dragging.dragging(seed, hours)),
         "solvers": lee.solvers_table(seed, targets),
     }
     return plain(found)
@@ -59,9 +62,18 @@ def print_tables(found: dict[str, Any]) -> None:
     print("\nsquare at 0.2 m/s: gain, mean mm, most mm, peak rad/s²")
     for row in found["moving_square"]["gains"]:
         print(f"{row['gain']:8g}{1e3 * row['error_mean_m']:10.3f}{1e3 * row['error_max_m']:10.3f}{row['peak_acceleration']:10.1f}")
-    print("\ndragged at random: steps, worst closure m, ms a step")
+    print("\nthree contacts where two are possible: weights, distance of each tip mm, knees' least room to their limits rad")
+    for row in found["contacts"]:
+        weights, tips = (" ".join(f"{scale * v:9.3g}" for v in row[key]) for key, scale in (("weights", 1), ("error_m", 1e3)))
+        print(f"  {weights}   {tips}{row['room_rad']:10.2g}")
+    print("\nUR10, live: samples Hz, delay ms, error mm, peak speed and acceleration by their limits, steps at it")
+    for row in found["live"]:
+        kept = f"{row['speed']:8.2f}{row['acceleration']:8.3f}{row['at_limit']:8.0%}"
+        print(f"  {row['tracker']:18}{row['rate']:5g}{1e3 * row['delay_s']:8.0f}{1e3 * row['error_m']:8.1f}{kept}")
+    print("\ndragged at random: steps, worst closure m, that of all joints by the reference's rows m, motors' way rad, ms a step")
     for row in found["dragging"]:
-        print(f"  {row['robot']:10}{row['tracker']:24}{row['steps']:9}{row['residual']:10.1g}{row['ms']:9.3f}")
+        measured = f"{row['residual']:10.1g}{row['judged']:10.1g}{row['travelled']:10.0f}{row['ms']:9.3f}"
+        print(f"  {row['robot']:12}{row['tracker']:24}{row['steps']:9}{measured}")
     print("\n" + " " * 32 + "".join(f"{title:>14}" for _, title, _ in lee.COLUMNS))
     for row in found["solvers"]:
         print(f"  {row['robot']:9}{row['solver']:21}" + "".join(f"{show(row[key]):>14}" for key, _, show in lee.COLUMNS))

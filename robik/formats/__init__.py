@@ -1,22 +1,34 @@
-"""Robot files: one module per format, chosen by the file's extension."""
+"""Robot files: one package per format, chosen by the file's extension."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from robik.errors import FormatError
 from robik.formats import native
-from robik.formats.imported import Imported, Notes, described
+from robik.formats.imported import Imported, Notes, described, reading
 from robik.formats.mesh_files import carried, contained
 from robik.formats.xml_file import read_xml
 from robik.mechanism import Mechanism
+from robik.mechanism.base import with_base
 
 __all__ = ["READERS", "WRITERS", "Imported", "import_robot", "load_robot", "save_robot"]
 
 Reader = Callable[[Path, Iterable[Path]], Imported]
 Writer = Callable[[Mechanism, Path], tuple[str, ...]]
+
+
+def _reader(format_name: str) -> Reader:
+    """A format's reader, imported when it is needed, so that what reads no USD starts without it."""
+    return lambda path, packages: import_module(f"{__name__}.{format_name}").load(path, packages)
+
+
+def _writer(format_name: str) -> Writer:
+    return lambda mechanism, path: import_module(f"{__name__}.{format_name}").save(mechanism, path)
 
 
 def _native(path: Path, packages: Iterable[Path]) -> Imported:
@@ -25,85 +37,42 @@ def _native(path: Path, packages: Iterable[Path]) -> Imported:
     return Imported(mechanism, notes.sentences)
 
 
-def _urdf(path: Path, packages: Iterable[Path]) -> Imported:
-    from robik.formats import urdf  # with what closes loops, so that what reads no URDF starts without it
-
-    return urdf.load(path, packages)
-
-
-def _mjcf(path: Path, packages: Iterable[Path]) -> Imported:
-    from robik.formats import mjcf
-
-    return mjcf.load(path, packages)
-
-
-def _usd(path: Path, packages: Iterable[Path]) -> Imported:
-    from robik.formats import usd
-
-    return usd.load(path, packages)
-
-
-def _sdf(path: Path, packages: Iterable[Path]) -> Imported:
-    from robik.formats import sdf
-
-    return sdf.load(path, packages)
-
-
-def _xacro(path: Path, packages: Iterable[Path]) -> Imported:
-    from robik.formats import xacro
-
-    return xacro.load(path, packages)
+_MJCF, _SDF, _URDF, _USD, _XACRO = map(_reader, ("mjcf.reader", "sdf.reader", "urdf.reader", "usd.reader", "urdf.xacro"))
+_ROOTS = {"mujoco": _MJCF, "robot": _URDF, "sdf": _SDF}
 
 
 def _xml(path: Path, packages: Iterable[Path]) -> Imported:
     """What its root element says that it is."""
-    roots = {"mujoco": _mjcf, "robot": _urdf, "sdf": _sdf}
-    try:
+    with reading(path):
         root = read_xml(path).tag
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from None
-    if root not in roots:
-        raise FormatError(f"{path}: its root element must be one of {', '.join(f'<{name}>' for name in roots)}, not <{root[:40]}>")
-    return roots[root](path, packages)
+        if root not in _ROOTS:
+            raise FormatError(f"its root element must be one of {', '.join(f'<{name}>' for name in _ROOTS)}, not <{root[:40]}>")
+    return _ROOTS[root](path, packages)
 
 
 READERS: dict[str, Reader] = {
-    native.EXTENSION: _native, ".urdf": _urdf, ".xml": _xml, ".mjcf": _mjcf,
-    ".usd": _usd, ".usda": _usd, ".usdc": _usd, ".usdz": _usd, ".sdf": _sdf, ".xacro": _xacro,
+    native.EXTENSION: _native, ".urdf": _URDF, ".xml": _xml, ".mjcf": _MJCF,
+    ".usd": _USD, ".usda": _USD, ".usdc": _USD, ".usdz": _USD, ".sdf": _SDF, ".xacro": _XACRO,
+}  # fmt: skip
+WRITERS: dict[str, Writer] = {
+    native.EXTENSION: _writer("native"), ".urdf": _writer("urdf.writer"), ".xml": _writer("mjcf.writer"), ".mjcf": _writer("mjcf.writer")
 }  # fmt: skip
 
 
-def _save_native(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    native.save(mechanism, path)
-    return ()
-
-
-def _save_urdf(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    from robik.formats import urdf_writer
-
-    return urdf_writer.save(mechanism, path)
-
-
-def _save_mjcf(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    from robik.formats import mjcf_writer
-
-    return mjcf_writer.save(mechanism, path)
-
-
-WRITERS: dict[str, Writer] = {native.EXTENSION: _save_native, ".urdf": _save_urdf, ".xml": _save_mjcf, ".mjcf": _save_mjcf}
-
-
-def import_robot(path: str | Path, packages: Iterable[str | Path] = ()) -> Imported:
+def import_robot(path: str | Path, packages: Iterable[str | Path] = (), base: str = "auto") -> Imported:
     """The robot in a file, and what its user should know about how the file was read.
 
     Args:
         packages: folders of ROS packages, or folders that hold such, where `package://` URIs may lead.
+        base: whether it stands fixed or floats (`with_base`).
 
     Raises:
         FormatError: names the file, the element and the remedy; for an unknown extension, those that can be read.
         AssemblyError: a loop that cannot be closed; names it and its gap.
+        MechanismError: it cannot have that base.
     """
-    return described(_by_extension(READERS, path, "read")(Path(path), [Path(p) for p in packages]))
+    read = _by_extension(READERS, path, "read")(Path(path), [Path(p) for p in packages])
+    return described(replace(read, mechanism=with_base(read.mechanism, base)))
 
 
 def load_robot(path: str | Path) -> Mechanism:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robik.formats.xml_file import numbered
+from robik.formats.names import free_name
 from robik.mechanism import WORLD, Body, Joint, Mechanism
 from robik.mechanism.constraints import joint_matrices
 from robik.mechanism.joints import SLIDES, TURNS
@@ -129,9 +129,9 @@ def _spanned(mechanism: Mechanism, closes: Callable[[Joint], bool]) -> list[tupl
 def _with_half(mechanism: Mechanism, joint: Joint) -> tuple[Mechanism, str]:
     """The joint ends at a massless body in the place of its child, and the child is held to that."""
     taken = {WORLD, *mechanism.frame_names}
-    half = next(n for n in numbered(f"{joint.name}_half") if n not in taken)
+    half = free_name(f"{joint.name}_half", taken)
     joint_names = {j.name for j in mechanism.joints}
-    hold = next(n for n in numbered(f"{joint.name}_hold") if n not in joint_names)
+    hold = free_name(f"{joint.name}_hold", joint_names)
     child = mechanism.bodies[mechanism.body_index[joint.child]]
     joints = [replace(j, child=half) if j is joint else j for j in mechanism.joints]
     joints.append(Joint(hold, "fixed", joint.child, half, joint.position))

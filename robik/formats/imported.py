@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from robik.errors import MechanismError
+import numpy as np
+
+from robik.errors import AssemblyError, FormatError, MechanismError
 from robik.mechanism import Mechanism
 
 SHOWN = 6  # names in a sentence, before the rest is only counted
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Names the file in whatever is wrong with it. What overflows meanwhile is refused where it is used.
+
+    Raises:
+        FormatError, AssemblyError: with the file's name before what was said.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except AssemblyError as error:
+        raise AssemblyError(f"{path}: {error}") from None
+    except (FormatError, MechanismError) as error:
+        raise FormatError(f"{path}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -35,7 +55,8 @@ def described(imported: Imported) -> Imported:
     except MechanismError as error:
         return replace(imported, warnings=(*imported.warnings, f"the robot can be looked at, but not moved: {error}"))
     loops = "no loops" if not found.loops else "one loop" if found.loops == 1 else f"{found.loops} loops"
-    said = [f"{loops}, {found.mobility} degrees of freedom, {len(found.actuators)} motors"]
+    freedom, motors = found.mobility, len(found.actuators)
+    said = [f"{loops}, {freedom} degree{'s' * (freedom != 1)} of freedom, {motors} motor{'s' * (motors != 1)}"]
     if found.loops or imported.mechanism.couplings:
         said.append(f"{found.redundant_rows} of the closure equations follow from the others")
         said.append(f"the rest pose is closed to {found.closure_residual:.1e} m")

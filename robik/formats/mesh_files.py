@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from robik.errors import FormatError
 from robik.formats.imported import Notes
-from robik.mechanism import Mechanism, Visual
+from robik.mechanism import Mechanism, Pose, Visual
 
 PLACEHOLDER = 0.02  # edge of the cube for a mesh that may not be read [m]
 PACKAGE_FILE = "package.xml"
@@ -64,6 +64,21 @@ class MeshFiles:
         except ValueError:  # another drive
             return (there or inside[0]).as_posix(), there is not None
 
+    def mesh(self, uri: str, notes: Notes, element: str) -> str:
+        """A mesh's path relative to the robot file's folder; empty where it may not be read. Notes that, and one that is not there.
+
+        Args:
+            element: what names it, for messages.
+        """
+        try:
+            file, is_there = self.find(uri)
+        except FormatError as error:
+            notes.add(f"a mesh was not read, and a small cube stands for it: {error}", element)
+            return ""
+        if not is_there:
+            notes.add("there is no such mesh", uri)
+        return file
+
     def package(self, name: str) -> Path:
         """The folder of a ROS package.
 
@@ -84,6 +99,11 @@ class MeshFiles:
         return [*paths, *(root / rest for root in self.allowed), self.folder / rest, self.folder / name / rest]
 
 
+def placeholder(pose: Pose, color: tuple[float, float, float, float]) -> Visual:
+    """A small cube for a mesh that may not be read."""
+    return Visual("box", (PLACEHOLDER,) * 3, pose, color)
+
+
 def split_prim(file: str) -> tuple[str, str]:
     """The file and the prim that a visual's file names; no prim where it is not a mesh inside a USD file."""
     found = re.fullmatch(r"(.*\.usd[acz]?)#(/.+)", file, re.IGNORECASE)
@@ -97,14 +117,8 @@ def contained(mechanism: Mechanism, robot_file: Path, packages: Iterable[Path], 
     def checked(visual: Visual, body: str) -> Visual:
         if visual.shape != "mesh":
             return visual
-        try:
-            _, is_there = files.find(split_prim(visual.file)[0])
-        except FormatError as error:
-            notes.add(f"a mesh was not read, and a small cube stands for it: {error}", f"body {body!r}")
-            return Visual("box", (PLACEHOLDER,) * 3, visual.pose, visual.color)
-        if not is_there:
-            notes.add("there is no such mesh", visual.file)
-        return visual
+        allowed = files.mesh(split_prim(visual.file)[0], notes, f"body {body!r}")
+        return visual if allowed else placeholder(visual.pose, visual.color)
 
     return _with_visuals(mechanism, checked)
 

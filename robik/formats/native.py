@@ -41,14 +41,18 @@ def load(path: Path) -> Mechanism:
     return _read_record(Mechanism, {k: v for k, v in content.items() if k not in ("format", "version")}, str(path))
 
 
-def save(mechanism: Mechanism, path: Path) -> None:
+def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
     """Writes a native file, whole or not at all.
+
+    Returns:
+        What the format cannot say: nothing.
 
     Raises:
         FormatError: it cannot be written.
     """
     content = {"format": FORMAT, "version": VERSION, **_plain(mechanism)}
     write_whole(path, _layout(content) + "\n")
+    return ()
 
 
 # Reading

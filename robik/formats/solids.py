@@ -10,6 +10,7 @@ import numpy as np
 
 from robik.errors import FormatError
 from robik.mechanism import Pose
+from robik.mechanism.pose import IDENTITY
 
 SMALLEST = 1e-30  # m³ or m²: what has less of it has none
 
@@ -127,9 +128,14 @@ def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return vertices, faces
 
 
+def turned(inertia: np.ndarray, pose: Pose) -> np.ndarray:
+    """An inertia (3, 3) given along a pose's axes, along the outer ones; to the last bit as it is where the pose does not turn."""
+    return inertia if pose.quaternion == IDENTITY.quaternion else pose.matrix @ inertia @ pose.matrix.T
+
+
 def together(parts: Iterable[tuple[Solid, float, Pose]]) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] of solids with their densities and poses."""
-    placed = [(solid.volume * density, pose.point(solid.com), density * pose.matrix @ solid.inertia @ pose.matrix.T)
+    placed = [(solid.volume * density, pose.point(solid.com), turned(density * solid.inertia, pose))
               for solid, density, pose in parts]  # fmt: skip
     mass = sum(m for m, _, _ in placed)
     if mass <= 0:

@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 from pathlib import Path
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
@@ -69,15 +69,24 @@ def numbers(text: str | None, count: int, where: str) -> tuple[float, ...]:
 
 def number(element: Element | None, key: str, where: str, default: float | None = None, infinite: bool = False) -> float:
     """An attribute that is a number; `default` where it is missing."""
-    text = None if element is None else element.get(key)
+    return _number(None if element is None else element.get(key), f"{where}: {key}", default, infinite)
+
+
+def number_within(element: Element | None, tag: str, where: str, default: float | None = None, infinite: bool = False) -> float:
+    """The content of a child, which is a number; `default` where there is none, or nothing in it."""
+    text = None if element is None else element.findtext(tag)
+    return _number(None if text is None else text.strip() or None, f"{where}: its {tag}", default, infinite)
+
+
+def _number(text: str | None, where: str, default: float | None, infinite: bool) -> float:
     if text is None and default is not None:
         return default
     try:
         value = float(text or "")
     except ValueError:
-        value = float("nan")
+        value = nan
     if isnan(value) or not (infinite or isfinite(value)):
-        raise FormatError(f"{where}: {key} must be a finite number, not {(text or '')[:SHOWN]!r}")
+        raise FormatError(f"{where} must be a {'' if infinite else 'finite '}number, not {(text or '')[:SHOWN]!r}")
     return value
 
 
@@ -128,12 +137,3 @@ def _shown(value: object) -> str:
     if isinstance(value, (int, float)):
         return repr(float(value)) if isinstance(value, float) else str(value)
     return " ".join(repr(float(v)) for v in value)  # type: ignore[attr-defined]
-
-
-def numbered(name: str) -> Iterator[str]:
-    """A name, and then the names to take where it is taken."""
-    yield name
-    number = 2
-    while True:
-        yield f"{name}_{number}"
-        number += 1

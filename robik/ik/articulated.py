@@ -9,8 +9,7 @@ comes in by a bordered system.
 
 from __future__ import annotations
 
-from numba import njit
-
+from robik.compiled import kernel
 from robik.ik.dense import cholesky, copy_chosen, diagonalise, solve_factored
 from robik.ik.hessian import carry, com_derivatives, exerted, one_ball
 from robik.kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
@@ -19,7 +18,7 @@ from robik.kinematics.kernels import along
 SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smaller ones
 
 
-@njit(cache=True)
+@kernel
 def _assemble(flat, now, terms, A, c):
     """Fills H with the second derivatives of cluster c, and `root` with the stiffness of its bodies and of what hangs on them."""
     H, root = A.H, A.root
@@ -47,7 +46,7 @@ def _assemble(flat, now, terms, A, c):
                 beyond[i, j] += A.P[b, i, j]
 
 
-@njit(cache=True)
+@kernel
 def _onto_leaders(flat, e, A, c):
     """H and U of cluster c as functions of its leaders."""
     for at in range(flat.cluster_group_at[c], flat.cluster_group_at[c + 1]):
@@ -62,7 +61,7 @@ def _onto_leaders(flat, e, A, c):
                     target[i] -= e.LU[g, k, j] * source[i]
 
 
-@njit(cache=True)
+@kernel
 def _choose(flat, e, A, c):
     """Lists the free leaders of cluster c and returns how many there are."""
     n = 0
@@ -75,7 +74,7 @@ def _choose(flat, e, A, c):
     return n
 
 
-@njit(cache=True)
+@kernel
 def _factor_block(A, c, n):
     """Factors H of the n free leaders of cluster c; returns how many of its eigenvalues are negative, -1 where one is zero."""
     block = A.block[c]
@@ -96,7 +95,7 @@ def _factor_block(A, c, n):
     return negative
 
 
-@njit(cache=True)
+@kernel
 def factor(flat, now, goals, e, terms, A):
     """Factors the second derivatives over the free leaders; returns whether they are positive definite. Where they are not, the factors
     mean nothing."""
@@ -127,7 +126,7 @@ def factor(flat, now, goals, e, terms, A):
     return _border(flat, now, goals, e, terms, A) == negative
 
 
-@njit(cache=True)
+@kernel
 def _divide(flat, A, c, n):
     """Y = block⁻¹ U over the free leaders of cluster c."""
     start, block, chosen = flat.cluster_dof_at[c], A.block[c], A.chosen[c]
@@ -162,7 +161,7 @@ def _divide(flat, A, c, n):
             row[k] *= f
 
 
-@njit(cache=True)
+@kernel
 def _border(flat, now, goals, e, terms, A):
     """Prepares what the centre of mass adds, rows and columns bordering the rest; returns how many negative eigenvalues it takes away."""
     wc = goals.com_weight
@@ -184,7 +183,7 @@ def _border(flat, now, goals, e, terms, A):
     return _negative_pivots(A.border)
 
 
-@njit(cache=True)
+@kernel
 def _negative_pivots(B):
     """Replaces a symmetric 3 × 3 by its L D Lᵀ (D on the diagonal, L below); returns how many of D are negative, 4 where one is zero."""
     negative = 0
@@ -201,7 +200,7 @@ def _negative_pivots(B):
     return negative
 
 
-@njit(cache=True)
+@kernel
 def solve(flat, now, goals, e, A, x):
     """In place: x (d,) from a gradient reduced to the leaders to the system's solution, followers included."""
     _solve_tree(flat, now, e, A, x)
@@ -223,7 +222,7 @@ def solve(flat, now, goals, e, A, x):
         x[j] -= s0 * A.away[0, j] + s1 * A.away[1, j] + s2 * A.away[2, j]
 
 
-@njit(cache=True)
+@kernel
 def _solve_tree(flat, now, e, A, x):
     """`solve` without the centre of mass."""
     A.h[:] = 0.0
@@ -245,7 +244,7 @@ def _solve_tree(flat, now, e, A, x):
             carry(flat, now, A.xi, flat.cluster_body[at], x)
 
 
-@njit(cache=True)
+@kernel
 def _gather_below(flat, now, e, A, c, x):
     """Turns x's entries of cluster c into block⁻¹ (x - what the subtrees say), and says what that makes of the body it hangs on."""
     start, root, z, n = flat.cluster_dof_at[c], A.root[0], A.z, A.chosen_count[c]

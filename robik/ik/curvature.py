@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import inlined, kernel
 from robik.kinematics.kernels import rotate
 from robik.kinematics.rotations import cross
 from robik.mechanism.constraints import OFFSET
 
 
-@njit(cache=True)
+@kernel(allocates=True)
 def closure_curvature(flat, now, multiplier, U, bend):
     """bend (clusters, most, most) = -Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial chain along the
     loop. U (d, 6) is scratch."""
@@ -54,7 +54,7 @@ def closure_curvature(flat, now, multiplier, U, bend):
         bend[flat.cluster_of_dof[leader], place, place] += multiplier[m + g] * flat.size * second
 
 
-@njit(cache=True)
+@kernel
 def _bend_loop(flat, now, cut, D, f, U, bend):
     start, stop = flat.loop_at[cut], flat.loop_at[cut + 1]
     if start == stop:
@@ -81,7 +81,7 @@ def _bend_loop(flat, now, cut, D, f, U, bend):
                 K[to, i] += value
 
 
-@njit(cache=True)
+@inlined
 def screw_response(D, f, w, v, u):
     """Adds to u (6,) what D and f answer to the screw (w, v): D ω - tr(D) ω + v × f."""
     trace = D[0, 0] + D[1, 1] + D[2, 2]

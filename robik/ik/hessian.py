@@ -12,15 +12,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import inlined, kernel
 from robik.kinematics.kernels import along
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference, referable
+from robik.structs import by_reference
 
 
-@referable
 class System(NamedTuple):
     """The factors of the system, and scratch.
 
@@ -80,7 +79,7 @@ def new_system(flat: Flat) -> System:
     )
 
 
-@njit(cache=True)
+@inlined
 def ordered(now, wrench, i, scale, out):
     """out += scale · Cᵢ, with the wrench (τ, f) that the subtree beyond i exerts."""
     w, v = now.omega[i], now.v[i]
@@ -96,12 +95,12 @@ def ordered(now, wrench, i, scale, out):
     out[5] += s * z
 
 
-@njit(cache=True)
+@inlined
 def one_ball(flat, i, j):
     return flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]
 
 
-@njit(cache=True)
+@kernel
 def exerted(flat, now, terms, A, b):
     """Fills U of the degrees of freedom of body b from its P, which has everything beyond it."""
     P = A.P[b]
@@ -112,7 +111,7 @@ def exerted(flat, now, terms, A, b):
         ordered(now, terms.wrench[b], j, 1.0, u)
 
 
-@njit(cache=True)
+@kernel
 def matrix(flat, now, goals, terms, A, K):
     """K (d, d): the second derivatives in full, for a robot so small that a matrix is quicker, or whose system is not definite."""
     K[:] = 0.0
@@ -151,7 +150,7 @@ def matrix(flat, now, goals, terms, A, K):
                 K[i, j] += x * A.com[0, j] + y * A.com[1, j] + z * A.com[2, j]
 
 
-@njit(cache=True)
+@kernel
 def com_derivatives(flat, now, terms, A):
     """Fills `com`."""
     for b in range(1, flat.parent.shape[0]):
@@ -163,7 +162,7 @@ def com_derivatives(flat, now, terms, A):
                 A.com[0, j], A.com[1, j], A.com[2, j] = x + m * v[0], y + m * v[1], z + m * v[2]
 
 
-@njit(cache=True)
+@inlined
 def carry(flat, now, xi, b, x):
     """xi[b] (6,): the screw by which x (d,) moves body b, from its parent's."""
     p, out = flat.parent[b], xi[b]
@@ -176,7 +175,7 @@ def carry(flat, now, xi, b, x):
                 out[3 + k] += now.v[j, k] * x[j]
 
 
-@njit(cache=True)
+@kernel
 def times(flat, now, goals, terms, A, x, out):
     """out (d,) = the second derivatives times x (d,)."""
     wc, n = goals.com_weight, flat.parent.shape[0]
@@ -207,7 +206,7 @@ def times(flat, now, goals, terms, A, x, out):
                     out[flat.cluster_dof[at]] += A.bend[c, at - start, to - start] * x[flat.cluster_dof[to]]
 
 
-@njit(cache=True)
+@kernel
 def _through_joint(flat, now, terms, A, b, x, out):
     """Products of body b's degrees of freedom, from the tip of its chain of motions to the parent; h[b] gets their Cⱼ xⱼ."""
     h, inner = A.h[b], A.root[0]

@@ -22,7 +22,7 @@ from robik.ik.objectives import Settings
 from robik.ik.reference import ReferenceSolver
 from robik.ik.reference_objective import Objective
 from robik.ik.sequence import Output
-from robik.ik.solver import MOST_ITERATIONS, Solver, Targets
+from robik.ik.solver import MOST_ITERATIONS, Solver, Targets, Wanted
 from robik.ik.sqp import CONVERGED, STALLED
 from robik.mechanism.model import UNLIMITED, Mechanism
 from robik.mechanism.pose import matrix_quaternion
@@ -136,19 +136,9 @@ class ImplicitSolver(Solver):
         """Values (T, actuators) [rad or m]: what was solved for. A robot that has come apart has joints that read otherwise."""
         return self._values.copy()
 
-    def solve(
-        self,
-        output: Output,
-        start: int,
-        stop: int,
-        position: np.ndarray,
-        rotation: np.ndarray,
-        com: np.ndarray,
-        threshold: np.ndarray,
-        dt: np.ndarray,
-    ) -> None:
-        """Solves frames `start` to `stop` of the arrays into `output`; `output.q` is left as it is."""
-        order = self.topology.order
+    def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
+        """Solves frames `start` to `stop` into `output`; `output.q` is left as it is."""
+        order, (position, rotation, com, _, dt) = self.topology.order, wanted
         for k in range(start, stop):
             targets = {
                 name: (

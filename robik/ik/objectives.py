@@ -1,11 +1,12 @@
 """What the solver minimises, as a user states it.
 
-    f(s) = Σ ½ Σₖ w_pos,ₖ (xₖ − x̂ₖ)²  +  Σ Σₐ w_ori,ₐ (1 − R a · â)  +  ½ Σₖ w_com,ₖ (cₖ − ĉₖ)²         (paper, IV-B)
+    f(s) = Σ ½ Σₖ w_pos,ₖ (xₖ − x̂ₖ)²/ℓ²  +  Σ Σₐ w_ori,ₐ (1 − R a · â)  +  ½ Σₖ w_com,ₖ (cₖ − ĉₖ)²/ℓ²  (paper, IV-B)
          + w_state ½ |s − s̄|²  +  w_vel Σᵢ g(3 − tr R̄ᵢᵀRᵢ),   g(x) = ln³(x / t) above t, t = 2 (1 − cos ω Δt)   (paper, IV-C, IV-D)
          + w_vel Σᵢ g(|cᵢ − c̄ᵢ|²),   t = (v Δt)²                                                            (the same of linear velocity)
 
-Position weights act along the world's axes. Orientation weight a acts on the direction of the frame's axis a: with (0, 0, 1) the
-z axis is held and the frame may spin about it.
+In s too, positions count in units of ℓ, the length that weighs as much as a radian: the robot's own extent unless it is set, so that
+robots of all sizes follow alike. The paper's weights are for ℓ = 1 m. Position weights act along the world's axes. Orientation weight a
+acts on the direction of the frame's axis a: with (0, 0, 1) the z axis is held and the frame may spin about it.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ class Settings:
         velocity_weight: of the velocity regularizer; 0 leaves it out.
         velocity_limit: angular velocity of any body above which the regularizer acts [rad/s].
         linear_velocity_limit: velocity of any body's centre of mass above which it acts [m/s].
+        length: that counts as much as a radian [m]; None for the robot's own (`Mechanism.extent`).
         joint_limits: whether the joints' limits hold, those of passive joints and of joints in loops too; a ball's do not.
         enforce_velocity: whether every actuator keeps its own velocity limit from frame to frame, whatever that costs in tracking; the
             regularizer bends the motion smoothly before, if it is on. Actuated balls are not held; `Report.too_fast` tells where they
@@ -70,6 +72,7 @@ class Settings:
     enforce_velocity: bool = False
     velocity_share: float = 1.0
     linear_velocity_limit: float = inf
+    length: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com_weight", _weights(self.com_weight, "com_weight"))
@@ -81,6 +84,8 @@ class Settings:
             raise ClipError(f"velocity_limit must be positive [rad/s], not {self.velocity_limit}")
         if not self.linear_velocity_limit > 0:
             raise ClipError(f"linear_velocity_limit must be positive [m/s], not {self.linear_velocity_limit}")
+        if self.length is not None and not (isfinite(self.length) and self.length > 0):
+            raise ClipError(f"length must be positive [m], not {self.length}")
         if not 0 < self.velocity_share <= 1:
             raise ClipError(f"velocity_share must be above 0 and at most 1, not {self.velocity_share}")
 
@@ -105,6 +110,10 @@ class Settings:
                 t[:, 1] = np.nan_to_num(self.linear_velocity_limit * dt, nan=inf, posinf=inf) ** 2
         return t
 
+    def per_square_metre(self, mechanism: Mechanism) -> float:
+        """1/ℓ² for a robot [1/m²]."""
+        return (self.length or mechanism.extent) ** -2
+
     def weights(self, name: str) -> Weights:
         """Of a frame target."""
         return self.targets.get(name, Weights())
@@ -112,7 +121,7 @@ class Settings:
 
 def load_settings(path: str | Path) -> Settings:
     """Reads `SETTINGS.json`: targets, com_weight, state_weight, velocity_weight, velocity_limit, linear_velocity_limit,
-    joint_limits, enforce_velocity, velocity_share, each of them optional.
+    joint_limits, enforce_velocity, velocity_share, length, each of them optional.
 
     Raises:
         FormatError: names the file and the entry that is wrong.
@@ -128,7 +137,7 @@ def settings_from(data: Any) -> Settings:
     """Settings of plain data, as `SETTINGS.json` holds them."""
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
-    numbers = ("state_weight", "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share")
+    numbers = ("state_weight", "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
     known = {"targets", "com_weight", *numbers, "joint_limits", "enforce_velocity"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")

@@ -24,6 +24,7 @@ class Objective:
         self, solver: ReferenceSolver, targets: Targets, com: np.ndarray | None, previous: np.ndarray, dt: float | None, settings: Settings
     ) -> None:
         mechanism, origins, n = solver.mechanism, solver.origins, len(solver.origins) - 1
+        square = settings.per_square_metre(mechanism)
         rows: list[tuple] = []
         row_weights: list[float] = []
         for name, (position, quaternion) in targets.items():
@@ -32,7 +33,7 @@ class Objective:
             rest = mechanism.bodies[body].pose @ frame.pose
             if position is not None:
                 rows += [(n, AXES[k], body, np.array(rest.position) - origins[body], n, position, 1, 1) for k in range(3)]
-                row_weights += weights.position
+                row_weights += [square * weight for weight in weights.position]
             if quaternion is not None:  # 1 − R a · â = ½ |R a − â|², which does not lose its digits near the target
                 pairs = [*zip(rest.matrix.T, quaternion_matrix(quaternion).T, weights.orientation, strict=True)]
                 rows += [(n, AXES[k], body, axis, n, wanted, 0, 1) for axis, wanted, _ in pairs for k in range(3)]
@@ -40,9 +41,9 @@ class Objective:
         self.rows, self.weights = Rows(rows, n), np.array(row_weights)
         masses = np.array([body.mass for body in mechanism.bodies])
         self.com = None if com is None else np.asarray(com, dtype=float)
-        self.com_weight = np.array(settings.com_weight)
+        self.com_weight = square * np.array(settings.com_weight)
         self.shares = masses / masses.sum() if com is not None else masses
-        self.previous, self.state_weight = previous, settings.state_weight
+        self.previous, self.state_weight = previous, settings.state_weight * np.tile([square] * 3 + [1.0] * 4, n)
         turn = np.inf if dt is None else settings.velocity_limit * dt
         self.velocity_weight = settings.velocity_weight
         self.threshold = 2 * (1 - np.cos(turn)) if turn < np.pi else np.inf  # half a turn is the most that can be told
@@ -56,7 +57,7 @@ class Objective:
         value = 0.5 * self.weights @ self.rows.value(state) ** 2
         if self.com is not None:
             value += 0.5 * self.com_weight @ (self.shares @ state[:, :3] - self.com) ** 2
-        value += 0.5 * self.state_weight * np.sum((state - self.previous) ** 2)
+        value += 0.5 * self.state_weight @ (state - self.previous).ravel() ** 2
         fast = np.concatenate([x / self.threshold, self._gone(state) / self.linear_threshold])
         return float(value + self.velocity_weight * np.sum(np.log(np.maximum(fast, 1.0)) ** 3))
 
@@ -77,7 +78,7 @@ class Objective:
     def hessian(self, state: np.ndarray) -> np.ndarray:
         """(7 n, 7 n)"""
         jacobian = self.rows.jacobian(state)
-        hessian = self.state_weight * np.eye(state.size) + jacobian.T @ (self.weights[:, None] * jacobian)
+        hessian = np.diag(self.state_weight) + jacobian.T @ (self.weights[:, None] * jacobian)
         hessian += self.rows.curvature(state, self.weights * self.rows.value(state))
         if self.com is not None:
             weighted = np.zeros((3, *state.shape))

@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from robik.ik.sqp import CONVERGED, HELD, hold, minimise
+from robik.compiled import kernel
+from robik.ik.newton import HELD
+from robik.ik.sqp import CONVERGED, hold, minimise
 from robik.ik.terms import objective
 from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import eliminate
-from robik.kinematics.kernels import Placement, close, copy_placement, difference, move, new_placement, place
+from robik.kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
 from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference, referable
+from robik.structs import by_reference
+
+JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
 
 
-@referable
 class Memory(NamedTuple):
     """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,), `frames` (1,)
     since the last jump, and `guess`, scratch."""
@@ -29,7 +31,6 @@ class Memory(NamedTuple):
     frames: np.ndarray
 
 
-@referable
 class Output(NamedTuple):
     """What a run of T frames leaves: coordinates (T, nq), state frames (T, n, 3) and (T, n, 4) wxyz, and per frame (T,) objective,
     iterations, status and closure residual."""
@@ -74,7 +75,7 @@ def _coordinates(flat: Flat) -> int:
     return len(flat.kind) + 3 * int((flat.ball >= 0).sum() // 3)
 
 
-@njit(cache=True)
+@kernel
 def _predict(flat, memory, work, goals, limits):
     """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last; else the last one."""
     last, guess = memory.last, memory.guess
@@ -95,7 +96,7 @@ def _predict(flat, memory, work, goals, limits):
         copy_placement(last, guess)
 
 
-@njit(cache=True)
+@kernel
 def _beyond(flat, now, work):
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -104,7 +105,7 @@ def _beyond(flat, now, work):
     return False
 
 
-@njit(cache=True)
+@kernel
 def _bound(flat, goals, work, last, limits):
     """Sets the frame's bounds: the limits, and what each coordinate can reach from where it was; returns whether there are any."""
     bounded = limits
@@ -120,7 +121,7 @@ def _bound(flat, goals, work, last, limits):
     return bounded
 
 
-@njit(cache=True)
+@kernel
 def solve_frame(flat, goals, work, memory, limits, most):
     """One frame from the memory of those before; the solution becomes `memory.last`, which the goals regard as the previous state.
 
@@ -134,16 +135,14 @@ def solve_frame(flat, goals, work, memory, limits, most):
         memory.earlier[i] = memory.recent[i]
     difference(flat, guess.q, last.q, memory.recent)
     memory.frames[0] += 1
-    largest = 0.0
-    for i in range(memory.recent.shape[0]):
-        largest = max(largest, abs(memory.recent[i]))
-    if largest > 0.5 or result[2] != CONVERGED:
+    _, largest = largest_motion(flat, memory.recent)
+    if largest > JUMP or result[2] != CONVERGED:
         memory.frames[0] = 0
     copy_placement(guess, last)
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def solve_frames(flat, goals, work, memory, output, start, stop, position, rotation, com, threshold, dt, speed, limits, most):
     """Frames `start` to `stop` of the targets `position` (T, t, 3), `rotation` (T, t, 3, 3), `com` (T, 3), with `threshold` (T, 2) and
     `dt` (T,) of each frame, and `speed` (d,) that no coordinate may exceed."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from robik.errors import ClipError
 from robik.ik.objectives import Settings
 from robik.ik.sequence import Output, forget, new_memory, new_output, solve_frames
-from robik.ik.sqp import new_work
 from robik.ik.terms import Goals
+from robik.ik.work import new_work
 from robik.kinematics.actuation import actuator_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.rotations import quaternion_matrices
@@ -20,6 +21,17 @@ from robik.structs import by_reference
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame
+
+
+class Wanted(NamedTuple):
+    """What T frames ask for: `position` (T, t, 3), `rotation` (T, t, 3, 3) of the targets, `com` (T, 3), `threshold` (T, 2) of the velocity
+    regularizer, and `dt` (T,) [s] into each frame; the last two infinite for the first, which may be anywhere."""
+
+    position: np.ndarray
+    rotation: np.ndarray
+    com: np.ndarray
+    threshold: np.ndarray
+    dt: np.ndarray
 
 
 def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
@@ -52,7 +64,7 @@ class Solver:
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
         self._anchors = [anchor(self.topology, name) for name in self.names]
-        t = len(self.names)
+        t, self._square = len(self.names), settings.per_square_metre(mechanism)
         self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
         self._goals = by_reference(
@@ -65,10 +77,10 @@ class Solver:
                 position=np.zeros((t, 3)),
                 rotation=np.zeros((t, 3, 3)),
                 com=np.zeros(3),
-                com_weight=np.array(settings.com_weight if has_com else (0.0,) * 3),
+                com_weight=self._square * np.array(settings.com_weight if has_com else (0.0,) * 3),
                 previous_R=self._memory.last.R,
                 previous_c=self._memory.last.c,
-                state_weight=np.array([settings.state_weight]),
+                state_weight=settings.state_weight * np.array([1.0, self._square]),
                 velocity_weight=np.array([settings.velocity_weight]),
                 threshold=np.full(2, np.inf),
                 reach=np.full(len(self.flat.before), np.inf),
@@ -82,22 +94,21 @@ class Solver:
         forget(self.flat, self._memory, self.topology.rest)
         self._work.e.free[:] = True
 
-    def arrays(self, targets: Targets, frames: int) -> tuple[np.ndarray, np.ndarray]:
-        """Targets as (T, t, 3) positions and (T, t, 3, 3) rotations; sets the weights, zero for what a target leaves open."""
+    def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
+        """What frames at these times [s] ask for; sets the weights, zero for what a target leaves open."""
+        frames = len(times)
         position, rotation = np.zeros((frames, len(self.names), 3)), np.zeros((frames, len(self.names), 3, 3))
         for i, name in enumerate(self.names):
             (places, turns), weights = targets[name], self.settings.weights(name)
-            self._goals.position_weight[i] = weights.position if places is not None else 0.0
+            self._goals.position_weight[i] = self._square * np.array(weights.position) if places is not None else 0.0
             self._goals.orientation_weight[i] = weights.orientation if turns is not None else 0.0
             if places is not None:
                 position[:, i] = places
             if turns is not None:
                 rotation[:, i] = quaternion_matrices(turns)
-        return position, rotation
-
-    def thresholds(self, times: np.ndarray) -> np.ndarray:
-        """t of the velocity regularizer per frame (T, 2); infinite in the first, which may be anywhere (paper, eq. 5)."""
-        return self.settings.thresholds(self.frame_times(times))
+        dt = np.concatenate([[np.inf], np.diff(times)])
+        asked = np.zeros((frames, 3)) if com is None else com.copy()  # a frozen array would be compiled for anew
+        return Wanted(position, rotation, asked, self.settings.thresholds(dt), dt)
 
     def _speeds(self) -> np.ndarray:
         """What the actuators' coordinates may move by in a second (d,); infinite where they are not to be held to it."""
@@ -108,39 +119,12 @@ class Solver:
                     speed[self.topology.dofs[name][0]] = self.settings.velocity_share * joint.velocity_limit
         return speed
 
-    def frame_times(self, times: np.ndarray) -> np.ndarray:
-        """Δt into each frame (T,) [s]; infinite for the first, which may be anywhere."""
-        return np.concatenate([[np.inf], np.diff(times)])
-
-    def solve(
-        self,
-        output: Output,
-        start: int,
-        stop: int,
-        position: np.ndarray,
-        rotation: np.ndarray,
-        com: np.ndarray,
-        threshold: np.ndarray,
-        dt: np.ndarray,
-    ) -> None:
-        """Solves frames `start` to `stop` of the arrays into `output`."""
+    def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
+        """Solves frames `start` to `stop` into `output`."""
         solve_frames(
-            self.flat,
-            self._goals,
-            self._work,
-            self._memory,
-            output,
-            start,
-            stop,
-            position,
-            rotation,
-            com,
-            threshold,
-            dt,
-            self._speed,
-            self.settings.joint_limits,
+            self.flat, self._goals, self._work, self._memory, output, start, stop, *wanted, self._speed, self.settings.joint_limits,
             MOST_ITERATIONS,
-        )
+        )  # fmt: skip
 
     def actuator_values(self, output: Output) -> np.ndarray:
         """Values (T, actuators) [rad or m], read off the states (paper, IV-C)."""

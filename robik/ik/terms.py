@@ -16,21 +16,21 @@ from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import inlined, kernel
 from robik.kinematics.kernels import along, carved, rotate
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference, referable
+from robik.structs import by_reference
 
 
-@referable
 class Goals(NamedTuple):
     """What a frame of the clip asks for, t targets.
 
     `body` (t,), `point` (t, 3), `axes` (t, 3, 3): where each target frame sits on its body's state frame; `position_weight`,
     `orientation_weight` (t, 3); `position` (t, 3), `rotation` (t, 3, 3): where it should be; `com`, `com_weight` (3,);
-    `previous_R` (n + 1, 3, 3), `previous_c` (n + 1, 3): s̄; `state_weight`, `velocity_weight` (1,), `threshold` (2,) arrays;
+    `previous_R` (n + 1, 3, 3), `previous_c` (n + 1, 3): s̄; `state_weight` (2,) of orientations and of positions; `velocity_weight` (1,);
+    `threshold` (2,);
     `reach` (d,): how far each coordinate may be from where it was.
     """
 
@@ -51,11 +51,11 @@ class Goals(NamedTuple):
     reach: np.ndarray
 
 
-@referable
 class Terms(NamedTuple):
     """Scratch: per body `f` (n + 1, 3), `D` (n + 1, 3, 3), `Mww`, `Mwv`, `Mvv` (n + 1, 3, 3), its
     own; `wrench` (n + 1, 6), `mass` (n + 1,) and `moment` (n + 1, 3) of it and all that hangs on it; `sums`: the memory of these;
-    `stiffness` (n + 1, 6, 6), its own; `A` (3, 3)."""
+    `stiffness` (n + 1, 6, 6), its own; `A` (3, 3). `ahead` (n + 1, 6): the screw by which a body will have moved when it exerts what is
+    gathered; zero unless forces are foreseen."""
 
     f: np.ndarray
     D: np.ndarray
@@ -68,6 +68,7 @@ class Terms(NamedTuple):
     sums: np.ndarray
     stiffness: np.ndarray
     A: np.ndarray
+    ahead: np.ndarray
 
 
 def new_terms(flat: Flat) -> Terms:
@@ -75,10 +76,10 @@ def new_terms(flat: Flat) -> Terms:
     n = len(flat.parent)
     matrix = (n, 3, 3)
     sums, parts = carved((n, 3), matrix, matrix, matrix, matrix, (n, 6), (n,), (n, 3))
-    return by_reference(Terms._make([*parts, sums, np.zeros((n, 6, 6)), np.zeros((3, 3))]))
+    return by_reference(Terms._make([*parts, sums, np.zeros((n, 6, 6)), np.zeros((3, 3)), np.zeros((n, 6))]))
 
 
-@njit(cache=True)
+@inlined
 def _half_turn(R, P):
     """Cosine and vector (sine × axis) of half the angle between the orientations R and P: the quaternion of R Pᵀ."""
     t = 0.0
@@ -95,7 +96,7 @@ def _half_turn(R, P):
     return w, s * x, s * y, s * z
 
 
-@njit(cache=True)
+@inlined
 def _turned_away(R, P):
     """3 - tr(Pᵀ R) without cancellation."""
     x = 0.0
@@ -106,7 +107,7 @@ def _turned_away(R, P):
     return 0.5 * x
 
 
-@njit(cache=True)
+@kernel
 def objective(flat, now, goals):
     """f(s) as `objectives.py` states it."""
     total = 0.0
@@ -124,13 +125,14 @@ def objective(flat, now, goals):
                 dx, dy, dz = dx - goals.rotation[t, 0, a], dy - goals.rotation[t, 1, a], dz - goals.rotation[t, 2, a]
                 total += 0.5 * goals.orientation_weight[t, a] * (dx * dx + dy * dy + dz * dz)
     mx = my = mz = 0.0
-    state = velocity = 0.0
+    placed = turned = velocity = 0.0
     for b in range(1, flat.bodies + 1):
         c, R, P = now.c[b], now.R[b], goals.previous_R[b]
         mx, my, mz = mx + flat.mass[b] * c[0], my + flat.mass[b] * c[1], mz + flat.mass[b] * c[2]
         dx, dy, dz = c[0] - goals.previous_c[b, 0], c[1] - goals.previous_c[b, 1], c[2] - goals.previous_c[b, 2]
         w, x, y, z = _half_turn(R, P)
-        state += 0.5 * (dx * dx + dy * dy + dz * dz) + (x * x + y * y + z * z) / (1.0 + w)
+        placed += 0.5 * (dx * dx + dy * dy + dz * dz)
+        turned += (x * x + y * y + z * z) / (1.0 + w)
         if goals.velocity_weight[0] > 0.0:
             away = _turned_away(R, P)
             if away > goals.threshold[0]:
@@ -141,10 +143,10 @@ def objective(flat, now, goals):
     dx, dy, dz = mx - goals.com[0], my - goals.com[1], mz - goals.com[2]
     w = goals.com_weight
     total += 0.5 * (w[0] * dx * dx + w[1] * dy * dy + w[2] * dz * dz)
-    return total + goals.state_weight[0] * state + goals.velocity_weight[0] * velocity
+    return total + goals.state_weight[0] * turned + goals.state_weight[1] * placed + goals.velocity_weight[0] * velocity
 
 
-@njit(cache=True)
+@inlined
 def _add_point(terms, b, x, y, z, fx, fy, fz):
     """A force at a world point of a body."""
     f, D = terms.f[b], terms.D[b]
@@ -162,7 +164,7 @@ def _add_point(terms, b, x, y, z, fx, fy, fz):
     D[2, 2] += z * fz
 
 
-@njit(cache=True)
+@inlined
 def _add_stiffness(terms, b, x, y, z, wx, wy, wz):
     """The Gauss-Newton part of ½ Σ w e² for a world point of a body: Mww = -[x] W [x], Mwv = [x] W, Mvv = W."""
     A, B, V = terms.Mww[b], terms.Mwv[b], terms.Mvv[b]
@@ -186,38 +188,50 @@ def _add_stiffness(terms, b, x, y, z, wx, wy, wz):
     A[2, 1] -= y * z * wx
 
 
-@njit(cache=True)
-def _add_targets(now, goals, terms):
+@inlined
+def _moved(screw, x, y, z):
+    """Where a screw takes a point, to first order."""
+    a, b, c = cross(screw[0], screw[1], screw[2], x, y, z)
+    return x + a + screw[3], y + b + screw[4], z + c + screw[5]
+
+
+@kernel
+def _add_targets(now, goals, terms, share):
     for t in range(goals.body.shape[0]):
         b = goals.body[t]
-        R, c = now.R[b], now.c[b]
+        R, c, ahead = now.R[b], now.c[b], terms.ahead[b]
         px, py, pz = rotate(R, goals.point[t])
         px, py, pz = px + c[0], py + c[1], pz + c[2]
         w, aim = goals.position_weight[t], goals.position[t]
-        _add_point(terms, b, px, py, pz, w[0] * (px - aim[0]), w[1] * (py - aim[1]), w[2] * (pz - aim[2]))
+        x, y, z = _moved(ahead, px, py, pz)
+        _add_point(terms, b, px, py, pz, share * w[0] * (x - aim[0]), share * w[1] * (y - aim[1]), share * w[2] * (z - aim[2]))
         _add_stiffness(terms, b, px, py, pz, w[0], w[1], w[2])
         D = terms.D[b]
         for a in range(3):
             wa = goals.orientation_weight[t, a]
             if wa != 0.0:
-                dx, dy, dz = rotate(R, goals.axes[t, :, a])
-                for k in range(3):
-                    g = -wa * goals.rotation[t, k, a]
-                    D[0, k] += dx * g
-                    D[1, k] += dy * g
-                    D[2, k] += dz * g
+                d = rotate(R, goals.axes[t, :, a])
+                turned = cross(ahead[0], ahead[1], ahead[2], d[0], d[1], d[2])
+                for k in range(3):  # without its force it is as if the target were where the axis is
+                    g = -wa * (share * (goals.rotation[t, k, a] - turned[k]) + (1.0 - share) * d[k])
+                    D[0, k] += d[0] * g
+                    D[1, k] += d[1] * g
+                    D[2, k] += d[2] * g
 
 
-@njit(cache=True)
-def _add_regularizers(flat, now, goals, terms):
-    ws, wv, limit = goals.state_weight[0], goals.velocity_weight[0], goals.threshold[0]
+@kernel
+def _add_regularizers(flat, now, goals, terms, share):
+    turn, slide, wv, limit = goals.state_weight[0], goals.state_weight[1], goals.velocity_weight[0], goals.threshold[0]
     for b in range(1, flat.bodies + 1):
-        c, R, P, D, M = now.c[b], now.R[b], goals.previous_R[b], terms.D[b], terms.Mww[b]
+        c, R, P, D, M, ahead = now.c[b], now.R[b], goals.previous_R[b], terms.D[b], terms.Mww[b], terms.ahead[b]
         p = goals.previous_c[b]
-        _add_point(terms, b, c[0], c[1], c[2], ws * (c[0] - p[0]), ws * (c[1] - p[1]), ws * (c[2] - p[2]))
-        _add_stiffness(terms, b, c[0], c[1], c[2], ws, ws, ws)
+        x, y, z = _moved(ahead, c[0], c[1], c[2])
+        ws = share * slide
+        _add_point(terms, b, c[0], c[1], c[2], ws * (x - p[0]), ws * (y - p[1]), ws * (z - p[2]))
+        _add_stiffness(terms, b, c[0], c[1], c[2], slide, slide, slide)
         w, x, y, z = _half_turn(R, P)  # 1 - q · q̄ has the torque ½ vec(q q̄⁻¹), half of which D holds on each side, and the Hessian ¼ w
-        x, y, z = 0.25 * ws * x, 0.25 * ws * y, 0.25 * ws * z
+        ws, h = 0.25 * share * turn, 0.5 * w
+        x, y, z = ws * (x + h * ahead[0]), ws * (y + h * ahead[1]), ws * (z + h * ahead[2])
         D[0, 1] += z
         D[1, 0] -= z
         D[1, 2] += x
@@ -225,7 +239,7 @@ def _add_regularizers(flat, now, goals, terms):
         D[2, 0] += y
         D[0, 2] -= y
         for k in range(3):
-            M[k, k] += 0.25 * ws * w
+            M[k, k] += 0.25 * turn * w
         if wv > 0.0:
             away = _turned_away(R, P)
             if away > limit:
@@ -236,7 +250,7 @@ def _add_regularizers(flat, now, goals, terms):
                 _add_linear_velocity(terms, b, c, dx, dy, dz, wv, away, log(away / goals.threshold[1]))
 
 
-@njit(cache=True)
+@kernel
 def _add_linear_velocity(terms, b, c, dx, dy, dz, weight, x, ln):
     """weight · ln³(x / t) with x = |d|²: ∂x = 2 d, ∂²x = 2."""
     first, second = weight * 3.0 * ln * ln / x, weight * (6.0 * ln - 3.0 * ln * ln) / (x * x)
@@ -252,7 +266,7 @@ def _add_linear_velocity(terms, b, c, dx, dy, dz, weight, x, ln):
             terms.Mvv[b, i, j] += k * slide[i] * slide[j]
 
 
-@njit(cache=True)
+@kernel
 def _add_velocity(A, R, P, D, M, weight, x, ln):
     """weight · ln³(x / t) with x = 3 - tr(Pᵀ R): g′ = 3 ln² / x, g″ = (6 ln - 3 ln²) / x²."""
     first, second = weight * 3.0 * ln * ln / x, weight * (6.0 * ln - 3.0 * ln * ln) / (x * x)
@@ -272,13 +286,17 @@ def _add_velocity(A, R, P, D, M, weight, x, ln):
     M[2, 1] += second * ty * tz
 
 
-@njit(cache=True)
-def gather(flat, now, goals, terms):
-    """Fills the terms at `now`, and sums wrenches and masses from the tips to the root."""
+@kernel
+def gather(flat, now, goals, terms, share):
+    """Fills the terms at `now`, and sums wrenches and masses from the tips to the root.
+
+    The second derivatives are exact with a `share` of 1 of the forces, Gauss-Newton's with 0; those of the velocity regularizer, which is
+    no square, are exact in both.
+    """
     terms.sums[:] = 0.0
-    _add_targets(now, goals, terms)
-    _add_regularizers(flat, now, goals, terms)
-    _add_com(flat, now, goals, terms)
+    _add_targets(now, goals, terms, share)
+    _add_regularizers(flat, now, goals, terms, share)
+    _add_com(flat, now, goals, terms, share)
     for b in range(flat.parent.shape[0] - 1, 0, -1):
         p, f, D, wrench = flat.parent[b], terms.f[b], terms.D[b], terms.wrench[b]
         wrench[0] += D[1, 2] - D[2, 1]
@@ -293,22 +311,23 @@ def gather(flat, now, goals, terms):
             terms.moment[p, i] += terms.moment[b, i]
 
 
-@njit(cache=True)
-def _add_com(flat, now, goals, terms):
+@kernel
+def _add_com(flat, now, goals, terms, share):
     wc, aim = goals.com_weight, goals.com
     mx = my = mz = 0.0
     for b in range(1, flat.bodies + 1):
         m, c = flat.mass[b], now.c[b]
         terms.mass[b], terms.moment[b, 0], terms.moment[b, 1], terms.moment[b, 2] = m, m * c[0], m * c[1], m * c[2]
-        mx, my, mz = mx + m * c[0], my + m * c[1], mz + m * c[2]
-    ex, ey, ez = wc[0] * (mx - aim[0]), wc[1] * (my - aim[1]), wc[2] * (mz - aim[2])
+        x, y, z = _moved(terms.ahead[b], c[0], c[1], c[2])
+        mx, my, mz = mx + m * x, my + m * y, mz + m * z
+    ex, ey, ez = share * wc[0] * (mx - aim[0]), share * wc[1] * (my - aim[1]), share * wc[2] * (mz - aim[2])
     if ex != 0.0 or ey != 0.0 or ez != 0.0:
         for b in range(1, flat.bodies + 1):
             m, c = flat.mass[b], now.c[b]
             _add_point(terms, b, c[0], c[1], c[2], m * ex, m * ey, m * ez)
 
 
-@njit(cache=True)
+@kernel
 def gradient(flat, now, terms, out):
     """out (d,): ∂f/∂y from gathered terms."""
     for b in range(1, flat.parent.shape[0]):
@@ -317,7 +336,7 @@ def gradient(flat, now, terms, out):
                 out[j] = along(now, j, terms.wrench[b])
 
 
-@njit(cache=True)
+@kernel
 def stiffen(flat, terms):
     """Fills the bodies' own stiffness from gathered terms."""
     for b in range(1, flat.parent.shape[0]):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import kernel
 from robik.kinematics.elimination import Elimination, eliminate, extend, new_elimination, particular
-from robik.kinematics.kernels import Placement, close, move, new_placement, place
+from robik.kinematics.kernels import Placement, close, largest_motion, move, new_placement, place
 from robik.mechanism.topology import CLOSED, Flat, Topology
 from robik.structs import by_reference
 
@@ -18,7 +18,7 @@ SAMPLES = 4
 AWAY = 0.05  # rad or m
 
 
-@njit(cache=True)
+@kernel
 def pull_back(flat, now, e, correction, right):
     """Brings `now` onto the loops by Newton steps of the followers, with the factors at hand while they contract, else with new ones.
 
@@ -36,9 +36,7 @@ def pull_back(flat, now, e, correction, right):
         for i in range(correction.shape[0]):
             correction[i] = 0.0
         particular(flat, e, right, correction)
-        largest = 0.0
-        for i in range(correction.shape[0]):
-            largest = max(largest, abs(correction[i]))
+        _, largest = largest_motion(flat, correction)
         if not largest < 1.0:
             return np.inf
         move(flat, now.q, correction, 1.0, now.q)

@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import inlined, kernel
 from robik.kinematics.kernels import group_jacobian
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference, referable
+from robik.structs import by_reference
 
 
-@referable
 class Elimination(NamedTuple):
     """Room for the factors of all groups.
 
@@ -60,13 +59,13 @@ def new_elimination(flat: Flat) -> Elimination:
     )
 
 
-@njit(cache=True)
+@inlined
 def _factors(flat, e, g):
     """A group's matrix, of which only its own rows and columns count, and its width."""
     return e.LU[g], flat.group_column_at[g + 1] - flat.group_column_at[g]
 
 
-@njit(cache=True)
+@kernel
 def eliminate(flat, now, e):
     """Factors the closure Jacobian at `now`; only degrees of freedom that are `free` follow; returns the total rank."""
     total = 0
@@ -92,7 +91,7 @@ def eliminate(flat, now, e):
     return total
 
 
-@njit(cache=True)
+@kernel
 def _pivoted_lu(A, rows, width, tiny, row, column, free):
     """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along; returns the rank."""
     for k in range(min(rows, width)):
@@ -121,7 +120,7 @@ def _pivoted_lu(A, rows, width, tiny, row, column, free):
     return min(rows, width)
 
 
-@njit(cache=True)
+@kernel
 def refactor(flat, now, e):
     """Factors the closure Jacobian at a placement near by with the pivots, followers and leaders of the last elimination; False where
     one of those pivots vanishes."""
@@ -150,7 +149,7 @@ def refactor(flat, now, e):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _back_substitute(A, rank, width):
     """Turns U's right part into T = U₁⁻¹ U₂, so that followers move by -T times the leaders."""
     for k in range(rank - 1, -1, -1):
@@ -164,7 +163,7 @@ def _back_substitute(A, rank, width):
             A[k, j] *= inverse
 
 
-@njit(cache=True)
+@kernel
 def particular(flat, e, right, step):
     """Adds to `step` (d,) a move of the followers that changes the closure rows by `right` (rows,)."""
     for g in range(e.rank.shape[0]):
@@ -184,14 +183,14 @@ def particular(flat, e, right, step):
             step[e.column[c0 + k]] += x[k]
 
 
-@njit(cache=True)
+@kernel
 def extend(flat, e, step):
     """Completes a step (d,) of the leading degrees of freedom by what follows: dy = Z dz."""
     for g in range(e.rank.shape[0]):
         extend_group(flat, e, g, step)
 
 
-@njit(cache=True)
+@inlined
 def extend_group(flat, e, g, step):
     """`extend` for one group."""
     c0, rank = flat.group_column_at[g], e.rank[g]
@@ -203,14 +202,14 @@ def extend_group(flat, e, g, step):
         step[e.column[c0 + k]] = s
 
 
-@njit(cache=True)
+@kernel
 def reduce_gradient(flat, e, gradient):
     """In place Zᵀ gradient: the leaders' entries are the reduced gradient, the followers' become zero."""
     for g in range(e.rank.shape[0]):
         reduce_group_gradient(flat, e, g, gradient)
 
 
-@njit(cache=True)
+@inlined
 def reduce_group_gradient(flat, e, g, gradient):
     """`reduce_gradient` for one group."""
     c0, rank = flat.group_column_at[g], e.rank[g]
@@ -222,7 +221,7 @@ def reduce_group_gradient(flat, e, g, gradient):
             gradient[e.column[c0 + j]] -= A[k, j] * f
 
 
-@njit(cache=True)
+@kernel
 def multipliers(flat, e, gradient, out):
     """out (rows,): λ with Cᵀλ = gradient on the followers; rows that are redundant get zero."""
     out[:] = 0.0
@@ -243,14 +242,14 @@ def multipliers(flat, e, gradient, out):
             out[e.row[r0 + k]] = s
 
 
-@njit(cache=True)
+@kernel
 def reduce_matrix(flat, e, K):
     """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between leaders are the reduced matrix."""
     for g in range(e.rank.shape[0]):
         reduce_group(flat, e, g, K, e.every, K.shape[0])
 
 
-@njit(cache=True)
+@kernel
 def reduce_group(flat, e, g, K, place, d):
     """`reduce_matrix` of K[:d, :d] for one group, degree of freedom i in row `place[i]`."""
     c0, rank = flat.group_column_at[g], e.rank[g]

@@ -10,15 +10,14 @@ from math import cos, sin
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import inlined, kernel
 from robik.kinematics.rotations import between, cross, multiply, turned
 from robik.mechanism.constraints import BALL, HINGE, OFFSET, SLIDE
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference, referable
+from robik.structs import by_reference
 
 
-@referable
 class Placement(NamedTuple):
     """Where everything is, for one set of coordinates `q` (nq,).
 
@@ -36,9 +35,6 @@ class Placement(NamedTuple):
     force: np.ndarray
     moment: np.ndarray
     everything: np.ndarray
-
-
-referable(Flat)
 
 
 def new_placement(flat: Flat, q: np.ndarray) -> Placement:
@@ -59,7 +55,7 @@ def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
     return everything, [everything[end - size : end].reshape(shape) for size, end, shape in zip(sizes, ends, shapes, strict=True)]
 
 
-@njit(cache=True)
+@kernel
 def copy_placement(source, target):
     """Copies a placement's arrays."""
     a, b = source.everything, target.everything
@@ -67,7 +63,7 @@ def copy_placement(source, target):
         b[i] = a[i]
 
 
-@njit(cache=True)
+@inlined
 def _turn_about(R, k, angle):
     """R ← R · rotation about its own axis k."""
     i, j = (k + 1) % 3, (k + 2) % 3
@@ -78,7 +74,7 @@ def _turn_about(R, k, angle):
         R[row, j] = co * b - s * a
 
 
-@njit(cache=True)
+@inlined
 def _turn_by_quaternion(R, q, at):
     """R ← R · matrix of the quaternion q[at:at + 4]."""
     w, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
@@ -92,7 +88,7 @@ def _turn_by_quaternion(R, q, at):
         R[row, 2] = a * m02 + b * m12 + c * m22
 
 
-@njit(cache=True)
+@kernel(allocates=True)
 def place(flat, now):
     """Poses and screws from the coordinates, body by body from the world outwards."""
     q = now.q
@@ -129,7 +125,7 @@ def place(flat, now):
         now.c[b, 2] = pz + M[2, 0] * u[0] + M[2, 1] * u[1] + M[2, 2] * u[2]
 
 
-@njit(cache=True)
+@inlined
 def rotate(R, u):
     """R u by components."""
     return (
@@ -139,14 +135,14 @@ def rotate(R, u):
     )
 
 
-@njit(cache=True)
+@inlined
 def along(now, i, wrench):
     """ωᵢ · τ + vᵢ · f: what a wrench (τ, f) does along a degree of freedom."""
     w, v = now.omega[i], now.v[i]
     return w[0] * wrench[0] + w[1] * wrench[1] + w[2] * wrench[2] + v[0] * wrench[3] + v[1] * wrench[4] + v[2] * wrench[5]
 
 
-@njit(cache=True)
+@kernel
 def close(flat, now):
     """Closure values and wrenches from the poses; returns the largest value [m]."""
     worst = 0.0
@@ -181,7 +177,7 @@ def close(flat, now):
     return worst
 
 
-@njit(cache=True)
+@kernel
 def group_jacobian(flat, now, g, A):
     """Writes the closure's derivatives of group g into A (its rows, its columns), from a placement that `close` has filled."""
     A[:] = 0.0
@@ -206,7 +202,7 @@ def group_jacobian(flat, now, g, A):
             out[flat.loop_column[at]] = flat.loop_sign[at] * value
 
 
-@njit(cache=True)
+@kernel
 def move(flat, q, step, scale, out):
     """out = q stepped by scale · step (d,): scalar motions add, balls turn by the exponential."""
     for m in range(flat.kind.shape[0]):
@@ -219,7 +215,7 @@ def move(flat, q, step, scale, out):
             out[at] = q[at] + scale * step[i]
 
 
-@njit(cache=True)
+@kernel
 def difference(flat, q, p, out):
     """out (d,): the step that `move` needs from p to q."""
     for m in range(flat.kind.shape[0]):
@@ -228,6 +224,21 @@ def difference(flat, q, p, out):
             out[i], out[i + 1], out[i + 2] = between(q, p, at)
         else:
             out[i] = q[at] - p[at]
+
+
+@kernel
+def largest_motion(flat, step):
+    """A step's size: its largest turn [rad], and its largest motion where slides count by the robot's size."""
+    turn, slide = 0.0, 0.0
+    for m in range(flat.kind.shape[0]):
+        i = flat.at_v[m]
+        if flat.kind[m] == HINGE:
+            turn = max(turn, abs(step[i]))
+        elif flat.kind[m] == SLIDE:
+            slide = max(slide, abs(step[i]) / flat.size)
+        else:
+            turn = max(turn, abs(step[i]), abs(step[i + 1]), abs(step[i + 2]))
+    return turn, max(turn, slide)
 
 
 def closure_jacobian(flat: Flat, now: Placement) -> np.ndarray:

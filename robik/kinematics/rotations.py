@@ -5,37 +5,40 @@ from __future__ import annotations
 from math import atan2, cos, sin, sqrt
 
 import numpy as np
-from numba import njit
+
+from robik.compiled import inlined, kernel
 
 
-@njit(cache=True)
+@inlined
 def cross(ax, ay, az, bx, by, bz):
     """a × b of two vectors given by their components."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@njit(cache=True)
 def product(a, b, c, d, w, i, j, k):
-    """(a, b, c, d) ⊗ (w, i, j, k) of two quaternions given by their components."""
+    """(a, b, c, d) ⊗ (w, i, j, k) of two quaternions given by their components, numbers or arrays of them."""
     return a * w - b * i - c * j - d * k, a * i + b * w + c * k - d * j, a * j - b * k + c * w + d * i, a * k + b * j - c * i + d * w
 
 
-@njit(cache=True)
+_product = inlined(product)
+
+
+@inlined
 def turned(q, at, x, y, z):
     """Replaces the quaternion q[at:at + 4] by exp(x, y, z) ⊗ q."""
     angle = sqrt(x * x + y * y + z * z)
     s = 0.5 - angle * angle / 48.0 if angle < 1e-4 else sin(0.5 * angle) / angle
     a, b, c, d = cos(0.5 * angle), s * x, s * y, s * z
     w, i, j, k = q[at], q[at + 1], q[at + 2], q[at + 3]
-    p0, p1, p2, p3 = product(a, b, c, d, w, i, j, k)
+    p0, p1, p2, p3 = _product(a, b, c, d, w, i, j, k)
     r = 1.0 / sqrt(p0 * p0 + p1 * p1 + p2 * p2 + p3 * p3)
     q[at], q[at + 1], q[at + 2], q[at + 3] = p0 * r, p1 * r, p2 * r, p3 * r
 
 
-@njit(cache=True)
+@kernel
 def between(q, p, at):
     """Rotation vector of q ⊗ p⁻¹ for the quaternions at [at:at + 4], the shorter way round."""
-    r0, r1, r2, r3 = product(q[at], q[at + 1], q[at + 2], q[at + 3], p[at], -p[at + 1], -p[at + 2], -p[at + 3])
+    r0, r1, r2, r3 = _product(q[at], q[at + 1], q[at + 2], q[at + 3], p[at], -p[at + 1], -p[at + 2], -p[at + 3])
     if r0 < 0.0:
         r0, r1, r2, r3 = -r0, -r1, -r2, -r3
     s = sqrt(r1 * r1 + r2 * r2 + r3 * r3)
@@ -43,7 +46,7 @@ def between(q, p, at):
     return f * r1, f * r2, f * r3
 
 
-@njit(cache=True)
+@kernel
 def matrix_to_quaternion(R, q):
     """Writes the unit quaternion of the matrix R (3, 3) into q (4,), on the side of the quaternion that q holds already."""
     t = R[0, 0] + R[1, 1] + R[2, 2]
@@ -61,7 +64,7 @@ def matrix_to_quaternion(R, q):
     q[0], q[1], q[2], q[3] = w * r, x * r, y * r, z * r
 
 
-@njit(cache=True)
+@inlined
 def multiply(A, B, C):
     """C = A B for 3 × 3 matrices."""
     for i in range(3):

@@ -14,7 +14,7 @@ from math import hypot, inf, isnan
 
 import numpy as np
 
-from robik.errors import MechanismError
+from robik.errors import MechanismError, UnconnectedError
 from robik.mechanism.joints import JOINT_TYPES, MOTIONS, SLIDES, TURNS
 from robik.mechanism.pose import IDENTITY, Pose, Vector, numbers, vector
 from robik.mechanism.visual import Visual
@@ -52,6 +52,18 @@ class Body:
         object.__setattr__(self, "com", vector(self.com, f"body {self.name!r}: its com"))
         object.__setattr__(self, "inertia", inertia)
         object.__setattr__(self, "visuals", tuple(self.visuals))
+
+    @classmethod
+    def of(cls, name: str, mass: float, com: Iterable[float], inertia: np.ndarray, visuals: Iterable[Visual] = ()) -> Body:
+        """From an inertia matrix (3, 3), in its own frame."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.tolist()
+        return cls(name, mass, vector(com, f"body {name!r}: its com"), (xx, yy, zz, xy, xz, yz), visuals=tuple(visuals))
+
+    @property
+    def inertia_matrix(self) -> np.ndarray:
+        """Inertia (3, 3) about the centre of mass, along the body's axes [kg m²]."""
+        xx, yy, zz, xy, xz, yz = self.inertia
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
     @property
     def rest_com(self) -> np.ndarray:
@@ -164,7 +176,7 @@ class Joint:
 
     @property
     def coordinate_units(self) -> tuple[str, ...]:
-        """"m" or "rad" per motion."""
+        """ "m" or "rad" per motion."""
         return tuple("m" if m in SLIDES else "rad" for m in self.motions)
 
 
@@ -278,7 +290,7 @@ class Mechanism:
         loose = [part for part in parts.values() if part != [WORLD]]
         if len(loose) > 1:
             listed = "; ".join(_listed(part) for part in loose)
-            raise MechanismError(f"robot {self.name!r} falls into {len(loose)} unconnected parts ({listed}); tie them by joints")
+            raise UnconnectedError(f"robot {self.name!r} falls into {len(loose)} unconnected parts ({listed}); tie them by joints")
 
     @cached_property
     def body_index(self) -> dict[str, int]:
@@ -294,6 +306,12 @@ class Mechanism:
     def actuators(self) -> tuple[str, ...]:
         """The actuators' names, in order: one per motion of each actuated joint."""
         return tuple(n for j in self.actuated for n in j.coordinate_names)
+
+    @cached_property
+    def extent(self) -> float:
+        """The diagonal of the box around centres of mass and joints in the rest pose [m]; 1 where they are all in one point."""
+        points = [body.rest_com for body in self.bodies] + [np.array(joint.position) for joint in self.joints]
+        return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
 
     @property
     def mass(self) -> float:

@@ -231,8 +231,14 @@ class _Layout:
         return Topology(
             mechanism=self.mechanism,
             flat=Flat(
-                **bodies, **closure, **gears, **groups, **clusters,
-                bodies=n, size=self.size, accepted=np.array([CLOSED * self.size]),
+                **bodies,
+                **closure,
+                **gears,
+                **groups,
+                **clusters,
+                bodies=n,
+                size=self.size,
+                accepted=np.array([CLOSED * self.size]),
             ),
             order=np.array([index[body] for body, _ in self.tree[:n]]),
             body_at=self.body_at,

@@ -7,12 +7,16 @@ import json
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robik.errors import ClipError
 from robik.files import write_whole
 from robik.mechanism.model import Mechanism
+
+if TYPE_CHECKING:
+    from robik.retarget.speed_cost import SpeedCost
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Report:
         velocity_limit: (actuators,) of the motors, infinite where unknown.
         milliseconds: (T,) of computing each frame.
         short: (frame, why) for each frame in which something was not met.
+        speed_cost: what keeping speeds costs, None where no speed is held back or nobody asked.
     """
 
     targets: tuple[str, ...]
@@ -42,6 +47,7 @@ class Report:
     velocity_limit: np.ndarray
     milliseconds: np.ndarray
     short: tuple[tuple[int, str], ...]
+    speed_cost: SpeedCost | None = None
 
     @property
     def too_fast(self) -> np.ndarray:
@@ -191,6 +197,7 @@ def report_summary(motion: Motion) -> dict:
         "constraint_residual_max": float(report.residual.max()),
         "peak_velocity": motion.peak_velocity(),
         "frames_too_fast": report.too_fast.tolist(),
+        "speed_cost": report.speed_cost.as_data() if report.speed_cost else None,
         "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],
     }
 

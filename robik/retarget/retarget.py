@@ -10,6 +10,8 @@ import numpy as np
 
 from robik.errors import ClipError
 from robik.ik.objectives import Settings
+from robik.ik.pose_prior import WEIGHT, PosePrior
+from robik.ik.prior_solver import PriorSolver
 from robik.ik.solver import Solver
 from robik.ik.sqp import CONVERGED
 from robik.kinematics.forward import body_poses
@@ -18,6 +20,7 @@ from robik.mechanism.model import Mechanism
 from robik.retarget.clip import TargetClip
 from robik.retarget.distances import distances
 from robik.retarget.motion import Motion, Report
+from robik.retarget.speed_cost import SpeedCost, without_speeds
 
 OPEN = 1e-6  # m: loops further open than this make a motion that no robot can play
 CHUNK = 16  # frames solved between two looks at the clock
@@ -33,9 +36,12 @@ class Retargeting:
         clip: what it should follow.
         settings: weights, regularizers, limits.
         formulation: of the inverse kinematics; `ImplicitSolver` is there to compare with.
+        speed_cost: whether to solve the clip a second time where speeds are held back, to report what that costs.
+        prior: poses like an example's, where the targets leave a choice; none if left out.
+        prior_weight: of the pull towards them, per body, beside targets that weigh 1.
 
     Raises:
-        ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow.
+        ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's prior.
     """
 
     def __init__(
@@ -44,31 +50,37 @@ class Retargeting:
         clip: TargetClip,
         settings: Settings = Settings(),  # noqa: B008 - immutable
         formulation: type[Solver] = Solver,
+        speed_cost: bool = False,
+        prior: PosePrior | None = None,
+        prior_weight: float = WEIGHT,
     ):
         clip.check(mechanism)
         if not clip.tracks and clip.com is None:
             raise ClipError("the clip has no targets; give at least one frame or the centre of mass something to follow")
         settings.check(mechanism)
         self.mechanism, self.clip, self.settings = mechanism, clip, settings
-        self.solver = formulation(mechanism, tuple(clip.tracks), settings, clip.com is not None)
+        wanted = mechanism, tuple(clip.tracks), settings, clip.com is not None
+        self.solver = formulation(*wanted) if prior is None else PriorSolver(*wanted, prior, prior_weight)
         self._output = self.solver.room(len(clip.times))
         self._milliseconds = np.zeros(len(clip.times))
         self._done = 0
+        unheld = without_speeds(settings) if speed_cost else None
+        self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
 
     def steps(self) -> Iterator[int]:
-        """Solves chunk by chunk and yields how many frames are done."""
+        """Solves chunk by chunk and yields how many frames are done; where speeds' cost is asked for, counted anew for the second time."""
         frames = len(self.clip.times)
         targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
-        position, rotation = self.solver.arrays(targets, frames)
-        com = np.zeros((frames, 3)) if self.clip.com is None else self.clip.com.copy()  # a frozen array would be compiled for anew
-        threshold, dt = self.solver.thresholds(self.clip.times), self.solver.frame_times(self.clip.times)
+        wanted = self.solver.wanted(targets, self.clip.com, self.clip.times)
         while self._done < frames:
             stop = min(self._done + CHUNK, frames)
             began = perf_counter()
-            self.solver.solve(self._output, self._done, stop, position, rotation, com, threshold, dt)
+            self.solver.solve(self._output, self._done, stop, wanted)
             self._milliseconds[self._done : stop] = 1e3 * (perf_counter() - began) / (stop - self._done)
             self._done = stop
             yield stop
+        if self._free is not None:
+            yield from self._free.steps()
 
     def motion(self) -> Motion:
         """What came out, once every frame is done."""
@@ -78,7 +90,7 @@ class Retargeting:
         values = self.solver.actuator_values(out)
         position, quaternion = own_frames(topology, out.position, out.quaternion)
         com = robot_com(self.mechanism, position, quaternion)
-        return Motion(
+        motion = Motion(
             times=self.clip.times,
             actuators=self.mechanism.actuators,
             values=values,
@@ -88,6 +100,10 @@ class Retargeting:
             com=com,
             report=self._report(values, position, quaternion, com),
         )
+        if self._free is None or motion.report is None:
+            return motion
+        cost = SpeedCost.between(self.mechanism, tuple(self.clip.tracks), motion, self._free.motion())
+        return replace(motion, report=replace(motion.report, speed_cost=cost))
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
         """The solved motion with other actuator values (T, A), held against the same clip; `base` as for `body_poses`."""
@@ -96,7 +112,8 @@ class Retargeting:
         report = self._report(values, position, quaternion, com)
         open_loops = {int(k): "the loops do not close" for k in np.flatnonzero(residual > OPEN)}
         short = {k: f"{why}; {open_loops[k]}" if k in open_loops else why for k, why in report.short}
-        report = replace(report, residual=residual, short=tuple(sorted((open_loops | short).items())))
+        cost = motion.report.speed_cost if motion.report else None
+        report = replace(report, speed_cost=cost, residual=residual, short=tuple(sorted((open_loops | short).items())))
         return replace(motion, values=values, position=position, quaternion=quaternion, com=com, report=report)
 
     def _report(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> Report:
@@ -152,9 +169,12 @@ def retarget(
     clip: TargetClip,
     settings: Settings = Settings(),  # noqa: B008 - immutable
     formulation: type[Solver] = Solver,
+    speed_cost: bool = False,
+    prior: PosePrior | None = None,
+    prior_weight: float = WEIGHT,
 ) -> Motion:
     """Follows a clip with a robot. See `Retargeting`."""
-    work = Retargeting(mechanism, clip, settings, formulation)
+    work = Retargeting(mechanism, clip, settings, formulation, speed_cost, prior, prior_weight)
     for _ in work.steps():
         pass
     return work.motion()

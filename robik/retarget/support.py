@@ -134,7 +134,7 @@ def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndar
     Args:
         mechanism: the robot.
         motion: solved, with body poses and CoM.
-        contacts: per foot, whether it stands (T,).
+        contacts: per frame, whether it stands (T,); only a foot is stood on, whatever else is said to touch.
 
     Returns:
         (T,) [m], positive inside, negative outside, NaN where no foot stands.
@@ -156,8 +156,8 @@ def support_polygons(mechanism: Mechanism, motion: Motion, contacts: Mapping[str
 
     Args, errors: as for `margins`.
     """
-    soles = {name: standing_points(mechanism, motion, name) for name in contacts}
-    touch = {name: TOUCH * sole_length(mechanism.frame(name)) for name in contacts}
+    soles = {name: standing_points(mechanism, motion, name) for name in contacts if mechanism.frame(name).is_foot}
+    touch = {name: TOUCH * sole_length(mechanism.frame(name)) for name in soles}
     polygons: list[np.ndarray | None] = []
     for k in range(len(motion.times)):
         ground = [p[k][p[k, :, 2] <= p[k, :, 2].min() + touch[n], :2] for n, p in soles.items() if contacts[n][k]]

@@ -20,8 +20,6 @@ from robik.robots.parts import (
     ACCENT,
     FRAME,
     RUBBER,
-    SERVO_SPEED,
-    SERVO_TORQUE,
     SHELL,
     STEEL,
     ball,
@@ -29,6 +27,7 @@ from robik.robots.parts import (
     body,
     box,
     disc,
+    driven,
     plate,
     rounded,
     servo,
@@ -63,20 +62,8 @@ def build() -> Mechanism:
 def motor(
     name: str, parent: str, child: str, at: np.ndarray, axis: np.ndarray, limits: tuple[float, float] = (-2.5, 2.5), rest: float = 0.0
 ) -> Joint:
-    """An XH430's."""
-    return Joint(
-        name,
-        "revolute",
-        parent,
-        child,
-        rounded(at, 12),
-        rounded(axis, 12),
-        actuated=True,
-        limits=(limits,),
-        velocity_limit=round(SERVO_SPEED, 6),
-        effort_limit=SERVO_TORQUE,
-        rest=(rest,),
-    )
+    """A hinge with a motor."""
+    return driven(Joint(name, "revolute", parent, child, rounded(at, 12), rounded(axis, 12), limits=(limits,), rest=(rest,)))
 
 
 def _base() -> Body:

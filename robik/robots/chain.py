@@ -20,8 +20,6 @@ from robik.robots.parts import (
     BRASS,
     FRAME,
     RUBBER,
-    SERVO_SPEED,
-    SERVO_TORQUE,
     SHELL,
     STEEL,
     along,
@@ -29,6 +27,7 @@ from robik.robots.parts import (
     bar,
     body,
     disc,
+    driven,
     rounded,
 )
 
@@ -51,8 +50,7 @@ def build() -> Mechanism:
         tube, rod = f"tube_{k + 1}", f"rod_{k + 1}"
         axis = (Y, np.cross(Y, link), link)[k % 3]
         joints += [
-            Joint(f"turn_{k + 1}", "revolute", before, tube, rounded(at, 12), rounded(axis, 12), actuated=True, limits=((-2.0, 2.0),),
-                  velocity_limit=round(SERVO_SPEED, 6), effort_limit=SERVO_TORQUE),
+            driven(Joint(f"turn_{k + 1}", "revolute", before, tube, rounded(at, 12), rounded(axis, 12), limits=((-2.0, 2.0),))),
             Joint(f"slide_{k + 1}", "prismatic", tube, rod, rounded(at + SLIDE * link, 12), rounded(link, 12), actuated=True,
                   limits=((-TRAVEL, TRAVEL),), velocity_limit=SLIDE_SPEED, effort_limit=SLIDE_FORCE),
         ]  # fmt: skip

@@ -16,7 +16,6 @@ on both sides, as with the walker. The right leg mirrors the left. All values ar
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import cos, radians, sin, sqrt
 
 import numpy as np
@@ -30,8 +29,6 @@ from robik.robots.parts import (
     EYE,
     FRAME,
     RUBBER,
-    SERVO_SPEED,
-    SERVO_TORQUE,
     SHELL,
     STEEL,
     Part,
@@ -41,6 +38,7 @@ from robik.robots.parts import (
     body,
     box,
     disc,
+    driven,
     plate,
     rounded,
     servo,
@@ -165,7 +163,7 @@ def _hinge(name: str, parent: str, child: str, position: np.ndarray, axis: np.nd
     passive = Joint(f"{name}_l", "revolute", parent, child, rounded(position, 12), rounded(axis, 12), limits=((-bound, bound),))
     if name in PASSIVE:
         return passive
-    return replace(passive, actuated=True, velocity_limit=round(SERVO_SPEED, 6), effort_limit=SERVO_TORQUE)
+    return driven(passive)
 
 
 def _stand(left: Leg) -> Body:

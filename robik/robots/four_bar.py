@@ -20,8 +20,6 @@ from robik.robots.parts import (
     BRASS,
     FRAME,
     RUBBER,
-    SERVO_SPEED,
-    SERVO_TORQUE,
     SHELL,
     STEEL,
     ball,
@@ -29,6 +27,7 @@ from robik.robots.parts import (
     body,
     box,
     disc,
+    driven,
     plate,
     rounded,
     servo,
@@ -59,12 +58,11 @@ def build() -> Mechanism:
     bodies = (_ground(left, right), _crank(left, a), _bar("coupler", a, b, -2), _bar("rocker", right, b, -1))
     joints = (
         Joint("mount", "fixed", WORLD, "ground"),
-        Joint("crank_drive", "revolute", "ground", "crank", tuple(left), axis, actuated=True, rest=(REST,),
-              velocity_limit=round(SERVO_SPEED, 6), effort_limit=SERVO_TORQUE),
+        driven(Joint("crank_drive", "revolute", "ground", "crank", tuple(left), axis, rest=(REST,))),
         Joint("crank_pin", "revolute", "crank", "coupler", rounded(a, 12), axis),
         Joint("rocker_pin", "revolute", "coupler", "rocker", rounded(b, 12), axis),
         Joint("rocker_bearing", "revolute", "ground", "rocker", tuple(right), axis),
-    )  # fmt: skip
+    )
     return Mechanism("four_bar", bodies, joints, (Frame("handle", "crank", Pose((0.0, 0.0, CRANK))),))
 
 

@@ -6,13 +6,13 @@ Everything is placed in world coordinates of the rest pose; a body's mass, centr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi
 from typing import Any
 
 import numpy as np
 
-from robik.mechanism import Body, Pose, Visual
+from robik.mechanism import Body, Joint, Pose, Visual
 
 Color = tuple[float, float, float, float]
 Triple = Sequence[float] | np.ndarray
@@ -101,6 +101,11 @@ def servo(shaft: Triple, axis: Triple, up: Triple) -> tuple[Part, ...]:
         box(seam, (width + 0.0006, height + 0.0006, 0.0012), 0.001, FRAME, turn),
         disc(face + x * HORN_HEIGHT / 2, x, HORN_RADIUS, HORN_HEIGHT, 0.005, STEEL),
     )
+
+
+def driven(joint: Joint) -> Joint:
+    """The joint with an XH430 on it."""
+    return replace(joint, actuated=True, velocity_limit=round(SERVO_SPEED, 6), effort_limit=SERVO_TORQUE)
 
 
 def along(z: Triple, x: Triple | None = None) -> np.ndarray:

@@ -25,8 +25,6 @@ from robik.robots.parts import (
     BRASS,
     FRAME,
     RUBBER,
-    SERVO_SPEED,
-    SERVO_TORQUE,
     SHELL,
     STEEL,
     along,
@@ -35,6 +33,7 @@ from robik.robots.parts import (
     body,
     box,
     disc,
+    driven,
     rounded,
     servo,
 )
@@ -73,8 +72,7 @@ def build() -> Mechanism:
     at = {name: rounded(v, 12) for name, v in {"pin": pin, "knuckle": knuckle, "head": head, "foot": STRUT_FOOT, "tool": tool}.items()}
     joints = (
         Joint("mount", "fixed", WORLD, "base"),
-        Joint("crank_drive", "revolute", "base", "crank", (0.0, 0.0, CRANK_Z), (0.0, 0.0, 1.0), actuated=True,
-              velocity_limit=round(SERVO_SPEED, 6), effort_limit=SERVO_TORQUE),
+        driven(Joint("crank_drive", "revolute", "base", "crank", (0.0, 0.0, CRANK_Z), (0.0, 0.0, 1.0))),
         Joint("crank_pin", "spherical", "crank", "rod", at["pin"]),
         Joint("rail", "prismatic", "base", "slider", at["knuckle"], (1.0, 0.0, 0.0)),
         Joint("knuckle", "universal", "slider", "rod", at["knuckle"], (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)),

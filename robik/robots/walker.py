@@ -28,7 +28,7 @@ import numpy as np
 from robik.formats import save_robot
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose, Visual
 from robik.robots import FOLDER, walker_bodies
-from robik.robots.parts import SERVO_SPEED, SERVO_TORQUE, along, rounded
+from robik.robots.parts import along, driven, rounded
 from robik.robots.walker_bodies import LAYER_ROD, LEG_Y, X, Y, Z
 
 LINK = 0.130  # thigh and shank alike, axis to axis [m]
@@ -162,9 +162,8 @@ def hinge(name: str, parent: str, child: str, position: np.ndarray, axis: np.nda
 
 
 def motor(name: str, parent: str, child: str, position: np.ndarray, axis: np.ndarray) -> Joint:
-    """An XH430's."""
-    passive = hinge(name, parent, child, position, axis)
-    return replace(passive, actuated=True, velocity_limit=round(SERVO_SPEED, 6), effort_limit=SERVO_TORQUE)
+    """A hinge with a motor."""
+    return driven(hinge(name, parent, child, position, axis))
 
 
 # The right leg: everything left reflected in the plane y = 0. Reflected turns go the other way, so axes are reflected and reversed.

@@ -65,11 +65,9 @@ class Bus:
             ServoError: it cannot be.
         """
         try:
-            opened = self._port.setBaudRate(baud_rate)
+            self._port.setBaudRate(baud_rate)
         except OPEN_ERRORS as error:
             raise ServoError(f"port {self.name} cannot be opened ({reason(error)}); {ports_there()}") from None
-        if not opened:
-            raise ServoError(f"the vendor's SDK cannot set {baud_rate} baud; choose 4000000 or less for the chain")
         self._lower_latency()
 
     def _lower_latency(self) -> None:
@@ -235,9 +233,7 @@ class Bus:
         data = list(as_bytes(value, item.size))
         for _ in range(TRIES):
             failed = (COMM_RX_CORRUPT, 0)
-            result, error = self._read_guarded(
-                lambda: self._packets.writeTxRx(self._port, servo.id, item.address, item.size, data), failed
-            )
+            result, error = self._read_guarded(lambda: self._packets.writeTxRx(self._port, servo.id, item.address, item.size, data), failed)
             if result == COMM_SUCCESS and not error & REFUSED:
                 return
             self._drain()

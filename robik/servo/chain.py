@@ -37,6 +37,7 @@ class Servo:
         position_limits: lowest and highest value of the actuator [rad or m].
         velocity_limit: of the actuator [rad/s or m/s].
         acceleration_limit: of the actuator [rad/s² or m/s²].
+        current_limit: that the servo may draw for longer [A], below its own; None for its own.
 
     Raises:
         ServoError: names the actuator and what would be right.
@@ -51,6 +52,7 @@ class Servo:
     position_limits: tuple[float, float] = (-np.pi, np.pi * 2047 / 2048)
     velocity_limit: float = 3.0
     acceleration_limit: float = 100.0
+    current_limit: float | None = None
 
     def __post_init__(self) -> None:
         where = f"servo of {self.actuator!r}"
@@ -66,6 +68,10 @@ class Servo:
             raise ServoError(f"{where}: its zero must be a whole number of counts, not {self.zero!r}")
         for what in ("gear_ratio", "velocity_limit", "acceleration_limit"):
             object.__setattr__(self, what, _positive(getattr(self, what), f"{where}: its {what}"))
+        if self.current_limit is not None:
+            object.__setattr__(self, "current_limit", _positive(self.current_limit, f"{where}: its current_limit"))
+            if self.table.current_unit is None:
+                raise ServoError(f"{where}: an {self.model} cannot measure its current, so it takes no current_limit; leave it out")
         object.__setattr__(self, "position_limits", _span(self.position_limits, f"{where}: its position_limits"))
 
     @property
@@ -81,6 +87,13 @@ class Servo:
     def velocity_units(self, speed: float) -> int:
         """An actuator's speed [rad/s or m/s] in the servo's unit, rounded up: 0 would mean no limit at all."""
         return max(1, ceil(abs(speed) * self.gear_ratio / VELOCITY_UNIT - 1e-9))
+
+    @property
+    def current_units(self) -> int | None:
+        """The limit of its current in the servo's unit, at least 1; None for its own."""
+        if self.current_limit is None or self.table.current_unit is None:
+            return None
+        return max(1, int(self.current_limit / self.table.current_unit))
 
     def speed(self, units: float) -> float:
         """The actuator's velocity [rad/s or m/s] from the servo's unit."""
@@ -152,6 +165,10 @@ class ServoChain:
     def speed_limits(self) -> np.ndarray:
         """Highest actuator speeds (n,) [rad/s or m/s]."""
         return np.array([servo.velocity_limit for servo in self.servos])
+
+    def approach_speeds(self, horns: float) -> np.ndarray:
+        """Actuator speeds (n,) [rad/s or m/s] at which no servo's horn turns faster than `horns` [rad/s], nor any limit allows."""
+        return np.minimum(horns / np.array([servo.gear_ratio for servo in self.servos]), self.speed_limits)
 
     @cached_property
     def acceleration_limits(self) -> np.ndarray:

@@ -18,8 +18,8 @@ from robik.retarget.motion import load_motion
 from robik.servo.chain import load_chain
 from robik.servo.export import export_motion
 from robik.servo.player import SIMULATED, Player
-from robik.servo.serving import Server
-from robik.servo.simulated_port import PseudoTerminal, Socket
+from robik.servo.simulator.port import PseudoTerminal, Socket
+from robik.servo.simulator.server import Server
 from robik.servo.softening import soften
 from robik.servo.status import PlaySettings, PlayState, Status
 from robik.servo.trajectory import part
@@ -85,15 +85,18 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
 
 def _watch(player: Player) -> int:
     stops = 0
-    with _interrupts() as interrupts, _keys() as keys:
+    interrupts: list[None] = []
+    with _on_interrupt(lambda: interrupts.append(None)), _keys() as keys:
         while True:
             player.heartbeat()
             status = player.status
             pressed = keys()
-            asked = len(interrupts) + sum(key == ESCAPE for key in pressed)
+            asked = sum(key == ESCAPE for key in pressed)
+            while interrupts:  # one by one: another may come at any time
+                interrupts.pop()
+                asked += 1
             if PAUSE in pressed:
                 player.resume() if status.state is PlayState.PAUSED else player.pause()
-            interrupts.clear()
             if asked:
                 stops += asked
                 player.stop() if stops == 1 else player.emergency_stop()
@@ -117,15 +120,14 @@ def _show(status: Status) -> None:
 
 
 @contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """Collects Ctrl-C instead of being thrown out by it, where signals can be had at all."""
-    caught: list[int] = []
+def _on_interrupt(act: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C acts so, instead of throwing us out, where signals can be had at all."""
     if threading.current_thread() is not threading.main_thread():
-        yield caught
+        yield
         return
-    before = signal.signal(signal.SIGINT, lambda number, _: caught.append(number))
+    before = signal.signal(signal.SIGINT, lambda *_: act())
     try:
-        yield caught
+        yield
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -165,10 +167,8 @@ def simulate(servos_path: str | Path, record: str | Path | None = None, over_soc
     """
     server = Server(load_chain(servos_path), Socket() if over_socket else PseudoTerminal(), record)
     print(server.port.name, flush=True)
-    try:
+    with _on_interrupt(server.end):
         server.run()
-    except KeyboardInterrupt:
-        return
 
 
 def export(motion_path: str | Path, path: str | Path, servos_path: str | Path | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from robik.servo.tracker import Tracker
+from robik.limiter import Limiter
 from robik.servo.trajectory import Trajectory
 
 ROUNDING = 1e-9  # [s]
@@ -104,17 +104,17 @@ class Wish:
 
 
 class Pursuit:
-    """After wishes. Whatever they do, the tracker limits speed and acceleration; the way to the first one is slow, as any approach.
+    """After wishes. Whatever they do, the limiter limits speed and acceleration; the way to the first one is slow, as any approach.
 
     Args:
-        tracker: placed where the servos are.
+        limiter: placed where the servos are.
         wish: whose values to follow.
         approach_speeds, speeds: until the wish has been caught up with, and from then on (n,) [rad/s or m/s].
     """
 
-    def __init__(self, tracker: Tracker, wish: Wish, approach_speeds: np.ndarray, speeds: np.ndarray) -> None:
+    def __init__(self, limiter: Limiter, wish: Wish, approach_speeds: np.ndarray, speeds: np.ndarray) -> None:
         self.at = 0.0
-        self._tracker, self._wish = tracker, wish
+        self._limiter, self._wish = limiter, wish
         self._slow, self._near = approach_speeds / speeds, approach_speeds * CAUGHT_UP
         self._is_stopping, self._is_caught_up = False, np.zeros(len(speeds), dtype=bool)
 
@@ -126,7 +126,7 @@ class Pursuit:
     @property
     def is_resting(self) -> bool:
         """See `Guide`."""
-        return self._tracker.is_at_rest
+        return self._limiter.is_at_rest
 
     @property
     def left(self) -> float:
@@ -137,11 +137,11 @@ class Pursuit:
         """See `Guide`; periods that were dropped are not caught up with."""
         wished = None if self._is_stopping or pace == 0.0 else self._wish.values
         lost = np.ones(len(self._near), dtype=bool) if wished is None else ~np.isfinite(wished)
-        self._is_caught_up &= ~(lost & (self._tracker.velocity == 0.0))  # whoever was let go comes back slowly
+        self._is_caught_up &= ~(lost & (self._limiter.velocity == 0.0))  # whoever was let go comes back slowly
         if wished is not None:
-            self._is_caught_up |= np.abs(self._tracker.clipped(wished) - self._tracker.position) <= self._near
+            self._is_caught_up |= np.abs(self._limiter.clipped(wished) - self._limiter.position) <= self._near
         self.at += seconds
-        return self._tracker.step(wished, 0.0, pace * np.where(self._is_caught_up, 1.0, self._slow))
+        return self._limiter.step(wished, 0.0, pace * np.where(self._is_caught_up, 1.0, self._slow))
 
     def stop(self) -> None:
         """See `Guide`."""

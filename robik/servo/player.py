@@ -21,11 +21,11 @@ from robik.errors import ServoError
 from robik.retarget.motion import Motion
 from robik.servo.bus import Bus, PortGone, ServoSilent
 from robik.servo.chain import ServoChain
-from robik.servo.finding import Unfit
+from robik.servo.connecting import Unfit
 from robik.servo.preflight import Preflight, preflight
 from robik.servo.schedule import take_precedence
-from robik.servo.serving import SimulatorProcess
 from robik.servo.session import Session
+from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState, Status
 from robik.servo.stream import Wishes
 from robik.servo.trajectory import Along, part
@@ -111,11 +111,9 @@ class Player:
 
     def preflight(self, motion: Motion) -> Preflight:
         """What speaks against playing this motion."""
-        return preflight(motion, self.chain, self.settings.rate, self.settings.interpolation, self.settings.feed_forward)
+        return preflight(motion, self.chain, self.settings, self._status.present)
 
-    def play(
-        self, motion: Motion, loop: bool = False, start: float | None = None, end: float | None = None, speed: float = 1.0
-    ) -> None:
+    def play(self, motion: Motion, loop: bool = False, start: float | None = None, end: float | None = None, speed: float = 1.0) -> None:
         """Goes slowly to the first frame, then plays.
 
         Args:

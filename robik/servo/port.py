@@ -22,12 +22,17 @@ OPEN_ERRORS = PORT_ERRORS + (ValueError,)  # noqa: RUF005  (a starred tuple has 
 
 
 class SerialPort(PortHandler):
-    """The SDK's port, which waits for bytes instead of spinning, opens URLs too, and gives up after a time that we choose."""
+    """The SDK's port, which waits for bytes instead of spinning, opens URLs too, takes any baud rate, and gives up after a time of ours."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.is_open: bool = False
         self.latency = LATENCY
+
+    def setBaudRate(self, baudrate: int) -> bool:
+        """Opens the port at a baud rate. The SDK's own knows 4 M at most; the port itself says what it cannot."""
+        self.baudrate = baudrate
+        return self.setupPort(baudrate)
 
     def setupPort(self, cflag_baud: int) -> bool:
         if self.is_open:

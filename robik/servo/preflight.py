@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from robik.errors import ServoError
 from robik.retarget.motion import Motion
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
-from robik.servo.trajectory import Along, sample_times
+from robik.servo.status import PlaySettings
+from robik.servo.trajectory import Along, Between, sample_times
 
 SLOWEST_RATE, FASTEST_RATE = 10.0, 1000.0  # [Hz]
 FORWARD_BYTES = 4  # of a goal's speed, per servo
 BUSIEST = 0.8  # share of the bus that goals may take
+FAR = 2.0  # [s] of approach from which it is worth a word
 JUMP = 5.0  # times the speed limit from which a step is called a jump
 TOLERANCE = 1e-6  # [rad or m] beyond a position limit: rounding
 SPEED_TOLERANCE = 1e-3  # share beyond a speed limit: rounding
@@ -37,26 +40,46 @@ class Preflight:
             raise ServoError("the motion must not be played: " + "; ".join(self.problems))
 
 
-def preflight(
-    motion: Motion, chain: ServoChain, rate: float, interpolation: str = "linear", feed_forward: bool = False
-) -> Preflight:
-    """Holds a motion against the chain's limits at the rate at which it is to be sent [Hz].
+def preflight(motion: Motion, chain: ServoChain, settings: PlaySettings, present: Sequence[float] = ()) -> Preflight:
+    """Holds a motion against the chain's limits at the rate at which it is to be sent.
 
     Positions and speeds count at every goal that will be sent, accelerations at the motion's own samples: straight lines between
     these have corners, at which an acceleration would mean nothing.
+
+    Args:
+        motion: to be played.
+        chain: whose limits.
+        settings: how it is to be played.
+        present: where the chain's servos are now [rad or m]; empty if that is not known.
     """
+    rate = settings.rate
     warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]
     if not SLOWEST_RATE <= rate <= FASTEST_RATE:
         return Preflight((f"the rate must be from {SLOWEST_RATE:g} to {FASTEST_RATE:g} Hz, not {rate:g}",), tuple(warnings))
     try:
-        along = Along(motion, chain, interpolation)
+        along = Along(motion, chain, settings.interpolation)
     except ServoError as error:
         return Preflight((str(error),), tuple(warnings))
     times = sample_times(along, rate)
     values = along.at(times)
-    problems = bus_problems(chain, rate, feed_forward) + _position_problems(chain, times, values) + _speed_problems(chain, times, values)
+    warnings += _way_to_start(chain, settings, present, values[0])
+    problems = (
+        bus_problems(chain, rate, settings.feed_forward) + _position_problems(chain, times, values) + _speed_problems(chain, times, values)
+    )
     problems += _acceleration_problems(chain, motion)
     return Preflight(tuple(problems), tuple(warnings))
+
+
+def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[float], start: np.ndarray) -> list[str]:
+    """That the first frame is far from where the robot stands. No reason to refuse: the approach goes there slowly."""
+    if len(present) != len(start):
+        return []
+    away = np.abs(start - np.array(present))
+    seconds = Between(np.array(present), start, chain.approach_speeds(settings.approach_speed)).duration
+    if seconds < FAR:
+        return []
+    k = int(np.argmax(away / chain.speed_limits))
+    return [f"the robot stands far from the first frame, {chain.actuators[k]} by {away[k]:.3g}; the approach takes {seconds:.1f} s"]
 
 
 def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> list[str]:

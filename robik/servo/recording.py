@@ -11,7 +11,7 @@ import numpy as np
 
 from robik.errors import ServoError
 from robik.servo.chain import ServoChain
-from robik.servo.lookout import Telemetry
+from robik.servo.exchange import Telemetry
 
 COLUMNS = ("goal", "position", "load", "celsius", "volts", "errors")
 

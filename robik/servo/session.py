@@ -7,17 +7,18 @@ from collections.abc import Callable
 import numpy as np
 
 from robik.errors import ServoError
+from robik.limiter import Limiter
 from robik.servo.bus import Bus, PortGone, ServoSilent
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.finding import WAKING, find
+from robik.servo.connecting import WAKING, find
+from robik.servo.exchange import Exchange, Telemetry
 from robik.servo.guide import Guide, Journey, Pursuit
 from robik.servo.health import Health
-from robik.servo.lookout import Lookout, Telemetry
-from robik.servo.models import SINGLE_TURN_MODE, describe_hardware_error
+from robik.servo.models import CURRENT_POSITION_MODE, SINGLE_TURN_MODE, describe_hardware_error
 from robik.servo.recording import Recorder
+from robik.servo.schedule import undisturbed
 from robik.servo.status import PlaySettings, PlayState, ServoReading, Status
 from robik.servo.stream import Outcome, Stream, Wishes
-from robik.servo.tracker import Tracker
 from robik.servo.trajectory import Along, Between, Round, Standing, Trajectory
 
 ARRIVED = 40  # [counts], 3.5°: how near the servos must be to the first frame before it starts
@@ -63,7 +64,7 @@ class Session:
         """Reads every servo, writes nothing; what is to be published of that."""
         self._bus.chain = self._asked
         found, missing = find(self._bus, self._settings.without_missing)
-        self._lookout, self._health = Lookout(self._bus), Health(self.chain, found)
+        self._exchange, self._health = Exchange(self._bus), Health(self.chain, found)
         self._single_turn = np.array([f.mode == SINGLE_TURN_MODE for f in found])
         limits = self.chain.count_limits.copy()
         for k, f in enumerate(found):
@@ -71,6 +72,7 @@ class Session:
                 limits[k] = max(f.low, limits[k, 0]), min(f.high, limits[k, 1])
         self.goal_limits = limits
         self._own_limits = [(f.low, f.high) for f in found]
+        self._held_weakly = [servo for servo, f in zip(self.chain.servos, found, strict=True) if f.mode == CURRENT_POSITION_MODE]
         powered = sum(f.torque for f in found)
         torque = powered == len(found)
         without = f", without {', '.join(f'servo {s.id} ({s.actuator})' for s in missing)}" if missing else ""
@@ -95,7 +97,7 @@ class Session:
         self._find()
         bus = self._bus
         bus.set_watchdog(0.0)
-        self._lookout.gather()
+        self._exchange.gather()
         bus.set_speed_limit(self._approach_speeds)  # should anything move now, then slowly
         goals = self._folded(bus.positions())
         for servo, goal, (low, high) in zip(self.chain.servos, goals.tolist(), self._own_limits, strict=True):
@@ -103,6 +105,9 @@ class Session:
                 where = f"servo {servo.id} ({servo.actuator}) stands at {goal} counts, outside its own limits {low} to {high}"
                 raise ServoError(f"{where}; turn it by hand until it is inside")
         bus.set("goal_position", goals.tolist())
+        for servo in self._held_weakly:
+            if servo.current_units is not None:
+                bus.set_one(servo, "goal_current", servo.current_units)
         bus.set_torque(True)
         self._wishes.clear()
         present = tuple(self.chain.values(goals).tolist())
@@ -135,7 +140,7 @@ class Session:
         Raises:
             ServoError: one does not answer, or no longer does what it did.
         """
-        seen = self._lookout.look_at_each()
+        seen = self._exchange.look_at_each()
         self._publish(present=tuple(self.chain.values(self._folded(np.array([one.position for one in seen]))).tolist()), **self._seen(seen))
         for servo, one in zip(self.chain.servos, seen, strict=True):
             if one.complaint and (self._status().torque or one.errors):
@@ -172,16 +177,15 @@ class Session:
         settings = self._settings
         recorder = Recorder(settings.record, self.chain) if settings.record else None
         report, note = self._report, recorder.add if recorder else None
-        stream = Stream(
-            self._lookout, settings.rate, self.goal_limits, self._wishes, self._health, report, note, settings.feed_forward
-        )
+        stream = Stream(self._exchange, settings, self.goal_limits, self._wishes, self._health, report, note)
         try:
             self._publish(sent=0, dropped=0, looks=0, strain="")
             present = self._folded(self._bus.positions())
             self._bus.set_speed_limit(self._approach_speeds)
             self._bus.set_watchdog(settings.watchdog)
-            stream.begin(present, self._approach_speeds)
-            outcome = go(stream)
+            with undisturbed():
+                stream.begin(present, self._approach_speeds)
+                outcome = go(stream)
             self._report(stream)
             self._finish(stream, outcome)
         except PortGone as gone:
@@ -207,11 +211,11 @@ class Session:
     def _chase(self, stream: Stream) -> Outcome:
         speeds = self._settings.live_share * self.chain.speed_limits
         accelerations = np.minimum(self._settings.live_acceleration, self.chain.acceleration_limits)
-        tracker = Tracker(np.sort(self.chain.values(self.goal_limits.T).T, axis=1), speeds, accelerations, stream.schedule.period)
-        tracker.place(self.chain.values(stream.present))
+        limiter = Limiter(np.sort(self.chain.values(self.goal_limits.T).T, axis=1), speeds, accelerations, stream.schedule.period)
+        limiter.place(self.chain.values(stream.present))
         self._release(stream, speeds)
         self._publish(state=PlayState.LIVE, message="following live")
-        return stream.follow(Pursuit(tracker, self._wishes.wish, np.minimum(self._approach_speeds, speeds), speeds))
+        return stream.follow(Pursuit(limiter, self._wishes.wish, np.minimum(self._approach_speeds, speeds), speeds))
 
     def _release(self, stream: Stream, speeds: np.ndarray) -> None:
         """From the approach's speed limits to others."""
@@ -271,8 +275,7 @@ class Session:
 
     @property
     def _approach_speeds(self) -> np.ndarray:
-        ratios = np.array([servo.gear_ratio for servo in self.chain.servos])
-        return np.minimum(self._settings.approach_speed / ratios, self.chain.speed_limits)
+        return self.chain.approach_speeds(self._settings.approach_speed)
 
     def _report(self, stream: Stream) -> None:
         schedule, late, status = stream.schedule, stream.schedule.lateness, self._status()

@@ -13,11 +13,11 @@ import numpy as np
 from robik.errors import ServoError
 from robik.servo.bus import Bus, ServoSilent
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.finding import TIMED_PROFILE
+from robik.servo.connecting import TIMED_PROFILE
 from robik.servo.models import BAUD_RATES, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE
 from robik.servo.preflight import bus_problems
 
-LIKELY = (57_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115_200)  # from the factory, then what people choose
+SCAN_ORDER = (57_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115_200, 4_500_000, 9_600)  # the factory's, then what people choose
 STREAMING_BAUD = 1_000_000
 MOVED = 60  # [counts], 5°: what counts as moved by hand
 NOBODY = ServoChain((Servo("nobody", 0),))  # for a bus whose servos are not known yet
@@ -68,8 +68,8 @@ def open_bus(port: str, baud_rate: int = STREAMING_BAUD) -> Bus:
     return Bus(replace(NOBODY, baud_rate=baud_rate), port)
 
 
-def scan(bus: Bus, baud_rates: Iterable[int] = LIKELY, said: Callable[[str], None] = lambda _: None) -> list[Seen]:
-    """All servos that answer, at any of these baud rates. A rate takes about a second.
+def scan(bus: Bus, baud_rates: Iterable[int] = SCAN_ORDER, said: Callable[[str], None] = lambda _: None) -> list[Seen]:
+    """All servos that answer, at any of these baud rates. A rate takes about a second, 9,600 baud five.
 
     Raises:
         ServoError: the port does not take a baud rate, or is gone.
@@ -227,11 +227,6 @@ def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, floa
         here = counts.get(servo.id)
         servos.append(servo if here is None else replace(servo, zero=round(here - servo.counts_per_unit * value)))
     return replace(chain, servos=tuple(servos))
-
-
-def at_baud_rate(seen: Seen, baud_rate: int) -> Seen:
-    """The same servo, at another baud rate."""
-    return replace(seen, baud_rate=baud_rate)
 
 
 def turned_round(chain: ServoChain, id: int) -> ServoChain:

@@ -10,7 +10,7 @@ from robik.servo import setup
 from robik.servo.bus import Bus
 from robik.servo.chain import load_chain, save_chain
 from robik.servo.recording import load_recording
-from robik.servo.tracking_report import tracking_table, write_report
+from robik.servo.recording_report import tracking_table, write_report
 
 
 def scan(port: str, baud_rate: int | None = None) -> None:
@@ -19,7 +19,7 @@ def scan(port: str, baud_rate: int | None = None) -> None:
     Raises:
         ServoError: the port cannot be opened.
     """
-    rates = setup.LIKELY if baud_rate is None else (baud_rate,)
+    rates = setup.SCAN_ORDER if baud_rate is None else (baud_rate,)
     with closing(setup.open_bus(port)) as bus:
         found = setup.scan(bus, rates, lambda text: print(text, flush=True))
     for one in found:
@@ -49,7 +49,7 @@ def prepare(port: str, baud_rate: int, is_sure: bool) -> None:
         ServoError: one of them does not take it.
     """
     with closing(setup.open_bus(port)) as bus:
-        changes = setup.advice(bus, setup.scan(bus, setup.LIKELY), baud_rate)
+        changes = setup.advice(bus, setup.scan(bus, setup.SCAN_ORDER), baud_rate)
         if not changes:
             print("all servos are ready for streaming")
             return
@@ -89,7 +89,7 @@ def report(recording_path: str | Path, output: str | Path) -> None:
 
 
 def _find(bus: Bus, id: int) -> setup.Seen:
-    found = [one for one in setup.scan(bus, setup.LIKELY) if one.id == id]
+    found = [one for one in setup.scan(bus, setup.SCAN_ORDER) if one.id == id]
     if len(found) != 1:
         what = "no servo" if not found else f"{len(found)} servos"
         raise ServoError(f"{what} of id {id} on {bus.name}; robik servos scan lists who is there")

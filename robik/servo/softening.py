@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from robik.limiter import Limiter
 from robik.retarget.motion import Motion
 from robik.servo.chain import ServoChain
 from robik.servo.preflight import accelerations
-from robik.servo.tracker import Tracker
 from robik.servo.trajectory import Along
 
 MARGIN = 0.98  # of the limits that is used, so that rounding does not cross them
@@ -42,11 +42,11 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
     along = Along(motion, chain, interpolation)
     times = np.arange(int(np.ceil(along.duration * rate - 1e-9)) + 2) / rate
     wished = along.at(times)
-    tracker = Tracker(chain.limits, MARGIN * chain.speed_limits, MARGIN * chain.acceleration_limits, 1.0 / rate)
-    tracker.place(tracker.clipped(wished[0]))
-    rows = [tracker.position]
+    limiter = Limiter(chain.limits, MARGIN * chain.speed_limits, MARGIN * chain.acceleration_limits, 1.0 / rate)
+    limiter.place(limiter.clipped(wished[0]))
+    rows = [limiter.position]
     for now, then in pairwise(wished[1:]):
-        rows.append(tracker.step(now, (then - now) * rate).copy())
+        rows.append(limiter.step(now, (then - now) * rate).copy())
     kept = [chain.actuators.index(name) for name in dict.fromkeys(chain.actuators)]
     values = np.array(rows)[:, kept]
     names = tuple(chain.actuators[k] for k in kept)

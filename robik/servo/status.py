@@ -41,6 +41,7 @@ class PlaySettings:
         stop_time: of a soft stop, from full speed to standing [s].
         watchdog: after this long without a packet the servos stop by themselves [s].
         heartbeat: after this long without `Player.heartbeat` nothing is sent any more [s].
+        silence: after this long without an answer a servo counts as gone, and all stop [s].
         interpolation: between the motion's samples, "linear" or "cubic".
         torque_after: whether torque stays on when the motion is over.
         feed_forward: whether each goal carries the speed at which it should be reached, where the models can.
@@ -57,6 +58,7 @@ class PlaySettings:
     stop_time: float = 0.4
     watchdog: float = 0.2
     heartbeat: float = 0.5
+    silence: float = 0.15
     interpolation: str = "linear"
     torque_after: bool = True
     feed_forward: bool = False
@@ -66,7 +68,7 @@ class PlaySettings:
     record: str = ""
 
     def __post_init__(self) -> None:
-        for what in ("rate", "approach_speed", "stop_time", "watchdog", "heartbeat", "live_share", "live_acceleration"):
+        for what in ("rate", "approach_speed", "stop_time", "watchdog", "heartbeat", "silence", "live_share", "live_acceleration"):
             if not 0 < float(getattr(self, what)) < inf:
                 raise ServoError(f"the {what} of playing must be positive, not {getattr(self, what)!r}")
         if not NEAREST_WATCHDOG <= self.watchdog <= FARTHEST_WATCHDOG:

@@ -11,11 +11,12 @@ from math import ceil, inf
 import numpy as np
 
 from robik.servo.bus import ServoSilent
+from robik.servo.exchange import Exchange, Telemetry
 from robik.servo.guide import Guide, Wish
 from robik.servo.health import CARE, Health
-from robik.servo.lookout import Lookout, Telemetry
 from robik.servo.models import VELOCITY_UNIT
 from robik.servo.schedule import Schedule
+from robik.servo.status import PlaySettings
 
 REPORT_EVERY = 0.1  # [s]
 LOOK_EVERY = 0.009  # [s], at most, at all servos or at one after the other: at 100 Hz after every goal
@@ -23,7 +24,7 @@ LOOK_AT_LEAST = 0.25  # [s]: this often whatever the rate leaves time for
 LOOK_COST = 1.4  # times what a look usually takes must fit before the next deadline
 COST_SHARE = 0.1  # of the latest look in what one usually takes
 TRIALS = 3
-MISSES, SILENT = 3, 0.15  # answers of one servo in a row that must be lost, over so long [s], for it to be gone
+MISSES = 3  # answers of one servo in a row that must be lost for it to be gone
 FORWARD, CREEP = 1.3, 8  # in a profile: times the speed that a goal needs, and units more, so that nobody is left behind
 
 
@@ -81,14 +82,13 @@ class Stream:
     """Goals at a rate, never outside the limits, never in larger steps than the speed limits allow.
 
     Args:
-        lookout: over the chain's bus.
-        rate: [Hz].
+        exchange: over the chain's bus.
+        settings: how to play.
         goal_limits: lowest and highest counts (n, 2).
         wishes: the owner's.
         health: of the servos.
         report: called now and then, and whenever it begins to stop.
         record: called with each look: time on the way [s], goals (n,) [counts], and what was seen.
-        feed_forward: whether each goal carries the speed at which it should be reached.
 
     Attributes:
         schedule: with the account of what was sent.
@@ -101,30 +101,30 @@ class Stream:
 
     def __init__(
         self,
-        lookout: Lookout,
-        rate: float,
+        exchange: Exchange,
+        settings: PlaySettings,
         goal_limits: np.ndarray,
         wishes: Wishes,
         health: Health,
         report: Callable[[Stream], None],
         record: Callable[[float, np.ndarray, list[Telemetry]], None] | None = None,
-        feed_forward: bool = False,
     ) -> None:
-        self.schedule, self.trouble, self.at, self.is_resting, self.looks = Schedule(rate), "", 0.0, False, 0
-        self._bus, self._lookout, self._health = lookout.bus, lookout, health
+        self._silence = settings.silence
+        self.schedule, self.trouble, self.at, self.is_resting, self.looks = Schedule(settings.rate), "", 0.0, False, 0
+        self._bus, self._exchange, self._health = exchange.bus, exchange, health
         self._limits, self._wishes, self._report, self._record = goal_limits, wishes, report, record
         chain = self._bus.chain
         self.present = np.zeros(len(chain.servos), dtype=np.int64)
         self._counts_per_second = np.abs(chain.scale) * chain.speed_limits
         units = np.array([VELOCITY_UNIT / (2 * np.pi) * servo.table.counts_per_turn for servo in chain.servos])
-        self._per_unit = units if feed_forward and lookout.is_gathered else None
+        self._per_unit = units if settings.feed_forward and exchange.is_gathered else None
         self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
         self._last = np.zeros(len(chain.servos), dtype=np.int64)
         self._speeds = np.zeros(len(chain.servos))
         self._looked = self._reported = 0.0
         self._cost = {True: 0.0, False: 0.0}  # of a look at all, and of one at one [s]
         self._silent_since = inf
-        self._sees_all, self._one, self._missed, self._seen_in_turn = lookout.is_gathered, 0, 0, 0
+        self._sees_all, self._one, self._missed, self._seen_in_turn = exchange.is_gathered, 0, 0, 0
 
     def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
         """Where the servos are [counts]: the first step starts here.
@@ -138,7 +138,7 @@ class Stream:
         self.limit(top_speeds)
         for _ in range(TRIALS):  # before goals wait for it: how long a look takes
             began = time.monotonic()
-            if self._sees_all and self._lookout.look() is not None:
+            if self._sees_all and self._exchange.look() is not None:
                 self._learn(True, time.monotonic() - began)
 
     def limit(self, top_speeds: np.ndarray) -> None:
@@ -189,7 +189,7 @@ class Stream:
         profile = None
         if self._per_unit is not None:
             profile = np.minimum(np.ceil(FORWARD * self._speeds / self._per_unit).astype(np.int64) + CREEP, self._ceiling)
-        self._lookout.send_goals(goal, profile)
+        self._exchange.send_goals(goal, profile)
         self._last = goal
 
     def _watch(self) -> bool:
@@ -215,7 +215,7 @@ class Stream:
         self._cost[was_all] = known + COST_SHARE * (min(seconds, 2.0 * known) - known) if known else seconds
 
     def _look_at_all(self, now: float) -> bool:
-        seen = self._lookout.look()
+        seen = self._exchange.look()
         if seen is None:
             self._sees_all, self._seen_in_turn = False, 0  # one of them is silent: find out which
             return self._look_at_one(now)
@@ -229,12 +229,12 @@ class Stream:
     def _look_at_one(self, now: float) -> bool:
         k = self._one
         try:
-            seen = self._lookout.look_at(self._bus.chain.servos[k])
+            seen = self._exchange.look_at(self._bus.chain.servos[k])
         except ServoSilent as silent:
             self._missed += 1
             self._seen_in_turn = 0
             self._silent_since = min(self._silent_since, now)
-            if self._missed < MISSES or now - self._silent_since < SILENT:
+            if self._missed < MISSES or now - self._silent_since < self._silence:
                 return True
             self.trouble = str(silent)
             return False
@@ -242,7 +242,7 @@ class Stream:
         self._one = (k + 1) % len(self._bus.chain.servos)
         self._seen_in_turn += 1
         if self._seen_in_turn > len(self._bus.chain.servos):
-            self._sees_all = self._lookout.is_gathered
+            self._sees_all = self._exchange.is_gathered
         self._note(k, seen, now)
         return not self.trouble
 

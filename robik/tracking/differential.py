@@ -12,32 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import daqp
 import numpy as np
-from numba import njit
 
 from robik.errors import ClipError
-from robik.ik.dense import cholesky, solve_factored
 from robik.ik.solver import anchor
 from robik.ik.terms import Goals
-from robik.kinematics.assembly import pull_back
-from robik.kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
-from robik.kinematics.kernels import Placement, copy_placement, difference, move, new_placement
-from robik.mechanism.constraints import SLIDE
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import IDENTITY, Pose
-from robik.structs import by_reference, referable
-from robik.tracking.limits import MotionLimits, velocity_range
+from robik.structs import by_reference
+from robik.tracking.limits import MotionLimits
 from robik.tracking.targets import WEIGHTS
-from robik.tracking.tasks import Tasks, linearise, quadratic
+from robik.tracking.tasks import Tasks, remember_targets, take_targets
 from robik.tracking.tracker import Tracker
+from robik.tracking.velocity_step import new_motion, program, take_step
 
-LARGEST_TURN = 0.5  # rad in one step
-SMALLEST_SHARE = 1e-3  # of a step that does not come back onto the loops
 TIGHT = 1e-9  # by how much DAQP may pass a bound before the step is clipped to it
-UNBOUNDED = 1e30  # DAQP's infinity
 SOFT = 8  # DAQP's mark of a row that gives way where the rows contradict each other
 
 
@@ -97,37 +89,6 @@ class DifferentialSettings:
             raise ClipError(f"least_damping must be positive, for example 1e-6, not {self.least_damping}")
 
 
-@referable
-class Motion(NamedTuple):
-    """The program and its scratch, d degrees of freedom.
-
-    `e`: the loops' factors; `trial`: a placement; `low`, `high`, `speed`, `acceleration` (d,): bounds on coordinates and on how they
-    move; `velocity` (d,): of the step before; `leaders` (d,); `P` (d, d), `g`, `z` (d,): the program over the leaders and its answer;
-    `least`, `most` (d,): bounds on each leader's step, then on the followers' `rows` (d, d); `factor` (d, d), `shares`, `step`,
-    `correction` (d,) and `right` (rows,).
-    """
-
-    e: Elimination
-    trial: Placement
-    low: np.ndarray
-    high: np.ndarray
-    speed: np.ndarray
-    acceleration: np.ndarray
-    velocity: np.ndarray
-    leaders: np.ndarray
-    P: np.ndarray
-    g: np.ndarray
-    z: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
-    rows: np.ndarray
-    factor: np.ndarray
-    shares: np.ndarray
-    step: np.ndarray
-    correction: np.ndarray
-    right: np.ndarray
-
-
 class DifferentialTracker(Tracker):
     """Follows targets by velocities.
 
@@ -159,10 +120,10 @@ class DifferentialTracker(Tracker):
         if goals is not self._laid_out:
             self._tasks, self._laid_out = self._new_tasks(goals), goals
         flat, motion = self.flat, self._motion
-        n, rows, inside = _program(flat, self.now, goals, self._tasks, motion, self.settings.least_damping, self.settings.limit_gain, dt)
+        n, rows, inside = program(flat, self.now, goals, self._tasks, motion, self.settings.least_damping, self.settings.limit_gain, dt)
         if not inside:
             self._solve(n, rows)
-        return _take_step(flat, self.now, motion, n, dt)
+        return take_step(flat, self.now, motion, n, dt)
 
     def _solve(self, n: int, rows: int) -> None:
         """Into `z`: the program's optimum between its bounds."""
@@ -186,13 +147,7 @@ class DifferentialTracker(Tracker):
                 speed[dof], acceleration[dof] = self.limits.velocity[i], self.limits.acceleration[i]
                 ends = sorted((sign * self.limits.lower[i], sign * self.limits.upper[i]))
                 low[dof], high[dof] = max(low[dof], ends[0]), min(high[dof], ends[1])
-        square, row = (lambda: np.zeros((d, d))), (lambda: np.zeros(d))
-        return by_reference(Motion(
-            e=new_elimination(flat), trial=new_placement(flat, self.now.q), low=low, high=high, speed=speed, acceleration=acceleration,
-            velocity=row(), leaders=np.zeros(d, np.int64), P=square(), g=row(), z=row(), least=np.zeros(2 * d), most=np.zeros(2 * d),
-            rows=square(), factor=square(), shares=row(), step=row(), correction=row(),
-            right=np.zeros(len(flat.row_kind) + len(flat.gear_leader)),
-        ))  # fmt: skip
+        return new_motion(flat, self.now.q, (low, high, speed, acceleration))
 
     def _new_tasks(self, goals: Goals) -> Any:
         """Room for the goals' tasks, and after them those of the settings."""
@@ -222,8 +177,8 @@ class DifferentialTracker(Tracker):
             rows=np.zeros((6 * t + 3, d)), error=np.zeros(6 * t + 3), moved=np.zeros(6 * t + 3), weight=np.zeros(6 * t + 3),
             pulls=np.zeros((3, d)), turns=np.zeros((5, 3, 3)),
         ))  # fmt: skip
-        _take(goals, tasks)
-        _remember(tasks)
+        take_targets(goals, tasks)
+        remember_targets(tasks)
         return tasks
 
     def _posture(self) -> tuple[np.ndarray, np.ndarray]:
@@ -236,136 +191,3 @@ class DifferentialTracker(Tracker):
                 dof, sign = self.topology.dofs[name]
                 posture[dof], pull[dof] = sign * value, self.settings.posture_weight
         return posture, pull
-
-
-@njit(cache=True)
-def _program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
-    """Sets up a step's program; returns (leaders, followers' rows, whether its optimum meets no bound and stands in `z` already)."""
-    _take(goals, tasks)
-    e, leaders = motion.e, motion.leaders
-    eliminate(flat, now, e)
-    n, d = 0, leaders.shape[0]
-    for i in range(d):
-        if not e.follows[i]:
-            leaders[n] = i
-            n += 1
-    damping = least_damping + linearise(flat, now, tasks)
-    quadratic(flat, now, tasks, e, leaders, n, damping, motion.acceleration, dt, motion.P, motion.g)
-    _remember(tasks)
-    for a in range(n):
-        motion.least[a], motion.most[a] = _reach(flat, now, motion, leaders[a], limit_gain, dt)
-    rows = 0
-    for i in range(d):
-        if e.follows[i]:
-            low, high = _reach(flat, now, motion, i, limit_gain, dt)
-            if low > -1e20 or high < 1e20:
-                motion.least[n + rows], motion.most[n + rows] = low, high
-                row = motion.correction
-                row[:] = 0.0
-                row[i] = 1.0
-                reduce_gradient(flat, e, row)
-                for a in range(n):
-                    motion.rows[rows, a] = row[leaders[a]]
-                rows += 1
-    return n, rows, _unbounded(motion, n, rows)
-
-
-@njit(cache=True)
-def _take(goals, tasks):
-    """The goals' targets as the tasks'."""
-    for i in range(3):
-        tasks.com[i] = goals.com[i]
-        for k in range(goals.body.shape[0]):
-            tasks.position[k, i] = goals.position[k, i]
-            for j in range(3):
-                tasks.rotation[k, i, j] = goals.rotation[k, i, j]
-
-
-@njit(cache=True)
-def _remember(tasks):
-    """The tasks' targets are those of the step before from now on."""
-    for i in range(3):
-        tasks.last_com[i] = tasks.com[i]
-        for k in range(tasks.body.shape[0]):
-            tasks.last_position[k, i] = tasks.position[k, i]
-            for j in range(3):
-                tasks.last_rotation[k, i, j] = tasks.rotation[k, i, j]
-
-
-@njit(cache=True)
-def _reach(flat, now, motion, i, limit_gain, dt):
-    """Bounds on the step of degree of freedom i."""
-    at = flat.dof_q[i]
-    if at < 0:
-        return -1e30, 1e30
-    low, high = velocity_range(
-        now.q[at], motion.velocity[i], motion.low[i], motion.high[i], motion.speed[i], motion.acceleration[i], limit_gain, dt
-    )
-    return max(low * dt, -1e30), min(high * dt, 1e30)
-
-
-@njit(cache=True)
-def _unbounded(motion, n, rows):
-    """Solves P z = -g; whether that lies between all bounds."""
-    for a in range(n):
-        motion.z[a] = -motion.g[a]
-        for b in range(n):
-            motion.factor[a, b] = motion.P[a, b]
-    if not cholesky(motion.factor, n):
-        return False
-    solve_factored(motion.factor, motion.factor, n, True, motion.z, motion.shares)
-    for a in range(n):
-        if not motion.least[a] <= motion.z[a] <= motion.most[a]:
-            return False
-    for r in range(rows):
-        moved = 0.0
-        for a in range(n):
-            moved += motion.rows[r, a] * motion.z[a]
-        if not motion.least[n + r] <= moved <= motion.most[n + r]:
-            return False
-    return True
-
-
-@njit(cache=True)
-def _take_step(flat, now, motion, n, dt):
-    """Moves `now` by the step of the leaders, and back onto the loops; returns the closure residual.
-
-    A step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at all.
-    """
-    step, trial, scale = motion.step, motion.trial, 1.0
-    step[:] = 0.0
-    for a in range(n):
-        step[motion.leaders[a]] = motion.z[a]
-    extend(flat, motion.e, step)
-    for m in range(flat.kind.shape[0]):
-        if flat.kind[m] != SLIDE:
-            scale = min(scale, LARGEST_TURN / max(LARGEST_TURN, abs(step[flat.at_v[m]])))
-    while scale >= SMALLEST_SHARE:
-        copy_placement(now, trial)
-        move(flat, now.q, step, scale, trial.q)
-        residual = pull_back(flat, trial, motion.e, motion.correction, motion.right)
-        if residual <= flat.accepted[0] and not _passed(flat, now, trial, motion):
-            difference(flat, trial.q, now.q, motion.velocity)
-            for i in range(step.shape[0]):
-                motion.velocity[i] /= dt
-            copy_placement(trial, now)
-            return residual
-        eliminate(flat, now, motion.e)
-        scale *= 0.5
-    motion.velocity[:] = 0.0
-    residual = 0.0
-    for value in now.value:
-        residual = max(residual, abs(value))
-    return residual
-
-
-@njit(cache=True)
-def _passed(flat, now, trial, motion):
-    """Whether a coordinate went beyond a bound that it was within."""
-    for i in range(motion.low.shape[0]):
-        at = flat.dof_q[i]
-        if at >= 0:
-            q, before = trial.q[at], now.q[at]
-            if q > max(motion.high[i], before) + 1e-12 or q < min(motion.low[i], before) - 1e-12:
-                return True
-    return False

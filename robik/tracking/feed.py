@@ -13,8 +13,8 @@ from enum import Enum
 from math import exp, isfinite
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import kernel
 from robik.errors import ClipError
 from robik.kinematics.rotations import between, turned
 
@@ -153,12 +153,12 @@ class Feed:
         dt, way = time - self._clock, max(STRETCH * self.period, self._earliest - self._since)
         self._clock = time
         share = min(max((time - self._since) / way, 0.0), 1.0) if self._last is not None else 1.0
-        _glide(self.pose, self._velocity, self._from, self._to, share, SPRING * self.period, dt, self._aim)
+        glide(self.pose, self._velocity, self._from, self._to, share, SPRING * self.period, dt, self._aim)
         return self.pose
 
 
-@njit(cache=True)
-def _glide(now, velocity, start, goal, share, lag, dt, aim):
+@kernel(allocates=True)
+def glide(now, velocity, start, goal, share, lag, dt, aim):
     """Moves a pose (7,) with its velocity (6,) by a critically damped spring of time constant `lag` towards `aim` (7,), the point a share
     of the way from `start` to `goal`; exact for an aim that stands."""
     for k in range(7):

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from math import isfinite, pi, sqrt
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import inlined, kernel
 from robik.errors import ClipError
 from robik.mechanism.model import Mechanism
 
 RISE = 0.15  # s from rest to full speed
+BRAKES = 0.8  # share of an acceleration that an error may count on; the rest is for the target's own motion
 SPEED = 2 * pi  # rad/s or m/s of a motor whose speed is not known
 
 
@@ -61,7 +62,7 @@ class MotionLimits:
         return cls(limits[:, 0], limits[:, 1], speed, speed / rise)
 
 
-@njit(cache=True)
+@inlined
 def approach(gap, dt, gain, acceleration):
     """The highest velocity towards a bound that is `gap` away; none where it is passed already."""
     if gap <= 0.0:
@@ -72,7 +73,7 @@ def approach(gap, dt, gain, acceleration):
     return fastest
 
 
-@njit(cache=True)
+@kernel
 def velocity_range(q, v, lower, upper, speed, acceleration, gain, dt):
     """Lowest and highest velocity of a coordinate at q that moves at v.
 

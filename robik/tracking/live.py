@@ -1,6 +1,6 @@
 """From targets as they arrive to what motors can do: at a steady rate, never faster than they may, at rest where nothing good arrives.
 
-    samples ──Feed──▶ smooth targets ──Tracker──▶ actuator values ──guard──▶ within speeds, accelerations, ends
+samples ──Feed──▶ smooth targets ──Tracker──▶ actuator values ──guard──▶ within speeds, accelerations, ends
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from robik.errors import ClipError
+from robik.limiter import Limiter
 from robik.mechanism.pose import Pose
-from robik.servo.tracker import Tracker as Guard
 from robik.tracking.feed import Feed, FeedSettings, Health
 from robik.tracking.limits import MotionLimits
 from robik.tracking.targets import Target, Targets
@@ -48,7 +48,7 @@ class Live:
         self.tracker, self.settings, self.rate = tracker, settings or FeedSettings(), rate
         self.limits = limits or MotionLimits.of(tracker.mechanism)
         ends = np.clip(np.column_stack([self.limits.lower, self.limits.upper]), -FAR, FAR)
-        self._guard = Guard(ends, self.limits.velocity, self.limits.acceleration, 1.0 / rate)
+        self._guard = Limiter(ends, self.limits.velocity, self.limits.acceleration, 1.0 / rate)
         self.restart()
 
     def restart(self, values: np.ndarray | None = None, base: Pose | None = None) -> None:

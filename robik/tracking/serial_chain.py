@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import atan2, sqrt
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import kernel
 from robik.errors import MechanismError
 from robik.ik.solver import anchor
 from robik.kinematics.assembly import prepared
@@ -58,19 +58,19 @@ class SerialChain:
     def place(self, q: np.ndarray) -> None:
         """Puts the joints to q (d,)."""
         self.position, self.rotation = np.empty(3), np.empty((3, 3))
-        _place(self.flat, self._now, q, self.body, self.point, self.axes, self.position, self.rotation)
+        place_frame(self.flat, self._now, q, self.body, self.point, self.axes, self.position, self.rotation)
 
     def joint(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Direction (3,) of joint i in the world, and for a hinge the point (3,) of its axis nearest to the world's origin [m]."""
         w, v = self._now.omega[i], self._now.v[i]
-        return (w, np.array(cross(w[0], w[1], w[2], v[0], v[1], v[2]))) if self.hinge[i] else (v, np.zeros(3))
+        return (w, crossed(w, v)) if self.hinge[i] else (v, np.zeros(3))
 
     def jacobian(self, rotation: bool = True) -> np.ndarray:
         """How the frame moves and turns with the joints: (6, d), or (3, d) without `rotation`.
 
         Column i is (ωᵢ × pᵢ, ωᵢ) for a hinge, pᵢ from its axis to the frame, and (vᵢ, 0) for a slide       (Lee, Jacobian in 3D)
         """
-        _jacobian(self._now, self.position, self._J)
+        fill_jacobian(self._now, self.position, self._J)
         return self._J.copy() if rotation else self._J[:3].copy()
 
     def error(self, goal: Goal) -> np.ndarray:
@@ -83,17 +83,18 @@ class SerialChain:
         return np.minimum(np.maximum(q, self.lower), self.upper)
 
 
-@njit(cache=True)
-def _place(flat, now, q, body, point, axes, position, rotation):
-    now.q[:] = q
+@kernel
+def place_frame(flat, now, q, body, point, axes, position, rotation):
+    for i in range(q.shape[0]):
+        now.q[i] = q[i]
     place(flat, now)
     multiply(now.R[body], axes, rotation)
     x, y, z = rotate(now.R[body], point)
     position[0], position[1], position[2] = now.c[body, 0] + x, now.c[body, 1] + y, now.c[body, 2] + z
 
 
-@njit(cache=True)
-def _jacobian(now, p, J):
+@kernel
+def fill_jacobian(now, p, J):
     for i in range(J.shape[1]):
         w, v = now.omega[i], now.v[i]
         x, y, z = cross(w[0], w[1], w[2], p[0], p[1], p[2])
@@ -101,7 +102,7 @@ def _jacobian(now, p, J):
         J[3, i], J[4, i], J[5, i] = w[0], w[1], w[2]
 
 
-@njit(cache=True)
+@kernel(allocates=True)
 def rotation_vector(R):
     """Of a rotation matrix (3, 3), the shorter way round (3,) [rad]."""
     x, y, z = 0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])

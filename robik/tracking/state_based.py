@@ -1,6 +1,7 @@
 """The bake's own solver, one frame at a time (paper, eq. 3): each step ends in the optimum, however far that is.
 
-Against jitter, and where targets leave the robot's reach, the paper's velocity regularizer bends the motion smoothly below a speed.
+Where targets leave a choice, a pose prior can make it: poses like those of an example (`ik/pose_prior.py`). Against jitter, and where
+targets leave the robot's reach, the paper's velocity regularizer bends the motion smoothly below a speed.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from robik.ik.objectives import Settings
+from robik.ik.pose_prior import WEIGHT, Attraction, PosePrior
 from robik.ik.sequence import new_memory, solve_frame
-from robik.ik.sqp import new_work
 from robik.ik.terms import Goals
+from robik.ik.work import new_work
 from robik.mechanism.model import Mechanism
+from robik.tracking.targets import Target, Targets
 from robik.tracking.tracker import Tracker
 
 MOST_ITERATIONS = 60  # of one step: a frame that needs more goes on in the next
@@ -23,11 +26,39 @@ class StateBasedTracker(Tracker):
     Args:
         mechanism: the robot.
         settings: regularizers and limits; weights come with the targets.
+        prior: what poses are likely, over the actuators; none if left out.
+        prior_weight: of the pull towards them, per body, beside targets that weigh 1.
+
+    Raises:
+        ClipError: a prior over another number of actuators.
     """
 
-    def __init__(self, mechanism: Mechanism, settings: Settings = Settings()):  # noqa: B008 - immutable
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        settings: Settings = Settings(),  # noqa: B008 - immutable
+        prior: PosePrior | None = None,
+        prior_weight: float = WEIGHT,
+    ):
         self.settings = settings
+        self._prior, self._prior_weight = prior, prior_weight
+        self._followed: tuple[str, ...] = ()
+        self._attraction = None if prior is None else Attraction(mechanism, prior, (), prior_weight)
         super().__init__(mechanism)
+
+    def _aim(self, targets: Targets) -> Goals:
+        """The targets, and with a prior for every other body where it is in the likeliest pose."""
+        if self._prior is None:
+            return super()._aim(targets)
+        if self._attraction is None or tuple(targets.frames) != self._followed:
+            self._followed = tuple(targets.frames)
+            self._attraction = Attraction(self.mechanism, self._prior, self._followed, self._prior_weight)
+        places, turns = self._attraction.poses(self.values, *self.bodies())
+        drawn = {
+            body.name: Target(place, turn, self._attraction.pull)
+            for body, place, turn in zip(self.mechanism.bodies, places, turns, strict=True)
+        }
+        return super()._aim(Targets({**drawn, **targets.frames}, targets.com, targets.com_weight))
 
     def _forget(self) -> None:
         """Starts a memory anew, in which the robot stands where it is."""
@@ -36,9 +67,15 @@ class StateBasedTracker(Tracker):
         self._work = new_work(self.flat, self.now.q)
         self._layout = ()  # the goals refer to the robot's placement
 
+    def _lay_out(self, targets: Targets) -> Goals:
+        goals, square = super()._lay_out(targets), self.settings.per_square_metre(self.mechanism)
+        goals.position_weight[:] *= square
+        goals.com_weight[:] *= square
+        return goals
+
     def _advance(self, goals: Goals, dt: float) -> float:
         settings = self.settings
-        goals.state_weight[0] = settings.state_weight
+        goals.state_weight[:] = settings.state_weight, settings.state_weight * settings.per_square_metre(self.mechanism)
         goals.velocity_weight[0] = settings.velocity_weight
         goals.threshold[:] = settings.thresholds(np.array([dt]))[0]
         _, _, _, residual = solve_frame(self.flat, goals, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS)

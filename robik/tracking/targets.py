@@ -18,8 +18,9 @@ class Target:
     """Where a frame should be.
 
     Attributes:
-        position: (3,) in the world [m]; None where it does not matter.
-        quaternion: (4,) orientation in the world, wxyz; None where it does not matter.
+        position: (3,) in the world [m], finite, at any distance; None where it does not matter.
+        quaternion: (4,) orientation in the world, wxyz, made unit if its length is within half a percent of 1, else an error;
+            None where it does not matter.
         weights: position along the world's axes, orientation by the frame's axes.
     """
 

@@ -11,9 +11,9 @@ of the error by the last step, so a target that is met costs nothing, and one ou
     com     e = ĉ - c
     posture e = q̂ - q                   per coordinate
 
-Where motors accelerate only so fast, a robot that goes for the whole error at once arrives too fast and swings about its target. So a row
-asks for no more than what the target itself moved since the last step, and on top of it a speed from which the motors can brake
-before the rest of the error is used up.
+Where motors accelerate only so fast, a robot that goes for the whole error at once arrives too fast and swings about its target. So what
+the targets themselves moved since the last step is asked for apart from what else is missing (`quadratic`), and of the latter only
+as much as the motors can brake for (`velocity_step.py`).
 """
 
 from __future__ import annotations
@@ -22,18 +22,14 @@ from math import atan2, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import inlined, kernel
 from robik.kinematics.elimination import reduce_gradient
 from robik.kinematics.kernels import rotate
 from robik.kinematics.rotations import cross, multiply
-from robik.structs import referable
-from robik.tracking.limits import approach
-
-BRAKES = 0.3  # share of the motors' acceleration that one row may count on: others brake with the same motors
+from robik.tracking.limits import BRAKES, approach
 
 
-@referable
 class Tasks(NamedTuple):
     """Tasks in compiled form: t frames, d degrees of freedom, six rows a frame and three for the centre of mass.
 
@@ -74,7 +70,7 @@ class Tasks(NamedTuple):
     turns: np.ndarray
 
 
-@njit(cache=True)
+@inlined
 def _add(flat, now, b, sign, mx, my, mz, fx, fy, fz, row):
     """Adds to a row what the wrench (moment, force) reads off the screws that move body b."""
     i = flat.tip[b]
@@ -84,7 +80,7 @@ def _add(flat, now, b, sign, mx, my, mz, fx, fy, fz, row):
         i = flat.before[i]
 
 
-@njit(cache=True)
+@kernel
 def turn_between(A, B, t):
     """Writes into t (3,) the rotation vector that takes the orientation A to B, both (3, 3)."""
     trace = 0.0
@@ -118,7 +114,7 @@ def turn_between(A, B, t):
         t[i] *= np.pi / sqrt(length)
 
 
-@njit(cache=True)
+@kernel
 def _missing_turn(weights, now_axes, wanted, t):
     """Into t (3,): the turn from the axes to those wanted. Where one axis alone counts, the shortest that brings that one home."""
     counted, only = 0, 0
@@ -140,7 +136,7 @@ def _missing_turn(weights, now_axes, wanted, t):
     t[0], t[1], t[2] = f * x, f * y, f * z
 
 
-@njit(cache=True)
+@kernel
 def _frame_rows(flat, now, tasks, k):
     """The six rows of frame task k."""
     b, o = tasks.body[k], tasks.other[k]
@@ -177,7 +173,7 @@ def _frame_rows(flat, now, tasks, k):
             _add(flat, now, o, -1.0, x, y, z, 0.0, 0.0, 0.0, tasks.rows[i])
 
 
-@njit(cache=True)
+@kernel
 def _com_rows(flat, now, tasks, first):
     """The three rows of the centre of mass."""
     mx = my = mz = 0.0
@@ -201,7 +197,29 @@ def _com_rows(flat, now, tasks, first):
         tasks.moved[first + a] = tasks.com[a] - tasks.last_com[a]
 
 
-@njit(cache=True)
+@kernel
+def take_targets(goals, tasks):
+    """The goals' targets as the tasks'."""
+    for i in range(3):
+        tasks.com[i] = goals.com[i]
+        for k in range(goals.body.shape[0]):
+            tasks.position[k, i] = goals.position[k, i]
+            for j in range(3):
+                tasks.rotation[k, i, j] = goals.rotation[k, i, j]
+
+
+@kernel
+def remember_targets(tasks):
+    """The tasks' targets are those of the step before from now on."""
+    for i in range(3):
+        tasks.last_com[i] = tasks.com[i]
+        for k in range(tasks.body.shape[0]):
+            tasks.last_position[k, i] = tasks.position[k, i]
+            for j in range(3):
+                tasks.last_rotation[k, i, j] = tasks.rotation[k, i, j]
+
+
+@kernel
 def linearise(flat, now, tasks):
     """Fills rows, errors and weights at a placement; returns the Levenberg-Marquardt damping Σ μ w (e² + ℓ |e′|)."""
     t = tasks.body.shape[0]
@@ -224,33 +242,30 @@ def linearise(flat, now, tasks):
     return damping
 
 
-@njit(cache=True)
-def quadratic(flat, now, tasks, e, leaders, n, damping, acceleration, dt, P, g):
-    """P (n, n) and g (n,) of ½ zᵀ P z + gᵀ z, the tasks' cost over a step z of the leading degrees of freedom.
+@kernel
+def quadratic(flat, now, tasks, e, leaders, n, damping, acceleration, dt, P, g, rest):
+    """P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z, the tasks' cost over a step z of the leading degrees of freedom.
 
-    `damping` weighs the squares of all degrees of freedom's steps; `acceleration` (d,) is what each has.
+    g asks for what the targets themselves moved, and for the posture; `rest` for what else is missing. `damping` weighs the squares of
+    all degrees of freedom's steps; `acceleration` (d,) is what each has.
     """
     P[:n, :n] = 0.0
     g[:n] = 0.0
+    rest[:n] = 0.0
     for i in range(tasks.rows.shape[0]):
         if tasks.weight[i] > 0.0:
             row, moved = tasks.rows[i], tasks.moved[i]
             reduce_gradient(flat, e, row)
-            brakes = 0.0
+            _accumulate(row, tasks.weight[i], moved, leaders, n, P, g)
             for a in range(n):
-                if acceleration[leaders[a]] < np.inf:
-                    brakes += abs(row[leaders[a]]) * acceleration[leaders[a]]
-            wanted = tasks.error[i]
-            if brakes > 0.0:
-                rest = abs(wanted / tasks.gain[i // 6] - moved)
-                fastest = dt * approach(rest, dt, 1.0, BRAKES * brakes)
-                wanted = min(max(wanted, min(moved, 0.0) - fastest), max(moved, 0.0) + fastest)
-            _accumulate(row, tasks.weight[i], wanted, leaders, n, P, g)
+                rest[a] -= tasks.weight[i] * row[leaders[a]] * (tasks.error[i] - moved)
     pull, wanted, row = tasks.pulls[0], tasks.pulls[1], tasks.pulls[2]
     for m in range(pull.shape[0]):
         pull[m], wanted[m], at = damping + tasks.posture_pull[m], 0.0, flat.dof_q[m]
         if tasks.posture_pull[m] > 0.0:
-            wanted[m] = tasks.posture_pull[m] / pull[m] * tasks.posture_gain[0] * (tasks.posture[m] - now.q[at])
+            away = tasks.posture[m] - now.q[at]
+            least = min(tasks.posture_gain[0] * abs(away), dt * approach(abs(away), dt, 1.0, BRAKES * acceleration[m]))
+            wanted[m] = tasks.posture_pull[m] / pull[m] * np.copysign(least, away)
         if e.follows[m]:
             row[:] = 0.0
             row[m] = 1.0
@@ -265,7 +280,7 @@ def quadratic(flat, now, tasks, e, leaders, n, damping, acceleration, dt, P, g):
             P[b, a] = P[a, b]
 
 
-@njit(cache=True)
+@kernel
 def _accumulate(row, weight, wanted, leaders, n, P, g):
     """Adds ½ weight (row · z - wanted)² to the lower half of P and to g."""
     for a in range(n):

@@ -11,8 +11,8 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import kernel
 from robik.errors import ClipError
 from robik.ik.solver import anchor
 from robik.ik.terms import Goals
@@ -178,7 +178,7 @@ class Tracker(ABC):
                 given[-1, :3] = targets.com
         except (TypeError, ValueError) as error:
             raise ClipError(f"a target's position must be three numbers and its quaternion four, wxyz: {error}") from None
-        if (wrong := _take(given, self._goals)) >= 0:
+        if (wrong := take_targets(given, self._goals)) >= 0:
             name = [*frames, "the centre of mass"][wrong]
             raise ClipError(f"the target of {name} must be finite numbers with a quaternion of length 1, not {given[wrong].tolist()}")
         return self._goals
@@ -204,7 +204,7 @@ class Tracker(ABC):
                 com_weight=np.array(targets.com_weight if targets.com is not None else (0.0,) * 3, dtype=float),
                 previous_R=self.now.R,
                 previous_c=self.now.c,
-                state_weight=np.zeros(1),
+                state_weight=np.zeros(2),
                 velocity_weight=np.zeros(1),
                 threshold=np.full(2, np.inf),
                 reach=np.full(len(self.flat.before), np.inf),
@@ -212,8 +212,8 @@ class Tracker(ABC):
         )
 
 
-@njit(cache=True)
-def _take(given, goals):
+@kernel
+def take_targets(given, goals):
     """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals; the first wrong one, or -1."""
     t = goals.body.shape[0]
     for i in range(t + 1):

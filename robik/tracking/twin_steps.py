@@ -7,8 +7,8 @@ dy = Z dz, so there Zᵀ H Z z̈ = Zᵀ Jᵀ f, and what the step then opens by 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import kernel
 from robik.ik.dense import cholesky, copy_chosen, solve_factored
 from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
@@ -21,7 +21,7 @@ HELD = 1e-12  # rad or m: how far beyond a bound still counts as on it
 HALVINGS = 6
 
 
-@njit(cache=True)
+@kernel
 def _solve(flat, twin, factor):
     """`step` = factor · ÿ on the loops, where coordinates that are not free move by what `held` says; False where H is singular."""
     e, d = twin.e, twin.H.shape[0]
@@ -56,7 +56,7 @@ def _solve(flat, twin, factor):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _hold(flat, now, twin):
     """Holds what the step takes beyond its bounds: all that are on a bound already, and of the others the furthest, which goes onto its
     own. Returns how many, and whether one of them followed from others."""
@@ -80,7 +80,7 @@ def _hold(flat, now, twin):
     return found, followed
 
 
-@njit(cache=True)
+@kernel
 def _eager(flat, now, twin):
     """The held coordinate that the forces most want back between its bounds, -1 for none; none is let go twice."""
     worst, who = 0.0, -1
@@ -96,7 +96,7 @@ def _eager(flat, now, twin):
     return who
 
 
-@njit(cache=True)
+@kernel
 def accelerate(flat, now, twin, factor):
     """Fills `step` = factor · ÿ from `H` and `force`, between the bounds: an active set, as in Gauss's principle of least constraint."""
     e = twin.e
@@ -116,7 +116,7 @@ def accelerate(flat, now, twin, factor):
     return False
 
 
-@njit(cache=True)
+@kernel
 def _largest_turn(flat, step):
     turn = 0.0
     for m in range(flat.kind.shape[0]):
@@ -127,7 +127,7 @@ def _largest_turn(flat, step):
     return turn
 
 
-@njit(cache=True)
+@kernel
 def _within(flat, now, twin):
     for i in range(flat.lower.shape[0]):
         at = flat.dof_q[i]
@@ -136,7 +136,7 @@ def _within(flat, now, twin):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _settle(flat, now, twin):
     """Onto the loops; what that takes beyond a bound is put onto it and held. Returns whether it is assembled and within bounds."""
     for _ in range(8):
@@ -155,7 +155,7 @@ def _settle(flat, now, twin):
     return False
 
 
-@njit(cache=True)
+@kernel
 def _try(flat, now, goals, twin, scale):
     """Puts `trial` where a share of the step leads; returns the energy left there, infinite where it cannot be assembled."""
     copy_placement(now, twin.trial)
@@ -163,7 +163,7 @@ def _try(flat, now, goals, twin, scale):
     return measure(flat, twin.trial, goals, twin) if _settle(flat, twin.trial, twin) else np.inf
 
 
-@njit(cache=True)
+@kernel
 def _iterate(flat, now, goals, twin, energy, factor, share):
     """One iteration; returns the energy after it.
 
@@ -192,7 +192,7 @@ def _iterate(flat, now, goals, twin, energy, factor, share):
     return measure(flat, now, goals, twin)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def advance(flat, now, goals, twin, iterations, interval):
     """Algorithm 1: `iterations` of Δt = `interval` [s] towards the goals, from the assembled placement `now`, which they change.
 
@@ -203,7 +203,9 @@ def advance(flat, now, goals, twin, iterations, interval):
     energy = measure(flat, now, goals, twin)
     for k in range(iterations):
         load(flat, now, goals, twin, 1.0 / interval if k > 0 else 0.0)
-        twin.before[:] = twin.error
+        for i in range(twin.error.shape[0]):
+            for k in range(6):
+                twin.before[i, k] = twin.error[i, k]
         left = _iterate(flat, now, goals, twin, energy, factor, share)
         if left == energy:  # as near as it gets: another iteration would only say so again
             break

@@ -13,16 +13,15 @@ from math import atan2, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from robik.compiled import inlined, kernel
 from robik.kinematics.elimination import Elimination, new_elimination
 from robik.kinematics.kernels import Placement, carved, new_placement, rotate
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference, referable
+from robik.structs import by_reference
 
 
-@referable
 class Twin(NamedTuple):
     """The twin's properties, and room for moving it.
 
@@ -76,7 +75,7 @@ def new_twin(flat: Flat, rest: np.ndarray, targets: int, mass: np.ndarray, propo
     )  # fmt: skip
 
 
-@njit(cache=True)
+@kernel
 def _turn_between(R, A, goal):
     """Rotation vector (world) of goal (R A)ᵀ: how an end effector with the axes A on a body turned by R has to turn."""
     trace, x, y, z = 0.0, 0.0, 0.0, 0.0
@@ -93,7 +92,7 @@ def _turn_between(R, A, goal):
     return _half_turn(R, A, goal)
 
 
-@njit(cache=True)
+@kernel(allocates=True)
 def _half_turn(R, A, goal):
     """The rotation vector of a turn by π, whose antisymmetric part says nothing: the largest column of ½ (Q + 1), scaled."""
     Q = np.zeros((3, 3))
@@ -111,7 +110,7 @@ def _half_turn(R, A, goal):
     return f * Q[0, best], f * Q[1, best], f * Q[2, best]
 
 
-@njit(cache=True)
+@kernel
 def _turn_of_axes(R, A, goal, weight):
     """The same where the axes weigh differently: each axis turns towards its goal, as much as it weighs. The vector, and Σ w θ²."""
     x = y = z = total = 0.0
@@ -126,7 +125,7 @@ def _turn_of_axes(R, A, goal, weight):
     return x, y, z, total
 
 
-@njit(cache=True)
+@kernel
 def measure(flat, now, goals, twin):
     """Fills `error` with weight × distance from each goal: metres along the world's axes, then the Rodrigues vector (eq. 10).
 
@@ -153,7 +152,7 @@ def measure(flat, now, goals, twin):
     return 0.5 * (energy + _distance(twin.error[goals.body.shape[0]], goals.com_weight, goals.com, x, y, z, P))
 
 
-@njit(cache=True)
+@inlined
 def _distance(error, weight, goal, x, y, z, P):
     """Writes weight × distance of a point from its goal, and returns twice the energy of that."""
     dx, dy, dz = goal[0] - x, goal[1] - y, goal[2] - z
@@ -161,12 +160,12 @@ def _distance(error, weight, goal, x, y, z, P):
     return P[0] * weight[0] * dx * dx + P[1] * weight[1] * dy * dy + P[2] * weight[2] * dz * dz
 
 
-@njit(cache=True)
+@inlined
 def most(weight):
     return max(weight[0], weight[1], weight[2])
 
 
-@njit(cache=True)
+@inlined
 def _add_mass(twin, b, x, y, z, mass, inertia):
     """A point mass with an inertia that is the same about every axis."""
     h, M = twin.h[b], twin.I[b]
@@ -180,7 +179,7 @@ def _add_mass(twin, b, x, y, z, mass, inertia):
     M[1, 2] -= mass * y * z
 
 
-@njit(cache=True)
+@inlined
 def _push(twin, b, x, y, z, fx, fy, fz):
     """A force at a world point of a body."""
     f, D = twin.f[b], twin.D[b]
@@ -190,7 +189,7 @@ def _push(twin, b, x, y, z, fx, fy, fz):
     D[2, 0], D[2, 1], D[2, 2] = D[2, 0] + z * fx, D[2, 1] + z * fy, D[2, 2] + z * fz
 
 
-@njit(cache=True)
+@inlined
 def _twist(twin, b, x, y, z):
     """A torque on a body."""
     D = twin.D[b]
@@ -199,7 +198,7 @@ def _twist(twin, b, x, y, z):
     D[0, 1], D[1, 0] = D[0, 1] + 0.5 * z, D[1, 0] - 0.5 * z
 
 
-@njit(cache=True)
+@kernel(allocates=True)
 def load(flat, now, goals, twin, rate):
     """Masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root; `rate` is 1 / Δt, or 0 where ė is unknown."""
     twin.sums[:] = 0.0
@@ -235,7 +234,7 @@ def load(flat, now, goals, twin, rate):
                 twin.I[a, i, k] += twin.I[b, i, k]
 
 
-@njit(cache=True)
+@kernel
 def inertia(flat, now, goals, twin):
     """Fills `H` and `force` = Jᵀ f from the loads."""
     H, com_mass = twin.H, twin.mass[0] * most(goals.com_weight)
@@ -272,7 +271,7 @@ def inertia(flat, now, goals, twin):
                 H[i, j] += com_mass * (J[i, 0] * J[j, 0] + J[i, 1] * J[j, 1] + J[i, 2] * J[j, 2])
 
 
-@njit(cache=True)
+@kernel
 def stiffen(flat, now, twin, factor):
     """Adds to H's diagonal what keeps an explicit step stable where the forces themselves are stiff: factor × the row sums of
 

@@ -32,6 +32,24 @@ def test_writes_all_three_files(tmp_path: Path) -> None:
     assert bpy.context.scene.robik.robot.robik.robot.result.frames == 9
 
 
+def test_import_saves_the_scene_and_prints_what_it_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "pole.urdf"
+    file.write_text(
+        '<robot name="pole"><link name="foot"/><link name="arm"/><joint name="swing" type="revolute"><parent link="foot"/>'
+        '<child link="arm"/><limit/></joint></robot>',
+        encoding="utf-8",
+    )
+    assert run("import", file, "--output", tmp_path / "o.blend", "--base", "floating") == 0
+    said = capfd.readouterr().out
+    assert "pole: 2 bodies, 1 joint, 1 motor" in said
+    assert "7 degrees of freedom" in said
+    assert "warning: " in said
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "o.blend"))
+    root = bpy.context.scene.robik.robot
+    assert not scenes.read(root).is_grounded
+    assert root.robik.robot.importing.base == bpy.context.scene.robik.importing.base == "floating"
+
+
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
@@ -41,6 +59,10 @@ def test_writes_all_three_files(tmp_path: Path) -> None:
         (["bake", "--csv", "{}/m.csv", "--samples", "0"], "1 to 100"),
         (["bake", "--csv", "{}/m.csv", "--start", "x"], "--start"),
         (["bake", "--csv", "{}/m.csv", "--start", "99"], "from 99 to 24"),
+        (["import", "{}/none.urdf", "--output", "{}/o.blend"], "no such file"),
+        (["import", "{}/none.urdf"], "--output"),
+        (["import", "{}/none.urdf", "--output", "{}/o.blend", "--base", "air"], "'air'"),
+        (["import", "{}/none.urdf", "--output", "{}/o.blend", "--packages", "{}/gone"], "no folder"),
         (["fry"], "'fry'"),
         ([], "required"),
     ],

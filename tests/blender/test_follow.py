@@ -84,3 +84,26 @@ def test_what_is_wrong_is_told_and_nothing_moves() -> None:
     assert not module.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 1 / 60)
     assert "follows nothing" in module.problem(root)
     assert [tuple(b.location) for b in scenes.body_objects(root)] == before
+
+
+def test_an_edited_robot_is_followed_with_at_once() -> None:
+    """A limit, a frame's place, and both of them undone: what was read before does not count on."""
+    read = installed.module("scene.read_robot").read_moving_parts
+    root, _ = scenes.punches(2)
+    root.robik.robot.follow.tracker, root.robik.robot.follow.on = "STATE", True
+    bpy.ops.ed.undo_push(message="Start")
+    unedited = beats(root, 10)[-1][3]
+    first = read(root)
+    assert read(root) is first, "nothing was edited"
+    joint = next(o for o in root.children_recursive if o.robik.kind == "JOINT" and o.robik.label == "elbow")
+    between = 0.5 * (unedited + joint.robik.joint.rest[0])
+    assert between > unedited + 0.01
+    joint.robik.joint.lower[0] = root["elbow"] = between
+    root.update_tag()
+    assert beats(root, 10)[-1][3] == pytest.approx(between, abs=1e-5)
+    frame_object(root, "hand").location.x += 0.05
+    edited = read(root)
+    assert edited.frame("hand").pose.position[0] == pytest.approx(first.frame("hand").pose.position[0] + 0.05)
+    bpy.ops.ed.undo_push(message="Edited")
+    bpy.ops.ed.undo()
+    assert read(bpy.context.scene.robik.robot) == first

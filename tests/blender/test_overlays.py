@@ -48,6 +48,37 @@ def test_nothing_of_ours_runs_while_all_is_off(switch: str) -> None:
     assert updates() == before
 
 
+@pytest.mark.parametrize("switch", ["contacts", "limits"])
+def test_animation_editors_are_drawn_in_only_when_asked(switch: str) -> None:
+    """And looking after changes takes no handler: what is drawn is read as it is drawn."""
+    before = updates()
+    show(**{switch: True})
+    assert overlay().is_drawing()
+    assert updates() == before
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert not overlay().is_drawing()
+
+
+def test_limits_lie_over_the_selected_motors_curves_in_what_the_editor_shows() -> None:
+    root = scenes.import_robot("boxer")
+    root.select_set(True)
+    assert bpy.ops.robik.key_pose() == {"FINISHED"}
+    area = bpy.context.window.screen.areas[0]
+    area.ui_type = "FCURVES"
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    with bpy.context.temp_override(area=area, region=region):
+        curves = {curve.data_path: curve for curve in bpy.context.visible_fcurves}
+        assert len(curves) == 4
+        for path, curve in curves.items():
+            curve.select = path == '["elbow"]'
+        draw = installed.module("scene.limit_lines").limit_shapes
+        assert [text for _, text, _ in draw(bpy.context).labels] == ["elbow -5.73°", "elbow 149°"]
+        bpy.context.scene.unit_settings.system_rotation = "RADIANS"
+        assert [text for _, text, _ in draw(bpy.context).labels] == ["elbow -0.1 rad", "elbow 2.6 rad"]
+        area.spaces[0].use_normalization = True
+        assert not draw(bpy.context).labels
+
+
 def test_switches_hold_through_saving_loading_and_undo(tmp_path: object) -> None:
     path = str(tmp_path / "on.blend")
     bpy.ops.ed.undo_push(message="off")

@@ -115,6 +115,10 @@ def test_contacts_are_found_and_edited() -> None:
     assert phases(root, "foot_l") == [(1, 5), (8, 9), (20, 30)]
     contact = clip(root).tracks["foot_l"].contact
     assert (np.flatnonzero(contact) + 1).tolist() == [1, 2, 3, 4, 5, 8, 9, 20, 21, 22, 23, 24]
+    assert bpy.ops.robik.move_phase(foot="foot_l", index=0, start=12, end=13) == {"FINISHED"}
+    assert phases(root, "foot_l") == [(8, 9), (12, 13), (20, 30)]
+    assert bpy.ops.robik.move_phase(foot="foot_l", index=1, start=1, end=5) == {"FINISHED"}
+    assert phases(root, "foot_l") == [(1, 5), (8, 9), (20, 30)]
     strip = installed.module("scene.contacts").strip(target, 1, 24, 24)
     assert [c == "█" for c in strip] == contact.tolist()
     target.stands[0].end = -3
@@ -123,9 +127,44 @@ def test_contacts_are_found_and_edited() -> None:
     for wrong, says in (
         (("add_phase", {"foot": "nose"}), "'nose' follows nothing"),
         (("remove_phase", {"foot": "foot_l", "index": 9}), "no phase"),
+        (("move_phase", {"foot": "foot_l", "index": 9, "start": 1, "end": 2}), "no phase number 10; it has 3"),
+        (("move_phase", {"foot": "foot_l", "index": 0, "start": 3, "end": 2}), "must not end before it begins"),
     ):
         with pytest.raises(RuntimeError, match=says):
             getattr(bpy.ops.robik, wrong[0])(**wrong[1])
+
+
+def test_strips_are_taken_hold_of_where_they_are_drawn() -> None:
+    """A lane for each foot, the bake's contacts until they are set by hand; what the mouse does to them, in pixels of an editor."""
+    strips, root = installed.module("scene.contact_strips"), stepping()
+    assert [(lane.foot, lane.phases) for lane in strips.lanes(root)] == [("foot_l", ()), ("foot_r", ())]
+    root.robik.robot.balance.pin_feet = True
+    bpy.ops.robik.bake()
+    left, right = strips.lanes(root)
+    assert not left.by_hand
+    assert right.phases == ((1, 24),)
+    assert len(left.phases) == 2
+    bpy.ops.robik.detect_contacts()
+    by_hand = strips.lanes(root)
+    assert all(lane.by_hand for lane in by_hand)
+    assert [lane.phases for lane in by_hand] == [left.phases, right.phases]
+    place = strips.Place(first=0.0, last=50.0, width=1000.0, bottom=12.0, top=120.0, scale=1.0)  # 20 pixels a frame
+    small = strips.Place(first=0.0, last=50.0, width=1000.0, bottom=12.0, top=48.0, scale=1.0)
+    assert place.heights(0, 2) == (31.0, 47.0)
+    assert small.heights(0, 2)[1] <= small.top
+    assert small.heights(1, 2)[1] < small.heights(0, 2)[0]
+    (_, lifts), _ = left.phases
+    y = sum(place.heights(0, 2)) / 2
+    assert place.frame(place.x(7.0)) == pytest.approx(7.0)
+    assert strips.grip_at(by_hand, place, place.x(lifts + 0.45), y).moves == (False, True)
+    assert strips.grip_at(by_hand, place, place.x(0.55), y).moves == (True, False)
+    assert strips.grip_at(by_hand, place, place.x(3), y).moves == (True, True)
+    assert strips.grip_at(by_hand, place, place.x(lifts + 3), y).phase is None
+    assert strips.grip_at(by_hand, place, place.x(3), sum(place.heights(1, 2)) / 2).lane.foot == "foot_r"
+    assert strips.grip_at(by_hand, place, place.x(3), place.heights(0, 2)[1] + 5) is None
+    assert strips.moved((4, 9), (True, True), 2.4) == (6, 11)
+    assert strips.moved((4, 9), (False, True), -30.0) == (4, 4)
+    assert strips.moved((4, 9), (True, False), 30.0) == (9, 9)
 
 
 def test_pinned_feet_do_not_slide() -> None:

@@ -115,11 +115,28 @@ class User:
     def _do_polish(self) -> None:
         self.call(self.random.choice(["rebuild_bodies", "reduce_keys", "key_pose"]))
 
+    def _do_mend(self) -> None:
+        root = self.root()
+        if root is None:
+            return
+        bodies, r = scenes.body_objects(root), self.random
+        for shown in bpy.context.view_layer.objects:
+            shown.select_set(shown in r.sample(bodies, min(2, len(bodies))))
+        bpy.context.view_layer.objects.active = r.choice(bodies)
+        name = r.choice(["add_joint", "remove_joint", "set_ground", "set_motor", "set_limits", "set_mass", "rest_pose", "diagnose"])
+        self.call(name, **({"type": r.choice(["revolute", "spherical", "free"])} if name == "add_joint" else {}))
+
+    def _do_reload(self) -> None:
+        self.call("reload_robot")
+
     def _do_contacts(self) -> None:
-        name = self.random.choice(["detect_contacts", "add_phase", "remove_phase"])
+        name = self.random.choice(["detect_contacts", "add_phase", "move_phase", "remove_phase"])
         target = self.target()
         foot = target.frame if target is not None else "foot_l"
-        given = {"detect_contacts": {}, "add_phase": {"foot": foot}, "remove_phase": {"foot": foot, "index": self.random.randint(0, 2)}}
+        phase = {"foot": foot, "index": self.random.randint(0, 2)}
+        start = self.random.randint(-2, 6)
+        moved = {**phase, "start": start, "end": start + self.random.randint(-1, 4)}
+        given = {"detect_contacts": {}, "add_phase": {"foot": foot}, "move_phase": moved, "remove_phase": phase}
         self.call(name, **given[name])
 
     def _do_preset(self) -> None:

@@ -121,31 +121,6 @@ def test_what_the_reader_found_stays_with_the_robot() -> None:
     assert root.robik.robot.warnings == ""
 
 
-def test_missing_mesh_has_a_placeholder(tmp_path: Path) -> None:
-    robot = Mechanism("lost", (Body("only", 1.0, visuals=(Visual("mesh", (2, 2, 2), file="gone.stl"),)),))
-    save_robot(robot, tmp_path / "lost.robik.json")
-    builder = installed.module("scene.build_robot").Builder(robot, str(tmp_path / "lost.robik.json"))
-    root = builder.build(bpy.context.scene.collection)
-    assert len(builder.warnings) == 1
-    assert "gone.stl" in builder.warnings[0]
-    assert scenes.read(root) == robot
-
-
-@pytest.mark.parametrize(("extension", "write"), [(".stl", "stl_export"), (".obj", "obj_export"), (".ply", "ply_export")])
-def test_meshes_come_in_as_they_are(tmp_path: Path, extension: str, write: str) -> None:
-    bpy.ops.mesh.primitive_cone_add(radius1=0.5, depth=3.0, location=(0.2, 0.4, 0.9))
-    axes = {"forward_axis": "Y", "up_axis": "Z"}
-    getattr(bpy.ops.wm, write)(filepath=str(tmp_path / f"part{extension}"), **axes)
-    corners = {tuple(round(c, 4) for c in bpy.context.object.matrix_world @ v.co) for v in bpy.context.object.data.vertices}
-    bpy.data.objects.remove(bpy.context.object)
-    robot = Mechanism("shape", (Body("only", 1.0, visuals=(Visual("mesh", (1, 1, 1), file=f"part{extension}"),) * 2),))
-    builder = installed.module("scene.build_robot").Builder(robot, str(tmp_path / "shape.robik.json"))
-    visuals = installed.module("scene.parts").parts(builder.build(bpy.context.scene.collection))["VISUAL"]
-    assert builder.warnings == []
-    assert visuals[0].data == visuals[1].data
-    assert {tuple(round(c, 4) for c in v.co) for v in visuals[0].data.vertices} == corners
-
-
 @pytest.mark.parametrize(
     ("shape", "size", "extent"), [("box", (1, 2, 3), (1, 2, 3)), ("cylinder", (0.5, 2), (1, 1, 2)), ("sphere", (1,), (2, 2, 2)),
     ("capsule", (0.5, 2), (1, 1, 3))],

@@ -12,7 +12,7 @@ import pytest
 
 from robik.servo import setup
 from robik.servo.chain import load_chain
-from robik.servo.serving import SimulatorProcess
+from robik.servo.simulator.server import SimulatorProcess
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 @pytest.fixture
 def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimulatorProcess]:
-    monkeypatch.setattr(setup, "LIKELY", (57_600, 1_000_000))
+    monkeypatch.setattr(setup, "SCAN_ORDER", (57_600, 1_000_000))
     root, play = scenes.squats(frames=10), installed.module("scene.play")
     with SimulatorProcess.of(play.servo_chain(root, scenes.read(root), bpy.context.scene)) as process:
         bpy.context.scene.robik.port = process.port

@@ -113,6 +113,54 @@ def test_the_real_pose_moves_the_sliders_and_is_keyed() -> None:
     bpy.context.scene.frame_set(7)
     assert bpy.ops.robik.key_servos() == {"FINISHED"}
     assert scenes.channel(root, f'["{name}"]', 0, np.array([7.0]))[0] == pytest.approx(value, abs=1e-3)
+    frames, recorded = np.array([10.0, 11.5, 13.0]), [play.real_pose() | {name: shift} for shift in (0.1, 0.2, -0.1)]
+    play.key_real_pose(root, frames, recorded)
+    keyed = scenes.channel(root, f'["{name}"]', 0, np.array([7.0, *frames]))
+    assert keyed == pytest.approx([value, 0.1, 0.2, -0.1], abs=1e-3)
+
+
+def test_the_ghost_stands_where_the_real_robot_is() -> None:
+    root = scenes.squats(frames=30)
+    play, ghost = installed.module("scene.play"), installed.module("scene.ghost")
+    bpy.ops.robik.connect_servos()
+    chain, simulator = play.player().chain, play.player().simulator
+    _turn(0.1)
+    assert ghost.places() == []  # it stands where the sliders are
+    before = {name: root[name] for name in chain.actuators}
+    simulator.command(f"place {chain.ids[4]} {chain.servos[4].zero + 200}")
+    sleep(0.5)
+    _turn(0.1)
+    there = [np.array(matrix) for matrix in ghost.places()]
+    assert {name: root[name] for name in chain.actuators} == before
+    bpy.context.scene.robik.playing.mirror = True  # now the robot itself goes there
+    _turn(0.1)
+    assert ghost.places() == []
+    bpy.context.view_layer.update()
+    bodies = installed.module("scene.parts").bodies(root)
+    assert len(there) == len(bodies)
+    assert np.abs([np.array(body.matrix_world) - matrix for body, matrix in zip(bodies, there, strict=True)]).max() < 1e-5
+    bpy.context.scene.robik.playing.mirror = False
+    root[chain.actuators[4]] = 0.0
+    _turn(0.1)
+    assert ghost.places()
+    bpy.context.scene.robik.playing.ghost = False
+    _turn(0.1)
+    assert ghost.places() == []
+
+
+def test_curves_that_were_edited_are_played_as_they_bend() -> None:
+    root = scenes.squats(frames=30)
+    play, scene, mechanism = installed.module("scene.play"), bpy.context.scene, scenes.read(root)
+    for frame, value in ((1, 0.0), (30, 0.3)):
+        for name in mechanism.actuators:
+            root[name] = value
+            root.keyframe_insert(f'["{name}"]', frame=frame)  # eased, as Blender does by itself
+    motion, _ = play.motion_to_play(root, mechanism, scene, play.servo_chain(root, mechanism, scene))
+    assert np.diff(motion.times)[:-1] == pytest.approx(0.01)
+    frames = 1 + motion.times * scene.render.fps
+    curve = scenes.channel(root, f'["{mechanism.actuators[0]}"]', 0, frames)
+    assert motion.values[:, 0] == pytest.approx(curve, abs=1e-6)
+    assert np.abs(curve - np.interp(frames, [1, 30], [0.0, 0.3])).max() > 0.01
 
 
 def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from robik.bench import growth
-from robik.bench.cases import BALANCED, BOXER, BOXER_LIMIT, BOXER_REGULARIZED, CHAIN, DANCER, FPS, NAIVE
-from robik.bench.clips import chain_clip, dance_clip, singular_clip, validation_clip
+from robik.bench.cases import BALANCED, BOXER, BOXER_LIMIT, BOXER_REGULARIZED, CHAIN, DANCER, FPS, NAIVE, chain_posture
+from robik.bench.clips import chain_clip, dance_clip, singular_clip, validation_clip, with_posture
 from robik.bench.measure import drift
 from robik.bench.walking import walk_clip
 from robik.ik.objectives import Settings
@@ -99,6 +99,16 @@ def test_chain_s_drift_is_that_of_the_path_not_of_the_solver() -> None:
     assert twice.max() < 0.01 and (np.diff(twice) < 0).all(), "a few mrad a lap, and ever less"
 
 
+def test_chain_drawn_to_its_rest_pose_does_not_drift_over_10000_frames() -> None:
+    """Where every body is drawn a little to where it rests, the answer depends on the target alone: each lap is as the one before."""
+    chain = load("chain")
+    clip = with_posture(chain, chain_clip(chain))
+    motion, report = solved(chain, clip, chain_posture(chain))
+    assert len(motion.times) == 10_000
+    assert drift(motion, 1000).max() < 1e-11
+    assert report.position_error[:, 0].max() < 2e-3 * MM
+
+
 # Boxer (Fig. 7)
 
 
@@ -137,6 +147,28 @@ def test_boxer_regularized_goes_around(punches: Punches) -> None:
     assert report.position_error.mean() < 1.66 * MM
     assert report.position_error.max() < 24.0 * MM
     assert pytest.approx(0.9 * 4.44, rel=0.01) == BOXER_LIMIT
+
+
+def test_bounds_on_speed_hold_without_chatter() -> None:
+    """Speeds bounded in every frame, against the paper's way: the regularizer lowered until each motor keeps its speed."""
+    boxer, clip = load("boxer"), singular_clip(60.0)
+    bounded = retarget(boxer, clip, replace(BOXER, enforce_velocity=True), speed_cost=True)
+    lowered = retarget(boxer, clip, replace(BOXER, velocity_weight=1e-4, velocity_limit=boxer.actuated[0].velocity_limit))
+    both = retarget(boxer, clip, replace(BOXER, enforce_velocity=True, velocity_weight=1e-3, velocity_limit=BOXER_LIMIT))
+
+    def measured(motion: Motion) -> tuple[float, float, float]:
+        assert motion.report is not None
+        acceleration = np.diff(motion.values, 2, axis=0) * 60.0**2
+        return float(np.sqrt(np.mean(acceleration**2))), float(motion.report.position_error.mean()), len(motion.report.too_fast)
+
+    (hard, hard_error, too_fast), (soft, soft_error, _), (calm, _, never) = measured(bounded), measured(lowered), measured(both)
+    assert too_fast == never == 0
+    assert hard < 1.2 * soft and hard_error < 1.05 * soft_error
+    assert calm < 0.8 * soft
+    assert bounded.report is not None and bounded.report.speed_cost is not None
+    cost = bounded.report.speed_cost
+    assert cost.moved.max() > 3 * MM and cost.mean_error == hard_error and cost.free_mean_error < 0.5 * hard_error
+    assert lowered.report is not None and lowered.report.speed_cost is None, "nobody asked"
 
 
 # Dancer (Fig. 8)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robik.bench import dragging, lee, scherzinger, tracking
+from robik.bench import dragging, lee, live, scherzinger, tracking
 
 Found = dict[str, Any]
 
@@ -131,8 +131,31 @@ def test_at_the_singularity(table: dict[tuple[str, str], Found]) -> None:
 
 def test_dragging_keeps_loops_closed(found: Found) -> None:
     rows = found["dragging"]
-    assert {"walker", "dancer"} <= {row["robot"] for row in rows} and len(rows) == len(dragging.DRAGGED) * len(dragging.TRACKERS)
-    assert all(row["residual"] < 1e-8 for row in rows)
+    assert {"walker", "dancer", "validation"} <= {row["robot"] for row in rows}
+    assert len(rows) == len(dragging.DRAGGED) * len(dragging.TRACKERS)
+    assert all(row["residual"] < 1e-8 and row["judged"] < 1e-8 and row["travelled"] > 1 for row in rows)
+
+
+# Caron: three contacts
+
+
+def test_weights_make_a_compromise_or_priorities_and_limits_hold(found: Found) -> None:
+    compromise, priorities = found["contacts"]
+    assert min(compromise["error_m"]) > 0.01
+    assert priorities["error_m"][0] < 1e-4 < priorities["error_m"][1] < 0.01 < priorities["error_m"][2]
+    assert all(row["room_rad"] >= 0 for row in found["contacts"])
+
+
+# Live
+
+
+def test_live_keeps_speeds_and_accelerations_and_says_how_late_it_is(found: Found) -> None:
+    assert {(row["tracker"], row["rate"]) for row in found["live"]} == {(t, r) for t in live.TRACKERS for r in live.RATES}
+    for row in found["live"]:
+        assert row["speed"] <= 1 + 1e-9
+        assert row["acceleration"] <= 1 + 1e-9
+        assert 0 < row["delay_s"] < 0.2
+        assert row["error_m"] < 0.005
 
 
 def test_bench_is_reproducible_and_can_be_read(found: Found, capsys: pytest.CaptureFixture[str]) -> None:

@@ -119,7 +119,7 @@ def test_a_mesh_elsewhere_is_not_read_but_stood_for(file: str, tmp_path: Path) -
     imported = import_robot(folder / "robot.xml")
     [body] = imported.mechanism.bodies
     assert (body.mass, [v.shape for v in body.visuals]) == (0.0, ["box"])
-    assert any("mesh 'm': it was not read" in warning for warning in imported.warnings)
+    assert any("mesh 'm': a mesh was not read" in warning for warning in imported.warnings)
 
 
 @pytest.mark.parametrize("content", [b"", b"solid\nvertex 0 0 x", b"\x00" * 84, b"\xff" * 200, b"solid\n" + b"vertex 0 0 0\n" * 3])
@@ -158,6 +158,11 @@ SAMPLE = """<mujoco model="sample"><compiler angle="degree" autolimits="true" me
 <actuator><motor joint="h" gear="10" ctrlrange="-1 1"/><position tendon="sum" forcerange="-1 1"/></actuator>
 <keyframe><key name="home" qpos="1 0 0 0 1 0 0 0"/></keyframe></mujoco>"""
 
+COPYING = """<mujoco><worldbody><body name="hub"><joint name="j"/><replicate count="3" offset="0 0 1" euler="0 0 30" sep="-">
+<replicate count="2" euler="0 90 0"><body name="leg" pos="1 0 0"><joint name="h" axis="0 1 0"/><site name="s"/></body></replicate>
+</replicate></body></worldbody><tendon><fixed name="t"><joint joint="h" coef="1"/></fixed></tendon>
+<equality><joint joint1="h0-0" joint2="h1-0"/><connect body1="leg" anchor="0 0 0"/></equality>
+<actuator><motor tendon="t"/><motor joint="j"/></actuator></mujoco>"""
 ATTACHING = """<mujoco><asset><model name="part" file="part.xml"/></asset><worldbody><body name="a"><joint name="h"/>
 <attach model="part" body="b" prefix="l_"/></body><frame pos="0 1 0"><attach model="part" body="a" prefix="r_"/></frame></worldbody>
 <equality><connect body1="a" body2="l_b" anchor="0 0 0"/></equality><actuator><motor joint="l_k"/></actuator></mujoco>"""
@@ -167,5 +172,5 @@ ATTACHING = """<mujoco><asset><model name="part" file="part.xml"/></asset><world
 def test_mutated_files_end_in_a_robot_or_in_a_sentence(seed: int, tmp_path: Path) -> None:
     (tmp_path / "parts.xml").write_text("<mujocoinclude><custom/></mujocoinclude>")
     (tmp_path / "part.xml").write_text(SAMPLE)
-    outcomes = fuzz.import_mutants(tmp_path / "mutant.xml", [SAMPLE, SAMPLE, ATTACHING], seed, fuzz.CASES // 5, WORDS)
+    outcomes = fuzz.import_mutants(tmp_path / "mutant.xml", [SAMPLE, SAMPLE, ATTACHING, COPYING], seed, fuzz.CASES // 5, WORDS)
     assert {Mechanism, FormatError} <= set(outcomes)

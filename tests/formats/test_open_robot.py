@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robik.formats.open_joint import OpenJoint, joint_values
-from robik.formats.open_robot import OpenRobot
+from robik.formats.assembly.open_joint import OpenJoint, joint_values
+from robik.formats.assembly.open_robot import OpenRobot
 from robik.mechanism import WORLD, Body, Pose
 from robik.mechanism.pose import matrix_quaternion
 

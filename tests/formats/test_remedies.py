@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from robik.errors import AssemblyError
-from robik.formats.assemble import assemble
+from robik.formats.assembly.assemble import assemble
+from robik.formats.assembly.open_joint import OpenJoint
+from robik.formats.assembly.open_robot import OpenRobot
 from robik.formats.imported import Notes
-from robik.formats.open_joint import OpenJoint
-from robik.formats.open_robot import OpenRobot
 from robik.mechanism import WORLD, Body, Pose
 
 Z = Pose.of(np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]]), (0, 0, 0))  # its x axis is the outer z

@@ -11,7 +11,7 @@ import pytest
 
 from robik.formats import load_robot
 from robik.kinematics.forward import body_poses
-from tests.formats.mujoco_judge import Judge, inertia_matrix
+from tests.formats.mujoco_judge import Judge
 
 ARMS = "example-robot-data/robots"
 TREES = [f"{ARMS}/{name}" for name in (
@@ -69,10 +69,10 @@ def test_masses_and_inertias_are_mujocos(name: str, shared_data: Path) -> None:
     for body_name in judge.names:
         body = robot.bodies[robot.body_index[body_name]]
         mass, com, inertia = judge.mass(body_name)
-        moments = np.linalg.eigvalsh(inertia_matrix(body))
+        moments = np.linalg.eigvalsh(body.inertia_matrix)
         if body.mass < 1e-9 or moments.min() < 1e-12 or 2 * moments.max() > moments.sum():
             continue  # MuJoCo changed it as it was told to
         assert body.mass == pytest.approx(mass, rel=1e-9)
         assert np.allclose(body.com, com, atol=1e-9, rtol=0)
-        assert np.allclose(inertia_matrix(body), inertia, atol=1e-4 * moments.max(), rtol=0)  # it turns to main axes up to 1e-4 rad
+        assert np.allclose(body.inertia_matrix, inertia, atol=1e-4 * moments.max(), rtol=0)  # it turns to main axes up to 1e-4 rad
         assert np.allclose(moments, np.sort(np.linalg.eigvalsh(inertia)), atol=1e-9 * moments.max() + 1e-10, rtol=0)

@@ -10,7 +10,7 @@ import pytest
 
 from robik.errors import FormatError
 from robik.formats import import_robot, load_robot
-from robik.formats.expressions import FUNCTIONS, MATHEMATICS, Namespace, evaluate
+from robik.formats.urdf.expressions import FUNCTIONS, MATHEMATICS, Namespace, evaluate
 from robik.mechanism import Mechanism
 from tests.formats import fuzz
 

@@ -60,6 +60,21 @@ def view() -> Area:
     return next(area for area in bpy.context.window_manager.windows[0].screen.areas if area.type == "VIEW_3D")
 
 
+def root() -> bpy.types.Object | None:
+    """The robot, wherever undo has put it; None while there is none."""
+    return bpy.context.scene.robik.robot
+
+
+def robot() -> bpy.types.PropertyGroup:
+    """What is set for the robot."""
+    return root().robik.robot
+
+
+def result() -> bpy.types.PropertyGroup:
+    """Of the last bake."""
+    return robot().result
+
+
 def region(kind: str) -> Region:
     """A region of the 3D view."""
     return next(r for r in view().regions if r.type == kind)
@@ -76,32 +91,41 @@ def call(operator: Callable, **properties: object) -> set[str]:
         return operator("INVOKE_DEFAULT", True, **properties)
 
 
-def open_tab() -> Iterator[float]:
-    """Shows the add-on's tab in the sidebar."""
-    view().spaces[0].show_region_ui = True
-    yield 0.5
-    region("UI").active_panel_category = TAB
-    yield 0.5
-
-
 def remember(step: str) -> None:
     """An undo step for what a script has changed."""
     with bpy.context.temp_override(**here()):
         bpy.ops.ed.undo_push(message=step)
 
 
+def screen_height() -> int:
+    """Of Blender's window, which counts from below while the screen counts from above [pixels]."""
+    return bpy.context.window_manager.windows[0].height
+
+
+def middle() -> tuple[int, int]:
+    """On the screen, a place in the 3D view that nothing else covers."""
+    main = region("WINDOW")
+    return main.x + main.width // 3, screen_height() - main.y - main.height // 2
+
+
 def key(name: str) -> Iterator[float]:
     """Presses a key with the mouse over the 3D view."""
-    main = region("WINDOW")
-    xdotool("mousemove", main.x + main.width // 3, bpy.context.window_manager.windows[0].height - main.y - main.height // 2)
+    xdotool("mousemove", *middle())
     yield 0.2
     xdotool("key", name)
     yield 0.3
+    yield from settled()
 
 
 def xdotool(*words: object) -> None:
-    """What a hand would do."""
-    subprocess.run(["xdotool", *map(str, words)], check=True)
+    """What a hand would do. Asking where the mouse is makes sure that the screen has heard of it."""
+    subprocess.run(["xdotool", *map(str, words), "getmouselocation"], check=True, stdout=subprocess.DEVNULL)
+
+
+def settled() -> Iterator[float]:
+    """Until Blender has dealt with what the hand did, however slow the machine: it looks at timers first, then at events."""
+    for _ in range(3):
+        yield 0.02
 
 
 def picture(name: str) -> None:

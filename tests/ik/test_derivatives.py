@@ -44,9 +44,9 @@ def solver(request: pytest.FixtureRequest) -> Solver:
     made = Solver(mechanism, names, weighed, has_com=True)
     rng = np.random.default_rng(1)
     targets = {name: (rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.8, 0.0]])) for name in names}
-    position, rotation = made.arrays(targets, 1)
+    wanted = made.wanted(targets, None, np.zeros(1))
     goals = made._goals
-    goals.position[:], goals.rotation[:], goals.com[:] = position[0], rotation[0], rng.normal(size=3)
+    goals.position[:], goals.rotation[:], goals.com[:] = wanted.position[0], wanted.rotation[0], rng.normal(size=3)
     goals.velocity_weight[0], goals.threshold[:] = 1e-2, (1e-2, 1e-3)
     return made
 
@@ -96,7 +96,7 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     close(flat, now)
     multiplier = np.random.default_rng(3).normal(size=len(now.value))
     terms, slope, system = new_terms(flat), np.zeros(d), new_system(flat)
-    gather(flat, now, goals, terms)
+    gather(flat, now, goals, terms, 1.0)
     gradient(flat, now, terms, slope)
     stiffen(flat, terms)
     K = both_matrices(solver, now, terms, system)
@@ -143,8 +143,8 @@ def test_newton_systems(solver: Solver, held: int) -> None:
     definite = []
     goals.previous_R[:], goals.previous_c[:] = now.R, now.c
     for state_weight in (0.01, 1.0, 1e2, 1e4):
-        goals.state_weight[0] = state_weight
-        gather(flat, now, goals, terms)
+        goals.state_weight[:] = state_weight
+        gather(flat, now, goals, terms, 1.0)
         stiffen(flat, terms)
         closure_curvature(flat, now, 0.01 * rng.normal(size=len(now.value)), system.U, system.bend)
         reduced = Z.T @ both_matrices(solver, now, terms, system) @ Z

@@ -7,7 +7,7 @@ import pytest
 
 from robik import robots
 from robik.bench import boxer_clip, walker_clip
-from robik.bench.clips import chain_clip
+from robik.bench.clips import chain_clip, rest_pose, smoothstep
 from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
@@ -190,3 +190,24 @@ def test_a_dead_point_is_left_again() -> None:
     error = motion.report.position_error[:, 0]
     assert error[:5] == pytest.approx(0.2, abs=1e-6)
     assert error[along < 1.99].max() < 1e-5
+
+
+@pytest.mark.parametrize("pelvis", [1e-4, 1e-2, 0.1])
+@pytest.mark.parametrize("lift", [0.0, -0.02, 0.03])
+def test_a_compromise_of_feet_pelvis_and_com_takes_few_iterations(pelvis: float, lift: float) -> None:
+    """The CoM is to swing 15 mm sideways while feet and pelvis stay, or the pelvis goes down, or up beyond the legs' reach: not all can be
+    had, and the weights lie six decades apart."""
+    t = np.arange(240) / 60
+    rest = {name: rest_pose(WALKER, name) for name in ("pelvis", "foot_l", "foot_r")}
+    tracks = {name: Track(np.tile(pose.position, (240, 1)), np.tile(pose.quaternion, (240, 1))) for name, pose in rest.items()}
+    hips = np.array(rest["pelvis"].position) + lift * smoothstep(t)[:, None] * [0.0, 0.0, 1.0]
+    tracks["pelvis"] = Track(hips, tracks["pelvis"].quaternion)
+    com = sum(b.mass * b.rest_com for b in WALKER.bodies) / WALKER.mass + 0.015 * np.sin(np.pi * t)[:, None] * [0.0, 1.0, 0.0]
+    feet = Weights((10.0,) * 3, (100.0,) * 3)
+    weights = {"pelvis": Weights((pelvis,) * 3, (pelvis,) * 3), "foot_l": feet, "foot_r": feet}
+    settings = Settings(weights, com_weight=(10.0, 10.0, 0.0), joint_limits=False, length=1.0)
+    motion = retarget(WALKER, TargetClip(t, tracks, com), settings)
+    assert motion.report is not None
+    assert motion.report.iterations.max() <= 6
+    assert motion.report.residual.max() < CLOSED
+    assert np.abs(np.diff(motion.values, axis=0)).max() < 0.02, "no jump of a joint [rad]"

@@ -312,6 +312,13 @@ def test_margins_by_hand(biped):
     assert np.isnan(margins(biped, standing_motion((0, 0, 0.3)), {"sole_l": [False], "sole_r": [False]})).all()
 
 
+def test_what_is_no_foot_is_not_stood_on(biped):
+    """A pelvis that is said to touch the ground, as a target by hand may say, carries nothing."""
+    motion = standing_motion((0.02, 0.0, 0.3))
+    assert margins(biped, motion, {**LEFT, "hips": [True]}) == pytest.approx(margins(biped, motion, LEFT))
+    assert np.isnan(margins(biped, motion, {"hips": [True]})).all()
+
+
 def test_a_tipped_foot_stands_on_its_edge(biped):
     """Tipped by 0.2 rad about y the toes carry: their line, not the sole, is the support."""
     motion = standing_motion((0.02, 0.06, 0.3), tip=0.2)

@@ -12,7 +12,9 @@ import pytest
 from robik.retarget.motion import Motion
 from robik.servo.chain import ServoChain, default_chain, save_chain
 from robik.servo.player import Player
-from robik.servo.serving import SimulatorProcess
+from robik.servo.simulator.server import SimulatorProcess
+
+from .vendor_sdk import port, sdk, sdk_of, wire  # noqa: F401  (fixtures)
 
 NAMES = tuple(f"motor_{k}" for k in range(12))
 COUNTS_PER_RAD = 4096 / (2 * np.pi)  # written out here, so that the chain's own conversion is not its judge

@@ -24,7 +24,7 @@ from robik.errors import ServoError
 from robik.retarget.motion import Motion
 from robik.servo.chain import default_chain, save_chain
 from robik.servo.player import Player
-from robik.servo.serving import SimulatorProcess
+from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
 
 NAMES = tuple(f"motor_{k}" for k in range(4))

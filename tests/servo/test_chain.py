@@ -32,6 +32,17 @@ def test_no_goal_is_ever_outside_the_limits(value, direction, low, high):
     assert low - 1e-6 <= back <= high + 1e-6
 
 
+def test_a_current_limit_needs_a_servo_that_measures_its_current(tmp_path):
+    servo = Servo("knee", 1, current_limit=1)
+    assert servo.current_units == int(1 / 2.69e-3)
+    save_chain(ServoChain((servo,)), tmp_path / "c.servos.json")
+    assert load_chain(tmp_path / "c.servos.json").servos == (servo,)
+    with pytest.raises(ServoError, match="servo of 'knee': an XL430-W250 cannot measure its current"):
+        Servo("knee", 1, "XL430-W250", current_limit=1.0)
+    with pytest.raises(ServoError, match="current_limit must be a positive number"):
+        Servo("knee", 1, current_limit=0.0)
+
+
 def test_speeds_are_rounded_up_and_never_to_unlimited():
     servo = Servo("m", 1, gear_ratio=2.0)
     assert servo.velocity_units(1e-9) == 1

@@ -17,7 +17,7 @@ from robik.retarget.motion import Motion, save_motion
 from robik.servo.bus import Bus
 from robik.servo.chain import default_chain, save_chain
 from robik.servo.command import export, play
-from robik.servo.finding import find
+from robik.servo.connecting import find
 
 NAMES = ("a", "b", "c")
 
@@ -49,14 +49,18 @@ def test_play_on_the_simulated_chain(files, tmp_path, capsys):
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")
 def test_ctrl_c_stops_softly_and_a_second_one_turns_torque_off(files, tmp_path):
-    simulator = start("simulate(a[0])", files[1])
+    record = tmp_path / "goals.csv"
+    simulator = start("simulate(*a)", files[1], record)
     port = simulator.stdout.readline().strip()
     assert port.startswith("/dev/")
     try:
         for presses, message in ((1, "stopped, holding"), (2, "emergency stop: torque is off")):
             player = start("sys.exit(play(*a, approach_speed=3.0))", *files, port)
             assert "3 servos" in player.stdout.readline()
-            time.sleep(1.5)
+            goals, patience = record.stat().st_size + 10_000, time.monotonic() + 10.0
+            while record.stat().st_size < goals:  # it moves, and is watched
+                assert time.monotonic() < patience
+                time.sleep(0.05)
             for _ in range(presses):
                 player.send_signal(signal.SIGINT)
                 time.sleep(0.15)

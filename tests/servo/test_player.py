@@ -10,11 +10,11 @@ import pytest
 from robik.errors import ServoError
 from robik.retarget.motion import Motion
 from robik.servo.bus import Bus, ServoSilent
-from robik.servo.finding import find
+from robik.servo.connecting import find
+from robik.servo.exchange import Exchange
 from robik.servo.health import Health
-from robik.servo.lookout import Lookout
 from robik.servo.player import Player
-from robik.servo.serving import SimulatorProcess
+from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState, Status
 from robik.servo.stream import Outcome, Stream, Wishes
 
@@ -22,7 +22,6 @@ from .conftest import COUNTS_PER_RAD, NAMES
 
 STILL = (PlayState.HOLDING, PlayState.READY, PlayState.FAULT)
 FAST_APPROACH = 3.0  # [rad/s]: tests should not take long
-ATTEMPTS = 3  # at a claim about time, on a machine that others use too; the best counts
 
 
 @pytest.fixture
@@ -160,25 +159,20 @@ def test_the_approach_is_bounded_from_random_starts(player, simulator, goals):
         assert max(s["profile_velocity"] for s in simulator.state().values()) <= 5.24 / 0.02398 + 1
 
 
-def test_ten_seconds_at_100_hz(player, simulator, goals, wave):
-    """Every goal arrives, in order, at the motion's own counts; 99 of 100 within 5 ms of their time."""
-    motion = wave(10.0)
+def test_every_goal_arrives_in_order_or_is_counted(player, simulator, goals, wave):
+    """What arrives is the motion at its own times, to the count, however many goals a busy machine drops on the way."""
+    motion = wave(4.0)
     hold(player)
-    lateness = []
-    for _ in range(ATTEMPTS):
-        skip = len(goals()[0])
-        status = run(player, motion)
-        assert status.sent + status.dropped == 1001
-        assert status.progress == 1.0
-        times, counts = (column[skip:] for column in goals())
-        expected = np.column_stack([np.interp(np.arange(1001) / 100, motion.times, motion.values[:, k]) for k in range(12)])
-        if status.dropped == 0:
-            assert np.abs(counts[-1001:] - (2048 + expected * COUNTS_PER_RAD)).max() <= 0.5 + 1e-6
-            offsets = times[-1001:] - np.arange(1001) / 100
-            lateness.append(np.percentile(offsets - offsets.min(), 99))
-            if lateness[-1] <= 0.005 and status.lateness_p99 <= 0.005:
-                return
-    pytest.fail(f"99th percentiles of {ATTEMPTS} attempts, without a drop: {lateness} s")
+    status = run(player, motion)
+    assert status.sent + status.dropped == 401
+    assert status.progress == 1.0
+    counts = goals()[1][-status.sent :]
+    moments = np.arange(401) / 100
+    expected = 2048 + COUNTS_PER_RAD * np.column_stack([np.interp(moments, motion.times, column) for column in motion.values.T])
+    numbers = [int(np.abs(expected - row).max(axis=1).argmin()) for row in counts]
+    assert np.abs(counts - expected[numbers]).max() <= 0.5 + 1e-6
+    assert (np.diff(numbers) > 0).all()
+    assert numbers[-1] == 400
 
 
 def test_soft_stop_slows_down_on_the_way_and_holds(player, simulator, goals, wave):
@@ -348,7 +342,7 @@ def test_no_goal_outside_the_limits_and_no_step_above_the_speed(chain, simulator
     found, _ = find(bus)
     bus.set_torque(True)
     goals()
-    stream = Stream(Lookout(bus), 200.0, chain.count_limits, Wishes(9.0), Health(chain, found), lambda _: None)
+    stream = Stream(Exchange(bus), PlaySettings(rate=200.0), chain.count_limits, Wishes(9.0), Health(chain, found), lambda _: None)
     stream.begin(np.full(12, 2048), chain.speed_limits)
     assert stream.follow(Scribble(1, 2.5)) is Outcome.DONE
     bus.close()

@@ -46,11 +46,13 @@ def make_factory_new(simulator, id):
 def test_scan_finds_everybody_at_any_baud_rate(bus, simulator):
     make_factory_new(simulator, 5)
     simulator.command("set 6 model_number 4242")
+    simulator.command("set 12 baud_rate 7")
     said = []
-    found = scan(bus, (57_600, 1_000_000), said.append)
-    assert said == ["asking at 57600 baud", "asking at 1000000 baud"]
+    found = scan(bus, (57_600, 1_000_000, 4_500_000), said.append)
+    assert said == ["asking at 57600 baud", "asking at 1000000 baud", "asking at 4500000 baud"]
     assert found[0] == Seen(5, "XH430-W210", 1010, 46, 57_600)
     assert [one.id for one in found[1:]] == [1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12]
+    assert found[-1] == Seen(12, "XH430-W210", 1010, 46, 4_500_000)
     assert found[5] == Seen(6, None, 4242, 46, 1_000_000)
     with pytest.raises(ServoError, match="unknown model, number 4242"):
         advice(bus, found)
@@ -155,7 +157,7 @@ def test_a_rate_that_the_baud_cannot_carry_comes_with_the_arithmetic():
 def test_from_the_shell(chain, simulator, tmp_path, capsys, monkeypatch):
     from robik.cli import main
 
-    monkeypatch.setattr("robik.servo.setup.LIKELY", (57_600, 1_000_000))
+    monkeypatch.setattr("robik.servo.setup.SCAN_ORDER", (57_600, 1_000_000))
     make_factory_new(simulator, 5)
     on = ["--port", simulator.port]
     assert main(["servos", "scan", *on, "--baud", "57600"]) == 0
@@ -175,7 +177,7 @@ def test_from_the_shell(chain, simulator, tmp_path, capsys, monkeypatch):
 
 def test_how_well_they_followed(tmp_path, capsys):
     from robik.cli import main
-    from robik.servo.lookout import Telemetry
+    from robik.servo.exchange import Telemetry
     from robik.servo.recording import Recorder
 
     chain = default_chain(("knee <l>", "hip"))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robik.servo.models import ACCELERATION_UNIT, MODELS, VELOCITY_UNIT
-from robik.servo.simulated_servo import SimulatedServo
+from robik.servo.simulator.servo import SimulatedServo
 
 PER_TURN = 4096 / (2 * math.pi)
 

@@ -16,6 +16,7 @@ from robik.servo.guide import Journey
 from robik.servo.preflight import preflight
 from robik.servo.schedule import Lateness, Schedule
 from robik.servo.softening import fitting_speed, soften
+from robik.servo.status import PlaySettings
 from robik.servo.trajectory import Along, Between, Round, part, sample_times
 
 POSES = arrays(float, 4, elements=st.floats(-3, 3))
@@ -170,7 +171,7 @@ def test_percentiles_from_the_histogram(values, percent):
 def _check(values, rate=100.0, times=None, chain=CHAIN, names=("a", "b")):
     values = np.asarray(values, dtype=float)
     times = np.arange(len(values)) * 0.1 if times is None else times
-    return preflight(Motion(times, names, values), chain, rate)
+    return preflight(Motion(times, names, values), chain, PlaySettings(rate=rate))
 
 
 def test_a_motion_at_the_limits_may_be_played():
@@ -200,9 +201,16 @@ def test_missing_columns_and_servos():
     assert _check([[0, 0, 0]], names=("a", "b", "c")).warnings == ("c has no servo and is left out",)
 
 
+def test_a_start_far_from_where_the_robot_stands_is_told():
+    motion = Motion(np.array([0.0, 0.1]), ("a", "b"), np.array([[0.0, 0.0], [0.1, 0.0]]))
+    assert preflight(motion, CHAIN, PlaySettings(), (0.1, -0.1)).warnings == ()
+    [warning] = preflight(motion, CHAIN, PlaySettings(approach_speed=0.5), (0.1, -0.8)).warnings
+    assert warning == "the robot stands far from the first frame, b by 0.8; the approach takes 3.0 s"
+
+
 def test_a_rate_that_the_bus_cannot_carry_comes_with_the_arithmetic():
     slow = ServoChain(tuple(Servo(f"m{k}", k) for k in range(12)), 57_600)
-    found = preflight(Motion(np.zeros(1), slow.actuators, np.zeros((1, 12))), slow, 100.0)
+    found = preflight(Motion(np.zeros(1), slow.actuators, np.zeros((1, 12))), slow, PlaySettings())
     assert "74 bytes × 10 bits / 57600 baud = 12.85 ms of the 10.00 ms" in found.problems[0]
     assert "rate" in _check([[0, 0]], rate=5000).problems[0]
 
@@ -211,7 +219,7 @@ def test_a_rate_that_the_bus_cannot_carry_comes_with_the_arithmetic():
 @settings(max_examples=40)
 def test_what_passes_keeps_the_limits_at_every_goal(values, rate):
     motion = Motion(np.arange(20) * 0.5, ("a", "b"), values)
-    if preflight(motion, CHAIN, rate).problems:
+    if preflight(motion, CHAIN, PlaySettings(rate=rate)).problems:
         return
     along = Along(motion, CHAIN)
     goals = along.at(sample_times(along, rate))
@@ -227,7 +235,7 @@ def test_what_passes_keeps_the_limits_at_every_goal(values, rate):
 def test_what_is_softened_may_be_played(values, rate, step):
     motion = Motion(np.arange(20) * step, ("a", "b"), values)
     softened = soften(motion, CHAIN, rate)
-    assert preflight(softened.motion, CHAIN, rate).problems == ()
+    assert preflight(softened.motion, CHAIN, PlaySettings(rate=rate)).problems == ()
 
 
 def test_what_need_not_be_softened_stays_and_what_must_be_says_by_how_much():
@@ -244,6 +252,6 @@ def test_a_motion_that_is_too_fast_fits_at_a_lower_speed():
     fast = Motion(times, ("a", "b"), np.column_stack([0.9 * np.sin(6 * times), np.zeros(100)]))
     speed = fitting_speed(fast, CHAIN)
     assert 0.3 < speed < 0.5
-    assert preflight(part(fast, speed=speed), CHAIN, 100.0).problems == ()
-    assert preflight(part(fast, speed=speed * 1.1), CHAIN, 100.0).problems
+    assert preflight(part(fast, speed=speed), CHAIN, PlaySettings()).problems == ()
+    assert preflight(part(fast, speed=speed * 1.1), CHAIN, PlaySettings()).problems
     assert fitting_speed(part(fast, speed=speed), CHAIN) == pytest.approx(1.0)

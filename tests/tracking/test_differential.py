@@ -16,7 +16,15 @@ from robik.kinematics.kernels import move, place
 from robik.mechanism import Mechanism
 from robik.mechanism.pose import Pose
 from robik.robots import load
-from robik.tracking import DifferentialSettings, DifferentialTracker, RelativeTarget, Target, Targets
+from robik.tracking import (
+    DifferentialSettings,
+    DifferentialTracker,
+    ForwardDynamicsTracker,
+    RelativeTarget,
+    StateBasedTracker,
+    Target,
+    Targets,
+)
 from robik.tracking.limits import MotionLimits, velocity_range
 from robik.tracking.tasks import linearise, turn_between
 
@@ -122,14 +130,24 @@ def test_a_step_is_the_optimum_between_its_bounds():
     assert met >= 3, "no bound was met: this would test Cholesky alone"
 
 
-@pytest.mark.parametrize("robot", ["walker", "dancer", "5bar_linkage/robot.urdf", "robot_delta/robot.urdf", "digit_like_2legs/robot.urdf"])
-def test_loops_stay_closed_while_dragged(robot, request):
+FIVE_BAR, DELTA, DIGIT = "5bar_linkage/robot.urdf", "robot_delta/robot.urdf", "digit_like_2legs/robot.urdf"
+
+
+@pytest.mark.parametrize(
+    ("kind", "robot"),
+    [
+        *((DifferentialTracker, robot) for robot in ("walker", "dancer", FIVE_BAR, DELTA, DIGIT)),
+        *((StateBasedTracker, robot) for robot in (FIVE_BAR, DELTA)),
+        *((ForwardDynamicsTracker, robot) for robot in (FIVE_BAR, DELTA, DIGIT)),
+    ],
+)
+def test_loops_stay_closed_while_dragged(kind, robot, request):
     """Frames dragged about at random, far out of reach at times: the two ends of every cut stay together, and motors within limits."""
     if "/" in robot:
         mechanism = import_robot(request.getfixturevalue("shared_data") / robot).mechanism
     else:
         mechanism = load(robot)
-    tracker, rng = DifferentialTracker(mechanism), np.random.default_rng(5)
+    tracker, rng = kind(mechanism), np.random.default_rng(5)
     size, names = tracker.flat.size, ([f.name for f in mechanism.frames] or [mechanism.bodies[-1].name])[:3]
     home = {n: np.array(tracker.frame(n).position) for n in names}
     goal, speed = dict(home), {n: np.zeros(3) for n in names}

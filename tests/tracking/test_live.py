@@ -59,9 +59,7 @@ def wave(start: np.ndarray, t: float) -> np.ndarray:
 def uneven(start: np.ndarray, rate: float, until: float, seed: int) -> list[tuple[float, np.ndarray]]:
     """Samples of a wave at a rate, each up to 40 % of a period late, one in ten missing."""
     rng = np.random.default_rng(seed)
-    return [
-        (k / rate + float(rng.uniform(0, 0.4 / rate)), wave(start, k / rate)) for k in range(int(until * rate)) if rng.random() > 0.1
-    ]
+    return [(k / rate + float(rng.uniform(0, 0.4 / rate)), wave(start, k / rate)) for k in range(int(until * rate)) if rng.random() > 0.1]
 
 
 @pytest.mark.parametrize("rate", [10, 30, 60])
@@ -105,9 +103,8 @@ def test_nothing_that_arrives_breaks_a_limit(live, seed, rate, wildness):
 @pytest.mark.parametrize(
     ("trouble", "health"), [("lost", Health.LOST), ("nan", Health.LOST), ("frozen", Health.FROZEN), ("elsewhere", Health.JUMPED)]
 )
-def test_trouble_ends_in_a_smooth_stop(differential, trouble, health):
+def test_trouble_ends_in_a_smooth_stop(live, trouble, health):
     """While the hand moves: it comes to rest near its last good target, says why, and follows again when the trouble is over."""
-    live = differential
     start = begin(live)
     good = [(k / 30, wave(start, k / 30)) for k in range(45)]
     last = good[-1][1]
@@ -130,16 +127,16 @@ def test_trouble_ends_in_a_smooth_stop(differential, trouble, health):
     assert live.health[HAND] is Health.FOLLOWING
 
 
-def test_a_new_place_is_believed_in_time_and_approached_slowly(differential):
-    start = begin(differential)
+def test_a_new_place_is_believed_in_time_and_approached_slowly(live):
+    start = begin(live)
     far = start + np.array([-0.2, 0.25, -0.1])
-    values = run(differential, [(k / 30, start if k < 15 else far) for k in range(120)], 0.7)
-    assert differential.health[HAND] is Health.JUMPED
-    assert np.linalg.norm(differential.tracker.frame(HAND).position - start) < 1e-3
-    values = run(differential, [(0.7 + k / 30, far + 1e-4 * (k % 2)) for k in range(120)], 3.5)
-    check_limits(differential, values)
-    assert differential.health[HAND] is Health.FOLLOWING
-    assert np.linalg.norm(differential.tracker.frame(HAND).position - far) < 1e-2
+    values = run(live, [(k / 30, start if k < 15 else far) for k in range(120)], 0.7)
+    assert live.health[HAND] is Health.JUMPED
+    assert np.linalg.norm(live.tracker.frame(HAND).position - start) < 1e-3
+    values = run(live, [(0.7 + k / 30, far + 1e-4 * (k % 2)) for k in range(120)], 3.5)
+    check_limits(live, values)
+    assert live.health[HAND] is Health.FOLLOWING
+    assert np.linalg.norm(live.tracker.frame(HAND).position - far) < 1e-2
 
 
 def test_frames_and_centre_of_mass_of_a_robot_with_loops():

@@ -1,0 +1,100 @@
+"""Operators of many steps: with progress and ESC in a window, straight through elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from time import perf_counter
+from typing import Any
+
+from bpy.types import Context, Event
+
+from robik.errors import RobikError
+
+from ..scene.steps import Progress, finish
+from .reporting import Reporting
+
+SLICE = 0.1  # work between two looks at the keyboard [s]
+
+
+class Stepping(Reporting):
+    """An operator whose work is `steps`; stopped early they must leave everything as it was."""
+
+    bl_idname = "robik.stepping"  # never registered
+    stopped = "Stopped; nothing was changed"
+
+    steps: Callable[[Context], Generator[Progress, None, Any]]  # what the operator does
+
+    _steps: Generator[Progress, None, Any]
+    _began: float  # as if what is done only once took no time
+    _last: float
+
+    def done(self, context: Context, result: Any) -> None:
+        """Tells what came of it."""
+
+    def run(self, context: Context) -> set[str]:
+        """All of it at once."""
+        self.done(context, finish(self.steps(context)))
+        return {"FINISHED"}
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Starts; a timer carries it on."""
+        self._began = self._last = perf_counter()
+        try:
+            self._steps = self.steps(context)
+            next(self._steps)
+        except StopIteration as done:
+            self.done(context, done.value)
+            return {"FINISHED"}
+        except RobikError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.01, window=context.window)
+        manager.progress_begin(0.0, 1.0)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """A slice of the work, or its end."""
+        if event.type == "ESC":
+            return self._ended(context, {"WARNING"}, self.stopped, {"CANCELLED"})
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        until = perf_counter() + SLICE
+        try:
+            progress = next(self._steps)
+            while perf_counter() < until and not progress.is_long:
+                progress = next(self._steps)
+        except StopIteration as done:
+            self._clear(context)
+            self.done(context, done.value)
+            return {"FINISHED"}
+        except RobikError as error:
+            return self._ended(context, {"ERROR"}, str(error), {"CANCELLED"})
+        context.window_manager.progress_update(progress.fraction)
+        now = perf_counter()
+        if not progress.counts:
+            self._began += now - self._last
+        self._last = now
+        left = (now - self._began) * (1.0 / max(progress.fraction, 0.01) - 1.0)
+        about = f", about {left:.0f} s left" if progress.fraction > 0.05 and progress.counts else ""
+        text = f"RobIK: {progress.text}, {100 * progress.fraction:.0f} %{about}    ESC: stop, nothing will be changed"
+        context.workspace.status_text_set(text)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator, for example with its window."""
+        self._clear(context)
+
+    def _ended(self, context: Context, kind: set[str], text: str, result: set[str]) -> set[str]:
+        self._clear(context)
+        self.report(kind, text)
+        return result
+
+    def _clear(self, context: Context) -> None:
+        self._steps.close()
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        context.workspace.status_text_set(None)
+        for area in context.screen.areas if context.screen else ():
+            area.tag_redraw()

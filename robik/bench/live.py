@@ -1,0 +1,91 @@
+"""How trackers do live: the UR10 follows samples that come late, unevenly, and not at all now and then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from robik.kinematics.forward import ForwardKinematics
+from robik.kinematics.frames import frame_poses
+from robik.mechanism import Mechanism
+from robik.robots import load
+from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, Live, StateBasedTracker, Target, Targets, Tracker
+
+RATES = (10.0, 30.0, 60.0)  # Hz, of samples
+LATE, MISSING = 0.4, 0.1  # of a period, of all samples
+AT_LIMIT = 0.99  # of a motor's acceleration
+TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
+    "differential": DifferentialTracker,
+    "state-based": StateBasedTracker,
+    "forward dynamics": ForwardDynamicsTracker,
+}
+
+
+def live(seed: int = 0) -> list[dict[str, Any]]:
+    """A row per tracker and rate.
+
+    `delay_s`: of the tool at half of a step of 5 cm. Along a figure of eight `error_m`: mean, with the delay taken off; `speed`,
+    `acceleration`: the largest by the motors' limits; `at_limit`: the share of steps with a motor at its acceleration.
+    """
+    rows = []
+    for name, kind in TRACKERS.items():
+        stream = Live(kind(load("ur10")))
+        for rate in RATES:
+            rows.append({"tracker": name, "rate": rate, "delay_s": _delay(stream, rate, seed), **_following(stream, rate, seed)})
+    return rows
+
+
+def _played(stream: Live, rate: float, seconds: float, where: Callable[[float], np.ndarray], seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """What comes out (T, A), and the tool's way (T, 3) from where it starts, after samples of `where` that arrive unevenly."""
+    stream.restart(np.array([v for joint in stream.tracker.mechanism.actuated for v in joint.rest]))
+    pose, rng = stream.tracker.frame("tool"), np.random.default_rng(seed)
+    start, turn = np.array(pose.position), np.array(pose.quaternion)
+    out, k, due = [], 0, 0.0
+    while stream.time < seconds:
+        while due <= stream.time:
+            if rng.random() > MISSING:
+                stream.receive(Targets({"tool": Target(start + where(k / rate), turn)}), stream.time)
+            k += 1
+            due = k / rate + float(rng.uniform(0.0, LATE / rate))
+        out.append(stream.step())
+    fk, tool = ForwardKinematics(stream.tracker.mechanism), []
+    for values in out:
+        found = fk.solve(values)
+        tool.append(frame_poses(fk.mechanism, "tool", found.position[None], found.quaternion[None])[0][0] - start)
+    return np.array(out), np.array(tool)
+
+
+def _delay(stream: Live, rate: float, seed: int) -> float:
+    """From a target's step of 5 cm until the tool has gone half of it [s], median over runs in which samples arrive differently."""
+    delays = []
+    for run in range(5):
+        _, tool = _played(stream, rate, 2.0, lambda t: np.array([0.05 if t >= 1.0 - 1e-9 else 0.0, 0.0, 0.0]), seed + run)
+        delays.append((np.argmax(tool[:, 0] > 0.025) + 1) / stream.rate - 1.0)
+    return float(np.median(delays))
+
+
+def _following(stream: Live, rate: float, seed: int) -> dict[str, float]:
+    values, tool = _played(stream, rate, 8.0, _eight, seed)
+    times = np.arange(1, len(tool) + 1) / stream.rate
+    speed = np.abs(np.diff(values, axis=0)) * stream.rate / stream.limits.velocity
+    acceleration = np.abs(np.diff(values, n=2, axis=0)) * stream.rate**2 / stream.limits.acceleration
+    return {
+        "error_m": min(_error(tool, times, late) for late in np.arange(0.0, 0.5, 0.005)),
+        "speed": float(speed.max()),
+        "acceleration": float(acceleration.max()),
+        "at_limit": float((acceleration > AT_LIMIT).any(axis=1).mean()),
+    }
+
+
+def _eight(t: float) -> np.ndarray:
+    """A figure of eight, 24 cm wide, in 4 s."""
+    grow = min(t, 1.0) ** 2 * (3 - 2 * min(t, 1.0))
+    return grow * np.array([0.0, 0.12 * np.sin(np.pi / 2 * t), 0.06 * np.sin(np.pi * t)])
+
+
+def _error(tool: np.ndarray, times: np.ndarray, late: float) -> float:
+    """Mean distance from where the target was, the first second left out [m]."""
+    wanted = np.array([_eight(max(t - late, 0.0)) for t in times])
+    return float(np.linalg.norm(tool - wanted, axis=1)[times > 1.0].mean())

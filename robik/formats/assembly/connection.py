@@ -1,0 +1,39 @@
+"""Which of a file's bodies are the robot, and what it stands on, where the file leaves that to its reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from robik.formats.assembly.open_joint import OpenJoint
+from robik.formats.imported import Notes
+from robik.formats.names import free_name
+from robik.mechanism import WORLD, Pose
+
+
+def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set[str], notes: Notes) -> set[str]:
+    """The bodies that hang together; where several groups do, one with joints and preferred bodies, else the largest. Notes the others."""
+    group = {name: {name} for name in (WORLD, *bodies)}
+    for joint in joints:
+        a, b = (group.setdefault(end, {end}) for end in (joint.parent, joint.child))
+        if a is not b:
+            a |= b
+            for name in b:
+                group[name] = a
+    groups: list[set[str]] = []
+    for members in group.values():
+        if members != {WORLD} and not any(members is other for other in groups):
+            groups.append(members)
+    best = max(groups, key=lambda members: (len(members) > 1, bool(members & preferred), len(members)))
+    for name in group:
+        if name != WORLD and name not in best:
+            notes.add("no joint ties it to the robot, so it was left out", name)
+    return best - {WORLD}
+
+
+def based(joints: list[OpenJoint], base: str, poses: Mapping[str, Pose], report: Notes) -> list[OpenJoint]:
+    """The joints with one that lets the robot float on its base, if none ties it to the world."""
+    if any(joint.parent == WORLD for joint in joints):
+        return joints
+    names = {joint.name for joint in joints}
+    report.add("no joint ties it to the world, so it floats", base)
+    return [OpenJoint(free_name("base", names), "free", WORLD, base, poses[base]), *joints]

@@ -1,0 +1,65 @@
+"""Loops that the rounded numbers of a file keep from closing, or from moving: what is nearly so becomes exactly so.
+
+Numbers of seven digits leave the hinges of a planar linkage out of parallel by some 1e-8 rad. By the letter it is open, and locked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from robik.formats.assembly.open_joint import OpenJoint, joint_motion, joint_values
+from robik.formats.assembly.open_robot import OpenRobot, Placed
+from robik.mechanism import Pose
+from robik.mechanism.pose import frame_matrix
+
+PARALLEL = 2e-5  # rad: axes that differ by less are meant to be parallel
+ONE_AXIS = ("revolute", "prismatic", "cylindrical", "planar")
+
+
+def looped_axes(robot: OpenRobot, q: np.ndarray) -> tuple[dict[str, np.ndarray], float]:
+    """The axes (3,) in the world that joints in loops are meant to have, nearly parallel ones alike; and by how much one is off [rad]."""
+    if not robot.closers:
+        return {}, 0.0
+    now, closers = robot.placed(q), {joint.name for joint in robot.closers}
+    looped = np.any([robot.moves[robot.order[j.parent]] != robot.moves[robot.order[j.child]] for j in robot.closers], axis=0)
+    known: np.ndarray = np.zeros((0, 3))
+    axes: dict[str, np.ndarray] = {}
+    most = 0.0
+    for joint in robot.joints:
+        if joint.type in ONE_AXIS and (joint.name in closers or looped[robot.at[joint.name]]):
+            x = robot.joint_frames(joint, now)[0][:, 0]
+            along = known @ x
+            off = np.linalg.norm(x - along[:, None] * known, axis=1)
+            alike = np.flatnonzero(off < PARALLEL)
+            if len(alike):
+                axes[joint.name] = np.sign(along[alike[0]]) * known[alike[0]]
+                most = max(most, float(off[alike[0]]))
+            else:
+                axes[joint.name], known = x, np.vstack([known, x])
+    return axes, most
+
+
+def straightened(robot: OpenRobot, q: np.ndarray, axes: dict[str, np.ndarray]) -> OpenRobot:
+    """The robot with these axes, its loops closed at q, where no body moves by that."""
+    now, closers = robot.placed(q), {joint.name for joint in robot.closers}
+    return replace(robot, joints=tuple(
+        _fitted(robot, joint, now, axes.get(joint.name), None if joint.name in closers else q[robot.at[joint.name] :])
+        if joint.name in axes or joint.name in closers else joint
+        for joint in robot.joints
+    ))  # fmt: skip
+
+
+def _fitted(robot: OpenRobot, joint: OpenJoint, now: Placed, axis: np.ndarray | None, values: np.ndarray | None) -> OpenJoint:
+    """A joint with its halves on each other; values begin with those of a tree joint's coordinates."""
+    a, b = robot.order[joint.parent], robot.order[joint.child]
+    Ra, pa, Rb, pb = robot.joint_frames(joint, now)
+    if values is None:
+        values = np.array(joint_values(joint, Ra.T @ Rb, Ra.T @ (pb - pa)))
+    if axis is not None:
+        Ra = frame_matrix(axis, Ra[:, 1], f"joint {joint.name!r}")
+    R, p, _, _ = joint_motion(joint, values[: len(joint.motions)])
+    near = Pose.of(now.R[a].T @ Ra, now.R[a].T @ (pa - now.p[a]))
+    far = Pose.of(now.R[b].T @ Ra @ R, now.R[b].T @ (pa + Ra @ p - now.p[b]))
+    return replace(joint, near=near, far=far)

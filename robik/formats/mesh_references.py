@@ -1,0 +1,71 @@
+"""Files that a mesh file names beside itself (materials, buffers, pictures), so that none is read that lies elsewhere."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from robik.errors import FormatError
+
+GLB = b"glTF"
+LONGEST = 50_000_000  # bytes of a glTF's JSON
+IMAGE_OPTION = re.compile(r"-\w+(\s+(-?[\d.]+|on|off))*\s+")
+
+
+def check_references(path: Path, allowed: Iterable[Path]) -> None:
+    """Whether all that a mesh file names lies in folders that may be read; its own folder may.
+
+    Raises:
+        FormatError: names what does not; the mesh file's name is the caller's to add.
+    """
+    readers = {".obj": _obj, ".gltf": _gltf, ".glb": _gltf}
+    folders = [path.resolve().parent, *(Path(folder).resolve() for folder in allowed)]
+    for name in readers.get(path.suffix.lower(), lambda _path: iter(()))(path):
+        if not is_inside(path.parent / name, folders):
+            raise FormatError(f"it names {name!r}, which leads out of the robot's folder; copy that beside the mesh")
+
+
+def is_inside(path: Path, folders: Iterable[Path]) -> bool:
+    """Whether a path lies in one of these folders, links followed."""
+    try:
+        found = path.resolve()
+    except (OSError, ValueError, RuntimeError):  # no name that this system can have, links in a ring
+        return False
+    return any(found.is_relative_to(folder) for folder in folders)
+
+
+def _obj(path: Path) -> Iterator[str]:
+    """Its material libraries, and the pictures that these name."""
+    for name in _lines(path, rb"^\s*mtllib\s+(.+?)\s*$"):
+        yield name
+        if (path.parent / name).is_file():
+            for picture in _lines(path.parent / name, rb"^\s*(?:map_\w+|bump|disp|decal|refl|norm)\s+(.+?)\s*$"):
+                yield IMAGE_OPTION.sub("", picture).replace("\\", "/")
+
+
+def _lines(path: Path, pattern: bytes) -> list[str]:
+    if not path.stat().st_size:
+        return []
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return [found[1].decode("utf-8", errors="replace") for found in re.finditer(pattern, content, re.MULTILINE)]
+
+
+def _gltf(path: Path) -> Iterator[str]:
+    """Its buffers and pictures that are files."""
+    with open(path, "rb") as file:
+        head = file.read(20)
+        length = int.from_bytes(head[12:16], "little") if head[:4] == GLB else path.stat().st_size
+        if length > LONGEST:
+            raise FormatError(f"its description is larger than {LONGEST // 1_000_000} MB")
+        content = file.read(length) if head[:4] == GLB else head + file.read()
+    try:
+        described = json.loads(content)
+        rows = [row for kind in ("buffers", "images") for row in described.get(kind, ())]
+        uris = [row["uri"] for row in rows if isinstance(row.get("uri", 0), str)]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        raise FormatError("it is no glTF that can be read") from None
+    yield from (unquote(uri) for uri in uris if not uri.startswith("data:"))

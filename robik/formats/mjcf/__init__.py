@@ -1,0 +1,1 @@
+"""MJCF, MuJoCo's own format: `*.xml` whose root is <mujoco>, and `*.mjcf`."""

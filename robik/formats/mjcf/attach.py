@@ -1,0 +1,96 @@
+"""MJCF's <attach>: a body of another model, with all that belongs to it, under names of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+
+from robik.errors import FormatError
+from robik.formats.assembly.open_robot import OpenJoint, OpenRobot
+from robik.mechanism import WORLD, Body, Coupling, Frame, Pose
+
+
+@dataclass(frozen=True)
+class Model:
+    """Another file, read.
+
+    Attributes:
+        robot: all of it.
+        folder: where its meshes are seen from.
+        at: body → its pose in the world where the file draws it.
+        sites: site → its body and its pose there.
+        drawn: joint with one motion → what it reads where the file draws it.
+    """
+
+    robot: OpenRobot
+    folder: Path
+    at: Mapping[str, Pose]
+    sites: Mapping[str, tuple[str, Pose]]
+    drawn: Mapping[str, float]
+
+
+def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:
+    """The part of a model that hangs on one of its bodies, on a body of the robot.
+
+    Args:
+        prefix: put before each name.
+        parent: the robot's body.
+        place: in the parent, of what the body stands in.
+        world: of the parent, in the world.
+        folder: where the robot's meshes are seen from.
+
+    Raises:
+        FormatError: there is no such body, or it is free.
+    """
+    robot = model.robot
+    if body not in model.at or body == WORLD:
+        raise FormatError(f"it attaches body {body[:60]!r}, which the model does not have")
+    kept, top = _hanging_on(model, body)
+    if top.type == "free" and parent != WORLD:
+        raise FormatError(f"it attaches body {body!r}, which is free; only a body in the world itself can be")
+    back = model.at[top.parent].inverse()
+
+    def named(name: str) -> str:
+        return name if name == WORLD else prefix + name
+
+    def moved(joint: OpenJoint) -> OpenJoint:
+        renamed = replace(joint, name=named(joint.name), parent=named(joint.parent), child=named(joint.child))
+        return replace(renamed, parent=parent, near=place @ joint.near) if joint is top else renamed
+
+    base = os.path.relpath(model.folder, folder)
+
+    def seen(part: Body) -> Body:
+        visuals = (replace(v, file=(PurePath(base) / v.file).as_posix()) if v.shape == "mesh" and base != "." else v for v in part.visuals)
+        return replace(part, name=named(part.name), visuals=tuple(visuals))
+
+    joints = tuple(moved(j) for j in robot.joints if j is top or {j.parent, j.child} <= kept)
+    moving = {name for j in joints for name in j.coordinate_names}
+    couplings = (Coupling(named(c.name), named(c.follower), named(c.leader), c.coefficients) for c in robot.couplings)
+    return Model(
+        OpenRobot(
+            robot.name,
+            tuple(seen(b) for b in robot.bodies if b.name in kept),
+            joints,
+            tuple(Frame(named(f.name), named(f.body), f.pose) for f in robot.frames if f.body in kept),
+            tuple(c for c in couplings if {c.follower, c.leader} <= moving),
+        ),
+        folder,
+        {named(name): world @ place @ back @ pose for name, pose in model.at.items() if name in kept},
+        {named(name): (named(on), pose) for name, (on, pose) in model.sites.items() if on in kept},
+        {named(name): value for name, value in model.drawn.items() if named(name) in moving},
+    )
+
+
+def _hanging_on(model: Model, body: str) -> tuple[set[str], OpenJoint]:
+    """A body with all that hangs on it, and the joint that it hangs on itself, the first of several."""
+    hangs_on = model.robot.hangs_on
+    kept, top = {body}, hangs_on[body]
+    while top.parent != WORLD and top.parent not in model.at:  # a massless body between several joints
+        kept.add(top.parent)
+        top = hangs_on[top.parent]
+    for child, joint in hangs_on.items():
+        if joint.parent in kept:
+            kept.add(child)
+    return kept, top

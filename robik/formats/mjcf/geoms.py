@@ -1,0 +1,227 @@
+"""What MJCF says by geoms: what is seen of a body, and its mass where nothing else says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path, PurePosixPath
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from robik.errors import FormatError
+from robik.formats import solids
+from robik.formats.imported import Notes
+from robik.formats.mesh_data import read_mesh
+from robik.formats.mesh_files import MeshFiles, placeholder
+from robik.formats.mjcf.file import Attributes, MjcfFile, vector, z_to
+from robik.formats.solids import Solid
+from robik.formats.xml_file import numbers
+from robik.mechanism import Pose, Visual
+from robik.mechanism.pose import Vector
+
+SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}  # how many numbers a shape's size has
+ALONG = {"capsule": 1, "cylinder": 1, "box": 2, "ellipsoid": 2}  # which of them `fromto` gives
+MASSLESS = ("plane", "hfield")
+GREY = (0.5, 0.5, 0.5, 1.0)
+DENSITY = 1000.0  # kg/m³
+SEEN = 2  # MuJoCo's viewer shows the groups up to this one
+
+
+@dataclass(frozen=True)
+class Geom:
+    """A geom in its body.
+
+    Attributes:
+        shape: of `SIZES`, or "mesh", or one of `MASSLESS` and others, which have neither mass nor looks here.
+        size: half lengths, as MJCF counts.
+        group: of the viewer.
+        mass, density: the first counts if it is given.
+    """
+
+    shape: str
+    size: tuple[float, ...]
+    pose: Pose
+    group: int
+    color: tuple[float, float, float, float]
+    mass: float | None
+    density: float
+    mesh: str
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """A mesh of the file's assets.
+
+    Attributes:
+        file: relative to the robot's folder; empty where there is none that may be read.
+        placed: refpos and refquat: what is taken off its vertices, before they are scaled.
+    """
+
+    file: str
+    scale: Vector
+    placed: Pose
+    kind: str
+    attributes: Attributes
+
+
+class Geoms:
+    """The geoms of one file, with the meshes and materials that they name."""
+
+    def __init__(self, file: MjcfFile, files: MeshFiles, folder: Path, notes: Notes) -> None:
+        self.file, self.files, self.folder, self.notes = file, files, folder, notes
+        assets = [child for section in file.root.findall("asset") for child in section]
+        self._materials = {e.get("name", ""): file.attributes(e) for e in assets if e.tag == "material"}
+        self._meshes: dict[str, Attributes] = {}
+        for element in assets:
+            if element.tag == "mesh":
+                attributes = file.attributes(element)
+                self._meshes[attributes.get("name") or PurePosixPath(attributes.get("file", "").replace("\\", "/")).stem] = attributes
+        self._found: dict[str, Mesh] = {}
+        self._solids: dict[str, Solid | None] = {}
+
+    def geom(self, element: Element, offset: Pose, inherited: str | None, where: str) -> Geom:
+        """A geom of a body; `offset` is the pose of the frame around it."""
+        attributes = self.file.attributes(element, inherited)
+        where = f"{where}: geom {attributes['name']!r}" if attributes.get("name") else f"{where}: a geom"
+        shape = attributes.get("type", "sphere")
+        if shape in SIZES and "mesh" in attributes:
+            self.notes.add("a shape fitted to a mesh was read as that mesh", where.partition(":")[0])
+            shape = "mesh"
+        words = attributes.get("size", "").split()
+        size = numbers(" ".join(words), len(words), f"{where}: its size")[: SIZES.get(shape, 0)]
+        if "fromto" in attributes and shape in ALONG:
+            ends = np.array(numbers(attributes["fromto"], 6, f"{where}: its fromto"))
+            pose = Pose.of(z_to(ends[:3] - ends[3:], where), (ends[:3] + ends[3:]) / 2)
+            across = [*size[:1], *size[:1]][: ALONG[shape]]
+            size = (*across, float(np.linalg.norm(ends[3:] - ends[:3])) / 2)
+        else:
+            pose = self.file.pose(attributes, where)
+        if len(size) < SIZES.get(shape, 0) or not all(0 < s < inf for s in size):
+            raise FormatError(f"{where}: a {shape} needs {SIZES[shape]} positive sizes, not {attributes.get('size', '')[:40]!r}")
+        mass = numbers(attributes["mass"], 1, f"{where}: its mass")[0] if "mass" in attributes else None
+        density = numbers(attributes.get("density", str(DENSITY)), 1, f"{where}: its density")[0]
+        if density < 0 or (mass is not None and mass < 0):
+            raise FormatError(f"{where}: its mass and density must not be negative")
+        if attributes.get("shellinertia") == "true":
+            self.notes.add("the mass of a geom with shellinertia was spread within it, not over its surface", where.partition(":")[0])
+        group = numbers(attributes.get("group", "0"), 1, f"{where}: its group")[0]
+        return Geom(shape, size, offset @ pose, int(group), self._color(attributes, where), mass, density, attributes.get("mesh", ""))
+
+    def _color(self, attributes: Attributes, where: str) -> tuple[float, float, float, float]:
+        rgba = attributes.get("rgba") or self._materials.get(attributes.get("material", ""), {}).get("rgba")
+        if rgba is None:
+            return GREY
+        r, g, b, a = (min(max(v, 0.0), 1.0) for v in numbers(rgba, 4, f"{where}: its rgba"))
+        return r, g, b, a
+
+    # Meshes
+
+    def _mesh(self, name: str, where: str) -> Mesh:
+        if name not in self._found:
+            if name not in self._meshes:
+                raise FormatError(f"{where}: a geom names mesh {name[:60]!r}, but the file's assets have none of that name")
+            attributes = self._meshes[name]
+            label = f"mesh {name!r}"
+            scale = vector(attributes, "scale", "1 1 1", label)
+            rotated = {"quat": attributes.get("refquat", "1 0 0 0")}
+            placed = Pose.of(self.file.rotation(rotated, label), vector(attributes, "refpos", "0 0 0", label))
+            kind = attributes.get("inertia", "exact" if self.file.is_true("exactmeshinertia", "false") else "legacy")
+            self._found[name] = Mesh(self._path(name, attributes), scale, placed, kind, attributes)
+        return self._found[name]
+
+    def _path(self, name: str, attributes: Attributes) -> str:
+        """Where a mesh is; empty where it may not be read."""
+        given = attributes.get("file", "").replace("\\", "/")
+        if not given:
+            self.notes.add("it has no file, so a small cube stands for it", f"mesh {name!r}")
+            return ""
+        if self.file.is_true("strippath", "false"):
+            given = PurePosixPath(given).name
+        folder = (self.file.compiler.get("meshdir") or self.file.compiler.get("assetdir") or "").replace("\\", "/").rstrip("/")
+        own_way = not folder or "://" in given or given.startswith("/") or given[1:2] == ":"
+        uri = given if own_way else f"{folder}/{given}"
+        return self.files.mesh(uri, self.notes, f"mesh {name!r}")
+
+    def visual(self, geom: Geom, where: str) -> Visual | None:
+        """What is seen of a geom."""
+        match geom.shape:
+            case "sphere":
+                return Visual("sphere", geom.size, geom.pose, geom.color)
+            case "capsule" | "cylinder":
+                return Visual(geom.shape, (geom.size[0], 2 * geom.size[1]), geom.pose, geom.color)
+            case "box":
+                return Visual("box", tuple(2 * s for s in geom.size), geom.pose, geom.color)
+            case "ellipsoid":
+                self.notes.add("an ellipsoid is shown as a sphere of its volume", where)
+                return Visual("sphere", (float(np.prod(geom.size)) ** (1 / 3),), geom.pose, geom.color)
+            case "mesh":
+                mesh = self._mesh(geom.mesh, where)
+                if not mesh.file:
+                    return placeholder(geom.pose, geom.color)
+                turned = mesh.placed.inverse()
+                shifted = Pose((mesh.scale[0] * turned.position[0], mesh.scale[1] * turned.position[1], mesh.scale[2] * turned.position[2]),
+                               turned.quaternion)  # fmt: skip
+                return Visual("mesh", mesh.scale, geom.pose @ shifted, geom.color, mesh.file)
+        self.notes.add(f"a {geom.shape[:20]} was left out", where)
+        return None
+
+    def mass(self, geoms: list[Geom], where: str) -> tuple[float, np.ndarray, np.ndarray]:
+        """Mass, centre of mass (3,) and inertia (3, 3) of a body's geoms."""
+        low, high = numbers(self.file.compiler.get("inertiagrouprange", "0 5"), 2, "its compiler's inertiagrouprange")
+        parts = []
+        for geom in geoms:
+            if low <= geom.group <= high and geom.mass != 0 and (geom.mass or geom.density):
+                solid = self._solid(geom, where)
+                if solid is not None:
+                    density = geom.density if geom.mass is None else geom.mass / solid.volume
+                    parts.append((solid, density, geom.pose))
+        return solids.together(parts)
+
+    def _solid(self, geom: Geom, where: str) -> Solid | None:
+        a, b, c = (*geom.size, 0.0, 0.0, 0.0)[:3]
+        match geom.shape:
+            case "sphere":
+                return solids.ellipsoid(a, a, a)
+            case "ellipsoid":
+                return solids.ellipsoid(a, b, c)
+            case "box":
+                return solids.box(2 * a, 2 * b, 2 * c)
+            case "capsule":
+                return solids.capsule(a, 2 * b)
+            case "cylinder":
+                return solids.cylinder(a, 2 * b)
+            case "mesh":
+                if geom.mesh not in self._solids:
+                    self._solids[geom.mesh] = self._enclosed(geom.mesh, where)
+                return self._solids[geom.mesh]
+        return None
+
+    def _enclosed(self, name: str, where: str) -> Solid | None:
+        mesh = self._mesh(name, where)
+        try:
+            if mesh.file:
+                vertices, faces = read_mesh(self.folder / mesh.file)
+            else:
+                vertices, faces = _inline(mesh.attributes)
+            vertices = (vertices - np.array(mesh.placed.position)) @ mesh.placed.matrix * np.array(mesh.scale)
+            if np.prod(mesh.scale) < 0:
+                faces = faces[:, ::-1]
+            return solids.mesh(vertices, faces, mesh.kind)
+        except FormatError as error:
+            self.notes.add(f"bodies without <inertial> take no mass from it: {error}", f"mesh {name!r}")
+            return None
+
+
+def _inline(attributes: Attributes) -> tuple[np.ndarray, np.ndarray]:
+    """A mesh that stands in the file itself; its hull where it has no faces."""
+    words, indices = attributes.get("vertex", "").split(), attributes.get("face", "").split()
+    vertices = np.array(numbers(" ".join(words), len(words), "its vertices")).reshape(-1, 3) if len(words) % 3 == 0 else np.zeros((0, 3))
+    if not len(vertices):
+        raise FormatError("it has neither a file that may be read nor vertices")
+    if not indices:
+        return solids.hull(vertices)
+    faces = np.array(numbers(" ".join(indices), len(indices) // 3 * 3, "its faces"), dtype=int).reshape(-1, 3)
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise FormatError("its faces name vertices that it has not")
+    return vertices, faces

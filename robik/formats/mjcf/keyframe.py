@@ -1,0 +1,62 @@
+"""MJCF's keyframes: the pose that the file's author keeps the robot in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from robik.errors import FormatError
+from robik.formats.assembly.open_joint import OpenJoint, joint_values
+from robik.formats.imported import Notes
+from robik.formats.mjcf.file import MjcfFile
+from robik.formats.xml_file import numbers
+from robik.mechanism import Pose
+
+SIZES = {"fixed": 0, "revolute": 1, "prismatic": 1, "spherical": 4, "free": 7}  # numbers in a keyframe's qpos
+PREFERRED = "home"
+
+
+def with_keyframe(file: MjcfFile, joints: Sequence[OpenJoint], notes: Notes, report: Notes) -> list[OpenJoint]:
+    """The joints, stored as a keyframe has them: the one called `home`, else the first.
+
+    Args:
+        joints: those of the file, in its order.
+
+    Raises:
+        FormatError: a keyframe of something else than numbers.
+    """
+    keys = [key for section in file.root.findall("keyframe") for key in section.findall("key") if key.get("qpos")]
+    key = next((k for k in keys if k.get("name") == PREFERRED), keys[0] if keys else None)
+    if key is None:
+        return list(joints)
+    where = f"keyframe {key.get('name') or 1!r}"
+    words = key.get("qpos", "").split()
+    wanted = sum(SIZES[joint.type] for joint in joints)
+    if len(words) != wanted:
+        notes.add(f"it has {len(words)} coordinates where the robot has {wanted}, so it was left out", where)
+        return list(joints)
+    report.add(f"its rest pose is the file's {where}")
+    return _placed(key, joints, where)
+
+
+def _placed(key: Element, joints: Sequence[OpenJoint], where: str) -> list[OpenJoint]:
+    words = key.get("qpos", "").split()
+    values = list(numbers(" ".join(words), len(words), f"{where}: its qpos"))
+    placed = []
+    for joint in joints:
+        own: Sequence[float] = values[: SIZES[joint.type]]
+        values = values[SIZES[joint.type] :]
+        if joint.type in ("spherical", "free"):
+            turn = np.array(own[-4:])
+            length = float(np.linalg.norm(turn))
+            if not 1e-15 < length < np.inf:
+                raise FormatError(f"{where}: the quaternion of joint {joint.name!r} must not be zero")
+            now = Pose((own[0], own[1], own[2]) if joint.type == "free" else (0.0, 0.0, 0.0), tuple(turn / length))
+            if joint.type == "free":
+                now = joint.near.inverse() @ now
+            own = joint_values(joint, now.matrix, np.array(now.position))
+        placed.append(replace(joint, stored=tuple(own)))
+    return placed

@@ -1,0 +1,367 @@
+"""MJCF robots, MuJoCo's own format: `*.xml` whose root is <mujoco> (docs/import.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from math import inf
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from robik.errors import FormatError
+from robik.formats.assembly.assemble import assemble
+from robik.formats.assembly.open_joint import OpenJoint
+from robik.formats.assembly.open_robot import OpenRobot
+from robik.formats.imported import Imported, Notes, reading
+from robik.formats.mesh_files import MeshFiles
+from robik.formats.mjcf.attach import Model, attached
+from robik.formats.mjcf.equalities import Tied, read_equalities
+from robik.formats.mjcf.file import MjcfFile, flattened, is_limited, vector, z_to
+from robik.formats.mjcf.geoms import SEEN, Geom, Geoms
+from robik.formats.mjcf.keyframe import with_keyframe
+from robik.formats.mjcf.motors import read_motors
+from robik.formats.names import free_name
+from robik.formats.solids import turned
+from robik.formats.xml_file import number, numbers
+from robik.mechanism import WORLD, Body, Frame, Pose, Visual
+from robik.mechanism.constraints import rotation_vector_matrix
+from robik.mechanism.pose import IDENTITY, frame_matrix
+
+MOST_BODIES = 2000
+MOST_JOINTS = 6  # in one body
+MOST_PARTS = 50_000  # geoms and sites
+TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
+Placed = tuple[Element, Pose, str | None]  # an element, the pose of the frame around it in its body, the default class it inherits
+NOT_READ = {
+    "composite": "the chain that a <composite> makes is not read, so it is missing; write its bodies out",
+    "flexcomp": "a <flexcomp> is soft and no rigid body, so it was left out",
+}
+MOST_MODELS = 100  # attached, one in the other or side by side
+
+
+def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
+    """The robot in an MJCF file.
+
+    Args:
+        packages: folders beside the file's own where meshes and included files may lie.
+
+    Raises:
+        FormatError: names the file, the element and the remedy.
+        AssemblyError: a loop that cannot be closed.
+    """
+    notes, report = Notes(), Notes()
+    with reading(path):
+        return assemble(read(path, packages, notes, report), notes, report)
+
+
+def read(path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> OpenRobot:
+    """The robot as its file stores it; in the pose of a keyframe, if the file has one.
+
+    Raises:
+        FormatError, MechanismError: say what is wrong; the file's name is the caller's to add.
+    """
+    reader = _Reader(path, packages, notes, report)
+    reader.walk()
+    return reader.robot()
+
+
+@dataclass
+class _Content:
+    """What stands in a body."""
+
+    joints: list[Placed] = field(default_factory=list)
+    geoms: list[Geom] = field(default_factory=list)
+    inertial: Element | None = None
+    bodies: list[Placed] = field(default_factory=list)
+    attached: list[tuple[Element, Pose]] = field(default_factory=list)
+
+
+class _Reader:
+    """One file on its way in."""
+
+    def __init__(self, path: Path, packages: Iterable[Path], notes: Notes, report: Notes, within: tuple[Path, ...] = ()) -> None:
+        files = self.files = MeshFiles(path, packages)
+        self.within = (*within, path.resolve())  # the files that attach each other down to this one
+        self.models: list[Model] = []
+        self.path, self.notes, self.report = path, notes, report
+        self.file = MjcfFile(path, files)
+        self.compiler = Element("compiler", self.file.compiler)
+        self.geoms = Geoms(self.file, files, path.resolve().parent, notes)
+        self.bodies: list[Body] = []
+        self.joints: list[OpenJoint] = []
+        self.frames: list[Frame] = []
+        self.seen: dict[str, list[Geom]] = {}
+        self.at: dict[str, Pose] = {WORLD: IDENTITY}
+        self.sites: dict[str, tuple[str, Pose]] = {}
+        self.mocap: set[str] = set()
+        self.parts = 0
+        self.names = {b.get("name", "") for top in self.file.root.findall("worldbody") for b in top.iter("body")} | {WORLD}
+        named = (j.get("name", "") for top in self.file.root.findall("worldbody") for tag in ("joint", "freejoint") for j in top.iter(tag))
+        self.joint_names = set(named)
+
+    # Bodies
+
+    def walk(self) -> None:
+        """Reads all bodies, parents before children."""
+        for equality in self.file.left_out:
+            self.notes.add("it ties what is replicated to what is not, so it was left out, as MuJoCo does", equality)
+        if self.file.root.find("deformable") is not None:
+            self.notes.add("what is soft (<deformable>) was left out")
+        waiting: list[tuple[Element, str, Pose, str | None]] = []
+        for top in self.file.root.findall("worldbody"):
+            world = self.content(top, WORLD, top.get("childclass"))
+            if world.geoms:
+                self.report.add("what is fixed to the world itself, such as a floor, is no part of the robot")
+            waiting += [(element, WORLD, offset, cls) for element, offset, cls in world.bodies]
+            for each, inner in world.attached:
+                self.attach(each, WORLD, inner)
+        waiting.reverse()
+        while waiting:
+            element, parent, offset, inherited = waiting.pop()
+            name, bodies = self.body(element, parent, offset, inherited)
+            waiting += [(child, name, inner, cls) for child, inner, cls in reversed(bodies)]
+            if len(self.bodies) > MOST_BODIES:
+                raise FormatError(f"it has more than {MOST_BODIES} bodies")
+        if not self.bodies and not self.models:
+            missing = [tag for tag in NOT_READ if any(True for top in self.file.root.findall("worldbody") for _ in top.iter(tag))]
+            beside = f" beside its <{missing[0]}>, which is not read" if missing else ""
+            raise FormatError(f"its <worldbody> has no <body>{beside}; a robot needs at least one")
+
+    def content(self, element: Element, name: str, inherited: str | None) -> _Content:
+        """What stands in a body, its sites read already."""
+        where = f"body {name!r}"
+        content = _Content()
+        for child, offset, cls in flattened(element, inherited, self.file, where):
+            self.parts += child.tag in ("geom", "site")
+            if self.parts > MOST_PARTS:
+                raise FormatError(f"it has more than {MOST_PARTS} geoms and sites")
+            if child.tag in ("joint", "freejoint"):
+                content.joints.append((child, offset, cls))
+            elif child.tag == "geom":
+                content.geoms.append(self.geoms.geom(child, offset, cls, where))
+            elif child.tag == "body":
+                content.bodies.append((child, offset, cls))
+            elif child.tag == "inertial":
+                content.inertial = child
+            elif child.tag == "site" and child.get("name"):
+                self.site(child, name, offset, cls)
+            elif child.tag == "attach":
+                content.attached.append((child, offset))
+            elif child.tag in NOT_READ:
+                self.notes.add(NOT_READ[child.tag], where)
+        return content
+
+    def site(self, element: Element, body: str, offset: Pose, inherited: str | None) -> None:
+        name = element.get("name", "")
+        attributes = self.file.attributes(element, inherited)
+        where = f"site {name!r}"
+        if "fromto" in attributes:
+            ends = np.array(numbers(attributes["fromto"], 6, f"{where}: its fromto"))
+            pose = Pose.of(z_to(ends[:3] - ends[3:], where), (ends[:3] + ends[3:]) / 2)
+        else:
+            pose = self.file.pose(attributes, where)
+        if name in self.sites:
+            raise FormatError(f"two sites are called {name!r}; names must differ")
+        self.sites[name] = (body, offset @ pose)
+
+    def body(self, element: Element, parent: str, offset: Pose, inherited: str | None) -> tuple[str, list[Placed]]:
+        """Reads a body; its name, and the bodies in it."""
+        name = element.get("name") or self.new_name(f"body_{len(self.bodies) + 1}")
+        where = f"body {name!r}"
+        if name in self.at:
+            raise FormatError(f"{where}: two bodies have this name, or it is the ground's; names must differ")
+        pose = offset @ self.file.pose(element.attrib, where)
+        self.at[name] = self.at[parent] @ pose
+        content = self.content(element, name, element.get("childclass", inherited))
+        if element.get("mocap") == "true":
+            self.mocap.add(name)
+            self.notes.add("a mocap body is moved by hand; here it is fixed to the world", where)
+        self.tie(name, parent, pose, content.joints)
+        mass, com, inertia = self.mass(content, where)
+        self.bodies.append(Body.of(name, mass, com, inertia))
+        self.seen[name] = content.geoms
+        for each, inner in content.attached:
+            self.attach(each, name, inner)
+        return name, content.bodies
+
+    def attach(self, element: Element, parent: str, offset: Pose) -> None:
+        """Reads a model that is attached to a body, or to the world."""
+        wanted, prefix = element.get("model", ""), element.get("prefix", "")
+        assets = [e for section in self.file.root.findall("asset") for e in section.findall("model")]
+        model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
+        if model is None:
+            raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
+        try:
+            found, is_there = self.files.find(model.get("file", ""))
+        except FormatError as error:
+            raise FormatError(f"model {wanted!r} cannot be followed: {error}") from None
+        path = (self.path.resolve().parent / found).resolve()
+        if not is_there or path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
+            why = "there is no such file" if not is_there else "models attach each other in a ring, or too many times"
+            raise FormatError(f"model {wanted!r}, {model.get('file', '')[:80]!r}: {why}")
+        inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within)
+        inner.walk()
+        drawn = {j.name: j.stored[0] for j in inner.joints if len(j.motions) == 1}
+        whole = Model(inner.robot(), path.parent, inner.at, inner.sites, drawn)
+        body = element.get("body") or next(name for name in inner.at if name != WORLD)
+        part = attached(whole, body, prefix, parent, offset, self.at[parent], self.path.resolve().parent)
+        self.models.append(part)
+        if len(self.bodies) + sum(len(m.robot.bodies) for m in self.models) > MOST_BODIES:
+            raise FormatError(f"it has more than {MOST_BODIES} bodies")
+        self.names.update(b.name for b in part.robot.bodies)
+        self.joint_names.update(j.name for j in part.robot.joints)
+
+    def new_name(self, wanted: str) -> str:
+        name = free_name(wanted, self.names)
+        self.names.add(name)
+        return name
+
+    def mass(self, content: _Content, where: str) -> tuple[float, np.ndarray, np.ndarray]:
+        """Mass, centre of mass (3,) and inertia about it (3, 3), as the compiler's settings want them."""
+        source = self.compiler.get("inertiafromgeom", "auto")
+        if source == "true" or (source == "auto" and content.inertial is None):
+            mass, com, inertia = self.geoms.mass(content.geoms, where)
+        elif content.inertial is None:
+            mass, com, inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+        else:
+            mass, com, inertia = self.inertial(content.inertial, where)
+        least_mass, least = (number(self.compiler, key, "its compiler", 0.0) for key in ("boundmass", "boundinertia"))
+        if least > 0 or self.file.is_true("balanceinertia", "false"):
+            moments, axes = np.linalg.eigh(inertia) if np.isfinite(inertia).all() else (np.zeros(3), np.eye(3))
+            moments = np.maximum(moments, least)
+            if self.file.is_true("balanceinertia", "false") and 2 * moments.max() > moments.sum():
+                moments = np.full(3, moments.mean())
+            inertia = axes * moments @ axes.T
+        return max(mass, least_mass), com, inertia
+
+    def inertial(self, element: Element, where: str) -> tuple[float, np.ndarray, np.ndarray]:
+        where = f"{where}: its inertial"
+        pose = self.file.pose(element.attrib, where)
+        mass = number(element, "mass", where)
+        if "fullinertia" in element.attrib:
+            xx, yy, zz, xy, xz, yz = numbers(element.get("fullinertia"), 6, f"{where}'s fullinertia")
+            inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        else:
+            inertia = np.diag(vector(element.attrib, "diaginertia", "0 0 0", where))
+        return mass, np.array(pose.position), turned(inertia, pose)
+
+    # Joints
+
+    def tie(self, name: str, parent: str, pose: Pose, joints: list[Placed]) -> None:
+        """The joints between a body and its parent, with massless bodies between several of them."""
+        if not joints:
+            self.joints.append(OpenJoint(self.new_joint("base" if parent == WORLD else name), "fixed", parent, name, pose))
+        if len(joints) > MOST_JOINTS:
+            raise FormatError(f"body {name!r} has {len(joints)} joints; up to {MOST_JOINTS} make sense in one body")
+        for k, (element, offset, inherited) in enumerate(joints):
+            own = element.get("name") or self.new_joint(name)
+            if any(joint.name == own for joint in self.joints):
+                raise FormatError(f"two joints are called {own!r}; names must differ")
+            if k < len(joints) - 1:
+                child = self.new_name(f"{name}_{own}")
+                self.bodies.append(Body(child))
+                self.report.add("a body with several joints has a massless body between each two of them", name)
+            else:
+                child = name
+            self.joints.append(self.joint(element, own, parent, child, pose, offset, inherited))
+            parent, pose = child, IDENTITY
+
+    def new_joint(self, wanted: str) -> str:
+        name = free_name(wanted, self.joint_names)
+        self.joint_names.add(name)
+        return name
+
+    def joint(self, element: Element, name: str, parent: str, child: str, pose: Pose, offset: Pose, inherited: str | None) -> OpenJoint:
+        where = f"joint {name!r}"
+        attributes = {"type": "free"} if element.tag == "freejoint" else self.file.attributes(element, inherited)
+        kind = attributes.get("type", "hinge")
+        if kind not in TYPES:
+            raise FormatError(f"{where}: unknown type {kind[:40]!r}; the types are {', '.join(TYPES)}")
+        if kind == "free":
+            if parent != WORLD:
+                raise FormatError(f"{where}: only a body that stands in the world itself can be free, not one in {parent!r}")
+            return OpenJoint(name, "free", parent, child, pose)
+        at = offset @ Pose(vector(attributes, "pos", "0 0 0", where))
+        bounds = is_limited(attributes, "limited", "range", self.file, where)
+        if kind == "ball":
+            if bounds is not None:
+                self.notes.add("the limit of a ball is a cone, which is not read", name)
+            here = Pose(at.position)
+            return OpenJoint(name, "spherical", parent, child, pose @ here, here)
+        axis = offset.matrix @ vector(attributes, "axis", "0 0 1", where)
+        frame = Pose.of(frame_matrix(axis, None, where), at.position)
+        unit = self.file.angle(1.0) if kind == "hinge" else 1.0
+        ref = unit * numbers(attributes.get("ref", "0"), 1, f"{where}: its ref")[0]
+        if kind == "hinge":
+            back = Pose.of(rotation_vector_matrix(np.array([-ref, 0.0, 0.0])), (0.0, 0.0, 0.0)) if ref else IDENTITY
+        else:
+            back = Pose((-ref, 0.0, 0.0))
+        limits = () if bounds is None else ((unit * bounds[0], unit * bounds[1]),)
+        strength = is_limited(attributes, "actuatorfrclimited", "actuatorfrcrange", self.file, where)
+        effort = max(map(abs, strength)) if strength and any(strength) else inf
+        return OpenJoint(name, TYPES[kind], parent, child, pose @ frame @ back, frame, False, limits, inf, effort, (ref,))
+
+    # Together
+
+    def robot(self) -> OpenRobot:
+        """All of it."""
+        scalar = {j.name: j.stored[0] for j in self.joints if len(j.motions) == 1}
+        at, sites = dict(self.at), dict(self.sites)
+        inner = [model.robot for model in self.models]
+        for model in self.models:
+            at, sites, scalar = {**at, **model.at}, {**sites, **model.sites}, {**scalar, **model.drawn}
+        taken = {j.name for j in (*self.joints, *(j for robot in inner for j in robot.joints))}
+        equal = read_equalities(self.file, Tied(at, sites, scalar, frozenset(self.mocap)), taken, self.notes, self.report)
+        if len(equal.closers) + len(equal.couplings) > MOST_BODIES:
+            raise FormatError(f"it has more than {MOST_BODIES} equalities")
+        couplings = tuple(c for c in equal.couplings if equal.fixed.keys().isdisjoint((c.follower, c.leader)))
+        all_joints = [*with_keyframe(self.file, self.joints, self.notes, self.report), *(j for robot in inner for j in robot.joints)]
+        movable = [j.name for j in all_joints if j.motions]
+        motors = read_motors(self.file, movable, couplings, self.notes, self.report)
+        for joint in self.joints:
+            if joint.type == "free" and joint.name in motors:
+                self.notes.add("a motor that pushes a free body was left out", joint.name)
+                del motors[joint.name]
+        joints = [
+            replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j for j in all_joints
+        ]
+        joints = [self.held(j, equal.fixed[j.name]) if j.name in equal.fixed else j for j in joints]
+        bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [b for robot in inner for b in robot.bodies]
+        frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
+        frames += tuple(frame for robot in inner for frame in robot.frames)
+        couplings += tuple(coupling for robot in inner for coupling in robot.couplings)
+        name = self.file.root.get("model") or self.path.stem
+        return OpenRobot(name, tuple(bodies), (*joints, *equal.closers), frames, couplings)
+
+    def held(self, joint: OpenJoint, value: float) -> OpenJoint:
+        """A joint that an equality holds at a value."""
+        turn = (value, 0.0, 0.0)
+        moved = Pose.of(rotation_vector_matrix(np.array(turn)), (0, 0, 0)) if joint.type == "revolute" else Pose(turn)
+        return OpenJoint(joint.name, "fixed", joint.parent, joint.child, joint.near @ moved, joint.far)
+
+    def frame(self, site: str, body: str, pose: Pose) -> Frame:
+        name = site
+        if site in self.names:
+            name = self.new_name(f"{site}_site")
+            self.report.add(f"a body has the same name, so this site is called {name!r}", site)
+        return Frame(name, body, pose)
+
+    def scaled(self) -> list[Body]:
+        """The bodies, with the whole mass that the compiler's settings want."""
+        total = number(self.compiler, "settotalmass", "its compiler", -1.0)
+        mass = sum(body.mass for body in self.bodies)
+        if total <= 0 or mass <= 0:
+            return self.bodies
+        factor = total / mass
+        scaled = []
+        for body in self.bodies:
+            scaled.append(Body.of(body.name, factor * body.mass, body.com, factor * body.inertia_matrix))
+        return scaled
+
+    def visuals(self, body: str) -> tuple[Visual, ...]:
+        """What is seen of a body: what MuJoCo's viewer shows, or everything where that is nothing of the whole robot."""
+        most = SEEN if any(geom.group <= SEEN for geoms in self.seen.values() for geom in geoms) else inf
+        shown = [geom for geom in self.seen.get(body, ()) if geom.group <= most]
+        return tuple(v for geom in shown if (v := self.geoms.visual(geom, f"body {body!r}")) is not None)

@@ -1,0 +1,230 @@
+"""Robots as MJCF, for MuJoCo: loops as equalities, couplings as joint equalities (docs/import.md)."""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from robik.errors import FormatError
+from robik.files import write_whole
+from robik.formats.export_tree import Branch, ExportTree, Motion, export_tree
+from robik.formats.imported import Notes
+from robik.formats.mesh_data import is_stl_of_text
+from robik.formats.mjcf.file import BEYOND
+from robik.formats.names import free_name
+from robik.formats.xml_file import XmlText
+from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose, Visual
+from robik.mechanism.pose import matrix_quaternion
+
+CLOSERS = ("spherical", "revolute", "fixed")
+MESHES = (".stl", ".obj", ".msh")
+LEAST_MASS, LEAST_INERTIA = 1e-9, 1e-12  # MuJoCo wants every moving body to have some [kg, kg m²]
+DEGREE = 4  # of MuJoCo's couplings
+
+
+def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
+    """Writes an MJCF file, whole or not at all. Meshes are named as the visuals name them, relative to the file.
+
+    Returns:
+        One sentence each on what MJCF cannot say.
+
+    Raises:
+        FormatError: what MJCF cannot hold at all, or a file that cannot be written.
+    """
+    notes = Notes()
+    writer = _Writer(mechanism, path, notes)
+    write_whole(path, writer.text())
+    return notes.sentences
+
+
+class _Writer:
+    """One file on its way out."""
+
+    def __init__(self, mechanism: Mechanism, path: Path, notes: Notes) -> None:
+        self.tree: ExportTree = export_tree(mechanism, lambda joint: joint.type in CLOSERS)
+        self.mechanism = self.tree.mechanism
+        self.folder, self.notes, self.xml = path.parent, notes, XmlText()
+        self.meshes: dict[tuple[str, tuple[float, ...]], str] = {}
+        self.pose = {WORLD: Pose(), **{b.name: b.pose for b in self.mechanism.bodies}}
+        for half in self.tree.halves:
+            notes.add("MJCF has no equality for its joint, so the joint ends at a massless body that is welded to the joint's own", half)
+
+    def text(self) -> str:
+        """The file's content."""
+        xml = self.xml
+        with xml.within("mujoco", model=self.mechanism.name):
+            settings = {"angle": "radian", "autolimits": "true", "inertiafromgeom": "false", "balanceinertia": "true"}
+            xml.put("compiler", **settings, boundmass=LEAST_MASS, boundinertia=LEAST_INERTIA)
+            with xml.within("default"), xml.within("default", class_="visual"):
+                xml.put("geom", contype="0", conaffinity="0", group="2", density="0")
+            self.assets()
+            self.worldbody()
+            self.equalities()
+            if self.mechanism.actuated:
+                with xml.within("actuator"):
+                    for joint in self.mechanism.actuated:
+                        self.motor(joint)
+        for frame in self.mechanism.frames:
+            if frame.sole:
+                self.notes.add("MJCF has no place for its sole", frame.name)
+        if any(isfinite(joint.velocity_limit) for joint in self.mechanism.joints):
+            self.notes.add("MJCF has no place for velocity limits")
+        return xml.text
+
+    def assets(self) -> None:
+        """Each mesh once per scale."""
+        with self.xml.within("asset"):
+            for body in self.mechanism.bodies:
+                for visual in body.visuals:
+                    key = (visual.file, visual.size)
+                    if visual.shape == "mesh" and key not in self.meshes and self.is_readable(visual.file):
+                        stem = PurePosixPath(visual.file).stem or "mesh"
+                        name = free_name(stem, self.meshes.values())
+                        self.meshes[key] = name
+                        self.xml.put("mesh", name=name, file=visual.file, scale=visual.size, inertia="shell")
+
+    def is_readable(self, file: str) -> bool:
+        """Whether MuJoCo could read a mesh; it loads no robot of which one is missing."""
+        if Path(file).suffix.lower() not in MESHES:
+            self.notes.add(f"MuJoCo reads {', '.join(MESHES)}, so this mesh was left out", file)
+        elif not (self.folder / file).is_file():
+            self.notes.add("there is no such mesh, so it was left out", file)
+        elif is_stl_of_text(self.folder / file):
+            self.notes.add("MuJoCo reads no STL of text, so this mesh was left out", file)
+        else:
+            return True
+        return False
+
+    # Bodies
+
+    def worldbody(self) -> None:
+        children: dict[str, list[Branch]] = {}
+        for each in self.tree.branches:
+            children.setdefault(each.parent, []).append(each)
+        with self.xml.within("worldbody"):
+            waiting: list[Branch | None] = list(reversed(children.get(WORLD, [])))
+            while waiting:
+                if (branch := waiting.pop()) is None:
+                    self.xml.close()
+                    continue
+                self.open_body(branch)
+                waiting.append(None)
+                waiting.extend(reversed(children.get(branch.body.name, [])))
+
+    def open_body(self, branch: Branch) -> None:
+        body = branch.body
+        local = self.pose[branch.parent].inverse() @ body.pose
+        self.xml.open("body", name=body.name, pos=local.position, quat=_turn(local))
+        if branch.joint is None:
+            names = {j.name for j in self.mechanism.joints}
+            self.xml.put("freejoint", name=free_name("root", names))
+        elif branch.joint.type == "free" and branch.parent == WORLD and branch.joint.child == body.name:
+            self.xml.put("freejoint", name=branch.joint.name)
+        else:
+            for motion in branch.motions:
+                self.joint(motion, body.pose)
+        self.inertial(body)
+        for visual in body.visuals:
+            self.geom(visual)
+        for frame in self.mechanism.frames:
+            if frame.body == body.name:
+                self.xml.put("site", name=frame.name, pos=frame.pose.position, quat=_turn(frame.pose))
+
+    def joint(self, motion: Motion, pose: Pose) -> None:
+        anchor = pose.inverse().point(motion.anchor)
+        if motion.kind == "ball":
+            self.xml.put("joint", name=motion.name, type="ball", pos=anchor)
+            return
+        low, high = (min(max(bound, -BEYOND), BEYOND) for bound in motion.limits)
+        bounds = None if low == -BEYOND and high == BEYOND else (low, high)
+        if bounds and low == high:
+            bounds = (low - 1e-9, high + 1e-9)  # MuJoCo wants some room
+        kind = "slide" if motion.kind == "slide" else "hinge"
+        self.xml.put("joint", name=motion.name, type=kind, pos=None if kind == "slide" else anchor, axis=pose.matrix.T @ motion.axis,
+                     ref=motion.rest or None, range=bounds)  # fmt: skip
+
+    def inertial(self, body: Body) -> None:
+        if body.mass == 0.0 and not any(body.inertia):
+            return
+        moments, quat = np.array(body.inertia[:3]), None
+        if any(body.inertia[3:]):
+            moments, axes = np.linalg.eigh(body.inertia_matrix)
+            quat = matrix_quaternion(axes * np.linalg.det(axes))
+        if moments.min() < 0 or 2 * moments.max() > moments.sum() * (1 + 1e-9):
+            self.notes.add("its inertia is none that a body can have; MuJoCo will balance it", body.name)
+        self.xml.put("inertial", pos=body.com, mass=body.mass, diaginertia=np.maximum(moments, 0.0), quat=quat)
+
+    def geom(self, visual: Visual) -> None:
+        sizes = {
+            "box": lambda s: tuple(v / 2 for v in s), "sphere": lambda s: s,
+            "cylinder": lambda s: (s[0], s[1] / 2), "capsule": lambda s: (s[0], s[1] / 2),
+        }  # fmt: skip
+        mesh = self.meshes.get((visual.file, visual.size))
+        if visual.shape == "mesh" and mesh is None:
+            return
+        size = None if visual.shape == "mesh" else sizes[visual.shape](visual.size)
+        self.xml.put("geom", class_="visual", type=visual.shape, size=size, mesh=mesh, pos=visual.pose.position, quat=_turn(visual.pose),
+                     rgba=visual.color)  # fmt: skip
+
+    # Loops, couplings, motors
+
+    def equalities(self) -> None:
+        if not self.tree.cuts and not self.mechanism.couplings:
+            return
+        with self.xml.within("equality"):
+            for joint in self.tree.cuts:
+                self.closer(joint)
+            for coupling in self.mechanism.couplings:
+                self.coupling(coupling)
+
+    def closer(self, joint: Joint) -> None:
+        """MuJoCo takes what bodies hold by an equality to coincide in the pose of the file, which is the assembled one."""
+        a, b = joint.child, joint.parent
+        ends = {"body1": a, "body2": None if b == WORLD else b}
+        if joint.type == "fixed":
+            self.xml.put("weld", name=joint.name, **ends)
+            return
+        points = [np.array(joint.position)]
+        if joint.type == "revolute":
+            points.append(points[0] + self.arm * np.array(joint.axis))
+        for k, point in enumerate(points):
+            name = joint.name if k == 0 else f"{joint.name}_2"
+            self.xml.put("connect", name=name, **ends, anchor=self.pose[a].inverse().point(point))
+
+    @property
+    def arm(self) -> float:
+        """How far apart the two points of a hinge are [m]: as far as the robot's joints, so that both count alike."""
+        at = np.array([joint.position for joint in self.mechanism.joints])
+        return float(np.linalg.norm(at - at.mean(axis=0), axis=1).mean()) or 1.0
+
+    def coupling(self, coupling: Coupling) -> None:
+        """y − y₀ = Σ aₖ (x − x₀)ᵏ about the rest pose, MuJoCo's form."""
+        rest = {m.name: m.rest for branch in self.tree.branches for m in branch.motions if m.kind != "ball"}
+        if coupling.follower not in rest or coupling.leader not in rest:
+            raise FormatError(f"coupling {coupling.name!r} ties a ball's coordinate, which MJCF cannot say")
+        if any(coupling.coefficients[DEGREE + 1 :]):
+            raise FormatError(f"coupling {coupling.name!r} is of degree {len(coupling.coefficients) - 1}; MJCF knows up to {DEGREE}")
+        shifted = np.polynomial.Polynomial(coupling.coefficients)(np.polynomial.Polynomial([rest[coupling.leader], 1.0]))
+        coefficients = np.zeros(DEGREE + 1)
+        coefficients[: len(shifted.coef)] = shifted.coef[: DEGREE + 1]
+        coefficients[0] -= rest[coupling.follower]
+        self.xml.put("joint", name=coupling.name, joint1=coupling.follower, joint2=coupling.leader, polycoef=coefficients)
+
+    def motor(self, joint: Joint) -> None:
+        bounds = (-joint.effort_limit, joint.effort_limit) if joint.effort_limit < BEYOND else None
+        if not joint.is_ball:
+            for name in joint.coordinate_names:
+                self.xml.put("motor", name=name, joint=name, ctrlrange=bounds)
+            return
+        self.notes.add("its motors turn about the axes of its body", joint.name)
+        for name, motion in zip(joint.coordinate_names, joint.motions, strict=True):
+            if motion.startswith("t"):
+                self.xml.put("motor", name=name, joint=name, ctrlrange=bounds)
+            else:
+                self.xml.put("motor", name=name, joint=joint.name, gear=np.eye(3)["xyz".index(motion[1])], ctrlrange=bounds)
+
+
+def _turn(pose: Pose) -> tuple[float, float, float, float] | None:
+    return None if pose.quaternion == (1.0, 0.0, 0.0, 0.0) else pose.quaternion

@@ -1,0 +1,218 @@
+"""Joints of SDF as joints of ours, and couplings between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import inf, pi
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from robik.errors import FormatError
+from robik.formats.assembly.open_joint import OpenJoint, turned_round, with_frame
+from robik.formats.imported import Notes
+from robik.formats.names import free_name
+from robik.formats.sdf.frames import MODEL, Frames, Node, join
+from robik.formats.xml_file import number_within, numbers
+from robik.mechanism import WORLD, Body, Coupling, Pose
+from robik.mechanism.pose import frame_matrix
+
+ONE_AXIS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "screw": "cylindrical"}
+TWO_AXES = ("universal", "revolute2")
+TYPES = (*ONE_AXIS, *TWO_AXES, "ball", "fixed", "gearbox")
+HUGE = 1e15  # SDF's limits for none are ±1e16
+SQUARE = 1e-9  # how far from a right angle the axes of a universal joint may be
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a joint.
+
+    Attributes:
+        direction: (3,) in the joint's frame.
+        limits: [rad or m].
+        velocity, effort: of the motor; inf for none.
+    """
+
+    direction: np.ndarray
+    limits: tuple[float, float]
+    velocity: float
+    effort: float
+
+
+class Joints:
+    """Reads the joints of a file; `bodies` are those that they need beside the links."""
+
+    def __init__(self, frames: Frames, notes: Notes) -> None:
+        self.frames, self.notes = frames, notes
+        self.bodies: list[Body] = []
+        self.couplings: list[Coupling] = []
+        self._gears: list[tuple[str, Node]] = []
+        self._mimics: list[tuple[str, str, Node, Element]] = []
+        self._coordinate: dict[tuple[str, str], str] = {}  # joint and axis → coordinate
+
+    def read(self) -> list[OpenJoint]:
+        """All joints; then `couplings` has what ties their coordinates."""
+        joints = [joint for name, node in self.frames.of_kind("joint").items() for joint in self._joint(name, node)]
+        moving = {c for joint in joints for c in joint.coordinate_names}
+        for name, node in self._gears:
+            self._gear(name, node, joints)
+        for name, coordinate, node, mimic in self._mimics:
+            self._mimic(name, coordinate, node, mimic, moving)
+        return joints
+
+    def _joint(self, name: str, node: Node) -> list[OpenJoint]:
+        where, kind = f"joint {name!r}", node.element.get("type", "")
+        if kind not in TYPES:
+            raise FormatError(f"{where}: unknown type {kind!r}; the types are {', '.join(TYPES)}")
+        if kind == "gearbox":
+            self._gears.append((name, node))
+            return []
+        (parent, near), (child, far) = (self._end(name, node, end) for end in ("parent", "child"))
+        if parent == child:
+            raise FormatError(f"{where}: it ties {parent!r} to itself")
+        joint = OpenJoint(name, "fixed", parent, child, near, far)
+        if kind in ("fixed", "ball"):
+            made = [replace(joint, type="spherical" if kind == "ball" else "fixed")]
+        elif kind in ONE_AXIS:
+            made = [self._one_axis(joint, kind, node)]
+        else:
+            made = self._two_axes(joint, node)
+        return [turned_round(each) if each.child == WORLD else each for each in made]
+
+    def _end(self, name: str, node: Node, end: str) -> tuple[str, Pose]:
+        """The body on one side, and the joint's frame in it."""
+        where = f"joint {name!r}: its {end}"
+        said = (node.element.findtext(end) or "").strip()
+        if not said:
+            raise FormatError(f"{where} must be the name of a link or frame")
+        body = WORLD if said == WORLD else self.frames.body(self.frames.find(said, node.scope, where))
+        pose = self.frames.placed(name)
+        return body, pose if body == WORLD else self.frames.placed(body).inverse() @ pose
+
+    def _axis(self, name: str, node: Node, tag: str) -> Axis:
+        where = f"joint {name!r}: its {tag}"
+        element = node.element.find(tag)
+        if element is None:
+            raise FormatError(f"{where} is missing")
+        xyz = element.find("xyz")
+        direction = np.array(numbers("0 0 1" if xyz is None or xyz.text is None else xyz.text, 3, f"{where}'s xyz"))
+        expressed_in = "" if xyz is None else xyz.get("expressed_in", "")
+        asked = (element.findtext("use_parent_model_frame") or "").strip() in ("1", "true")
+        in_model = node.version < (1, 5) or (asked and node.version < (1, 7))
+        if in_model or expressed_in:
+            frame = self.frames.find(expressed_in, node.scope, where) if expressed_in else join(node.scope, MODEL)
+            direction = self.frames.placed(name).matrix.T @ self.frames.placed(frame).matrix @ direction
+        limit = element.find("limit")
+        low, high = (_limit(limit, key, where, sign * inf) for key, sign in (("lower", -1), ("upper", 1)))
+        if low > high:
+            raise FormatError(f"{where}'s limit must run from lower to upper, not from {low:g} to {high:g}")
+        velocity, effort = (_limit(limit, key, where, inf) for key in ("velocity", "effort"))
+        return Axis(direction, (low, high), velocity if velocity > 0 else inf, effort if effort > 0 else inf)
+
+    def _one_axis(self, joint: OpenJoint, kind: str, node: Node) -> OpenJoint:
+        axis = self._axis(joint.name, node, "axis")
+        frame = frame_matrix(axis.direction, None, f"joint {joint.name!r}")
+        joint = with_frame(replace(joint, type=ONE_AXIS[kind], velocity_limit=axis.velocity, effort_limit=axis.effort), frame)
+        limits = (-inf, inf) if kind == "continuous" else axis.limits
+        if kind == "screw":  # its axis' limits are the turn's
+            joint = replace(joint, limits=_limits((-inf, inf), limits))
+            slide, turn = joint.coordinate_names
+            self.couplings.append(Coupling(joint.name, slide, turn, (0.0, self._pitch(joint.name, node) / (2 * pi))))
+            self._coordinate[joint.name, "axis"] = turn
+            return joint
+        self._remember(joint.name, node, "axis", joint.coordinate_names[0])
+        return replace(joint, limits=_limits(limits))
+
+    def _pitch(self, name: str, node: Node) -> float:
+        """Metres per turn: a right-handed screw's is positive."""
+        where = f"joint {name!r}"
+        if node.element.find("screw_thread_pitch") is None and node.element.find("thread_pitch") is not None:
+            turns = number_within(node.element, "thread_pitch", where)  # radians per metre, left-handed positive
+            if turns == 0:
+                raise FormatError(f"{where}: its thread_pitch must not be zero")
+            return -2 * pi / turns
+        return number_within(node.element, "screw_thread_pitch", where, 1.0)
+
+    def _two_axes(self, joint: OpenJoint, node: Node) -> list[OpenJoint]:
+        """A universal joint; where its axes are not square, two hinges with a massless body between."""
+        first, second = (self._axis(joint.name, node, tag) for tag in ("axis", "axis2"))
+        a, b = (axis.direction / max(float(np.linalg.norm(axis.direction)), 1e-300) for axis in (first, second))
+        limits = (first.limits, second.limits)
+        velocity, effort = min(first.velocity, second.velocity), min(first.effort, second.effort)
+        if abs(float(a @ b)) < SQUARE:
+            joint = with_frame(joint, frame_matrix(a, b, f"joint {joint.name!r}"))
+            joint = replace(joint, type="universal", velocity_limit=velocity, effort_limit=effort, limits=_limits(*limits))
+            for tag, coordinate in zip(("axis", "axis2"), joint.coordinate_names, strict=True):
+                self._remember(joint.name, node, tag, coordinate)
+            return [joint]
+        middle, second_name = (free_name(f"{joint.name}_{what}", self.frames.nodes) for what in ("between", "axis2"))
+        self.bodies.append(Body(middle))
+        one, two = (Pose.of(frame_matrix(v, None, f"joint {joint.name!r}"), (0, 0, 0)) for v in (a, b))
+        made = []
+        for name, ends, poses, axis in (
+            (joint.name, (joint.parent, middle), (joint.near @ one, one), first),
+            (second_name, (middle, joint.child), (two, joint.far @ two), second),
+        ):
+            made.append(OpenJoint(name, "revolute", *ends, *poses, False, _limits(axis.limits), axis.velocity, axis.effort))
+        for tag, hinge in zip(("axis", "axis2"), made, strict=True):
+            self._remember(joint.name, node, tag, hinge.name)
+        return made
+
+    # Couplings
+
+    def _remember(self, name: str, node: Node, tag: str, coordinate: str) -> None:
+        self._coordinate[name, tag] = coordinate
+        axis = node.element.find(tag)
+        mimic = None if axis is None else axis.find("mimic")
+        if mimic is not None:
+            self._mimics.append((name, coordinate, node, mimic))
+
+    def _mimic(self, name: str, coordinate: str, node: Node, mimic: Element, moving: Iterable[str]) -> None:
+        where = f"joint {name!r}: its mimic"
+        leader = self._coordinate.get((self.frames.find(mimic.get("joint", ""), node.scope, where), mimic.get("axis", "axis")))
+        if leader is None or leader not in moving or leader == coordinate:
+            raise FormatError(f"{where} must name another joint with an axis, not {mimic.get('joint', '')!r}")
+        multiplier, offset, reference = (
+            number_within(mimic, key, where, default) for key, default in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
+        )
+        self.couplings.append(Coupling(coordinate, coordinate, leader, (offset - multiplier * reference, multiplier)))
+
+    def _gear(self, name: str, node: Node, joints: list[OpenJoint]) -> None:
+        """θ₂ = −ratio · θ₁: the turns of child and parent against the reference body."""
+        where = f"joint {name!r}"
+        ratio = number_within(node.element, "gearbox_ratio", where, 1.0)
+        said = (node.element.findtext("gearbox_reference_body") or "").strip()
+        if not said:
+            raise FormatError(f"{where}: a gearbox must name its gearbox_reference_body")
+        reference = self.frames.body(self.frames.find(said, node.scope, f"{where}: its gearbox_reference_body"))
+        turns: list[tuple[str, float]] = []
+        for end, tag in (("parent", "axis"), ("child", "axis2")):
+            body, _ = self._end(name, node, end)
+            turn = self._turn(body, reference, self.frames.placed(name).matrix @ self._axis(name, node, tag).direction, joints)
+            turns += [turn] if turn else []
+        if len(turns) < 2 or ratio == 0:
+            self.notes.add("its wheels turn by no hinges on its reference body, so the gearbox was left out", name)
+            return
+        (leader, sign), (follower, other) = turns
+        self.couplings.append(Coupling(name, follower, leader, (0.0, -ratio * sign * other)))
+
+    def _turn(self, body: str, reference: str, axis: np.ndarray, joints: list[OpenJoint]) -> tuple[str, float] | None:
+        """The coordinate of the hinge between two bodies, and whether it counts along the axis (1) or against it (-1)."""
+        for joint in joints:
+            if joint.type == "revolute" and {joint.parent, joint.child} == {body, reference}:
+                own = (self.frames.placed(body) if body != WORLD else Pose()).matrix
+                x = own @ (joint.far if joint.child == body else joint.near).matrix[:, 0]
+                sign = 1.0 if x @ axis > 0 else -1.0
+                return joint.name, sign if joint.child == body else -sign
+        return None
+
+
+def _limits(*limits: tuple[float, float]) -> tuple[tuple[float, float], ...]:
+    return () if all(limit == (-inf, inf) for limit in limits) else limits
+
+
+def _limit(limit: Element | None, key: str, where: str, default: float) -> float:
+    value = number_within(limit, key, where, default, infinite=True)
+    return float(np.sign(value) * inf) if abs(value) > HUGE else value

@@ -1,0 +1,101 @@
+"""SDF robots: `*.sdf`, 1.5 to 1.12 (docs/import.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from robik.errors import FormatError
+from robik.formats.assembly.assemble import assemble
+from robik.formats.assembly.connection import based, connected
+from robik.formats.assembly.open_joint import OpenJoint
+from robik.formats.assembly.open_robot import OpenRobot
+from robik.formats.imported import Imported, Notes, reading
+from robik.formats.mesh_files import MeshFiles
+from robik.formats.names import free_name
+from robik.formats.sdf.frames import Frames
+from robik.formats.sdf.joints import Joints
+from robik.formats.sdf.links import Links
+from robik.mechanism import WORLD, Body, Frame
+
+MOST_LINKS = 2000
+
+
+def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
+    """The robot in an SDF file.
+
+    Args:
+        packages: folders of models that `model://` may name, or folders that hold such.
+
+    Raises:
+        FormatError: names the file, the element and the remedy.
+        AssemblyError: a loop that cannot be closed.
+    """
+    with reading(path):
+        return _Reader(path, packages).read()
+
+
+class _Reader:
+    """One file on its way in."""
+
+    def __init__(self, path: Path, packages: Iterable[Path]) -> None:
+        self.notes, self.report = Notes(), Notes()
+        self.files = MeshFiles(path, packages)
+        self.frames = Frames(path, self.files, self.notes)
+
+    def read(self) -> Imported:
+        links = self.frames.of_kind("link")
+        if not 0 < len(links) <= MOST_LINKS:
+            raise FormatError(f"it has {len(links)} links; from 1 to {MOST_LINKS} can be read")
+        reader = Joints(self.frames, self.notes)
+        joints = self._with_motors(reader.read())
+        joints += self._static(links, {j.name for j in joints})
+        kept = connected(links, joints, set(), self.notes)
+        joints = [j for j in joints if {j.parent, j.child} & kept]
+        base = next(name for name in links if name in kept)
+        joints = based(joints, base, {base: self.frames.placed(base)}, self.report)
+        shapes = Links(self.frames, self.files, self.notes)
+        bodies = [shapes.read(name, node) for name, node in links.items() if name in kept]
+        bodies += [body for body in reader.bodies if body.name in kept]
+        robot = OpenRobot(self.frames.title, tuple(bodies), tuple(joints), tuple(self._frames(bodies)))
+        couplings = []
+        for coupling in reader.couplings:
+            if {coupling.follower, coupling.leader} <= set(robot.coordinates):
+                couplings.append(coupling)
+            else:
+                self.notes.add("it ties a joint that closes a loop, so it was left out", coupling.name)
+        return assemble(replace(robot, couplings=tuple(couplings)), self.notes, self.report)
+
+    def _with_motors(self, joints: list[OpenJoint]) -> list[OpenJoint]:
+        """The joints with those actuated that controllers among the plugins name."""
+        named = set()
+        for plugin in self.frames.plugins:
+            if "controller" in (plugin.get("filename", "") + plugin.get("name", "")).lower():
+                named |= {(e.text or "").strip() for e in plugin.iter("joint_name")}
+        return [replace(j, actuated=True) if j.name in named and j.motions else j for j in joints]
+
+    def _static(self, links: Iterable[str], taken: set[str]) -> list[OpenJoint]:
+        """Joints that hold the links of static models."""
+        fixed = []
+        static = [
+            name.removesuffix("__model__")
+            for name, node in self.frames.of_kind("model").items()
+            if (node.element.findtext("static") or "").strip() in ("1", "true")
+        ]
+        for link in links:
+            if any(link.startswith(model) for model in static):
+                name = free_name(f"{link}_static", taken)
+                fixed.append(OpenJoint(name, "fixed", WORLD, link, self.frames.placed(link)))
+        return fixed
+
+    def _frames(self, bodies: list[Body]) -> list[Frame]:
+        """The file's explicit frames, where their names are free."""
+        taken = {WORLD, *(body.name for body in bodies)}
+        found = []
+        for name in self.frames.of_kind("frame"):
+            body = self.frames.body(name)
+            if body in taken and body != WORLD and name not in taken:
+                taken.add(name)
+                found.append(Frame(name, body, self.frames.placed(body).inverse() @ self.frames.placed(name)))
+        return found

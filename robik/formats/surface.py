@@ -1,0 +1,45 @@
+"""What a mesh file says of a surface, beyond its triangles: faces, where pictures lie on them, and how they are painted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Paint:
+    """How faces look.
+
+    Attributes:
+        name: as the file has it.
+        color: red, green, blue, alpha, 0 to 1; linear.
+        texture: a picture that replaces the colour.
+        roughness, metallic: 0 to 1.
+    """
+
+    name: str
+    color: tuple[float, float, float, float] = (0.8, 0.8, 0.8, 1.0)
+    texture: Path | None = None
+    roughness: float = 0.5
+    metallic: float = 0.0
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A mesh.
+
+    Attributes:
+        points: (n, 3).
+        faces: each a list of indices, counter-clockwise seen from outside.
+        uv: (corners, 2) where each corner of each face is in its picture, faces one after the other; None without.
+        paints: what the faces are painted with.
+        paint_of: (faces,) index in `paints`; empty where there are none.
+    """
+
+    points: np.ndarray
+    faces: list[list[int]]
+    uv: np.ndarray | None = None
+    paints: tuple[Paint, ...] = ()
+    paint_of: tuple[int, ...] = ()

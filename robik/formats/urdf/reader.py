@@ -1,0 +1,331 @@
+"""URDF robots, their loops closed: `*.urdf` with what stands beside it (docs/import.md)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from robik.errors import AssemblyError, FormatError
+from robik.formats.assembly.assemble import assemble
+from robik.formats.assembly.open_joint import OpenJoint
+from robik.formats.assembly.open_robot import OpenRobot
+from robik.formats.imported import Imported, Notes, listed, reading
+from robik.formats.mesh_files import MeshFiles, placeholder
+from robik.formats.names import free_name
+from robik.formats.solids import turned
+from robik.formats.urdf.loops import Loop, Loops, loops_by_name, read_beside
+from robik.formats.xml_file import name_of, number, numbers, read_xml
+from robik.mechanism import WORLD, Body, Coupling, Pose, Visual
+from robik.mechanism.pose import frame_matrix, roll_pitch_yaw
+
+EXTENSION = ".urdf"
+MOST_LINKS = 2000
+BEYOND = 1e9  # a limit that is none, for readers that want a number
+TYPES = {
+    "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free", "planar": "planar",
+}  # fmt: skip
+GREY = (0.8, 0.8, 0.8, 1.0)
+
+
+def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
+    """The robot in a URDF file, fixed to the world at its root.
+
+    Args:
+        packages: folders of ROS packages that `package://` may name, or folders that hold such.
+
+    Raises:
+        FormatError: names the file, the element and the remedy.
+        AssemblyError: a loop that cannot be closed.
+    """
+    beside = read_beside(path)
+    with reading(path):
+        root = read_xml(path)
+    return from_xml(root, path, packages, beside, Notes())
+
+
+def from_xml(root: Element, path: Path, packages: Iterable[Path], beside: Loops | None, notes: Notes) -> Imported:
+    """The robot of a URDF's root element.
+
+    Args:
+        path: where it comes from, and what its meshes' paths are relative to.
+        beside: what is said beside it.
+        notes: warnings so far.
+
+    Raises:
+        FormatError, AssemblyError: as `load`.
+    """
+    with reading(path):
+        return _Reader(root, path, packages, beside, notes).read()
+
+
+class _Reader:
+    """One file on its way in."""
+
+    def __init__(self, root: Element, path: Path, packages: Iterable[Path], beside: Loops | None, notes: Notes) -> None:
+        self.root, self.path, self.beside = root, path, beside
+        if self.root.tag != "robot":
+            raise FormatError(f"its root element must be <robot>, not <{self.root.tag[:40]}>")
+        self.meshes = MeshFiles(path, packages)
+        self.notes, self.report = notes, Notes()
+        self.colors = {name_of(m): c for m in self.root.findall("material") if (c := _color(m)) is not None}
+
+    def read(self) -> Imported:
+        links: dict[str, Element] = {}
+        for element in self.root.findall("link"):
+            if links.setdefault(name_of(element), element) is not element:
+                raise FormatError(f"two links are called {name_of(element)!r}; names must differ")
+        if not links:
+            raise FormatError("it has no <link>; a robot needs at least one")
+        beside = self.beside or loops_by_name(links)
+        if max(len(links), len(beside.loops)) > MOST_LINKS:
+            raise FormatError(f"it has {len(links)} links and {len(beside.loops)} loops; up to {MOST_LINKS} of each can be read")
+        elements = self.root.findall("joint")
+        names = [name_of(element) for element in elements]
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise FormatError(f"two joints are called {twice[0]!r}; names must differ")
+        for name in beside.joints:
+            if name not in names:
+                raise FormatError(f"{beside.source} gives joint {name!r} another type, but there is no such joint")
+        joints = _at_rest([self.joint(element, links, beside) for element in elements], beside)
+        base = self.base(links, joints)
+        if base == WORLD:
+            if any(True for _ in links[base].iter("mass")) or links[base].find("visual") is not None:
+                self.notes.add("its root link 'world' is the ground, so that link's mass and looks were left out")
+            links = {name: element for name, element in links.items() if name != WORLD}
+        else:
+            joints.insert(0, OpenJoint(free_name("base", names), "fixed", WORLD, base))
+        bodies = tuple(self.body(element) for element in links.values())
+        mimics = tuple(c for element in elements if (c := self.mimic(element, joints)) is not None)
+        couplings = (*mimics, *(_checked(coupling, joints, beside) for coupling in beside.couplings))
+        tree = self.with_motors(joints, beside)
+        closers = self.closers(beside.loops, links, tree)
+        name = self.root.get("name") or self.path.stem
+        return self.assembled(OpenRobot(name, bodies, (*tree, *closers), couplings=couplings), beside.loops)
+
+    def assembled(self, robot: OpenRobot, loops: tuple[Loop, ...]) -> Imported:
+        """Assembled; where the types of closers are only guessed and do not close, with balls."""
+        try:
+            return assemble(robot, self.notes, self.report)
+        except AssemblyError:
+            guessed = {loop.name for loop in loops if loop.is_guess}
+            if not guessed:
+                raise
+            for name in sorted(guessed):
+                self.notes.add("its frames do not close as a hinge about their z axes, so it was read as a ball", name)
+            balls = tuple(replace(j, type="spherical") if j.name in guessed else j for j in robot.joints)
+            return assemble(replace(robot, joints=balls), self.notes, self.report)
+
+    def base(self, links: dict[str, Element], joints: list[OpenJoint]) -> str:
+        """The link that is no joint's child."""
+        parent: dict[str, str] = {}
+        for joint in joints:
+            if joint.child in parent:
+                raise FormatError(
+                    f"link {joint.child!r} is the child of two joints, {parent[joint.child]!r} and {joint.name!r}; "
+                    "a URDF is a tree: close the loop by a pair of frames instead"
+                )
+            parent[joint.child] = joint.name
+        roots = [name for name in links if name not in parent]
+        if len(roots) != 1:
+            why = f"it falls apart: {listed(map(repr, roots))} are no joint's child" if roots else "its joints run in a ring"
+            raise FormatError(f"{why}; exactly one link must be the root")
+        return roots[0]
+
+    # Links
+
+    def body(self, element: Element) -> Body:
+        name = name_of(element)
+        where = f"link {name!r}"
+        mass, com, inertia = 0.0, (0.0, 0.0, 0.0), np.zeros((3, 3))
+        inertial = element.find("inertial")
+        if inertial is not None:
+            pose = _origin(inertial, where)
+            com = pose.position
+            mass = number(inertial.find("mass"), "value", f"{where}: its mass", 0.0)
+            tensor = inertial.find("inertia")
+            xx, yy, zz, xy, xz, yz = (number(tensor, key, where, 0.0) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
+            inertia = turned(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), pose)
+        visuals = tuple(v for each in element.findall("visual") if (v := self.visual(each, where)) is not None)
+        return Body.of(name, mass, com, inertia, visuals)
+
+    def visual(self, element: Element, where: str) -> Visual | None:
+        where = f"{where}: its visual"
+        pose = _origin(element, where)
+        color = self.color(element)
+        geometry = element.find("geometry")
+        for shape in geometry if geometry is not None else ():
+            if shape.tag == "box":
+                return Visual("box", numbers(shape.get("size"), 3, where), pose, color)
+            if shape.tag in ("cylinder", "capsule"):
+                return Visual(shape.tag, (number(shape, "radius", where), number(shape, "length", where)), pose, color)
+            if shape.tag == "sphere":
+                return Visual("sphere", (number(shape, "radius", where),), pose, color)
+            if shape.tag == "mesh":
+                return self.mesh(shape, pose, color, where)
+        self.notes.add("a visual without a box, cylinder, sphere, capsule or mesh was left out", where.split(":")[0])
+        return None
+
+    def mesh(self, shape: Element, pose: Pose, color: tuple[float, float, float, float], where: str) -> Visual:
+        uri = shape.get("filename", "")
+        scale = numbers(shape.get("scale", "1 1 1"), 3, where)
+        file = self.meshes.mesh(uri, self.notes, where.split(":")[0])
+        return Visual("mesh", scale, pose, color, file) if file else placeholder(pose, color)
+
+    def color(self, visual: Element) -> tuple[float, float, float, float]:
+        """A visual's own colour, or that of the material it names."""
+        material = visual.find("material")
+        if material is None:
+            return GREY
+        own = _color(material)
+        if own is not None:
+            self.colors.setdefault(material.get("name", ""), own)
+            return own
+        return self.colors.get(material.get("name", ""), GREY)
+
+    # Joints
+
+    def joint(self, element: Element, links: dict[str, Element], beside: Loops) -> OpenJoint:
+        name, kind = name_of(element), element.get("type", "")
+        where = f"joint {name!r}"
+        if kind not in TYPES:
+            raise FormatError(f"{where}: unknown type {kind!r}; the types are {', '.join(TYPES)}")
+        parent, child = (_link(element, end, where, links) for end in ("parent", "child"))
+        near = _origin(element, where)
+        replaced = beside.joints.get(name)
+        if replaced is not None:
+            frame = Pose.of(frame_matrix(*replaced[1:], where), (0, 0, 0))
+            self.report.add(f"its type is {replaced[0]}, as {Path(beside.source).name} says", name)
+            return OpenJoint(name, replaced[0], parent, child, near @ frame, frame)
+        if TYPES[kind] in ("fixed", "free"):
+            return OpenJoint(name, TYPES[kind], parent, child, near)
+        axis = element.find("axis")
+        x = numbers(axis.get("xyz", "1 0 0") if axis is not None else "1 0 0", 3, f"{where}: its axis")
+        frame = Pose.of(frame_matrix(x, None, where), (0, 0, 0))
+        limits, velocity, effort = self.limits(element, kind, name)
+        return OpenJoint(name, TYPES[kind], parent, child, near @ frame, frame, False, limits, velocity, effort)
+
+    def limits(self, element: Element, kind: str, name: str) -> tuple[tuple[tuple[float, float], ...], float, float]:
+        """Bounds, and the motor's limits of speed and effort."""
+        where, limit = f"joint {name!r}: its limit", element.find("limit")
+        rates = []
+        for key in ("velocity", "effort"):
+            rate = number(limit, key, where, inf, infinite=True)
+            if rate <= 0:
+                self.notes.add(f"its {key} limit is not positive, so it was taken for none", name)
+                rate = inf
+            rates.append(rate if rate < BEYOND else inf)
+        bounds: tuple[tuple[float, float], ...] = ()
+        if kind in ("revolute", "prismatic"):
+            if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
+                self.notes.add("no lower and upper limit, which by the letter would lock it; it was taken for unlimited", name)
+            else:
+                low, high = (number(limit, key, where, 0.0, infinite=True) for key in ("lower", "upper"))
+                if low > high:
+                    raise FormatError(f"{where} must run from lower to upper, not from {low:g} to {high:g}")
+                bounds = ((low if low > -BEYOND else -inf, high if high < BEYOND else inf),)
+        return bounds, rates[0], rates[1]
+
+    def mimic(self, element: Element, joints: list[OpenJoint]) -> Coupling | None:
+        mimic = element.find("mimic")
+        if mimic is None:
+            return None
+        name, leader = name_of(element), mimic.get("joint", "")
+        if element.get("type") == "fixed":
+            self.notes.add("it is fixed, so what it mimics was left out", name)
+            return None
+        scalar = {j.name for j in joints if len(j.motions) == 1}
+        if leader not in {j.name for j in joints}:
+            self.notes.add(f"it mimics {leader!r}, but there is no joint of that name, so it moves freely", name)
+            return None
+        for end in (name, leader):
+            if end not in scalar:
+                raise FormatError(f"joint {name!r}: it mimics {leader!r}, but {end!r} is not a joint with one motion")
+        where = f"joint {name!r}: its mimic"
+        return Coupling(name, name, leader, (number(mimic, "offset", where, 0.0), number(mimic, "multiplier", where, 1.0)))
+
+    def with_motors(self, joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
+        """The joints with those actuated that the side file names, else those of the transmissions and of `ros2_control`."""
+        motors, source = beside.motors, Path(beside.source).name
+        if motors is None:
+            commanded = [j for j in self.root.findall("ros2_control/joint") if j.find("command_interface") is not None]
+            motors = tuple(j.get("name", "") for j in (*self.root.findall("transmission/joint"), *commanded))
+            source = "a transmission or ros2_control"
+        movable = {j.name for j in joints if j.motions}
+        for name in motors:
+            if name not in movable:
+                self.notes.add(f"{source} names it as a motor, but no joint of that name moves", name)
+        return [replace(j, actuated=True) if j.name in motors and j.motions else j for j in joints]
+
+    def closers(self, loops: tuple[Loop, ...], links: dict[str, Element], tree: list[OpenJoint]) -> list[OpenJoint]:
+        """The joints that hold pairs of frames together."""
+        child = {j.name: j.child for j in tree}
+        taken = set(child)
+        closers = []
+        for loop in loops:
+            ends = []
+            for frame in loop.frames:
+                body = frame if frame in links or frame == WORLD else child.get(frame)
+                if body is None:
+                    raise FormatError(f"loop {loop.name!r}: no link or joint is called {frame!r}")
+                ends.append(body)
+            if ends[1] == WORLD:
+                ends.reverse()
+            if ends[0] == ends[1]:
+                raise FormatError(f"loop {loop.name!r} ties link {ends[0]!r} to itself; name two frames on different links")
+            name = free_name(loop.name, taken)
+            taken.add(name)
+            frame_in_both = Pose.of(frame_matrix(loop.axis, loop.axis2, f"loop {loop.name!r}"), (0, 0, 0))
+            closers.append(OpenJoint(name, loop.type, ends[0], ends[1], frame_in_both, frame_in_both))
+        return closers
+
+
+def _at_rest(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
+    """The joints as the side file says that they are stored."""
+    known = {name for joint in joints for name in joint.coordinate_names}
+    if unknown := [name for name in beside.rest if name not in known]:
+        raise FormatError(f"{beside.source} says where {unknown[0]!r} rests, but there is no such coordinate")
+    return [
+        replace(joint, stored=tuple(beside.rest.get(name, 0.0) for name in joint.coordinate_names))
+        if not beside.rest.keys().isdisjoint(joint.coordinate_names)
+        else joint
+        for joint in joints
+    ]
+
+
+def _checked(coupling: Coupling, joints: list[OpenJoint], beside: Loops) -> Coupling:
+    known = {name for joint in joints if len(joint.turns) < 3 for name in joint.coordinate_names}
+    for end in (coupling.follower, coupling.leader):
+        if end not in known:
+            raise FormatError(f"{beside.source}: coupling {coupling.name!r} ties {end!r}, but there is no such coordinate")
+    return coupling
+
+
+def _link(joint: Element, end: str, where: str, links: dict[str, Element]) -> str:
+    element = joint.find(end)
+    name = "" if element is None else element.get("link", "")
+    if name not in links:
+        raise FormatError(f"{where}: its {end} must be the name of a link, not {name!r}")
+    return name
+
+
+def _color(material: Element) -> tuple[float, float, float, float] | None:
+    color = material.find("color")
+    if color is None:
+        return None
+    r, g, b, a = (min(max(v, 0.0), 1.0) for v in numbers(color.get("rgba"), 4, f"material {material.get('name', '')!r}: rgba"))
+    return (r, g, b, a)
+
+
+def _origin(element: Element, where: str) -> Pose:
+    origin = element.find("origin")
+    if origin is None:
+        return Pose()
+    xyz = numbers(origin.get("xyz", "0 0 0"), 3, f"{where}: its origin's xyz")
+    angles = numbers(origin.get("rpy", "0 0 0"), 3, f"{where}: its origin's rpy")
+    return Pose.of(roll_pitch_yaw(*angles), xyz)

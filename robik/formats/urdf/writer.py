@@ -1,0 +1,228 @@
+"""Robots as URDF, with a side file `*.loops.json` for what a tree of joints cannot say (docs/import.md)."""
+
+from __future__ import annotations
+
+import json
+from math import atan2, cos, inf, sin
+from pathlib import Path
+
+import numpy as np
+
+from robik.files import write_whole
+from robik.formats.export_tree import Branch, ExportTree, Motion, export_tree
+from robik.formats.imported import Notes
+from robik.formats.mesh_files import split_prim
+from robik.formats.names import free_name
+from robik.formats.urdf import loops
+from robik.formats.urdf.reader import BEYOND
+from robik.formats.xml_file import XmlText
+from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose, Visual
+from robik.mechanism.constraints import joint_matrices, rotation_vector_matrix
+
+ON_AXIS = 1e-13  # m: a body's frame this near to its hinge is on it
+
+
+def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
+    """Writes a URDF file, and its side file where that is needed. Meshes are named as the visuals name them, relative to the file.
+
+    Returns:
+        One sentence each on what URDF cannot say.
+
+    Raises:
+        FormatError: what URDF cannot hold at all, or a file that cannot be written.
+    """
+    notes = Notes()
+    writer = _Writer(mechanism, notes)
+    text, beside = writer.text(), writer.beside()
+    side_file = path.with_name(path.stem + loops.EXTENSION)
+    if beside or side_file.exists() or path.with_name(loops.YAML_NAME).exists():  # what is there of another robot must not count
+        write_whole(side_file, json.dumps({"format": "robik-loops", "version": 1, **beside}, indent=2, ensure_ascii=False) + "\n")
+    write_whole(path, text)
+    return notes.sentences
+
+
+class _Writer:
+    """One file on its way out."""
+
+    def __init__(self, mechanism: Mechanism, notes: Notes) -> None:
+        self.tree: ExportTree = export_tree(mechanism, lambda joint: joint.type in loops.TYPES)
+        self.mechanism = self.tree.mechanism
+        self.notes, self.xml = notes, XmlText()
+        self.pose = {WORLD: Pose(), **{b.name: b.pose for b in self.mechanism.bodies}}
+        self.link_names = {WORLD, *self.mechanism.frame_names}
+        self.joint_names = {name for j in self.mechanism.joints for name in (j.name, *j.coordinate_names)}
+        self.colors: dict[tuple[float, ...], str] = {}
+        self.rest: dict[str, float] = {}
+        self.balls: dict[str, str] = {}
+        self.loops: list[dict] = []
+        self.couplings: list[dict] = []
+        self.mimics: dict[str, tuple[str, float, float]] = {}
+        for coupling in self.mechanism.couplings:
+            if len(coupling.coefficients) <= 2 and coupling.follower not in self.mimics:
+                offset, multiplier = (*coupling.coefficients, 0.0)[:2]
+                self.mimics[coupling.follower] = (coupling.leader, offset, multiplier)
+            else:
+                self.couplings.append({"name": coupling.name, "follower": coupling.follower, "leader": coupling.leader,
+                                       "coefficients": list(coupling.coefficients)})  # fmt: skip
+        for half in self.tree.halves:
+            notes.add("its joint is driven or limited and closes a loop, so it ends at a massless link that a loop holds to its own", half)
+
+    def text(self) -> str:
+        """The URDF's content."""
+        with self.xml.within("robot", name=self.mechanism.name):
+            self.xml.put("link", name=WORLD)
+            for branch in self.tree.branches:
+                self.branch(branch)
+            for frame in self.mechanism.frames:
+                self.massless(frame.name, frame.body, frame.pose)
+                if frame.sole:
+                    self.notes.add("URDF has no place for its sole", frame.name)
+            for joint in self.tree.cuts:
+                self.closer(joint)
+            for joint in self.mechanism.actuated:
+                for name in (joint.name,) if joint.is_ball else joint.coordinate_names:
+                    self.transmission(name)
+                if joint.is_ball:
+                    self.notes.add("its motors turn about the axes of its body", joint.name)
+        return self.xml.text
+
+    def beside(self) -> dict:
+        """The side file's content, empty where none is needed."""
+        content = {"loops": self.loops, "joints": self.balls, "rest": self.rest, "couplings": self.couplings}
+        return {key: value for key, value in content.items() if value}
+
+    # Links
+
+    def link(self, body: Body) -> None:
+        if not (body.mass or any(body.inertia) or body.visuals):
+            self.xml.put("link", name=body.name)
+            return
+        with self.xml.within("link", name=body.name):
+            if body.mass or any(body.inertia):
+                xx, yy, zz, xy, xz, yz = body.inertia
+                with self.xml.within("inertial"):
+                    self.xml.put("origin", xyz=body.com, rpy="0 0 0")
+                    self.xml.put("mass", value=body.mass)
+                    self.xml.put("inertia", ixx=xx, ixy=xy, ixz=xz, iyy=yy, iyz=yz, izz=zz)
+            for visual in body.visuals:
+                self.visual(visual)
+
+    def visual(self, visual: Visual) -> None:
+        if split_prim(visual.file)[1]:
+            self.notes.add("URDF names no meshes inside other files, so this one was left out", visual.file)
+            return
+        with self.xml.within("visual"):
+            self.origin(visual.pose)
+            with self.xml.within("geometry"):
+                match visual.shape:
+                    case "mesh":
+                        self.xml.put("mesh", filename=visual.file, scale=visual.size)
+                    case "box":
+                        self.xml.put("box", size=visual.size)
+                    case "sphere":
+                        self.xml.put("sphere", radius=visual.size[0])
+                    case shape:
+                        self.xml.put(shape, radius=visual.size[0], length=visual.size[1])
+            name = self.colors.setdefault(visual.color, f"color_{len(self.colors) + 1}")
+            with self.xml.within("material", name=name):
+                self.xml.put("color", rgba=visual.color)
+
+    def massless(self, wanted: str, parent: str, pose: Pose, is_new: bool = False) -> str:
+        """A link without mass, fixed to another at a pose; its name."""
+        name = free_name(wanted, self.link_names) if is_new else wanted
+        self.link_names.add(name)
+        self.xml.put("link", name=name)
+        self.joint(self.new_joint(f"{name}_fixed"), "fixed", parent, name, pose)
+        return name
+
+    def new_joint(self, wanted: str) -> str:
+        name = free_name(wanted, self.joint_names)
+        self.joint_names.add(name)
+        return name
+
+    # Joints
+
+    def branch(self, branch: Branch) -> None:
+        """A body and the joints that it hangs on, one for each motion, with massless links between them."""
+        body, parent, before = branch.body, branch.parent, self.pose[branch.parent]
+        self.link(body)
+        floats = branch.joint is None or (branch.joint.type == "free" and parent == WORLD and branch.joint.child == body.name)
+        if floats or not branch.motions:
+            name = branch.joint.name if branch.joint is not None else self.new_joint("root")
+            self.joint(name, "floating" if floats else "fixed", parent, body.name, before.inverse() @ body.pose)
+            return
+        for k, motion in enumerate(branch.motions):
+            here = Pose((motion.anchor[0], motion.anchor[1], motion.anchor[2]), body.pose.quaternion)
+            off = np.cross(motion.axis, motion.anchor - np.array(body.pose.position)) if motion.kind == "turn" else (
+                motion.anchor - np.array(body.pose.position) if motion.kind == "ball" else np.zeros(3)
+            )  # fmt: skip
+            is_last = k == len(branch.motions) - 1
+            if is_last and np.linalg.norm(off) < ON_AXIS:
+                link, here = body.name, body.pose
+            else:
+                link = free_name(f"{body.name}_{motion.name}", self.link_names)
+                self.link_names.add(link)
+                self.xml.put("link", name=link)
+            self.moving(motion, branch.joint, parent, link, before.inverse() @ here, body.pose)
+            parent, before = link, here
+        if parent != body.name:
+            self.joint(self.new_joint(f"{body.name}_fixed"), "fixed", parent, body.name, before.inverse() @ body.pose)
+
+    def moving(self, motion: Motion, joint: Joint | None, parent: str, link: str, at_rest: Pose, pose: Pose) -> None:
+        """A joint of one motion, or a ball."""
+        axis = pose.matrix.T @ motion.axis
+        if motion.kind == "ball":
+            self.balls[motion.name] = "spherical"
+            self.notes.add("URDF has no ball, so it is a floating joint that the side file makes one", motion.name)
+            self.joint(motion.name, "floating", parent, link, at_rest)
+            return
+        back = -motion.rest * axis
+        undone = Pose((back[0], back[1], back[2])) if motion.kind == "slide" else Pose.of(rotation_vector_matrix(back), (0, 0, 0))
+        if motion.rest:
+            self.rest[motion.name] = motion.rest
+        low, high = motion.limits
+        kind = "prismatic" if motion.kind == "slide" else "continuous" if (low, high) == (-inf, inf) else "revolute"
+        velocity, effort = (joint.velocity_limit, joint.effort_limit) if joint is not None else (inf, inf)
+        bounds = {} if kind == "continuous" else {"lower": max(low, -BEYOND), "upper": min(high, BEYOND)}
+        self.joint(motion.name, kind, parent, link, at_rest @ undone, axis,
+                   {**bounds, "effort": min(effort, BEYOND), "velocity": min(velocity, BEYOND)})  # fmt: skip
+
+    def joint(
+        self, name: str, kind: str, parent: str, child: str, origin: Pose, axis: np.ndarray | None = None, limit: dict | None = None
+    ) -> None:
+        with self.xml.within("joint", name=name, type=kind):
+            self.origin(origin)
+            self.xml.put("parent", link=parent)
+            self.xml.put("child", link=child)
+            if axis is not None:
+                self.xml.put("axis", xyz=axis)
+            if limit is not None:
+                self.xml.put("limit", **limit)
+            if name in self.mimics:
+                leader, offset, multiplier = self.mimics[name]
+                self.xml.put("mimic", joint=leader, multiplier=multiplier, offset=offset)
+
+    def origin(self, pose: Pose) -> None:
+        self.xml.put("origin", xyz=pose.position, rpy=_rpy(pose.matrix))
+
+    def transmission(self, joint: str) -> None:
+        with self.xml.within("transmission", name=f"{joint}_transmission"):
+            with self.xml.within("joint", name=joint):
+                pass
+            self.xml.put("actuator", name=f"{joint}_motor")
+
+    def closer(self, joint: Joint) -> None:
+        """A pair of frames that coincide, and the joint between them in the side file."""
+        near_R, near_p, far_R = joint_matrices(joint)
+        frames = []
+        for number, (body, R, p) in enumerate(((joint.parent, near_R, near_p), (joint.child, far_R, np.array(joint.position))), 1):
+            frame = self.pose[body].inverse() @ Pose.of(R, p)
+            frames.append(self.massless(f"{joint.name}_frame_{number}", body, frame, is_new=True))
+        self.loops.append({"name": joint.name, "frames": frames, "type": joint.type, "axis": [1, 0, 0], "axis2": [0, 1, 0]})
+
+
+def _rpy(R: np.ndarray) -> tuple[float, float, float]:
+    """Roll, pitch and yaw of a rotation matrix; the roll follows from the yaw, so both together are exact where the pitch is upright."""
+    yaw = atan2(R[1, 0], R[0, 0])
+    c, s = cos(yaw), sin(yaw)
+    return atan2(R[0, 2] * s - R[1, 2] * c, R[1, 1] * c - R[0, 1] * s), atan2(-R[2, 0], R[0, 0] * c + R[1, 0] * s), yaw

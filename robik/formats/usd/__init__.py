@@ -1,0 +1,1 @@
+"""UsdPhysics: `*.usd`, `*.usda`, `*.usdc`, `*.usdz`, read by `pxr`."""

@@ -1,0 +1,229 @@
+"""Newton's step on the loops and between the bounds.
+
+The second derivatives are those of the Lagrangian: what targets and loops exert bends it. Where the step is large, what they exert
+changes along it: a target that is nearly met pulls hardly at all, yet a hundredth of a radian beside it may pull ten thousand times as
+hard as the weak pull that chooses among the poses that meet it, and Newton's steps become tiny (as those of any penalty's minimiser).
+So the forces are first foreseen by a Gauss-Newton step, which knows none, to where that step leads; they then bend the model. Where a
+step is small both are the same, and at the optimum the convergence is that of Newton's method.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robik.compiled import kernel
+from robik.ik.curvature import closure_curvature
+from robik.ik.dense import cholesky, copy_chosen, diagonalise, make_positive, solve_factored
+from robik.ik.hessian import carry, matrix, times
+from robik.ik.terms import gather, gradient, stiffen
+from robik.ik.work import SMALL, factor_tree, solve_tree
+from robik.kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
+from robik.kinematics.kernels import largest_motion
+
+ASIDE = 0.1  # rad, and of the robot's size: the step away from a saddle
+HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
+INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
+
+
+@kernel
+def _reach(flat, now, work, direction):
+    """How much of a direction fits, after the step so far, before a free coordinate meets its bound; and which one does, -1 for none."""
+    reach, who = 1.0, -1
+    for i in range(work.lower.shape[0]):
+        at = flat.dof_q[i]
+        if at >= 0 and work.e.free[i] and abs(direction[i]) > HELD:
+            bound = work.lower[i] if direction[i] < 0.0 else work.upper[i]
+            part = max(0.0, (bound - now.q[at] - work.step[i]) / direction[i])
+            if part < reach:
+                reach, who = part, i
+    return reach, who
+
+
+@kernel
+def _let_go(flat, now, work):
+    """Lets go of coordinates that are off their bounds; returns whether any were held."""
+    found = False
+    for i in range(work.slope.shape[0]):
+        if not work.e.free[i]:
+            q = now.q[flat.dof_q[i]]
+            work.e.free[i] = work.lower[i] + HELD < q < work.upper[i] - HELD
+            found = found or work.e.free[i]
+    return found
+
+
+@kernel
+def _bend(flat, now, goals, work, share, slope):
+    """Second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`, with the forces as `gather` takes them."""
+    gather(flat, now, goals, work.terms, share)
+    stiffen(flat, work.terms)
+    gradient(flat, now, work.terms, slope)
+    multipliers(flat, work.e, slope, work.multiplier)
+    closure_curvature(flat, now, work.multiplier, work.system.U, work.system.bend)
+
+
+@kernel
+def newton_step(flat, now, goals, work, limits):
+    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system."""
+    _let_go(flat, now, work)
+    eliminate(flat, now, work.e)
+    _bend(flat, now, goals, work, 1.0, work.slope)
+    return _step(flat, now, goals, work, limits)
+
+
+@kernel
+def foreseeing_step(flat, now, goals, work, limits):
+    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them. Returns as that does; INDEFINITE where it
+    is of no use."""
+    if _let_go(flat, now, work):
+        eliminate(flat, now, work.e)
+    _bend(flat, now, goals, work, 0.0, work.correction)
+    slope, kind = _step(flat, now, goals, work, limits)
+    if kind == INDEFINITE:
+        return slope, kind
+    ahead = work.terms.ahead
+    for b in range(1, ahead.shape[0]):
+        carry(flat, now, ahead, b, work.step)
+    if _let_go(flat, now, work):
+        eliminate(flat, now, work.e)
+    _bend(flat, now, goals, work, 1.0, work.correction)
+    ahead[:] = 0.0
+    return _step(flat, now, goals, work, limits)
+
+
+@kernel
+def _factor(flat, now, goals, work, anew):
+    """Factors the second derivatives over the free leaders, which are listed; returns ARTICULATED, DENSE, or INDEFINITE where they are
+    not positive definite and the eigenvalues were replaced by their absolute values. Without `anew` only the list has changed."""
+    d, n = work.step.shape[0], 0
+    for i in range(d):
+        if work.e.free[i] and not work.e.follows[i]:
+            work.leaders[n] = i
+            n += 1
+    work.leading[0] = n
+    if d > SMALL:
+        if factor_tree(flat, now, goals, work):
+            return ARTICULATED
+        anew = d > 0
+    if anew:
+        matrix(flat, now, goals, work.terms, work.system, work.K)
+        reduce_matrix(flat, work.e, work.K)
+    copy_chosen(work.K, work.leaders, n, work.H)
+    if cholesky(work.H, n):
+        return DENSE
+    copy_chosen(work.K, work.leaders, n, work.H)
+    diagonalise(work.H, work.vectors, n)
+    _note_descent(work, n)
+    make_positive(work.H, n)
+    return INDEFINITE
+
+
+@kernel
+def _note_descent(work, n):
+    """Keeps the direction in which the objective bends down most, and by how much; none where it does not."""
+    lowest, top = 0, 0.0
+    for k in range(n):
+        top = max(top, abs(work.H[k, k]))
+        if work.H[k, k] < work.H[lowest, lowest]:
+            lowest = k
+    work.bend[0] = work.H[lowest, lowest] if n > 0 and work.H[lowest, lowest] < -1e-9 * top else 0.0
+    work.downhill[:] = 0.0
+    for a in range(n):
+        work.downhill[work.leaders[a]] = work.vectors[a, lowest]
+
+
+@kernel
+def leave_saddle(flat, work):
+    """Where nothing but the second derivatives points down: puts a step that way into `work.step` and returns the change that they
+    promise, 0.0 where they promise none."""
+    if work.bend[0] == 0.0:
+        return 0.0
+    for i in range(work.step.shape[0]):
+        work.step[i] = work.downhill[i]
+    extend(flat, work.e, work.step)
+    _, largest = largest_motion(flat, work.step)
+    for i in range(work.step.shape[0]):
+        work.step[i] *= ASIDE / largest
+    return 0.5 * work.bend[0] * (ASIDE / largest) ** 2
+
+
+@kernel
+def solve_system(flat, now, goals, work, kind, x):
+    """In place: x (d,), a reduced gradient, to the solution of the factored system, followers included."""
+    if kind == ARTICULATED:
+        solve_tree(flat, now, goals, work, x)
+        return
+    n = work.leading[0]
+    for a in range(n):
+        work.reduced[a] = x[work.leaders[a]]
+    solve_factored(work.H, work.vectors, n, kind == DENSE, work.reduced, work.shares)
+    for i in range(x.shape[0]):
+        x[i] = 0.0
+    for a in range(n):
+        x[work.leaders[a]] = work.reduced[a]
+    extend(flat, work.e, x)
+
+
+@kernel
+def _slope_after(flat, now, goals, work, moved):
+    """Fills `work.gradient` with the model's gradient after the step so far, if it has `moved`, reduced to the leaders."""
+    if moved:
+        times(flat, now, goals, work.terms, work.system, work.step, work.gradient)
+        for i in range(work.slope.shape[0]):
+            work.gradient[i] += work.slope[i]
+    else:
+        for i in range(work.slope.shape[0]):
+            work.gradient[i] = work.slope[i]
+    reduce_gradient(flat, work.e, work.gradient)
+
+
+@kernel
+def _eager(flat, now, work):
+    """The held leader that the model most wants back between its bounds, -1 for none."""
+    worst, who = 1e-15, -1
+    for i in range(work.step.shape[0]):
+        if not work.e.free[i] and not work.e.follows[i] and work.lower[i] < work.upper[i]:
+            at_lower = now.q[flat.dof_q[i]] + work.step[i] <= work.lower[i] + HELD
+            inward = -work.gradient[i] if at_lower else work.gradient[i]
+            if inward > worst:
+                worst, who = inward, i
+    return who
+
+
+@kernel
+def _step(flat, now, goals, work, limits):
+    """Newton's step on the loops and between the bounds, into `work.step`: a quadratic program, solved by an active set.
+
+    From no step at all: to the optimum of the free leaders, or as far as the first bound, which then is held; at the optimum, the held
+    coordinate that most wants back is let go. Returns (slope, kind of the last system).
+    """
+    d = work.step.shape[0]
+    work.step[:] = 0.0
+    _slope_after(flat, now, goals, work, False)
+    kind, anew = INDEFINITE, d > 0
+    for _ in range(3 * d + 3):
+        kind = _factor(flat, now, goals, work, anew)
+        anew = d < 0
+        way = work.correction
+        for i in range(d):
+            way[i] = -work.gradient[i]
+        solve_system(flat, now, goals, work, kind, way)
+        reach, who = _reach(flat, now, work, way) if limits else (1.0, -1)
+        for i in range(d):
+            work.step[i] += reach * way[i]
+        if who >= 0:
+            work.e.free[who] = False
+            if work.e.follows[who]:
+                eliminate(flat, now, work.e)
+                anew = d > 0
+        elif not limits or np.all(work.e.free):
+            break
+        _slope_after(flat, now, goals, work, True)
+        if who < 0:
+            who = _eager(flat, now, work)
+            if who < 0:
+                break
+            work.e.free[who] = True
+    slope = 0.0
+    for i in range(d):
+        slope += work.slope[i] * work.step[i]
+    return slope, kind

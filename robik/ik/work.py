@@ -1,0 +1,101 @@
+"""What the solver works in: room for a robot's numbers, allocated once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from robik.ik import articulated
+from robik.ik.hessian import System, new_system
+from robik.ik.terms import Terms, new_terms
+from robik.kinematics.elimination import Elimination, new_elimination
+from robik.kinematics.kernels import Placement, new_placement
+from robik.mechanism.topology import Flat
+from robik.structs import by_reference
+
+SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
+
+
+class Work(NamedTuple):
+    """Scratch, the frame's bounds on scalar coordinates, `lower` and
+    `upper` (d,), and where the last system bends down: the direction `downhill` (d,) of the leaders and how much, `bend` (1,)."""
+
+    e: Elimination
+    terms: Terms
+    system: System
+    trial: Placement
+    H: np.ndarray
+    gradient: np.ndarray
+    step: np.ndarray
+    correction: np.ndarray
+    right: np.ndarray
+    multiplier: np.ndarray
+    leaders: np.ndarray
+    leading: np.ndarray
+    reduced: np.ndarray
+    K: np.ndarray
+    slope: np.ndarray
+    vectors: np.ndarray
+    shares: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    downhill: np.ndarray
+    bend: np.ndarray
+
+
+class LargeWork(Work):
+    """The work of a robot of more than `SMALL` degrees of freedom, another type so that what only such a robot needs is compiled for it
+    alone."""
+
+
+def new_work(flat: Flat, q: np.ndarray) -> Work:
+    """Room for solving a mechanism."""
+    kind = Work if len(flat.before) <= SMALL else LargeWork
+    d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
+    return by_reference(
+        kind(
+            e=new_elimination(flat),
+            terms=new_terms(flat),
+            system=new_system(flat),
+            trial=new_placement(flat, q),
+            H=np.zeros((d, d)),
+            gradient=np.zeros(d),
+            step=np.zeros(d),
+            correction=np.zeros(d),
+            right=np.zeros(rows),
+            multiplier=np.zeros(rows),
+            leaders=np.zeros(d, np.int64),
+            leading=np.zeros(1, np.int64),
+            reduced=np.zeros(d),
+            K=np.zeros((d, d)),
+            slope=np.zeros(d),
+            vectors=np.zeros((d, d)),
+            shares=np.zeros(d),
+            lower=np.full(d, -np.inf),
+            upper=np.full(d, np.inf),
+            downhill=np.zeros(d),
+            bend=np.zeros(1),
+        )
+    )
+
+
+def factor_tree(flat, now, goals, work):
+    """`articulated.factor` for a robot of more than `SMALL` degrees of freedom; False for others."""
+    return articulated.factor(flat, now, goals, work.e, work.terms, work.system)
+
+
+def solve_tree(flat, now, goals, work, x):
+    """`articulated.solve` for such a robot."""
+    articulated.solve(flat, now, goals, work.e, work.system, x)
+
+
+@overload(factor_tree)
+def _compiled_factor_tree(flat, now, goals, work):
+    return factor_tree if work.group == LargeWork.__name__ else (lambda flat, now, goals, work: False)
+
+
+@overload(solve_tree)
+def _compiled_solve_tree(flat, now, goals, work, x):
+    return solve_tree if work.group == LargeWork.__name__ else (lambda flat, now, goals, work, x: None)

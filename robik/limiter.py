@@ -1,0 +1,96 @@
+"""From wishes to what motors can do: positions inside the limits, speeds and accelerations never above theirs, whatever is wished."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robik.errors import RobikError
+
+
+def braking_speed(distance: np.ndarray, acceleration: np.ndarray, period: float) -> np.ndarray:
+    """The highest speed for the next step from which a stand is possible within a distance, step by step.
+
+    n steps at v, v − a h, …, v − (n−1) a h cover  h (n v − a h n (n−1) / 2);  solved for v with the smallest n that fits.
+
+    Args:
+        distance: (n,) at least 0 [rad or m].
+        acceleration: (n,) [rad/s² or m/s²].
+        period: h, of a step [s].
+
+    Returns:
+        (n,) [rad/s or m/s].
+    """
+    change = acceleration * period
+    steps = np.maximum(1.0, np.ceil(0.5 * (np.sqrt(1.0 + 8.0 * distance / (change * period)) - 1.0)))
+    return distance / (steps * period) + change * (steps - 1.0) / 2.0
+
+
+class Limiter:
+    """Follows wishes, step by step. From any state it can come to a stand inside the limits.
+
+    Args:
+        limits: lowest and highest positions (n, 2) [rad or m].
+        speeds: highest (n,) [rad/s or m/s].
+        accelerations: highest (n,) [rad/s² or m/s²].
+        period: of a step [s].
+
+    Attributes:
+        position, velocity: (n,) of now.
+
+    Raises:
+        RobikError: a speed, an acceleration or a period that is not positive.
+    """
+
+    def __init__(self, limits: np.ndarray, speeds: np.ndarray, accelerations: np.ndarray, period: float) -> None:
+        if not (np.all(np.asarray(speeds) > 0) and np.all(np.asarray(accelerations) > 0) and period > 0):
+            raise RobikError("a limiter needs speeds, accelerations and a period above 0")
+        self._low, self._high = np.asarray(limits, dtype=float).T
+        self._speeds, self._accelerations, self._period = np.asarray(speeds, float), np.asarray(accelerations, float), period
+        self.position = self.velocity = np.zeros(len(self._low))
+
+    def place(self, position: np.ndarray) -> None:
+        """Stands here [rad or m]; where that is outside the limits, it will only move inwards."""
+        self.position, self.velocity = np.array(position, dtype=float), np.zeros(len(self._low))
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing moves."""
+        return bool((self.velocity == 0.0).all())
+
+    def clipped(self, wish: np.ndarray) -> np.ndarray:
+        """A wish (n,) [rad or m] inside the limits."""
+        return np.clip(wish, self._low, self._high)
+
+    def step(self, wish: np.ndarray | None, wish_velocity: np.ndarray | float = 0.0, speed_share: np.ndarray | float = 1.0) -> np.ndarray:
+        """Another period towards a wish.
+
+        Args:
+            wish: (n,) where to be after this step [rad or m]; None, or NaN in some, to come to a stand there.
+            wish_velocity: (n,) at which the wish moves on [rad/s or m/s], which leaves no lag; 0 for one that stands.
+            speed_share: of the highest speeds that may be used (n,) or of all, 0 to 1.
+
+        Returns:
+            Positions (n,) [rad or m].
+        """
+        wished = np.full(len(self._low), np.nan) if wish is None else np.asarray(wish, dtype=float)
+        lost = ~np.isfinite(wished)
+        aim = self.clipped(np.where(lost, self.position, wished))
+        drift = np.where(lost, 0.0, np.nan_to_num(np.broadcast_to(wish_velocity, aim.shape), posinf=0.0, neginf=0.0))
+        distance = aim - drift * self._period - self.position
+        velocity = np.where(lost, 0.0, drift + np.sign(distance) * self._braking(np.abs(distance)))
+        top = self._speeds * np.clip(speed_share, 0.0, 1.0)
+        self.velocity = self._possible(np.clip(velocity, -top, top))
+        self.position = self.position + self.velocity * self._period
+        return self.position
+
+    def _braking(self, distance: np.ndarray) -> np.ndarray:
+        return braking_speed(distance, self._accelerations, self._period)
+
+    def _possible(self, velocity: np.ndarray) -> np.ndarray:
+        """The nearest velocity that acceleration and limits allow."""
+        change = self._accelerations * self._period
+        velocity = np.clip(velocity, self.velocity - change, self.velocity + change)
+        up, down = self._high - self.position, self.position - self._low
+        velocity = np.where(up >= 0, np.minimum(velocity, self._braking(np.maximum(up, 0.0))), np.minimum(velocity, 0.0))
+        velocity = np.where(down >= 0, np.maximum(velocity, -self._braking(np.maximum(down, 0.0))), np.maximum(velocity, 0.0))
+        return np.clip(velocity, -self._speeds, self._speeds)

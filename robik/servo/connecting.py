@@ -1,0 +1,160 @@
+"""What servos say of themselves at connecting, and what keeps them from playing. Reads only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from robik.errors import ServoError
+from robik.servo.bus import TRIES, Bus, PortGone, ServoSilent
+from robik.servo.chain import Servo
+from robik.servo.models import MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
+
+TIMED_PROFILE = 0x04  # a bit of the drive mode
+FAST_READ_FIRMWARE = 45  # of the X series, from which fast sync read is there
+WATCHDOG_FIRMWARE = 38
+WAKING = 0.6  # [s] that a servo takes to answer again after a reboot
+LOAD_TOP = 1000  # of models without a current sensor [0.1 %]
+
+
+class Unfit(ServoError):
+    """Servos that answer, but cannot play as they are."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a servo says of itself at connecting.
+
+    Attributes:
+        firmware: version.
+        mode, drive_mode, homing_offset: entries of those names.
+        torque: whether it is on.
+        position: [counts], as read.
+        low, high: its own limits for goals [counts]; None where its mode has none.
+        errors: hardware error bits.
+        volts, celsius: supply [V] and temperature [°C].
+        celsius_limit: at which it turns itself off [°C].
+        load_limit: the most that its current or load may show, in its own unit: its own limit, or the chain's below that.
+    """
+
+    firmware: int
+    mode: int
+    drive_mode: int
+    homing_offset: int
+    torque: bool
+    position: int
+    low: int | None
+    high: int | None
+    errors: int
+    volts: float
+    celsius: float
+    celsius_limit: float
+    load_limit: int
+
+
+def find(bus: Bus, without_missing: bool = False) -> tuple[tuple[Found, ...], tuple[Servo, ...]]:
+    """Reads every servo of the bus's chain.
+
+    Args:
+        bus: whose chain is reduced to those that are there, where that is allowed.
+        without_missing: whether servos that do not answer may be left out.
+
+    Returns:
+        What those say that are there, in the chain's order, and those that are not.
+
+    Raises:
+        ServoError: none answers as the chain says.
+        Unfit: some do not answer, are another model, have a hardware error, or are set up so that they
+            cannot follow positions; names all of them, and what to do.
+    """
+    found: list[Found] = []
+    missing: list[Servo] = []
+    problems: list[str] = []
+    bus.round_trip = 0.0
+    for servo in bus.chain.servos:
+        try:
+            _check_model(bus, servo)
+            found.append(_read_surely(bus, servo))
+            problems += _obstacles(servo, found[-1])
+        except PortGone:
+            raise
+        except ServoSilent as silent:
+            missing.append(servo)
+            if not without_missing:
+                problems.append(str(silent))
+        except ServoError as error:
+            problems.append(str(error))
+    if not found and len(bus.chain.servos) > 1:
+        first = problems[0] if problems else "none is there"
+        hint = f"check their power, the cable, and whether they are set to {bus.chain.baud_rate} baud"
+        raise ServoError(f"none of the {len(bus.chain.servos)} servos answers as the chain says on {bus.name}; {hint}; first: {first}")
+    if problems:
+        raise (Unfit if found else ServoError)("; ".join(problems))
+    if not found:
+        raise ServoError(f"the servo does not answer on {bus.name}")
+    if missing:
+        bus.chain = replace(bus.chain, servos=tuple(servo for servo in bus.chain.servos if servo not in missing))
+    bus.has_fast_read = all(f.firmware >= FAST_READ_FIRMWARE for f in found)
+    return tuple(found), tuple(missing)
+
+
+def _check_model(bus: Bus, servo: Servo) -> None:
+    number = bus.ping(servo.id)
+    if number is None:
+        hint = f"check its power, its cable, its id, and that it is set to {bus.chain.baud_rate} baud"
+        raise ServoSilent(f"servo {servo.id} ({servo.actuator}) does not answer on {bus.name}; {hint}")
+    if MODEL_NAMES.get(number) != servo.model:
+        named = MODEL_NAMES.get(number, f"of an unknown model, number {number}")
+        raise ServoError(f"servo {servo.id} ({servo.actuator}) is {named}, not {servo.model} as the chain says")
+
+
+def _read_surely(bus: Bus, servo: Servo) -> Found:
+    """Until it says the same twice: on a bad line an answer may belong to an earlier question."""
+    before = _read_all(bus, servo)
+    for _ in range(TRIES):
+        now = _read_all(bus, servo)
+        if replace(now, position=0, volts=0.0, celsius=0.0) == replace(before, position=0, volts=0.0, celsius=0.0):
+            return now
+        before = now
+    raise ServoSilent(f"servo {servo.id} ({servo.actuator}) says something else every time on {bus.name}; check the cable and its plugs")
+
+
+def _read_all(bus: Bus, servo: Servo) -> Found:
+    mode = bus.read(servo, "operating_mode")
+    has_limits = mode == SINGLE_TURN_MODE
+    return Found(
+        firmware=bus.read(servo, "firmware_version"),
+        mode=mode,
+        drive_mode=bus.read(servo, "drive_mode"),
+        homing_offset=bus.read(servo, "homing_offset"),
+        torque=bool(bus.read(servo, "torque_enable")),
+        position=bus.read(servo, "present_position"),
+        low=bus.read(servo, "min_position_limit") if has_limits else None,
+        high=bus.read(servo, "max_position_limit") if has_limits else None,
+        errors=bus.read(servo, "hardware_error_status"),
+        volts=bus.read(servo, "present_input_voltage") / 10,
+        celsius=float(bus.read(servo, "present_temperature")),
+        celsius_limit=float(bus.read(servo, "temperature_limit")),
+        load_limit=_load_limit(bus, servo),
+    )
+
+
+def _load_limit(bus: Bus, servo: Servo) -> int:
+    if "current_limit" not in servo.table.table:
+        return LOAD_TOP
+    own = max(1, bus.read(servo, "current_limit"))
+    return own if servo.current_units is None else min(own, servo.current_units)
+
+
+def _obstacles(servo: Servo, found: Found) -> list[str]:
+    where = f"servo {servo.id} ({servo.actuator})"
+    if found.errors:
+        return [f"{where} has a hardware error ({describe_hardware_error(found.errors)}); remove the cause and reboot it"]
+    if found.firmware < WATCHDOG_FIRMWARE:
+        return [f"{where} has firmware {found.firmware}, too old for the bus watchdog; update it to {WATCHDOG_FIRMWARE} or later"]
+    if found.mode not in POSITION_MODES:
+        return [f"{where} is in operating mode {found.mode}; set it to a position mode (3, 4 or 5)"]
+    if found.drive_mode & TIMED_PROFILE:
+        return [f"{where} has a time-based profile; set its drive mode to a velocity-based one (without 4)"]
+    if found.homing_offset:  # with a watchdog, old firmware moves by it
+        return [f"{where} has a homing offset of {found.homing_offset}; set it to 0 and put it into the chain's zero"]
+    return []

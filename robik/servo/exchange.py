@@ -1,0 +1,168 @@
+"""Goals out and telemetry in, each in one packet: indirect addresses gather what lies apart in the servos' tables.
+
+indirect data   1…4 profile velocity, 5…8 goal position    written to all by one Sync Write
+                9…20 what is reported                      read from all by one (fast) Sync Read
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robik.servo.bus import TABLE, Bus, as_bytes
+from robik.servo.chain import Servo
+from robik.servo.models import describe_hardware_error
+
+COMMANDED = ("profile_velocity", "goal_position")  # in this order, so that the speed is in force when the goal arrives
+LOAD = "present_current"  # or present_load, at the same address
+HEALTH = ("torque_enable", "bus_watchdog", "hardware_error_status")
+REPORTED = (*HEALTH, LOAD, "present_position", "present_input_voltage", "present_temperature")
+TRIPPED = 0xFF
+RUN = (126, 21)  # address and size: without gaps from load to temperature
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """What one servo reports.
+
+    Attributes:
+        torque, tripped: whether it is powered; whether its bus watchdog has stopped it.
+        errors: hardware error bits.
+        load: current or load, in its own unit, with sign.
+        position: [counts].
+        volts, celsius: supply [V] and temperature [°C].
+    """
+
+    torque: bool
+    tripped: bool
+    errors: int
+    load: int
+    position: int
+    volts: float
+    celsius: float
+
+    @property
+    def complaint(self) -> str:
+        """Why this servo does not do what it is told, in words; empty if it does."""
+        if self.errors:
+            return f"has a hardware error ({describe_hardware_error(self.errors)})"
+        if not self.torque:
+            return "lost its torque, as after a loss of power"
+        return "was stopped by its watchdog, since it heard nothing for too long" if self.tripped else ""
+
+
+class Exchange:
+    """Reads and writes what a stream needs, in as few bytes as the servos' tables allow.
+
+    Args:
+        bus: with servos that were found.
+
+    Attributes:
+        is_gathered: whether indirect addresses are in use; without them goals go plainly and a look reads more bytes.
+    """
+
+    def __init__(self, bus: Bus) -> None:
+        self.bus, self.is_gathered = bus, False
+        places = {tuple(s.table.table[f"indirect_{what}_1"].address for what in ("address", "data")) for s in bus.chain.servos}
+        self._addresses, self._data = min(places)
+        self._can_gather = len(places) == 1  # a chain of models with other places cannot be spoken to in one packet
+        self._command_size = sum(TABLE[name].size for name in COMMANDED)
+        self._report_size = sum(_size(name) for name in REPORTED)
+
+    def gather(self) -> None:
+        """Sets the indirect addresses up; where the servos do not take that, does without.
+
+        Raises:
+            ServoSilent: a servo does not answer.
+        """
+        if not self._can_gather:
+            return
+        targets = [_address(name) + k for name in (*COMMANDED, *REPORTED) for k in range(_size(name))]
+        wanted = b"".join(as_bytes(target, 2) for target in targets)
+        if self._holds(wanted):
+            self.is_gathered = True
+            return
+        self.bus.write_blocks(self._addresses, len(wanted), [wanted] * len(self.bus.chain.servos))
+        self.is_gathered = self._holds(wanted)
+
+    def _holds(self, wanted: bytes) -> bool:
+        return all(self.bus.read_block(servo, self._addresses, len(wanted)) == wanted for servo in self.bus.chain.servos)
+
+    # goals
+
+    def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None = None) -> None:
+        """Goal positions (n,) [counts] to all servos in one packet, with profile velocities (n,) where they are given and can be."""
+        goals = [as_bytes(count, 4) for count in counts.tolist()]
+        if speeds is None or not self.is_gathered:
+            self.bus.write_blocks(TABLE["goal_position"].address, 4, goals)
+            return
+        both = [as_bytes(speed, 4) + goal for speed, goal in zip(speeds.tolist(), goals, strict=True)]
+        self.bus.write_blocks(self._data, self._command_size, both)
+
+    # telemetry
+
+    def look(self) -> list[Telemetry] | None:
+        """At all servos at once; None where not all answers arrived, or it cannot be had in one go."""
+        if not self.is_gathered:
+            return None
+        with self.bus.in_haste():
+            blocks = self.bus.read_blocks(self._data + self._command_size, self._report_size)
+        return None if blocks is None else [_gathered(block) for block in blocks]
+
+    def look_at(self, servo: Servo, hastily: bool = True) -> Telemetry:
+        """At one servo.
+
+        Raises:
+            ServoSilent: it does not answer.
+        """
+        if not hastily:
+            return self._read(servo, 3)
+        with self.bus.in_haste():
+            return self._read(servo, 1)
+
+    def _read(self, servo: Servo, tries: int) -> Telemetry:
+        if self.is_gathered:
+            return _gathered(self.bus.read_block(servo, self._data + self._command_size, self._report_size, tries))
+        parts = {name: self.bus.read_block(servo, _address(name), _size(name), tries) for name in REPORTED if _address(name) < RUN[0]}
+        run = self.bus.read_block(servo, *RUN, tries)
+        return _telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in REPORTED if n not in parts})
+
+    def look_at_each(self) -> list[Telemetry]:
+        """At all servos, one after the other where it must be.
+
+        Raises:
+            ServoSilent: names the one that does not answer.
+        """
+        return self.look() or [self.look_at(servo, hastily=False) for servo in self.bus.chain.servos]
+
+
+def _address(name: str) -> int:
+    return TABLE[name].address
+
+
+def _size(name: str) -> int:
+    return TABLE[name].size
+
+
+def _gathered(block: bytes) -> Telemetry:
+    parts, start = {}, 0
+    for name in REPORTED:
+        parts[name] = block[start : start + _size(name)]
+        start += _size(name)
+    return _telemetry(parts)
+
+
+def _telemetry(parts: dict[str, bytes]) -> Telemetry:
+    def number(name: str) -> int:
+        return int.from_bytes(parts[name], "little", signed=TABLE[name].is_signed and name != "bus_watchdog")
+
+    return Telemetry(
+        torque=bool(number("torque_enable")),
+        tripped=number("bus_watchdog") == TRIPPED,
+        errors=number("hardware_error_status"),
+        load=number(LOAD),
+        position=number("present_position"),
+        volts=number("present_input_voltage") / 10,
+        celsius=float(number("present_temperature")),
+    )

@@ -1,0 +1,174 @@
+"""Where a simulated chain is plugged in: a pseudo-terminal, or a TCP socket where there is none; and what spoils bytes on the way."""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import socket
+import sys
+
+from robik.errors import ServoError
+
+UNNAMED, TCGETS2 = 0o10000, 0x802C542A  # Linux: the speed of a rate without a name, and the request that tells the rate
+LEAST, MOST = 1, 8  # bytes that one disturbance takes with it
+
+
+class PseudoTerminal:
+    """The servos' end of a serial line. Whoever opens `name` is at the other end.
+
+    Raises:
+        ServoError: the system has none (Windows).
+    """
+
+    def __init__(self) -> None:
+        if not hasattr(os, "openpty"):
+            raise ServoError("this system has no pseudo-terminals; serve the simulated chain on a socket instead (--socket)")
+        import termios
+
+        self._rates = {getattr(termios, name): int(name[1:]) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()}
+        self.is_plugged = False
+        self.plug()
+
+    def plug(self) -> None:
+        """Puts the adapter in; `name` is another one than before, as it often is."""
+        import tty
+
+        if not self.is_plugged:
+            self._near, self._far = os.openpty()  # the far end stays open, so that the line outlives whoever connects
+            tty.setraw(self._far)
+            self.name = os.ttyname(self._far)
+            self.is_plugged = True
+
+    def unplug(self) -> None:
+        """Pulls the adapter out: whoever has it open meets an error."""
+        if self.is_plugged:
+            self.is_plugged = False
+            os.close(self._near)
+            os.close(self._far)
+
+    def read(self, timeout: float) -> bytes:
+        """What has arrived within the timeout [s]; nothing if nothing has."""
+        ready = select.select([self._near] if self.is_plugged else [], [], [], timeout)[0]
+        return os.read(self._near, 4096) if ready else b""
+
+    def write(self, data: bytes) -> None:
+        """Sends, if it is plugged in."""
+        if self.is_plugged:
+            os.write(self._near, data)
+
+    @property
+    def baud_rate(self) -> int | None:
+        """At which the other end has set the line; None where the system does not say."""
+        import termios
+
+        if not self.is_plugged:
+            return None
+        speed = termios.tcgetattr(self._far)[5]
+        return _unnamed_rate(self._far) if speed == UNNAMED else self._rates.get(speed)
+
+
+def _unnamed_rate(line: int) -> int | None:
+    """The baud rate of a line [bit/s], where termios has no name for it."""
+    import fcntl
+
+    try:
+        settings = fcntl.ioctl(line, TCGETS2, bytes(44))  # a struct termios2, the speed out being its last number
+    except OSError:
+        return None
+    return int.from_bytes(settings[-4:], sys.byteorder)
+
+
+class Socket:
+    """The same over TCP on this machine, for one client after another; `name` is what pyserial opens."""
+
+    baud_rate = None
+
+    def __init__(self) -> None:
+        self._client: socket.socket | None = None
+        self._listener: socket.socket | None = None
+        self.plug()
+
+    @property
+    def is_plugged(self) -> bool:
+        """Whether anyone can connect."""
+        return self._listener is not None
+
+    def plug(self) -> None:
+        """Listens; `name` says where."""
+        if self._listener is None:
+            self._listener = socket.create_server(("127.0.0.1", 0))
+            self.name = f"socket://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def unplug(self) -> None:
+        """Hangs up, and listens no more."""
+        for end in (self._client, self._listener):
+            if end is not None:
+                end.close()
+        self._client = self._listener = None
+
+    def read(self, timeout: float) -> bytes:
+        """What has arrived within the timeout [s]; nothing if nothing has."""
+        if not select.select([end for end in [self._client or self._listener] if end is not None], [], [], timeout)[0]:
+            return b""
+        if self._client is None:
+            if self._listener is not None:
+                self._client, _ = self._listener.accept()
+                self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return b""
+        try:
+            data = self._client.recv(4096)
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._client.close()
+            self._client = None
+        return data
+
+    def write(self, data: bytes) -> None:
+        """Sends, if anyone is there."""
+        if self._client is None:
+            return
+        try:
+            self._client.sendall(data)
+        except ConnectionError:  # whoever asked has left
+            self._client.close()
+            self._client = None
+
+
+class Noise:
+    """Disturbances on the wire, the same ones for the same seed.
+
+    Attributes:
+        drop, corrupt, duplicate: how likely a byte is where one begins, 0 to 1; it then takes up to eight bytes with it.
+        late: by how much answers come late, at most [s].
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.drop = self.corrupt = self.duplicate = self.late = 0.0
+        self._random = random.Random(seed)
+
+    @property
+    def delay(self) -> float:
+        """By how much the next answer is late [s]."""
+        return self._random.uniform(0.5, 1.0) * self.late if self.late else 0.0
+
+    def spoil(self, data: bytes) -> bytes:
+        """What is left of these bytes."""
+        if not (self.drop or self.corrupt or self.duplicate):
+            return data
+        spoilt, k = bytearray(), 0
+        while k < len(data):
+            some = data[k : k + self._random.randint(LEAST, MOST)]
+            if self._random.random() < self.drop:
+                k += len(some)
+            elif self._random.random() < self.corrupt:
+                spoilt += bytes(byte ^ self._random.randint(1, 255) for byte in some)
+                k += len(some)
+            elif self._random.random() < self.duplicate:
+                spoilt += some + some
+                k += len(some)
+            else:
+                spoilt.append(data[k])
+                k += 1
+        return bytes(spoilt)

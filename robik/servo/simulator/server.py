@@ -1,0 +1,287 @@
+"""The simulated chain behind a port, here or in a process of its own, with the faults that tests ask for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+from robik.errors import ServoError
+from robik.servo.chain import BITS_PER_BYTE, ServoChain, load_chain, save_chain
+from robik.servo.schedule import take_precedence
+from robik.servo.simulator.chain import Answer, GoalRecord, SimulatedChain
+from robik.servo.simulator.port import Noise, PseudoTerminal, Socket
+from robik.servo.simulator.servo import SimulatedServo
+
+POLL = 0.1  # [s] between looks at whether to end
+SHORTEST_SLEEP = 1e-4  # [s]; less than what a sleep itself takes
+START_TIMEOUT = 20.0  # [s] for the child to come up, on a busy machine
+
+
+class Server:
+    """A simulated chain at a port, until it is ended.
+
+    Args:
+        chain: what to simulate.
+        port: where.
+        record: a file that gets a line `time,id,counts` per goal position that a servo takes.
+    """
+
+    def __init__(self, chain: ServoChain, port: PseudoTerminal | Socket, record: str | Path | None = None) -> None:
+        self.port = port
+        self._chain = chain
+        self._record: IO[str] | None = open(record, "w", encoding="ascii") if record else None  # noqa: SIM115  (open as long as the server)
+        self.simulated = self._new()
+        self.noise = Noise()
+        self._free = 0.0  # when the bus is [s]
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+
+    def _new(self) -> SimulatedChain:
+        return SimulatedChain(self._chain, time.monotonic(), self._write_record if self._record else None)
+
+    def run(self) -> None:
+        """Serves until `end`."""
+        take_precedence()  # servos do not wait for anybody's computer
+        while not self._ended.is_set():
+            try:
+                self._serve_some()
+            except OSError:
+                if self.port.is_plugged:
+                    raise
+        self._flush()
+
+    def _serve_some(self) -> None:
+        data = self.port.read(POLL)
+        if not data:
+            self._flush()
+            return
+        heard = self.noise.spoil(data)
+        with self._lock:
+            answers = self.simulated.receive(heard, time.monotonic(), self.port.baud_rate)
+            self._occupy(len(data))
+        self._send(answers)
+
+    def end(self) -> None:
+        """Makes `run` return."""
+        self._ended.set()
+
+    def obey(self, commands: IO[str], replies: IO[str]) -> None:
+        """Reads commands, a line each, until there are no more, then ends the server: the strings of a puppet for tests.
+
+        `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `place ID COUNTS`, `set ID ENTRY VALUE`,
+        `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`, `unplug`, `plug`; `renew` puts new servos
+        there and empties the record; `state` replies with one line of JSON.
+        """
+        for line in commands:
+            with self._lock:
+                reply = self._command(line.split())
+            replies.write(json.dumps(reply) + "\n")
+            replies.flush()
+        self.end()
+
+    def _command(self, words: list[str]) -> Any:
+        now = time.monotonic()
+        for servo in self.simulated.servos:
+            servo.advance(now)
+        match words:
+            case ["state"]:
+                self._flush()
+                return {servo.get("id"): _state(servo) for servo in self.simulated.servos}
+            case ["renew"]:
+                self._renew()
+            case ["noise", "drop" | "corrupt" | "duplicate" | "late" as kind, amount]:
+                setattr(self.noise, kind, float(amount))
+            case ["unplug"]:
+                self.port.unplug()
+            case ["plug"]:
+                self.port.plug()
+                return {"port": self.port.name}
+            case [verb, id, *rest] if (found := self.simulated.servo(int(id))) is not None and _pull(found, verb, rest, now):
+                return {}
+            case _:
+                return {"error": f"unknown command {' '.join(words)!r}"}
+        return {}
+
+    def _renew(self) -> None:
+        self.simulated, self.noise = self._new(), Noise()
+        if self._record:
+            self._record.seek(0)
+            self._record.truncate()
+
+    def _occupy(self, size: int, seconds: float = 0.0) -> None:
+        """Bytes take their time on the bus, and what comes after them waits."""
+        self._free = max(self._free, time.monotonic()) + seconds + size * BITS_PER_BYTE / self._chain.baud_rate
+
+    def _send(self, answers: list[Answer]) -> None:
+        if answers:  # together, as an adapter hands them over; a sleep for each would cost far more than it should on a busy machine
+            self._occupy(0, sum(answer.seconds for answer in answers) + self.noise.delay)
+            if (seconds := self._free - time.monotonic()) > SHORTEST_SLEEP:
+                time.sleep(seconds)
+            self.port.write(self.noise.spoil(b"".join(answer.data for answer in answers)))
+
+    def _write_record(self, goal: GoalRecord) -> None:
+        assert self._record is not None
+        self._record.write(f"{goal.time:.6f},{goal.id},{goal.counts}\n")
+
+    def _flush(self) -> None:
+        if self._record:
+            self._record.flush()
+
+
+def _pull(servo: SimulatedServo, verb: str, words: list[str], now: float) -> bool:
+    """One string of the puppet; whether there is such a one."""
+    match verb, words:
+        case "silent", []:
+            servo.silent = True
+        case "answer", []:
+            servo.silent = False
+        case "error", [bits]:
+            servo.raise_error(int(bits, 0))
+        case "block", []:
+            servo.motor.blocked = True
+        case "free", []:
+            servo.motor.blocked = False
+        case "place", [counts]:
+            servo.motor.position = float(counts)
+            servo.motor.halt()
+        case "set", [entry, value]:
+            servo.set(entry, int(value))
+        case "sense", [volts, celsius]:
+            servo.sense(float(volts), float(celsius))
+        case "reboot", []:
+            servo.reboot(now)
+        case _:
+            return False
+    return True
+
+
+def _state(servo: SimulatedServo) -> dict[str, float]:
+    entries = ["torque_enable", "goal_position", "bus_watchdog", "hardware_error_status", "profile_velocity", "profile_acceleration"]
+    if "goal_current" in servo.model.table:
+        entries.append("goal_current")
+    return {"position": servo.motor.position, "velocity": servo.motor.velocity} | {name: servo.get(name) for name in entries}
+
+
+class SimulatorProcess:
+    """A simulated chain in a process of its own, which ends with this one.
+
+    Args:
+        servos: a `*.servos.json` file.
+        record: see `Server`.
+        over_socket: on a socket; else behind a pseudo-terminal where the system has them.
+
+    Raises:
+        ServoError: it did not start, with its own words for why.
+    """
+
+    def __init__(self, servos: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
+        command = [sys.executable, "-m", "robik.servo.simulator.server", str(servos)]
+        command += ["--record", str(record)] if record else []
+        command += ["--socket"] if over_socket or not hasattr(os, "openpty") else []
+        root = str(Path(__file__).resolve().parents[3])
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            start_new_session=True,  # Ctrl-C is for the player, which still needs the servos to stop on
+        )
+        timer = threading.Timer(START_TIMEOUT, self._process.kill)
+        timer.start()
+        assert self._process.stdout is not None
+        self.port = self._process.stdout.readline().strip()
+        timer.cancel()
+        if not self.port:
+            assert self._process.stderr is not None
+            words = self._process.stderr.read().strip().splitlines()
+            self.end()
+            raise ServoError(f"the simulated chain did not start: {words[-1] if words else 'it said nothing'}")
+
+    @classmethod
+    def of(cls, chain: ServoChain) -> SimulatorProcess:
+        """A simulated chain from memory."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "chain.servos.json"
+            save_chain(chain, path)
+            return cls(path)
+
+    def command(self, line: str) -> Any:
+        """Does what `Server.obey` lists and gives the reply."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        reply = json.loads(self._process.stdout.readline())
+        if isinstance(reply, dict) and "error" in reply:
+            raise ServoError(f"the simulated chain: {reply['error']}")
+        return reply
+
+    def unplug(self) -> None:
+        """Pulls the adapter out."""
+        self.command("unplug")
+
+    def plug(self) -> None:
+        """Puts it in again; `port` is another one then."""
+        self.port = self.command("plug")["port"]
+
+    def state(self) -> dict[int, dict[str, float]]:
+        """Position [counts], speed [counts/s] and some entries of every servo, by id, without a packet on the bus."""
+        return {int(id): entries for id, entries in self.command("state").items()}
+
+    def kill(self) -> None:
+        """Ends it at once, as if the cable were pulled."""
+        self._process.kill()
+        self.end()
+
+    def end(self) -> None:
+        """Ends it and waits until it is gone."""
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None and not pipe.closed:
+                _close(pipe)
+        try:
+            self._process.wait(2.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def __enter__(self) -> SimulatorProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+
+def _close(pipe: IO[str]) -> None:
+    try:
+        pipe.close()
+    except BrokenPipeError:
+        return  # the process was gone before what was written to it
+
+
+def main(arguments: list[str]) -> int:
+    """The child: FILE [--record FILE] [--socket]; its port in the first line, commands on its standard input, and ends with that."""
+    record = arguments[arguments.index("--record") + 1] if "--record" in arguments else None
+    try:
+        chain = load_chain(arguments[0])
+        server = Server(chain, Socket() if "--socket" in arguments else PseudoTerminal(), record)
+    except (ServoError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(server.port.name, flush=True)
+    threading.Thread(target=server.obey, args=(sys.stdin, sys.stdout), daemon=True).start()
+    server.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,330 @@
+"""A simulated servo: a control table with the vendor's rules, and a motor that its entries drive."""
+
+from __future__ import annotations
+
+from math import tau
+
+from robik.servo.models import (
+    ACCELERATION_UNIT,
+    CURRENT_POSITION_MODE,
+    EXTENDED_MODE,
+    MAX_TURNS_COUNTS,
+    POSITION_MODES,
+    SINGLE_TURN_MODE,
+    VELOCITY_UNIT,
+    WATCHDOG_UNIT,
+    Item,
+    Model,
+)
+from robik.servo.simulator.motor import OVERLOAD_AFTER, Motor
+from robik.servo.simulator.packet import PacketError
+
+CURRENT_MODE, VELOCITY_MODE, PWM_MODE = 0, 1, 16
+GOALS = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
+TRIPPED = -1  # of the bus watchdog
+IDLE_CURRENT, MOVING_CURRENT = 5, 40  # in the model's unit
+OVERLOAD, OVERHEATING, VOLTAGE = 0x20, 0x04, 0x01
+WAKING = 0.1  # [s] that a servo is deaf after a reboot
+
+
+class TableError(Exception):
+    """A read or write that the servo refuses, with the error number it answers."""
+
+    def __init__(self, error: PacketError) -> None:
+        super().__init__(error.name)
+        self.error = error
+
+
+class SimulatedServo:
+    """One servo on the simulated bus.
+
+    Attributes:
+        model: its table.
+        position: of the horn, in counts, also beyond one turn.
+        silent: does not answer and does not listen, as if unplugged.
+        motor: what moves.
+        registered: address and data of a Reg Write that waits for its Action.
+    """
+
+    def __init__(self, model: Model, id: int, position: int, now: float) -> None:
+        self.model = model
+        self.silent = False
+        self.registered: tuple[int, bytes] | None = None
+        self.motor = Motor(float(position), model.max_speed / tau * model.counts_per_turn)
+        self._memory = bytearray(max(item.address + item.size for item in model.items))
+        self._started = self._now = self._last_packet = self._awake = now
+        for item in model.items:
+            self.set(item.name, item.initial)
+        self.set("id", id)
+        self.set("goal_position", position)
+
+    # what the table holds
+
+    def get(self, name: str) -> int:
+        """An entry's value."""
+        item = self.model.table[name]
+        return int.from_bytes(self._memory[item.address : item.address + item.size], "little", signed=item.is_signed)
+
+    def set(self, name: str, value: int) -> None:
+        """Changes an entry from within, without the rules for writing."""
+        item = self.model.table[name]
+        wrapped = value & ((1 << 8 * item.size) - 1)
+        self._memory[item.address : item.address + item.size] = wrapped.to_bytes(item.size, "little")
+
+    def read(self, address: int, size: int) -> bytes:
+        """Bytes of the table.
+
+        Raises:
+            TableError: an address without an entry, or no bytes at all.
+        """
+        if size <= 0:
+            raise TableError(PacketError.DATA_LENGTH)
+        self._report()
+        return bytes(self._memory[self._real(a)] for a in range(address, address + size))
+
+    def write(self, address: int, data: bytes) -> list[tuple[Item, int]]:
+        """Writes whole entries, all or none, and gives what it wrote.
+
+        Raises:
+            TableError: why the servo refuses.
+        """
+        changes = self.checked(address, data)
+        for item, value in changes:
+            self._change(item, value)
+        return changes
+
+    def checked(self, address: int, data: bytes) -> list[tuple[Item, int]]:
+        """The entries and values that a write means.
+
+        Raises:
+            TableError: an address without an entry, one only for reading or locked, part of an entry, a value out of range.
+        """
+        if not data:
+            raise TableError(PacketError.DATA_LENGTH)
+        addresses = [self._real(address + k) for k in range(len(data))]
+        changes: list[tuple[Item, int]] = []
+        k = 0
+        while k < len(data):
+            item = self.model.item_at[addresses[k]]
+            if not item.writable or (item.is_eeprom and self.get("torque_enable")):
+                raise TableError(PacketError.ACCESS)
+            if addresses[k : k + item.size] != list(range(item.address, item.address + item.size)):
+                raise TableError(PacketError.DATA_LENGTH)
+            value = int.from_bytes(data[k : k + item.size], "little", signed=item.is_signed)
+            self._check_value(item, value)
+            changes.append((item, value))
+            k += item.size
+        return changes
+
+    def _real(self, address: int) -> int:
+        """The address itself, or what an indirect data entry stands for."""
+        item = self.model.item_at.get(address)
+        if item is None:
+            raise TableError(PacketError.ACCESS)
+        if not item.name.startswith("indirect_data_"):
+            return address
+        target = self.get("indirect_address_" + item.name.removeprefix("indirect_data_"))
+        if target not in self.model.item_at:
+            raise TableError(PacketError.ACCESS)
+        return target
+
+    def _check_value(self, item: Item, value: int) -> None:
+        if not item.low <= value <= item.high:
+            raise TableError(PacketError.DATA_RANGE)
+        if item.name == "bus_watchdog" and value == TRIPPED:
+            raise TableError(PacketError.DATA_RANGE)
+        if item.name == "torque_enable" and value and self.is_shut_down:
+            raise TableError(PacketError.RESULT_FAIL)
+        if item.name in GOALS and self.get("bus_watchdog") == TRIPPED:
+            raise TableError(PacketError.DATA_RANGE)
+        low, high = self._goal_limits(item.name)
+        if not low <= value <= high:
+            raise TableError(PacketError.DATA_LIMIT)
+
+    def _goal_limits(self, name: str) -> tuple[int, int]:
+        limit = {"goal_pwm": "pwm_limit", "goal_current": "current_limit", "goal_velocity": "velocity_limit"}.get(name)
+        if limit:
+            return -self.get(limit), self.get(limit)
+        if name == "goal_position":
+            if self.get("operating_mode") == SINGLE_TURN_MODE:
+                return self.get("min_position_limit"), self.get("max_position_limit")
+            return -MAX_TURNS_COUNTS, MAX_TURNS_COUNTS
+        item = self.model.table[name]
+        return item.low, item.high
+
+    # what writing does
+
+    def _change(self, item: Item, value: int) -> None:
+        self.set(item.name, value)
+        if item.name == "torque_enable":
+            self._switch_torque(bool(value))
+        elif item.name == "operating_mode":
+            self._choose_mode()
+        elif item.name == "goal_velocity" and self.get("operating_mode") == VELOCITY_MODE:
+            self.motor.target_velocity = value * self._velocity_unit
+        elif item.name in ("goal_current", "goal_pwm"):
+            self._apply_drive()
+        elif item.name in ("goal_position", "profile_velocity", "profile_acceleration"):
+            self._apply_goal()
+
+    @property
+    def _velocity_unit(self) -> float:
+        return VELOCITY_UNIT / tau * self.model.counts_per_turn
+
+    def _apply_goal(self) -> None:
+        self.motor.profile_velocity = self.get("profile_velocity") * self._velocity_unit
+        self.motor.profile_acceleration = self.get("profile_acceleration") * ACCELERATION_UNIT / tau * self.model.counts_per_turn
+        if self.get("operating_mode") in POSITION_MODES:
+            self.motor.goal = float(self.get("goal_position") - self.get("homing_offset"))
+
+    def _apply_drive(self) -> None:
+        """What currents and voltages mean in this mode: the drive itself, or the most that the position controller may use."""
+        mode = self.get("operating_mode")
+        current = self.get("goal_current") / self.model.table["current_limit"].initial if "goal_current" in self.model.table else 0.0
+        voltage = self.get("goal_pwm") / self.model.table["pwm_limit"].initial
+        self.motor.drive = {CURRENT_MODE: current, PWM_MODE: voltage}.get(mode)
+        self.motor.strength = min(1.0, abs(current)) if mode == CURRENT_POSITION_MODE else 1.0
+
+    def _switch_torque(self, on: bool) -> None:
+        if on and not self.motor.powered and self.get("operating_mode") == SINGLE_TURN_MODE:
+            self._fold()
+        if on and not self.motor.powered:
+            self._last_packet = self._now
+            self._apply_goal()
+            self._apply_drive()
+        self.motor.powered = on
+        if not on:
+            self.motor.halt()
+            self.motor.goal = float(self.get("goal_position") - self.get("homing_offset"))
+
+    def _choose_mode(self) -> None:
+        mode = self.get("operating_mode")
+        self.motor.target_velocity = 0.0 if mode == VELOCITY_MODE else None
+        if mode not in (EXTENDED_MODE, CURRENT_POSITION_MODE):
+            self._fold()
+        if mode == CURRENT_MODE:
+            self.set("goal_current", 0)
+        elif mode == PWM_MODE:
+            self.set("goal_pwm", 0)
+        self._apply_drive()
+        self.motor.halt()
+        self.set("goal_position", round(self.motor.position) + self.get("homing_offset"))
+
+    def _fold(self) -> None:
+        self.motor.position %= self.model.counts_per_turn
+
+    # time
+
+    def hear(self, now: float) -> None:
+        """An instruction packet passed on the bus, for whomever: it feeds the watchdog."""
+        self.advance(now)
+        self._last_packet = now
+
+    def advance(self, now: float) -> None:
+        """Lets time pass: motion, watchdog, overload."""
+        watchdog = self.get("bus_watchdog")
+        bites = self._last_packet + watchdog * WATCHDOG_UNIT
+        if watchdog > 0 and self.motor.powered and now > bites:
+            self.motor.advance(max(0.0, bites - self._now))
+            self._now = bites
+            self.motor.halt()
+            self.set("bus_watchdog", TRIPPED)
+            self.set("goal_position", round(self.motor.position) + self.get("homing_offset"))
+            self.set("profile_velocity", 0)
+            self.set("profile_acceleration", 0)
+        self.motor.advance(max(0.0, now - self._now))
+        self._now = now
+        if self.motor.blocked_for > OVERLOAD_AFTER:
+            self.raise_error(OVERLOAD)
+
+    # faults
+
+    @property
+    def is_shut_down(self) -> bool:
+        """Whether a hardware error holds torque off until a reboot."""
+        return bool(self.get("hardware_error_status") & self.get("shutdown"))
+
+    def raise_error(self, bits: int) -> None:
+        """A hardware error happens; torque goes off where the shutdown entry says so."""
+        self.set("hardware_error_status", self.get("hardware_error_status") | bits)
+        if self.is_shut_down and self.motor.powered:
+            self.set("torque_enable", 0)
+            self._switch_torque(False)
+
+    def sense(self, volts: float | None = None, celsius: float | None = None) -> None:
+        """Supply voltage [V] and temperature [°C] as its sensors find them."""
+        if volts is not None:
+            self.set("present_input_voltage", round(volts * 10))
+            if not self.get("min_voltage_limit") <= round(volts * 10) <= self.get("max_voltage_limit"):
+                self.raise_error(VOLTAGE)
+        if celsius is not None:
+            self.set("present_temperature", round(celsius))
+            if celsius > self.get("temperature_limit"):
+                self.raise_error(OVERHEATING)
+
+    def is_deaf(self, now: float) -> bool:
+        """Whether packets pass it unheard: it is not there, or still wakes up."""
+        return self.silent or now < self._awake
+
+    def reboot(self, now: float) -> None:
+        """As if the power had been off: the EEPROM stays, the rest is new, the position is within one turn."""
+        self._awake = now + WAKING
+        keep = ("present_input_voltage", "present_temperature")
+        for item in self.model.items:
+            if not item.is_eeprom and item.name not in keep:
+                self.set(item.name, item.initial)
+        self.registered = None
+        self.motor.powered = False
+        self._fold()
+        self._choose_mode()
+        self._apply_goal()
+        self._started = self._now
+
+    def factory_reset(self, option: int, now: float) -> None:
+        """The EEPROM as new: all of it (0xFF), all but the id (1), all but id and baud rate (2); then a reboot.
+
+        Raises:
+            TableError: another option.
+        """
+        kept = {0xFF: (), 0x01: ("id",), 0x02: ("id", "baud_rate")}.get(option)
+        if kept is None:
+            raise TableError(PacketError.DATA_RANGE)
+        for item in self.model.items:
+            if item.is_eeprom and item.name not in kept:
+                self.set(item.name, item.initial)
+        self.reboot(now)
+
+    def clear_turns(self) -> None:
+        """Forgets whole turns.
+
+        Raises:
+            TableError: it is moving.
+        """
+        if not self.motor.is_at_rest:
+            raise TableError(PacketError.RESULT_FAIL)
+        self._fold()
+        self.motor.halt()
+        self.set("goal_position", round(self.motor.position) + self.get("homing_offset"))
+
+    # what the servo reports
+
+    def _report(self) -> None:
+        motor = self.motor
+        position = round(motor.position) + self.get("homing_offset")
+        self.set("present_position", position)
+        self.set("present_velocity", round(motor.velocity / self._velocity_unit))
+        self.set("velocity_trajectory", round(motor.velocity / self._velocity_unit))
+        self.set("position_trajectory", position)
+        self.set("moving", int(abs(motor.velocity / self._velocity_unit) > self.get("moving_threshold")))
+        self.set("moving_status", int(motor.position == motor.goal) | (0 if motor.is_at_rest else 2))
+        self.set("realtime_tick", int((self._now - self._started) * 1000) % 32768)
+        self.set("registered_instruction", int(self.registered is not None))
+        sign = (motor.velocity > 0) - (motor.velocity < 0) or (motor.goal > motor.position) - (motor.goal < motor.position)
+        top = self.get("current_limit") if "current_limit" in self.model.table else 1000
+        if motor.drive is not None and motor.powered:
+            load, sign = abs(round(motor.drive * top)), (motor.drive > 0) - (motor.drive < 0)
+        elif motor.is_pushing:
+            load = round(top * motor.strength)
+        else:
+            load = (MOVING_CURRENT if motor.velocity else IDLE_CURRENT) if motor.powered else 0
+        self.set("present_current" if "present_current" in self.model.table else "present_load", sign * load)

@@ -1,0 +1,217 @@
+"""A step of the differential tracker, compiled: its quadratic program, and the way back onto the loops.
+
+    minimise over z   ½ zᵀ P z + (g + share · rest)ᵀ z   between bounds on the leaders' steps z and on those of the followers
+
+g asks for what the targets themselves moved, `rest` for what else is missing, of which every motor must be able to brake for its part.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from robik.compiled import inlined, kernel
+from robik.ik.dense import cholesky, solve_factored
+from robik.kinematics.assembly import pull_back
+from robik.kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
+from robik.kinematics.kernels import Placement, copy_placement, difference, move, new_placement
+from robik.mechanism.constraints import SLIDE
+from robik.mechanism.topology import Flat
+from robik.structs import by_reference
+from robik.tracking.limits import BRAKES, approach, velocity_range
+from robik.tracking.tasks import linearise, quadratic, remember_targets, take_targets
+
+LARGEST_TURN = 0.5  # rad in one step
+SMALLEST_SHARE = 1e-3  # of a step that does not come back onto the loops
+UNBOUNDED = 1e30  # DAQP's infinity
+
+
+class Motion(NamedTuple):
+    """The program and its scratch, d degrees of freedom.
+
+    `e`: the loops' factors; `trial`: a placement; `low`, `high`, `speed`, `acceleration` (d,): bounds on coordinates and on how they
+    move; `velocity` (d,): of the step before; `leaders` (d,); `P` (d, d), `g`, `z` (d,): the program over the leaders and its answer,
+    `rest` (d,): what of `g` the errors ask for beside the targets' own motion;
+    `least`, `most` (d,): bounds on each leader's step, then on the followers' `rows` (d, d); `factor` (d, d), `shares`, `step`,
+    `correction` (d,) and `right` (rows,).
+    """
+
+    e: Elimination
+    trial: Placement
+    low: np.ndarray
+    high: np.ndarray
+    speed: np.ndarray
+    acceleration: np.ndarray
+    velocity: np.ndarray
+    leaders: np.ndarray
+    P: np.ndarray
+    g: np.ndarray
+    rest: np.ndarray
+    z: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    rows: np.ndarray
+    factor: np.ndarray
+    shares: np.ndarray
+    step: np.ndarray
+    correction: np.ndarray
+    right: np.ndarray
+
+
+def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> Motion:
+    """Room for a step, with `bounds` (4, d): `low`, `high`, `speed` and `acceleration`."""
+    d = len(flat.before)
+    square, row = (lambda: np.zeros((d, d))), (lambda: np.zeros(d))
+    low, high, speed, acceleration = bounds
+    return by_reference(Motion(
+        e=new_elimination(flat), trial=new_placement(flat, rest), low=low, high=high, speed=speed, acceleration=acceleration,
+        velocity=row(), leaders=np.zeros(d, np.int64), P=square(), g=row(), rest=row(), z=row(), least=np.zeros(2 * d),
+        most=np.zeros(2 * d), rows=square(), factor=square(), shares=row(), step=row(), correction=row(),
+        right=np.zeros(len(flat.row_kind) + len(flat.gear_leader)),
+    ))  # fmt: skip
+
+
+@kernel
+def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
+    """Sets up a step's program; returns (leaders, followers' rows, whether its optimum meets no bound and stands in `z` already)."""
+    take_targets(goals, tasks)
+    e, leaders = motion.e, motion.leaders
+    eliminate(flat, now, e)
+    n, d = 0, leaders.shape[0]
+    for i in range(d):
+        if not e.follows[i]:
+            leaders[n] = i
+            n += 1
+    damping = least_damping + linearise(flat, now, tasks)
+    quadratic(flat, now, tasks, e, leaders, n, damping, motion.acceleration, dt, motion.P, motion.g, motion.rest)
+    _brake(flat, now, motion, n, dt)
+    remember_targets(tasks)
+    for a in range(n):
+        motion.least[a], motion.most[a] = _reach(flat, now, motion, leaders[a], limit_gain, dt)
+    rows = 0
+    for i in range(d):
+        if e.follows[i]:
+            low, high = _reach(flat, now, motion, i, limit_gain, dt)
+            if low > -UNBOUNDED or high < UNBOUNDED:
+                motion.least[n + rows], motion.most[n + rows] = low, high
+                row = motion.correction
+                row[:] = 0.0
+                row[i] = 1.0
+                reduce_gradient(flat, e, row)
+                for a in range(n):
+                    motion.rows[rows, a] = row[leaders[a]]
+                rows += 1
+    return n, rows, _inside(motion, n, rows)
+
+
+@inlined
+def _reach(flat, now, motion, i, limit_gain, dt):
+    """Bounds on the step of degree of freedom i."""
+    at = flat.dof_q[i]
+    if at < 0:
+        return -UNBOUNDED, UNBOUNDED
+    low, high = velocity_range(
+        now.q[at], motion.velocity[i], motion.low[i], motion.high[i], motion.speed[i], motion.acceleration[i], limit_gain, dt
+    )
+    return max(low * dt, -UNBOUNDED), min(high * dt, UNBOUNDED)
+
+
+@kernel
+def _brake(flat, now, motion, n, dt):
+    """Into `z` the optimum without bounds, and into `g` what it asks for: the targets' own motion, and of what else is missing the
+    share from which every motor can still brake."""
+    z = motion.z
+    for a in range(n):
+        for b in range(n):
+            motion.factor[a, b] = motion.P[a, b]
+    if not cholesky(motion.factor, n):
+        for a in range(n):
+            z[a] = np.inf  # weights too far apart for it: left to the program
+            motion.g[a] += motion.rest[a]
+        return
+    for a in range(n):
+        z[a] = -motion.rest[a]
+    solve_factored(motion.factor, motion.factor, n, True, z, motion.shares)
+    share = _braking_share(flat, now, motion, n, dt)
+    for a in range(n):
+        motion.g[a] += share * motion.rest[a]
+        z[a] = -motion.g[a]
+    solve_factored(motion.factor, motion.factor, n, True, z, motion.shares)
+
+
+@kernel
+def _braking_share(flat, now, motion, n, dt):
+    """The share of the step `z` that leaves every motor slow enough to stop where the whole of it, or the joint, ends."""
+    step, share = motion.step, 1.0
+    step[:] = 0.0
+    for a in range(n):
+        step[motion.leaders[a]] = motion.z[a]
+    extend(flat, motion.e, step)
+    for i in range(step.shape[0]):
+        if motion.acceleration[i] < np.inf and step[i] != 0.0:
+            q = now.q[flat.dof_q[i]]
+            gap = min(abs(step[i]), motion.high[i] - q if step[i] > 0.0 else q - motion.low[i])
+            if gap > 0.0:
+                share = min(share, dt * approach(gap, dt, 1.0, BRAKES * motion.acceleration[i]) / abs(step[i]))
+    return share
+
+
+@kernel
+def _inside(motion, n, rows):
+    """Whether `z` lies between all bounds."""
+    for a in range(n):
+        if not motion.least[a] <= motion.z[a] <= motion.most[a]:
+            return False
+    for r in range(rows):
+        moved = 0.0
+        for a in range(n):
+            moved += motion.rows[r, a] * motion.z[a]
+        if not motion.least[n + r] <= moved <= motion.most[n + r]:
+            return False
+    return True
+
+
+@kernel
+def take_step(flat, now, motion, n, dt):
+    """Moves `now` by the step of the leaders, and back onto the loops; returns the closure residual.
+
+    A step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at all.
+    """
+    step, trial, scale = motion.step, motion.trial, 1.0
+    step[:] = 0.0
+    for a in range(n):
+        step[motion.leaders[a]] = motion.z[a]
+    extend(flat, motion.e, step)
+    for m in range(flat.kind.shape[0]):
+        if flat.kind[m] != SLIDE:
+            scale = min(scale, LARGEST_TURN / max(LARGEST_TURN, abs(step[flat.at_v[m]])))
+    while scale >= SMALLEST_SHARE:
+        copy_placement(now, trial)
+        move(flat, now.q, step, scale, trial.q)
+        residual = pull_back(flat, trial, motion.e, motion.correction, motion.right)
+        if residual <= flat.accepted[0] and not _passed(flat, now, trial, motion):
+            difference(flat, trial.q, now.q, motion.velocity)
+            for i in range(step.shape[0]):
+                motion.velocity[i] /= dt
+            copy_placement(trial, now)
+            return residual
+        eliminate(flat, now, motion.e)
+        scale *= 0.5
+    motion.velocity[:] = 0.0
+    residual = 0.0
+    for value in now.value:
+        residual = max(residual, abs(value))
+    return residual
+
+
+@kernel
+def _passed(flat, now, trial, motion):
+    """Whether a coordinate went beyond a bound that it was within."""
+    for i in range(motion.low.shape[0]):
+        at = flat.dof_q[i]
+        if at >= 0:
+            q, before = trial.q[at], now.q[at]
+            if q > max(motion.high[i], before) + 1e-12 or q < min(motion.low[i], before) - 1e-12:
+                return True
+    return False

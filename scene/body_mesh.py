@@ -1,0 +1,94 @@
+"""The meshes of a robot's bodies as numbers: what they weigh, and as files beside an exported robot."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import numpy as np
+from bpy.types import Object
+
+from robik.errors import FormatError, RobikError
+from robik.formats import save_robot, solids
+from robik.formats.mesh_data import write_stl
+from robik.mechanism import Body, Pose
+
+from .parts import parts
+from .read_robot import read_robot
+from .write_parts import write_mass
+
+
+def triangles(shown: Object) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (v, 3) in the object's own coordinates and triangles (f, 3) of a mesh object, its modifiers applied."""
+    evaluated = shown.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = evaluated.to_mesh()
+    try:
+        mesh.calc_loop_triangles()
+        vertices, faces = np.empty(3 * len(mesh.vertices), np.float32), np.empty(3 * len(mesh.loop_triangles), np.int32)
+        mesh.vertices.foreach_get("co", vertices)
+        mesh.loop_triangles.foreach_get("vertices", faces)
+    finally:
+        evaluated.to_mesh_clear()
+    return vertices.reshape(-1, 3).astype(float), faces.reshape(-1, 3)
+
+
+def is_closed(faces: np.ndarray) -> bool:
+    """Whether every edge of triangles (f, 3) has two of them."""
+    edges = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    return bool((np.unique(edges, axis=0, return_counts=True)[1] == 2).all())
+
+
+def weigh(body: Object, density: float) -> tuple[float, list[str]]:
+    """Gives a body the mass, centre of mass and inertia of its meshes, solid and of one density [kg/m³].
+
+    Returns:
+        The mass [kg], and the names of meshes that are open, whose volume is an estimate.
+
+    Raises:
+        RobikError: it has no mesh with a volume; nothing is changed.
+    """
+    solid, is_open = [], []
+    for shown in (child for child in body.children if child.robik.kind == "VISUAL" and child.type == "MESH"):
+        vertices, faces = triangles(shown)
+        matrix = np.array(shown.matrix_parent_inverse @ shown.matrix_basis, dtype=float)
+        closed = is_closed(faces)
+        if not closed:
+            is_open.append(shown.name)
+        try:
+            part = solids.mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], faces, "exact" if closed else "legacy")
+        except FormatError as error:
+            raise RobikError(f"mesh {shown.name!r}: {error}") from None
+        solid.append((part, density, Pose()))
+    mass, com, inertia = solids.together(solid)
+    if mass <= 0.0:
+        raise RobikError(f"body {body.robik.label!r} has no mesh to weigh")
+    xx, yy, zz = np.diag(inertia)
+    write_mass(body, Body(body.robik.label, mass, tuple(com), (xx, yy, zz, inertia[0, 1], inertia[0, 2], inertia[1, 2])))
+    return mass, is_open
+
+
+def export_robot(root: Object, path: Path) -> tuple[str, ...]:
+    """Writes the robot as it is in the scene; meshes that were made in Blender go into `meshes/` beside the file.
+
+    Returns:
+        One sentence each on what the format cannot say.
+
+    Raises:
+        RobikError: it is incomplete, or cannot be written.
+    """
+    mechanism = read_robot(root)
+    source = Path(bpy.path.abspath(root.robik.robot.source)) if root.robik.robot.source else None
+    base = (path if source is None else source).resolve().parent
+    own = {p.robik.visual.file: p for p in parts(root)["VISUAL"] if p.robik.by_hand}
+    files = {}
+    for file, shown in own.items():
+        target = path.resolve().parent / "meshes" / Path(file).name
+        write_stl(target, *triangles(shown))
+        files[file] = Path(os.path.relpath(target, base)).as_posix()
+    written = tuple(
+        replace(b, visuals=tuple(replace(v, file=files.get(v.file, v.file)) if v.shape == "mesh" else v for v in b.visuals))
+        for b in mechanism.bodies
+    )
+    return save_robot(mechanism.with_changes(bodies=written), path, source)

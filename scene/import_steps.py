@@ -1,0 +1,82 @@
+"""Importing a robot, and reading its file again: steps that a window stays alive between. Stopped early, they leave nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+
+import bpy
+from bpy.types import Context, Object
+
+from robik.errors import RobikError
+from robik.formats import Imported, import_robot
+
+from .build_robot import Builder
+from .import_options import package_folders
+from .parts import parts, show_joints
+from .reimport import Before
+from .steps import Progress, in_thread
+
+
+def import_steps(context: Context, path: str, base: str = "auto", packages: str = "") -> Generator[Progress, None, Object]:
+    """The root of the robot in a file, built into the scene and chosen; the options are kept for the next one.
+
+    Raises:
+        RobikError: it cannot be read; the scene is as it was.
+    """
+    scene, folders = context.scene, package_folders(packages)
+    imported = yield from _read(path, folders, base)
+    builder = Builder(imported.mechanism, path, folders)
+    root = yield from builder.build_steps(scene.collection)
+    scene.robik.robot = root
+    for options in (scene.robik.importing, root.robik.robot.importing):
+        options.base, options.packages = base, packages
+    _tell(root, imported.report, (*imported.warnings, *builder.warnings))
+    show_joints(root, False)
+    for selected in context.selected_objects:
+        selected.select_set(False)
+    root.select_set(True)
+    context.view_layer.objects.active = root
+    return root
+
+
+def reload_steps(context: Context, root: Object) -> Generator[Progress, None, Object]:
+    """Reads a robot's file again and changes the robot to what it says now; what no longer matches is among its warnings.
+
+    Raises:
+        RobikError: it cannot be read, or there is no file; the scene is as it was.
+    """
+    options, source = root.robik.robot.importing, bpy.path.abspath(root.robik.robot.source)
+    if not source:
+        raise RobikError(f"robot {root.name!r} was not imported from a file, so there is nothing to read again")
+    folders = package_folders(options.packages)
+    imported = yield from _read(source, folders, options.base)
+    before = Before(context.scene, root)
+    imported, by_hand = before.with_hand_built(imported)
+    builder = Builder(imported.mechanism, source, folders)
+    hidden = all(joint.hide_get() for joint in parts(root)["JOINT"])
+    yield from builder.rebuild_steps(root)
+    for joint in parts(root)["JOINT"]:
+        joint.robik.by_hand = joint.robik.label in by_hand
+    show_joints(root, not hidden)
+    changed, lost = before.compared(imported.mechanism)
+    _tell(root, (*imported.report, *changed), (*lost, *imported.warnings, *builder.warnings))
+    return root
+
+
+def _read(path: str, packages: Iterable[Path], base: str) -> Generator[Progress, None, Imported]:
+    """On a thread of its own: a window stays alive."""
+
+    def reading() -> Iterator[Imported]:
+        yield import_robot(path, packages, base)
+
+    found: list[Imported | None] = [None]
+    for found[0] in in_thread(reading()):
+        yield Progress(0.0, f"Reading {Path(path).name}")
+    assert found[0] is not None
+    return found[0]
+
+
+def _tell(root: Object, report: Iterable[str], warnings: Iterable[str]) -> None:
+    """Keeps with the robot what there is to say of its file."""
+    root.robik.robot.report, root.robik.robot.warnings = "\n".join(report), "\n".join(warnings)

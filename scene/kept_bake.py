@@ -1,0 +1,94 @@
+"""What is kept of each bake: its actions and its result, on the robot's root, and the markers that it has set, on the scene."""
+
+from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.types import Action, PropertyGroup
+
+
+class RobikTargetResult(PropertyGroup):
+    """`name` is the robot's frame."""
+
+    position_error: FloatProperty(name="Worst Distance", unit="LENGTH", precision=4)
+    orientation_error: FloatProperty(name="Worst Angle", unit="ROTATION")
+    position_mean: FloatProperty(name="Mean Distance", unit="LENGTH", precision=4)
+    orientation_mean: FloatProperty(name="Mean Angle", unit="ROTATION")
+    frame: IntProperty(name="Frame", description="Where the distance is worst")
+
+
+class RobikActuatorResult(PropertyGroup):
+    """`name` is the actuator."""
+
+    unit: StringProperty(name="Unit", description="Of its values: rad or m", default="rad")
+    peak_velocity: FloatProperty(name="Peak Speed", description="[rad/s or m/s]")
+    velocity_limit: FloatProperty(name="Speed Limit", description="Of the motor; 0 where unknown [rad/s or m/s]")
+    frame: IntProperty(name="Frame", description="Where it is fastest")
+    has_limits: BoolProperty(name="Limited", description="Whether its joint has limits")
+    room: FloatProperty(name="Room", description="Least distance to a limit of its joint [rad or m]")
+    used: FloatProperty(name="Reach", description="How far it goes from the middle of its range: 1 at a limit; 0 without limits")
+    room_frame: IntProperty(name="Frame", description="Where the joint is nearest to a limit")
+
+
+class RobikShort(PropertyGroup):
+    """A run of frames that fall short; `name` says why at the worst of them."""
+
+    frame: IntProperty(name="Frame", description="The worst of them")
+    first: IntProperty(name="First", description="The first frame that falls short")
+    last: IntProperty(name="Last", description="The last frame that falls short")
+
+
+class RobikResult(PropertyGroup):
+    frames: IntProperty(name="Samples", description="How many samples were baked; 0 before the first bake")
+    missed: IntProperty(name="Missed", description="How many samples do not meet their targets")
+    too_fast: IntProperty(name="Too Fast", description="How many samples a motor would have to enter faster than it can")
+    start: FloatProperty(name="Start", description="The first sample's frame")
+    step: FloatProperty(name="Step", description="Frames between samples", default=1.0)
+    seconds: FloatProperty(name="Duration", description="How long the bake took [s]")
+    sampling: FloatProperty(name="Sampling", description="How long sampling the character took [s]")
+    preparing: FloatProperty(name="Preparing", description="How long it took until the solver was ready: long if it was compiled [s]")
+    solving: FloatProperty(name="Solving", description="How long solving took after that [s]")
+    writing: FloatProperty(name="Writing", description="How long writing the keys took [s]")
+    held_back: IntProperty(name="Held Back", description="Samples that keeping the motors' speed has moved by a millimetre or more")
+    speed_cost: FloatProperty(
+        name="Cost of Speed", description="How far keeping the motors' speed has moved a frame at worst", unit="LENGTH", precision=4
+    )
+    speed_frame: IntProperty(name="Frame", description="Where keeping the motors' speed costs most")
+    milliseconds: FloatProperty(name="Time per Sample", description="Median of solving one sample [ms]")
+    residual: FloatProperty(name="Closure", description="How far the loops are open at worst", unit="LENGTH", precision=6)
+    margin: FloatProperty(
+        name="Margin", description="Of the centre of mass in the support of the feet, at worst", unit="LENGTH", precision=4
+    )
+    has_margin: BoolProperty(name="Margin Known", description="Whether contacts were known, so that there is a margin")
+    margin_frame: IntProperty(name="Frame", description="Where the margin is least")
+    sunk: FloatProperty(name="Below Ground", description="How far a sole goes below the ground, at worst", unit="LENGTH", precision=4)
+    sunk_frame: IntProperty(name="Frame", description="Where a sole goes lowest")
+    com_error: FloatProperty(name="Centre of Mass", description="Worst distance from its target", unit="LENGTH", precision=4)
+    com_mean: FloatProperty(name="Mean Distance", description="Of the centre of mass from its target", unit="LENGTH", precision=4)
+    com_frame: IntProperty(name="Frame", description="Where the centre of mass is furthest from its target")
+    has_com: BoolProperty(name="Centre of Mass Followed", description="Whether the centre of mass had a target")
+    targets: CollectionProperty(type=RobikTargetResult)
+    actuators: CollectionProperty(type=RobikActuatorResult)
+    short: CollectionProperty(type=RobikShort)
+    shown: StringProperty(name="Motor", description="Which motor the speed graph brings out; empty for the one that works hardest")
+
+
+class RobikBakePart(PropertyGroup):
+    """What of a bake animates one object; `name` is the body's, empty for the robot's root."""
+
+    action: PointerProperty(name="Action", type=Action)
+    slot: IntProperty(name="Slot", description="Handle of the action's slot; 0 where actions have none")
+
+
+class RobikKeptBake(PropertyGroup):
+    """A bake; `name` is what it is called."""
+
+    parts: CollectionProperty(type=RobikBakePart)
+    result: PointerProperty(type=RobikResult)
+
+
+class RobikMarker(PropertyGroup):
+    """A timeline marker that a bake has set; `name` is the marker's."""
+
+    frame: IntProperty(name="Frame")
+    robot: StringProperty(name="Robot", description="The name of the robot that it is for")
+
+
+CLASSES = (RobikTargetResult, RobikActuatorResult, RobikShort, RobikResult, RobikBakePart, RobikKeptBake, RobikMarker)

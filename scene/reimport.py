@@ -1,0 +1,137 @@
+"""A robot whose file is read again: what was built by hand is carried over, and what no longer matches is listed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import bpy
+from bpy.types import Object, Scene
+
+from robik.errors import RobikError
+from robik.formats import Imported
+from robik.formats.changes import changes
+from robik.formats.imported import described, listed
+from robik.mechanism import WORLD, Joint, Mechanism, Pose
+
+from . import live, play
+from .actuators import set_sliders, slider_values
+from .parts import parts
+from .read_robot import read_robot
+
+
+class Before:
+    """A robot, and what refers to its parts, before its file is read again."""
+
+    def __init__(self, scene: Scene, root: Object) -> None:
+        self.scene, self.root = scene, root
+        try:
+            self.mechanism: Mechanism | None = read_robot(root)
+        except RobikError:  # reading the file again is what mends it
+            self.mechanism = None
+        self.by_hand = [part.robik.label for part in parts(root)["JOINT"] if part.robik.by_hand]
+        self.lost: list[str] = []
+        self.hanging = self._hanging()
+
+    def with_hand_built(self, imported: Imported) -> tuple[Imported, set[str]]:
+        """The robot as its file has it, with the joints that were added by hand, and their names.
+
+        A joint stays where it was on its parent; on the world, where it was on its child.
+        """
+        if not self.by_hand or self.mechanism is None:
+            return imported, set()
+        new, kept = imported.mechanism, []
+        for joint in self.mechanism.joints:
+            if joint.name in self.by_hand:
+                if any(j.name == joint.name for j in new.joints):
+                    self.lost.append(f"joint {joint.name!r} was made by hand; the file now has one of that name, which took its place")
+                elif missing := [end for end in (joint.parent, joint.child) if end != WORLD and end not in new.body_index]:
+                    self.lost.append(f"joint {joint.name!r} was made by hand and is gone with its body {missing[0]!r}")
+                else:
+                    kept.append(_carried(joint, self.mechanism, new))
+        both = new.with_changes(joints=(*new.joints, *kept))
+        return described(replace(imported, mechanism=both, report=imported.report[:-1])), {joint.name for joint in kept}
+
+    def compared(self, new: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What has changed, and what no longer matches; the robot is posed as its sliders stand, if it can be."""
+        changed = changes(self.mechanism, new) if self.mechanism is not None else ()
+        moves = self.mechanism is None or _moving(self.mechanism) != _moving(new)
+        self._pose(new)
+        return changed, (*self.lost, *self._targets(new), *self._servos(new), *self._bakes(new, moves), *self._left_hanging())
+
+    def _pose(self, new: Mechanism) -> None:
+        rest = tuple(value for joint in new.actuated for value in joint.rest)
+        if tuple(slider_values(self.root, new.actuators)) == rest:
+            return
+        with live.paused():
+            if not live.pose_by_sliders(self.root):
+                set_sliders(self.root, new.actuators, rest)  # type: ignore[arg-type]
+                live.pose_by_sliders(self.root)
+        live.settled(self.root)
+
+    def _targets(self, new: Mechanism) -> list[str]:
+        gone = [t.frame for t in self.root.robik.robot.character.targets if t.frame not in new.frame_names]
+        return [f"targets whose frame is gone: {listed(gone)}; choose another frame, or remove them"] if gone else []
+
+    def _servos(self, new: Mechanism) -> list[str]:
+        """Of a chain that the user has set up; without one, the motors are numbered by themselves."""
+        if not self.scene.robik.playing.chain and play.chain_file(self.root, self.scene) is None:
+            return []
+        try:
+            chain = play.servo_chain(self.root, new, self.scene)
+        except RobikError as error:
+            return [str(error)]
+        gone = [name for name in chain.actuators if name not in new.actuators]
+        come = [name for name in new.actuators if name not in chain.actuators]
+        return [
+            *([f"servos whose motor is gone: {listed(gone)}; change the servo file, or set the chain up again"] if gone else []),
+            *([f"motors that no servo drives yet: {listed(come)}"] if come else []),
+        ]
+
+    def _bakes(self, new: Mechanism, moves: bool) -> list[str]:
+        robot = self.root.robik.robot
+        if not robot.bakes:
+            return []
+        known = {"", *(body.name for body in new.bodies)}
+        gone = sorted({part.name for bake in robot.bakes for part in bake.parts} - known)
+        motors = [n for n in self.mechanism.actuators if n not in new.actuators] if self.mechanism is not None else []
+        return [
+            *([f"baked curves whose body is gone: {listed(gone)}"] if gone else []),
+            *([f"baked curves whose motor is gone: {listed(motors)}"] if motors else []),
+            *(["the robot moves differently now: bake again, or rebuild the bodies from the motors' curves"] if moves else []),
+        ]
+
+    def _hanging(self) -> list[tuple[str, str]]:
+        """Other objects that are parented or constrained to parts of the robot: their names and the parts'."""
+        own = {self.root, *(part for listed in parts(self.root).values() for part in listed)}
+        found = []
+        for other in bpy.data.objects:
+            if other not in own:
+                ends = [other.parent, *(getattr(c, "target", None) for c in other.constraints)]
+                found += [(other.name, end.name) for end in ends if end is not None and end in own and end != self.root]
+        return found
+
+    def _left_hanging(self) -> list[str]:
+        lost = [name for name, part in self.hanging if part not in bpy.data.objects]
+        return [f"objects that hung on a part that is gone: {listed(lost)}"] if lost else []
+
+
+def _carried(joint: Joint, old: Mechanism, new: Mechanism) -> Joint:
+    """A joint where it was on its body."""
+    end = joint.child if joint.parent == WORLD else joint.parent
+    before, after = old.bodies[old.body_index[end]].pose, new.bodies[new.body_index[end]].pose
+    if before == after:
+        return joint
+    moved = after @ before.inverse() @ Pose.of(joint.matrix, joint.position)
+    axes = moved.matrix
+    return replace(
+        joint,
+        position=moved.position,
+        axis=tuple(axes[:, 0]),
+        axis2=None if joint.axis2 is None else tuple(axes[:, 1]),
+        motions=joint.motions if joint.type == "general" else (),
+    )
+
+
+def _moving(mechanism: Mechanism) -> tuple:
+    """All that decides how it moves."""
+    return tuple((b.name, b.pose) for b in mechanism.bodies), mechanism.joints, mechanism.couplings

@@ -1,0 +1,60 @@
+"""Bodies, joints and frames → the objects that stand for them, each number also as an exact double."""
+
+from __future__ import annotations
+
+import numpy as np
+from bpy.types import Object
+
+from robik.mechanism import WORLD, Body, Frame, Joint, Pose
+from robik.mechanism.joints import MOTIONS
+
+from . import exact
+from .parts import place
+
+
+def write_body(made: Object, body: Body, size: float) -> None:
+    """A body, in its rest pose; `size` of its axes [m]."""
+    made.empty_display_type, made.empty_display_size = "PLAIN_AXES", size
+    write_mass(made, body)
+    group, pose = made.robik.body, body.pose
+    group.rest_location, group.rest_rotation = pose.position, pose.quaternion
+    exact.keep(made, rest_location=pose.position, rest_rotation=pose.quaternion)
+    place(made, pose)
+
+
+def write_mass(made: Object, body: Body) -> None:
+    """What a body weighs."""
+    group = made.robik.body
+    group.mass, group.com, group.inertia = body.mass, body.com, body.inertia
+    exact.keep(made, mass=body.mass, com=body.com, inertia=body.inertia)
+
+
+def write_joint(made: Object, joint: Joint, parent: Object | None, child: Object, parent_rest: Pose) -> None:
+    """A joint below its parent's object, or below the root where the parent is the world; `parent_rest` is the parent's rest pose."""
+    made.empty_display_type = "ARROWS"
+    place(made, parent_rest.inverse() @ Pose.of(joint.matrix, joint.position))
+    group = made.robik.joint
+    group.type, group.actuated, group.has_axis2 = joint.type, joint.actuated, joint.axis2 is not None
+    group.parent, group.child = (None if joint.parent == WORLD else parent), child
+    group.motions = [m in joint.motions for m in MOTIONS]
+    exact.keep(made, position=joint.position, axis=joint.axis, axis2=joint.axis2 or ())
+    write_limits(made, joint)
+
+
+def write_limits(made: Object, joint: Joint) -> None:
+    """How far and how fast a joint goes."""
+    group = made.robik.joint
+    lower, upper = [lo for lo, _ in joint.limits], [hi for _, hi in joint.limits]
+    for name, values in (("lower", lower), ("upper", upper), ("rest", joint.rest)):
+        getattr(group, name)[: len(values)] = values
+    group.velocity_limit, group.effort_limit = joint.velocity_limit, joint.effort_limit
+    exact.keep(
+        made, lower=lower, upper=upper, rest=joint.rest, velocity_limit=joint.velocity_limit, effort_limit=joint.effort_limit
+    )  # fmt: skip
+
+
+def write_frame(made: Object, frame: Frame) -> None:
+    """A frame on its body."""
+    made.empty_display_type, made.robik.is_foot = "ARROWS", frame.is_foot
+    place(made, frame.pose)
+    exact.keep(made, position=frame.pose.position, quaternion=frame.pose.quaternion, sole=np.ravel(frame.sole))

@@ -1,0 +1,134 @@
+"""A robot whose CAD file has changed: read again in place, with what no longer matches listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import pytest
+
+from robik.formats import import_robot
+from robik.mechanism import Mechanism
+from tests.blender import scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def urdf(path: Path, hand: str = "hand", wrist: bool = True, reach: float = 2.0, size: float = 0.1, thumb: bool = False) -> None:
+    """An arm: base, upper, lower, hand, and on the side a tail."""
+    links = ["base", "upper", "lower", "tail", *([hand] if wrist else []), *(["thumb"] if thumb else [])]
+    joints = [("shoulder", "base", "upper", 1.5), ("elbow", "upper", "lower", reach), ("wag", "base", "tail", 1.0)]
+    joints += [("wrist", "lower", hand, 1.0)] if wrist else []
+    joints += [("grip", hand, "thumb", 1.0)] if thumb else []
+    shape = f'<visual><geometry><box size="{size} 0.1 0.3"/></geometry></visual>'
+    weight = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    text = "".join(f'<link name="{n}">{shape}{weight}</link>' for n in links)
+    text += "".join(
+        f'<joint name="{n}" type="revolute"><origin xyz="0 0 0.3"/><parent link="{p}"/><child link="{c}"/><axis xyz="0 1 0"/>'
+        f'<limit lower="-{r}" upper="{r}" velocity="3" effort="9"/></joint>'
+        for n, p, c, r in joints
+    )
+    path.write_text(f'<robot name="arm">{text}</robot>', encoding="utf-8")
+
+
+@pytest.fixture
+def baked(tmp_path: Path) -> tuple[bpy.types.Object, Path]:
+    """The arm, baked after an empty, with a hat on its lower arm, servos set up, and a setting of its own."""
+    file = tmp_path / "arm.urdf"
+    urdf(file)
+    bpy.ops.robik.import_robot(filepath=str(file))
+    root = bpy.context.scene.robik.robot
+    for frame, height in (("hand", 0.8), ("tail", 0.3)):
+        scenes.follow(scenes.empty(f"to {frame}", [(0.1 + 0.01 * k, 0, height) for k in range(5)]), frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 5
+    root.robik.robot.bake.samples = 2
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    hat = bpy.data.objects.new("hat", None)
+    bpy.context.scene.collection.objects.link(hat)
+    hat.parent = part(root, "lower")
+    return root, file
+
+
+def part(root: bpy.types.Object, label: str) -> bpy.types.Object:
+    return next(p for p in root.children_recursive if p.robik.label == label)
+
+
+def told(root: bpy.types.Object) -> str:
+    return root.robik.robot.report + "\n" + root.robik.robot.warnings
+
+
+def as_in(file: Path) -> Mechanism:
+    return import_robot(file).mechanism
+
+
+def test_unchanged_file_changes_nothing(baked: tuple[bpy.types.Object, Path]) -> None:
+    root, file = baked
+    objects, before, values = set(bpy.data.objects), scenes.everything(), dict(root.items())
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    assert set(bpy.data.objects) == objects
+    assert scenes.everything() == before
+    assert scenes.read(root) == as_in(file)
+    assert {k: root[k] for k in ("shoulder", "elbow")} == {k: values[k] for k in ("shoulder", "elbow")}
+    assert root.robik.robot.warnings == ""
+    assert "gone" not in told(root) and "changed" not in told(root)
+
+
+def test_changed_limits_and_looks_are_taken_over_and_the_bake_stays(baked: tuple[bpy.types.Object, Path]) -> None:
+    root, file = baked
+    hat, action = bpy.data.objects["hat"], root.animation_data.action
+    urdf(file, reach=1.0, size=0.2)
+    bpy.ops.robik.reload_robot()
+    assert scenes.read(root) == as_in(file)
+    assert hat.parent == part(root, "lower")
+    assert root.animation_data.action == action
+    assert [t.frame for t in root.robik.robot.character.targets] == ["hand", "tail"]
+    assert root.robik.robot.bake.samples == 2
+    assert "changed limits: elbow" in told(root)
+    assert "changed looks: base, upper" in told(root)
+    assert "bake again" in told(root)
+    assert root.id_properties_ui("elbow").as_dict()["max"] == pytest.approx(1.0)
+
+
+def test_renamed_body_and_removed_joint_are_listed(baked: tuple[bpy.types.Object, Path]) -> None:
+    root, file = baked
+    urdf(file, hand="gripper")
+    bpy.ops.robik.reload_robot()
+    assert "bodies that are gone: hand" in told(root)
+    assert "new bodies: gripper" in told(root)
+    assert "targets whose frame is gone: hand" in told(root)
+    assert "baked curves whose body is gone: hand" in told(root)
+    assert "wrist" in root  # its motor goes on
+    urdf(file, wrist=False)
+    hat = bpy.data.objects["hat"]
+    hat.parent = part(root, "gripper")
+    bpy.ops.robik.reload_robot()
+    assert scenes.read(root) == as_in(file)
+    assert "motors that are gone: wrist" in told(root)
+    assert "baked curves whose motor is gone: wrist" in told(root)
+    assert "objects that hung on a part that is gone: hat" in told(root)
+    assert "wrist" not in root
+
+
+def test_servos_that_no_longer_match_are_listed(baked: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
+    from robik.servo.chain import default_chain, save_chain
+
+    root, file = baked
+    save_chain(default_chain(("shoulder", "elbow", "wag", "wrist"), {}, {}, robot="arm"), tmp_path / "arm.servos.json")
+    bpy.context.scene.robik.servos = str(tmp_path / "arm.servos.json")
+    urdf(file, thumb=True)
+    bpy.ops.robik.reload_robot()
+    assert "motors that no servo drives yet: grip" in told(root)
+    urdf(file, wrist=False)
+    bpy.ops.robik.reload_robot()
+    assert "servos whose motor is gone: wrist" in told(root)
+    assert bpy.context.scene.robik.servos == str(tmp_path / "arm.servos.json")
+
+
+def test_broken_file_changes_nothing(baked: tuple[bpy.types.Object, Path]) -> None:
+    root, file = baked
+    objects, before = set(bpy.data.objects), scenes.read(root)
+    file.write_text("<robot", encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"arm\.urdf"):
+        bpy.ops.robik.reload_robot()
+    assert set(bpy.data.objects) == objects
+    assert scenes.read(root) == before

@@ -1,0 +1,105 @@
+"""Single statements of URDF, in files of the tests' own."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robik.formats import import_robot, load_robot
+from robik.mechanism import WORLD
+from tests.formats.urdf_text import joint, rest_values, write
+
+# Single statements of the format
+
+
+def test_every_joint_type(tmp_path: Path) -> None:
+    names = ["revolute", "continuous", "prismatic", "fixed", "floating", "planar"]
+    links = "".join(f'<link name="{n}"/>' for n in names)
+    limit = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
+    joints = joint("ab", "fixed", "a", "b") + "".join(joint(f"j_{n}", n, "b", n, f'<axis xyz="0 0 2"/>{limit}') for n in names)
+    robot = load_robot(write(tmp_path, joints, links))
+    found = {j.name: j for j in robot.joints}
+    types = {n: found[f"j_{n}"].type for n in names}
+    assert list(types.values()) == ["revolute", "revolute", "prismatic", "fixed", "free", "planar"]
+    assert found["j_revolute"].limits == ((-1.0, 2.0),)
+    assert found["j_continuous"].limits == ((-inf, inf),)
+    assert (found["j_prismatic"].velocity_limit, found["j_prismatic"].effort_limit) == (3.0, 4.0)
+    assert np.allclose(found["j_planar"].axis, [0, 0, 1])
+    assert found["base"].parent == WORLD and found["base"].type == "fixed"
+    assert robot.is_grounded
+
+
+def test_a_floating_joint_to_a_link_called_world_is_a_floating_robot(tmp_path: Path) -> None:
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r"><link name="world"/><link name="b"/>{joint("j", "floating", "world", "b")}</robot>')
+    robot = load_robot(path)
+    assert [b.name for b in robot.bodies] == ["b"]
+    assert not robot.is_grounded
+
+
+def test_transmissions_name_the_motors(tmp_path: Path) -> None:
+    joints = joint("one", "continuous", "a", "b") + joint("two", "continuous", "b", "c")
+    drive = '<transmission name="t"><joint name="two"/><actuator name="m"/></transmission>'
+    robot = load_robot(write(tmp_path, joints + drive, '<link name="c"/>'))
+    assert robot.actuators == ("two",)
+
+
+def test_a_mimic_joint_rests_where_it_follows(tmp_path: Path) -> None:
+    follower = joint("two", "continuous", "b", "c", '<mimic joint="one" multiplier="-2" offset="0.5"/>')
+    robot = load_robot(write(tmp_path, joint("one", "continuous", "a", "b") + follower, '<link name="c"/>'))
+    rest = rest_values(robot)
+    assert rest["two"][0] == pytest.approx(0.5 - 2 * rest["one"][0], abs=1e-12)
+    assert robot.couplings[0].coefficients == (0.5, -2.0)
+    assert robot.actuators == ("one",)
+
+
+def test_a_joint_that_mimics_none_of_the_file_moves_freely(tmp_path: Path) -> None:
+    imported = import_robot(write(tmp_path, joint("one", "continuous", "a", "b", '<mimic joint="index_q1"/>')))
+    assert (imported.mechanism.couplings, imported.mechanism.actuators) == ((), ("one",))
+    assert "one: it mimics 'index_q1', but there is no joint of that name, so it moves freely" in imported.warnings
+
+
+def test_a_zero_outside_the_limits_rests_at_the_nearest(tmp_path: Path) -> None:
+    imported = import_robot(write(tmp_path, joint("j", "revolute", "a", "b", '<limit lower="0.5" upper="1"/>')))
+    assert imported.mechanism.joints[1].rest == (0.5,)
+    assert any("outside its limits" in w for w in imported.warnings)
+
+
+def test_visuals_take_their_materials(tmp_path: Path) -> None:
+    red, shape = '<material name="red"><color rgba="1 0 0 0.5"/></material>', "<geometry><{}/></geometry>"
+    visuals = "".join(
+        f'<visual><origin xyz="1 2 3"/>{shape.format(each)}<material name="red"/></visual>'
+        for each in ('box size="1 2 3"', 'cylinder radius="1" length="2"', 'sphere radius="1"', 'capsule radius="1" length="2"')
+    )
+    joints = joint("j", "fixed", "a", "c") + joint("k", "fixed", "a", "b")
+    robot = load_robot(write(tmp_path, joints, f'<link name="c">{visuals}</link>{red}'))
+    seen = robot.bodies[robot.body_index["c"]].visuals
+    assert [v.shape for v in seen] == ["box", "cylinder", "sphere", "capsule"]
+    assert {v.color for v in seen} == {(1.0, 0.0, 0.0, 0.5)}
+    assert seen[0].pose.position == (1.0, 2.0, 3.0)
+
+
+def test_packages_that_the_user_names_are_searched(tmp_path: Path) -> None:
+    (tmp_path / "ros" / "arm" / "meshes").mkdir(parents=True)
+    (tmp_path / "ros" / "arm" / "meshes" / "a.stl").write_text("solid")
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    path = folder / "robot.urdf"
+    path.write_text('<robot name="r"><link name="a"><visual><geometry><mesh filename="package://arm/meshes/a.stl" scale="1 2 -3"/>'
+                    '</geometry></visual></link></robot>')  # fmt: skip
+    missing = import_robot(path)
+    assert any("there is no such mesh" in w for w in missing.warnings)
+    for packages in ([tmp_path / "ros"], [tmp_path / "ros" / "arm"]):
+        found = import_robot(path, packages)
+        [visual] = found.mechanism.bodies[0].visuals
+        assert (path.parent / visual.file).is_file()
+        assert visual.size == (1.0, 2.0, -3.0)
+        assert not found.warnings
+
+
+def test_warnings_of_load_robot_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    load_robot(write(tmp_path, joint("j", "revolute", "a", "b")))
+    assert "taken for unlimited" in caplog.text

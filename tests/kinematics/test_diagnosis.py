@@ -1,0 +1,71 @@
+"""What a diagnosis says of robots whose state is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from robik import robots
+from robik.kinematics.diagnosis import diagnose
+from robik.kinematics.mobility import inspect
+from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
+
+CORNERS = [(0.0, 0.0), (0.05, 0.1), (0.4, 0.3), (0.4, 0.0)]
+
+
+def four_bar(tilt: float = 0.0, motors: tuple[str, ...] = ("a",)) -> Mechanism:
+    """Four bars in a plane; the last hinge may stand askew."""
+    bodies = tuple(Body(name, pose=Pose((x, y, 0))) for name, (x, y) in zip(("ground", "crank", "coupler", "rocker"), CORNERS, strict=True))
+    ring = [b.name for b in bodies] + ["ground"]
+    joints = [
+        Joint(name, "revolute", ring[k], ring[k + 1], (*CORNERS[k], 0), (tilt if k == 3 else 0, 0, 1), actuated=name in motors)
+        for k, name in enumerate("abcd")
+    ]
+    return Mechanism("bars", bodies, (*joints, Joint("hold", "fixed", WORLD, "ground")))
+
+
+def test_planar_loop_is_redundant_and_moves() -> None:
+    found = diagnose(four_bar())
+    assert found.redundant == ("a", "b", "c", "d")
+    assert (found.needless, found.stuck, found.askew) == ((), (), ())
+    assert found.inspection.mobility == 1
+    assert "nothing contradicts" in found.sentences
+
+
+def test_hinge_askew_locks_the_loop_and_is_named() -> None:
+    found = diagnose(four_bar(tilt=0.01))
+    assert found.inspection.mobility == 0
+    assert set(found.stuck) == set("abcd")
+    assert "d" in found.askew
+    assert any("align their axes" in sentence for sentence in found.sentences)
+
+
+def test_joint_that_ties_what_others_tie_is_needless() -> None:
+    robot = four_bar()
+    twin = replace(robot.joints[1], name="twin", position=(0.05, 0.1, 0.1))
+    found = diagnose(robot.with_changes(joints=(*robot.joints, twin)))
+    assert found.needless == ("b", "twin")
+    assert found.stuck == ()
+
+
+def test_motors_beyond_the_freedoms_are_counted() -> None:
+    said = diagnose(four_bar(motors=("a", "c"))).sentences
+    assert any("1 motors too many" in sentence for sentence in said)
+
+
+def test_truss_cannot_move() -> None:
+    bodies = [Body(n, pose=Pose((k, 0, 0))) for k, n in enumerate("xyz")]
+    at = {"p": (0, 0, 0), "q": (1, 0, 0), "r": (0, 1, 0)}
+    ends = {"p": "xy", "q": "yz", "r": "zx"}
+    joints = [Joint(n, "revolute", *ends[n], at[n], (0, 0, 1)) for n in at]
+    assert set(diagnose(Mechanism("truss", tuple(bodies), tuple(joints))).stuck) == {"p", "q", "r"}
+
+
+@pytest.mark.parametrize("name", ["boxer", "walker", "dancer"])
+def test_counts_agree_with_the_tree_and_nothing_is_stuck(name: str) -> None:
+    robot = robots.load(name)
+    found = diagnose(robot)
+    assert found.inspection == inspect(robot)
+    assert found.stuck == ()
+    assert bool(found.redundant) == bool(found.inspection.redundant_rows)

@@ -1,0 +1,41 @@
+"""Where there is no pseudo-terminal, the same bytes go over TCP."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robik.retarget.motion import Motion
+from robik.servo.bus import Bus
+from robik.servo.chain import default_chain, save_chain
+from robik.servo.connecting import find
+from robik.servo.player import Player
+from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.status import PlaySettings, PlayState
+
+
+def test_over_a_socket(tmp_path):
+    with SimulatorProcess.of(default_chain(("a", "b"))) as process:
+        assert process.port.startswith("/dev/")
+    chain = default_chain(("a", "b"))
+    save_chain(chain, tmp_path / "two.servos.json")
+    with SimulatorProcess(tmp_path / "two.servos.json", over_socket=True) as process:
+        bus = Bus(chain, process.port)
+        assert [found.position for found in find(bus)[0]] == [2048, 2048]
+        bus.close()
+        bus = Bus(chain, process.port)  # one client after another
+        assert bus.positions().tolist() == [2048, 2048]
+        bus.close()
+        player = Player(chain, process.port, PlaySettings(approach_speed=3.0))
+        player.connect()
+        player.wait(PlayState.READY)
+        player.torque(True)
+        player.wait(PlayState.HOLDING)
+        player.play(Motion(np.array([0.0, 0.5]), ("a", "b"), np.array([[0.0, 0.0], [0.3, -0.2]])))
+        player.wait(PlayState.PLAYING)
+        process.unplug()
+        assert "is gone" in player.wait(PlayState.FAULT).message
+        process.plug()
+        player = Player(chain, process.port)
+        player.connect()
+        assert player.wait(PlayState.HOLDING).torque
+        player.close()
