@@ -6,7 +6,7 @@ import time
 
 from dynamixel_sdk import COMM_RX_TIMEOUT, COMM_SUCCESS
 
-from .vendor_sdk import ACCESS, ALERT, LENGTH, LIMIT, OK, RANGE, RESULT_FAIL, WAKING, little
+from .vendor_sdk import ACCESS, ALERT, AWAKE, LENGTH, LIMIT, OK, RANGE, RESULT_FAIL, little
 
 
 def test_alert_bit_shutdown_and_reboot(sdk, port, simulator):
@@ -17,30 +17,30 @@ def test_alert_bit_shutdown_and_reboot(sdk, port, simulator):
     assert sdk.write1ByteTxRx(port, 9, 64, 1) == (COMM_SUCCESS, ALERT | RESULT_FAIL)
     assert sdk.reboot(port, 9) == OK
     assert sdk.ping(port, 9)[1] == COMM_RX_TIMEOUT  # it wakes up first
-    time.sleep(WAKING)
+    simulator.let_pass(AWAKE)
     assert sdk.read1ByteTxRx(port, 9, 70) == (0, *OK)
     assert sdk.write1ByteTxRx(port, 9, 64, 1) == OK
 
 
-def test_reboot_keeps_the_eeprom_and_forgets_the_rest(sdk, port):
+def test_reboot_keeps_the_eeprom_and_forgets_the_rest(sdk, port, simulator):
     assert sdk.write1ByteTxRx(port, 1, 31, 60) == OK
     assert sdk.write1ByteTxRx(port, 1, 65, 1) == OK
     assert sdk.reboot(port, 1) == OK
-    time.sleep(WAKING)
+    simulator.let_pass(AWAKE)
     assert sdk.read1ByteTxRx(port, 1, 31)[0] == 60
     assert sdk.read1ByteTxRx(port, 1, 65)[0] == 0
 
 
-def test_factory_reset(sdk, port):
+def test_factory_reset(sdk, port, simulator):
     assert sdk.write1ByteTxRx(port, 8, 31, 60) == OK
     assert sdk.factoryReset(port, 0xFE, 0xFF)[0] == COMM_SUCCESS  # to all, of all: not done
     assert sdk.read1ByteTxRx(port, 8, 31)[0] == 60
     assert sdk.factoryReset(port, 8, 0x03) == (COMM_SUCCESS, RANGE)
     assert sdk.factoryReset(port, 8, 0x02) == OK
-    time.sleep(WAKING)
+    simulator.let_pass(AWAKE)
     assert sdk.read1ByteTxRx(port, 8, 31)[0] == 80
     assert sdk.factoryReset(port, 8, 0x01)[0] == COMM_SUCCESS
-    time.sleep(WAKING)
+    simulator.let_pass(AWAKE)
     assert sdk.ping(port, 8)[1] == COMM_RX_TIMEOUT  # at 57,600 baud again
     assert port.setBaudRate(57_600)
     assert sdk.ping(port, 8) == (1010, *OK)
@@ -97,38 +97,36 @@ def test_clear_turns(sdk, port, simulator):
     assert sdk.clearMultiTurn(port, 1) == (COMM_SUCCESS, RESULT_FAIL)  # not while it moves
 
 
-def test_watchdog_of_the_bus(sdk, port):
+def test_watchdog_of_the_bus(sdk, port, simulator):
+    """5 units are 100 ms; 20 units of speed are 312.7 counts/s."""
     assert sdk.write4ByteTxRx(port, 1, 112, 20) == OK
     assert sdk.write1ByteTxRx(port, 1, 64, 1) == OK
     assert sdk.write1ByteTxRx(port, 1, 98, 5) == OK
     assert sdk.write4ByteTxRx(port, 1, 116, 4000) == OK
     for _ in range(6):
-        time.sleep(0.04)
+        simulator.let_pass(0.1)
         sdk.ping(port, 12)  # any packet feeds it, whomever it is for
     assert sdk.read1ByteTxRx(port, 1, 98)[0] == 5
-    time.sleep(0.15)
+    simulator.let_pass(0.101)
     assert sdk.read1ByteTxRx(port, 1, 98)[0] == 255
     stood = sdk.read4ByteTxRx(port, 1, 132)[0]
-    assert 2048 < stood < 4000
+    assert stood == round(2048 + 20 * 0.229 / 60 * 4096 * 0.7)
     assert sdk.write4ByteTxRx(port, 1, 116, 3000) == (COMM_SUCCESS, RANGE)
-    time.sleep(0.05)
+    simulator.let_pass(60.0)
     assert sdk.read4ByteTxRx(port, 1, 132)[0] == stood
     assert sdk.write1ByteTxRx(port, 1, 98, 0) == OK
     assert sdk.write4ByteTxRx(port, 1, 116, 3000) == OK
 
 
-def test_motion_under_a_profile(sdk, port):
-    """30 units are 6.87 rev/min, 469 counts/s: after half a second it is about there, and it gets to its goal."""
+def test_motion_under_a_profile(sdk, port, simulator):
+    """30 units are 6.87 rev/min, 469 counts/s: after 0.4 s it is half way, and it gets to its goal."""
     assert sdk.write4ByteTxRx(port, 1, 112, 30) == OK
     assert sdk.write1ByteTxRx(port, 1, 64, 1) == OK
-    started = time.monotonic()
     assert sdk.write4ByteTxRx(port, 1, 116, 2400) == OK
-    time.sleep(0.4)
-    position, moving = sdk.read4ByteTxRx(port, 1, 132)[0], sdk.read1ByteTxRx(port, 1, 122)[0]
-    elapsed = time.monotonic() - started
-    assert 2048 + 469 * 0.4 - 2 <= position <= 2048 + 469 * elapsed + 2
-    assert moving == 1
+    simulator.let_pass(0.4)
+    assert sdk.read4ByteTxRx(port, 1, 132)[0] == round(2048 + 30 * 0.229 / 60 * 4096 * 0.4)
+    assert sdk.read1ByteTxRx(port, 1, 122)[0] == 1
     assert sdk.read4ByteTxRx(port, 1, 128)[0] == 30
-    time.sleep(0.5)
+    simulator.let_pass(0.5)
     assert sdk.read4ByteTxRx(port, 1, 132)[0] == 2400
     assert sdk.read1ByteTxRx(port, 1, 122)[0] == 0

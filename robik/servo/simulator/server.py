@@ -16,6 +16,7 @@ from robik.errors import ServoError
 from robik.servo.chain import BITS_PER_BYTE, ServoChain, load_chain, save_chain
 from robik.servo.schedule import take_precedence
 from robik.servo.simulator.chain import Answer, GoalRecord, SimulatedChain
+from robik.servo.simulator.clock import Clock
 from robik.servo.simulator.port import Noise, PseudoTerminal, Socket
 from robik.servo.simulator.servo import SimulatedServo
 
@@ -31,20 +32,24 @@ class Server:
         chain: what to simulate.
         port: where.
         record: a file that gets a line `time,id,counts` per goal position that a servo takes.
+
+    Attributes:
+        traffic: bytes that came in and were dealt with, and bytes that were sent in answer.
     """
 
     def __init__(self, chain: ServoChain, port: PseudoTerminal | Socket, record: str | Path | None = None) -> None:
         self.port = port
+        self.traffic = (0, 0)
         self._chain = chain
         self._record: IO[str] | None = open(record, "w", encoding="ascii") if record else None  # noqa: SIM115  (open as long as the server)
+        self.clock, self.noise = Clock(), Noise()
         self.simulated = self._new()
-        self.noise = Noise()
         self._free = 0.0  # when the bus is [s]
         self._lock = threading.Lock()
         self._ended = threading.Event()
 
     def _new(self) -> SimulatedChain:
-        return SimulatedChain(self._chain, time.monotonic(), self._write_record if self._record else None)
+        return SimulatedChain(self._chain, self.clock.now, self._write_record if self._record else None)
 
     def run(self) -> None:
         """Serves until `end`."""
@@ -64,9 +69,10 @@ class Server:
             return
         heard = self.noise.spoil(data)
         with self._lock:
-            answers = self.simulated.receive(heard, time.monotonic(), self.port.baud_rate)
+            answers = self.simulated.receive(heard, self.clock.now, self.port.baud_rate)
             self._occupy(len(data))
-        self._send(answers)
+        sent = self._send(answers)
+        self.traffic = (self.traffic[0] + len(data), self.traffic[1] + sent)
 
     def end(self) -> None:
         """Makes `run` return."""
@@ -76,24 +82,34 @@ class Server:
         """Reads commands, a line each, until there are no more, then ends the server: the strings of a puppet for tests.
 
         `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `place ID COUNTS`, `set ID ENTRY VALUE`,
-        `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`, `unplug`, `plug`; `renew` puts new servos
-        there and empties the record; `state` replies with one line of JSON.
+        `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`, `unplug`, `plug`; `state` and `traffic` reply
+        with a line of JSON. `hold` lets the servos' time stand still, whatever the machine does: motion, profiles, watchdogs, reboots,
+        overloads, and the silence after which half a packet is forgotten; `pass SECONDS` lets exactly that much of it pass. What bytes
+        take on the bus stays real. `renew` puts new servos there, empties the record, and lets time go again.
         """
         for line in commands:
             with self._lock:
-                reply = self._command(line.split())
+                try:
+                    reply = self._command(line.split())
+                except (ValueError, KeyError) as error:
+                    reply = {"error": f"cannot do {line.strip()!r}: {error}"}
             replies.write(json.dumps(reply) + "\n")
             replies.flush()
         self.end()
 
     def _command(self, words: list[str]) -> Any:
-        now = time.monotonic()
-        for servo in self.simulated.servos:
-            servo.advance(now)
+        self._advance()
         match words:
             case ["state"]:
                 self._flush()
                 return {servo.get("id"): _state(servo) for servo in self.simulated.servos}
+            case ["traffic"]:
+                return self.traffic
+            case ["hold"]:
+                self.clock.hold()
+            case ["pass", seconds]:
+                self.clock.let_pass(float(seconds))
+                self._advance()
             case ["renew"]:
                 self._renew()
             case ["noise", "drop" | "corrupt" | "duplicate" | "late" as kind, amount]:
@@ -103,14 +119,19 @@ class Server:
             case ["plug"]:
                 self.port.plug()
                 return {"port": self.port.name}
-            case [verb, id, *rest] if (found := self.simulated.servo(int(id))) is not None and _pull(found, verb, rest, now):
+            case [verb, id, *rest] if (found := self.simulated.servo(int(id))) is not None and _pull(found, verb, rest, self.clock.now):
                 return {}
             case _:
                 return {"error": f"unknown command {' '.join(words)!r}"}
         return {}
 
+    def _advance(self) -> None:
+        for servo in self.simulated.servos:
+            servo.advance(self.clock.now)
+
     def _renew(self) -> None:
-        self.simulated, self.noise = self._new(), Noise()
+        self.clock, self.noise = Clock(), Noise()
+        self.simulated = self._new()
         if self._record:
             self._record.seek(0)
             self._record.truncate()
@@ -119,12 +140,16 @@ class Server:
         """Bytes take their time on the bus, and what comes after them waits."""
         self._free = max(self._free, time.monotonic()) + seconds + size * BITS_PER_BYTE / self._chain.baud_rate
 
-    def _send(self, answers: list[Answer]) -> None:
-        if answers:  # together, as an adapter hands them over; a sleep for each would cost far more than it should on a busy machine
-            self._occupy(0, sum(answer.seconds for answer in answers) + self.noise.delay)
-            if (seconds := self._free - time.monotonic()) > SHORTEST_SLEEP:
-                time.sleep(seconds)
-            self.port.write(self.noise.spoil(b"".join(answer.data for answer in answers)))
+    def _send(self, answers: list[Answer]) -> int:
+        """How many bytes go out: together, as an adapter hands them over; a sleep for each would cost far more than it should."""
+        if not answers:
+            return 0
+        self._occupy(0, sum(answer.seconds for answer in answers) + self.noise.delay)
+        if (seconds := self._free - time.monotonic()) > SHORTEST_SLEEP:
+            time.sleep(seconds)
+        data = self.noise.spoil(b"".join(answer.data for answer in answers))
+        self.port.write(data)
+        return len(data)
 
     def _write_record(self, goal: GoalRecord) -> None:
         assert self._record is not None
@@ -233,6 +258,14 @@ class SimulatorProcess:
     def plug(self) -> None:
         """Puts it in again; `port` is another one then."""
         self.port = self.command("plug")["port"]
+
+    def hold(self) -> None:
+        """Lets the servos' time stand still until `renew`."""
+        self.command("hold")
+
+    def let_pass(self, seconds: float) -> None:
+        """Lets exactly this much of the servos' time pass [s], which is held."""
+        self.command(f"pass {seconds!r}")
 
     def state(self) -> dict[int, dict[str, float]]:
         """Position [counts], speed [counts/s] and some entries of every servo, by id, without a packet on the bus."""
