@@ -15,7 +15,7 @@ from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from . import actuators, bakes, exact, live, visuals
 from .actions import assigned
 from .diagnosis import forget_diagnosis
-from .mesh_import import LARGE, MeshImport
+from .mesh_import import LARGE, MeshImport, discard
 from .migration import FORMAT
 from .parts import parts, place
 from .steps import Progress, finish
@@ -30,9 +30,9 @@ class Builder:
     def __init__(self, mechanism: Mechanism, source: str = "", packages: Iterable[Path] = ()) -> None:
         self.mechanism = mechanism
         self.source = source
-        self.warnings: list[str] = []
         self.display = 0.04 * mechanism.extent
         self._files = MeshImport(source, tuple(packages))
+        self.warnings = self._files.warnings
         self._meshes: dict[tuple, Mesh] = {}
         self._old: dict[tuple, Object] = {}
 
@@ -71,7 +71,8 @@ class Builder:
             self._fill(root)
             left = [action for part in self._old.values() if (action := assigned(part)[0]) is not None]
             bpy.data.batch_remove(list(self._old.values()))
-            bpy.data.batch_remove([block for block in dict.fromkeys([*meshes, *left]) if block.users == 0])
+            bpy.data.batch_remove([action for action in dict.fromkeys(left) if action.users == 0])
+            discard(meshes)
         if used >= 0:
             bakes.use(root, used)
 
@@ -87,7 +88,7 @@ class Builder:
                 yield told
                 self._meshes[key] = yield from self._load(path, prim, told)
         except BaseException:
-            bpy.data.batch_remove(list(self._meshes.values()))
+            discard(list(self._meshes.values()))
             self._meshes.clear()
             raise
 

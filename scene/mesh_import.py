@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import ID, Material, Mesh, Object
+from bpy.types import ID, Image, Material, Mesh, Object
 
 from robik.errors import FormatError, RobikError
 from robik.formats.dae import read_dae
 from robik.formats.mesh_data import read_mesh, welded
 from robik.formats.mesh_files import MeshFiles
 from robik.formats.mesh_references import check_references, is_inside
-from robik.formats.surface import Paint, Surface
+from robik.formats.surface import Paint, Picture, Surface
 from robik.formats.usd.mesh import MeshReader
+from robik.formats.usd.paints import picture_content
 
 from .steps import in_thread
 from .visuals import painted_material
@@ -37,11 +38,13 @@ KINDS = (*SCENE, "armatures", "cameras", "lights", "curves", "actions", "materia
 
 
 class MeshImport:
-    """Reads the mesh files of one robot, from its folders alone."""
+    """Reads the mesh files of one robot, from its folders alone; `warnings` tells which pictures are missing."""
 
     def __init__(self, robot_file: str, packages: tuple[Path, ...] = ()) -> None:
         self._allowed = MeshFiles(Path(robot_file), packages).allowed if robot_file else []
-        self._usd = MeshReader()
+        self.warnings: list[str] = []
+        self._materials: dict[tuple[Path, Paint], Material] = {}
+        self._usd = MeshReader(packages)
 
     def load(self, path: Path, prim: str = "") -> Mesh:
         """A file's meshes as one, in its own unit; of a USD file, the mesh of a prim.
@@ -96,14 +99,45 @@ class MeshImport:
         return mesh
 
     def _material(self, paint: Paint, path: Path) -> Material:
-        material, shader = painted_material(paint.name, paint.color)
-        shader.inputs["Roughness"].default_value, shader.inputs["Metallic"].default_value = paint.roughness, paint.metallic
-        folders = [path.resolve().parent, *self._allowed]
-        if paint.texture is not None and paint.texture.is_file() and is_inside(paint.texture, folders):
-            picture: Any = material.node_tree.nodes.new("ShaderNodeTexImage")
-            picture.image = bpy.data.images.load(str(paint.texture), check_existing=True)
-            material.node_tree.links.new(picture.outputs["Color"], shader.inputs["Base Color"])
-        return material
+        """One for each paint of a file, whichever of its meshes has it."""
+        if (path, paint) not in self._materials:
+            material, shader = painted_material(paint.name, paint.color)
+            shader.inputs["Roughness"].default_value, shader.inputs["Metallic"].default_value = paint.roughness, paint.metallic
+            if paint.picture is not None and (picture := self._picture(paint.picture, path)) is not None:
+                shown: Any = material.node_tree.nodes.new("ShaderNodeTexImage")
+                shown.image = picture
+                material.node_tree.links.new(shown.outputs["Color"], shader.inputs["Base Color"])
+            self._materials[path, paint] = material
+        return self._materials[path, paint]
+
+    def _picture(self, picture: Picture, mesh_file: Path) -> Image | None:
+        """A picture of a mesh file; none, with a warning, where it is missing or may not be read. One inside a package is packed."""
+        file = mesh_file.parent / picture.file
+        try:
+            if not is_inside(file, [mesh_file.resolve().parent, *self._allowed]):
+                raise FormatError(f"picture {file} leads out of the robot's folder; copy it beside the mesh")
+            if not file.is_file():
+                raise FormatError(f"there is no picture {file}")
+            content = picture_content(picture) if picture.inner else b""
+        except FormatError as error:
+            self.warnings.append(f"mesh {mesh_file}: {error}")
+            return None
+        if not content:
+            return bpy.data.images.load(str(file), check_existing=True)
+        made = bpy.data.images.new(PurePosixPath(picture.inner).name, 1, 1)
+        made.pack(data=content, data_len=len(content))
+        made.source = "FILE"
+        return made
+
+
+def discard(meshes: list[Mesh]) -> None:
+    """Removes meshes, and those of their materials and pictures that nothing else uses."""
+    meshes = list(dict.fromkeys(meshes))
+    materials = list(dict.fromkeys(material for mesh in meshes for material in mesh.materials if material))
+    nodes = [node for material in materials if material.node_tree for node in material.node_tree.nodes if node.type == "TEX_IMAGE"]
+    pictures = list(dict.fromkeys(node.image for node in nodes if node.image))
+    for blocks in (meshes, materials, pictures):
+        bpy.data.batch_remove([block for block in blocks if block.users <= block.use_fake_user])
 
 
 def _of_triangles(name: str, vertices: np.ndarray, faces: np.ndarray) -> Mesh:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from robik.errors import FormatError
-from robik.formats.surface import Paint, Surface
+from robik.formats.surface import GREY, Paint, Picture, Surface
 from robik.formats.xml_file import read_xml
 
 
@@ -92,13 +92,13 @@ def _uv(primitive, corners: int) -> np.ndarray:  # type: ignore[no-untyped-def]
     return np.asarray(primitive.texcoordset[0], dtype=float)[np.ravel(primitive.texcoord_indexset[0])][:, :2]
 
 
-def _look(path: Path, effect) -> tuple[tuple[float, float, float, float], Path | None]:  # type: ignore[no-untyped-def]
+def _look(path: Path, effect) -> tuple[tuple[float, float, float, float], Picture | None]:  # type: ignore[no-untyped-def]
     """Colour and picture of an effect."""
     diffuse = getattr(effect, "diffuse", None)
     image = getattr(getattr(getattr(diffuse, "sampler", None), "surface", None), "image", None)
     if image is not None and image.path:
-        return (0.8, 0.8, 0.8, 1.0), path.parent / unquote(image.path.removeprefix("file://").removeprefix("./"))
+        return GREY, Picture(path.parent / unquote(image.path.removeprefix("file://").removeprefix("./")))
     if isinstance(diffuse, tuple) and len(diffuse) >= 3:
         r, g, b = (min(max(float(c), 0.0), 1.0) for c in diffuse[:3])
         return (r, g, b, 1.0), None
-    return (0.8, 0.8, 0.8, 1.0), None
+    return GREY, None

@@ -7,6 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
+Color = tuple[float, float, float, float]  # red, green, blue, alpha, 0 to 1; linear
+GREY: Color = (0.8, 0.8, 0.8, 1.0)  # of what has no colour of its own
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture on a surface.
+
+    Attributes:
+        file: where it is.
+        inner: its name inside that file, where that is a package (`.usdz`).
+    """
+
+    file: Path
+    inner: str = ""
+
 
 @dataclass(frozen=True)
 class Paint:
@@ -14,14 +30,13 @@ class Paint:
 
     Attributes:
         name: as the file has it.
-        color: red, green, blue, alpha, 0 to 1; linear.
-        texture: a picture that replaces the colour.
+        picture: what replaces the colour.
         roughness, metallic: 0 to 1.
     """
 
     name: str
-    color: tuple[float, float, float, float] = (0.8, 0.8, 0.8, 1.0)
-    texture: Path | None = None
+    color: Color = GREY
+    picture: Picture | None = None
     roughness: float = 0.5
     metallic: float = 0.0
 

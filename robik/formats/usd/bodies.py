@@ -12,7 +12,9 @@ from robik.errors import FormatError
 from robik.formats import solids
 from robik.formats.imported import Notes
 from robik.formats.solids import Solid
+from robik.formats.surface import GREY, Color
 from robik.formats.usd.mesh import triangles
+from robik.formats.usd.paints import mesh_color, paint
 from robik.formats.usd.scene import AXES_OF_Z, Scene, number, rotation, split, vector
 from robik.mechanism import WORLD, Body, Frame, Pose, Visual
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from pxr import Usd
 
 DENSITY = 1000.0  # of what says none [kg/m³]
-GREY = (0.8, 0.8, 0.8, 1.0)
 SHAPES = ("Cube", "Sphere", "Cylinder", "Capsule", "Cone", "Mesh")
 
 
@@ -172,7 +173,7 @@ class Bodies:
         seen = UsdGeom.Imageable(shape.prim)
         if seen.ComputeVisibility() == "invisible" or seen.ComputePurpose() not in ("default", "render"):
             return None
-        color, scale = self._color(shape.prim), np.diag(shape.stretch)
+        color, scale = _color(shape.prim), np.diag(shape.stretch)
         if np.count_nonzero(shape.stretch - np.diag(scale)):
             self.notes.add("a shape is sheared, which is not shown", name)
         if shape.kind == "Mesh":
@@ -188,24 +189,11 @@ class Bodies:
         radius, length = shape.size[0] * float(scale[:2].mean()), shape.size[1] * float(scale[2])
         return Visual(shape.kind.lower(), (radius, length), shape.pose, color)
 
-    def _color(self, prim: Usd.Prim) -> tuple[float, float, float, float]:
-        """Of the material's surface, else the one for display."""
-        from pxr import UsdGeom, UsdShade
 
-        found = None
-        material = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0]
-        surface = material.ComputeSurfaceSource()[0] if material else None
-        if surface:
-            wanted = surface.GetInput("diffuseColor")
-            found = wanted.Get() if wanted else None
-        if found is None:
-            shown = UsdGeom.Gprim(prim).GetDisplayColorAttr().Get()
-            found = shown[0] if shown else None
-        try:
-            r, g, b = (min(max(float(v), 0.0), 1.0) for v in found) if found is not None else GREY[:3]
-        except (TypeError, ValueError):
-            return GREY
-        return GREY if any(v != v for v in (r, g, b)) else (r, g, b, 1.0)
+def _color(prim: Usd.Prim) -> Color:
+    """Grey for a mesh of several colours, or with pictures: these come with it."""
+    color = mesh_color(prim) if prim.GetTypeName() == "Mesh" else paint(prim).color
+    return GREY if color is None else (*color[:3], 1.0)
 
 
 def _all_children() -> object:
