@@ -40,6 +40,9 @@ class ROBIK_PT_bake(TabPanel):
         layout.prop(bake, "speed", slider=True)
         layout.prop(bake, "guarantee")
         layout.prop(bake, "soften")
+        layout.prop(bake, "example")
+        if bake.example:
+            layout.prop(bake, "likeness")
         if result.frames and (bake.guarantee or bake.soften):
             _draw_cost(layout, result)
         button = layout.row()

@@ -10,7 +10,8 @@ from robik.errors import RobikError
 def braking_speed(distance: np.ndarray, acceleration: np.ndarray, period: float) -> np.ndarray:
     """The highest speed for the next step from which a stand is possible within a distance, step by step.
 
-    n steps at v, v − a h, …, v − (n−1) a h cover  h (n v − a h n (n−1) / 2);  solved for v with the smallest n that fits.
+    n steps at v, v − a h, …, v − (n−1) a h cover  h (n v − a h n (n−1) / 2);  solved for v with the smallest n that fits. Exact, so it
+    holds for steps of one length only; for steps of any length there is `tracking.limits.approach`.
 
     Args:
         distance: (n,) at least 0 [rad or m].

@@ -122,6 +122,12 @@ def curves_of(target: Object) -> dict[tuple[str, int], FCurve]:
     return {(curve.data_path, curve.array_index): curve for curve in _Channels(action, target).curves()}
 
 
+def objects_in(action: Action) -> list[dict[tuple[str, int], FCurve]]:
+    """An action's F-curves by data path and index, of each object that it is made for; whatever it is assigned to now."""
+    owners = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags] if SLOTS else [action]
+    return [{(curve.data_path, curve.array_index): curve for curve in owner.fcurves} for owner in owners]
+
+
 def read_curves(target: Object, channels: Sequence[tuple[str, int]], frames: np.ndarray) -> np.ndarray:
     """Channels evaluated at frames, (T, channels).
 

@@ -10,6 +10,7 @@ import numpy as np
 from bpy.types import Context, Object, PropertyGroup
 
 from robik.ik.objectives import Settings, Weights
+from robik.ik.pose_prior import PosePrior
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import Mechanism
 from robik.retarget.blend import blended, blended_base, shares
@@ -20,6 +21,7 @@ from robik.retarget.retarget import Retargeting
 from . import bakes, live
 from .contacts import balanced, with_hand_contacts
 from .curves import baked_frames, base_curve, has_keys, read_motion_at, write_motion
+from .example import example_prior
 from .kept_clip import keep_clip
 from .mapping import active_targets, check_object, placement, rotation, track
 from .markers import mark_short
@@ -42,11 +44,11 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
     began, result = perf_counter(), root.robik.robot.result
     bring_up_to_date(root)
     mechanism = read_robot(root)
-    frames = frame_range(context.scene, root.robik.robot.bake)
+    frames, prior = frame_range(context.scene, root.robik.robot.bake), example_prior(root, mechanism)
     clip = yield from sample_clip(context, root, mechanism, frames)
     sampled = perf_counter()
     settings = bake_settings(root, mechanism)
-    motion, preparing = yield from _solved(root, mechanism, clip, settings, frames)
+    motion, preparing = yield from _solved(root, mechanism, clip, settings, frames, prior)
     solved = perf_counter()
     with live.paused():
         outside = bool(root.robik.robot.bake.use_range) and has_keys(root, mechanism)
@@ -67,11 +69,11 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
 
 
 def _solved(
-    root: Object, mechanism: Mechanism, clip: TargetClip, settings: Settings, frames: np.ndarray
+    root: Object, mechanism: Mechanism, clip: TargetClip, settings: Settings, frames: np.ndarray, prior: PosePrior | None
 ) -> Generator[Progress, None, tuple[Motion, float]]:
     """The motion, blended into the bake before where that is asked for, and how long it took until the solver was ready [s]."""
-    began, preparing = perf_counter(), 0.0
-    solving = Retargeting(mechanism, clip, settings, speed_cost=True)
+    began, preparing, bake = perf_counter(), 0.0, root.robik.robot.bake
+    solving = Retargeting(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=float(bake.example_weight))
     for done in in_thread(solving.steps()):
         if done is None:
             preparing = perf_counter() - began
@@ -79,7 +81,6 @@ def _solved(
         else:
             yield Progress(SAMPLING + (1.0 - SAMPLING) * done / len(frames), f"Solving frame {frames[done - 1]:g}")
     motion = solving.motion()
-    bake = root.robik.robot.bake
     if bake.use_range and bake.blend and has_keys(root, mechanism):
         motion = _blended(root, solving, motion, frames)
     return motion, preparing

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 
 import bpy
@@ -21,6 +22,7 @@ from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBas
 from . import live
 from .actuators import set_sliders, slider_values
 from .bake import weights_of
+from .example import example_prior
 from .mapping import active_targets, check_object, check_source, placement, rotation, source_matrix, track
 from .parts import bodies, local_pose, pose_of, robots
 from .read_robot import read_moving_parts
@@ -39,8 +41,8 @@ TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
 class Following:
     """One robot's tracker, made ready on a thread of its own: compiling takes a while the first time."""
 
-    def __init__(self, mechanism: Mechanism, kind: str, targets: Targets) -> None:
-        self.mechanism, self.kind = mechanism, kind
+    def __init__(self, mechanism: Mechanism, choice: tuple, make: Callable[[Mechanism], Tracker], targets: Targets) -> None:
+        self.mechanism, self.choice, self._make_tracker = mechanism, choice, make
         self.tracker: Tracker | None = None
         self.error: RobikError | None = None
         self.written: np.ndarray | None = None  # the sliders as the last step left them
@@ -52,7 +54,7 @@ class Following:
 
     def _make(self, targets: Targets) -> None:
         try:
-            tracker = TRACKERS[self.kind](self.mechanism)
+            tracker = self._make_tracker(self.mechanism)
             tracker.step(targets, BEAT)  # what it needs is compiled now
         except RobikError as error:
             self.error = error
@@ -130,9 +132,13 @@ def _ready(root: Object, mechanism: Mechanism, targets: Targets) -> Following | 
     Raises:
         RobikError: there cannot be one.
     """
-    kind, found = root.robik.robot.follow.tracker, _following.get(root.session_uid)
-    if found is None or found.mechanism != mechanism or found.kind != kind:
-        found = _following[root.session_uid] = Following(mechanism, kind, targets)
+    bake, kind, found = root.robik.robot.bake, root.robik.robot.follow.tracker, _following.get(root.session_uid)
+    choice = (kind, bake.example.session_uid if bake.example else 0, bake.example_weight)
+    if found is None or found.mechanism != mechanism or found.choice != choice:
+        make = TRACKERS[kind]
+        if make is StateBasedTracker:
+            make = partial(StateBasedTracker, prior=example_prior(root, mechanism), prior_weight=float(bake.example_weight))
+        found = _following[root.session_uid] = Following(mechanism, choice, make, targets)
     if found.error is not None:
         raise found.error
     return found

@@ -1,5 +1,6 @@
 """What an animator sets: targets, balance, bake, overlays. Kept per robot, on its root; the rest on the scene."""
 
+from collections.abc import Callable
 from math import log10
 
 from bpy.props import (
@@ -12,14 +13,17 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Context, Object, PropertyGroup
+from bpy.types import Action, Context, Object, PropertyGroup
 
+from robik.ik.pose_prior import WEIGHT
+
+from .example import can_be_example
 from .import_options import RobikImport
 from .kept_bake import RobikMarker
 from .servo_settings import RobikPlaying
 
 ONES = (1.0, 1.0, 1.0)
-WEAKEST = -10  # exponent of the weight at a stillness of 0
+WEAKEST = -10  # exponent of the weight that an animator sees as 0
 
 
 def _frame_names(target: PropertyGroup, _context: Context, typed: str) -> list[str]:
@@ -190,12 +194,16 @@ class RobikFollow(PropertyGroup):
     )
 
 
-def _stillness(bake: PropertyGroup) -> float:
-    return log10(bake.state_weight) - WEAKEST
+def _by_tens(weight: str) -> dict[str, Callable]:
+    """A weight as an animator sets it: each step is ten times as strong."""
 
+    def read(bake: PropertyGroup) -> float:
+        return log10(getattr(bake, weight)) - WEAKEST
 
-def _set_stillness(bake: PropertyGroup, steps: float) -> None:
-    bake.state_weight = 10.0 ** (steps + WEAKEST)
+    def write(bake: PropertyGroup, steps: float) -> None:
+        setattr(bake, weight, 10.0 ** (steps + WEAKEST))
+
+    return {"get": read, "set": write}
 
 
 class RobikBake(PropertyGroup):
@@ -246,8 +254,25 @@ class RobikBake(PropertyGroup):
         min=0.0,
         soft_max=8.0,
         precision=1,
-        get=_stillness,
-        set=_set_stillness,
+        **_by_tens("state_weight"),
+    )
+    example: PointerProperty(
+        name="Poses Like",
+        description="A motion of this robot, such as an earlier bake: where the targets leave a choice, the robot takes poses like its",
+        type=Action,
+        poll=can_be_example,
+    )
+    example_weight: FloatProperty(
+        name="Likeness", description="Pull towards poses like the example's", min=1e-12, default=WEIGHT, precision=8
+    )
+    likeness: FloatProperty(
+        name="Likeness",
+        description="How strongly the robot takes poses like the example's; each step is ten times as strong, "
+        "and costs the targets ten times as much",
+        min=0.0,
+        soft_max=8.0,
+        precision=1,
+        **_by_tens("example_weight"),
     )
     joint_limits: BoolProperty(name="Joint Limits", description="Keep every joint within its limits", default=True)
 

@@ -5,7 +5,9 @@ and, where its acceleration a is limited, go no faster than it can still brake:
 
     v Δt + v² / (2 a) ≤ g        ⇔        v ≤ a (√(Δt² + 2 g / a) - Δt)
 
-A coordinate that keeps to this can always keep to it in the next step: braking by a Δt leaves v² / (2 a) ≤ g true.
+A coordinate that keeps to this can always keep to it in the next step, however long that is: braking by a Δt leaves v² / (2 a) ≤ g true.
+`limiter.braking_speed` is a little faster, half a step at the end of the way, and counts on steps of one length; a tracker's are as long
+as a window takes to draw.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def frame_object(root: bpy.types.Object, name: str) -> bpy.types.Object:
 
 @pytest.mark.parametrize("tracker", ["DIFFERENTIAL", "STATE"])
 def test_a_dragged_target_is_followed(tracker: str) -> None:
-    """The hand comes to the empty, sliders and bodies agree, and only the default keeps the motors' speeds."""
+    """The hand comes to the empty, sliders and bodies agree, and the one for it keeps the motors' speeds."""
     root, _ = scenes.punches(2)
     target = bpy.data.objects["to hand"]
     target.animation_data_clear()
