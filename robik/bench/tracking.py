@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from robik.bench import dragging, lee, priorities, scherzinger
+from robik.bench import dragging, following, lee, priorities, scherzinger
 from robik.bench.live import live
 
 
@@ -29,6 +29,7 @@ def run(seed: int = 0, targets: int = lee.TARGETS, samples: int = scherzinger.SA
         "moving_square": scherzinger.moving_square(),
         "contacts": priorities.contacts(),
         "live": live(seed),
+        "following": list(following.following(seed)),
         "dragging": list(dragging.dragging(seed, hours)),
         "solvers": lee.solvers_table(seed, targets),
     }
@@ -70,6 +71,13 @@ def print_tables(found: dict[str, Any]) -> None:
     for row in found["live"]:
         kept = f"{row['speed']:8.2f}{row['acceleration']:8.3f}{row['at_limit']:8.0%}"
         print(f"  {row['tracker']:18}{row['rate']:5g}{1e3 * row['delay_s']:8.0f}{1e3 * row['error_m']:8.1f}{kept}")
+    print(
+        "\nfollowed at 60 Hz: mean mm, worst, in the end, delay ms, mean without it, speed, acceleration by their limits, steps beyond, ms"
+    )
+    for row in found["following"]:
+        off = "".join(f"{1e3 * row[key]:9.3f}" for key in ("error_m", "worst_m", "left_m"))
+        asked = f"{row['speed']:8.2f}{row['acceleration']:8.2f}{row['too_much']:8.0%}{row['ms']:9.3f}"
+        print(f"  {row['motion']:16}{row['tracker']:18}{off}{1e3 * row['delay_s']:6.0f}{1e3 * row['shape_m']:9.3f}{asked}")
     print("\ndragged at random: steps, worst closure m, that of all joints by the reference's rows m, motors' way rad, ms a step")
     for row in found["dragging"]:
         measured = f"{row['residual']:10.1g}{row['judged']:10.1g}{row['travelled']:10.0f}{row['ms']:9.3f}"

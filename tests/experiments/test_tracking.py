@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robik.bench import dragging, lee, live, scherzinger, tracking
+from robik.bench import dragging, following, lee, live, scherzinger, tracking
+from robik.robots import load
+from robik.tracking import ForwardDynamicsTracker
 
 Found = dict[str, Any]
 
@@ -158,7 +160,46 @@ def test_live_keeps_speeds_and_accelerations_and_says_how_late_it_is(found: Foun
         assert row["error_m"] < 0.005
 
 
-def test_bench_is_reproducible_and_can_be_read(found: Found, capsys: pytest.CaptureFixture[str]) -> None:
-    assert scherzinger.mappings(seed=2, samples=20)["scaling_factor"] == scherzinger.mappings(seed=2, samples=20)["scaling_factor"]
+# Follow Live
+
+
+def test_followed_at_once_or_as_the_motors_can(found: Found) -> None:
+    """The state-based tracker is where it should be, at once; the differential one gets there and never asks too much of a motor."""
+    table = {(row["motion"], row["tracker"]): row for row in found["following"]}
+    assert len(table) == 5 * len(live.TRACKERS)
+    for motion in ("squat", "squat, scrubbed", "walk", "dance", "dragged"):
+        at_once, as_they_can = table[motion, "state-based"], table[motion, "differential"]
+        assert as_they_can["speed"] <= 1.001 and as_they_can["acceleration"] <= 1.05, "but for what loops bend within a step"
+        assert as_they_can["held_back_rad"] < 2e-3
+        assert at_once["delay_s"] == 0 and at_once["error_m"] <= as_they_can["error_m"] + 1e-6
+        assert as_they_can["left_m"] < 1e-3
+    assert table["squat, scrubbed", "state-based"]["too_much"] > 0, "no motor is that fast"
+
+
+# Reproducible
+
+
+def test_what_is_random_comes_from_the_seed() -> None:
+    """All of it twice, but for the times."""
+
+    def once(seed: int) -> list[Found]:
+        arm = ForwardDynamicsTracker(load("ur10"))
+        return [
+            scherzinger.mappings(seed, samples=20),
+            *lee.solvers_table(seed, targets=2),
+            dragging.drag(arm, dragging.dragged_frames(arm), 60, seed),
+            {"pelvis": following.dragged(load("walker"), seed, 3.0).tracks["pelvis"].position},
+        ]
+
+    first, again, other = (json.dumps([tracking.plain(drop_times(row)) for row in once(seed)]) for seed in (2, 2, 3))
+    assert first == again != other
+
+
+def drop_times(row: Found) -> Found:
+    """A row without what the clock says."""
+    return {key: value for key, value in row.items() if key != "ms"}
+
+
+def test_bench_can_be_read(found: Found, capsys: pytest.CaptureFixture[str]) -> None:
     tracking.print_tables(found)
     assert "scaling factor" in capsys.readouterr().out
