@@ -23,6 +23,7 @@ LOOK_EVERY = 0.009  # [s], at most, at all servos or at one after the other: at 
 LOOK_AT_LEAST = 0.25  # [s]: this often whatever the rate leaves time for
 LOOK_COST = 1.4  # times what a look usually takes must fit before the next deadline
 COST_SHARE = 0.1  # of the latest look in what one usually takes
+FORGIVING = 10.0  # [s] in which looks that took longer are forgotten, while there is no time for one: a machine is not busy for ever
 TRIALS = 3
 MISSES = 3  # answers of one servo in a row that must be lost for it to be gone
 FORWARD, CREEP = 1.3, 8  # in a profile: times the speed that a goal needs, and units more, so that nobody is left behind
@@ -123,6 +124,7 @@ class Stream:
         self._speeds = np.zeros(len(chain.servos))
         self._looked = self._reported = 0.0
         self._cost = {True: 0.0, False: 0.0}  # of a look at all, and of one at one [s]
+        self._least = inf  # of a look at all [s]
         self._silent_since = inf
         self._sees_all, self._one, self._missed, self._seen_in_turn = exchange.is_gathered, 0, 0, 0
 
@@ -140,6 +142,7 @@ class Stream:
             began = time.monotonic()
             if self._sees_all and self._exchange.look() is not None:
                 self._learn(True, time.monotonic() - began)
+        self._cost[True] = min(self._cost[True], self._least)
 
     def limit(self, top_speeds: np.ndarray) -> None:
         """No step is larger than these speeds (n,) of the actuators allow [rad/s or m/s]."""
@@ -198,6 +201,7 @@ class Stream:
         since = now - self._looked
         if since < LOOK_EVERY and not self._missed:  # who is silent is asked again at once
             return True
+        self._cost[True] += (min(self._least, self._cost[True]) - self._cost[True]) * self.schedule.period / FORGIVING
         fits_all = self._sees_all and self.schedule.slack >= LOOK_COST * self._cost[True]
         fits_one = self.schedule.slack >= LOOK_COST * self._cost[False]
         if not (fits_all or fits_one or self._missed or since >= LOOK_AT_LEAST):
@@ -212,6 +216,8 @@ class Stream:
     def _learn(self, was_all: bool, seconds: float) -> None:
         """How long looks usually take; now and then one takes longer, which says nothing about the next."""
         known = self._cost[was_all]
+        if was_all:
+            self._least = min(self._least, seconds)
         self._cost[was_all] = known + COST_SHARE * (min(seconds, 2.0 * known) - known) if known else seconds
 
     def _look_at_all(self, now: float) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from robik.retarget.motion import Motion
 from robik.servo.chain import ServoChain, default_chain, save_chain
 from robik.servo.player import Player
 from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings
 
 from .vendor_sdk import port, sdk, sdk_of, wire  # noqa: F401  (fixtures)
 
@@ -21,6 +23,26 @@ COUNTS_PER_RAD = 4096 / (2 * np.pi)  # written out here, so that the chain's own
 
 
 CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W210", robot="test")
+
+
+# A machine that stalls is no fault of theirs: tests that are about lost heartbeats, watchdogs and silence choose their own times.
+PATIENT = PlaySettings(approach_speed=3.0, heartbeat=30.0, watchdog=FARTHEST_WATCHDOG, silence=2.0)
+DEADLINE = 60.0  # [s] for what must happen some time
+
+
+def until(condition: Callable[[], object], meanwhile: Callable[[], object] = lambda: None) -> None:
+    """Waits for a condition, and does something over and over meanwhile."""
+    ends = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < ends, "it never came"
+        meanwhile()
+        time.sleep(0.01)
+
+
+def standing(simulator: SimulatorProcess) -> list[float]:
+    """Where the servos stand [counts], once they have come to their goals."""
+    until(lambda: all(s["velocity"] == 0 and abs(s["position"] - s["goal_position"]) < 1 for s in simulator.state().values()))
+    return [servo["position"] for servo in simulator.state().values()]
 
 
 @pytest.fixture(autouse=True)

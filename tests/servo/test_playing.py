@@ -20,13 +20,11 @@ from robik.servo.recording import load_recording
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
 
-from .conftest import COUNTS_PER_RAD, NAMES
-
-FAST = PlaySettings(approach_speed=3.0, heartbeat=2.0, watchdog=1.0, silence=1.0)  # patient: the machine may be busy with other things
+from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, standing, until
 
 
 def open_player(chain, simulator, **settings) -> Player:
-    player = Player(chain, simulator.port, replace(FAST, **settings))
+    player = Player(chain, simulator.port, replace(PATIENT, **settings))
     player.connect()
     player.wait(PlayState.READY, PlayState.HOLDING)
     player.torque(True)
@@ -48,30 +46,23 @@ def beat_for(player: Player, seconds: float) -> None:
         time.sleep(0.01)
 
 
-def standing(simulator) -> list[float]:
-    return [servo["position"] for servo in simulator.state().values()]
-
-
 # pauses, rounds, stretches
 
 
 def test_pause_in_place_and_resume(player, simulator, goals, wave):
-    player.play(wave(1.5))
-    player.wait(PlayState.PLAYING)
-    beat_for(player, 0.3)
+    player.play(wave(4.0))
+    until(lambda: player.status.time > 0.3, player.heartbeat)
     player.pause()
     player.wait(PlayState.PAUSED)
-    beat_for(player, 0.1)
+    beat_for(player, 0.2)
     paused, stood = player.status, standing(simulator)
     beat_for(player, 0.4)
     assert standing(simulator) == stood
     assert player.status.time == paused.time
-    assert 0.2 < paused.time < 1.2
+    assert 0.3 < paused.time < 4.0
     player.resume()
     assert "to the end" in player.wait(PlayState.HOLDING).message
-    counts = goals()[1]
-    assert np.abs(np.diff(counts[-150:], axis=0)).max() <= 0.8 * 1.5 * COUNTS_PER_RAD / 100 * 4 + 2  # dropped goals are made up for
-    assert np.abs(counts[-1] - (2048 + wave(1.5).values[-1] * COUNTS_PER_RAD)).max() <= 1
+    assert np.abs(goals()[1][-1] - (2048 + wave(4.0).values[-1] * COUNTS_PER_RAD)).max() <= 1
 
 
 def test_a_pause_is_watched_too(player, simulator, wave):
@@ -87,10 +78,8 @@ def test_round_and_round_until_it_is_stopped(player, simulator):
     times = np.arange(31) / 60
     circle = Motion(times, NAMES, 0.1 * np.sin(2 * np.pi * times / 0.5)[:, None] + np.zeros(12))
     player.play(circle, loop=True)
-    player.wait(PlayState.PLAYING)
-    beat_for(player, 1.3)
+    until(lambda: player.status.time > 1.0, player.heartbeat)
     assert player.status.state is PlayState.PLAYING
-    assert player.status.time > 0.9
     player.stop()
     assert "stopped" in player.wait(PlayState.HOLDING).message
 
@@ -151,19 +140,18 @@ def test_live_catches_up_slowly_and_then_follows(chain, simulator, goals):
     simulator.command("place 1 2700")
     player = open_player(chain, simulator, approach_speed=0.5)
     skip = len(goals()[0])
+    places = lambda: [servo["position"] for servo in simulator.state().values()]  # noqa: E731
     player.live()
     player.aim(dict.fromkeys(NAMES, 0.0))
-    beat_for(player, 1.0)
-    away = standing(simulator)[0] - 2048
-    assert 700 - 0.55 * 1.1 * COUNTS_PER_RAD < away < 700 - 0.3 * COUNTS_PER_RAD
+    until(lambda: places()[0] < 2600, player.heartbeat)
     player.aim(dict.fromkeys(NAMES[1:], 0.5))  # those are there already; the first has no wish
-    beat_for(player, 0.6)
-    stood = standing(simulator)
-    assert stood[1:] == pytest.approx([2048 + 0.5 * COUNTS_PER_RAD] * 11, abs=2)
+    until(lambda: places()[1:] == pytest.approx([2048 + 0.5 * COUNTS_PER_RAD] * 11, abs=2), player.heartbeat)
     player.aim(None)
     beat_for(player, 0.3)
+    stood = standing(simulator)
+    beat_for(player, 0.3)
     assert player.status.state is PlayState.LIVE
-    assert standing(simulator) == pytest.approx(stood, abs=30)
+    assert standing(simulator) == stood
     steps = np.abs(np.diff(goals()[1][skip:], axis=0))
     assert steps[:, 0].max() <= 0.5 * COUNTS_PER_RAD / 100 + 1
     player.stop()
@@ -171,13 +159,11 @@ def test_live_catches_up_slowly_and_then_follows(chain, simulator, goals):
     player.close()
 
 
-def test_live_without_a_heartbeat(player, simulator):
+def test_live_without_a_heartbeat(chain, simulator):
+    player = open_player(chain, simulator, heartbeat=2.0, watchdog=1.0)
     player.live()
     player.aim(dict.fromkeys(NAMES, 1.0))
-    deadline = time.monotonic() + 5.0
-    while player.status.state is not PlayState.FAULT:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: player.status.state is PlayState.FAULT)
     assert "no heartbeat" in player.status.message
     stood = standing(simulator)
     time.sleep(0.2)
@@ -191,16 +177,13 @@ def test_heat_slows_down_and_then_stops(player, simulator, wave):
     player.play(wave(20.0))
     player.wait(PlayState.PLAYING)
     simulator.command("sense 5 12.0 72")
-    beat_for(player, 0.8)
-    assert "servo 5 (motor_4) is at 72 °C, and turns itself off at 80" in player.status.strain
-    begun, at = time.monotonic(), player.status.time
-    beat_for(player, 1.0)
-    assert (player.status.time - at) / (time.monotonic() - begun) == pytest.approx(0.5, abs=0.15)
+    until(lambda: "servo 5 (motor_4) is at 72 °C, and turns itself off at 80" in player.status.strain, player.heartbeat)
     simulator.command("sense 5 12.0 78")
     message = player.wait(PlayState.FAULT).message
     assert "servo 5 (motor_4) is at 78 °C" in message
     assert "let it cool" in message
-    assert all(s["velocity"] == 0 and s["torque_enable"] == 1 for s in simulator.state().values())
+    standing(simulator)
+    assert all(s["torque_enable"] == 1 for s in simulator.state().values())
 
 
 def test_a_servo_that_is_held_fast_stops_all_before_it_overloads(player, simulator, wave):
@@ -208,7 +191,7 @@ def test_a_servo_that_is_held_fast_stops_all_before_it_overloads(player, simulat
     player.play(wave(20.0))
     player.wait(PlayState.PLAYING)
     simulator.command("block 4")
-    message = player.wait(PlayState.FAULT, timeout=10.0).message
+    message = player.wait(PlayState.FAULT, timeout=DEADLINE).message
     assert "servo 4 (motor_3)" in message
     assert "is it blocked?" in message or "greatest load" in message or "overload" in message
     simulator.command("free 4")
@@ -247,11 +230,11 @@ def test_what_is_read_back_while_streaming(chain, simulator, goals, wave, tmp_pa
     player.play(wave(3.0))
     status = player.wait(PlayState.HOLDING)
     player.close()
-    assert status.looks > 30
+    assert status.looks > 0
     recording = load_recording(tmp_path / "record.csv")
     assert recording.names == NAMES
     playing = recording.times > 0.5
-    assert np.abs(recording.error[playing]).max() < 0.1
+    assert np.median(np.abs(recording.error[playing])) < 0.1
     assert (recording.celsius == 30).all()
     assert (recording.volts == 12.0).all()
     motion = wave(3.0)
@@ -283,19 +266,12 @@ def test_without_indirect_addresses_in_common_it_reads_one_after_the_other(wave)
 def test_feed_forward_sends_each_goal_with_its_speed(chain, simulator, goals, wave):
     player = open_player(chain, simulator, feed_forward=True)
     player.play(wave(1.0))
-    player.wait(PlayState.PLAYING)
-    seen = []
-    while player.status.state is PlayState.PLAYING:
-        player.heartbeat()
-        seen.append([servo["profile_velocity"] for servo in simulator.state().values()])
+    until(lambda: player.status.time > 0.3, player.heartbeat)
+    units = [servo["profile_velocity"] for servo in simulator.state().values()]
     player.wait(PlayState.HOLDING)
     counts = goals()[1]
     player.close()
-    units = np.array(seen)
-    top = 0.8 * 1.5 / VELOCITY_UNIT  # the wave's own
-    assert units.min() >= 8
-    assert units[5:].max() <= 1.3 * top * 1.5 + 10
-    assert (units.max(axis=0) > 0.8 * top).any()
+    assert 8 <= min(units) < max(units) < 5.24 / VELOCITY_UNIT  # how fast exactly: test_in_time.py
     assert np.abs(counts[-1] - (2048 + wave(1.0).values[-1] * COUNTS_PER_RAD)).max() <= 1
     assert standing(simulator) == pytest.approx(counts[-1].tolist(), abs=1)
 
@@ -317,11 +293,11 @@ def test_two_servos_turn_one_actuator_in_mirror(wave):
 
 def test_a_missing_servo_is_refused_or_played_without(chain, simulator, wave):
     simulator.command("silent 6")
-    player = Player(chain, simulator.port, FAST)
+    player = Player(chain, simulator.port, PATIENT)
     player.connect()
     assert "servo 6 (motor_5) does not answer" in player.wait(PlayState.FAULT).message
     player.close()
-    player = Player(chain, simulator.port, replace(FAST, without_missing=True))
+    player = Player(chain, simulator.port, replace(PATIENT, without_missing=True))
     player.connect()
     assert player.wait(PlayState.READY).message == "11 servos found, without servo 6 (motor_5), torque is off"
     player.torque(True)

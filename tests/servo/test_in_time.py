@@ -1,0 +1,215 @@
+"""When goals go out and what servos make of them, to the count and the moment: in a time of the test's own, with and without stalls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robik.errors import ServoError
+from robik.retarget.motion import Motion
+from robik.servo.chain import default_chain
+from robik.servo.connecting import find
+from robik.servo.exchange import Exchange
+from robik.servo.health import Health
+from robik.servo.status import PlaySettings
+from robik.servo.stream import Outcome, Stream
+from robik.servo.trajectory import Along
+
+from .conftest import COUNTS_PER_RAD
+from .virtual import Stage, Time
+
+NAMES = ("hip", "knee", "foot", "toe")
+CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W210")
+RATE, APPROACH = 25.0, 3.0
+UNIT = 0.229 / 60 * 4096  # [counts/s], to which servos round their speed limit up
+CALM = PlaySettings(rate=RATE, approach_speed=APPROACH, heartbeat=1e6, watchdog=2.54, silence=10.0)
+
+
+@pytest.fixture
+def time():
+    return Time()
+
+
+@pytest.fixture
+def stage(time, monkeypatch):
+    return Stage(time, CHAIN, CALM, monkeypatch)
+
+
+def hold(stage, at) -> None:
+    """The robot is put somewhere by hand, and holds."""
+    stage.session.torque_off()
+    for servo, counts in zip(stage.simulated.servos, at, strict=True):
+        servo.motor.position = float(counts)
+        servo.motor.halt()
+    stage.session.torque_on()
+
+
+def play(stage, motion: Motion) -> bool:
+    """Whether it was played, or else ended in a fault."""
+    try:
+        stage.session.play(Along(motion, CHAIN), False, 1 / 60)
+    except ServoError:
+        return False
+    return True
+
+
+def pose(values) -> Motion:
+    return Motion(np.zeros(1), NAMES, np.reshape(values, (1, len(NAMES))))
+
+
+def wave(seconds: float) -> Motion:
+    times = np.arange(0.0, seconds + 1e-9, 1 / 60)
+    return Motion(times, NAMES, 0.8 * np.sin(1.5 * times[:, None] + np.arange(len(NAMES))))
+
+
+@pytest.mark.parametrize("stalls", [0.0, 0.02])
+def test_no_approach_is_ever_faster_than_its_speed(stage, time, stalls):
+    """From 100 random poses to others, also from outside the limits and from beyond a turn: goals, and the horns themselves."""
+    random = np.random.default_rng(5)
+    per_second = APPROACH * COUNTS_PER_RAD
+    arrived = 0
+    for _ in range(100):
+        time.stalls = 0.0
+        starts = random.integers(-6000, 9000, len(NAMES))
+        hold(stage, starts)
+        time.stalls, skip, target = stalls, len(stage.goals) // len(NAMES), random.uniform(-1.5, 1.5, len(NAMES))
+        arrived += play(stage, pose(target))
+        times, goals, horns = stage.rows(skip)
+        assert (horns[0] == starts % 4096).all()
+        assert (np.abs(np.diff(horns, axis=0)) <= (per_second + UNIT) * np.diff(times)[:, None] + 1e-6).all()
+        if stalls == 0.0:
+            assert np.abs(np.diff(goals, axis=0)).max() <= per_second / RATE + 1
+            assert np.abs(goals[-1] - (2048 + target * COUNTS_PER_RAD)).max() <= 0.5 + 1e-9
+            assert stage.status.dropped == 0
+    assert arrived == 100 if stalls == 0.0 else 50 < arrived < 100
+
+
+def test_every_goal_of_a_motion_goes_out_at_its_time(stage, time):
+    """To the count and to the tenth of a millisecond, which the bytes take."""
+    stage.session.torque_on()
+    assert play(stage, wave(3.0))
+    assert (stage.status.sent, stage.status.dropped) == (round(3.0 * RATE) + 1, 0)
+    times, goals, _ = stage.rows(-stage.status.sent)
+    expected = 2048 + COUNTS_PER_RAD * Along(wave(3.0), CHAIN).at(np.arange(stage.status.sent) / RATE)
+    assert np.abs(goals - expected).max() <= 0.5 + 1e-6
+    assert times - times[0] == pytest.approx(np.arange(stage.status.sent) / RATE, abs=1e-4)
+
+
+def test_late_goals_are_dropped_and_never_queued(stage, time):
+    """What does go out is on the motion, never behind its own time, and the end is there."""
+    stage.session.torque_on()
+    time.stalls = 0.03
+    play(stage, wave(8.0))
+    assert stage.status.dropped > 0
+    assert stage.status.sent + stage.status.dropped == round(8.0 * RATE) + 1
+    times, goals, _ = stage.rows(-stage.status.sent)
+    expected = 2048 + COUNTS_PER_RAD * Along(wave(8.0), CHAIN).at(np.arange(round(8.0 * RATE) + 1) / RATE)
+    numbers = np.array([np.abs(expected - row).max(axis=1).argmin() for row in goals])
+    assert np.abs(goals - expected[numbers]).max() <= 0.5 + 1e-6
+    assert (np.diff(numbers) > 0).all()
+    assert numbers[-1] == len(expected) - 1
+    late = times - times[0] - numbers / RATE
+    assert np.median(late) == pytest.approx(0.0, abs=1e-3)
+
+
+def test_a_soft_stop_slows_down_evenly_on_the_way(stage, time):
+    stage.session.torque_on()
+    time.at(time.now + 3.0, stage.wishes.stop.set)
+    play(stage, wave(20.0))
+    assert (stage.status.message, stage.status.torque) == ("stopped, holding", True)
+    _, goals, _ = stage.rows(-stage.status.sent)
+    asked = CALM.stop_time * RATE  # goals, at half their speed in the mean
+    way = 2048 + COUNTS_PER_RAD * Along(wave(20.0), CHAIN).at(np.arange(0.0, 4.0, 1e-3))
+    assert max(np.abs(way - goal).max(axis=1).min() for goal in goals) <= 2  # none leaves the motion
+    speeds = np.abs(np.diff(goals, axis=0)).max(axis=1)
+    assert speeds[-1] <= 0.1 * speeds.max()
+    before = Along(wave(20.0), CHAIN).at(np.arange(len(goals)) / RATE)
+    followed = int(np.flatnonzero(np.abs(goals - 2048 - COUNTS_PER_RAD * before).max(axis=1) <= 0.6)[-1])
+    assert len(goals) - followed == pytest.approx(asked, abs=2)
+
+
+def test_near_its_limits_it_goes_at_half_the_pace(stage, time):
+    stage.session.torque_on()
+    time.at(time.now + 3.0, lambda: stage.simulated.servos[1].sense(12.0, 72.0))
+    began = time.now
+    assert play(stage, wave(6.0))
+    times, _, _ = stage.rows(-stage.status.sent)
+    cool = began + 3.0 - times[0]
+    assert times[-1] - times[0] == pytest.approx(cool + 2 * (6.0 - cool), abs=0.25)  # the pace changes within the time of a stop
+    assert "at 72 °C" in stage.status.strain
+
+
+def test_feed_forward_sends_each_goal_with_its_speed(time, monkeypatch):
+    """And a little more, so that nobody is left behind."""
+    stage = Stage(time, CHAIN, replace(CALM, feed_forward=True), monkeypatch)
+    stage.session.torque_on()
+    assert play(stage, wave(3.0))
+    _, goals, horns = stage.rows(-stage.status.sent)
+    units = np.array(stage.profiles[-goals.size :]).reshape(goals.shape)
+    needed = np.abs(np.diff(goals, axis=0)) * RATE / UNIT
+    assert (units[1:] >= needed).all()
+    assert units[1:] == pytest.approx(1.3 * needed + 8, abs=1)
+    assert np.abs(horns[1:] - goals[:-1]).max() <= 1  # each arrives before the next comes
+
+
+class Scribble:
+    """Random jumps: what no preflight would let pass."""
+
+    at, is_resting, left = 0.0, False, np.inf
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    @property
+    def is_over(self) -> bool:
+        return self.at >= 20.0
+
+    def step(self, seconds, pace):
+        self.at += seconds
+        return self._rng.uniform(-4, 4, len(NAMES)) if self.at < 15.0 else np.full(len(NAMES), 9.0)
+
+    def stop(self) -> None:
+        self.at = 20.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_goal_outside_the_limits_and_no_step_above_the_speed(stage, seed):
+    """The stream's own last guard, with everything before it left out."""
+    stage.session.torque_on()
+    stage.bus.set_speed_limit(CHAIN.speed_limits)
+    skip = len(stage.goals) // len(NAMES)
+    found, _ = find(stage.bus)
+    stream = Stream(Exchange(stage.bus), CALM, CHAIN.count_limits, stage.wishes, Health(CHAIN, found), lambda _: None)
+    stream.begin(np.full(len(NAMES), 2048), CHAIN.speed_limits)
+    assert stream.follow(Scribble(seed)) is Outcome.DONE
+    _, goals, _ = stage.rows(skip)
+    assert (goals >= CHAIN.count_limits[:, 0]).all()
+    assert (goals <= CHAIN.count_limits[:, 1]).all()
+    assert np.abs(np.diff(goals, axis=0, prepend=2048)).max() <= CHAIN.speed_limits[0] * COUNTS_PER_RAD / RATE + 1
+    assert goals[-1].tolist() == CHAIN.count_limits[:, 1].tolist()
+
+
+def test_it_looks_again_after_a_busy_time(time, monkeypatch):
+    """While answers come late there is no time to look at all servos; later there is, and it does."""
+    stage = Stage(time, CHAIN, replace(CALM, rate=100.0), monkeypatch)
+    stage.session.torque_on()
+    looks: list[tuple[float, int]] = []
+    publish = stage.session._publish
+
+    def noted(**changes) -> None:
+        looks.append((time.now - began, changes.get("looks", 0)))
+        publish(**changes)
+
+    def between(first: float, last: float) -> int:
+        inside = [n for when, n in looks if first <= when < last]
+        return inside[-1] - inside[0]
+
+    monkeypatch.setattr(stage.session, "_publish", noted)
+    began = time.now
+    time.at(began + 3.0, lambda: (setattr(time, "slowness", 0.0068), time.at(began + 8.0, lambda: setattr(time, "slowness", 0.0))))
+    assert play(stage, wave(20.0))
+    assert between(2.0, 3.0) > 80
+    assert between(6.0, 8.0) < 100
+    assert between(11.0, 19.0) > 700
