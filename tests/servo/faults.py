@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,6 +24,7 @@ import numpy as np
 from robik.errors import ServoError
 from robik.retarget.motion import Motion
 from robik.servo.chain import default_chain, save_chain
+from robik.servo.models import WATCHDOG_UNIT
 from robik.servo.player import Player
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
@@ -30,14 +32,16 @@ from robik.servo.status import PlaySettings, PlayState
 NAMES = tuple(f"motor_{k}" for k in range(4))
 CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.0, 2.0)), model="XH430-W210")
 SETTINGS = PlaySettings(stop_time=0.6, watchdog=0.2, heartbeat=0.5)
+PATIENT = replace(SETTINGS, watchdog=1.0, heartbeat=2.0, silence=0.8)  # for a machine that stalls now and then, which is another fault
 TIMES = np.arange(0.0, 20.0, 1 / 60)
 MOTION = Motion(TIMES, NAMES, 0.8 * np.sin(1.5 * TIMES[:, None] + 1.0 + np.arange(4)))
 NEAR = 0.4  # [rad] from the first frame, where the approach is not what is looked at
 LIMIT = 360 * 0.229 / 60 * 4096  # [counts/s] of the chain's speed
 BEAT = 0.015  # [s] between heartbeats, wishes and looks at the simulated servos
-PATIENCE = 1.5  # [s] that one waits for a fault to stop it, before pressing Stop
-LONGEST = 6.0  # [s] until everything must be over
-STANDS = 0.3  # [s] without a move
+PATIENCE = 1.0  # [s] beyond the heartbeat's that one waits for a fault to stop it, before pressing Stop
+LONGEST = 60.0  # [s] until everything must be over
+TRIES = 5  # to go on, on a machine that may stall while it does
+STANDS, LOOKS = 0.3, 5  # [s] and looks without a move
 STAGES = ("connecting", "approaching", "playing", "live", "stopping")
 WORKERS = 3
 
@@ -68,6 +72,7 @@ class Cell:
         fault, stage: which.
         went_on: whether it played on until Stop was pressed.
         seconds: from the fault (or, where it went on, from Stop) to the last move of any servo.
+        outlasted: by the servos' own clock, how long any of them moved on without a packet [s]; at most the watchdog's time.
         fastest: of any servo, ever [counts/s].
         moved_later: whether anything moved after that, unattended.
         torque: how many servos are powered then.
@@ -79,25 +84,31 @@ class Cell:
     stage: str
     went_on: bool
     seconds: float
+    outlasted: float
     fastest: float
     moved_later: bool
     torque: int
     saw: str
     mended: str
 
-    def check(self) -> None:
-        """What must be so in every cell."""
+    def check(self, settings: PlaySettings) -> None:
+        """What must be so in every cell, however busy the machine is."""
         where = f"{self.fault} × {self.stage}: {self}"
         assert not self.moved_later, where
         assert self.mended, where
+        assert self.outlasted <= WATCHDOG_UNIT * ceil(settings.watchdog / WATCHDOG_UNIT) + 1e-6, where
         assert self.saw, where
         assert self.fastest <= LIMIT * 1.02, where
+
+    def check_times(self, settings: PlaySettings) -> None:
+        """What must be so on a machine that does not stall."""
+        where = f"{self.fault} × {self.stage}: {self}"
         if self.fault == KILLED:
-            assert self.seconds <= SETTINGS.watchdog + 0.1, where
+            assert self.seconds <= settings.watchdog + 0.1, where
         elif self.fault == HANGS:
-            assert self.seconds <= SETTINGS.heartbeat + SETTINGS.watchdog + 0.2, where
+            assert self.seconds <= settings.heartbeat + settings.watchdog + 0.2, where
         else:
-            assert self.seconds <= PATIENCE + SETTINGS.stop_time + 0.3, where
+            assert self.seconds <= PATIENCE + settings.heartbeat + settings.stop_time + 0.3, where
 
 
 class Watcher:
@@ -105,7 +116,7 @@ class Watcher:
 
     def __init__(self, simulator: SimulatorProcess) -> None:
         self._simulator = simulator
-        self.fastest, self.moved = 0.0, time.monotonic()
+        self.fastest, self.moved, self.outlasted, self._still = 0.0, time.monotonic(), 0.0, 0
         self.look()
 
     def look(self) -> None:
@@ -116,13 +127,15 @@ class Watcher:
         speeds = np.abs([s["velocity"] for s in state.values()])
         self.fastest = max(self.fastest, float(speeds.max()))
         if not hasattr(self, "_here") or (here != self._here).any():
-            self.moved = now
+            self.moved, self._still = now, 0
+        self._still += 1
         self._here = here
+        self.outlasted = max(self.outlasted, *(s["moved"] - s["heard"] for s in state.values()))
 
     @property
     def stands(self) -> bool:
         """Whether nothing has moved for a while."""
-        return time.monotonic() - self.moved > STANDS
+        return time.monotonic() - self.moved > STANDS and self._still > LOOKS
 
 
 class Owner:
@@ -139,7 +152,7 @@ class Owner:
         t = time.monotonic() - self._began
         self.player.aim({name: 0.8 * np.sin(3.0 * t + k) for k, name in enumerate(NAMES)})
 
-    def until(self, *states: PlayState, seconds: float = 10.0) -> None:
+    def until(self, *states: PlayState, seconds: float = LONGEST) -> None:
         """Turns until the player is there."""
         ends = time.monotonic() + seconds
         while self.player.status.state not in states:
@@ -188,14 +201,14 @@ def place(simulator: SimulatorProcess, stage: str) -> None:
         simulator.command(f"place {k + 1} {counts}")
 
 
-def run(simulator: SimulatorProcess, fault: str, stage: str) -> Cell:
+def run(simulator: SimulatorProcess, fault: str, stage: str, settings: PlaySettings) -> Cell:
     """One cell."""
     simulator.command("renew")
     simulator.plug()
     place(simulator, stage)
     if fault == KILLED:
-        return _run_killed(simulator, stage)
-    player = Player(CHAIN, simulator.port, SETTINGS)
+        return _run_killed(simulator, stage, settings)
+    player = Player(CHAIN, simulator.port, settings)
     owner, watcher = Owner(player), Watcher(simulator)
     early = stage == "connecting" and fault != HANGS
     try:
@@ -209,7 +222,8 @@ def run(simulator: SimulatorProcess, fault: str, stage: str) -> Cell:
         watcher.moved = happened
         while not watcher.stands or player.status.state.is_moving or player.status.state is PlayState.CONNECTING:
             assert time.monotonic() - happened < LONGEST, f"{fault} × {stage} hangs: {player.status}"
-            if time.monotonic() - happened > PATIENCE and player.status.state.is_moving and not went_on and stage != "stopping":
+            is_patient = went_on or stage == "stopping" or time.monotonic() - happened <= PATIENCE + settings.heartbeat
+            if player.status.state.is_moving and not is_patient:
                 went_on, happened = True, time.monotonic()
                 player.stop()
             owner.turn()
@@ -222,7 +236,8 @@ def run(simulator: SimulatorProcess, fault: str, stage: str) -> Cell:
             watcher.look()
         saw = f"{status.state.value}: {status.message}"
         mended = _mend(simulator, fault, owner)
-        return Cell(fault, stage, went_on, max(0.0, seconds), watcher.fastest, watcher.moved > stood, torque, saw, mended)
+        later = watcher.moved > stood
+        return Cell(fault, stage, went_on, max(0.0, seconds), watcher.outlasted, watcher.fastest, later, torque, saw, mended)
     finally:
         player.close()
 
@@ -242,7 +257,7 @@ def _mend(simulator: SimulatorProcess, fault: str, owner: Owner) -> str:
     if fault == "the adapter is unplugged":
         simulator.plug()
         player.port = simulator.port
-    deadline = time.monotonic() + 2.0
+    deadline = time.monotonic() + LONGEST
     if player.status.state is PlayState.FAULT and "is gone" in player.status.message:
         while player.is_open and time.monotonic() < deadline:
             time.sleep(BEAT)
@@ -259,13 +274,26 @@ def _mend(simulator: SimulatorProcess, fault: str, owner: Owner) -> str:
             player.wait(PlayState.READY, PlayState.HOLDING)
         if player.status.state is not PlayState.HOLDING:
             steps.append("Torque On")
-            player.torque(True)
-        player.wait(PlayState.HOLDING, timeout=5.0)
-        player.play(_stay(player))
-        player.wait(PlayState.HOLDING, timeout=5.0)
+        _go_on(player)
     except ServoError as error:
         raise AssertionError(f"{fault}: after {steps}: {error}") from None
     return ", ".join([*steps, "Play"])
+
+
+def _go_on(player: Player) -> None:
+    """Turns torque on if need be, and plays; again where the machine stalled until a watchdog bit."""
+    for attempt in range(TRIES):
+        try:
+            if player.status.state is not PlayState.HOLDING:
+                player.torque(True)
+            player.wait(PlayState.HOLDING)
+            player.play(_stay(player))
+            player.wait(PlayState.HOLDING)
+        except ServoError as error:
+            if "watchdog" not in str(error) or attempt == TRIES - 1:
+                raise
+        else:
+            return
 
 
 def _stay(player: Player) -> Motion:
@@ -274,9 +302,9 @@ def _stay(player: Player) -> Motion:
     return Motion(np.array([0.0, 0.1]), NAMES, np.array([here, here * 0.98]))
 
 
-def _run_killed(simulator: SimulatorProcess, stage: str) -> Cell:
+def _run_killed(simulator: SimulatorProcess, stage: str, settings: PlaySettings) -> Cell:
     """The host in a process of its own, killed without a word."""
-    command = [sys.executable, "-m", "tests.servo.faults", "host", simulator.port, stage]
+    command = [sys.executable, "-m", "tests.servo.faults", "host", simulator.port, stage, str(settings.watchdog), str(settings.heartbeat)]
     root = Path(__file__).resolve().parents[2]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as host:
         assert host.stdout is not None
@@ -294,17 +322,18 @@ def _run_killed(simulator: SimulatorProcess, stage: str) -> Cell:
     ends = time.monotonic() + STANDS
     while time.monotonic() < ends:
         watcher.look()
-    player = Player(CHAIN, simulator.port, SETTINGS)
+    player = Player(CHAIN, simulator.port, settings)
     try:
         mended = _mend(simulator, KILLED, Owner(player))
     finally:
         player.close()
-    return Cell(KILLED, stage, False, max(0.0, seconds), watcher.fastest, watcher.moved > stood, torque, "nothing any more", mended)
+    later = watcher.moved > stood
+    return Cell(KILLED, stage, False, max(0.0, seconds), watcher.outlasted, watcher.fastest, later, torque, "nothing any more", mended)
 
 
-def host(port: str, stage: str) -> None:
+def host(port: str, stage: str, watchdog: str, heartbeat: str) -> None:
     """The process that is killed."""
-    owner = Owner(Player(CHAIN, port, SETTINGS))
+    owner = Owner(Player(CHAIN, port, replace(SETTINGS, watchdog=float(watchdog), heartbeat=float(heartbeat))))
     reach(owner, stage)
     print(stage, flush=True)
     owner.idle(30.0)
@@ -323,7 +352,7 @@ def chains(count: int) -> Iterator[list[SimulatorProcess]]:
                 simulator.end()
 
 
-def run_all(cells: list[tuple[str, str]], said: Callable[[str], None] = lambda _: None) -> list[Cell]:
+def run_all(cells: list[tuple[str, str]], settings: PlaySettings, said: Callable[[str], None] = lambda _: None) -> list[Cell]:
     """Cells, some at a time, in the order asked for."""
     with chains(WORKERS) as simulators, ThreadPoolExecutor(WORKERS) as pool:
         free, lock = list(simulators), threading.Lock()
@@ -332,9 +361,9 @@ def run_all(cells: list[tuple[str, str]], said: Callable[[str], None] = lambda _
             with lock:
                 simulator = free.pop()
             try:
-                found = run(simulator, *cell)
+                found = run(simulator, *cell, settings)
             except Exception as error:
-                found = Cell(*cell, False, LONGEST, 0.0, True, 0, f"{error!r}", "")
+                found = Cell(*cell, False, LONGEST, 0.0, 0.0, True, 0, f"{error!r}", "")
             finally:
                 with lock:
                     free.append(simulator)
@@ -348,15 +377,16 @@ ALL = [(fault, stage) for fault in FAULTS for stage in STAGES]
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["one"]:
-        for cell in run_all([(FAULT, sys.argv[3]) for FAULT in FAULTS if sys.argv[2] in FAULT], print):
+        for cell in run_all([(FAULT, sys.argv[3]) for FAULT in FAULTS if sys.argv[2] in FAULT], SETTINGS, print):
             print(cell)
     elif sys.argv[1:2] == ["host"]:
-        host(*sys.argv[2:4])
+        host(*sys.argv[2:6])
     else:
         from tests.servo.safety_page import write_page
 
-        found = run_all(ALL, lambda line: print(line, flush=True))
+        found = run_all(ALL, SETTINGS, lambda line: print(line, flush=True))
         for cell in found:
-            cell.check()
+            cell.check(SETTINGS)
+            cell.check_times(SETTINGS)
         write_page(found)
     os._exit(0)

@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from tests.servo.faults import FAULTS, STAGES, run_all
+from tests.servo.faults import FAULTS, PATIENT, STAGES, run_all
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")
 SOME = [(fault, stage) for i, fault in enumerate(FAULTS) for j, stage in enumerate(STAGES) if (j - 2 * i) % 5 in (0, 2)]
 
 
 def test_no_fault_leaves_anything_moving_or_hanging():
-    for cell in run_all(SOME):
-        cell.check()
+    for cell in run_all(SOME, PATIENT):
+        cell.check(PATIENT)

@@ -191,7 +191,8 @@ def _state(servo: SimulatedServo) -> dict[str, float]:
     entries = ["torque_enable", "goal_position", "bus_watchdog", "hardware_error_status", "profile_velocity", "profile_acceleration"]
     if "goal_current" in servo.model.table:
         entries.append("goal_current")
-    return {"position": servo.motor.position, "velocity": servo.motor.velocity} | {name: servo.get(name) for name in entries}
+    motion = {"position": servo.motor.position, "velocity": servo.motor.velocity, "heard": servo.heard, "moved": servo.moved}
+    return motion | {name: servo.get(name) for name in entries}
 
 
 class SimulatorProcess:
@@ -268,7 +269,8 @@ class SimulatorProcess:
         self.command(f"pass {seconds!r}")
 
     def state(self) -> dict[int, dict[str, float]]:
-        """Position [counts], speed [counts/s] and some entries of every servo, by id, without a packet on the bus."""
+        """Of every servo, by id, without a packet on the bus: position [counts], velocity [counts/s], some entries of its table,
+        and by the servos' clock when it last heard a packet and when it last moved [s]."""
         return {int(id): entries for id, entries in self.command("state").items()}
 
     def kill(self) -> None:

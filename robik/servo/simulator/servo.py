@@ -44,6 +44,7 @@ class SimulatedServo:
         silent: does not answer and does not listen, as if unplugged.
         motor: what moves.
         registered: address and data of a Reg Write that waits for its Action.
+        heard, moved: when a packet last passed on the bus, and when the horn last moved, as far as anybody looked [s].
     """
 
     def __init__(self, model: Model, id: int, position: int, now: float) -> None:
@@ -52,7 +53,7 @@ class SimulatedServo:
         self.registered: tuple[int, bytes] | None = None
         self.motor = Motor(float(position), model.max_speed / tau * model.counts_per_turn)
         self._memory = bytearray(max(item.address + item.size for item in model.items))
-        self._started = self._now = self._last_packet = self._awake = now
+        self._started = self._now = self._awake = self.heard = self.moved = now
         for item in model.items:
             self.set(item.name, item.initial)
         self.set("id", id)
@@ -189,7 +190,7 @@ class SimulatedServo:
         if on and not self.motor.powered and self.get("operating_mode") == SINGLE_TURN_MODE:
             self._fold()
         if on and not self.motor.powered:
-            self._last_packet = self._now
+            self.heard = self._now
             self._apply_goal()
             self._apply_drive()
         self.motor.powered = on
@@ -218,24 +219,29 @@ class SimulatedServo:
     def hear(self, now: float) -> None:
         """An instruction packet passed on the bus, for whomever: it feeds the watchdog."""
         self.advance(now)
-        self._last_packet = now
+        self.heard = now
 
     def advance(self, now: float) -> None:
         """Lets time pass: motion, watchdog, overload."""
         watchdog = self.get("bus_watchdog")
-        bites = self._last_packet + watchdog * WATCHDOG_UNIT
+        bites = self.heard + watchdog * WATCHDOG_UNIT
         if watchdog > 0 and self.motor.powered and now > bites:
-            self.motor.advance(max(0.0, bites - self._now))
-            self._now = bites
+            self._move(bites)
             self.motor.halt()
             self.set("bus_watchdog", TRIPPED)
             self.set("goal_position", round(self.motor.position) + self.get("homing_offset"))
             self.set("profile_velocity", 0)
             self.set("profile_acceleration", 0)
-        self.motor.advance(max(0.0, now - self._now))
-        self._now = now
+        self._move(now)
         if self.motor.blocked_for > OVERLOAD_AFTER:
             self.raise_error(OVERLOAD)
+
+    def _move(self, now: float) -> None:
+        before = self.motor.position
+        self.motor.advance(max(0.0, now - self._now))
+        self._now = now
+        if self.motor.position != before:
+            self.moved = now
 
     # faults
 
