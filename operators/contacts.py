@@ -122,6 +122,10 @@ class ROBIK_OT_move_phase(Reporting):
         self._show(context, (self.start, self.end))
         return {"RUNNING_MODAL"}
 
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator, for example by opening another file."""
+        contact_strips.dragged = None
+
     def _show(self, context: Context, phase: tuple[int, int]) -> None:
         """The phase as it would be; nothing is changed before the button is let go."""
         contact_strips.dragged = None if phase == self._grip.lane.phases[self._grip.phase] else (self._grip, phase)

@@ -71,6 +71,9 @@ class Stepping(Reporting):
             return {"FINISHED"}
         except RobikError as error:
             return self._ended(context, {"ERROR"}, str(error), {"CANCELLED"})
+        except BaseException:
+            self._clear(context)  # Blender shows a defect of ours, but would leave timer and status bar behind
+            raise
         context.window_manager.progress_update(progress.fraction)
         now = perf_counter()
         if not progress.counts:

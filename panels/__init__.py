@@ -13,10 +13,12 @@ def register() -> None:
         for cls in module.CLASSES:
             bpy.utils.register_class(cls)
     overlays.register()
+    bpy.types.VIEW3D_MT_add.append(robot.in_add_menu)
 
 
 def unregister() -> None:
     """In reverse."""
+    bpy.types.VIEW3D_MT_add.remove(robot.in_add_menu)
     overlays.unregister()
     for module in reversed(MODULES):
         for cls in reversed(module.CLASSES):

@@ -1,7 +1,8 @@
 """The robot: which one, its motors as sliders, and the joint that is selected."""
 
-from bpy.types import Context
+from bpy.types import Context, Menu
 
+from robik import robots as bundled
 from robik.mechanism import JOINT_TYPES
 from robik.mechanism.joints import SLIDES
 
@@ -12,6 +13,18 @@ from ..scene.inventory import inventory
 from ..scene.migration import too_new
 from ..scene.parts import coordinate_names, motions_of, parts, robot_of, robots
 from .tab import FoldedPanel, TabPanel, line, robot_or_hint
+
+
+class ROBIK_MT_bundled_robots(Menu):
+    """Robots that come with RobIK, to begin with"""
+
+    bl_idname = "ROBIK_MT_bundled_robots"
+    bl_label = "Robot"
+
+    def draw(self, context: Context) -> None:
+        for name in bundled.names():
+            text = name.replace("_", " ").title() if name.islower() else name
+            self.layout.operator("robik.import_robot", text=text).filepath = str(bundled.path(name))
 
 
 class ROBIK_PT_robot(TabPanel):
@@ -36,7 +49,9 @@ class ROBIK_PT_robot(TabPanel):
                 line(layout, "Saved by a later RobIK: some settings may be missing here", "ERROR")
             if live.problem(root):
                 line(layout, live.problem(root), "ERROR")
-        layout.operator("robik.import_robot", text="Import Robot…", icon="IMPORT")
+        row = layout.row(align=True)
+        row.operator("robik.import_robot", text="Import Robot…", icon="IMPORT")
+        row.menu(ROBIK_MT_bundled_robots.bl_idname, text="", icon="DOWNARROW_HLT")
         if found:
             row = layout.row(align=True)
             row.prop(context.scene.robik, "robot", text="")
@@ -130,4 +145,9 @@ class ROBIK_PT_joint(TabPanel):
                 layout.prop(group, "velocity_limit", text=f"Speed [{unit}]")
 
 
-CLASSES = (ROBIK_PT_robot, ROBIK_PT_motors, ROBIK_PT_diagnosis, ROBIK_PT_joint)
+def in_add_menu(self: Menu, _context: Context) -> None:
+    """At the end of Blender's menu Add."""
+    self.layout.menu(ROBIK_MT_bundled_robots.bl_idname, icon="ARMATURE_DATA")
+
+
+CLASSES = (ROBIK_MT_bundled_robots, ROBIK_PT_robot, ROBIK_PT_motors, ROBIK_PT_diagnosis, ROBIK_PT_joint)

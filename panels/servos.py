@@ -1,5 +1,6 @@
 """The servos: connect, hold, play, stop."""
 
+import bpy
 from bpy.types import Context, PropertyGroup, UILayout
 
 from robik.servo.status import PlayState, Status
@@ -61,7 +62,8 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
         if holds and not baked:
             line(layout, "Bake before playing; Live follows the sliders", "INFO")
     stop = layout.row(align=True)
-    stop.alert, stop.scale_y = True, 1.4
+    stop.scale_y = 1.4
+    stop.alert = sum(bpy.context.preferences.themes[0].user_interface.wcol_tool.text) > 1.5  # on its dark red only light text can be read
     stop.operator("robik.stop_servos", text="Stop", icon="CANCEL").emergency = False
     stop.operator("robik.stop_servos", text="Torque Off Now").emergency = True
     if status.strain:

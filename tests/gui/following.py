@@ -78,7 +78,7 @@ def drag(took: list[float]) -> Iterator[float]:
     assert sum(np.any(a != b) for a, b in itertools.pairwise(moving)) > 5, "it followed at the end only"
     print(f"dragged: {len(took)} steps, median {1e3 * np.median(took):.2f} ms, longest {1e3 * max(took):.2f} ms", flush=True)
     xdotool("key", "Escape")
-    yield from until(lambda: np.abs(sliders() - before).max() < 1e-3, 10, "the foot back where it was")
+    yield from until(lambda: np.abs(sliders() - before).max() < 1e-3, 60, "the foot back where it was")
     bpy.ops.object.mode_set(mode="OBJECT")
     remember("Dragged")
 

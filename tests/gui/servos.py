@@ -21,31 +21,31 @@ def play_on_servos() -> Iterator[float]:
 
     call(bpy.ops.robik.preflight)
     call(bpy.ops.robik.connect_servos)
-    yield from until(lambda: state() == "ready", 10, "servos found")
+    yield from until(lambda: state() == "ready", 60, "servos found")
     picture("06_connected")
     call(bpy.ops.robik.torque_servos, on=True)
-    yield from until(lambda: state() == "holding", 5, "torque")
+    yield from until(lambda: state() == "holding", 60, "torque")
     yield 0.3
     picture("07_holding")
     assert call(bpy.ops.robik.play_servos) == {"RUNNING_MODAL"}
-    yield from until(lambda: state() == "playing", 20, "playing")
+    yield from until(lambda: state() == "playing", 60, "playing")
     yield 2.0
     picture("08_playing")
     yield from key("Escape")
-    yield from until(lambda: state() == "holding", 5, "stopped by ESC")
+    yield from until(lambda: state() == "holding", 60, "stopped by ESC")
     assert "stopped" in play.status().message
     assert 0 < play.status().time < play.status().duration
     call(bpy.ops.robik.play_servos)
-    yield from until(lambda: state() == "playing", 20, "playing")
+    yield from until(lambda: state() == "playing", 60, "playing")
     call(bpy.ops.robik.pause_servos, on=True)
-    yield from until(lambda: state() == "paused", 5, "paused")
+    yield from until(lambda: state() == "paused", 60, "paused")
     call(bpy.ops.robik.pause_servos, on=False)
-    yield from until(lambda: state() == "playing", 5, "going on")
+    yield from until(lambda: state() == "playing", 60, "going on")
     call(bpy.ops.robik.stop_servos)
-    yield from until(lambda: state() == "holding", 5, "stopped by the button")
+    yield from until(lambda: state() == "holding", 60, "stopped by the button")
     yield from follow_live(play)
     call(bpy.ops.robik.stop_servos, emergency=True)
-    yield from until(lambda: not play.status().torque, 5, "torque off")
+    yield from until(lambda: not play.status().torque, 60, "torque off")
     yield 0.5
     picture("09_off")
     call(bpy.ops.robik.disconnect_servos)
@@ -60,7 +60,7 @@ def follow_live(play: ModuleType) -> Iterator[float]:
     name = play.player().chain.actuators[3]
     for frame in (1, 12):
         bpy.context.scene.frame_set(frame)
-        yield from until(lambda: abs(play.real_pose()[name] - root()[name]) < 0.02, 15, f"the servos at frame {frame}")
+        yield from until(lambda: abs(play.real_pose()[name] - root()[name]) < 0.02, 60, f"the servos at frame {frame}")
     picture("08_live")
     yield from key("Escape")
-    yield from until(lambda: play.status().state.value == "holding", 5, "live stopped by ESC")
+    yield from until(lambda: play.status().state.value == "holding", 60, "live stopped by ESC")

@@ -32,14 +32,18 @@ def open_tab() -> Iterator[float]:
     raise AssertionError(f"the sidebar has no tab {TAB!r} that can be clicked")
 
 
-def press(operator: str, across: float = 0.5) -> Iterator[float]:
+def press(operator: str, across: float = 0.5, beside: float | None = None) -> Iterator[float]:
     """Clicks a button.
 
     Args:
         operator: the beginning of its call, as Python would write it after `bpy.ops.`.
         across: where in its row, as a share of the sidebar's width.
+        beside: where in that row what shall be clicked instead, and cannot be asked what it is.
     """
     yield from _point_at(operator, across)
+    if beside is not None:
+        xdotool("mousemove", region("UI").x + int(beside * region("UI").width), _places[operator])
+        yield from settled()
     yield from _click()
 
 

@@ -13,6 +13,7 @@ sys.path.append(str(CHECKOUT))  # at the end: `import robik` is the installed li
 
 import bpy  # noqa: E402
 
+from tests.gui.editors import edit_contacts_and_see_limits  # noqa: E402
 from tests.gui.following import drag_and_play  # noqa: E402
 from tests.gui.servos import play_on_servos  # noqa: E402
 from tests.gui.sidebar import choose, confirm, enter, open_tab, press, screen, switch  # noqa: E402
@@ -31,6 +32,7 @@ def walk() -> Iterator[float]:
     yield 0.5
     yield from open_tab()
     picture("01_empty")
+    yield from bring_a_robot()
     yield from import_by_file_browser()
     yield from import_by_dropping()
     picture("02_robot")
@@ -41,6 +43,7 @@ def walk() -> Iterator[float]:
     yield from bake()
     picture("05_result")
     yield from look()
+    yield from edit_contacts_and_see_limits()
     yield from play_in_the_view()
     yield from undo_and_redo()
     yield from play_on_servos()
@@ -62,20 +65,34 @@ def browser() -> bpy.types.Area | None:
     return next((area for area in bpy.context.window_manager.windows[0].screen.areas if area.type == "FILE_BROWSER"), None)
 
 
+def bring_a_robot() -> Iterator[float]:
+    """The walker from the menu beside Import Robot; Ctrl-Z takes it away."""
+    yield from press("robik.import_robot", beside=0.88)
+    picture("01_menu")
+    yield from key("w")
+    yield from until(lambda: root() is not None, 300, "the robot from the menu")
+    yield from undo_import()
+
+
+def undo_import() -> Iterator[float]:
+    """Away with what was imported."""
+    assert len(root().children) == 31
+    yield from key("Escape")  # what was imported is told in a popup
+    yield from key("ctrl+z")
+    yield from until(lambda: root() is None and not bpy.data.objects, 60, "the import undone")
+
+
 def import_by_file_browser() -> Iterator[float]:
     """The button Import Robot, and Return in the file browser; Ctrl-Z takes the robot away."""
     yield from press("robik.import_robot")
-    yield from until(lambda: browser() is not None, 5, "a file browser")
+    yield from until(lambda: browser() is not None, 60, "a file browser")
     yield 0.5
     params = browser().spaces[0].params
     params.directory, params.filename = f"{WALKER.parent}/".encode(), WALKER.name
     yield 0.3
     subprocess.run(["xdotool", "mousemove", "500", "900", "key", "Return"], check=True)
     yield from until(lambda: root() is not None, 300, "the robot from the file browser")
-    assert len(root().children) == 31
-    yield from key("Escape")  # what was imported is told in a popup
-    yield from key("ctrl+z")
-    yield from until(lambda: root() is None and not bpy.data.objects, 30, "the import undone")
+    yield from undo_import()
 
 
 def import_by_dropping() -> Iterator[float]:
