@@ -23,7 +23,7 @@ class ROBIK_MT_bundled_robots(Menu):
 
     def draw(self, context: Context) -> None:
         for name in bundled.names():
-            text = name.replace("_", " ").title() if name.islower() else name
+            text = name.upper() if name[-1].isdigit() else name.replace("_", " ").title()
             self.layout.operator("robik.import_robot", text=text).filepath = str(bundled.path(name))
 
 

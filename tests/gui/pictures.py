@@ -13,6 +13,7 @@ sys.path.append(str(CHECKOUT))  # at the end: `import robik` is the installed li
 
 import bpy  # noqa: E402
 
+from tests.gui.editors import open_dope_sheet, open_graph_editor  # noqa: E402
 from tests.gui.sidebar import open_tab, press  # noqa: E402
 from tests.gui.window import PICTURES, call, here, key, region, result, robot, root, run, screen_height, until, view  # noqa: E402
 from tools.installed import PACKAGE, install  # noqa: E402
@@ -54,6 +55,7 @@ def shoot() -> Iterator[float]:
     yield from panels(PANELS)
     yield from overlays()
     yield from graph()
+    yield from editors()
     yield from servos()
 
 
@@ -86,7 +88,7 @@ def tutorial() -> Iterator[float]:
     yield from press("robik.auto_map", 0.2)
     yield from window("tutorial-auto-map")
     press_return()
-    yield from until(lambda: len(robot().character.targets) == 3, 5, "the mapping")
+    yield from until(lambda: len(robot().character.targets) == 3, 60, "the mapping")
     robot().balance.source, robot().balance.pin_feet = "FEET", True
     yield from window("tutorial-character")
     call(bpy.ops.robik.bake)
@@ -162,17 +164,36 @@ def graph() -> Iterator[float]:
     bpy.context.scene.robik.overlays.graph = False
 
 
+def editors() -> Iterator[float]:
+    """Contacts in the dope sheet and limits in the graph editor, in the place of the 3D view."""
+    area, show = view(), bpy.context.scene.robik.overlays
+    for name, switch, opened in (
+        ("overlay-contacts", "contacts", open_dope_sheet(area)),
+        ("overlay-limits", "limits", open_graph_editor(area, "knee_l")),
+    ):
+        yield from opened
+        setattr(show, switch, True)
+        yield 1.0
+        for theme in THEMES:
+            yield from themed(theme)
+            taken(name, theme, f"{area.width}x{min(area.height, 420)}+{area.x}+{screen_height() - area.y - min(area.height, 420)}")
+        yield from together(name, "-append")
+        setattr(show, switch, False)
+    area.type = "VIEW_3D"
+    yield 1.0
+
+
 def servos() -> Iterator[float]:
     """The servos' panels while a simulated chain holds."""
     play = import_module(f"{PACKAGE}.scene.play")
     call(bpy.ops.robik.connect_servos)
-    yield from until(lambda: play.status().state.value == "ready", 30, "servos found")
+    yield from until(lambda: play.status().state.value == "ready", 60, "servos found")
     call(bpy.ops.robik.torque_servos, on=True)
-    yield from until(lambda: play.status().state.value == "holding", 15, "torque")
+    yield from until(lambda: play.status().state.value == "holding", 60, "torque")
     yield 1.0
     yield from panels(SERVO_PANELS)
     call(bpy.ops.robik.stop_servos, emergency=True)
-    yield from until(lambda: not play.status().torque, 15, "torque off")
+    yield from until(lambda: not play.status().torque, 60, "torque off")
     call(bpy.ops.robik.disconnect_servos)
     yield 0.5
 
