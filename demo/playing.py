@@ -11,11 +11,13 @@ from robik.servo.chain import BITS_PER_BYTE, SYNC_WRITE_BYTES, ServoChain
 from robik.servo.player import SIMULATED, Player, PlaySettings, PlayState
 from robik.servo.softening import fitting_speed
 
+PATIENT = PlaySettings(heartbeat=10.0, watchdog=2.5, silence=2.0, from_afar=True)  # these servos do no harm while a busy machine stalls
+
 
 def play(motion: Motion, chain: ServoChain) -> dict:
     """Plays a motion on a simulated chain, slower where the servos are; what went over the bus."""
     motion, slowed = slowed_down(motion, chain)
-    player = Player(chain, SIMULATED, PlaySettings())
+    player = Player(chain, SIMULATED, PATIENT)
     player.connect()
     try:
         player.wait(PlayState.READY, PlayState.HOLDING)

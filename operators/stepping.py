@@ -10,6 +10,7 @@ from bpy.types import Context, Event
 
 from robik.errors import RobikError
 
+from ..scene import alive
 from ..scene.steps import Progress, finish
 from .reporting import Reporting
 
@@ -64,6 +65,7 @@ class Stepping(Reporting):
         try:
             progress = next(self._steps)
             while perf_counter() < until and not progress.is_long:
+                alive.beat()
                 progress = next(self._steps)
         except StopIteration as done:
             self._clear(context)

@@ -121,7 +121,8 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--loop", action="store_true", help="over and over, until it is stopped")
     command.add_argument("--range", type=float, nargs=2, metavar=("START", "END"), help="only this stretch of it [s]")
     command.add_argument("--speed", type=float, default=1.0, help="2 is twice as fast (default 1)")
-    command.add_argument("--soften", action="store_true", help="round off what the motors cannot do, instead of refusing it")
+    soften = "round off what the motors cannot do, and go slowly to a start far away, instead of refusing"
+    command.add_argument("--soften", action="store_true", help=soften)
     command.add_argument("--feed-forward", action="store_true", help="tell the servos with each goal how fast to go there")
     command.add_argument("--without-missing", action="store_true", help="play without servos that do not answer")
     command.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")

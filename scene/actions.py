@@ -12,6 +12,8 @@ from bpy.types import Action, FCurve, Object
 from robik.errors import RobikError
 from robik.retarget.reduce import Keys
 
+from . import alive
+
 SLOTS = "slots" in bpy.types.Action.bl_rna.properties  # from Blender 4.4 on one action can animate many objects
 SAME_FRAME = 1e-3  # keys nearer than this replace each other
 INTERPOLATIONS = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
@@ -45,6 +47,7 @@ def write_curves(target: Object, frames: np.ndarray, curves: Iterable[Curve], ou
         interpolation: of all new keys.
     """
     channels = _Channels(_editable_action(target), target)
+    alive.beat()  # of many objects and keys this takes seconds
     for curve in curves:
         points = _linear(frames, curve.values, INTERPOLATIONS[interpolation])
         if outside and (found := channels.find(curve.data_path, curve.index)) is not None:

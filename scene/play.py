@@ -20,7 +20,7 @@ from robik.servo.softening import soften
 from robik.servo.status import PlaySettings, PlayState, Status
 from robik.servo.trajectory import part
 
-from . import ghost
+from . import alive, ghost
 from .actions import Curve, write_curves
 from .actuators import data_path, set_sliders
 from .curves import played_frames, read_motion
@@ -68,7 +68,13 @@ def settings_of(scene: Scene) -> PlaySettings:
     """How the scene wants it played."""
     playing = scene.robik.playing
     record = bpy.path.abspath(playing.record) if playing.record else ""
-    return PlaySettings(heartbeat=HEARTBEAT, feed_forward=playing.feed_forward, without_missing=playing.without_missing, record=record)
+    return PlaySettings(
+        heartbeat=HEARTBEAT,
+        feed_forward=playing.feed_forward,
+        from_afar=playing.soften,
+        without_missing=playing.without_missing,
+        record=record,
+    )
 
 
 def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
@@ -83,6 +89,7 @@ def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
     disconnect()
     _player = Player(chain, port.strip(), settings)
     _player.connect()
+    alive.tell(_player.heartbeat)
     return _player
 
 
@@ -92,6 +99,7 @@ def disconnect() -> None:
     _led = ""
     ghost.hide()
     if _player is not None:
+        alive.tell(None)
         _player.close()
         _player = None
 

@@ -14,8 +14,8 @@ class RobikPlaying(PropertyGroup):
     )
     soften: BoolProperty(
         name="Soften",
-        description="Round the motion off where it asks for more than the motors' limits of position, speed and acceleration allow; "
-        "without this such a motion is refused",
+        description="Round the motion off where it asks for more than the motors' limits of position, speed and acceleration allow, "
+        "and go slowly to its start from wherever the robot stands; without this such a motion, or a start far away, is refused",
     )
     feed_forward: BoolProperty(
         name="Send Speeds", description="Tell the servos with each goal how fast to go there, which makes slow motions smoother"

@@ -57,7 +57,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
         RobikError: what is wrong, and what would be right; the servos are in a defined state.
     """
     motion, chain = load_motion(motion_path), load_chain(servos_path)
-    player = Player(chain, port, PlaySettings(**settings))
+    player = Player(chain, port, PlaySettings(from_afar=how.soften, **settings))
     start, end = how.stretch or (None, None)
     motion = part(motion, start, end, how.speed)
     if how.soften:

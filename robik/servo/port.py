@@ -9,7 +9,7 @@ import serial
 from dynamixel_sdk import PortHandler
 
 LATENCY = 0.034  # [s] that an answer may take beyond its bytes: the SDK's own allowance
-WRITE_TIMEOUT = 0.2  # [s]: a port that takes no bytes is a port that is gone
+WRITE_TIMEOUT = 1.0  # [s]: a port that takes no bytes for so long is gone; less can be a computer that stalls
 READ_SLICE = 0.002  # [s] of waiting for bytes at a time
 
 try:

@@ -16,7 +16,7 @@ from robik.servo.trajectory import Along, Between, sample_times
 SLOWEST_RATE, FASTEST_RATE = 10.0, 1000.0  # [Hz]
 FORWARD_BYTES = 4  # of a goal's speed, per servo
 BUSIEST = 0.8  # share of the bus that goals may take
-FAR = 2.0  # [s] of approach from which it is worth a word
+FAR = 2.0  # [s] of approach from which it must be asked for
 JUMP = 5.0  # times the speed limit from which a step is called a jump
 TOLERANCE = 1e-6  # [rad or m] beyond a position limit: rounding
 SPEED_TOLERANCE = 1e-3  # share beyond a speed limit: rounding
@@ -62,16 +62,20 @@ def preflight(motion: Motion, chain: ServoChain, settings: PlaySettings, present
         return Preflight((str(error),), tuple(warnings))
     times = sample_times(along, rate)
     values = along.at(times)
-    warnings += _way_to_start(chain, settings, present, values[0])
+    far = _way_to_start(chain, settings, present, values[0])
+    if settings.from_afar:
+        warnings += far
     problems = (
         bus_problems(chain, rate, settings.feed_forward) + _position_problems(chain, times, values) + _speed_problems(chain, times, values)
     )
     problems += _acceleration_problems(chain, motion)
+    if not settings.from_afar:
+        problems += [f"{one}; bring it nearer, or ask for softening, and it goes there slowly" for one in far]
     return Preflight(tuple(problems), tuple(warnings))
 
 
 def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[float], start: np.ndarray) -> list[str]:
-    """That the first frame is far from where the robot stands. No reason to refuse: the approach goes there slowly."""
+    """That the first frame is far from where the robot stands: the way there is nobody's animation, and may lead through anything."""
     if len(present) != len(start):
         return []
     away = np.abs(start - np.array(present))

@@ -231,3 +231,17 @@ def test_opening_a_file_closes_the_port() -> None:
     bpy.ops.robik.connect_servos()
     bpy.ops.wm.read_homefile(use_empty=True)
     assert installed.module("scene.play").player() is None
+
+
+def test_a_bake_tells_the_servos_that_blender_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while it writes, which is one long step: each body's curves are a beat."""
+    root = scenes.squats(frames=10)
+    alive, beats = installed.module("scene.alive"), []
+    alive.tell(lambda: beats.append(1))
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert len(beats) > len(installed.module("scene.parts").bodies(root))
+    bpy.ops.robik.connect_servos()
+    beats.clear()
+    installed.module("scene.play").disconnect()
+    alive.beat()
+    assert beats == []

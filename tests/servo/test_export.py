@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -133,6 +134,29 @@ def test_arduino_sketch_compiles_and_what_it_sends_is_the_motion(tmp_path):
     assert np.abs(np.array(goals[2:]) - expected_counts()).max() <= 0.5 + 1e-6
     assert next(body[0::5] for a, body in entries if a == 116) == bytes([5, 2, 9])
     assert [body[1] for a, body in entries if a == 98][-1] == 0
+
+
+AVR = Path("/usr/share/arduino/hardware/arduino/avr")  # as Debian has it, in arduino-core-avr
+MEGA = ["-mmcu=atmega2560", "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_ARCH_AVR", "-Os"]
+
+
+@pytest.mark.skipif(shutil.which("avr-g++") is None or not AVR.is_dir(), reason="there is no compiler for AVR boards, or not their library")
+def test_arduino_sketch_is_a_program_for_a_board(tmp_path):
+    """With the board's own compiler and library, for an Arduino Mega: compiled without a warning and linked."""
+    export_motion(MOTION, tmp_path / "walk.ino", CHAIN)
+    (tmp_path / "walk.cpp").write_text('#include <Arduino.h>\n#include "walk.ino"\n')
+    included = [f"-I{AVR / folder}" for folder in ("cores/arduino", "variants/mega")]
+    flags = [*MEGA, *included, "-std=gnu++11", "-fno-exceptions", "-ffunction-sections"]
+    subprocess.run(["avr-g++", *flags, "-Wall", "-Wextra", "-Werror", "-c", "walk.cpp"], cwd=tmp_path, check=True)
+    library = [f for f in sorted((AVR / "cores" / "arduino").glob("*.c*")) if f.name != "WString.cpp"]  # which newer compilers only take
+    for source in library:
+        compiler, standard = ("avr-gcc", []) if source.suffix == ".c" else ("avr-g++", flags[-3:-1])
+        subprocess.run([compiler, *MEGA, *included, *standard, "-ffunction-sections", "-w", "-c", source], cwd=tmp_path, check=True)
+    objects = [str(file) for file in tmp_path.glob("*.o")]
+    subprocess.run(["avr-gcc", "-mmcu=atmega2560", "-Wl,--gc-sections", *objects, "-o", "walk.elf"], cwd=tmp_path, check=True)
+    sizes = subprocess.run(["avr-size", "walk.elf"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    text, data = map(int, sizes.splitlines()[1].split()[:2])
+    assert 50 * 3 * 2 < text + data < 256 * 1024  # of program memory, the motion among it
 
 
 def test_many_turns_need_four_bytes(tmp_path):

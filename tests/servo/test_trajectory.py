@@ -201,11 +201,15 @@ def test_missing_columns_and_servos():
     assert _check([[0, 0, 0]], names=("a", "b", "c")).warnings == ("c has no servo and is left out",)
 
 
-def test_a_start_far_from_where_the_robot_stands_is_told():
+def test_a_start_far_from_where_the_robot_stands_is_refused_or_asked_for():
     motion = Motion(np.array([0.0, 0.1]), ("a", "b"), np.array([[0.0, 0.0], [0.1, 0.0]]))
     assert preflight(motion, CHAIN, PlaySettings(), (0.1, -0.1)).warnings == ()
-    [warning] = preflight(motion, CHAIN, PlaySettings(approach_speed=0.5), (0.1, -0.8)).warnings
-    assert warning == "the robot stands far from the first frame, b by 0.8; the approach takes 3.0 s"
+    far = "the robot stands far from the first frame, b by 0.8; the approach takes 3.0 s"
+    refused = preflight(motion, CHAIN, PlaySettings(), (0.1, -0.8))
+    assert (refused.problems, refused.warnings) == ((f"{far}; bring it nearer, or ask for softening, and it goes there slowly",), ())
+    asked_for = preflight(motion, CHAIN, PlaySettings(from_afar=True), (0.1, -0.8))
+    assert (asked_for.problems, asked_for.warnings) == ((), (far,))
+    assert preflight(motion, CHAIN, PlaySettings(approach_speed=2.0), (0.1, -0.8)).problems == ()  # it is there soon
 
 
 def test_a_rate_that_the_bus_cannot_carry_comes_with_the_arithmetic():
