@@ -12,10 +12,11 @@ HEAD = f"""# Safety
 
 What happens when something goes wrong while servos are connected. The tables are the result of a run: `python -m tests.servo.faults`
 makes each fault happen at each stage on a chain of {len(CHAIN.servos)} simulated servos, checks what must be so, and writes this page.
-The tests repeat a part of it every time.
+The tests repeat a part of it every time, with a slower heartbeat and watchdog, since a machine that stalls is a fault of its own.
 
 Checked in every cell: the servos stand in the end and nothing moves after that; nobody is ever faster than its limit; the player says
-what is wrong instead of hanging; and once the cause is gone the robot plays again, without starting anything anew. The heartbeat is
+what is wrong instead of hanging; by the servos' own clock, none moves on without a packet for longer than its watchdog's time; and once
+the cause is gone the robot plays again, without starting anything anew. The heartbeat is
 {SETTINGS.heartbeat:g} s, the watchdog {SETTINGS.watchdog:g} s, a soft stop {SETTINGS.stop_time:g} s. The machine is shared with others,
 so times vary by some hundredths of a second.
 
