@@ -20,12 +20,12 @@ def main() -> None:
     times = DT * np.arange(1, len(equal.error) + 1)
     for k, name in enumerate(("10⁴", "10²", "1")):
         axes[2].semilogy(times, 1e3 * ordered.error[:, k], color=COLORS[k], label=name)
-        axes[3].semilogy(times, np.maximum(equal.knees[:, k] - KNEE[0], 1e-9), color=COLORS[k], label=f"knee {k + 1}")
+        axes[3].semilogy(times, np.maximum(equal.knees[:, k] - KNEE[0], 1e-9), color=COLORS[k], lw=5 - 2 * k, label=f"knee {k + 1}")
     axes[2].set(title="tips from contacts, by weight [mm]", xlabel="s", xlim=(0, 3))
     axes[3].set(title="knees from their limit [rad]", xlabel="s", xlim=(0, 1.5))
     for ax in axes[2:]:
         ax.grid(alpha=0.25)
-        ax.legend(frameon=False)
+        ax.legend(frameon=False, loc="center right", bbox_to_anchor=(1.0, 0.28))
     figure.savefig(FOLDER / "three_contacts.png", dpi=110, bbox_inches="tight", metadata={"Software": None})
 
 

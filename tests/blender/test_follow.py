@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 import pytest
 
+from robik.bench.dragging import dragged_frames
 from robik.kinematics.forward import ForwardKinematics
+from robik.tracking import StateBasedTracker
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -84,6 +88,39 @@ def test_what_is_wrong_is_told_and_nothing_moves() -> None:
     assert not module.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 1 / 60)
     assert "follows nothing" in module.problem(root)
     assert [tuple(b.location) for b in scenes.body_objects(root)] == before
+
+
+@pytest.mark.parametrize("file", ["5bar_linkage/robot.urdf", "robotiq_2f85/2f85.xml", "unitree_h1/h1.xml"])
+def test_robots_of_others_are_followed_with_by_every_tracker(shared_data: Path, file: str) -> None:
+    """Dragged, beyond reach too, they stay assembled and finite; a target that is no number, or gone, leaves them where they are."""
+    assert bpy.ops.robik.import_robot(filepath=str(shared_data / file)) == {"FINISHED"}
+    root, module = bpy.context.scene.robik.robot, installed.module("scene.follow")
+    mechanism = scenes.read(root)
+    frame = dragged_frames(StateBasedTracker(mechanism))[-1]
+    rest = np.array(mechanism.bodies[mechanism.body_index[mechanism.frame(frame).body]].pose.position)
+    target = scenes.empty("dragged", rest[None])
+    target.animation_data_clear()
+    scenes.follow(target, frame)
+    root.robik.robot.character.targets[0].orientation_weight = (0, 0, 0)
+    follow, ways = root.robik.robot.follow, {}
+    for tracker in module.TRACKERS:
+        follow.tracker, follow.on = tracker, True
+        target.location = rest
+        beats(root, 20)
+        first = np.array([b.location for b in scenes.body_objects(root)])
+        for away in ((0.05, 0.02, -0.03), (3.0, 1.0, 2.0), (0.01, 0.0, 0.01)):
+            target.location = rest + away
+            assert np.isfinite(beats(root, 20)).all()
+            assert module._following[root.session_uid].tracker.residual < 1e-8
+            way = np.abs(np.array([b.location for b in scenes.body_objects(root)]) - first).max()
+            ways[tracker] = max(ways.get(tracker, 0.0), float(way))
+        before = [tuple(b.location) for b in scenes.body_objects(root)]
+        target.location.x = float("nan")
+        bpy.context.view_layer.update()
+        assert not module.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 1 / 60)
+        assert "finite" in module.problem(root)
+        assert [tuple(b.location) for b in scenes.body_objects(root)] == before
+    assert min(ways.values()) > 1e-3, "one of them has hardly moved"
 
 
 def test_an_edited_robot_is_followed_with_at_once() -> None:
