@@ -154,6 +154,37 @@ def test_feed_forward_sends_each_goal_with_its_speed(time, monkeypatch):
     assert np.abs(horns[1:] - goals[:-1]).max() <= 1  # each arrives before the next comes
 
 
+def test_live_whatever_the_mouse_does(stage, time):
+    """100 times jumps, scrubbing, NaN and lost wishes, from anywhere: no goal outside the limits, no step above the speed, no change of
+    speed above the acceleration, and slowly until it has caught up."""
+    random = np.random.default_rng(7)
+    speeds = CALM.live_share * CHAIN.speed_limits * COUNTS_PER_RAD / RATE
+    change = CALM.live_acceleration * COUNTS_PER_RAD / RATE**2
+    for _ in range(100):
+        hold(stage, random.integers(500, 3600, len(NAMES)))
+        skip = len(stage.goals) // len(NAMES)
+        script = [random.choice([random.uniform(-9, 9, len(NAMES)), np.full(len(NAMES), np.nan), np.zeros(len(NAMES))]) for _ in range(6)]
+
+        def wish(script=script) -> None:
+            if not script:
+                stage.wishes.stop.set()
+                return
+            wanted = script.pop()
+            stage.wishes.wish.set(None if random.random() < 0.2 else np.where(random.random(len(NAMES)) < 0.1, np.nan, wanted))
+            time.at(time.now + random.uniform(0.02, 0.6), wish)
+
+        wish()
+        stage.session.live()
+        _, goals, _ = stage.rows(skip)
+        assert (goals >= CHAIN.count_limits[:, 0]).all()
+        assert (goals <= CHAIN.count_limits[:, 1]).all()
+        steps = np.diff(goals, axis=0)
+        assert (np.abs(steps) <= speeds + 1).all()
+        assert np.abs(np.diff(steps, axis=0)).max(initial=0) <= change + 2  # rounding of three goals
+        assert np.abs(steps[-1:]).max(initial=0) <= change + 1
+        assert (stage.status.message, stage.status.torque) == ("stopped, holding", True)
+
+
 class Scribble:
     """Random jumps: what no preflight would let pass."""
 
@@ -213,3 +244,27 @@ def test_it_looks_again_after_a_busy_time(time, monkeypatch):
     assert between(2.0, 3.0) > 80
     assert between(6.0, 8.0) < 100
     assert between(11.0, 19.0) > 700
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_machine_that_stalls_ends_in_standing_servos_and_never_in_fast_ones(monkeypatch, seed):
+    """With a watchdog of 0.2 s and stalls of up to 0.35 s, the motion is played to its end or the servos stop and say why."""
+    time = Time(seed)
+    stage = Stage(time, CHAIN, replace(CALM, watchdog=0.2, silence=0.15), monkeypatch)
+    hold(stage, [2048] * len(NAMES))
+    skip = len(stage.goals) // len(NAMES)
+    time.stalls, said = 0.02, ""
+    try:
+        stage.session.play(Along(wave(6.0), CHAIN), False, 1 / 60)
+    except ServoError as fault:
+        said = str(fault)
+    assert "played to the end" in stage.status.message if said == "" else "watchdog" in said
+    times, _, horns = stage.rows(skip)
+    fastest = CHAIN.speed_limits * COUNTS_PER_RAD + UNIT
+    assert (np.abs(np.diff(horns, axis=0)) <= fastest * np.diff(times)[:, None] + 1e-6).all()
+    for servo in stage.simulated.servos:
+        servo.advance(time.now + 0.35)  # to the last goal, which a stall may have put so far ahead
+        stood = servo.motor.position
+        servo.advance(time.now + 10.0)
+        assert (servo.motor.position, servo.motor.velocity) == (stood, 0)
+    assert stage.status.torque

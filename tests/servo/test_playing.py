@@ -102,7 +102,7 @@ JUMP = st.none() | st.lists(st.floats(-9, 9) | st.just(float("nan")), min_size=1
 
 
 @settings(
-    max_examples=5,
+    max_examples=2,  # more of them in test_in_time.py
     deadline=None,
     phases=[Phase.explicit, Phase.generate],  # an example takes seconds of real time
     suppress_health_check=[HealthCheck.function_scoped_fixture],
