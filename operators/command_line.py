@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
@@ -38,12 +40,30 @@ def run(argv: list[str]) -> int:
     """
     try:
         arguments = _parser().parse_args(argv)
-        return {"bake": _bake, "import": _import}[arguments.command](arguments)
+        _check_opened(sys.argv)
+        with _window():
+            return {"bake": _bake, "import": _import}[arguments.command](arguments)
     except RobikError as error:
         print(error, file=sys.stderr)
         return 2
     except SystemExit as done:  # --help
         return int(done.code or 0)
+
+
+def _check_opened(argv: Sequence[str]) -> None:
+    """Blender goes on with an empty scene where the file it was started with cannot be opened; a command must not."""
+    own = next((k for k, word in enumerate(argv) if word in ("-c", "--command")), 0)
+    asked = [word for word in argv[1:own] if word.lower().endswith(".blend")]
+    if asked and not bpy.data.filepath:
+        raise RobikError(f"{asked[-1]} cannot be opened; is the path right?")
+
+
+def _window() -> AbstractContextManager[object]:
+    """With a file opened, Blender runs commands beside its window, and importers of meshes want to be in one."""
+    windows = bpy.context.window_manager.windows
+    if bpy.context.window is None and windows:
+        return bpy.context.temp_override(window=windows[0])
+    return nullcontext()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -129,10 +149,12 @@ def _write(motion: Motion, arguments: argparse.Namespace) -> None:
 def _check_folder(path: Path) -> None:
     if not path.absolute().parent.is_dir():
         raise RobikError(f"{path}: there is no folder {path.absolute().parent}")
+    if path.is_dir():
+        raise RobikError(f"{path} is a folder; name a file in it")
 
 
 def _save(path: Path) -> None:
     try:
         bpy.ops.wm.save_as_mainfile(filepath=str(path.absolute()), copy=True)
     except RuntimeError as error:
-        raise RobikError(f"{path} cannot be written: {str(error).strip()}") from None
+        raise RobikError(f"{path} cannot be written: {' '.join(str(error).split())}") from None

@@ -13,6 +13,7 @@ sys.path.append(str(CHECKOUT))  # at the end: `import robik` is the installed li
 
 import bpy  # noqa: E402
 
+from tests.gui.commands import run_commands  # noqa: E402
 from tests.gui.editors import edit_contacts_and_see_limits  # noqa: E402
 from tests.gui.following import drag_and_play  # noqa: E402
 from tests.gui.servos import play_on_servos  # noqa: E402
@@ -47,6 +48,7 @@ def walk() -> Iterator[float]:
     yield from play_in_the_view()
     yield from undo_and_redo()
     yield from play_on_servos()
+    yield from run_commands()
 
 
 def prepare() -> None:
