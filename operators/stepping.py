@@ -76,16 +76,21 @@ class Stepping(Reporting):
         except BaseException:
             self._clear(context)  # Blender shows a defect of ours, but would leave timer and status bar behind
             raise
-        context.window_manager.progress_update(progress.fraction)
+        context.workspace.status_text_set(f"RobIK: {self._told(progress)}    ESC: stop, nothing will be changed")
+        context.window_manager.progress_update(progress.fraction or 0.0)
+        return {"RUNNING_MODAL"}
+
+    def _told(self, progress: Progress) -> str:
+        """What is being done, how far it is, and how long it may take yet."""
         now = perf_counter()
         if not progress.counts:
             self._began += now - self._last
         self._last = now
+        if progress.fraction is None:
+            return progress.text
+        text = f"{progress.text}, {100 * progress.fraction:.0f} %"
         left = (now - self._began) * (1.0 / max(progress.fraction, 0.01) - 1.0)
-        about = f", about {left:.0f} s left" if progress.fraction > 0.05 and progress.counts else ""
-        text = f"RobIK: {progress.text}, {100 * progress.fraction:.0f} %{about}    ESC: stop, nothing will be changed"
-        context.workspace.status_text_set(text)
-        return {"RUNNING_MODAL"}
+        return f"{text}, about {left:.0f} s left" if progress.fraction > 0.05 and progress.counts else text
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator, for example with its window."""

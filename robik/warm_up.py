@@ -9,7 +9,31 @@ import os
 import subprocess
 import sys
 
+from numba.core import event
+
 _started: list[subprocess.Popen] = []
+
+
+class _Compilations(event.Listener):
+    """Counts those under way; what comes from the cache is none."""
+
+    def __init__(self) -> None:
+        self.under_way = 0
+
+    def on_start(self, event: event.Event) -> None:
+        self.under_way += 1
+
+    def on_end(self, event: event.Event) -> None:
+        self.under_way -= 1
+
+
+_compilations = _Compilations()
+event.register("numba:compile", _compilations)
+
+
+def is_compiling() -> bool:
+    """Whether this process is compiling."""
+    return _compilations.under_way > 0
 
 
 def compile_all() -> None:

@@ -29,7 +29,7 @@ from .migration import bring_up_to_date
 from .read_robot import read_robot
 from .result import store_result
 from .sample import frame_range, sample_sources, times_of
-from .steps import Progress, in_thread
+from .steps import Progress, in_thread, starting
 
 HELD_BACK = 1e-3  # a sample whose frames are moved by as much is held back [m]
 SAMPLING = 0.4  # part of the progress bar that sampling takes
@@ -77,7 +77,7 @@ def _solved(
     for done in in_thread(solving.steps()):
         if done is None:
             preparing = perf_counter() - began
-            yield Progress(SAMPLING, "Preparing the solver, which takes longer the first time", counts=False)
+            yield starting("Preparing the solver", SAMPLING)
         else:
             yield Progress(SAMPLING + (1.0 - SAMPLING) * done / len(frames), f"Solving frame {frames[done - 1]:g}")
     motion = solving.motion()

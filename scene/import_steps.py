@@ -15,7 +15,7 @@ from .build_robot import Builder
 from .import_options import package_folders
 from .parts import parts, show_joints
 from .reimport import Before
-from .steps import Progress, in_thread
+from .steps import Progress, in_thread, starting
 
 
 def import_steps(context: Context, path: str, base: str = "auto", packages: str = "") -> Generator[Progress, None, Object]:
@@ -72,7 +72,7 @@ def _read(path: str, packages: Iterable[Path], base: str) -> Generator[Progress,
 
     found: list[Imported | None] = [None]
     for found[0] in in_thread(reading()):
-        yield Progress(0.0, f"Reading {Path(path).name}")
+        yield starting(f"Reading {Path(path).name}")
     assert found[0] is not None
     return found[0]
 

@@ -7,6 +7,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from robik.warm_up import is_compiling
+
 Result = TypeVar("Result")
 
 
@@ -15,16 +17,21 @@ class Progress:
     """How far work is.
 
     Attributes:
-        fraction: 0 to 1.
+        fraction: 0 to 1; None where nobody can say.
         text: what is being done.
         is_long: before a step that cannot be cut up, so that it is shown first.
         counts: whether it takes as long the next time; else no estimate is made of it.
     """
 
-    fraction: float
+    fraction: float | None
     text: str
     is_long: bool = False
     counts: bool = True
+
+
+def starting(text: str, fraction: float | None = None) -> Progress:
+    """What is being done, or that it has to wait for the compiler, which happens once."""
+    return Progress(fraction, "Compiling the solver, once and for all robots" if is_compiling() else text, counts=False)
 
 
 def finish(steps: Generator[Any, None, Result]) -> Result:
