@@ -13,7 +13,6 @@ from robik.errors import FormatError
 
 GLB = b"glTF"
 LONGEST = 50_000_000  # bytes of a glTF's JSON
-IMAGE_OPTION = re.compile(r"-\w+(\s+(-?[\d.]+|on|off))*\s+")
 
 
 def check_references(path: Path, allowed: Iterable[Path]) -> None:
@@ -39,19 +38,31 @@ def is_inside(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def _obj(path: Path) -> Iterator[str]:
-    """Its material libraries, and the pictures that these name."""
-    for name in _lines(path, rb"^\s*mtllib\s+(.+?)\s*$"):
+    """Its material libraries, also the one of its own name, which Blender looks for too, and all that may be a picture in them.
+
+    Blender takes lines that go on after a backslash as one, and quotes away."""
+    libraries = [path.stem + ".mtl", *(_unquoted(rest) for rest in _lines(path, rb"mtllib"))]
+    for name in libraries:
         yield name
         if (path.parent / name).is_file():
-            for picture in _lines(path.parent / name, rb"^\s*(?:map_\w+|bump|disp|decal|refl|norm)\s+(.+?)\s*$"):
-                yield IMAGE_OPTION.sub("", picture).replace("\\", "/")
+            for rest in _lines(path.parent / name, rb"(?:map_\w+|bump|disp|decal|refl|norm)"):
+                words = rest.split()
+                yield from (_unquoted(" ".join(words[k:])) for k in range(len(words)))  # wherever its options end
 
 
-def _lines(path: Path, pattern: bytes) -> list[str]:
+def _unquoted(name: str) -> str:
+    return name.strip().strip("\"'").replace("\\", "/")
+
+
+def _lines(path: Path, word: bytes) -> list[str]:
+    """What follows a word at the beginning of lines."""
     if not path.stat().st_size:
         return []
+    pattern = re.compile(word + rb"[ \t]((?:[^\n\\]|\\\r?\n|\\)*)")  # begins with the word, which a search is quick for
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return [found[1].decode("utf-8", errors="replace") for found in re.finditer(pattern, content, re.MULTILINE)]
+        places = ((each, content.rfind(b"\n", 0, each.start()) + 1) for each in pattern.finditer(content))
+        found = [each[1] for each, line in places if not content[line : each.start()].strip()]
+    return [re.sub(rb"\\\r?\n", b" ", each).decode("utf-8", errors="replace") for each in found]
 
 
 def _gltf(path: Path) -> Iterator[str]:
@@ -68,4 +79,4 @@ def _gltf(path: Path) -> Iterator[str]:
         uris = [row["uri"] for row in rows if isinstance(row.get("uri", 0), str)]
     except (ValueError, AttributeError, TypeError, RecursionError):
         raise FormatError("it is no glTF that can be read") from None
-    yield from (unquote(uri) for uri in uris if not uri.startswith("data:"))
+    yield from (unquote(uri).replace("\\", "/") for uri in uris if not uri.startswith("data:"))

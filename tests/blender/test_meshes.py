@@ -150,7 +150,15 @@ def test_collada_comes_in_metres_with_colours_and_pictures(tmp_path: Path) -> No
     ("name", "text", "says"),
     [
         ("part.obj", "mtllib ../../secret.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "leads out"),
+        ("part.obj", "mtllib '../../secret.mtl'\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "leads out"),
+        ("part.obj", 'mtllib "../../secret.mtl"\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n', "leads out"),
+        ("part.obj", "v 0 0 0\n  mtllib \\\n../../secret.mtl\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "leads out"),
+        ("part.obj", "mtllib ..\\..\\secret.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "leads out"),
+        ("part.obj", "mtllib near.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "leads out"),
+        ("own.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl x\nf 1 2 3\n", "leads out"),
         ("part.gltf", '{"asset": {"version": "2.0"}, "buffers": [{"uri": "../../../etc/passwd", "byteLength": 3}]}', "leads out"),
+        ("part.gltf", '{"asset": {"version": "2.0"}, "buffers": [{"uri": "..\\\\..\\\\secret.mtl", "byteLength": 3}]}', "leads out"),
+        ("part.gltf", '{"asset": {"version": "2.0"}, "images": [{"uri": "%2e%2e%2f%2e%2e%2fsecret.mtl"}]}', "leads out"),
         ("part.gltf", '{"buffers": 3}', "no glTF"),
         ("part.dae", '<!DOCTYPE x [<!ENTITY a "b">]><COLLADA>&a;</COLLADA>', "DOCTYPE"),
         ("part.dae", "<COLLADA/>", "no mesh"),
@@ -159,8 +167,13 @@ def test_collada_comes_in_metres_with_colours_and_pictures(tmp_path: Path) -> No
     ],
 )
 def test_bad_mesh_is_a_warning_and_a_placeholder(tmp_path: Path, name: str, text: str, says: str) -> None:
-    (tmp_path / name).write_text(text, encoding="utf-8")
-    (visual,), warnings = build(tmp_path, name)
+    folder = tmp_path / "up" / "r"
+    folder.mkdir(parents=True)
+    (tmp_path / "secret.mtl").write_text("newmtl secret\nKd 1 0 0\n", encoding="utf-8")
+    (folder / name).write_text(text, encoding="utf-8")
+    (folder / "near.mtl").write_text('newmtl x\nmap_Kd -s 1 1 1 -o 0 "../../secret.png"\n', encoding="utf-8")
+    (folder / "own.mtl").write_text("newmtl x\nmap_Kd ../../secret.png\n", encoding="utf-8")
+    (visual,), warnings = build(folder, name)
     assert len(warnings) == 1
     assert any(part in warnings[0] for part in says.split("|")), warnings
     assert max(visual.dimensions) == pytest.approx(0.02)

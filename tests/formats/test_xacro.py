@@ -117,6 +117,12 @@ DOUBLE = "".join(f'<xacro:macro name="m{i}"><xacro:m{i + 1}/><xacro:m{i + 1}/></
 LONG = '<xacro:property name="p0" value="aaaaaaaaaa"/>' + "".join(
     f'<xacro:property name="p{i + 1}" value="${{p{i}}}${{p{i}}}"/>' for i in range(40)
 )
+YAML = {
+    "bomb.yaml": "a0: &a0 [x]\n" + "".join(f"a{i + 1}: &a{i + 1} [{', '.join([f'*a{i}'] * 9)}]\n" for i in range(12)),
+    "ring.yaml": "&a [*a]",
+    "deep.yaml": "[" * 20_000,
+    "python.yaml": "!!python/object/apply:os.system ['true']",
+}
 
 
 @pytest.mark.parametrize(
@@ -143,6 +149,18 @@ LONG = '<xacro:property name="p0" value="aaaaaaaaaa"/>' + "".join(
         (DOUBLE + '<xacro:macro name="m40"/><xacro:m0/>', "called more than"),
         (LONG + '<link name="${p40}"/>', "longer than|more than"),
         ('<xacro:property name="a" value="${b}"/><xacro:property name="b" value="${a}"/><link name="${a}"/>', "circular"),
+        ('<xacro:property name="a" value="${[0]*50000}"/><link name="${[a]*50000}"/>', "more than 100000 elements"),
+        ("<link name=\"${['a'*50000]*50000}\"/>", "more than 100000 elements"),
+        ('<link name="${len(sum([[0]]*90000, []))}"/>', "only numbers"),
+        ('<link name="${round(5, -10**9)}"/>', "too many digits"),
+        ("<link name=\"${load_yaml('bomb.yaml')}\"/>", "more than 100000 elements"),
+        ("<link name=\"${load_yaml('ring.yaml')}\"/>", "more than 100000 elements"),
+        ("<link name=\"${load_yaml('deep.yaml')}\"/>", "not YAML|nested"),
+        ("<link name=\"${load_yaml('python.yaml')}\"/>", "unknown unit"),
+        ("<link name=\"${load_yaml('link.yaml')}\"/>", "leads out"),
+        ('<xacro:property name="p" value="../"/><xacro:include filename="${p}secret.xacro"/>', "leads out"),
+        ('<xacro:include filename="$(find ..)/secret.xacro"/>', "is not here|leads out"),
+        ('<xacro:include filename="../secret.xacro" optional="true"/>', "leads out"),
         ("<xacro:unknown/>", "unknown macro"),
         ('<xacro:include filename="robot.urdf.xacro"/>', "more than 50 deep"),
     ],
@@ -151,6 +169,9 @@ def test_what_reaches_out_or_never_ends_is_refused(inner: str, says: str, tmp_pa
     write(tmp_path, "a: 1", "secret.yaml")
     write(tmp_path, xacro('<link name="a"/>'), "secret.xacro")
     path = write(tmp_path / "robot", xacro(inner))
+    for name, text in YAML.items():
+        write(tmp_path / "robot", text, name)
+    (tmp_path / "robot" / "link.yaml").symlink_to("../secret.yaml")
     with pytest.raises(FormatError, match=says) as raised:
         load_robot(path)
     assert str(raised.value).startswith(f"{path}: ")

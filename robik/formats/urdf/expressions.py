@@ -1,7 +1,7 @@
 """Expressions of robot files, computed without running them as Python: arithmetic, comparisons, lists, and the functions that are named.
 
 What a file may do is what is listed here. There is no attribute but the keys of dictionaries and the methods in `METHODS`, no function but
-those that the caller gives, and no result of more than `LARGEST` elements or digits.
+those that the caller gives, and no result of more than `LARGEST` elements, characters or digits.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
 }  # fmt: skip
 UNARY: dict[type, Callable[[Any], Any]] = {ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: operator.not_}
+PARTS = (ast.Name, ast.Attribute, ast.Subscript)  # of values that are checked already
 
 
 def _range(*ends: int) -> list[int]:
@@ -37,13 +38,21 @@ def _range(*ends: int) -> list[int]:
     return list(numbers)
 
 
-def _text(value: Any) -> str:
-    return str(_checked(value))
+def _sum(values: Any, start: float = 0) -> Any:
+    if not isinstance(start, (int, float)):
+        raise TypeError("only numbers can be summed")
+    return sum(values, start)
+
+
+def _round(number: float, digits: int | None = None) -> Any:
+    if digits is not None and abs(digits) > LONGEST:
+        raise ValueError("too many digits")
+    return round(number, digits)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs, "all": all, "any": any, "bool": bool, "float": float, "int": int, "len": len, "max": max, "min": min, "round": round,
-    "sorted": sorted, "sum": sum, "list": list, "tuple": tuple, "dict": dict, "str": _text, "range": _range,
+    "abs": abs, "all": all, "any": any, "bool": bool, "float": float, "int": int, "len": len, "max": max, "min": min, "round": _round,
+    "sorted": sorted, "sum": _sum, "list": list, "tuple": tuple, "dict": dict, "str": str, "range": _range,
 }  # fmt: skip
 MATHEMATICS: dict[str, Any] = {
     name: getattr(math, name)
@@ -87,7 +96,8 @@ class _Evaluation:
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             raise FormatError(f"an expression must not have a {type(node).__name__}; numbers, texts, lists and operators can be used")
-        return _checked(method(node))
+        value = method(node)
+        return value if isinstance(node, PARTS) else _checked(value)
 
     def _constant(self, node: ast.Constant) -> Any:
         if not isinstance(node.value, (int, float, str, bool, type(None))):
@@ -197,8 +207,15 @@ def _replaced(text: str, old: str, new: str) -> str:
 
 
 def _checked(value: Any) -> Any:
-    if isinstance(value, (str, list, tuple, dict)) and len(value) > LARGEST:
-        raise ValueError(f"more than {LARGEST} elements")
-    if isinstance(value, int) and value.bit_length() > LARGEST:
-        raise ValueError("a number of too many digits")
+    """A value that is not too large, all told: the same list many times over in another counts as often as it would be written out."""
+    size, waiting = 0, [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, int) and each.bit_length() > LARGEST:
+            raise ValueError("a number of too many digits")
+        size += 1 + (len(each) if isinstance(each, str) else each.bit_length() // 64 if isinstance(each, int) else 0)
+        if isinstance(each, (list, tuple, dict)):
+            waiting += [*each, *each.values()] if isinstance(each, dict) else each
+        if size + len(waiting) > LARGEST + 1:
+            raise ValueError(f"more than {LARGEST} elements")
     return value
