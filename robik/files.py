@@ -12,6 +12,8 @@ from typing import Any, BinaryIO
 
 from robik.errors import FormatError
 
+MOST = 50_000_000  # bytes of a JSON file that is read
+
 
 def write_whole(path: str | Path, content: str | Callable[[BinaryIO], None]) -> None:
     """Writes a file through a neighbour that then takes its place: a text, or whatever `content` writes into the open file.
@@ -57,15 +59,22 @@ def read_json(path: str | Path) -> Any:
         FormatError: names the file, and the line and column where it breaks.
     """
     try:
+        if Path(path).stat().st_size > MOST:
+            raise FormatError(f"{path}: larger than {MOST // 1_000_000} MB, which no file of ours is")
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise FormatError(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} cannot be read as text: {error}") from None
     try:
-        return json.loads(text)
+        content = json.loads(text)
+        if "\\ud" in text.lower():  # may be half of a character, which no text can hold
+            json.dumps(content, ensure_ascii=False).encode()
+        return content
     except json.JSONDecodeError as error:
         raise FormatError(f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except UnicodeEncodeError as error:
+        raise FormatError(f"{path}: {error.object[error.start]!r} is half of a character") from None
     except ValueError as error:  # a number of thousands of digits
         raise FormatError(f"{path}: not JSON that can be read: {error}") from None
     except RecursionError:

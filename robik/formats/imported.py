@@ -71,6 +71,7 @@ class Notes:
 
     def add(self, sentence: str, element: str = "") -> None:
         """Remembers a sentence, with the element that it holds of."""
+        sentence, element = " ".join(sentence.split()), " ".join(element.split())  # a name may hold line breaks
         elements = self._elements.setdefault(sentence, [])
         if element and element not in elements:
             elements.append(element)

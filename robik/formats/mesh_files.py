@@ -46,7 +46,7 @@ class MeshFiles:
         if not text.strip():
             raise FormatError("it names no file")
         if text.startswith("//") or (scheme == "file" and rest.startswith("//")):  # to resolve it would ask the network
-            raise FormatError(f"{uri!r} is on another computer; copy the mesh beside the robot's file and name it there")
+            raise FormatError(f"{uri!r} is on another computer; copy the file beside the robot's file and name it there")
         if not found:
             candidates = [self.folder / scheme]
         elif scheme in ("package", "model"):
@@ -54,10 +54,10 @@ class MeshFiles:
         elif scheme == "file":
             candidates = [self.folder / re.sub("^/(?=[A-Za-z]:)", "", rest)]
         else:
-            raise FormatError(f"{uri!r} is not a file; copy the mesh beside the robot's file and name it there")
+            raise FormatError(f"{uri!r} is not a file; copy the file beside the robot's file and name it there")
         inside = [path for path in map(_resolved, candidates) if path and any(path.is_relative_to(root) for root in self.allowed)]
         if not inside:
-            raise FormatError(f"{uri!r} leads out of the robot's folder; copy the mesh there, or name its package's folder at import")
+            raise FormatError(f"{uri!r} leads out of the robot's folder; copy the file there, or name its package's folder at import")
         there = next((path for path in inside if _is_file(path)), None)
         try:
             return Path(os.path.relpath(there or inside[0], self.folder)).as_posix(), there is not None

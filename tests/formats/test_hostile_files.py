@@ -73,6 +73,7 @@ CASES: dict[str, tuple[str, str | bytes, str | None]] = {
     "NaN in usda": ("r.usda", usda("float physics:mass = nan"), "must be a number"),
     "NaN in json": ("r.robik.json", native(', "mass": NaN'), "finite"),
     "infinite in json": ("r.robik.json", native(', "mass": 1e999'), "finite"),
+    "half a character in json": ("r.robik.json", native().replace('"a"', '"\\ud800"'), "half of a character"),
     "ring in urdf": ("r.urdf", RING, "ring"),
     "ring in sdf": ("r.sdf", sdf(rest='<frame name="f" attached_to="g"/><frame name="g" attached_to="f"/>'), "ring"),
     **{f"not UTF-8 in {name}": (name, text.replace('"r"', '"\udcff\udcfe"').encode("utf-8", "surrogateescape"), "not XML|not USD|as text")
@@ -153,7 +154,48 @@ def test_the_watch_sees_what_is_opened(tmp_path: Path) -> None:
     assert any("outside" in each for each in seen)
 
 
-@pytest.mark.parametrize("name", ["r.urdf", "r.xml", "r.sdf", "r.xacro"])
+@pytest.mark.parametrize("name", ["r.loops.json", "robot.yaml"])
+def test_files_beside_the_robot_s_are_not_read_elsewhere(name: str, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_text("{}")
+    (tmp_path / "robot").mkdir()
+    (tmp_path / "robot" / name).symlink_to("../outside/secret")
+    (tmp_path / "robot" / "r.urdf").write_text(urdf())
+    with pytest.raises(RobikError, match="leads out"):
+        import_robot(tmp_path / "robot" / "r.urdf")
+
+
+@pytest.mark.parametrize(
+    ("inner", "says"),
+    [
+        ('"rest": {"j": HUGE}', "'j': a number of 401 digits"),
+        ('"loops": [{"frames": ["a", "a"], "type": "revolute", "axis": [HUGE, 0, 0]}]', "401"),
+    ],
+)
+def test_numbers_beyond_all_size_are_refused(inner: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "r.urdf").write_text(urdf())
+    (tmp_path / "r.loops.json").write_text('{"format": "robik-loops", "version": 1, ' + inner.replace("HUGE", "1" + "0" * 400) + "}")
+    with pytest.raises(RobikError, match=says):
+        import_robot(tmp_path / "r.urdf")
+
+
+def test_merged_mappings_do_not_multiply(tmp_path: Path) -> None:
+    merged = "".join(f"a{i + 1}: &a{i + 1}\n  <<: [{', '.join([f'*a{i}'] * 9)}]\n" for i in range(12))
+    (tmp_path / "robot.yaml").write_text(f"a0: &a0 {{x: 1}}\n{merged}")
+    (tmp_path / "r.urdf").write_text(urdf())
+    with pytest.raises(RobikError, match="more than 10000 keys"):
+        import_robot(tmp_path / "r.urdf")
+
+
+def test_warnings_are_one_line_whatever_the_names(tmp_path: Path) -> None:
+    joint = '<joint name="j&#10;k" type="continuous"><parent link="a"/><child link="b&#10;c"/><limit effort="0" velocity="-1"/></joint>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="a"/><link name="b&#10;c"/>{joint}</robot>')
+    warnings = import_robot(tmp_path / "r.urdf").warnings
+    assert len(warnings) == 2
+    assert not any("\n" in warning for warning in warnings)
+
+
+@pytest.mark.parametrize("name", ["r.urdf", "r.xml", "r.sdf", "r.xacro", "r.robik.json"])
 def test_files_of_absurd_size_are_not_read(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     with open(path, "wb") as file:

@@ -14,16 +14,16 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from robik.errors import FormatError
 from robik.files import read_json
+from robik.formats.mesh_files import MeshFiles
+from robik.formats.mesh_references import is_inside
+from robik.formats.yaml_file import read_yaml
 from robik.mechanism import Coupling
 from robik.mechanism.pose import Vector
 
 EXTENSION = ".loops.json"
 YAML_NAME = "robot.yaml"
-YAML_MOST = 1_000_000  # bytes
 TYPES = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "cartesian")
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 YAML_CLOSURES = {"3d": "spherical", "6d": "fixed"}
@@ -82,12 +82,12 @@ def read_beside(robot_file: Path) -> Loops | None:
     Raises:
         FormatError: a file beside the robot's that cannot be used; names what is wrong in it.
     """
-    own = robot_file.with_name(robot_file.stem + EXTENSION)
-    if own.is_file():
-        return _own(own)
-    foreign = robot_file.with_name(YAML_NAME)
-    if foreign.is_file():
-        return _from_yaml(foreign)
+    own, foreign = robot_file.with_name(robot_file.stem + EXTENSION), robot_file.with_name(YAML_NAME)
+    for path, read in ((own, _own), (foreign, _from_yaml)):
+        if path.is_file():
+            if not is_inside(path, [path.parent.resolve(), *MeshFiles(robot_file, ()).allowed]):
+                raise FormatError(f"{path}: it is a link that leads out of the robot's folder; copy the file there")
+            return read(path)
     return None
 
 
@@ -138,11 +138,11 @@ def _coupling(item: Any, where: str) -> Coupling:
 def _finite(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < inf:
         raise FormatError(f"{where} must be a finite number")
-    return float(value)
+    return _float(value, where)
 
 
 def _from_yaml(path: Path) -> Loops | None:
-    content = _expect(_read_yaml(path), dict, f"{path}: its content", "keys with values")
+    content = _expect(read_yaml(path), dict, f"{path}: its content", "keys with values")
     if not {"closed_loop", "name_mot", "joint_name"} & set(content):  # another program's file of that name
         return None
     pairs = _expect(content.get("closed_loop") or [], list, f"{path}: closed_loop", "a list of pairs of frames")
@@ -164,22 +164,6 @@ def _from_yaml(path: Path) -> Loops | None:
         joints[name] = YAML_JOINTS[kind]
     motors = None if content.get("name_mot") is None else _names(content["name_mot"], f"{path}: name_mot")
     return Loops(str(path), tuple(loops), motors, joints)
-
-
-def _read_yaml(path: Path) -> Any:
-    try:
-        if path.stat().st_size > YAML_MOST:
-            raise FormatError(f"{path}: larger than {YAML_MOST} bytes, so it is not a list of loops")
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path} cannot be read as text: {error}") from None
-    except yaml.MarkedYAMLError as error:
-        where = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise FormatError(f"{path}{where}: not YAML: {error.problem or error.context}") from None
-    except (yaml.YAMLError, ValueError, TypeError) as error:  # safe_load also lets slip what its constructors raise
-        raise FormatError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-    except RecursionError:
-        raise FormatError(f"{path}: nested too deeply to be a list of loops") from None
 
 
 def _common(a: str, b: str) -> str:
@@ -204,7 +188,15 @@ def _axis(value: Any, where: str) -> Vector:
     numbers = [v for v in value if isinstance(v, (int, float)) and not isinstance(v, bool)] if isinstance(value, (list, tuple)) else []
     if len(numbers) != 3 or len(value) != 3 or not any(numbers):
         raise FormatError(f"{where}: an axis must be three numbers, not all zero")
-    return (float(numbers[0]), float(numbers[1]), float(numbers[2]))
+    x, y, z = (_float(number, where) for number in numbers)
+    return (x, y, z)
+
+
+def _float(value: float, where: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise FormatError(f"{where}: a number of {len(str(abs(value)))} digits is too large") from None
 
 
 def _names(value: Any, where: str) -> tuple[str, ...]:

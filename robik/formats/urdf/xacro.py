@@ -26,6 +26,7 @@ from robik.formats.urdf.expressions import FUNCTIONS, MATHEMATICS, Namespace, ev
 from robik.formats.urdf.loops import read_beside
 from robik.formats.urdf.reader import from_xml
 from robik.formats.xml_file import read_xml
+from robik.formats.yaml_file import Loader, read_yaml
 
 VERSION = "2.1.1"  # of the package; what is replaced in it is that version's
 MOST_MACROS = 10_000  # calls
@@ -197,11 +198,7 @@ class _Expansion:
 
     def _yaml(self, name: str) -> Any:
         file = self._file(name)
-        try:
-            with open(file, encoding="utf-8") as stream:
-                return self.xacro.YamlListWrapper.wrap(yaml.load(stream, Loader=_UnitLoader))  # a SafeLoader
-        except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-            raise FormatError(f"{Path(name).name}: not YAML that can be read: {' '.join(str(error).split())[:200]}") from None
+        return self.xacro.YamlListWrapper.wrap(read_yaml(file, _UnitLoader))
 
     def _extension(self, text: str) -> str:
         """What stands in `$()`."""
@@ -231,7 +228,7 @@ class _Os:
     curdir = "."
 
 
-class _UnitLoader(yaml.SafeLoader):
+class _UnitLoader(Loader):
     """Plain YAML, with the units that xacro knows."""
 
 
