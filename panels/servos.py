@@ -63,7 +63,7 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
             line(layout, "Bake before playing; Live follows the sliders", "INFO")
     stop = layout.row(align=True)
     stop.scale_y = 1.4
-    stop.alert = sum(bpy.context.preferences.themes[0].user_interface.wcol_tool.text) > 1.5  # on its dark red only light text can be read
+    stop.alert = bpy.context.preferences.themes[0].user_interface.wcol_tool.text.v > 0.5  # on its dark red only light text can be read
     stop.operator("robik.stop_servos", text="Stop", icon="CANCEL").emergency = False
     stop.operator("robik.stop_servos", text="Torque Off Now").emergency = True
     if status.strain:

@@ -67,7 +67,7 @@ class Builder:
         used = bakes.in_use(root)
         with live.paused():
             self._old = {_key(part.robik.kind, part): part for listed in parts(root).values() for part in listed}
-            meshes = [part.data for part in self._old.values() if part.data is not None]
+            meshes = [part.data for part in self._old.values() if isinstance(part.data, Mesh)]
             self._fill(root)
             left = [action for part in self._old.values() if (action := assigned(part)[0]) is not None]
             bpy.data.batch_remove(list(self._old.values()))

@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import ID, Image, Material, Mesh, Object
+from bpy.types import ID, Image, Material, Mesh, Object, ShaderNodeTexImage
 
 from robik.errors import FormatError, RobikError
 from robik.formats.dae import read_dae
@@ -134,8 +134,8 @@ def discard(meshes: list[Mesh]) -> None:
     """Removes meshes, and those of their materials and pictures that nothing else uses."""
     meshes = list(dict.fromkeys(meshes))
     materials = list(dict.fromkeys(material for mesh in meshes for material in mesh.materials if material))
-    nodes = [node for material in materials if material.node_tree for node in material.node_tree.nodes if node.type == "TEX_IMAGE"]
-    pictures = list(dict.fromkeys(node.image for node in nodes if node.image))
+    nodes = [node for material in materials if material.node_tree for node in material.node_tree.nodes]
+    pictures = list(dict.fromkeys(node.image for node in nodes if isinstance(node, ShaderNodeTexImage) and node.image))
     for blocks in (meshes, materials, pictures):
         bpy.data.batch_remove([block for block in blocks if block.users <= block.use_fake_user])
 
