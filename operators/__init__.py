@@ -23,7 +23,7 @@ def register() -> None:
 
 def unregister() -> None:
     """In reverse; servos that still move are stopped."""
-    play.disconnect()
+    play.disconnect(play.LEAVING)
     bpy.app.handlers.load_pre.remove(servos.before_load)
     bpy.utils.unregister_cli_command(_commands.pop())
     contacts.unregister_keys()

@@ -66,7 +66,7 @@ class ROBIK_OT_disconnect_servos(Reporting):
     def run(self, context: Context) -> set[str]:
         """Lets go of the port."""
         play.connected()
-        play.disconnect()
+        play.disconnect(play.LEAVING if bpy.app.background else 0.0)
         return {"FINISHED"}
 
 
@@ -285,7 +285,7 @@ class ROBIK_OT_stop_servos(Reporting):
 @persistent
 def before_load(_file: str) -> None:
     """Opening another file stops what plays, and closes the port."""
-    play.disconnect()
+    play.disconnect(play.LEAVING)
 
 
 CLASSES = (

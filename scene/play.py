@@ -31,9 +31,11 @@ NOTICEABLE = 1e-3  # [rad or m] of difference that softening makes
 STILL = 1e-4  # [rad or m]: a servo that stands jitters by less than a count
 APART = 5e-3  # [rad or m]: less is not to be seen
 HEARTBEAT = 1.5  # [s]: Blender's window may hang for a second, while a file is saved; its death ends the thread at once
+LEAVING = 3.0  # [s] that servos get to come to a stand where somebody must wait for them
 BEAT = 0.03  # [s] between turns of Blender's main loop that the player hears of
 
 _player: Player | None = None
+_leaving: Player | None = None  # which may still slow down
 _led = ""  # the name of the robot whose sliders the servos follow live; undoing makes new objects
 _is_held = True  # whether the dead man's key is
 
@@ -78,7 +80,7 @@ def settings_of(scene: Scene) -> PlaySettings:
 
 
 def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
-    """Opens a port; an earlier player lets go of its own first.
+    """Opens a port, once an earlier player has let go of its own; nobody waits for either.
 
     Raises:
         ServoError: no port is named.
@@ -88,20 +90,21 @@ def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
         raise ServoError("no port is named; give the servos' serial port, for example /dev/ttyUSB0 or COM3, or sim for simulated ones")
     disconnect()
     _player = Player(chain, port.strip(), settings)
-    _player.connect()
+    _player.connect(after=_leaving)
     alive.tell(_player.heartbeat)
     return _player
 
 
-def disconnect() -> None:
-    """Stops softly, closes the port and leaves torque as it is."""
-    global _player, _led
+def disconnect(wait: float = 0.0) -> None:
+    """Stops softly, closes the port and leaves torque as it is; waits for that at most so long [s]."""
+    global _player, _leaving, _led
     _led = ""
     ghost.hide()
     if _player is not None:
         alive.tell(None)
-        _player.close()
-        _player = None
+        _leaving, _player = _player, None
+    if _leaving is not None:
+        _leaving.close(wait)
 
 
 def chain_file(root: Object, scene: Scene) -> Path | None:

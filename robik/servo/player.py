@@ -32,6 +32,7 @@ from robik.servo.trajectory import Along, part
 
 SIMULATED = "sim"  # the port that is a simulated chain, started and ended by the player
 LOOK = 0.05  # [s] between looks at the servos while nothing plays
+LEAVING = 10.0  # [s] that another player gets to let go of the port
 PATIENT_LOOKS = 3  # that may fail in a row
 
 
@@ -75,8 +76,12 @@ class Player:
         """Whoever started the player is alive; without this, servos that move stop by their watchdog."""
         self._wishes.beat()
 
-    def connect(self) -> None:
-        """Opens the port and reads every servo, writing nothing; ends in ready, or in holding where torque is on already."""
+    def connect(self, after: Player | None = None) -> None:
+        """Opens the port and reads every servo, writing nothing; ends in ready, or in holding where torque is on already.
+
+        Args:
+            after: a player that still has to let go of the port.
+        """
         if self.is_open:
             if self._status.state is PlayState.FAULT:
                 self._look_again(f"connecting to {self.port}")
@@ -86,7 +91,7 @@ class Player:
         self._commands = queue.SimpleQueue()
         self._wishes = Wishes(self.settings.heartbeat)
         self._status = Status(PlayState.CONNECTING, f"connecting to {self.port}")
-        self._thread = threading.Thread(target=self._run, name=f"servos on {self.port}", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(after,), name=f"servos on {self.port}", daemon=True)
         self._thread.start()
 
     def torque(self, on: bool) -> None:
@@ -220,8 +225,10 @@ class Player:
 
     # the port's thread
 
-    def _run(self) -> None:
+    def _run(self, after: Player | None) -> None:
         bus: Bus | None = None
+        if after is not None:
+            after.close(LEAVING)
         try:
             if self.port == SIMULATED:
                 self.simulator = SimulatorProcess.of(self._asked)

@@ -12,6 +12,8 @@ import bpy
 import numpy as np
 import pytest
 
+from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.status import PlayState
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "let_go")
@@ -28,7 +30,7 @@ def let_go(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(play, "HEARTBEAT", 3.0)
     monkeypatch.setattr(play, "settings_of", lambda scene: replace(settings_of(scene), watchdog=1.5, silence=1.5))
     yield
-    play.disconnect()
+    play.disconnect(play.LEAVING)
 
 
 def test_plays_on_the_simulated_chain() -> None:
@@ -231,6 +233,29 @@ def test_opening_a_file_closes_the_port() -> None:
     bpy.ops.robik.connect_servos()
     bpy.ops.wm.read_homefile(use_empty=True)
     assert installed.module("scene.play").player() is None
+
+
+def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = scenes.squats()
+    bpy.ops.robik.bake()
+    play, mechanism, scene = installed.module("scene.play"), scenes.read(root), bpy.context.scene
+    chain = play.servo_chain(root, mechanism, scene)
+    settings = replace(play.settings_of(scene), stop_time=2.0, from_afar=True)
+    with SimulatorProcess.of(chain) as simulator:
+        first = play.connect(chain, simulator.port, settings)
+        first.wait(PlayState.READY)
+        first.torque(True)
+        first.wait(PlayState.HOLDING)
+        first.play(play.motion_to_play(root, mechanism, scene, chain)[0], loop=True)
+        first.wait(PlayState.PLAYING)
+        play.disconnect()
+        assert first.is_open, "it takes two seconds to come to a stand"
+        assert play.player() is None
+        second = play.connect(chain, simulator.port, settings)
+        assert second.wait(PlayState.HOLDING).torque
+        assert not first.is_open
+        assert all(servo["velocity"] == 0 for servo in simulator.state().values())
+        play.disconnect(play.LEAVING)
 
 
 def test_a_bake_tells_the_servos_that_blender_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
