@@ -11,7 +11,6 @@ compiled code are the same, where numba by itself looks at a function's own file
 from __future__ import annotations
 
 import copy
-import gc
 import hashlib
 from collections.abc import Callable
 from functools import cache, partial
@@ -21,20 +20,24 @@ from typing import Any
 
 from llvmlite import binding
 from numba import config
+from numba.core import types
+from numba.core.caching import FunctionCache
 from numba.core.compiler import Flags
 from numba.core.registry import CPUDispatcher
+
+from robik.compiling import Pipeline, quickly
 
 FOLDERS = ("", "mechanism", "kinematics", "ik", "tracking")  # below robik: where compiled code and its constants are
 OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "no_cfunc_wrapper": True}
 _published: dict[str, Callable[[], None]] = {}  # by symbol, what brings it back in another process
 
 
-def kernel(function: Callable | None = None, *, allocates: bool = False, nogil: bool = False) -> Any:
-    """Decorator: compiles a function for itself, at its first call. One that makes arrays says that it `allocates`. A private one, whose
-    name begins with an underscore, can be called by compiled functions only."""
+def kernel(function: Callable | None = None, *, entry: bool = True, allocates: bool = False, nogil: bool = False) -> Any:
+    """Decorator: compiles a function for itself, at its first call. One that makes arrays says that it `allocates`. One that is no `entry`,
+    or is private, its name beginning with an underscore, can be called by compiled functions only."""
     if function is None:
-        return partial(kernel, allocates=allocates, nogil=nogil)
-    return _compiled(_Private if function.__name__.startswith("_") else _Kernel, function, allocates, nogil)
+        return partial(kernel, entry=entry, allocates=allocates, nogil=nogil)
+    return _compiled(_Kernel if entry and not function.__name__.startswith("_") else _Inner, function, allocates, nogil)
 
 
 def inlined(function: Callable) -> Any:
@@ -64,26 +67,37 @@ class _Flags(Flags):
         return self is other or (self._values == other._values if isinstance(other, _Flags) else super().__eq__(other))
 
 
+class _Cache(FunctionCache):
+    """numba's cache of a function on disk, good as long as all sources are the same."""
+
+    def __init__(self, function):
+        super().__init__(function)
+        self._cache_file._version += _sources()  # what numba compares before it reads on
+
+    def load_overload(self, sig, target_context):
+        """As numba's, without looking for new kinds of data each time: `quickly` has."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 class _Compiled(CPUDispatcher):
     """A function whose cached code brings along the kernels that it calls."""
 
     def __init__(self, *args, **options):
-        super().__init__(*args, **options)
+        super().__init__(*args, pipeline_class=Pipeline, **options)
         self._compiler._customize_flags = _Flags  # type: ignore[attr-defined]
 
     def enable_caching(self):
-        super().enable_caching()
-        self._cache._cache_file._version += _sources()  # type: ignore[attr-defined] # what numba compares before it reads on
+        self._cache = _Cache(self.py_func)
 
     def compile(self, sig):
-        """Compiles, without the garbage collection that would take a tenth of the time."""
-        collects = gc.isenabled()
-        gc.disable()
-        try:
+        """Compiles, without what kernels do not need; `sig`: a tuple of types, once for numbers that are known and that are not."""
+        if isinstance(sig, tuple):
+            sig = tuple(types.unliteral(kind) for kind in sig)
+            if sig in self.overloads:
+                return self.overloads[sig].entry_point
+        with quickly(self.targetctx):
             return super().compile(sig)
-        finally:
-            if collects:
-                gc.enable()
 
     def add_overload(self, cres):
         """Notes with a compiled function, before it is cached, which kernels it calls."""
@@ -119,7 +133,7 @@ class _Kernel(_Compiled):
         self.targetctx.insert_user_function(cres.entry_point, outside)
 
 
-class _Private(_Kernel, _ForKernels):
+class _Inner(_Kernel, _ForKernels):
     """A kernel of kernels."""
 
 

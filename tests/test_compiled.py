@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from robik.compiled import kernel
+from robik.compiling import INSTEAD
 from robik.kinematics.rotations import cross
 from robik.structs import by_reference
 
@@ -32,8 +33,8 @@ def top(x):
     return between(x) + deep(x)
 """
 USE = (
-    "import layers; value = layers.top(1.0); "
-    "print(value, sum(layers.top.stats.cache_hits.values()), sum(layers.deep.stats.cache_misses.values()))"
+    "import layers; from robik.compiling import compiled_here; value = layers.top(1.0); "
+    "print(value, sum(layers.top.stats.cache_hits.values()), sum(layers.deep.stats.cache_misses.values()), sorted(compiled_here))"
 )
 
 
@@ -57,15 +58,16 @@ def read_and_write(outer, at):
 
 
 def _run(folder):
-    """Runs `USE` in a process of its own: the value of the topmost, whether it came from the cache, whether the deepest did not."""
+    """Runs `USE` in a process of its own: the value of the topmost, whether it came from the cache, whether the deepest did not, and what
+    was compiled."""
     (folder / "layers.py").write_text(LAYERS)
     environment = os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
-    return subprocess.run([sys.executable, "-c", USE], env=environment, capture_output=True, text=True, check=True).stdout.split()
+    return subprocess.run([sys.executable, "-c", USE], env=environment, capture_output=True, text=True, check=True).stdout.split(maxsplit=3)
 
 
 def test_a_process_with_a_cache_brings_along_the_kernels_that_cached_code_calls(tmp_path):
-    assert _run(tmp_path) == ["6.0", "0", "1"]
-    assert _run(tmp_path) == ["6.0", "1", "0"]
+    assert _run(tmp_path) == ["6.0", "0", "1", "['between', 'deep', 'top']\n"]
+    assert _run(tmp_path) == ["6.0", "1", "0", "[]\n"]
 
 
 def test_what_another_version_left_in_the_cache_is_not_read(tmp_path):
@@ -74,12 +76,24 @@ def test_what_another_version_left_in_the_cache_is_not_read(tmp_path):
     assert len(indices) == 3
     for index in indices:
         index.write_bytes(pickle.dumps(numba.__version__) + b"of classes that are no more")
-    assert _run(tmp_path) == ["6.0", "0", "1"]
+    assert _run(tmp_path)[:3] == ["6.0", "0", "1"]
 
 
 @kernel
 def _private(x):
     return x
+
+
+def unknown(x):
+    return x.nothing
+
+
+def test_numba_is_as_it_was_after_a_compilation_that_fails():
+    before = [getattr(owner, name) for owner, name, _ in INSTEAD]
+    with pytest.raises(numba.core.errors.TypingError):
+        kernel(unknown)(1.0)
+    assert [getattr(owner, name) for owner, name, _ in INSTEAD] == before
+    assert numba.njit(lambda n: np.array([k * k for k in range(n)]))(3).tolist() == [0, 1, 4]
 
 
 def test_python_cannot_call_what_is_for_compiled_functions():

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from robik.compiled import inlined, kernel
 from robik.kinematics.kernels import rotate
 from robik.kinematics.rotations import cross
 from robik.mechanism.constraints import OFFSET
 
 
-@kernel(allocates=True)
-def closure_curvature(flat, now, multiplier, U, bend):
-    """bend (clusters, most, most) = -Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial chain along the
-    loop. U (d, 6) is scratch."""
-    D, f = np.empty((3, 3)), np.empty(3)
+@kernel
+def closure_curvature(flat, now, multiplier, A):
+    """A.bend (clusters, most, most) = -Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial chain along the
+    loop."""
+    D, f, U, bend = A.D, A.f, A.U, A.bend
     for c in range(flat.cluster_on.shape[0]):
         if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
             bend[c] = 0.0

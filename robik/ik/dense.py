@@ -7,7 +7,7 @@ import numpy as np
 from robik.compiled import kernel
 
 
-@kernel
+@kernel(entry=False)
 def cholesky(H, n):
     """Factors the lower triangle of H[:n, :n] in place; False where it is not positive definite."""
     top = 0.0
@@ -27,7 +27,7 @@ def cholesky(H, n):
     return True
 
 
-@kernel
+@kernel(entry=False)
 def solve_factored(H, V, n, exact, b, scratch):
     """Solves for b (n,) in place: by the factor that `cholesky` left in H where the matrix was positive definite (`exact`), else by the
     eigenvectors V that `diagonalise` found, with the eigenvalues on H's diagonal."""
@@ -54,7 +54,7 @@ def solve_factored(H, V, n, exact, b, scratch):
             b[a] += scratch[k] * V[a, k]
 
 
-@kernel
+@kernel(entry=False)
 def make_positive(H, n):
     """Replaces the eigenvalues that `diagonalise` left on H's diagonal by their absolute values, the smallest raised above rounding."""
     top = 1e-300
@@ -64,7 +64,7 @@ def make_positive(H, n):
         H[k, k] = max(abs(H[k, k]), 1e-12 * top)
 
 
-@kernel
+@kernel(entry=False)
 def diagonalise(H, V, n):
     """In place: the symmetric H[:n, :n] becomes diagonal and V[:n, :n] its eigenvectors, column by column, by Jacobi's rotations.
 
@@ -101,7 +101,7 @@ def diagonalise(H, V, n):
                     H[p, k], H[q, k] = c * a - s * b, s * a + c * b
 
 
-@kernel
+@kernel(entry=False)
 def copy_chosen(K, chosen, n, H):
     """H[:n, :n] = the rows and columns of K that are listed in `chosen`."""
     for a in range(n):

@@ -27,7 +27,8 @@ class System(NamedTuple):
     `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free leaders, by their place in the cluster. `U`, `Y`
     (d, 6): of each degree of freedom what its motion makes the subtree exert, and block⁻¹ U of the free leaders. Per body `P`
     (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `com` (3, d): derivatives of the centre of mass; `away` (3, d): the system's solutions for
-    them; `border` (3, 3). `H` and `z`, `shares`, `root` are scratch.
+    them; `border` (3, 3). `H`, `z`, `shares`, `root`, `D` (3, 3) and `f` (3,)
+    are scratch.
     """
 
     bend: np.ndarray
@@ -48,6 +49,8 @@ class System(NamedTuple):
     z: np.ndarray
     shares: np.ndarray
     root: np.ndarray
+    D: np.ndarray
+    f: np.ndarray
 
 
 def new_system(flat: Flat) -> System:
@@ -75,6 +78,8 @@ def new_system(flat: Flat) -> System:
             z=np.zeros(most),
             shares=np.zeros(most),
             root=np.zeros((6, 6)),
+            D=np.zeros((3, 3)),
+            f=np.zeros(3),
         )
     )
 
@@ -100,7 +105,7 @@ def one_ball(flat, i, j):
     return flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]
 
 
-@kernel
+@kernel(entry=False)
 def exerted(flat, now, terms, A, b):
     """Fills U of the degrees of freedom of body b from its P, which has everything beyond it."""
     P = A.P[b]
@@ -150,7 +155,7 @@ def matrix(flat, now, goals, terms, A, K):
                 K[i, j] += x * A.com[0, j] + y * A.com[1, j] + z * A.com[2, j]
 
 
-@kernel
+@kernel(entry=False)
 def com_derivatives(flat, now, terms, A):
     """Fills `com`."""
     for b in range(1, flat.parent.shape[0]):

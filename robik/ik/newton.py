@@ -9,9 +9,7 @@ step is small both are the same, and at the optimum the convergence is that of N
 
 from __future__ import annotations
 
-import numpy as np
-
-from robik.compiled import kernel
+from robik.compiled import inlined, kernel
 from robik.ik.curvature import closure_curvature
 from robik.ik.dense import cholesky, copy_chosen, diagonalise, make_positive, solve_factored
 from robik.ik.hessian import carry, matrix, times
@@ -58,10 +56,10 @@ def _bend(flat, now, goals, work, share, slope):
     stiffen(flat, work.terms)
     gradient(flat, now, work.terms, slope)
     multipliers(flat, work.e, slope, work.multiplier)
-    closure_curvature(flat, now, work.multiplier, work.system.U, work.system.bend)
+    closure_curvature(flat, now, work.multiplier, work.system)
 
 
-@kernel
+@kernel(entry=False)
 def newton_step(flat, now, goals, work, limits):
     """Newton's step at `now` into `work.step`; returns its slope and the kind of its system."""
     _let_go(flat, now, work)
@@ -70,7 +68,7 @@ def newton_step(flat, now, goals, work, limits):
     return _step(flat, now, goals, work, limits)
 
 
-@kernel
+@kernel(entry=False)
 def foreseeing_step(flat, now, goals, work, limits):
     """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them. Returns as that does; INDEFINITE where it
     is of no use."""
@@ -131,7 +129,7 @@ def _note_descent(work, n):
         work.downhill[work.leaders[a]] = work.vectors[a, lowest]
 
 
-@kernel
+@kernel(entry=False)
 def leave_saddle(flat, work):
     """Where nothing but the second derivatives points down: puts a step that way into `work.step` and returns the change that they
     promise, 0.0 where they promise none."""
@@ -141,12 +139,13 @@ def leave_saddle(flat, work):
         work.step[i] = work.downhill[i]
     extend(flat, work.e, work.step)
     _, largest = largest_motion(flat, work.step)
+    scale = ASIDE / largest
     for i in range(work.step.shape[0]):
-        work.step[i] *= ASIDE / largest
-    return 0.5 * work.bend[0] * (ASIDE / largest) ** 2
+        work.step[i] *= scale
+    return 0.5 * work.bend[0] * scale * scale
 
 
-@kernel
+@kernel(entry=False)
 def solve_system(flat, now, goals, work, kind, x):
     """In place: x (d,), a reduced gradient, to the solution of the factored system, followers included."""
     if kind == ARTICULATED:
@@ -189,6 +188,14 @@ def _eager(flat, now, work):
     return who
 
 
+@inlined
+def _all_free(work):
+    held = 0
+    for i in range(work.e.free.shape[0]):
+        held += not work.e.free[i]
+    return held == 0
+
+
 @kernel
 def _step(flat, now, goals, work, limits):
     """Newton's step on the loops and between the bounds, into `work.step`: a quadratic program, solved by an active set.
@@ -215,7 +222,7 @@ def _step(flat, now, goals, work, limits):
             if work.e.follows[who]:
                 eliminate(flat, now, work.e)
                 anew = d > 0
-        elif not limits or np.all(work.e.free):
+        elif not limits or _all_free(work):
             break
         _slope_after(flat, now, goals, work, True)
         if who < 0:

@@ -110,7 +110,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     return 0.0, value, np.inf
 
 
-@kernel
+@kernel(entry=False)
 def minimise(flat, now, goals, work, limits, most):
     """Improves the assembled placement `now` until it is stationary; returns (objective, iterations, status, residual)."""
     value = objective(flat, now, goals)

@@ -136,10 +136,12 @@ def objective(flat, now, goals):
         if goals.velocity_weight[0] > 0.0:
             away = _turned_away(R, P)
             if away > goals.threshold[0]:
-                velocity += log(away / goals.threshold[0]) ** 3
+                ln = log(away / goals.threshold[0])
+                velocity += ln * ln * ln
             away = dx * dx + dy * dy + dz * dz
             if away > goals.threshold[1]:
-                velocity += log(away / goals.threshold[1]) ** 3
+                ln = log(away / goals.threshold[1])
+                velocity += ln * ln * ln
     dx, dy, dz = mx - goals.com[0], my - goals.com[1], mz - goals.com[2]
     w = goals.com_weight
     total += 0.5 * (w[0] * dx * dx + w[1] * dy * dy + w[2] * dz * dz)

@@ -120,7 +120,7 @@ def _pivoted_lu(A, rows, width, tiny, row, column, free):
     return min(rows, width)
 
 
-@kernel
+@kernel(entry=False)
 def refactor(flat, now, e):
     """Factors the closure Jacobian at a placement near by with the pivots, followers and leaders of the last elimination; False where
     one of those pivots vanishes."""
@@ -163,7 +163,7 @@ def _back_substitute(A, rank, width):
             A[k, j] *= inverse
 
 
-@kernel
+@kernel(entry=False)
 def particular(flat, e, right, step):
     """Adds to `step` (d,) a move of the followers that changes the closure rows by `right` (rows,)."""
     for g in range(e.rank.shape[0]):
@@ -202,7 +202,7 @@ def extend_group(flat, e, g, step):
         step[e.column[c0 + k]] = s
 
 
-@kernel
+@kernel(entry=False)
 def reduce_gradient(flat, e, gradient):
     """In place Zᵀ gradient: the leaders' entries are the reduced gradient, the followers' become zero."""
     for g in range(e.rank.shape[0]):
@@ -221,7 +221,7 @@ def reduce_group_gradient(flat, e, g, gradient):
             gradient[e.column[c0 + j]] -= A[k, j] * f
 
 
-@kernel
+@kernel(entry=False)
 def multipliers(flat, e, gradient, out):
     """out (rows,): λ with Cᵀλ = gradient on the followers; rows that are redundant get zero."""
     out[:] = 0.0
@@ -242,14 +242,14 @@ def multipliers(flat, e, gradient, out):
             out[e.row[r0 + k]] = s
 
 
-@kernel
+@kernel(entry=False)
 def reduce_matrix(flat, e, K):
     """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between leaders are the reduced matrix."""
     for g in range(e.rank.shape[0]):
         reduce_group(flat, e, g, K, e.every, K.shape[0])
 
 
-@kernel
+@kernel(entry=False)
 def reduce_group(flat, e, g, K, place, d):
     """`reduce_matrix` of K[:d, :d] for one group, degree of freedom i in row `place[i]`."""
     c0, rank = flat.group_column_at[g], e.rank[g]

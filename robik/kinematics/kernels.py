@@ -23,7 +23,7 @@ class Placement(NamedTuple):
 
     `R` (n + 1, 3, 3) and `c` (n + 1, 3): the bodies' state frames; `omega`, `v` (d, 3): screws; `value` (rows,): closure [m];
     `force`, `moment` (m, 3): each row's wrench on its cut's b side: a loop's degree of freedom changes the row by
-    ω · moment + v · force. `everything`: the memory of all these.
+    ω · moment + v · force. `everything`: the memory of all these. `turn` (3, 3) is scratch.
     """
 
     q: np.ndarray
@@ -35,6 +35,7 @@ class Placement(NamedTuple):
     force: np.ndarray
     moment: np.ndarray
     everything: np.ndarray
+    turn: np.ndarray
 
 
 def new_placement(flat: Flat, q: np.ndarray) -> Placement:
@@ -44,7 +45,7 @@ def new_placement(flat: Flat, q: np.ndarray) -> Placement:
     everything, parts = carved((len(q),), (n, 3, 3), (n, 3), (d, 3), (d, 3), (rows,), (m, 3), (m, 3))
     parts[0][:] = q
     parts[1][0] = np.eye(3)
-    return by_reference(Placement._make([*parts, everything]))
+    return by_reference(Placement._make([*parts, everything, np.zeros((3, 3))]))
 
 
 def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -55,7 +56,7 @@ def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
     return everything, [everything[end - size : end].reshape(shape) for size, end, shape in zip(sizes, ends, shapes, strict=True)]
 
 
-@kernel
+@kernel(entry=False)
 def copy_placement(source, target):
     """Copies a placement's arrays."""
     a, b = source.everything, target.everything
@@ -88,11 +89,10 @@ def _turn_by_quaternion(R, q, at):
         R[row, 2] = a * m02 + b * m12 + c * m22
 
 
-@kernel(allocates=True)
+@kernel
 def place(flat, now):
     """Poses and screws from the coordinates, body by body from the world outwards."""
-    q = now.q
-    M = np.empty((3, 3))
+    q, M = now.q, now.turn
     for b in range(1, flat.parent.shape[0]):
         parent = flat.parent[b]
         P, t = now.R[parent], flat.from_parent_p[b]
@@ -215,7 +215,7 @@ def move(flat, q, step, scale, out):
             out[at] = q[at] + scale * step[i]
 
 
-@kernel
+@kernel(entry=False)
 def difference(flat, q, p, out):
     """out (d,): the step that `move` needs from p to q."""
     for m in range(flat.kind.shape[0]):
@@ -226,7 +226,7 @@ def difference(flat, q, p, out):
             out[i] = q[at] - p[at]
 
 
-@kernel
+@kernel(entry=False)
 def largest_motion(flat, step):
     """A step's size: its largest turn [rad], and its largest motion where slides count by the robot's size."""
     turn, slide = 0.0, 0.0
@@ -237,7 +237,7 @@ def largest_motion(flat, step):
         elif flat.kind[m] == SLIDE:
             slide = max(slide, abs(step[i]) / flat.size)
         else:
-            turn = max(turn, abs(step[i]), abs(step[i + 1]), abs(step[i + 2]))
+            turn = max(turn, max(abs(step[i]), max(abs(step[i + 1]), abs(step[i + 2]))))
     return turn, max(turn, slide)
 
 

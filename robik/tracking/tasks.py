@@ -242,7 +242,7 @@ def linearise(flat, now, tasks):
     return damping
 
 
-@kernel
+@kernel(entry=False)
 def quadratic(flat, now, tasks, e, leaders, n, damping, acceleration, dt, P, g, rest):
     """P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z, the tasks' cost over a step z of the leading degrees of freedom.
 

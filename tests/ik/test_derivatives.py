@@ -100,7 +100,7 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     gradient(flat, now, terms, slope)
     stiffen(flat, terms)
     K = both_matrices(solver, now, terms, system)
-    closure_curvature(flat, now, multiplier, system.U, system.bend)
+    closure_curvature(flat, now, multiplier, system)
     bent = both_matrices(solver, now, terms, system)
 
     def at(*moves: tuple[int, float]) -> np.ndarray:
@@ -146,7 +146,7 @@ def test_newton_systems(solver: Solver, held: int) -> None:
         goals.state_weight[:] = state_weight
         gather(flat, now, goals, terms, 1.0)
         stiffen(flat, terms)
-        closure_curvature(flat, now, 0.01 * rng.normal(size=len(now.value)), system.U, system.bend)
+        closure_curvature(flat, now, 0.01 * rng.normal(size=len(now.value)), system)
         reduced = Z.T @ both_matrices(solver, now, terms, system) @ Z
         assert reduced == pytest.approx(reduced.T, abs=1e-9 * np.abs(reduced).max())
         definite.append(bool(np.linalg.eigvalsh(reduced)[0] > 0))
