@@ -60,12 +60,13 @@ def _bend(flat, now, goals, work, share, slope):
 
 
 @kernel(entry=False)
-def newton_step(flat, now, goals, work, limits):
-    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system."""
+def newton_step(flat, now, goals, work, limits, anyway):
+    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system. Where that is INDEFINITE there is a step only
+    if one is wanted `anyway`."""
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 1.0, work.slope)
-    return _step(flat, now, goals, work, limits)
+    return _step(flat, now, goals, work, limits, anyway)
 
 
 @kernel(entry=False)
@@ -75,7 +76,7 @@ def foreseeing_step(flat, now, goals, work, limits):
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 0.0, work.correction)
-    slope, kind = _step(flat, now, goals, work, limits)
+    slope, kind = _step(flat, now, goals, work, limits, False)
     if kind == INDEFINITE:
         return slope, kind
     ahead = work.terms.ahead
@@ -85,13 +86,14 @@ def foreseeing_step(flat, now, goals, work, limits):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 1.0, work.correction)
     ahead[:] = 0.0
-    return _step(flat, now, goals, work, limits)
+    return _step(flat, now, goals, work, limits, False)
 
 
 @kernel
-def _factor(flat, now, goals, work, anew):
+def _factor(flat, now, goals, work, anew, anyway):
     """Factors the second derivatives over the free leaders, which are listed; returns ARTICULATED, DENSE, or INDEFINITE where they are
-    not positive definite and the eigenvalues were replaced by their absolute values. Without `anew` only the list has changed."""
+    not positive definite, the eigenvalues replaced by their absolute values if factors are wanted `anyway`. Without `anew` only the list
+    has changed."""
     d, n = work.step.shape[0], 0
     for i in range(d):
         if work.e.free[i] and not work.e.follows[i]:
@@ -108,6 +110,8 @@ def _factor(flat, now, goals, work, anew):
     copy_chosen(work.K, work.leaders, n, work.H)
     if cholesky(work.H, n):
         return DENSE
+    if not anyway:
+        return INDEFINITE
     copy_chosen(work.K, work.leaders, n, work.H)
     diagonalise(work.H, work.vectors, n)
     _note_descent(work, n)
@@ -189,7 +193,8 @@ def _eager(flat, now, work):
 
 
 @inlined
-def _all_free(work):
+def all_free(work):
+    """Whether no coordinate is held at a bound."""
     held = 0
     for i in range(work.e.free.shape[0]):
         held += not work.e.free[i]
@@ -197,7 +202,7 @@ def _all_free(work):
 
 
 @kernel
-def _step(flat, now, goals, work, limits):
+def _step(flat, now, goals, work, limits, anyway):
     """Newton's step on the loops and between the bounds, into `work.step`: a quadratic program, solved by an active set.
 
     From no step at all: to the optimum of the free leaders, or as far as the first bound, which then is held; at the optimum, the held
@@ -208,7 +213,9 @@ def _step(flat, now, goals, work, limits):
     _slope_after(flat, now, goals, work, False)
     kind, anew = INDEFINITE, d > 0
     for _ in range(3 * d + 3):
-        kind = _factor(flat, now, goals, work, anew)
+        kind = _factor(flat, now, goals, work, anew, anyway)
+        if kind == INDEFINITE and not anyway:
+            return 0.0, kind
         anew = d < 0
         way = work.correction
         for i in range(d):
@@ -222,7 +229,7 @@ def _step(flat, now, goals, work, limits):
             if work.e.follows[who]:
                 eliminate(flat, now, work.e)
                 anew = d > 0
-        elif not limits or _all_free(work):
+        elif not limits or all_free(work):
             break
         _slope_after(flat, now, goals, work, True)
         if who < 0:

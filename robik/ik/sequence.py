@@ -77,11 +77,13 @@ def _coordinates(flat: Flat) -> int:
 
 @kernel
 def _predict(flat, memory, work, goals, limits):
-    """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last; else the last one."""
+    """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last; else the last one. Returns its
+    objective and closure residual."""
     last, guess = memory.last, memory.guess
     copy_placement(last, guess)
+    value = objective(flat, last, goals)
     if memory.frames[0] == 0:
-        return
+        return value, close(flat, guess)
     step = work.step
     for i in range(step.shape[0]):
         step[i] = memory.recent[i]
@@ -92,8 +94,12 @@ def _predict(flat, memory, work, goals, limits):
         eliminate(flat, last, work.e)
     residual = pull_back(flat, guess, work.e, work.correction, work.right)
     good = residual <= flat.accepted[0] and not (limits and _beyond(flat, guess, work))
-    if not (good and objective(flat, guess, goals) <= objective(flat, last, goals)):
-        copy_placement(last, guess)
+    if good:
+        found = objective(flat, guess, goals)
+        if found <= value:
+            return found, residual
+    copy_placement(last, guess)
+    return value, close(flat, guess)
 
 
 @kernel
@@ -129,8 +135,8 @@ def solve_frame(flat, goals, work, memory, limits, most):
     """
     last, guess = memory.last, memory.guess
     bounded = _bound(flat, goals, work, last, limits)
-    _predict(flat, memory, work, goals, bounded)
-    result = minimise(flat, guess, goals, work, bounded, most)
+    value, residual = _predict(flat, memory, work, goals, bounded)
+    result = minimise(flat, guess, goals, work, bounded, most, value, residual)
     for i in range(memory.recent.shape[0]):
         memory.earlier[i] = memory.recent[i]
     difference(flat, guess.q, last.q, memory.recent)

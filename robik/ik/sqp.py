@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from robik.compiled import kernel
-from robik.ik.newton import ASIDE, HELD, INDEFINITE, foreseeing_step, leave_saddle, newton_step, solve_system
+from robik.ik.newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
 from robik.ik.terms import gather, gradient, objective
 from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import eliminate, reduce_gradient, refactor
@@ -18,6 +18,7 @@ from robik.kinematics.kernels import close, copy_placement, largest_motion, move
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
+CUBIC = 3e-4  # after one of this size, a second step with the same second derivatives does
 PATIENCE = 3  # iterations before forces are foreseen; most frames need no more
 ROUNDED = 1e-5  # where a weakly held direction ends in the objective's rounding
 LARGEST_TURN = 0.5  # rad in one step
@@ -58,26 +59,31 @@ def _settle(flat, now, work, limits):
 
 @kernel
 def _correct(flat, now, goals, work, kind):
-    """Moves the trial by a Newton step with its own gradient and the factors of the last system, at `now`; False where that says
-    nothing."""
+    """Moves the trial by a Newton step with its own gradient and the factors of the last system, at `now`; returns the step's size,
+    infinite where that says nothing."""
     e, trial, way = work.e, work.trial, work.correction
-    for a in range(work.leading[0]):
-        if e.follows[work.leaders[a]] or not e.free[work.leaders[a]]:
-            return False
+    led = 0
+    for i in range(way.shape[0]):
+        if e.free[i] and not e.follows[i]:
+            if led == work.leading[0] or work.leaders[led] != i:
+                return np.inf
+            led += 1
+    if led != work.leading[0]:
+        return np.inf
     if not refactor(flat, trial, e):
         eliminate(flat, trial, e)
-        return False
+        return np.inf
     gather(flat, trial, goals, work.terms, 1.0)
     gradient(flat, trial, work.terms, way)
     reduce_gradient(flat, e, way)
     for i in range(way.shape[0]):
         way[i] = -way[i]
     solve_system(flat, now, goals, work, kind, way)
-    turn, _ = largest_motion(flat, way)
+    turn, largest = largest_motion(flat, way)
     if turn > LARGEST_TURN:
-        return False
+        return np.inf
     move(flat, trial.q, way, 1.0, trial.q)
-    return True
+    return largest
 
 
 @kernel
@@ -103,33 +109,64 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
             found = objective(flat, work.trial, goals)
             if found <= enough:
                 return scale, found, residual
-            if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, now, goals, work, kind):
+            if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, now, goals, work, kind) < np.inf:
                 break
             residual = _settle(flat, work.trial, work, limits)
         scale *= 0.5
     return 0.0, value, np.inf
 
 
-@kernel(entry=False)
-def minimise(flat, now, goals, work, limits, most):
-    """Improves the assembled placement `now` until it is stationary; returns (objective, iterations, status, residual)."""
-    value = objective(flat, now, goals)
-    residual = close(flat, now)
-    for iteration in range(most):
-        slope, kind = newton_step(flat, now, goals, work, limits)
+@kernel
+def _finish(flat, now, goals, work, limits, value, residual):
+    """After a small step to `now`, and to the trial: one more with the same second derivatives, if that is the last that is needed.
+    Returns (whether it was, objective, closure residual, whether it moved)."""
+    if limits and not all_free(work):
+        return False, value, residual, False
+    size = _correct(flat, now, goals, work, DENSE)
+    if size <= STEP_TOLERANCE or not size <= QUADRATIC:
+        return size <= STEP_TOLERANCE, value, residual, False
+    gap = _settle(flat, work.trial, work, limits)
+    if not gap <= flat.accepted[0] or (limits and not all_free(work)):
+        return False, value, residual, False
+    found = objective(flat, work.trial, goals)
+    if not found <= value + 1e-13 * abs(value) + 1e-300:
+        return False, value, residual, False
+    copy_placement(work.trial, now)
+    return True, found, gap, True
+
+
+@kernel
+def _choose_step(flat, now, goals, work, limits, iteration):
+    """The step at `now`, into `work.step`: Newton's; where that is not definite or has not been enough, with forces foreseen.
+
+    Returns (slope, kind of its system, largest turn, largest motion, whether it is Newton's of a definite system).
+    """
+    slope, kind = newton_step(flat, now, goals, work, limits, False)
+    exact = kind != INDEFINITE
+    if exact:
         turn, largest = largest_motion(flat, work.step)
-        stationary, exact = largest <= STEP_TOLERANCE, kind != INDEFINITE
+        if iteration < PATIENCE or largest <= STEP_TOLERANCE:
+            return slope, kind, turn, largest, True
+    slope, kind = foreseeing_step(flat, now, goals, work, limits)
+    turn, largest = largest_motion(flat, work.step)
+    if kind == INDEFINITE or largest <= STEP_TOLERANCE:  # there may be a saddle
+        slope, kind = newton_step(flat, now, goals, work, limits, True)
+        turn, largest = largest_motion(flat, work.step)
+    return slope, kind, turn, largest, False
+
+
+@kernel(entry=False)
+def minimise(flat, now, goals, work, limits, most, value, residual):
+    """Improves the assembled placement `now`, of this objective and closure residual, until it is stationary; returns (objective,
+    iterations, status, residual)."""
+    for iteration in range(most):
+        slope, kind, turn, largest, exact = _choose_step(flat, now, goals, work, limits, iteration)
+        stationary = largest <= STEP_TOLERANCE
         if stationary:
-            slope = 0.0 if exact else leave_saddle(flat, work)
+            slope = leave_saddle(flat, work) if kind == INDEFINITE else 0.0
             if slope == 0.0:
                 return value, iteration, CONVERGED, residual
             turn, largest = ASIDE, ASIDE
-        elif iteration >= PATIENCE or not exact:
-            exact = False
-            slope, kind = foreseeing_step(flat, now, goals, work, limits)
-            if kind == INDEFINITE:
-                slope, kind = newton_step(flat, now, goals, work, limits)
-            turn, largest = largest_motion(flat, work.step)
         scale, found, gap = _search(flat, now, goals, work, limits, value, slope, turn, kind)
         if scale == 0.0:  # nothing lower along the step: at the optimum to within rounding, or else stuck
             return value, iteration + 1, CONVERGED if stationary or largest <= ROUNDED else STALLED, residual
@@ -138,4 +175,8 @@ def minimise(flat, now, goals, work, limits, most):
         rounded = scale * largest <= STEP_TOLERANCE and largest <= ROUNDED  # only rounding is left to go down
         if rounded or (exact and scale == 1.0 and largest <= QUADRATIC):
             return value, iteration + 1, CONVERGED, residual
+        if exact and kind == DENSE and scale == 1.0 and largest <= CUBIC:
+            done, value, residual, moved = _finish(flat, now, goals, work, limits, value, residual)
+            if done:
+                return value, iteration + 1 + moved, CONVERGED, residual
     return value, most, EXHAUSTED, residual

@@ -262,9 +262,14 @@ def reduce_group(flat, e, g, K, place, d):
                 target = place[e.column[c0 + j]]
                 for i in range(d):
                     K[target, i] -= f * K[source, i]
-    for i in range(d):
+    for a in range(rank, width):  # what remains is symmetric between leaders, and of no interest to followers
+        row = K[place[e.column[c0 + a]]]
         for k in range(rank):
-            f = K[i, place[e.column[c0 + k]]]
+            f = row[place[e.column[c0 + k]]]
             if f != 0.0:
                 for j in range(rank, width):
-                    K[i, place[e.column[c0 + j]]] -= A[k, j] * f
+                    row[place[e.column[c0 + j]]] -= A[k, j] * f
+    for a in range(rank, width):
+        at = place[e.column[c0 + a]]
+        for i in range(d):
+            K[i, at] = K[at, i]

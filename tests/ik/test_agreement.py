@@ -21,6 +21,7 @@ from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.motion import Motion
 from robik.retarget.retarget import retarget
+from tests.ik.compromise import compromise
 from tests.ik.random_mechanisms import Problem, problems, rotation
 
 EXAMPLES = int(os.environ.get("ROBIK_EXAMPLES", "0"))
@@ -106,6 +107,24 @@ def test_our_robots_follow_the_reference(case: str) -> None:
         np.testing.assert_allclose(state, result.state, rtol=0, atol=SAME, err_msg=f"frame {k}")
         values = solver.actuator_values(result.state, values)
         np.testing.assert_allclose(motion.values[k], values, rtol=0, atol=1e-5, err_msg=f"frame {k}")
+
+
+@pytest.mark.parametrize(("pelvis", "lift"), [(1e-4, 0.0), (1e-2, -0.02), (0.1, 0.03)])
+def test_a_compromise_is_the_reference_s(pelvis: float, lift: float) -> None:
+    """Each state is where the reference goes from the state before it."""
+    walker = robots.load("walker")
+    clip, chosen = compromise(walker, pelvis, lift)
+    solver = ReferenceSolver(walker, chosen)
+    motion = retarget(walker, clip, chosen)
+    assert motion.report is not None
+    assert motion.report.iterations.max() <= 6
+    states = states_of(solver, motion)
+    for k in range(15, len(states), 32):
+        targets = {name: (track.position[k], track.quaternion[k]) for name, track in clip.tracks.items()}  # type: ignore[index]
+        expected = solver.solve(targets, clip.com[k], states[k - 1], 1 / 60)  # type: ignore[index]
+        assert expected.converged
+        assert np.abs(solver.residual(states[k])).max() < CLOSED
+        np.testing.assert_allclose(states[k], expected.state, rtol=0, atol=SAME, err_msg=f"frame {k}")
 
 
 def clip_of(problem: Problem) -> TargetClip:

@@ -7,7 +7,7 @@ import pytest
 
 from robik import robots
 from robik.bench import boxer_clip, walker_clip
-from robik.bench.clips import chain_clip, rest_pose, smoothstep
+from robik.bench.clips import chain_clip
 from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
@@ -15,6 +15,7 @@ from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.pose import matrix_quaternion
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
+from tests.ik.compromise import compromise
 
 BOXER, WALKER = robots.load("boxer"), robots.load("walker")
 CLOSED = 1e-9  # m
@@ -195,18 +196,7 @@ def test_a_dead_point_is_left_again() -> None:
 @pytest.mark.parametrize("pelvis", [1e-4, 1e-2, 0.1])
 @pytest.mark.parametrize("lift", [0.0, -0.02, 0.03])
 def test_a_compromise_of_feet_pelvis_and_com_takes_few_iterations(pelvis: float, lift: float) -> None:
-    """The CoM is to swing 15 mm sideways while feet and pelvis stay, or the pelvis goes down, or up beyond the legs' reach: not all can be
-    had, and the weights lie six decades apart."""
-    t = np.arange(240) / 60
-    rest = {name: rest_pose(WALKER, name) for name in ("pelvis", "foot_l", "foot_r")}
-    tracks = {name: Track(np.tile(pose.position, (240, 1)), np.tile(pose.quaternion, (240, 1))) for name, pose in rest.items()}
-    hips = np.array(rest["pelvis"].position) + lift * smoothstep(t)[:, None] * [0.0, 0.0, 1.0]
-    tracks["pelvis"] = Track(hips, tracks["pelvis"].quaternion)
-    com = sum(b.mass * b.rest_com for b in WALKER.bodies) / WALKER.mass + 0.015 * np.sin(np.pi * t)[:, None] * [0.0, 1.0, 0.0]
-    feet = Weights((10.0,) * 3, (100.0,) * 3)
-    weights = {"pelvis": Weights((pelvis,) * 3, (pelvis,) * 3), "foot_l": feet, "foot_r": feet}
-    settings = Settings(weights, com_weight=(10.0, 10.0, 0.0), joint_limits=False, length=1.0)
-    motion = retarget(WALKER, TargetClip(t, tracks, com), settings)
+    motion = retarget(WALKER, *compromise(WALKER, pelvis, lift))
     assert motion.report is not None
     assert motion.report.iterations.max() <= 6
     assert motion.report.residual.max() < CLOSED
