@@ -84,7 +84,7 @@ class _Compiled(CPUDispatcher):
     """A function whose cached code brings along the kernels that it calls."""
 
     def __init__(self, *args, **options):
-        super().__init__(*args, pipeline_class=Pipeline, **options)
+        super().__init__(*args, **options | {"pipeline_class": Pipeline})
         self._compiler._customize_flags = _Flags  # type: ignore[attr-defined]
 
     def enable_caching(self):
@@ -95,7 +95,7 @@ class _Compiled(CPUDispatcher):
         if isinstance(sig, tuple):
             sig = tuple(types.unliteral(kind) for kind in sig)
             if sig in self.overloads:
-                return self.overloads[sig].entry_point
+                return self.overloads[sig].entry_point  # type: ignore[attr-defined]
         with quickly(self.targetctx):
             return super().compile(sig)
 
