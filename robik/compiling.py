@@ -27,7 +27,6 @@ LEFT_OUT = {
     typed_passes.NopythonRewrites,
     typed_passes.DumpParforDiagnostics,
 }
-compiled_here: list[str] = []  # the kernels that this process has compiled rather than read from the cache
 _inside: list[bool] = []
 _signatures: dict[tuple, tuple[BaseFunction, Any]] = {}  # of operators and numba's own functions, by which one and types
 _resolve: Callable = BaseFunction.get_call_type
@@ -39,7 +38,6 @@ class Pipeline(CompilerBase):
 
     def define_pipelines(self):
         """The passes, in order."""
-        compiled_here.append(self.state.func_id.func_qualname)
         kept = PassManager("kernel")
         for part in (
             DefaultPassBuilder.define_untyped_pipeline,

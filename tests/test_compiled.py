@@ -33,8 +33,8 @@ def top(x):
     return between(x) + deep(x)
 """
 USE = (
-    "import layers; from robik.compiling import compiled_here; value = layers.top(1.0); "
-    "print(value, sum(layers.top.stats.cache_hits.values()), sum(layers.deep.stats.cache_misses.values()), sorted(compiled_here))"
+    "import layers; value = layers.top(1.0); "
+    "print(value, sum(layers.top.stats.cache_hits.values()), sum(layers.deep.stats.cache_misses.values()))"
 )
 
 
@@ -58,16 +58,15 @@ def read_and_write(outer, at):
 
 
 def _run(folder):
-    """Runs `USE` in a process of its own: the value of the topmost, whether it came from the cache, whether the deepest did not, and what
-    was compiled."""
+    """Runs `USE` in a process of its own: the value of the topmost, whether it came from the cache, whether the deepest did not."""
     (folder / "layers.py").write_text(LAYERS)
     environment = os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
-    return subprocess.run([sys.executable, "-c", USE], env=environment, capture_output=True, text=True, check=True).stdout.split(maxsplit=3)
+    return subprocess.run([sys.executable, "-c", USE], env=environment, capture_output=True, text=True, check=True).stdout.split()
 
 
 def test_a_process_with_a_cache_brings_along_the_kernels_that_cached_code_calls(tmp_path):
-    assert _run(tmp_path) == ["6.0", "0", "1", "['between', 'deep', 'top']\n"]
-    assert _run(tmp_path) == ["6.0", "1", "0", "[]\n"]
+    assert _run(tmp_path) == ["6.0", "0", "1"]
+    assert _run(tmp_path) == ["6.0", "1", "0"]
 
 
 def test_what_another_version_left_in_the_cache_is_not_read(tmp_path):
@@ -76,7 +75,7 @@ def test_what_another_version_left_in_the_cache_is_not_read(tmp_path):
     assert len(indices) == 3
     for index in indices:
         index.write_bytes(pickle.dumps(numba.__version__) + b"of classes that are no more")
-    assert _run(tmp_path)[:3] == ["6.0", "0", "1"]
+    assert _run(tmp_path) == ["6.0", "0", "1"]
 
 
 @kernel

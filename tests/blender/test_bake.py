@@ -8,7 +8,6 @@ import bpy
 import numpy as np
 import pytest
 
-from robik.compiling import compiled_here
 from robik.kinematics.forward import ForwardKinematics, body_poses
 from tests.blender import installed, scenes
 
@@ -35,16 +34,6 @@ def test_boxer_does_what_its_hand_was_made_to_do() -> None:
     assert np.nanmax(motion.report.position_error) < 1e-6
     assert np.nanmax(motion.report.orientation_error) < 1e-6
     assert np.abs(slider_curves(root, frames()) - values).max() < 1e-5
-
-
-def test_a_bake_says_that_it_compiles_only_when_it_does() -> None:
-    root, _ = scenes.punches()
-    for _ in range(2):
-        before = len(compiled_here)
-        told = {progress.text for progress in installed.module("scene.bake").bake_steps(bpy.context, root)}
-        compiles = any("Compiling" in text for text in told)
-        assert compiles == (len(compiled_here) > before)
-    assert not compiles
 
 
 def test_motors_keep_their_speed_unless_told_otherwise() -> None:
