@@ -11,7 +11,7 @@ from robik.servo.chain import BITS_PER_BYTE, SYNC_WRITE_BYTES, ServoChain
 from robik.servo.player import SIMULATED, Player, PlaySettings, PlayState
 from robik.servo.softening import fitting_speed
 
-PATIENT = PlaySettings(heartbeat=10.0, watchdog=2.5, silence=2.0, from_afar=True)  # these servos do no harm while a busy machine stalls
+PATIENT = PlaySettings(heartbeat=10.0, watchdog=2.5, silence=2.0)  # these servos do no harm while a busy machine stalls
 
 
 def play(motion: Motion, chain: ServoChain) -> dict:
@@ -23,7 +23,7 @@ def play(motion: Motion, chain: ServoChain) -> dict:
         player.wait(PlayState.READY, PlayState.HOLDING)
         player.torque(True)
         player.wait(PlayState.HOLDING)
-        player.play(motion)
+        player.play(motion, from_afar=True)
         done = player.wait(PlayState.HOLDING, timeout=60.0 + 2.0 * float(motion.times[-1]))
         end = np.array(done.present) - motion.values[-1, [motion.actuators.index(a) for a in chain.actuators]]
         player.torque(False)

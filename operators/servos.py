@@ -153,7 +153,7 @@ class ROBIK_OT_play_servos(Watching):
         motion, softened = play.motion_to_play(root, read_robot(root), context.scene, player.chain)
         if softened:
             self.report({"WARNING"}, softened)
-        player.play(motion, loop=playing.loop, speed=playing.speed)
+        player.play(motion, loop=playing.loop, speed=playing.speed, from_afar=playing.soften)
         if not bpy.app.background:
             return self.watch(context)
         player.wait(PlayState.HOLDING, PlayState.READY, timeout=TIMEOUT + 2.0 * player.status.duration)

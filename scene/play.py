@@ -70,13 +70,7 @@ def settings_of(scene: Scene) -> PlaySettings:
     """How the scene wants it played."""
     playing = scene.robik.playing
     record = bpy.path.abspath(playing.record) if playing.record else ""
-    return PlaySettings(
-        heartbeat=HEARTBEAT,
-        feed_forward=playing.feed_forward,
-        from_afar=playing.soften,
-        without_missing=playing.without_missing,
-        record=record,
-    )
+    return PlaySettings(heartbeat=HEARTBEAT, feed_forward=playing.feed_forward, without_missing=playing.without_missing, record=record)
 
 
 def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
@@ -141,7 +135,8 @@ def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
 
 def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:
     """What speaks against playing a motion on a chain as the scene wants it played."""
-    return preflight(part(motion, speed=scene.robik.playing.speed), chain, settings_of(scene), status().present)
+    playing = scene.robik.playing
+    return preflight(part(motion, speed=playing.speed), chain, settings_of(scene), status().present, playing.soften)
 
 
 def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> tuple[Motion, str]:

@@ -57,7 +57,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
         RobikError: what is wrong, and what would be right; the servos are in a defined state.
     """
     motion, chain = load_motion(motion_path), load_chain(servos_path)
-    player = Player(chain, port, PlaySettings(from_afar=how.soften, **settings))
+    player = Player(chain, port, PlaySettings(**settings))
     start, end = how.stretch or (None, None)
     motion = part(motion, start, end, how.speed)
     if how.soften:
@@ -74,7 +74,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
         print(player.wait(PlayState.READY, PlayState.HOLDING, timeout=CONNECT_TIMEOUT).message)
         player.torque(True)
         player.wait(PlayState.HOLDING)
-        player.play(motion, loop=how.loop)
+        player.play(motion, loop=how.loop, from_afar=how.soften)
         return _watch(player)
     except KeyboardInterrupt:  # before anything moved
         player.emergency_stop()

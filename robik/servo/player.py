@@ -114,11 +114,19 @@ class Player:
         self._look_again("rebooting")
         self._commands.put(Session.reboot)
 
-    def preflight(self, motion: Motion) -> Preflight:
-        """What speaks against playing this motion."""
-        return preflight(motion, self.chain, self.settings, self._status.present)
+    def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
+        """What speaks against playing this motion; `from_afar` as in `play`."""
+        return preflight(motion, self.chain, self.settings, self._status.present, from_afar)
 
-    def play(self, motion: Motion, loop: bool = False, start: float | None = None, end: float | None = None, speed: float = 1.0) -> None:
+    def play(
+        self,
+        motion: Motion,
+        loop: bool = False,
+        start: float | None = None,
+        end: float | None = None,
+        speed: float = 1.0,
+        from_afar: bool = False,
+    ) -> None:
         """Goes slowly to the first frame, then plays.
 
         Args:
@@ -126,12 +134,13 @@ class Player:
             loop: over and over, until it is stopped.
             start, end: a stretch of it, in its own times [s].
             speed: 2 is twice as fast.
+            from_afar: whether it may start far from where the robot stands, going there slowly, instead of being refused.
 
         Raises:
             ServoError: the preflight's list, or that the servos do not hold.
         """
         motion = part(motion, start, end, speed)
-        self.preflight(motion).check()
+        self.preflight(motion, from_afar).check()
         self._check_holding()
         along = Along(motion, self.chain, self.settings.interpolation)
         self._check_own_limits(along)
@@ -274,7 +283,7 @@ class Player:
         self.chain, self._goal_limits = session.chain, session.goal_limits
 
     def _look(self, session: Session, failed: int) -> int:
-        if self._status.state is PlayState.FAULT:
+        if self._status.state in (PlayState.FAULT, PlayState.CONNECTING):
             return 0
         try:
             session.look()
@@ -282,11 +291,17 @@ class Player:
             raise
         except ServoSilent as silent:
             if failed + 1 == PATIENT_LOOKS:
-                self._publish(state=PlayState.FAULT, message=f"{silent}; see to it, then turn torque on to go on")
+                self._complain(f"{silent}; see to it, then turn torque on to go on")
             return failed + 1
         except ServoError as error:
-            self._publish(state=PlayState.FAULT, message=str(error))
+            self._complain(str(error))
         return 0
+
+    def _complain(self, message: str) -> None:
+        """A fault; unless the owner has asked meanwhile for something that looks anew, and will say what comes of that."""
+        with self._publishing:
+            if self._status.state is not PlayState.CONNECTING:
+                self._status = replace(self._status, state=PlayState.FAULT, message=message)
 
     def _publish(self, **changes: object) -> None:
         with self._publishing:  # an owner's change must not be lost to the thread's; nobody holds this while waiting

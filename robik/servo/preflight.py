@@ -40,7 +40,9 @@ class Preflight:
             raise ServoError("the motion must not be played: " + "; ".join(self.problems))
 
 
-def preflight(motion: Motion, chain: ServoChain, settings: PlaySettings, present: Sequence[float] = ()) -> Preflight:
+def preflight(
+    motion: Motion, chain: ServoChain, settings: PlaySettings, present: Sequence[float] = (), from_afar: bool = False
+) -> Preflight:
     """Holds a motion against the chain's limits at the rate at which it is to be sent.
 
     Positions and speeds count at every goal that will be sent, accelerations at the motion's own samples: straight lines between
@@ -51,6 +53,7 @@ def preflight(motion: Motion, chain: ServoChain, settings: PlaySettings, present
         chain: whose limits.
         settings: how it is to be played.
         present: where the chain's servos are now [rad or m]; empty if that is not known.
+        from_afar: whether it may start far from there, going there slowly, instead of being refused.
     """
     rate = settings.rate
     warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]
@@ -63,13 +66,13 @@ def preflight(motion: Motion, chain: ServoChain, settings: PlaySettings, present
     times = sample_times(along, rate)
     values = along.at(times)
     far = _way_to_start(chain, settings, present, values[0])
-    if settings.from_afar:
+    if from_afar:
         warnings += far
     problems = (
         bus_problems(chain, rate, settings.feed_forward) + _position_problems(chain, times, values) + _speed_problems(chain, times, values)
     )
     problems += _acceleration_problems(chain, motion)
-    if not settings.from_afar:
+    if not from_afar:
         problems += [f"{one}; bring it nearer, or ask for softening, and it goes there slowly" for one in far]
     return Preflight(tuple(problems), tuple(warnings))
 

@@ -46,7 +46,6 @@ class PlaySettings:
         torque_after: whether torque stays on when the motion is over.
         feed_forward: whether each goal carries the speed at which it should be reached, where the models can.
         live_share, live_acceleration: when following live, of the speed limits, at most; and of the actuators [rad/s² or m/s²].
-        from_afar: whether it may start far from where the robot stands, going there slowly, instead of being refused.
         without_missing: plays without servos that do not answer at connecting, instead of refusing.
         record: a file that gets the telemetry of what is played; empty for none.
 
@@ -65,7 +64,6 @@ class PlaySettings:
     feed_forward: bool = False
     live_share: float = 0.6
     live_acceleration: float = 20.0
-    from_afar: bool = False
     without_missing: bool = False
     record: str = ""
 

@@ -270,3 +270,18 @@ def test_a_bake_tells_the_servos_that_blender_is_alive(monkeypatch: pytest.Monke
     installed.module("scene.play").disconnect()
     alive.beat()
     assert beats == []
+
+
+def test_a_start_far_away_is_refused_or_asked_for() -> None:
+    scenes.squats(frames=10)
+    play = installed.module("scene.play")
+    bpy.ops.robik.bake()
+    bpy.ops.robik.connect_servos()
+    player = play.player()
+    player.simulator.command(f"place {player.chain.ids[0]} {player.chain.servos[0].zero + 400}")
+    bpy.ops.robik.torque_servos(on=True)
+    with pytest.raises(RuntimeError, match="far from the first frame, hip_yaw_l by 0"):
+        bpy.ops.robik.play_servos()
+    bpy.context.scene.robik.playing.soften = True
+    assert bpy.ops.robik.play_servos() == {"FINISHED"}
+    assert "to the end" in play.status().message

@@ -207,7 +207,7 @@ def test_a_start_far_from_where_the_robot_stands_is_refused_or_asked_for():
     far = "the robot stands far from the first frame, b by 0.8; the approach takes 3.0 s"
     refused = preflight(motion, CHAIN, PlaySettings(), (0.1, -0.8))
     assert (refused.problems, refused.warnings) == ((f"{far}; bring it nearer, or ask for softening, and it goes there slowly",), ())
-    asked_for = preflight(motion, CHAIN, PlaySettings(from_afar=True), (0.1, -0.8))
+    asked_for = preflight(motion, CHAIN, PlaySettings(), (0.1, -0.8), from_afar=True)
     assert (asked_for.problems, asked_for.warnings) == ((), (far,))
     assert preflight(motion, CHAIN, PlaySettings(approach_speed=2.0), (0.1, -0.8)).problems == ()  # it is there soon
 
