@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
@@ -15,6 +16,9 @@ from tools.installed import PACKAGE
 def play_on_servos() -> Iterator[float]:
     """Connect, torque, play, ESC, play, stop, disconnect; on the simulated chain."""
     play = import_module(f"{PACKAGE}.scene.play")
+    settings_of = play.settings_of
+    patient = {"heartbeat": 15.0, "watchdog": 2.5, "silence": 2.0}  # a machine that stalls is no fault of theirs
+    play.settings_of = lambda scene: replace(settings_of(scene), **patient)
 
     def state() -> str:
         return play.status().state.value
