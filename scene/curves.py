@@ -73,10 +73,12 @@ def baked_frames(root: Object, mechanism: Mechanism) -> np.ndarray:
     curves lose nothing.
 
     Raises:
-        RobikError: a slider has none.
+        RobikError: a slider has none, or there is no slider.
     """
     curves = actions.curves_of(root)
     frames: list[np.ndarray] = []
+    if not mechanism.actuators:
+        raise RobikError(f"no motor drives robot {root.name!r}; select its joints and click Set Motor")
     for name in mechanism.actuators:
         curve = curves.get((data_path(name), 0))
         if curve is None or not len(curve.keyframe_points):

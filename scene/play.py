@@ -105,7 +105,7 @@ def chain_file(root: Object, scene: Scene) -> Path | None:
     """The file that says which servo drives which motor: the one chosen, else the one beside the robot, where the scene keeps no chain."""
     if scene.robik.servos:
         return Path(bpy.path.abspath(scene.robik.servos))
-    if scene.robik.playing.chain:
+    if scene.robik.playing.chain or not root.robik.robot.source:
         return None
     source = Path(bpy.path.abspath(root.robik.robot.source))
     beside = source.with_name(source.name.split(".")[0] + CHAIN_EXTENSION)

@@ -141,6 +141,7 @@ def test_what_was_built_bakes_saves_and_exports(tmp_path: Path) -> None:
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 4
     assert bpy.ops.robik.bake() == {"FINISHED"}
     assert root.robik.robot.result.residual < 1e-9
+    assert bpy.ops.robik.preflight() == {"FINISHED"}
     for name in ("bar.robik.json", "bar.xml", "bar.urdf"):
         assert bpy.ops.robik.export_robot(filepath=str(tmp_path / name)) == {"FINISHED"}
         again = import_robot(tmp_path / name)
@@ -213,6 +214,8 @@ def test_mistakes_are_said_and_change_nothing() -> None:
     assert one.robik.kind == "NONE"
     assert bpy.ops.robik.add_joint(name="pin") == {"FINISHED"}
     root = bpy.context.scene.robik.robot
+    refused("no motor drives robot", bpy.ops.robik.reduce_keys)
+    refused("no motor drives robot", bpy.ops.robik.export_motion, filepath="/nowhere.csv")
     select(two, three)
     refused("'pin' already", bpy.ops.robik.add_joint, name="pin")
     assert three.robik.kind == "NONE"
