@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from time import sleep
 
@@ -33,6 +35,26 @@ def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimulatorProcess]:
         play.disconnect()
 
 
+@contextmanager
+def moving_to_and_fro(simulator: SimulatorProcess, id: int) -> Iterator[None]:
+    """A hand that moves a servo for as long as somebody looks."""
+    found = threading.Event()
+
+    def hand() -> None:
+        for k in count():
+            if found.wait(0.3):
+                return
+            simulator.command(f"place {id} {(2400, 2048)[k % 2]}")
+
+    thread = threading.Thread(target=hand)
+    thread.start()
+    try:
+        yield
+    finally:
+        found.set()
+        thread.join()
+
+
 def test_from_factory_servos_to_a_chain(simulator: SimulatorProcess, tmp_path: Path) -> None:
     play, servo_setup, scene = installed.module("scene.play"), installed.module("scene.servo_setup"), bpy.context.scene
     for command in ("set 3 baud_rate 1", "set 3 return_delay_time 250"):
@@ -48,10 +70,9 @@ def test_from_factory_servos_to_a_chain(simulator: SimulatorProcess, tmp_path: P
     mechanism = scenes.read(root)
     chain = play.servo_chain(root, mechanism, scene)
     last = chain.actuators[11]
-    hand = threading.Timer(0.7, lambda: simulator.command("place 40 2400"))
-    hand.start()
-    assert bpy.ops.robik.assign_servo(actuator=last) == {"FINISHED"}
-    hand.join()
+    with moving_to_and_fro(simulator, 40):
+        assert bpy.ops.robik.assign_servo(actuator=last) == {"FINISHED"}
+    simulator.command("place 40 2400")
     assert play.servo_chain(root, mechanism, scene).ids == (*range(1, 12), 40)
 
     assert bpy.ops.robik.connect_servos() == {"FINISHED"}
