@@ -26,7 +26,7 @@ test-installed: environment ## The tests in Blender's module, with the built zip
 test-blender: ## The tests in Blender's module on Blender 4.2, 4.5, 5.0 and 5.2 (one of them: make test-blender-4.2)
 	@$(MAKE) --no-print-directory --keep-going $(BLENDERS:%=test-blender-%)
 
-# In two processes: in one, Blender 4.2 crashes after some ninety tests, as it frees the nodes of a dependency graph (cause not found).
+# In two processes: in one, Blender 4.2 crashes after some ninety tests, as it frees the nodes of a dependency graph (docs/development.md).
 test-blender-%:
 	@tools/environment .cache/blender-$* $*
 	.cache/blender-$*/bin/python -m pytest -q tests/blender/test_[a-c]*.py
