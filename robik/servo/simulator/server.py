@@ -234,12 +234,12 @@ class SimulatorProcess:
             raise ServoError(f"the simulated chain did not start: {words[-1] if words else 'it said nothing'}")
 
     @classmethod
-    def of(cls, chain: ServoChain) -> SimulatorProcess:
+    def of(cls, chain: ServoChain, record: str | Path | None = None) -> SimulatorProcess:
         """A simulated chain from memory."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "chain.servos.json"
             save_chain(chain, path)
-            return cls(path)
+            return cls(path, record)
 
     def command(self, line: str) -> Any:
         """Does what `Server.obey` lists and gives the reply."""
