@@ -92,8 +92,8 @@ def call(operator: Callable, **properties: object) -> set[str]:
 
 
 def remember(step: str) -> None:
-    """An undo step for what a script has changed."""
-    with bpy.context.temp_override(**here()):
+    """An undo step for what a script has changed, whichever editor is open."""
+    with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
         bpy.ops.ed.undo_push(message=step)
 
 
