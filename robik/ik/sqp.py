@@ -20,6 +20,7 @@ STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum tha
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
 CUBIC = 3e-4  # after one of this size, a second step with the same second derivatives does
 PATIENCE = 3  # iterations before forces are foreseen; most frames need no more
+PLAIN = 8  # every so many they are not: a limb that is pulled straight beyond its reach would creep there
 ROUNDED = 1e-5  # where a weakly held direction ends in the objective's rounding
 LARGEST_TURN = 0.5  # rad in one step
 MOST_CORRECTIONS = 3  # of a step, back into the valley
@@ -145,7 +146,7 @@ def _choose_step(flat, now, goals, work, limits, iteration):
     exact = kind != INDEFINITE
     if exact:
         turn, largest = largest_motion(flat, work.step)
-        if iteration < PATIENCE or largest <= STEP_TOLERANCE:
+        if iteration < PATIENCE or iteration % PLAIN == PLAIN - 1 or largest <= STEP_TOLERANCE:
             return slope, kind, turn, largest, True
     slope, kind = foreseeing_step(flat, now, goals, work, limits)
     turn, largest = largest_motion(flat, work.step)

@@ -8,6 +8,7 @@ import pytest
 from robik import robots
 from robik.bench import boxer_clip, walker_clip
 from robik.bench.clips import chain_clip
+from robik.bench.two_link import two_link_arm
 from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
@@ -101,6 +102,17 @@ def test_targets_at_any_distance(away: float) -> None:
     shoulder = np.array(next(j for j in BOXER.joints if j.name == "shoulder_lift").position)
     wanted, pointing = np.array([away, 0.0, away]) - shoulder, x[-1] - shoulder
     assert wanted @ pointing > 0.9999 * np.linalg.norm(wanted) * np.linalg.norm(pointing)
+
+
+def test_a_straight_limb_pulled_beyond_its_reach_points_there() -> None:
+    """From its rest pose, in one frame; two links of 1 m in all."""
+    arm, rng = two_link_arm(), np.random.default_rng(0)
+    for turn, reach in zip(rng.uniform(-np.pi, np.pi, 100), rng.uniform(1.02, 1.6, 100), strict=True):
+        target = reach * np.array([np.cos(turn), np.sin(turn), 0.0])
+        report = retarget(arm, TargetClip(np.zeros(1), {"tip": Track(target[None])})).report
+        assert report is not None
+        assert report.position_error[0, 0] == pytest.approx(reach - 1.0, abs=1e-9), target
+        assert report.iterations[0] < 40, target
 
 
 def test_targets_that_jump_across_the_workspace_are_met_again_within_a_few_frames() -> None:
