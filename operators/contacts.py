@@ -7,7 +7,7 @@ from bpy.types import Context, Event, Object, PropertyGroup
 from robik.errors import RobikError
 from robik.retarget.contacts import find_contacts
 
-from ..scene import contact_strips
+from ..scene import contact_strips, overlay_editors
 from ..scene.bake import sample_tracks
 from ..scene.contact_strips import Grip, Place, grip_at, lanes, moved, place_in
 from ..scene.contacts import phases_in, put_phase, set_rows, without_contacts
@@ -37,6 +37,7 @@ class ROBIK_OT_detect_contacts(Reporting):
         for target in root.robik.robot.character.targets:
             if target.enabled and target.frame in contacts:
                 set_rows(target, phases_in(contacts[target.frame], frames))
+        overlay_editors.redraw()
         return {"FINISHED"}
 
 
@@ -69,6 +70,7 @@ class ROBIK_OT_add_phase(Reporting):
         start = self.start if self.properties.is_property_set("start") else context.scene.frame_current
         end = self.end if self.properties.is_property_set("end") else start + LENGTH
         put_phase(target, (start, end))
+        overlay_editors.redraw()
         return {"FINISHED"}
 
 
@@ -92,6 +94,7 @@ class ROBIK_OT_move_phase(Reporting):
         target = _target(changeable_robot(context.scene), self.foot)
         _check_phase(target, self.index)
         put_phase(target, (self.start, self.end), self.index)
+        overlay_editors.redraw()
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: Event) -> set[str]:
@@ -159,6 +162,7 @@ class ROBIK_OT_remove_phase(Reporting):
         _check_phase(target, self.index)
         target.stands.remove(self.index)
         target.active_phase = max(0, min(self.index, len(target.stands) - 1))
+        overlay_editors.redraw()
         return {"FINISHED"}
 
 

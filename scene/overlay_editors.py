@@ -48,6 +48,11 @@ def refresh() -> None:
             _handles[switch] = space.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL")
         elif not wanted and switch in _handles:
             space.draw_handler_remove(_handles.pop(switch), "WINDOW")
+    redraw()
+
+
+def redraw() -> None:
+    """Draws anew, in all editors: what one shows may have been changed in another."""
     for window in bpy.context.window_manager.windows if bpy.context.window_manager else ():
         for area in window.screen.areas:
             if area.type in ("DOPESHEET_EDITOR", "GRAPH_EDITOR"):

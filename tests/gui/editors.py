@@ -60,9 +60,9 @@ def edit_contacts(area: Area) -> Iterator[float]:
 
 
 def see_limits(area: Area) -> Iterator[float]:
-    """The knee's curve with its limits, at the zoom that shows both."""
+    """A hip's curve with its limits, at a zoom that shows both."""
     lines, show = import_module(f"{PACKAGE}.scene.limit_lines"), bpy.context.scene.robik.overlays
-    yield from open_graph_editor(area, "knee_l")
+    yield from open_graph_editor(area, "hip_pitch_l")
     show.limits = True
     yield 0.5
     with inside(area):
@@ -92,7 +92,7 @@ def open_graph_editor(area: Area, motor: str) -> Iterator[float]:
         for curve in bpy.context.visible_fcurves:
             curve.select = curve.data_path == f'["{motor}"]'
         bpy.ops.graph.view_all()
-        bpy.ops.view2d.zoom_out(zoomfacy=-0.5)
+        bpy.ops.view2d.zoom_out(zoomfacx=0.0, zoomfacy=-0.2)  # to five thirds
     yield 1.0
 
 

@@ -169,7 +169,7 @@ def editors() -> Iterator[float]:
     area, show = view(), bpy.context.scene.robik.overlays
     for name, switch, opened in (
         ("overlay-contacts", "contacts", open_dope_sheet(area)),
-        ("overlay-limits", "limits", open_graph_editor(area, "knee_l")),
+        ("overlay-limits", "limits", open_graph_editor(area, "hip_pitch_l")),
     ):
         yield from opened
         setattr(show, switch, True)
