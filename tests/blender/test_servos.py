@@ -240,13 +240,13 @@ def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatc
     bpy.ops.robik.bake()
     play, mechanism, scene = installed.module("scene.play"), scenes.read(root), bpy.context.scene
     chain = play.servo_chain(root, mechanism, scene)
-    settings = replace(play.settings_of(scene), stop_time=2.0, from_afar=True)
+    settings = replace(play.settings_of(scene), stop_time=2.0)
     with SimulatorProcess.of(chain) as simulator:
         first = play.connect(chain, simulator.port, settings)
         first.wait(PlayState.READY)
         first.torque(True)
         first.wait(PlayState.HOLDING)
-        first.play(play.motion_to_play(root, mechanism, scene, chain)[0], loop=True)
+        first.play(play.motion_to_play(root, mechanism, scene, chain)[0], loop=True, from_afar=True)
         first.wait(PlayState.PLAYING)
         play.disconnect()
         assert first.is_open, "it takes two seconds to come to a stand"
