@@ -40,11 +40,11 @@ class ROBIK_PT_bake(TabPanel):
         layout.prop(bake, "speed", slider=True)
         layout.prop(bake, "guarantee")
         layout.prop(bake, "soften")
+        if result.frames and (bake.guarantee or bake.soften):
+            _draw_cost(layout, result)
         layout.prop(bake, "example")
         if bake.example:
             layout.prop(bake, "likeness")
-        if result.frames and (bake.guarantee or bake.soften):
-            _draw_cost(layout, result)
         button = layout.row()
         button.scale_y = 1.4
         button.operator("robik.bake", text="Bake", icon="REC")
