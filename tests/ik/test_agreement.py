@@ -119,7 +119,7 @@ def test_a_compromise_is_the_reference_s(pelvis: float, lift: float) -> None:
     assert motion.report is not None
     assert motion.report.iterations.max() <= 6
     states = states_of(solver, motion)
-    for k in range(15, len(states), 32):
+    for k in range(15, len(states), 64):
         targets = {name: (track.position[k], track.quaternion[k]) for name, track in clip.tracks.items()}  # type: ignore[index]
         expected = solver.solve(targets, clip.com[k], states[k - 1], 1 / 60)  # type: ignore[index]
         assert expected.converged
