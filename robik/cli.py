@@ -228,6 +228,7 @@ def _solve(options: argparse.Namespace) -> None:
     from robik.retarget.clip import load_clip
     from robik.retarget.motion import load_motion, report_summary, save_motion, save_report, save_states, values_for
     from robik.retarget.retarget import retarget
+    from robik.warm_up import help_compiling
 
     mechanism = _load(options)
     clip = load_clip(options.clip)
@@ -242,6 +243,7 @@ def _solve(options: argparse.Namespace) -> None:
         with _naming(options.prior):
             prior = PosePrior.of(example)
     check_writable(options.output, options.report, options.states)
+    help_compiling()
     motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=options.prior_weight)
     save_motion(motion, options.output)
     if options.report:

@@ -24,6 +24,7 @@ from numba.core import types
 from numba.core.caching import FunctionCache
 from numba.core.compiler import Flags
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 
 from robik.compiling import Pipeline, quickly
 
@@ -75,7 +76,7 @@ class _Cache(FunctionCache):
         self._cache_file._version += _sources()  # what numba compares before it reads on
 
     def load_overload(self, sig, target_context):
-        """As numba's, without looking for new kinds of data each time: `quickly` has."""
+        """As numba's, without looking for new kinds of data each time: that is for compiling, not for what has been compiled."""
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 
@@ -90,13 +91,19 @@ class _Compiled(CPUDispatcher):
     def enable_caching(self):
         self._cache = _Cache(self.py_func)
 
+    def is_cached(self) -> bool:
+        """Whether it has been compiled for something, in any process, since the sources last changed."""
+        return bool(self._cache._cache_file._load_index())
+
     def compile(self, sig):
         """Compiles, without what kernels do not need; `sig`: a tuple of types, once for numbers that are known and that are not."""
         if isinstance(sig, tuple):
             sig = tuple(types.unliteral(kind) for kind in sig)
             if sig in self.overloads:
                 return self.overloads[sig].entry_point  # type: ignore[attr-defined]
-        with quickly(self.targetctx):
+        if self.targetoptions["_nrt"]:
+            rtsys.initialize(self.targetctx)  # what arrays come from; a compilation would see to it, the cache does not
+        with quickly():
             return super().compile(sig)
 
     def add_overload(self, cres):

@@ -1,6 +1,7 @@
-"""Compiling what solving needs before anybody waits for it, in a process of its own: numba's cache has it from then on.
+"""Compiling what solving needs before anybody waits for it, in processes of their own: numba's cache has it from then on.
 
-`python -m robik.warm_up` compiles here and now.
+`python -m robik.warm_up` compiles here and now, in two processes: one solves, and so compiles what it comes to; the other meanwhile
+compiles what solving comes to last.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import os
 import subprocess
 import sys
 
-from numba.core import event
+from numba import typeof
+from numba.core import event, types
 
+LAST = "last"  # the argument for what solving comes to last
 _started: list[subprocess.Popen] = []
 
 
@@ -41,30 +44,75 @@ def compile_all() -> None:
     from robik.bench.cases import cases
     from robik.retarget.retarget import retarget
 
+    help_compiling()
     for case in cases(fps=10.0):
         retarget(case.mechanism, case.clip, case.settings)
+
+
+def help_compiling() -> None:
+    """Before solving: starts a second process for what solving comes to last, unless all is compiled or that has been started before."""
+    from robik.ik.sqp import minimise
+
+    if not _started and not minimise.is_cached():
+        _started.append(_process(LAST))
+
+
+def _compile_last() -> None:
+    """What depends on little else comes first: the other process has compiled the rest by then."""
+    from robik.ik import curvature, hessian, newton, sqp
+    from robik.ik.terms import new_goals
+    from robik.ik.work import new_work
+    from robik.kinematics import elimination
+    from robik.kinematics.kernels import new_placement
+    from robik.mechanism.topology import build_topology
+    from robik.robots import load
+    from robik.structs import by_reference
+
+    topology = build_topology(load("boxer"))
+    flat = by_reference(topology.flat)
+    now, room = new_placement(flat, topology.rest), new_work(flat, topology.rest)
+    goals = new_goals(flat, [], now)
+    groups = flat, now, goals, room, room.terms, room.system, room.e
+    flat, now, goals, work, terms, system, eliminated = (typeof(group) for group in groups)
+    row, square, switch, number = typeof(room.step), typeof(room.K), types.boolean, types.float64
+    frame = flat, now, goals, work
+    hessian.matrix.compile((flat, now, goals, terms, system, square))
+    curvature.closure_curvature.compile((flat, now, row, system))
+    hessian.times.compile((flat, now, goals, terms, system, row, row))
+    newton._step.compile((*frame, switch, switch))
+    newton.leave_saddle.compile((flat, work))
+    elimination.refactor.compile((flat, now, eliminated))
+    sqp._search.compile((*frame, switch, number, number, number, types.int64))
+    sqp._finish.compile((*frame, switch, number, number))
 
 
 def warm_up() -> subprocess.Popen | None:
     """Starts `compile_all` in a process of low priority, once; returns that process, None if it had been started before."""
     if _started:
         return None
+    _started.append(_process())
+    return _started[0]
+
+
+def _process(*arguments: str) -> subprocess.Popen:
+    """One that runs this module, of low priority."""
     flags = 0
     if sys.platform == "win32":
         flags = subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
-    process = subprocess.Popen(
-        [sys.executable, "-m", "robik.warm_up"],
+    return subprocess.Popen(
+        [sys.executable, "-m", "robik.warm_up", *arguments],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(part for part in sys.path if part)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         creationflags=flags,
     )
-    _started.append(process)
-    return _started[0]
 
 
 if __name__ == "__main__":
     if hasattr(os, "nice"):
         os.nice(10)
-    compile_all()
+    if sys.argv[1:] == [LAST]:
+        _compile_last()
+    else:
+        compile_all()

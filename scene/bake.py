@@ -17,6 +17,7 @@ from robik.retarget.blend import blended, blended_base, shares
 from robik.retarget.clip import TargetClip
 from robik.retarget.motion import Motion
 from robik.retarget.retarget import Retargeting
+from robik.warm_up import help_compiling
 
 from . import bakes, live
 from .contacts import balanced, with_hand_contacts
@@ -73,6 +74,7 @@ def _solved(
 ) -> Generator[Progress, None, tuple[Motion, float]]:
     """The motion, blended into the bake before where that is asked for, and how long it took until the solver was ready [s]."""
     began, preparing, bake = perf_counter(), 0.0, root.robik.robot.bake
+    help_compiling()
     solving = Retargeting(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=float(bake.example_weight))
     for done in in_thread(solving.steps()):
         if done is None:

@@ -138,7 +138,7 @@ class ImplicitSolver(Solver):
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`; `output.q` is left as it is."""
-        order, (position, rotation, com, _, dt) = self.topology.order, wanted
+        order, position, rotation, com, dt = self.topology.order, wanted.position, wanted.rotation, wanted.com, wanted.dt
         for k in range(start, stop):
             targets = {
                 name: (

@@ -149,19 +149,18 @@ def solve_frame(flat, goals, work, memory, limits, most):
 
 
 @kernel(nogil=True)
-def solve_frames(flat, goals, work, memory, output, start, stop, position, rotation, com, threshold, dt, speed, limits, most):
-    """Frames `start` to `stop` of the targets `position` (T, t, 3), `rotation` (T, t, 3, 3), `com` (T, 3), with `threshold` (T, 2) and
-    `dt` (T,) of each frame, and `speed` (d,) that no coordinate may exceed."""
+def solve_frames(flat, goals, work, memory, output, start, stop, wanted, speed, limits, most):
+    """Frames `start` to `stop` of what is `wanted`, with a `speed` (d,) that no coordinate may exceed."""
     for k in range(start, stop):
         for i in range(3):
-            goals.com[i] = com[k, i]
+            goals.com[i] = wanted.com[k, i]
             for t in range(goals.body.shape[0]):
-                goals.position[t, i] = position[k, t, i]
+                goals.position[t, i] = wanted.position[k, t, i]
                 for j in range(3):
-                    goals.rotation[t, i, j] = rotation[k, t, i, j]
-        goals.threshold[0], goals.threshold[1] = threshold[k, 0], threshold[k, 1]
+                    goals.rotation[t, i, j] = wanted.rotation[k, t, i, j]
+        goals.threshold[0], goals.threshold[1] = wanted.threshold[k, 0], wanted.threshold[k, 1]
         for i in range(speed.shape[0]):
-            goals.reach[i] = speed[i] * dt[k] if speed[i] < np.inf else np.inf
+            goals.reach[i] = speed[i] * wanted.dt[k] if speed[i] < np.inf else np.inf
         value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most)
         now = memory.last
         for i in range(now.q.shape[0]):

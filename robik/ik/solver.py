@@ -10,7 +10,7 @@ import numpy as np
 from robik.errors import ClipError
 from robik.ik.objectives import Settings
 from robik.ik.sequence import Output, forget, new_memory, new_output, solve_frames
-from robik.ik.terms import Goals
+from robik.ik.terms import new_goals
 from robik.ik.work import new_work
 from robik.kinematics.actuation import actuator_values
 from robik.kinematics.assembly import prepared
@@ -63,29 +63,14 @@ class Solver:
         self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
-        self._anchors = [anchor(self.topology, name) for name in self.names]
-        t, self._square = len(self.names), settings.per_square_metre(mechanism)
+        self._square = settings.per_square_metre(mechanism)
         self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
-        self._goals = by_reference(
-            Goals(
-                body=np.array([a[0] for a in self._anchors], dtype=np.int64),
-                point=np.array([a[1] for a in self._anchors]).reshape(t, 3),
-                axes=np.array([a[2] for a in self._anchors]).reshape(t, 3, 3),
-                position_weight=np.zeros((t, 3)),
-                orientation_weight=np.zeros((t, 3)),
-                position=np.zeros((t, 3)),
-                rotation=np.zeros((t, 3, 3)),
-                com=np.zeros(3),
-                com_weight=self._square * np.array(settings.com_weight if has_com else (0.0,) * 3),
-                previous_R=self._memory.last.R,
-                previous_c=self._memory.last.c,
-                state_weight=settings.state_weight * np.array([1.0, self._square]),
-                velocity_weight=np.array([settings.velocity_weight]),
-                threshold=np.full(2, np.inf),
-                reach=np.full(len(self.flat.before), np.inf),
-            )
-        )
+        self._goals = new_goals(self.flat, [anchor(self.topology, name) for name in self.names], self._memory.last)
+        if has_com:
+            self._goals.com_weight[:] = self._square * np.array(settings.com_weight)
+        self._goals.state_weight[:] = settings.state_weight * np.array([1.0, self._square])
+        self._goals.velocity_weight[:] = settings.velocity_weight
         self._work = new_work(self.flat, self.topology.rest)
         self._speed = self._speeds()
 
@@ -108,7 +93,7 @@ class Solver:
                 rotation[:, i] = quaternion_matrices(turns)
         dt = np.concatenate([[np.inf], np.diff(times)])
         asked = np.zeros((frames, 3)) if com is None else com.copy()  # a frozen array would be compiled for anew
-        return Wanted(position, rotation, asked, self.settings.thresholds(dt), dt)
+        return by_reference(Wanted(position, rotation, asked, self.settings.thresholds(dt), dt))
 
     def _speeds(self) -> np.ndarray:
         """What the actuators' coordinates may move by in a second (d,); infinite where they are not to be held to it."""
@@ -122,7 +107,7 @@ class Solver:
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`."""
         solve_frames(
-            self.flat, self._goals, self._work, self._memory, output, start, stop, *wanted, self._speed, self.settings.joint_limits,
+            self.flat, self._goals, self._work, self._memory, output, start, stop, wanted, self._speed, self.settings.joint_limits,
             MOST_ITERATIONS,
         )  # fmt: skip
 

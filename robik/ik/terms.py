@@ -12,13 +12,14 @@ is a body's own second derivative along the exponential of a screw (`hessian.py`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from robik.compiled import inlined, kernel
-from robik.kinematics.kernels import along, carved, rotate
+from robik.kinematics.kernels import Placement, along, carved, rotate
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
 from robik.structs import by_reference
@@ -49,6 +50,31 @@ class Goals(NamedTuple):
     velocity_weight: np.ndarray
     threshold: np.ndarray
     reach: np.ndarray
+
+
+def new_goals(flat: Flat, anchors: Sequence[tuple[int, np.ndarray, np.ndarray]], previous: Placement) -> Goals:
+    """Goals that ask for nothing yet: all weights zero, no bounds. `anchors`: body, point (3,) and axes (3, 3) of each target's frame;
+    `previous`: where the robot was is read from there."""
+    t = len(anchors)
+    return by_reference(
+        Goals(
+            body=np.array([a[0] for a in anchors], dtype=np.int64),
+            point=np.array([a[1] for a in anchors]).reshape(t, 3),
+            axes=np.array([a[2] for a in anchors]).reshape(t, 3, 3),
+            position_weight=np.zeros((t, 3)),
+            orientation_weight=np.zeros((t, 3)),
+            position=np.zeros((t, 3)),
+            rotation=np.zeros((t, 3, 3)),
+            com=np.zeros(3),
+            com_weight=np.zeros(3),
+            previous_R=previous.R,
+            previous_c=previous.c,
+            state_weight=np.zeros(2),
+            velocity_weight=np.zeros(1),
+            threshold=np.full(2, np.inf),
+            reach=np.full(len(flat.before), np.inf),
+        )
+    )
 
 
 class Terms(NamedTuple):

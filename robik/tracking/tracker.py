@@ -15,7 +15,7 @@ import numpy as np
 from robik.compiled import kernel
 from robik.errors import ClipError
 from robik.ik.solver import anchor
-from robik.ik.terms import Goals
+from robik.ik.terms import Goals, new_goals
 from robik.kinematics.actuation import joint_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.forward import ForwardKinematics
@@ -25,7 +25,6 @@ from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import Pose
 from robik.mechanism.topology import build_topology
-from robik.structs import by_reference
 from robik.tracking.targets import Targets
 
 
@@ -191,25 +190,12 @@ class Tracker(ABC):
         given, t = list(targets.frames.values()), len(anchors)
         place_weights = [g.weights.position if g.position is not None else (0.0,) * 3 for g in given]
         turn_weights = [g.weights.orientation if g.quaternion is not None else (0.0,) * 3 for g in given]
-        return by_reference(
-            Goals(
-                body=np.array([a[0] for a in anchors], dtype=np.int64),
-                point=np.array([a[1] for a in anchors]).reshape(t, 3),
-                axes=np.array([a[2] for a in anchors]).reshape(t, 3, 3),
-                position_weight=np.array(place_weights, dtype=float).reshape(t, 3),
-                orientation_weight=np.array(turn_weights, dtype=float).reshape(t, 3),
-                position=np.zeros((t, 3)),
-                rotation=np.zeros((t, 3, 3)),
-                com=np.zeros(3),
-                com_weight=np.array(targets.com_weight if targets.com is not None else (0.0,) * 3, dtype=float),
-                previous_R=self.now.R,
-                previous_c=self.now.c,
-                state_weight=np.zeros(2),
-                velocity_weight=np.zeros(1),
-                threshold=np.full(2, np.inf),
-                reach=np.full(len(self.flat.before), np.inf),
-            )
-        )
+        goals = new_goals(self.flat, anchors, self.now)
+        goals.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
+        goals.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
+        if targets.com is not None:
+            goals.com_weight[:] = targets.com_weight
+        return goals
 
 
 @kernel
