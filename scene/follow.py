@@ -24,8 +24,8 @@ from .actuators import set_sliders, slider_values
 from .bake import weights_of
 from .example import example_prior
 from .mapping import active_targets, check_object, check_source, placement, rotation, source_matrix, track
-from .parts import bodies, local_pose, pose_of, robots
-from .read_robot import read_moving_parts
+from .parts import local_pose, pose_of, robots
+from .read_robot import Moving, read_moving
 
 BEAT = 1 / 60  # s between steps
 REST = 0.2  # s between looks while none can follow: the tracker that is being compiled needs the time
@@ -106,23 +106,23 @@ def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
     uid = root.session_uid
     if live.is_paused():
         return False
-    if live.has_baked_bodies(root) and _plays(bpy.context):
+    if _plays(bpy.context) and live.has_baked_bodies(root):
         _problems[uid] = "The bake plays; following goes on when it stops"
         return False
     try:
-        mechanism = read_moving_parts(root)
-        targets = _targets(root, mechanism, scene, depsgraph)
-        following = _ready(root, mechanism, targets)
+        robot = read_moving(root)
+        targets = _targets(root, robot.mechanism, scene, depsgraph)
+        following = _ready(root, robot.mechanism, targets)
         if following is None or following.tracker is None:
             _problems[uid] = "Preparing the tracker, which takes longer the first time"
             return False
-        _place(root, following)
+        _place(root, robot, following)
         values = following.tracker.step(targets, dt)
     except RobikError as error:
         _problems[uid] = str(error)
         return False
     _problems.pop(uid, None)
-    _show(root, following, values)
+    _show(root, robot, following, values)
     return True
 
 
@@ -144,20 +144,20 @@ def _ready(root: Object, mechanism: Mechanism, targets: Targets) -> Following | 
     return found
 
 
-def _place(root: Object, following: Following) -> None:
+def _place(root: Object, robot: Moving, following: Following) -> None:
     """Puts the tracker where the robot is, if that is not where it left it: at first, and where sliders were moved."""
     tracker = following.tracker
     assert tracker is not None
-    values = slider_values(root, following.mechanism.actuators)
+    values = slider_values(root, robot.mechanism.actuators)
     rounding = MOVED * (1.0 + np.abs(values).max(initial=0.0))
     if following.written is not None and np.abs(values - following.written).max(initial=0.0) <= rounding:
         return
     name = tracker.topology.root
-    base = None if name is None else local_pose(bodies(root)[following.mechanism.body_index[name]])
+    base = None if name is None else local_pose(robot.bodies[robot.mechanism.body_index[name]])
     tracker.reset(values, base)
 
 
-def _show(root: Object, following: Following, values: np.ndarray) -> None:
+def _show(root: Object, robot: Moving, following: Following, values: np.ndarray) -> None:
     """Poses bodies and sliders as the tracker is; where nothing moves, Blender has nothing to do."""
     assert following.tracker is not None
     position, quaternion = following.tracker.bodies()
@@ -165,11 +165,8 @@ def _show(root: Object, following: Following, values: np.ndarray) -> None:
     if following.posed is not None and np.abs(posed - following.posed).max(initial=0.0) < MOVED:
         return
     with live.paused():
-        for i, body in enumerate(bodies(root)):
-            body.rotation_mode = "QUATERNION"
-            body.location = position[i]
-            body.rotation_quaternion = quaternion[i]
-        set_sliders(root, following.mechanism.actuators, values)
+        live.pose(robot.bodies, position, quaternion)
+        set_sliders(root, robot.mechanism.actuators, values)
         live.settled(root)
     following.written, following.posed = values, posed
 

@@ -6,7 +6,7 @@ Where the bodies have curves of their own (a bake), these pose the robot during 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 
@@ -18,9 +18,10 @@ from bpy.types import Depsgraph, Object, Scene
 from robik.errors import RobikError
 from robik.kinematics.forward import Assembly, ForwardKinematics
 
+from . import read_robot
 from .actuators import slider_values
-from .parts import bodies, local_pose, robots
-from .read_robot import read_moving_parts
+from .parts import local_pose, robots
+from .read_robot import Moving, read_moving
 
 _solvers: dict[int, ForwardKinematics] = {}  # by the root's session_uid
 _seen: dict[int, tuple[float, ...]] = {}  # the sliders for which the bodies stand where they should
@@ -53,30 +54,42 @@ def pose_by_sliders(root: Object) -> bool:
     Raises:
         RobikError: the robot is incomplete.
     """
-    found = assembly_at(root, _solvers)
-    for i, body in enumerate(bodies(root)):
-        body.rotation_mode = "QUATERNION"
-        body.location = found.position[i]
-        body.rotation_quaternion = found.quaternion[i]
+    robot = read_moving(root)
+    found = assembly_at(root, _solvers, robot=robot)
+    pose(robot.bodies, found.position, found.quaternion)
     return found.assembled
 
 
-def assembly_at(root: Object, solvers: dict[int, ForwardKinematics], present: Mapping[str, float] = MappingProxyType({})) -> Assembly:
+def pose(bodies: Iterable[Object], position: np.ndarray, quaternion: np.ndarray) -> None:
+    """Poses bodies in the coordinates of their root: (n, 3) and (n, 4) wxyz."""
+    for body, where, turn in zip(bodies, position, quaternion, strict=True):
+        body.rotation_mode = "QUATERNION"
+        body.location = where
+        body.rotation_quaternion = turn
+
+
+def assembly_at(
+    root: Object,
+    solvers: dict[int, ForwardKinematics],
+    present: Mapping[str, float] = MappingProxyType({}),
+    robot: Moving | None = None,
+) -> Assembly:
     """A robot's bodies in its root's coordinates.
 
     Args:
         root: the robot's.
         solvers: by the root's session_uid; each starts where it was before, which decides between ways to close the loops.
         present: where motors are [rad or m]; those not named are as their sliders say.
+        robot: what `read_moving` says of the root, if that has been asked.
 
     Raises:
         RobikError: the robot is incomplete.
     """
-    mechanism = read_moving_parts(root)
+    mechanism, bodies = robot or read_moving(root)
     solver = solvers.get(root.session_uid)
     if solver is None or solver.mechanism != mechanism:
         solver = solvers[root.session_uid] = ForwardKinematics(mechanism)
-    base = None if solver.root is None else local_pose(bodies(root)[mechanism.body_index[solver.root]])
+    base = None if solver.root is None else local_pose(bodies[mechanism.body_index[solver.root]])
     values = slider_values(root, mechanism.actuators)
     values = np.array([present.get(name, value) for name, value in zip(mechanism.actuators, values.tolist(), strict=True)])
     return solver.solve(values, base)
@@ -102,6 +115,7 @@ def forget() -> None:
     """Of another file nothing is known."""
     for known in (_solvers, _seen, _problems):
         known.clear()
+    read_robot.forget()
 
 
 def _numbers(root: Object) -> tuple[float, ...]:

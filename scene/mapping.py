@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from bpy.types import Depsgraph, Object, PropertyGroup, Scene
@@ -42,10 +43,15 @@ class Placement:
 
     def apply(self, positions: np.ndarray, turns: Rotation) -> tuple[np.ndarray, Rotation]:
         """Positions (T, 3) and orientations, from the character's world to the robot's coordinates."""
-        yaw = Rotation.from_euler("z", self.yaw)
-        back = rotation(self.root.quaternion).inv()
+        yaw, back, turn = self._turns
         world = yaw.apply(self.scales * positions) + self.location
-        return back.apply(world - np.asarray(self.root.position)), back * yaw * turns
+        return back.apply(world - np.asarray(self.root.position)), turn * turns
+
+    @cached_property
+    def _turns(self) -> tuple[Rotation, Rotation, Rotation]:
+        """By the yaw, from the world to the robot, and both."""
+        yaw, back = Rotation.from_euler("z", self.yaw), rotation(self.root.quaternion).inv()
+        return yaw, back, back * yaw
 
 
 def placement(root: Object) -> Placement:

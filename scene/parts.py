@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import hypot
+from operator import itemgetter
 
 from bpy.types import Object, Scene
 from mathutils import Matrix
@@ -54,20 +55,20 @@ def changeable_robot(scene: Scene) -> Object:
     return root
 
 
-def parts(root: Object) -> dict[str, list[Object]]:
+def parts(root: Object, kinds: Iterable[str] = ("BODY", "VISUAL", "JOINT", "FRAME")) -> dict[str, list[Object]]:
     """A robot's parts by kind, each kind in the robot's order."""
-    found: dict[str, list[Object]] = {"BODY": [], "VISUAL": [], "JOINT": [], "FRAME": []}
+    found: dict[str, list[tuple[int, str, Object]]] = {kind: [] for kind in kinds}
     for part in root.children_recursive:
-        if part.robik.kind in found:
-            found[part.robik.kind].append(part)
-    for listed in found.values():
-        listed.sort(key=lambda o: (o.robik.order, o.name))
-    return found
+        group = part.robik
+        listed = found.get(group.kind)
+        if listed is not None:
+            listed.append((group.order, part.name, part))
+    return {kind: [part for *_, part in sorted(listed, key=itemgetter(0, 1))] for kind, listed in found.items()}
 
 
 def bodies(root: Object) -> list[Object]:
     """A robot's body objects, in the robot's order."""
-    return parts(root)["BODY"]
+    return parts(root, ("BODY",))["BODY"]
 
 
 def show_joints(root: Object, show: bool) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from typing import NamedTuple
+
 import numpy as np
 from bpy.types import Object, PropertyGroup
 
@@ -26,22 +31,43 @@ def read_robot(root: Object) -> Mechanism:
 _moving: dict[int, tuple[list[object], Mechanism]] = {}  # by the root's session_uid: what its parts said, and how that was read
 
 
-def read_moving_parts(root: Object) -> Mechanism:
-    """The robot without what is to be seen of it: all that its motion needs. As long as its parts say the same, it is the same object.
+class Moving(NamedTuple):
+    """A robot without what is to be seen of it, and the objects of its bodies, in the same order."""
+
+    mechanism: Mechanism
+    bodies: list[Object]
+
+
+def read_moving(root: Object) -> Moving:
+    """All that a robot's motion needs. As long as its parts say the same, it is the same mechanism.
 
     Raises:
         RobikError: names the object that is wrong.
     """
-    found = parts(root)
+    found = parts(root, ("BODY", "JOINT", "FRAME"))
     said, known = _said(root, found), _moving.get(root.session_uid)
     if known is None or known[0] != said:
         known = _moving[root.session_uid] = (said, _read(root, found, []))
-    return known[1]
+    return Moving(known[1], found["BODY"])
+
+
+def read_moving_parts(root: Object) -> Mechanism:
+    """The mechanism that `read_moving` finds.
+
+    Raises:
+        RobikError: names the object that is wrong.
+    """
+    return read_moving(root).mechanism
+
+
+def forget() -> None:
+    """Of another file nothing is known."""
+    _moving.clear()
 
 
 def _said(root: Object, found: dict[str, list[Object]]) -> list[object]:
     """All that can be edited of a robot's moving parts, in a tenth of the time that making sense of it takes."""
-    said: list[object] = [root.robik.label, *((c.name, *_values(c)) for c in root.robik.robot.couplings)]
+    said: list[object] = [root.robik.label, *map(_values, root.robik.robot.couplings)]
     said += [(o.session_uid, o.robik.label, *_values(o.robik.body)) for o in found["BODY"]]
     for part in (*found["JOINT"], *found["FRAME"]):
         above = part.parent.session_uid if part.parent else 0
@@ -51,10 +77,22 @@ def _said(root: Object, found: dict[str, list[Object]]) -> list[object]:
     return said
 
 
-def _values(group: PropertyGroup) -> list[object]:
+def _values(group: PropertyGroup) -> tuple[object, ...]:
     """All properties of a group, objects by what they are called in this session."""
-    values = [getattr(group, name) for name in type(group).__annotations__]
-    return [v.session_uid if isinstance(v, Object) else v if isinstance(v, (str, int, float, type(None))) else tuple(v) for v in values]
+    plain, rows, pointers = _fields(type(group))
+    told: list[object] = [*plain(group)]
+    told += [getattr(group, name)[:] for name in rows]
+    told += [None if (to := getattr(group, name)) is None else to.session_uid for name in pointers]
+    return tuple(told)
+
+
+@cache
+def _fields(kind: type[PropertyGroup]) -> tuple[Callable, list[str], list[str]]:
+    """A getter of a group's name, numbers, switches and texts; the names of its rows of numbers; those of its pointers to objects."""
+    kinds = {name: declared.function.__name__ for name, declared in kind.__annotations__.items()}
+    rows = [name for name, made in kinds.items() if "Vector" in made]
+    pointers = [name for name, made in kinds.items() if made == "PointerProperty"]
+    return attrgetter("name", *(kinds.keys() - {*rows, *pointers})), rows, pointers
 
 
 def _read(root: Object, found: dict[str, list[Object]], visuals: list[Object]) -> Mechanism:

@@ -36,15 +36,15 @@ def vector(values: Iterable[float], what: str) -> Vector:
 
 def quaternion(values: Iterable[float], what: str) -> Quaternion:
     """A unit quaternion wxyz with w >= 0; a length that is off by rounding is corrected, by more is an error."""
-    q = np.array(numbers(values, what, 4))
+    q = numbers(values, what, 4)
     length = hypot(*q)
     if not abs(length - 1.0) < UNIT_TOLERANCE:
-        raise MechanismError(f"{what} must be a unit quaternion wxyz, not {tuple(q.tolist())}")
-    if abs(length - 1.0) > 4e-16:  # a value that is unit already must survive a round trip to the last bit
-        q = q / length
-    first = q[np.flatnonzero(q)[0]]
-    q = (-q if q[0] < 0.0 or (q[0] == 0.0 and first < 0.0) else q) + 0.0
-    return (float(q[0]), float(q[1]), float(q[2]), float(q[3]))
+        raise MechanismError(f"{what} must be a unit quaternion wxyz, not {q}")
+    divisor = length if abs(length - 1.0) > 4e-16 else 1.0  # what is unit already must survive a round trip to the last bit
+    if next(value for value in q if value != 0.0) < 0.0:
+        divisor = -divisor
+    w, x, y, z = (value / divisor + 0.0 for value in q)
+    return (w, x, y, z)
 
 
 def quaternion_matrix(q: np.ndarray | Quaternion) -> np.ndarray:
