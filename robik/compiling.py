@@ -52,13 +52,12 @@ class Pipeline(CompilerBase):
 
 
 @contextmanager
-def quickly(context: BaseContext) -> Iterator[None]:
+def quickly() -> Iterator[None]:
     """While this lasts numba compiles without what kernels need not. One compilation may begin within another."""
     with global_compiler_lock, ExitStack() as stack:
         if _inside:
             yield
             return
-        context.refresh()
         collects = gc.isenabled()
         stack.callback(_inside.clear)
         _inside.append(True)
@@ -84,7 +83,7 @@ def _remembered(self, context, args, kws):
 def _function(self, name, *more, **options):
     """`get_function`, without looking at each array whether it is one of somebody's own kind, and then for new kinds."""
     if name == "__array__":
-        raise NotImplementedError
+        raise NotImplementedError  # by which numba understands that there is none
     return _look_up(self, name, *more, **options)
 
 

@@ -64,8 +64,7 @@ def weigh(body: Object, density: float) -> tuple[float, list[str]]:
     mass, com, inertia = solids.together(solid)
     if mass <= 0.0:
         raise RobikError(f"body {body.robik.label!r} has no mesh to weigh")
-    xx, yy, zz = np.diag(inertia)
-    write_mass(body, Body(body.robik.label, mass, tuple(com), (xx, yy, zz, inertia[0, 1], inertia[0, 2], inertia[1, 2])))
+    write_mass(body, Body.of(body.robik.label, mass, com, inertia))
     return mass, is_open
 
 

@@ -27,6 +27,14 @@ class Drawn:
     batches: list[tuple[str, gpu.types.GPUBatch]] | None = None  # made at the first drawing: only then there is something to draw with
 
 
+def redraw(*editors: str) -> None:
+    """Has all editors of these types drawn anew, in all windows."""
+    for window in bpy.context.window_manager.windows if bpy.context.window_manager else ():
+        for area in window.screen.areas:
+            if area.type in editors:
+                area.tag_redraw()
+
+
 def paint(drawn: Drawn, width: float) -> None:
     """Triangles, then lines over them, whatever stands before them: what is inside a robot is to be seen."""
     if drawn.batches is None:

@@ -15,6 +15,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from robik.kinematics.forward import ForwardKinematics
 
+from .drawing import redraw
 from .live import assembly_at
 from .parts import bodies, robot_of
 
@@ -67,7 +68,7 @@ def show(root: Object, present: dict[str, float]) -> None:
         _ghost = _Ghost(root.name, matrices, [_triangles(body) for body in bodies(root)])
         _handle = SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
     _ghost.matrices, _ghost.shown = matrices, monotonic()
-    _redraw()
+    redraw("VIEW_3D")
 
 
 def hide() -> None:
@@ -77,19 +78,12 @@ def hide() -> None:
         SpaceView3D.draw_handler_remove(_handle, "WINDOW")
         _ghost = _handle = None
         _solvers.clear()
-        _redraw()
+        redraw("VIEW_3D")
 
 
 def places() -> list[Matrix]:
     """Where the ghost's bodies are, in the world; none without a ghost."""
     return [] if _ghost is None else _ghost.matrices
-
-
-def _redraw() -> None:
-    for window in bpy.context.window_manager.windows if bpy.context.window_manager else ():
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
 
 
 def _triangles(body: Object) -> np.ndarray:

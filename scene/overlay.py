@@ -14,7 +14,7 @@ from mathutils import Vector
 from robik.errors import RobikError
 
 from . import overlay_editors, overlay_state
-from .drawing import HEAVY, TEXT, Drawn, flat, paint, paint_flat, write
+from .drawing import HEAVY, TEXT, Drawn, flat, paint, paint_flat, redraw, write
 from .overlay_findings import mark_findings
 from .overlay_graph import Speeds, graph_shapes, motor_speeds, place_in, playhead
 from .overlay_shapes import Shapes, shapes_of
@@ -55,10 +55,7 @@ def refresh() -> None:
         stop()
     overlay_editors.refresh()
     _forget()
-    for window in bpy.context.window_manager.windows if bpy.context.window_manager else ():
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    redraw("VIEW_3D")
 
 
 def stop() -> None:

@@ -8,7 +8,7 @@ from bpy.types import SpaceDopeSheetEditor, SpaceGraphEditor
 
 from robik.errors import RobikError
 
-from . import contact_strips, limit_lines
+from . import contact_strips, drawing, limit_lines
 from .drawing import flat, paint_flat
 from .parts import chosen_robot
 
@@ -53,10 +53,7 @@ def refresh() -> None:
 
 def redraw() -> None:
     """Draws anew, in all editors: what one shows may have been changed in another."""
-    for window in bpy.context.window_manager.windows if bpy.context.window_manager else ():
-        for area in window.screen.areas:
-            if area.type in ("DOPESHEET_EDITOR", "GRAPH_EDITOR"):
-                area.tag_redraw()
+    drawing.redraw("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 
 
 def stop() -> None:

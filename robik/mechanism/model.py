@@ -176,7 +176,7 @@ class Joint:
 
     @property
     def coordinate_units(self) -> tuple[str, ...]:
-        """ "m" or "rad" per motion."""
+        """Per motion: m or rad."""
         return tuple("m" if m in SLIDES else "rad" for m in self.motions)
 
 

@@ -227,19 +227,10 @@ class _Layout:
         gears = self._gears()
         groups = self._groups(closure, gears, len(bodies["before"]))
         clusters = find_clusters(bodies, gears, groups)
-        n, index = len(self.mechanism.bodies), self.mechanism.body_index
+        n, index, accepted = len(self.mechanism.bodies), self.mechanism.body_index, np.array([CLOSED * self.size])
         return Topology(
             mechanism=self.mechanism,
-            flat=Flat(
-                **bodies,
-                **closure,
-                **gears,
-                **groups,
-                **clusters,
-                bodies=n,
-                size=self.size,
-                accepted=np.array([CLOSED * self.size]),
-            ),
+            flat=Flat(**bodies, **closure, **gears, **groups, **clusters, bodies=n, size=self.size, accepted=accepted),
             order=np.array([index[body] for body, _ in self.tree[:n]]),
             body_at=self.body_at,
             joint_at={joint.name: self.body_at[body] for body, joint in self.tree},

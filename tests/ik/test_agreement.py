@@ -70,18 +70,12 @@ FEET = {
 }
 ONLY_POSITION = {"hand": Weights((1.0,) * 3, (0.0,) * 3)}
 LEGS = ("pelvis", "foot_l", "foot_r")
+SLOW_BODIES = {"velocity_weight": 1e-4, "linear_velocity_limit": 0.3}
 CASES: dict[str, tuple[str, tuple[str, ...], float, float, dict[str, Any], bool]] = {
     "boxer": ("boxer", ("hand",), 0.03, 0.3, {}, False),
     "boxer beyond reach": ("boxer", ("hand",), 0.4, 0.8, {}, False),
     "boxer regularized": ("boxer", ("hand",), 0.1, 0.5, {"velocity_weight": 1e-4, "velocity_limit": 3.0, "state_weight": 2e-4}, False),
-    "boxer, slow bodies": (
-        "boxer",
-        ("hand",),
-        0.1,
-        0.5,
-        {"velocity_weight": 1e-4, "linear_velocity_limit": 0.3, "state_weight": 2e-4},
-        False,
-    ),
+    "boxer, slow bodies": ("boxer", ("hand",), 0.1, 0.5, SLOW_BODIES | {"state_weight": 2e-4}, False),
     "boxer position only": ("boxer", ("hand",), 0.02, 0.0, {"targets": ONLY_POSITION, "state_weight": 1e-4}, False),
     "walker": ("walker", LEGS, 0.01, 0.05, {}, False),
     "walker beyond reach": ("walker", LEGS, 0.15, 0.3, {"state_weight": 1e-3}, False),
