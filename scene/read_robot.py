@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Object, PropertyGroup
@@ -87,7 +87,7 @@ def _values(group: PropertyGroup) -> tuple[object, ...]:
 
 
 @cache
-def _fields(kind: type[PropertyGroup]) -> tuple[Callable, list[str], list[str]]:
+def _fields(kind: Any) -> tuple[Callable, list[str], list[str]]:
     """A getter of a group's name, numbers, switches and texts; the names of its rows of numbers; those of its pointers to objects."""
     kinds = {name: declared.function.__name__ for name, declared in kind.__annotations__.items()}
     rows = [name for name, made in kinds.items() if "Vector" in made]
