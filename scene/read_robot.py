@@ -79,7 +79,8 @@ def _said(root: Object, found: dict[str, list[Object]]) -> list[object]:
 
 def _values(group: PropertyGroup) -> tuple[object, ...]:
     """All properties of a group, objects by what they are called in this session."""
-    plain, rows, pointers = _fields(type(group))
+    kind: Any = type(group)  # which the stubs take for unhashable
+    plain, rows, pointers = _fields(kind)
     told: list[object] = [*plain(group)]
     told += [getattr(group, name)[:] for name in rows]
     told += [None if (to := getattr(group, name)) is None else to.session_uid for name in pointers]
@@ -87,7 +88,7 @@ def _values(group: PropertyGroup) -> tuple[object, ...]:
 
 
 @cache
-def _fields(kind: Any) -> tuple[Callable, list[str], list[str]]:
+def _fields(kind: type[PropertyGroup]) -> tuple[Callable, list[str], list[str]]:
     """A getter of a group's name, numbers, switches and texts; the names of its rows of numbers; those of its pointers to objects."""
     kinds = {name: declared.function.__name__ for name, declared in kind.__annotations__.items()}
     rows = [name for name, made in kinds.items() if "Vector" in made]
