@@ -91,10 +91,6 @@ class _Compiled(CPUDispatcher):
     def enable_caching(self):
         self._cache = _Cache(self.py_func)
 
-    def is_cached(self) -> bool:
-        """Whether it has been compiled for something, in any process, since the sources last changed."""
-        return bool(self._cache._cache_file._load_index())
-
     def compile(self, sig):
         """Compiles, without what kernels do not need; `sig`: a tuple of types, once for numbers that are known and that are not."""
         if isinstance(sig, tuple):
@@ -142,6 +138,11 @@ class _Kernel(_Compiled):
 
 class _Inner(_Kernel, _ForKernels):
     """A kernel of kernels."""
+
+
+def kinds_in_cache(function: Any) -> int:
+    """For how many kinds of arguments a kernel lies in the cache, whichever process compiled it, since the sources last changed."""
+    return len(function._cache._cache_file._load_index()) if isinstance(function, _Compiled) else 1
 
 
 def _bring(module: str, name: str, types: tuple) -> None:

@@ -51,9 +51,10 @@ def compile_all() -> None:
 
 def help_compiling() -> None:
     """Before solving: starts a second process for what solving comes to last, unless all is compiled or that has been started before."""
+    from robik.compiled import kinds_in_cache
     from robik.ik.sqp import minimise
 
-    if not _started and not minimise.is_cached():
+    if not _started and not kinds_in_cache(minimise):
         _started.append(_process(LAST))
 
 

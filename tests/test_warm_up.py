@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 from numba import njit
 from numba.core import event
 
 from robik.warm_up import is_compiling, warm_up
+
+COUNT = """
+from robik.compiled import kinds_in_cache
+from robik.ik import curvature, hessian, newton, sqp
+print(*map(kinds_in_cache, (hessian.matrix, curvature.closure_curvature, hessian.times, newton._step, sqp._search, sqp._finish)))
+"""
 
 
 def test_a_process_of_its_own_compiles_everything_once() -> None:
@@ -13,6 +24,14 @@ def test_a_process_of_its_own_compiles_everything_once() -> None:
     assert process is not None
     assert warm_up() is None
     assert process.wait(timeout=1500) == 0
+
+
+def test_the_second_process_compiles_what_solving_comes_to(tmp_path: Path) -> None:
+    """Each kernel for one kind of arguments: had the second process guessed others, there would be two."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-m", "robik.warm_up"], env=environment, check=True, timeout=600)
+    told = subprocess.run([sys.executable, "-c", COUNT], env=environment, check=True, capture_output=True, text=True).stdout
+    assert told.split() == ["1"] * 6
 
 
 def test_compiling_is_told_while_it_lasts() -> None:
