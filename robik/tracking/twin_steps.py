@@ -12,8 +12,7 @@ from robik.compiled import kernel
 from robik.ik.dense import cholesky, copy_chosen, solve_factored
 from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
-from robik.kinematics.kernels import close, copy_placement, move, place
-from robik.mechanism.constraints import SLIDE
+from robik.kinematics.kernels import close, copy_placement, largest_motion, move, place
 from robik.tracking.virtual_twin import inertia, load, measure, most, stiffen
 
 LARGEST_TURN = 0.5  # rad in one iteration
@@ -117,17 +116,6 @@ def accelerate(flat, now, twin, factor):
 
 
 @kernel
-def _largest_turn(flat, step):
-    turn = 0.0
-    for m in range(flat.kind.shape[0]):
-        if flat.kind[m] != SLIDE:
-            last = flat.at_v[m] + (1 if flat.dof_q[flat.at_v[m]] >= 0 else 3)
-            for i in range(flat.at_v[m], last):
-                turn = max(turn, abs(step[i]))
-    return turn
-
-
-@kernel
 def _within(flat, now, twin):
     for i in range(flat.lower.shape[0]):
         at = flat.dof_q[i]
@@ -178,7 +166,7 @@ def _iterate(flat, now, goals, twin, energy, factor, share):
                 stiffen(flat, now, twin, factor)
             if not accelerate(flat, now, twin, factor):
                 continue
-            turn = _largest_turn(flat, twin.step)
+            turn, _ = largest_motion(flat, twin.step)
             scale = LARGEST_TURN / max(LARGEST_TURN, turn)
         else:
             scale *= 0.5

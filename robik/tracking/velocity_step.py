@@ -15,8 +15,7 @@ from robik.compiled import inlined, kernel
 from robik.ik.dense import cholesky, solve_factored
 from robik.kinematics.assembly import pull_back
 from robik.kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
-from robik.kinematics.kernels import Placement, copy_placement, difference, move, new_placement
-from robik.mechanism.constraints import SLIDE
+from robik.kinematics.kernels import Placement, copy_placement, difference, largest_motion, move, new_placement
 from robik.mechanism.topology import Flat
 from robik.structs import by_reference
 from robik.tracking.limits import BRAKES, approach, velocity_range
@@ -178,14 +177,13 @@ def take_step(flat, now, motion, n, dt):
 
     A step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at all.
     """
-    step, trial, scale = motion.step, motion.trial, 1.0
+    step, trial = motion.step, motion.trial
     step[:] = 0.0
     for a in range(n):
         step[motion.leaders[a]] = motion.z[a]
     extend(flat, motion.e, step)
-    for m in range(flat.kind.shape[0]):
-        if flat.kind[m] != SLIDE:
-            scale = min(scale, LARGEST_TURN / max(LARGEST_TURN, abs(step[flat.at_v[m]])))
+    turn, _ = largest_motion(flat, step)
+    scale = LARGEST_TURN / max(LARGEST_TURN, turn)
     while scale >= SMALLEST_SHARE:
         copy_placement(now, trial)
         move(flat, now.q, step, scale, trial.q)

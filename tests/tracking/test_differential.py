@@ -13,7 +13,7 @@ from robik.errors import ClipError
 from robik.formats import import_robot
 from robik.ik.objectives import Weights
 from robik.kinematics.kernels import move, place
-from robik.mechanism import Mechanism
+from robik.mechanism import WORLD, Body, Joint, Mechanism
 from robik.mechanism.pose import Pose
 from robik.robots import load
 from robik.tracking import (
@@ -208,3 +208,11 @@ def test_limits_and_settings_that_cannot_be_are_refused():
         MotionLimits(np.zeros(1), np.ones(1), np.zeros(1), np.ones(1))
     with pytest.raises(ClipError, match="as many values of lower"):
         MotionLimits(np.zeros(2), np.ones(1), np.ones(1), np.ones(1))
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_a_ball_turns_half_a_radian_in_a_step_about_whichever_axis(axis):
+    ball = Mechanism("ball", (Body("arm", 1.0),), (Joint("ball", "spherical", WORLD, "arm", actuated=True),))
+    tracker, wanted = DifferentialTracker(ball), Rotation.from_rotvec(2.0 * np.eye(3)[axis])
+    tracker.step(Targets({"arm": Target(quaternion=wanted.as_quat()[[3, 0, 1, 2]])}), DT)
+    assert Rotation.from_matrix(tracker.frame("arm").matrix).magnitude() == pytest.approx(0.5, abs=1e-9)
