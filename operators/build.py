@@ -16,6 +16,7 @@ from robik.warm_up import warm_up
 from ..scene import hand_build
 from ..scene.anchors import SOURCES, anchor_of
 from ..scene.body_mesh import export_robot, weigh
+from ..scene.feet import make_feet
 from ..scene.inventory import inventory
 from ..scene.parts import changeable_robot, chosen_robot, motions_of, robot_of, robots
 from .reporting import Reporting
@@ -117,6 +118,25 @@ class ROBIK_OT_set_ground(Reporting):
         root = _one_robot(found[:1])
         hand_build.set_ground(root, found[0])
         _tell(self, root, f"{found[0].robik.label!r} stands still")
+        return {"FINISHED"}
+
+
+class ROBIK_OT_make_foot(Reporting):
+    """Let the robot stand on the selected bodies, on what touches the ground as they stand now; balance and pinned feet need that"""
+
+    bl_idname = "robik.make_foot"
+    bl_label = "Make Foot"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Gives each a frame with a sole."""
+        context.view_layer.update()
+        found = hand_build.selected_bodies(context)
+        if not found:
+            raise RobikError("no body is selected; select the robot's feet")
+        root = _one_robot(found)
+        made = make_feet(root, found)
+        self.report({"INFO"}, f"{root.robik.label} stands on {', '.join(foot.robik.label for foot in made)}; now Fit to Robot")
         return {"FINISHED"}
 
 
@@ -286,6 +306,6 @@ def menu_entry(self: Menu, _context: Context) -> None:
 
 assert set(TYPES) == set(JOINT_TYPES) - {"general"}
 CLASSES = (
-    ROBIK_OT_make_robot, ROBIK_OT_add_joint, ROBIK_OT_remove_joint, ROBIK_OT_set_ground, ROBIK_OT_set_motor, ROBIK_OT_set_limits,
-    ROBIK_OT_set_mass, ROBIK_OT_rest_pose, ROBIK_OT_export_robot,
+    ROBIK_OT_make_robot, ROBIK_OT_add_joint, ROBIK_OT_remove_joint, ROBIK_OT_set_ground, ROBIK_OT_make_foot, ROBIK_OT_set_motor,
+    ROBIK_OT_set_limits, ROBIK_OT_set_mass, ROBIK_OT_rest_pose, ROBIK_OT_export_robot,
 )  # fmt: skip

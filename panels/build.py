@@ -29,7 +29,8 @@ class ROBIK_PT_build(TabPanel):
         row.operator("robik.set_motor", text="Remove Motor").on = False
         row = layout.row(align=True)
         row.operator("robik.set_ground")
-        row.operator("robik.rest_pose")
+        row.operator("robik.make_foot")
+        layout.operator("robik.rest_pose")
         layout.operator_menu_enum("robik.set_mass", "material", text="Mass from Volume", icon="RIGID_BODY")
         layout.operator("robik.export_robot", text="Export Robot…", icon="EXPORT")
 

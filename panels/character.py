@@ -154,7 +154,7 @@ def _balance_status(root: Object) -> tuple[str, str]:
     following = {t.frame for t in robot.character.targets if t.enabled}
     needs_feet = robot.balance.source == "FEET" or robot.balance.pin_feet
     if needs_feet and not feet:
-        return "This robot has no feet to stand on", "ERROR"
+        return "No part of this robot is a foot yet: select its feet, then Robot > Build > Make Foot", "ERROR"
     if needs_feet and not following & set(feet):
         return f"Let a foot follow the character first: {', '.join(feet)}", "ERROR"
     if robot.result.frames and robot.result.has_margin:

@@ -33,8 +33,10 @@ def followable(rig: Object) -> list[str]:
 
 
 def proposed(mechanism: Mechanism, rig: Object) -> dict[str, str]:
-    """What each frame of the robot should follow; empty for a frame whose counterpart the names do not tell."""
-    frames = [frame.name for frame in mechanism.frames] or names.ends(body.name for body in mechanism.bodies)
+    """What each frame of the robot should follow, each body where no frame says what it is; empty where the names do not tell."""
+    frames = [frame.name for frame in mechanism.frames]
+    if not any(map(names.part_of, frames)):  # as where a file names sensors alone
+        frames += names.ends(body.name for body in mechanism.bodies)
     found = names.auto_map(frames, followable(rig))
     return {frame: found.get(frame, "") for frame in frames}
 

@@ -15,7 +15,8 @@ from bpy.types import Context, Object, PropertyGroup
 from mathutils import Matrix, Quaternion, Vector
 from scipy.spatial.transform import Rotation
 
-from robik.mechanism import Mechanism, Pose
+from robik.mechanism import Frame, Mechanism, Pose
+from robik.retarget.names import part_of
 
 from .mapping import Placement, active_targets, check_source, match, placement, rest_matrix, source_matrix
 from .parts import bodies, local_pose, parts
@@ -35,6 +36,7 @@ class _Pair:
         sources: the character's.
         frames: the robot's.
         feet: (N,) which of them the robot stands on.
+        hips: (N,) which of them tell how long the legs are.
         stride: of the way over the ground, beside the scale.
         scale, yaw: that lay the character over the robot.
     """
@@ -42,6 +44,7 @@ class _Pair:
     sources: list[Matrix]
     frames: list[Pose]
     feet: np.ndarray
+    hips: np.ndarray
     stride: float = 1.0
     scale: float = 1.0
     yaw: float = 0.0
@@ -152,7 +155,20 @@ def _pair(mechanism: Mechanism, targets: list[PropertyGroup], sources: list[Matr
     """A pose of the character beside the robot's rest pose."""
     frames = [mechanism.frame(t.frame) for t in targets]
     poses = [mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose for f in frames]
-    return _Pair(sources, poses, np.array([f.is_foot for f in frames]), stride)
+    feet = _feet(frames)
+    hips = _named(frames, "hips") & ~feet
+    return _Pair(sources, poses, feet, hips if hips.any() else ~feet, stride)
+
+
+def _feet(frames: list[Frame]) -> np.ndarray:
+    """Which frames the robot stands on (N,): those with a sole; where none has one, those whose names say that they are feet."""
+    soles = np.array([frame.is_foot for frame in frames])
+    return soles if soles.any() else _named(frames, "foot")
+
+
+def _named(frames: list[Frame], part: str) -> np.ndarray:
+    """Which frames are that part of a body by their names (N,)."""
+    return np.array([(part_of(frame.name) or ("",))[0] == part for frame in frames])
 
 
 def _by_height(root: Object, mechanism: Mechanism, source: Object) -> float | None:
@@ -178,10 +194,10 @@ def _laid_over(pair: _Pair, present: float, scale: float | None) -> _Pair:
 
 
 def _scale(pair: _Pair, present: float) -> float:
-    """From the heights above the feet, which are leg lengths; without feet from how far the targets lie apart."""
+    """From the hips' height above the feet, which is leg length; without feet from how far the targets lie apart."""
     if pair.feet.any() and not pair.feet.all():
-        here = (pair.here[:, 2] - pair.here[pair.feet, 2].mean())[~pair.feet]
-        there = (pair.there[:, 2] - pair.there[pair.feet, 2].mean())[~pair.feet]
+        here = (pair.here[:, 2] - pair.here[pair.feet, 2].mean())[pair.hips]
+        there = (pair.there[:, 2] - pair.there[pair.feet, 2].mean())[pair.hips]
     else:
         here = np.linalg.norm(pair.here - pair.here.mean(axis=0), axis=1)
         there = np.linalg.norm(pair.there - pair.there.mean(axis=0), axis=1)

@@ -14,7 +14,7 @@ from robik.formats import Imported, import_robot
 from .build_robot import Builder
 from .import_options import package_folders
 from .parts import parts, show_joints
-from .reimport import Before
+from .reimport import BY_HAND, Before
 from .steps import Progress, in_thread, starting
 
 
@@ -56,8 +56,8 @@ def reload_steps(context: Context, root: Object) -> Generator[Progress, None, Ob
     builder = Builder(imported.mechanism, source, folders)
     hidden = all(joint.hide_get() for joint in parts(root)["JOINT"])
     yield from builder.rebuild_steps(root)
-    for joint in parts(root)["JOINT"]:
-        joint.robik.by_hand = joint.robik.label in by_hand
+    for part in (part for kind in BY_HAND for part in parts(root)[kind]):
+        part.robik.by_hand = (part.robik.kind, part.robik.label) in by_hand
     show_joints(root, not hidden)
     changed, lost = before.compared(imported.mechanism)
     _tell(root, (*imported.report, *changed), (*lost, *imported.warnings, *builder.warnings))

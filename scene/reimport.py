@@ -18,6 +18,8 @@ from .actuators import set_sliders, slider_values
 from .parts import parts
 from .read_robot import read_robot
 
+BY_HAND = ("JOINT", "FRAME")  # parts that can be made by hand on a robot that has a file
+
 
 class Before:
     """A robot, and what refers to its parts, before its file is read again."""
@@ -28,28 +30,34 @@ class Before:
             self.mechanism: Mechanism | None = read_robot(root)
         except RobikError:  # reading the file again is what mends it
             self.mechanism = None
-        self.by_hand = [part.robik.label for part in parts(root)["JOINT"] if part.robik.by_hand]
+        self.by_hand = {(part.robik.kind, part.robik.label) for kind in BY_HAND for part in parts(root)[kind] if part.robik.by_hand}
         self.lost: list[str] = []
         self.hanging = self._hanging()
 
-    def with_hand_built(self, imported: Imported) -> tuple[Imported, set[str]]:
-        """The robot as its file has it, with the joints that were added by hand, and their names.
+    def with_hand_built(self, imported: Imported) -> tuple[Imported, set[tuple[str, str]]]:
+        """The robot as its file has it, with the joints and feet that were made by hand, and these parts' kinds and names.
 
         A joint stays where it was on its parent; on the world, where it was on its child.
         """
         if not self.by_hand or self.mechanism is None:
             return imported, set()
-        new, kept = imported.mechanism, []
-        for joint in self.mechanism.joints:
-            if joint.name in self.by_hand:
-                if any(j.name == joint.name for j in new.joints):
-                    self.lost.append(f"joint {joint.name!r} was made by hand; the file now has one of that name, which took its place")
-                elif missing := [end for end in (joint.parent, joint.child) if end != WORLD and end not in new.body_index]:
-                    self.lost.append(f"joint {joint.name!r} was made by hand and is gone with its body {missing[0]!r}")
-                else:
-                    kept.append(_carried(joint, self.mechanism, new))
-        both = new.with_changes(joints=(*new.joints, *kept))
-        return described(replace(imported, mechanism=both, report=imported.report[:-1])), {joint.name for joint in kept}
+        old, new = self.mechanism, imported.mechanism
+        joints = [j for j in old.joints if ("JOINT", j.name) in self.by_hand and self._has_place("JOINT", j.name, (j.parent, j.child), new)]
+        frames = [f for f in old.frames if ("FRAME", f.name) in self.by_hand and self._has_place("FRAME", f.name, (f.body,), new)]
+        both = new.with_changes(joints=(*new.joints, *(_carried(j, old, new) for j in joints)), frames=(*new.frames, *frames))
+        kept = {("JOINT", joint.name) for joint in joints} | {("FRAME", frame.name) for frame in frames}
+        return described(replace(imported, mechanism=both, report=imported.report[:-1])), kept
+
+    def _has_place(self, kind: str, name: str, ends: tuple[str, ...], new: Mechanism) -> bool:
+        """Whether a part that was made by hand fits into the robot as its file has it; notes why not."""
+        what = f"{kind.lower()} {name!r} was made by hand"
+        names = [j.name for j in new.joints] if kind == "JOINT" else new.frame_names
+        missing = [end for end in ends if end != WORLD and end not in new.body_index]
+        if name in names:
+            self.lost.append(f"{what}; the file now has one of that name, which took its place")
+        elif missing:
+            self.lost.append(f"{what} and is gone with its body {missing[0]!r}")
+        return name not in names and not missing
 
     def compared(self, new: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What has changed, and what no longer matches; the robot is posed as its sliders stand, if it can be."""

@@ -105,7 +105,7 @@ class RobikCharacter(PropertyGroup):
         name="Fit By",
         description="What Fit to Robot makes equal",
         items=(
-            ("LEGS", "Leg length", "The height of what is followed above the feet; without feet how far it lies apart"),
+            ("LEGS", "Leg length", "The height of the hips above the feet; without feet how far what is followed lies apart"),
             ("HEIGHT", "Height", "The height of the whole character and of the whole robot"),
             ("EXACT", "Exact", "Nothing is scaled, moved or turned: the rig was made for this robot"),
         ),

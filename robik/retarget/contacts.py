@@ -31,7 +31,7 @@ def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
     """
     known = [frame.name for frame in mechanism.frames if frame.is_foot]
     if not known:
-        raise ClipError(f"robot {mechanism.name!r} has no feet: give the frames that it stands on a sole")
+        raise ClipError(f"robot {mechanism.name!r} has no feet: give the frames that it stands on a sole (in Blender: Make Foot)")
     names = tuple(name for name in known if name in clip.tracks)
     if not names:
         raise ClipError(f"the clip moves no foot of robot {mechanism.name!r}; follow at least one of {', '.join(known)}")

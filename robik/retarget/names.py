@@ -111,10 +111,14 @@ def read_name(name: str) -> Name | None:
 def part_of(name: str) -> tuple[str, str] | None:
     """The part of a body and its side ("l", "r", "") that a robot's frame stands for; None if its name says none."""
     said = read_name(name)
+    ranked = _ranked(said)
+    return (ranked[0][1], said.side) if said and ranked else None
+
+
+def _ranked(said: Name | None) -> list[tuple[int, str]]:
+    """The parts that a name can stand for, each with how usual that name is for it, the most usual first."""
     ranked = [(words.index(said.stem), part) for part, words in PARTS.items() if said and said.stem in words]
-    if said is None or not ranked:
-        return None
-    return min(ranked, key=lambda found: found[0])[1], said.side
+    return sorted(ranked, key=lambda found: found[0])
 
 
 def auto_map(frames: Sequence[str], bones: Sequence[str]) -> dict[str, str]:
@@ -129,12 +133,13 @@ def auto_map(frames: Sequence[str], bones: Sequence[str]) -> dict[str, str]:
     """
     said = [(bone, name) for bone in bones if (name := read_name(bone)) is not None]
     rigify = any(bone.startswith("DEF-") for bone in bones)  # its plain names are controls, which need not move as the body does
-    pairs = {}
-    for frame in frames:
-        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(frame, said, rigify)
+    pairs: dict[str, str] = {}
+    taken: set[tuple[str, str]] = set()  # parts with their sides: a torso above a pelvis is none
+    for frame in sorted(frames, key=lambda frame: min(_ranked(read_name(frame)), default=(0, ""))[0]):
+        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(frame, said, rigify, taken)
         if bone is not None:
             pairs[frame] = bone
-    return pairs
+    return {frame: pairs[frame] for frame in frames if frame in pairs}
 
 
 def ends(bodies: Iterable[str]) -> list[str]:
@@ -146,16 +151,19 @@ def _same_name(frame: str, bones: Sequence[str]) -> str | None:
     return next((bone for bone in bones if bone.lower() == frame.lower()), None)
 
 
-def _bone_of(frame: str, said: list[tuple[str, Name]], rigify: bool) -> str | None:
-    wanted = part_of(frame)
-    if wanted is None:
-        return None
-    part, side = wanted
-    words = PARTS[part]
-    sides = (side,) if part not in SIDED else (side,) if side else ("r", "l", "")
-    found = [
-        (sides.index(name.side), name.steering + 2 * (rigify and not bone.startswith("DEF-")), words.index(name.stem), len(bone), bone)
-        for bone, name in said
-        if name.stem in words and name.side in sides
-    ]
-    return min(found)[-1] if found else None
+def _bone_of(frame: str, said: list[tuple[str, Name]], rigify: bool, taken: set[tuple[str, str]]) -> str | None:
+    """The bone of the most usual part that a frame's name stands for and that no other frame has; notes that it is taken."""
+    wanted = read_name(frame)
+    for _, part in _ranked(wanted):
+        assert wanted is not None  # else it stands for no part
+        words, side = PARTS[part], wanted.side
+        sides = (side,) if part not in SIDED else (side,) if side else ("r", "l", "")
+        found = [
+            (sides.index(name.side), name.steering + 2 * (rigify and not bone.startswith("DEF-")), words.index(name.stem), len(bone), bone)
+            for bone, name in said
+            if name.stem in words and name.side in sides and (part, name.side) not in taken
+        ]
+        if found:
+            taken.add((part, sides[min(found)[0]]))
+            return min(found)[-1]
+    return None

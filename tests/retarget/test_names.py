@@ -176,3 +176,12 @@ def test_nothing_is_guessed_from_nothing() -> None:
 def test_bodies_of_a_robot_without_frames() -> None:
     bodies = ["pelvis", "left_hip_yaw_link", "left_knee_link", "left_ankle_link", "right_ankle_link", "torso_link", "left_elbow_link"]
     assert ends(bodies) == ["pelvis", "left_ankle_link", "right_ankle_link", "torso_link"]
+
+
+def test_a_part_is_followed_once() -> None:
+    bones = ["Hips", "LowerBack", "Spine", "Spine1", "LeftFoot", "RightFoot"]
+    assert auto_map(["torso_link", "pelvis", "left_ankle_link"], bones) == {
+        "torso_link": "Spine1", "pelvis": "Hips", "left_ankle_link": "LeftFoot",
+    }  # fmt: skip
+    assert auto_map(["torso"], bones) == {"torso": "Hips"}  # where there is no pelvis
+    assert auto_map(["ankle", "foot", "foot_left"], bones) == {"foot": "RightFoot", "foot_left": "LeftFoot"}

@@ -1,0 +1,108 @@
+"""Robots whose files name neither frames nor soles: mapped by their bodies, fitted by their legs, and given feet by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from bpy.types import Object
+
+from robik.formats import import_robot
+from tests.blender import scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+LEG, WIDE, ANKLE = 0.8, 0.2, 0.1  # from hip to ankle, between the ankles, above the ground [m]
+
+
+@pytest.fixture
+def biped(tmp_path: Path) -> Object:
+    """A floating torso, at the height of the pelvis below it as many robots have it, on two legs of three hinges; a box for each foot."""
+    weight = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    shapes = {"ankle": f'<visual><origin xyz="0.05 0 {-ANKLE / 2}"/><geometry><box size="0.3 0.1 {ANKLE}"/></geometry></visual>'}
+    links, joints = (
+        ["pelvis", "torso_link"],
+        ['<joint name="waist" type="revolute"><parent link="pelvis"/><child link="torso_link"/></joint>'],
+    )
+    for side, y in (("left", WIDE / 2), ("right", -WIDE / 2)):
+        parts = [(f"{side}_hip_link", "pelvis", f"0 {y} 0"), (f"{side}_knee_link", f"{side}_hip_link", f"0 0 {-LEG / 2}")]
+        parts.append((f"{side}_ankle_link", f"{side}_knee_link", f"0 0 {-LEG / 2}"))
+        for name, parent, at in parts:
+            links.append(name)
+            joints.append(
+                f'<joint name="{name[:-5]}" type="revolute"><origin xyz="{at}"/><parent link="{parent}"/><child link="{name}"/>'
+                '<axis xyz="0 1 0"/><limit lower="-2" upper="2" velocity="9" effort="9"/></joint>'
+            )
+    body = "".join(f'<link name="{n}">{shapes.get(n.split("_")[1] if "_" in n else "", "")}{weight}</link>' for n in links)
+    file = tmp_path / "biped.urdf"
+    file.write_text(f'<robot name="biped">{body}{"".join(joints)}</robot>', encoding="utf-8")
+    assert bpy.ops.robik.import_robot(filepath=str(file), base="floating") == {"FINISHED"}
+    return bpy.context.scene.robik.robot
+
+
+def select_bodies(root: Object, *labels: str) -> None:
+    for shown in bpy.context.view_layer.objects:
+        shown.select_set(False)
+    for body in scenes.body_objects(root):
+        body.select_set(body.robik.label in labels)
+
+
+FEET = ("left_ankle_link", "right_ankle_link")
+
+
+def test_bodies_are_mapped_and_the_legs_tell_the_scale(biped: Object) -> None:
+    rig = scenes.walking_rig()
+    bones = rig.data.bones
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    character = biped.robik.robot.character
+    pairs = {t.frame: t.bone for t in character.targets}
+    assert (pairs["pelvis"], pairs["left_ankle_link"], pairs["right_ankle_link"]) == ("Hips", "Foot.L", "Foot.R")
+    assert list(pairs.values()).count("Hips") == 1
+    height = bones["Hips"].head_local.z - bones["Foot.L"].head_local.z
+    assert character.scale == pytest.approx(LEG / height, rel=0.1)
+
+
+def test_feet_are_made_by_hand_and_carry_the_balance(biped: Object) -> None:
+    still = np.tile([0.0, 0.0, 1.0], (6, 1))
+    for frame, place in (("pelvis", (0, 0, -0.02)), (FEET[0], (0, WIDE / 2, -LEG)), (FEET[1], (0, -WIDE / 2, -LEG))):
+        scenes.follow(scenes.empty(f"to {frame}", still + place), frame)
+    bpy.context.scene.frame_end = 6
+    robot = biped.robik.robot
+    robot.balance.source = "FEET"
+    with pytest.raises(RuntimeError, match=r"has no feet.*Make Foot"):
+        bpy.ops.robik.bake()
+    select_bodies(biped, *FEET)
+    assert bpy.ops.robik.make_foot() == {"FINISHED"}
+    assert [t.frame for t in robot.character.targets] == ["pelvis", "foot_l", "foot_r"]
+    sole = np.array(scenes.read(biped).frame("foot_l").sole)
+    assert np.ptp(sole, axis=0) == pytest.approx([0.3, 0.1, 0.0], abs=1e-6)
+    assert sole.mean(axis=0) == pytest.approx([0.05, 0.0, -ANKLE], abs=1e-6)
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert robot.result.has_margin
+    assert bpy.ops.robik.make_foot() == {"FINISHED"}  # once more changes nothing
+    assert sum(f.is_foot for f in scenes.read(biped).frames) == 2
+
+
+def test_feet_stay_when_the_file_is_read_again_and_are_in_what_is_exported(biped: Object, tmp_path: Path) -> None:
+    select_bodies(biped, *FEET)
+    bpy.ops.robik.make_foot()
+    frames = scenes.read(biped).frames
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    assert scenes.read(biped).frames == frames
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    assert scenes.read(biped).frames == frames
+    bpy.ops.robik.export_robot(filepath=str(tmp_path / "out.robik.json"))
+    assert import_robot(tmp_path / "out.robik.json").mechanism.frames == frames
+
+
+def test_what_is_not_flat_below_is_no_foot(biped: Object) -> None:
+    select_bodies(biped, "pelvis", *FEET)
+    before = scenes.everything()
+    with pytest.raises(RuntimeError, match="'pelvis' has nothing flat below"):
+        bpy.ops.robik.make_foot()
+    assert scenes.everything() == before
+    select_bodies(biped)
+    with pytest.raises(RuntimeError, match="no body is selected"):
+        bpy.ops.robik.make_foot()
