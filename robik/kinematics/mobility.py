@@ -12,7 +12,7 @@ from robik.kinematics.elimination import RANK_TOLERANCE
 from robik.kinematics.kernels import close, closure_jacobian, new_placement, place
 from robik.kinematics.singularity import Actuation, actuation
 from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import Flat, Topology, build_topology
+from robik.mechanism.topology import Flat, Topology, build_topology, loop_groups
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,8 @@ def inspect(mechanism: Mechanism) -> Inspection:
     now = new_placement(flat, topology.rest)
     place(flat, now)
     residual = float(close(flat, now))
-    rank = max(_ranks(flat, topology.rest), default=0)  # none where numbers are too large to calculate with
+    ranks = _ranks(flat, topology.rest)
+    rank = int(ranks.sum(axis=1).max(initial=0))
     return Inspection(
         name=mechanism.name,
         bodies=len(mechanism.bodies),
@@ -104,7 +105,7 @@ def inspect(mechanism: Mechanism) -> Inspection:
         loops=len(topology.cuts),
         mobility=len(flat.before) - rank,
         redundant_rows=len(now.value) - rank,
-        loop_groups=_groups(topology, flat),
+        loop_groups=_groups(topology, flat, ranks.max(axis=0, initial=0)),
         actuation=actuation(mechanism),
         closure_residual=residual,
         mass=mechanism.mass,
@@ -112,23 +113,27 @@ def inspect(mechanism: Mechanism) -> Inspection:
     )
 
 
-def _groups(topology: Topology, flat: Flat) -> tuple[LoopGroup, ...]:
-    """The groups, with the ranks of their rows in poses near the rest pose."""
+def _groups(topology: Topology, flat: Flat, ranks: np.ndarray) -> tuple[LoopGroup, ...]:
+    """The groups, with the ranks (groups,) of their rows."""
     couplings, m = topology.mechanism.couplings, len(flat.row_kind)
     found = []
-    for g in range(len(flat.group_row_at) - 1):
-        rows = flat.group_rows[flat.group_row_at[g] : flat.group_row_at[g + 1]]
+    for (rows, _), rank in zip(loop_groups(flat), ranks.tolist(), strict=True):
         cuts = Counter(topology.cuts[flat.row_cut[row]].name if row < m else couplings[row - m].name for row in rows.tolist())
-        found.append(LoopGroup(tuple(cuts), tuple(cuts.values()), len(rows) - max(_ranks(flat, topology.rest, rows))))
+        found.append(LoopGroup(tuple(cuts), tuple(cuts.values()), len(rows) - rank))
     return tuple(found)
 
 
-def _ranks(flat: Flat, rest: np.ndarray, rows: np.ndarray | slice = slice(None)) -> list[int]:
-    """Ranks of the closure Jacobian, or of some of its rows, at the rest pose and at assembled poses near it."""
-    ranks = []
+def _ranks(flat: Flat, rest: np.ndarray) -> np.ndarray:
+    """Ranks (poses, groups) of each group's closure Jacobian, at the rest pose and at assembled poses near it: none of these where numbers
+    are too large to calculate with."""
+    groups, ranks = loop_groups(flat), []
     for residual, now in assembled_poses(flat, rest):
         if residual <= flat.accepted[0]:
-            J = closure_jacobian(flat, now)[rows]
-            values = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
-            ranks.append(int((values > RANK_TOLERANCE * values.max(initial=flat.size)).sum()))
-    return ranks
+            J = closure_jacobian(flat, now)
+            ranks.append([_rank(J[np.ix_(rows, columns)], flat.size) for rows, columns in groups])
+    return np.array(ranks, dtype=int).reshape(len(ranks), len(groups))
+
+
+def _rank(J: np.ndarray, size: float) -> int:
+    values = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
+    return int((values > RANK_TOLERANCE * values.max(initial=size)).sum())

@@ -14,6 +14,7 @@ that no actuator moves, more actuators than a frame has freedoms) do not count.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.kernels import closure_jacobian
 from robik.mechanism.constraints import SLIDE
 from robik.mechanism.model import Mechanism
+from robik.mechanism.topology import loop_groups
 
 COUNTS = 1e-7  # of 1: a singular value above this is not zero
 SAMPLES, AWAY = 4, 0.05  # poses near the rest pose, by actuator values that far from it [rad or m]
@@ -60,20 +62,33 @@ class Actuation:
 
 
 def actuation(mechanism: Mechanism) -> Actuation:
-    """Counts over- and underactuation in poses near the rest pose."""
-    poses = _Poses(mechanism)
-    ranks = poses.ranks()
-    stacks = poses.stacks(poses.near_rest())
-    freedoms = poses.d - ranks.loops
-    N, seen, _ = _split(*stacks, ranks.loops)
-    if not freedoms:
-        idle = np.zeros((poses.d, 0))
-    elif not len(poses.driven):
-        idle = N[0]
-    else:
-        k = int(np.argmax(_values(seen)[:, -1]))
-        idle = N[k] @ np.linalg.svd(seen[k])[2][ranks.hold :].T
-    return Actuation(freedoms, len(poses.driven), len(poses.driven) - ranks.hold, poses.joints_of(_sparse(idle)))
+    """Counts over- and underactuation in poses near the rest pose, group by group of loops that share joints."""
+    poses = _Poses(mechanism, ())
+    C = np.stack([poses.closure for _ in poses.moved(poses.near_rest())])
+    is_alone, driven = np.ones(poses.d, dtype=bool), np.isin(np.arange(poses.d), poses.driven)
+    freedoms, held = poses.d, 0
+    idle: list[tuple[str, ...]] = []
+    for rows, dofs in loop_groups(poses.flat):
+        columns = np.flatnonzero(np.isin(poses.kept, dofs))
+        is_alone[columns] = False
+        rank, hold, loose = _group(C[:, rows][:, :, columns], driven[columns])
+        freedoms -= rank
+        held += hold
+        idle += poses.joints_of(columns, loose)
+    held += int((is_alone & driven).sum())
+    loose_alone = np.flatnonzero(is_alone & ~driven)
+    idle += [names for column in loose_alone for names in poses.joints_of(np.array([column]), np.ones((1, 1)))]
+    return Actuation(freedoms, len(poses.driven), len(poses.driven) - held, tuple(idle))
+
+
+def _group(C: np.ndarray, driven: np.ndarray) -> tuple[int, int, np.ndarray]:
+    """Of loops that share joints: the rank of C (T, rows, d), that of what the driven ones among the joints see, and a basis (d, k) of what
+    they do not."""
+    loops = _rank(C)
+    N = _motions(C, loops)
+    seen = N[:, driven]
+    hold, k = _rank(seen), int(np.argmax(_values(seen)[:, -1])) if min(seen.shape[1:]) else 0
+    return loops, hold, _sparse(N[k] @ np.linalg.svd(seen[k])[2][hold:].T if seen.size else N[k])
 
 
 def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] | None = None) -> Distances:
@@ -88,8 +103,9 @@ def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] 
     ranks = poses.ranks()
     found = []
     for start in range(0, len(values), 512):
-        C, P, J = poses.stacks(values[start : start + 512])
-        _, seen, moved = _split(C, P, J, ranks.loops)
+        C, J = poses.stacks(values[start : start + 512])
+        N = _motions(C, ranks.loops)
+        seen, moved = N[:, poses.driven], J @ N
         loops, hold = _at(_values(C), ranks.loops), _at(_values(seen), ranks.hold)
         steer = _at(_values(moved @ np.linalg.pinv(seen, COUNTS)), ranks.steer) if ranks.hold else np.full(len(C), np.inf)
         found.append(np.stack([loops, hold, steer]))
@@ -104,7 +120,7 @@ class _Ranks:
 
 
 class _Poses:
-    """The matrices C, P and J of a robot at actuator values."""
+    """The matrices C and J of a robot at actuator values; P N are the rows `driven` of N."""
 
     def __init__(self, mechanism: Mechanism, frames: tuple[str, ...] | None = None):
         self.fk = ForwardKinematics(mechanism)
@@ -116,6 +132,9 @@ class _Poses:
         self.d = len(self.kept)
         slides = {int(self.flat.at_v[m]) for m in np.flatnonzero(self.flat.kind == SLIDE)}
         self.unit = np.array([self.flat.size if i in slides else 1.0 for i in self.kept])
+        self.names = {
+            dof: joint.name for joint in mechanism.joints if joint.name in self.topology.joint_at for dof in self._dofs(joint.name)
+        }
         of = [dof for joint in mechanism.actuated for dof in self._dofs(joint.name) if dof not in base]
         self.driven = np.searchsorted(self.kept, of)
         chosen = [mechanism.frame(name) for name in (frames if frames is not None else [f.name for f in mechanism.frames])]
@@ -133,12 +152,10 @@ class _Poses:
             return range(0)
         return range(int(self.flat.at_v[self.flat.first[b]]), int(self.flat.tip[b]) + 1)
 
-    def joints_of(self, motions: np.ndarray) -> tuple[tuple[str, ...], ...]:
-        """Per motion (d, k) the names of the joints that move, those of the tree."""
-        hung = [joint.name for joint in self.topology.mechanism.joints if joint.name in self.topology.joint_at]
-        names = {dof: name for name in hung for dof in self._dofs(name)}
-        moving = [[names.get(int(self.kept[i]), "") for i in np.flatnonzero(np.abs(column) > 1e-6)] for column in motions.T]
-        return tuple(tuple(dict.fromkeys(name for name in each if name)) for each in moving)
+    def joints_of(self, columns: np.ndarray, motions: np.ndarray) -> list[tuple[str, ...]]:
+        """Per motion (columns, k) the names of the joints that move, those of the tree."""
+        moving = [[self.names.get(int(self.kept[i]), "") for i in columns[np.abs(each) > 1e-6]] for each in motions.T]
+        return [tuple(dict.fromkeys(name for name in each if name)) for each in moving]
 
     def near_rest(self) -> np.ndarray:
         """Actuator values (SAMPLES + 1, A) at the rest pose and near it."""
@@ -147,40 +164,51 @@ class _Poses:
         away[0] = 0.0
         return rest + away
 
-    def stacks(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """C (T, rows, d), P (T, actuated, d) and J (T, 6 frames, d) at actuator values (T, A)."""
+    def moved(self, values: np.ndarray) -> Iterator[np.ndarray]:
+        """Goes to actuator values (T, A) one after the other."""
+        for row in values:
+            self.fk.move(row)
+            yield row
+
+    @property
+    def closure(self) -> np.ndarray:
+        """C (rows, d) where it stands."""
+        return closure_jacobian(self.flat, self.fk.now)[:, self.kept] * (self.unit / self.flat.size)
+
+    def stacks(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """C (T, rows, d) and J (T, 6 frames, d) at actuator values (T, A)."""
         C = np.zeros((len(values), len(self.fk.now.value), self.d))
         J = np.zeros((len(values), 6 * len(self.frames), self.d))
-        P = np.zeros((len(values), len(self.driven), self.d))
-        P[:, np.arange(len(self.driven)), self.driven] = 1.0
-        for k, row in enumerate(values):
-            self.fk.move(row)
+        for k, _ in enumerate(self.moved(values)):
             now = self.fk.now
-            C[k] = closure_jacobian(self.flat, now)[:, self.kept] * (self.unit / self.flat.size)
+            C[k] = self.closure
             omega, v = now.omega[self.kept], now.v[self.kept]
             for f, (b, offset, path) in enumerate(self.frames):
                 x = now.R[b] @ offset + now.c[b]
                 J[k, 6 * f : 6 * f + 3] = ((_turning(omega, x) + v) * (path * self.unit / self.flat.size)[:, None]).T
                 J[k, 6 * f + 3 : 6 * f + 6] = (omega * path[:, None]).T
-        return C, P, J
+        return C, J
 
     def ranks(self) -> _Ranks:
         """The ranks that the matrices have but in singular poses."""
-        C, P, J = self.stacks(self.near_rest())
-        loops = int((_values(C) > COUNTS).sum(axis=1).max(initial=0))
-        _, seen, moved = _split(C, P, J, loops)
-        hold = int((_values(seen) > COUNTS).sum(axis=1).max(initial=0))
-        steer = int((_values(moved @ np.linalg.pinv(seen, COUNTS)) > COUNTS).sum(axis=1).max(initial=0)) if hold else 0
-        return _Ranks(loops, hold, steer)
+        C, J = self.stacks(self.near_rest())
+        loops = _rank(C)
+        N = _motions(C, loops)
+        seen = N[:, self.driven]
+        hold = _rank(seen)
+        return _Ranks(loops, hold, _rank(J @ N @ np.linalg.pinv(seen, COUNTS)) if hold else 0)
 
 
-def _split(C: np.ndarray, P: np.ndarray, J: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """N (T, d, d - rank), P N and J N."""
-    if C.shape[1]:
-        N = np.swapaxes(np.linalg.svd(C)[2][:, rank:], 1, 2)
-    else:
-        N = np.broadcast_to(np.eye(C.shape[2]), (len(C), C.shape[2], C.shape[2]))
-    return N, P @ N, J @ N
+def _motions(C: np.ndarray, rank: int) -> np.ndarray:
+    """N (T, d, d - rank) of closures C (T, rows, d)."""
+    if C.size:
+        return np.swapaxes(np.linalg.svd(C)[2][:, rank:], 1, 2)
+    return np.broadcast_to(np.eye(C.shape[2]), (len(C), C.shape[2], C.shape[2]))
+
+
+def _rank(matrices: np.ndarray) -> int:
+    """The largest rank among matrices (T, m, n)."""
+    return int((_values(matrices) > COUNTS).sum(axis=1).max(initial=0))
 
 
 def _turning(omega: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from robik.errors import MechanismError, UnconnectedError
 from robik.mechanism.joints import JOINT_TYPES, MOTIONS, SLIDES, TURNS
-from robik.mechanism.pose import IDENTITY, Pose, Vector, numbers, vector
+from robik.mechanism.pose import IDENTITY, Pose, Vector, cross, numbers, vector
 from robik.mechanism.visual import Visual
 
 WORLD = "world"
@@ -167,7 +167,7 @@ class Joint:
         """The joint frame's axes as columns (3, 3), in the world, in the rest pose."""
         x = np.array(self.axis)
         y = np.array(self.axis2) if self.axis2 is not None else _any_perpendicular(x)
-        return np.column_stack([x, y, np.cross(x, y)])
+        return np.stack([x, y, cross(x, y)], axis=1)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -371,7 +371,7 @@ def _perpendicular(axis: Vector, values: Iterable[float], what: str) -> Vector:
 def _any_perpendicular(a: np.ndarray) -> np.ndarray:
     b = np.zeros(3)
     b[int(np.argmin(np.abs(a)))] = 1.0
-    b = np.cross(a, b)
+    b = cross(a, b)
     return b / np.linalg.norm(b)
 
 

@@ -193,6 +193,12 @@ def _spanning_tree(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int
     return result
 
 
+def loop_groups(flat: Flat) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows and columns of each group of closure equations that share degrees of freedom."""
+    rows, columns = np.split(flat.group_rows, flat.group_row_at[1:]), np.split(flat.group_columns, flat.group_column_at[1:])
+    return list(zip(rows[:-1], columns[:-1], strict=True))
+
+
 class _Layout:
     """Fills the flat arrays of one mechanism."""
 

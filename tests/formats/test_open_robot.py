@@ -7,7 +7,7 @@ import pytest
 
 from robik.formats.assembly.open_joint import OpenJoint, joint_values
 from robik.formats.assembly.open_robot import OpenRobot
-from robik.mechanism import WORLD, Body, Pose
+from robik.mechanism import WORLD, Body, Coupling, Pose
 from robik.mechanism.pose import matrix_quaternion
 
 
@@ -55,6 +55,19 @@ def test_joints_stand_at_the_coordinates_that_place_them() -> None:
         Ra, pa, Rb, pb = made.joint_frames(joint, now)
         at = made.at[joint.name]
         np.testing.assert_allclose(joint_values(joint, Ra.T @ Rb, Ra.T @ (pb - pa)), q[at : at + len(joint.motions)], atol=1e-12)
+
+
+def test_a_part_is_what_lies_between_its_loops_and_the_body_they_hang_on() -> None:
+    """Else a robot with a loop at the end of each of its fingers would be placed whole for each of them."""
+    spine = [OpenJoint(f"s{k}", "revolute", WORLD if k == 0 else f"s{k - 1}", f"s{k}") for k in range(20)]
+    rods = [OpenJoint("crank", "revolute", "s19", "crank"), OpenJoint("rod", "revolute", "crank", "rod")]
+    gear = OpenJoint("gear", "revolute", "s5", "gear")
+    pin, coupling = OpenJoint("pin", "revolute", "rod", "s19"), Coupling("g", "gear", "s6", (0.0, 2.0))
+    names = [joint.child for joint in (*spine, *rods, gear)]
+    made = OpenRobot("r", tuple(map(Body, names)), (*spine, *rods, gear, pin), couplings=(coupling,))
+    loop, geared = made.parts
+    assert (loop.ground, list(loop.hangs_on), [j.name for j in loop.closers]) == ("s19", ["crank", "rod"], ["pin"])
+    assert (geared.ground, sorted(geared.hangs_on), geared.closers) == ("s5", ["gear", "s6"], ())
 
 
 def test_a_joint_turned_round_holds_the_same_two_bodies_alike() -> None:

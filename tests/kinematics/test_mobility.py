@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+import numpy as np
 import pytest
 
 from robik import robots
@@ -65,3 +68,18 @@ def test_bases() -> None:
     assert with_base(boxer, "auto") is boxer
     with pytest.raises(MechanismError, match="only one fixed joint can be freed"):
         with_base(four_bar(), "floating")
+
+
+def test_what_no_loop_ties_is_counted_without_a_matrix_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The decomposition of a matrix as large as the robot took most of the import of a long chain."""
+    sizes, svd = [], np.linalg.svd
+    monkeypatch.setattr(np.linalg, "svd", lambda a, *rest, **more: sizes.append(np.shape(a)[-1]) or svd(a, *rest, **more))
+    z = (0.0, 0.0, 1.0)
+    linkage = robots.load("four_bar")
+    names = [f"link_{k}" for k in range(200)]
+    joints = [Joint(n, "revolute", m, n, (k, 0.0, 0.0), z, actuated=k > 4) for k, (m, n) in enumerate(pairwise([WORLD, *names]))]
+    chain = linkage.with_changes(bodies=(*linkage.bodies, *(Body(n, 1.0) for n in names)), joints=(*linkage.joints, *joints))
+    found = inspect(chain)
+    assert (found.mobility, found.actuation.freedoms, found.actuation.surplus) == (201, 201, 0)
+    assert found.actuation.idle == tuple((n,) for n in names[:5])
+    assert 0 < max(sizes) <= 4

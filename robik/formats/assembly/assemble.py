@@ -90,7 +90,7 @@ def _closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
         if inside[k] != robot.stored[k]:
             notes.add("its stored value lies outside its limits, so it rests at the nearest of them", name)
     q = inside.copy()
-    for part in robot.parts():
+    for part in robot.parts:
         index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
         closed = _closed_part(part, inside[index])
         q[index[part.in_loops]] = closed[part.in_loops]  # the others, nearer to the world, may be in another part's loops
@@ -278,32 +278,32 @@ def _free_motions(J: np.ndarray) -> np.ndarray:
     return V[int((s > 1e-7 * max(float(s[0]), 1.0)).sum()) :].T
 
 
-def _beside(robot: OpenRobot, q: np.ndarray) -> np.ndarray:
-    """A closed pose near q: a flat or otherwise singular one seems to move in more ways than it does."""
-    beside, rng = q.copy(), np.random.default_rng(0)
-    for part in robot.parts():
-        columns = np.flatnonzero(part.in_loops)
-        index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
+def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:
+    """A basis (tied, k) of the motions of a part's coordinates in loops, at a closed pose near q (d,): a flat or otherwise singular one
+    seems to move in more ways than it does."""
+    columns = np.flatnonzero(part.in_loops)
 
-        def closure(x: np.ndarray, part: OpenRobot = part, columns: np.ndarray = columns, own: np.ndarray = q[index]) -> Closure:
-            values, rows = part.closure(_with(own, columns, x))
-            return values, rows[:, columns]
+    def closure(x: np.ndarray) -> Closure:
+        values, rows = part.closure(_with(q, columns, x))
+        return values, rows[:, columns]
 
-        x = q[index][columns]
-        basis = _free_motions(closure(x)[1])
-        step = AWAY * basis @ rng.uniform(-1.0, 1.0, basis.shape[1]) * np.where(_slides(part)[columns], part.size, 1.0)
-        x, error = _newton(x + step, closure, (np.full_like(x, -inf), np.full_like(x, inf)))
-        if error <= ACCEPTED:
-            beside[index[columns]] = x
-    return beside
+    x = q[columns]
+    basis = _free_motions(closure(x)[1])
+    rates = np.random.default_rng(0).uniform(-1.0, 1.0, basis.shape[1])
+    step = AWAY * basis @ rates * np.where(_slides(part)[columns], part.size, 1.0)
+    beside, error = _newton(x + step, closure, (np.full_like(x, -inf), np.full_like(x, inf)))
+    return _free_motions(closure(beside)[1]) if error <= ACCEPTED else basis
 
 
 def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
     """Joints with one motion that can be moved one independently of the other: slides in loops first, which are mostly linear drives, then
     those near the root."""
-    tied = np.flatnonzero(robot.in_loops)
-    row_of = {int(k): i for i, k in enumerate(tied)}
-    basis = _free_motions(robot.closure(_beside(robot, q))[1][:, tied]) if len(tied) else np.eye(0)
+    bases: list[np.ndarray] = []
+    row_of: dict[int, tuple[int, int]] = {}  # coordinate in a loop → its basis and the row there
+    for number, part in enumerate(robot.parts):
+        index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
+        row_of |= {int(k): (number, row) for row, k in enumerate(index[part.in_loops])}
+        bases.append(_beside(part, q[index]))
     followers = {coupling.follower for coupling in robot.couplings}
     depth = robot.moves.sum(axis=1)
     chosen = set()
@@ -315,10 +315,12 @@ def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
     for _, joint in sorted(robot.hangs_on.items(), key=preference):
         if len(joint.motions) != 1 or joint.name in followers:
             continue
-        row = basis[row_of[robot.at[joint.name]]] if robot.at[joint.name] in row_of else None
-        if row is None:
+        number, i = row_of.get(robot.at[joint.name], (-1, -1))
+        if number < 0:
             chosen.add(joint.name)
-        elif (length := float(np.linalg.norm(row))) > 1e-6:
-            basis = basis - np.outer(basis @ row, row) / length**2  # what is left when this one is held
+            continue
+        row = bases[number][i]
+        if (length := float(np.linalg.norm(row))) > 1e-6:
+            bases[number] = bases[number] - np.outer(bases[number] @ row, row) / length**2  # what is left when this one is held
             chosen.add(joint.name)
     return [j.name for j in robot.joints if j.name in chosen]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from robik.errors import MechanismError
 from robik.formats.assembly.open_joint import OpenJoint, joint_motion
 from robik.mechanism import WORLD, Body, Coupling, Frame
 from robik.mechanism.joints import SLIDES
+from robik.mechanism.pose import cross
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Where everything is: frames of the bodies, the world first, and of the motions.
+    """Where everything is: frames of the bodies, the ground first, and of the motions.
 
     Attributes:
         R, p: (n + 1, 3, 3) and (n + 1, 3) the bodies' own frames, in the order of `OpenRobot.order` [m].
@@ -37,7 +39,8 @@ class Placed:
 class OpenRobot:
     """Bodies and joints. A joint that ties what the joints before it leave apart is part of the tree, the others close loops.
 
-    The bodies' poses are ignored. Couplings tie coordinates of tree joints.
+    The bodies' poses are ignored. Couplings tie coordinates of tree joints. The `ground` is what stands still, the world or in a part of a
+    robot the body that all its loops hang on.
     """
 
     name: str
@@ -45,15 +48,16 @@ class OpenRobot:
     joints: tuple[OpenJoint, ...]
     frames: tuple[Frame, ...] = ()
     couplings: tuple[Coupling, ...] = ()
+    ground: str = WORLD
 
     @cached_property
     def hangs_on(self) -> dict[str, OpenJoint]:
-        """Body → the tree joint between it and the world, those near the world first.
+        """Body → the tree joint between it and the ground, those near the ground first.
 
         Raises:
-            MechanismError: bodies that nothing ties to the world.
+            MechanismError: bodies that nothing ties to the ground.
         """
-        group = {name: name for name in (WORLD, *(end for j in self.joints for end in (j.parent, j.child)))}
+        group = {name: name for name in (self.ground, *(end for j in self.joints for end in (j.parent, j.child)))}
         neighbours: dict[str, list[tuple[str, OpenJoint]]] = {}
         for joint in self.joints:
             a, b = _root(group, joint.parent), _root(group, joint.child)
@@ -62,10 +66,10 @@ class OpenRobot:
                 neighbours.setdefault(joint.parent, []).append((joint.child, joint))
                 neighbours.setdefault(joint.child, []).append((joint.parent, joint))
         reached: dict[str, OpenJoint] = {}
-        waiting = [WORLD]
+        waiting = [self.ground]
         while waiting:
             for body, joint in neighbours.get(waiting.pop(), []):
-                if body != WORLD and body not in reached:
+                if body != self.ground and body not in reached:
                     reached[body] = joint
                     waiting.append(body)
         for body in (b.name for b in self.bodies):
@@ -81,8 +85,8 @@ class OpenRobot:
 
     @cached_property
     def order(self) -> dict[str, int]:
-        """Index of each body in `Placed`; the world is 0."""
-        return {name: i for i, name in enumerate([WORLD, *self.hangs_on])}
+        """Index of each body in `Placed`; the ground is 0."""
+        return {name: i for i, name in enumerate([self.ground, *self.hangs_on])}
 
     @cached_property
     def at(self) -> dict[str, int]:
@@ -137,9 +141,10 @@ class OpenRobot:
             found[list(self._columns(tie))] = True
         return found
 
+    @cached_property
     def parts(self) -> list[OpenRobot]:
-        """The groups of loops and couplings that share coordinates, each a robot with the bodies from the world to its loops: smaller, and
-        solved one by one."""
+        """The groups of loops and couplings that share coordinates, each a robot with the bodies from the last one that all hang on to its
+        loops: smaller, and solved one by one."""
         groups: list[tuple[set[int], list[OpenJoint | Coupling]]] = []
         for tie in self._ties:
             columns: set[int] = set(self._columns(tie))
@@ -154,14 +159,20 @@ class OpenRobot:
         closers = tuple(tie for tie in ties if isinstance(tie, OpenJoint))
         couplings = tuple(tie for tie in ties if isinstance(tie, Coupling))
         followed = {end for coupling in couplings for end in (coupling.follower, coupling.leader)}
-        kept: set[str] = set()
-        ends = [end for joint in closers for end in (joint.parent, joint.child)]
-        for body in ends + [body for body, joint in self.hangs_on.items() if not followed.isdisjoint(joint.coordinate_names)]:
-            while body != WORLD and body not in kept:
-                kept.add(body)
-                body = _other(self.hangs_on[body], body)
+        coupled = [joint for joint in self.hangs_on.values() if followed and not followed.isdisjoint(joint.coordinate_names)]
+        paths = [self._path(end) for joint in (*closers, *coupled) for end in (joint.parent, joint.child)]
+        shared = next((k for k, bodies in enumerate(zip_longest(*paths)) if len(set(bodies)) > 1), len(paths[0]))
+        kept = {body for path in paths for body in path[shared:]}
         tree = tuple(joint for body, joint in self.hangs_on.items() if body in kept)
-        return OpenRobot(self.name, tuple(b for b in self.bodies if b.name in kept), (*tree, *closers), couplings=couplings)
+        bodies = tuple(b for b in self.bodies if b.name in kept)
+        return OpenRobot(self.name, bodies, (*tree, *closers), couplings=couplings, ground=paths[0][shared - 1])
+
+    def _path(self, body: str) -> list[str]:
+        """The bodies from the ground to a body."""
+        path = [body]
+        while path[-1] != self.ground:
+            path.append(_other(self.hangs_on[path[-1]], path[-1]))
+        return path[::-1]
 
     def _columns(self, tie: OpenJoint | Coupling) -> list[int]:
         """Indices of the coordinates that a loop or a coupling depends on."""
@@ -239,21 +250,21 @@ class OpenRobot:
             if name not in joint.motions:
                 u = Ra[:, k]
                 values.append(float(u @ gap) / self.size)
-                rows.append((u @ (vb - va) + _cross(u, gap) @ wa) / self.size)
+                rows.append((u @ (vb - va) + cross(u, gap) @ wa) / self.size)
         turns = joint.turns
         if len(turns) == 2:
             a, b = Ra[:, turns[0]], Rb[:, turns[1]]
             values.append(float(a @ b))
-            rows.append(_cross(a, b) @ wa + _cross(b, a) @ wb)
+            rows.append(cross(a, b) @ wa + cross(b, a) @ wb)
         elif len(turns) < 2:
             for k in turns or range(3):
                 values.extend((Rb[:, k] - Ra[:, k]).tolist())
-                rows.extend(_cross(wb.T, Rb[:, k]).T - _cross(wa.T, Ra[:, k]).T)
+                rows.extend(cross(wb.T, Rb[:, k]).T - cross(wa.T, Ra[:, k]).T)
 
     def _velocity(self, body: str, x: np.ndarray, now: Placed) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (3, d) of a body's rotation and of its point at x."""
         moved = self.moves[self.order[body]][:, None]
-        return (now.angular * moved).T, ((now.linear + _cross(now.angular, x - now.point)) * moved).T
+        return (now.angular * moved).T, ((now.linear + cross(now.angular, x - now.point)) * moved).T
 
 
 def _root(group: dict[str, str], name: str) -> str:
@@ -265,10 +276,3 @@ def _root(group: dict[str, str], name: str) -> str:
 
 def _other(joint: OpenJoint, body: str) -> str:
     return joint.parent if body == joint.child else joint.child
-
-
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """As `np.cross` of vectors in the last axis, which takes longer than all else here."""
-    x, y, z = a[..., 0], a[..., 1], a[..., 2]
-    u, v, w = b[..., 0], b[..., 1], b[..., 2]
-    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)

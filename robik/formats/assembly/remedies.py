@@ -79,7 +79,7 @@ def _looser(joint: OpenJoint, kind: str, axis: str) -> OpenJoint:
 
 def _changed(part: OpenRobot, changes: dict[str, tuple[str, str]]) -> OpenRobot:
     joints = tuple(_looser(j, *changes[j.name]) if j.name in changes else j for j in part.joints)
-    return OpenRobot(part.name, part.bodies, joints, couplings=part.couplings)
+    return replace(part, joints=joints)
 
 
 def _said(joint: OpenJoint, change: tuple[str, str]) -> str:
