@@ -54,8 +54,10 @@ class ROBIK_OT_reduce_keys(Reporting):
     def run(self, context: Context) -> set[str]:
         """Replaces the keys and says what came of it."""
         done = reduce_motors(changeable_robot(context.scene), self.angle, self.length)
-        off = f"motors within {degrees(done.off):.3f}° (slides {1e3 * done.off:.2f} mm)"
-        self.report({"INFO"}, f"{done.before} keys became {done.after}: {off}, bodies within {1e3 * done.bodies_off:.2f} mm")
+        within = [] if done.turned_off is None else [f"motors within {degrees(done.turned_off):.3f}°"]
+        within += [] if done.slid_off is None else [f"slides within {1e3 * done.slid_off:.2f} mm"]
+        within.append(f"bodies within {1e3 * done.bodies_off:.2f} mm")
+        self.report({"INFO"}, f"{done.before} keys became {done.after}: {', '.join(within)}")
         _warn(self, done.broken)
         return {"FINISHED"}
 

@@ -11,7 +11,7 @@ from ..scene.actuators import data_path
 from ..scene.exact import LARGEST
 from ..scene.inventory import inventory
 from ..scene.migration import too_new
-from ..scene.parts import coordinate_names, motions_of, parts, robot_of, robots
+from ..scene.parts import coordinate_names, motions_of, parts, robot_of, robots, shown_robot
 from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 
@@ -38,7 +38,7 @@ class ROBIK_PT_robot(TabPanel):
         found = robots(context.scene)
         root = None
         if not found:
-            line(layout, "No robot yet: import one, or drop its file on the view", "INFO")
+            line(layout, shown_robot(context.scene) or "No robot yet: import one, or drop its file on the view", "INFO")
         elif len(found) > 1 and context.scene.robik.robot not in found:
             line(layout, f"{len(found)} robots: choose the one to work on", "INFO")
         else:

@@ -36,10 +36,21 @@ def chosen_robot(scene: Scene) -> Object:
     if scene.robik.robot is not None and scene.robik.robot in found:
         return scene.robik.robot
     if not found:
-        raise RobikError("there is no robot in this scene; import one first")
+        raise RobikError(shown_robot(scene) or "there is no robot in this scene; import one first")
     if len(found) > 1:
         raise RobikError(f"there are {len(found)} robots in this scene ({', '.join(o.name for o in found)}); choose one")
     return found[0]
+
+
+def shown_robot(scene: Scene) -> str:
+    """Of a robot that a scene only shows as an instance of its collection, as File > Link makes it: how to get it; else empty."""
+    for shown in scene.objects:
+        collection = shown.instance_collection
+        if collection is not None and any(part.robik.kind == "ROBOT" for part in collection.all_objects):
+            how = "Object > Library Override > Make, then Object > Relations > Make Local > All"
+            how = how if collection.library else "link its collection to this scene instead"
+            return f"{shown.name!r} only shows a robot, as an instance of its collection; to work on it here: {how}"
+    return ""
 
 
 def changeable_robot(scene: Scene) -> Object:

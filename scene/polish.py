@@ -24,14 +24,15 @@ class Reduction:
 
     Attributes:
         before, after: how many keys the motors had and have.
-        off: how far a motor is from where it was, at worst [rad or m].
+        turned_off, slid_off: how far a motor is from where it was, at worst [rad] and [m]; None without such motors.
         bodies_off: how far a body is from where it was, at worst [m].
         broken: frames in which the loops do not close any more.
     """
 
     before: int
     after: int
-    off: float
+    turned_off: float | None
+    slid_off: float | None
     bodies_off: float
     broken: list[float]
 
@@ -59,10 +60,11 @@ def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
     bakes.make_own(root)
     for name, kept in zip(mechanism.actuators, keys, strict=True):
         actions.write_smooth(root, data_path(name), 0, kept, "Motors")
-    off = float(np.abs(read_motion_at(root, mechanism, frames) - values).max())
+    off = np.abs(read_motion_at(root, mechanism, frames) - values).max(axis=0)
+    turned, slid = (max((float(o) for o, u in zip(off, units, strict=True) if u == unit), default=None) for unit in ("rad", "m"))
     write_bodies(root, frames, position, quaternion)
     far = float(np.linalg.norm(position - there, axis=2).max())
-    return Reduction(before, sum(len(k.times) for k in keys), off, far, frames[residual > OPEN].tolist())
+    return Reduction(before, sum(len(k.times) for k in keys), turned, slid, far, frames[residual > OPEN].tolist())
 
 
 def key_pose(root: Object, frame: float) -> bool:

@@ -41,6 +41,9 @@ FINDINGS = (
     ("ASKEW", "Askew", "Its axis or place does not quite agree with the others of its loop, which so cannot move"),
 )
 
+# In a library override a joint ties the override's bodies. What cannot be overridden is the library's again in a file that is opened.
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
 
 def _is_body(_group: PropertyGroup, candidate: Object) -> bool:
     return candidate.robik.kind == "BODY"
@@ -78,8 +81,10 @@ class RobikJoint(PropertyGroup):
         items=[(t, t.capitalize(), "") for t in JOINT_TYPES],
         update=_joint_changed,
     )
-    parent: PointerProperty(name="Parent", description="The body that carries the joint; empty for the world", type=Object, poll=_is_body)
-    child: PointerProperty(name="Child", description="The body that the joint moves", type=Object, poll=_is_body)
+    parent: PointerProperty(
+        name="Parent", description="The body that carries the joint; empty for the world", type=Object, poll=_is_body, override=OVERRIDABLE
+    )
+    child: PointerProperty(name="Child", description="The body that the joint moves", type=Object, poll=_is_body, override=OVERRIDABLE)
     finding: EnumProperty(name="Finding", description="What the last diagnosis found about this joint", items=FINDINGS)
     actuated: BoolProperty(name="Motor", description="Whether a motor drives this joint", update=_joint_changed)
     has_axis2: BoolProperty(name="Second Axis", description="Whether the direction of the empty's Y axis matters")
@@ -129,7 +134,7 @@ class RobikObject(PropertyGroup):
     robot: PointerProperty(type=RobikRobot)
     body: PointerProperty(type=RobikBody)
     visual: PointerProperty(type=RobikVisual)
-    joint: PointerProperty(type=RobikJoint)
+    joint: PointerProperty(type=RobikJoint, override=OVERRIDABLE)
 
 
 CLASSES = (RobikBody, RobikVisual, RobikJoint, RobikCoupling, RobikRobot, RobikObject)
@@ -141,7 +146,7 @@ def register() -> None:
 
     for cls in (*kept_bake.CLASSES, *settings.CLASSES, *CLASSES):
         bpy.utils.register_class(cls)
-    bpy.types.Object.robik = PointerProperty(type=RobikObject)
+    bpy.types.Object.robik = PointerProperty(type=RobikObject, override=OVERRIDABLE)
     bpy.types.Scene.robik = PointerProperty(type=RobikScene)
 
 

@@ -211,3 +211,34 @@ def test_overridden_robot_plays_and_can_be_made_one_s_own(library: Path) -> None
     assert root.library is None
     assert bpy.ops.robik.reduce_keys() == {"FINISHED"}
     assert np.abs(bodies_at(root, 5) - bodies_at(root, 1)).max() > 0.01
+
+
+def test_overridden_robot_is_whole_in_a_file_that_is_opened_again(library: Path, tmp_path: Path) -> None:
+    linked = bring(library, link=True)
+    bpy.context.scene.collection.children.link(linked)
+    linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+    bpy.context.scene.collection.children.unlink(linked)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    root = installed.module("scene.parts").chosen_robot(bpy.context.scene)
+    assert root.override_library is not None
+    assert len(scenes.read(root).joints) == 36  # each ties bodies of the override
+    for part in bpy.context.scene.objects:
+        part.select_set(True)
+    bpy.ops.object.make_local(type="ALL")
+    assert bpy.ops.robik.reduce_keys() == {"FINISHED"}
+
+
+def test_robot_that_is_linked_as_an_instance_says_how_to_get_it(library: Path) -> None:
+    folder = f"{library}/Collection/"
+    bpy.ops.wm.link(filepath=folder + "walker", directory=folder, filename="walker", instance_collections=True)
+    with pytest.raises(RuntimeError, match=r"'walker' only shows a robot.*Library Override > Make, then .* Make Local"):
+        bpy.ops.robik.bake()
+    shown = bpy.context.scene.objects["walker"]
+    shown.select_set(True)
+    bpy.context.view_layer.objects.active = shown
+    bpy.ops.object.make_override_library()
+    for part in bpy.context.scene.objects:
+        part.select_set(True)
+    bpy.ops.object.make_local(type="ALL")
+    assert bpy.ops.robik.reduce_keys() == {"FINISHED"}

@@ -40,6 +40,15 @@ def test_reduced_keys_stay_within_the_tolerance_and_the_bodies_follow() -> None:
     assert frames == pytest.approx(AT)  # servos and exports still get every frame
 
 
+def test_what_reducing_keys_cost_is_told_in_the_units_that_the_motors_have(capfd: pytest.CaptureFixture[str]) -> None:
+    scenes.squats()
+    bpy.ops.robik.bake()
+    assert bpy.ops.robik.reduce_keys(angle=radians(0.2)) == {"FINISHED"}
+    told = capfd.readouterr().out
+    assert "motors within 0.2" in told or "motors within 0.1" in told
+    assert "slides" not in told  # the walker has none
+
+
 def test_reducing_again_more_roughly_keeps_fewer() -> None:
     root, _ = scenes.punches()
     with pytest.raises(RuntimeError, match="no keys"):
