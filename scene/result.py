@@ -129,7 +129,8 @@ def _mean(values: np.ndarray) -> float:
 def status(result: PropertyGroup) -> str:
     """One line about a robot's last bake."""
     if not result.frames:
-        return "no bake yet"
+        kept = result.id_data.robik.robot.bakes
+        return "no bake moves the robot now; choose one under Bake > Bakes" if kept else "no bake yet"
     more = f"; {result.too_fast} are too fast for a motor" if result.too_fast else ""
     if result.sunk > POSITION_MET:
         more += f"; a foot goes {1e3 * result.sunk:.0f} mm into the ground at frame {result.sunk_frame}"

@@ -61,7 +61,8 @@ def with_balance(
     clip = with_contacts(mechanism, clip)
     contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None and mechanism.frame(n).is_foot}
     if not any(c.any() for c in contacts.values()):
-        raise ClipError(f"none of the feet {', '.join(contacts)} ever stands; lower their targets to the ground or give the phases by hand")
+        why = "they slide or are in the air all the time; mend their targets, or give the phases by hand"
+        raise ClipError(f"none of the feet {', '.join(contacts)} ever stands: {why}")
     wish = default_wish(mechanism, clip, contacts) if wish is None else np.asarray(wish, dtype=float)
     if wish.shape != (len(clip.times), 3):
         raise ClipError(f"the wished CoM must have the shape ({len(clip.times)}, 3), not {wish.shape}")

@@ -68,6 +68,18 @@ def test_one_action_a_bake_where_actions_have_slots() -> None:
         bpy.ops.robik.remove_bake(index=0)
 
 
+def test_without_the_bake_that_moved_it_the_robot_says_that_others_are_kept() -> None:
+    root = scenes.squats(frames=3)
+    status = installed.module("scene.result").status
+    assert status(root.robik.robot.result) == "no bake yet"
+    bpy.ops.robik.bake()
+    bpy.ops.robik.bake()
+    bpy.ops.robik.remove_bake(index=1)
+    assert "choose one" in status(root.robik.robot.result)
+    bpy.ops.robik.use_bake(index=0)
+    assert "meet their targets" in status(root.robik.robot.result)
+
+
 def test_what_was_keyed_by_hand_is_kept_too() -> None:
     root = scenes.squats()
     root["knee_l"] = 0.5
