@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from time import perf_counter, process_time
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tools.installed import PACKAGE, installed_extension
+from tools.installed import PACKAGE, add_on, installed_extension
 
 if TYPE_CHECKING:
     from bpy.types import Depsgraph, Object, Scene
@@ -52,7 +51,7 @@ def main() -> None:
 
 
 def _pose_by_slider(root: Object) -> None:
-    live, spent = importlib.import_module(f"{PACKAGE}.scene.live"), []
+    live, spent = add_on("scene.live"), []
     live.pose_by_sliders(root)
     for k in range(DRAGS):
         root["knee_l"] += 0.001 if k % 20 < 10 else -0.001
@@ -66,7 +65,7 @@ def _drag_a_target(root: Object, rig: Object, tracker: str) -> None:
     """Everything that follows is dragged; only our own time counts, not Blender's for the character and the view."""
     import bpy
 
-    follow, spent, solving = importlib.import_module(f"{PACKAGE}.scene.follow"), [], []
+    follow, spent, solving = add_on("scene.follow"), [], []
     root.robik.robot.follow.tracker, root.robik.robot.follow.on = tracker, True
     scene, depsgraph = bpy.context.scene, bpy.context.evaluated_depsgraph_get()
     follow.step(root, scene, depsgraph, 1 / RATE)

@@ -9,10 +9,9 @@ from pathlib import Path
 import bpy
 from mathutils import Euler, Vector
 
-from demo.character import make_character
-from demo.stage import empty_scene
-from demo.walk import animate_walk, key
+from demo.stage import bring_character, empty_scene
 from robik import robots
+from tools.installed import add_on
 
 RATE = 24
 REACH = 0.62  # of the boxer's arm against the character's
@@ -25,7 +24,7 @@ BESIDE = 0.8  # how far from the robot the character stands [m]
 def boxer() -> None:
     """An arm that punches after a character's right hand, which itself is steered by an empty."""
     scene = begin(frames=48)
-    rig = make_character(scene)
+    rig = add_on("scene.walking_character.figure").make_character(scene)
     rig.rotation_euler.z, rig.location.y = radians(90), BESIDE  # the character faces -Y, the boxer X
     fist = bpy.data.objects.new("Fist", None)
     scene.collection.objects.link(fist)
@@ -47,12 +46,13 @@ def boxer() -> None:
 def dancer() -> None:
     """A pelvis on two legs that stand: it sways, bobs and turns after a character's hips."""
     scene = begin(frames=96)
-    rig = make_character(scene)
+    rig = add_on("scene.walking_character.figure").make_character(scene)
     rig.rotation_euler.z, rig.location.y = radians(90), BESIDE
+    walk = add_on("scene.walking_character.walk")
     for frame in range(scene.frame_start, scene.frame_end + 1):
         beat = 2 * pi * (frame - 1) / 48
         turn = Euler((0.06 * sin(2 * beat), 0.10 * sin(beat), 0.05 * sin(beat + 1))).to_quaternion()
-        key(rig.pose.bones["hips"], frame, turn, Vector((0.06 * sin(beat), 0.02 * sin(2 * beat), -0.03 - 0.02 * sin(2 * beat))))
+        walk.key(rig.pose.bones["hips"], frame, turn, Vector((0.06 * sin(beat), 0.02 * sin(2 * beat), -0.03 - 0.02 * sin(2 * beat))))
     bpy.ops.robik.import_robot(filepath=str(robots.path("dancer")))
     character = scene.robik.robot.robik.robot.character
     character.scale = 0.3 / rig.data.bones["hips"].head_local.z  # from leg length to leg length
@@ -63,10 +63,8 @@ def dancer() -> None:
 def walker() -> None:
     """A biped that walks after a character, its centre of mass over its feet."""
     scene = begin(frames=1)
-    rig = make_character(scene)
-    rig.rotation_euler.z, rig.location.y = radians(90), 1.0
-    scene.frame_end = animate_walk(rig)
     bpy.ops.robik.import_robot(filepath=str(robots.path("walker")))
+    bring_character()
     bpy.ops.robik.auto_map()
     robot = scene.robik.robot.robik.robot
     robot.balance.source, robot.balance.pin_feet = "FEET", True

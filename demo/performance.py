@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from robik.retarget.clip import TargetClip
 from robik.retarget.motion import Motion, report_summary
 from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
-from tools.installed import PACKAGE
+from tools.installed import add_on
 
 SOFT_FROM, SOFTNESS = 90.0, 0.003  # percentage of the motors' speed from which bodies are held back, and how strongly
 SAME = 1e-6  # what the curves and the library may differ by [rad]
@@ -58,11 +57,6 @@ class Bake:
 
     clip: TargetClip
     motion: Motion
-
-
-def add_on(module: str):
-    """A module of the installed add-on."""
-    return importlib.import_module(f"{PACKAGE}.{module}")
 
 
 def import_walker() -> Object:

@@ -9,14 +9,11 @@ import bpy
 import numpy as np
 from bpy.types import Object, Scene
 
-from demo.character import make_character
-from demo.flesh import Flesh, dress
-from demo.walk import animate_walk
 from robik.errors import RobikError
+from tools.installed import add_on
 
 FRAME_RATE = 24
 TALL = 1.7  # [m]
-BESIDE = 1.0  # how far to the robot's left the character walks [m]
 TILE = 0.1  # of the ground, at the robot's scale [m]
 BRONZE = (0.50, 0.22, 0.09, 1.0)
 
@@ -61,11 +58,10 @@ def _add_ground(scene: Scene) -> None:
 
 
 def bring_character() -> Object:
-    """Our own character, walking along X beside the robot; the scene lasts as long as its walk."""
-    scene = bpy.context.scene
-    rig = make_character(scene)
-    rig.rotation_euler.z, rig.location.y = radians(90), BESIDE
-    scene.frame_end = animate_walk(rig, first_frame=scene.frame_start)
+    """RobIK's own character, walking along X beside the robot; the scene lasts as long as its walk."""
+    bpy.ops.robik.add_character()
+    rig = bpy.context.object
+    bpy.context.scene.frame_end = round(rig.animation_data.action.frame_range[1])
     return rig
 
 
@@ -89,12 +85,14 @@ def bring_recording(file: Path) -> Object:
     rig.scale = (TALL / float(np.ptp(ends[:, up])),) * 3
     rig.rotation_euler.z += radians(90)
     height = TALL / rig.scale.x
+    dress = add_on("scene.walking_character.flesh").dress
     dress(rig, {bone.name: (_limb(bone, height),) for bone in rig.data.bones if bone.length > 0.02 * height})
     return rig
 
 
-def _limb(bone: bpy.types.Bone, height: float) -> Flesh:
+def _limb(bone: bpy.types.Bone, height: float) -> object:
     """A capsule along a bone, slimmer where the bone is short; a head is round."""
     thick = 0.045 if bone.name.lower().endswith("head") else 0.035
     radius = min(max((0.5 if thick > 0.04 else 0.17) * bone.length, 0.012 * height), thick * height)
-    return Flesh(tuple(bone.head_local), tuple(bone.tail_local), (radius, 0.8 * radius), (1.0, 1.0), BRONZE)
+    flesh = add_on("scene.walking_character.flesh").Flesh
+    return flesh(tuple(bone.head_local), tuple(bone.tail_local), (radius, 0.8 * radius), (1.0, 1.0), BRONZE)

@@ -3,9 +3,9 @@
 import bpy
 
 from ..scene import play
-from . import bake, build, command_line, contacts, import_robot, mapping, polish, servo_setup, servos, targets
+from . import bake, build, character, command_line, contacts, import_robot, mapping, polish, servo_setup, servos, targets
 
-MODULES = (import_robot, build, targets, mapping, contacts, bake, polish, servos, servo_setup)
+MODULES = (import_robot, build, character, targets, mapping, contacts, bake, polish, servos, servo_setup)
 _commands: list[object] = []
 
 
@@ -17,6 +17,7 @@ def register() -> None:
     contacts.register_keys()
     bpy.types.TOPBAR_MT_file_import.append(import_robot.menu_entry)
     bpy.types.TOPBAR_MT_file_export.append(build.menu_entry)
+    bpy.types.VIEW3D_MT_armature_add.append(character.menu_entry)
     bpy.app.handlers.load_pre.append(servos.before_load)
     _commands.append(bpy.utils.register_cli_command(command_line.COMMAND, command_line.run))
 
@@ -27,6 +28,7 @@ def unregister() -> None:
     bpy.app.handlers.load_pre.remove(servos.before_load)
     bpy.utils.unregister_cli_command(_commands.pop())
     contacts.unregister_keys()
+    bpy.types.VIEW3D_MT_armature_add.remove(character.menu_entry)
     bpy.types.TOPBAR_MT_file_import.remove(import_robot.menu_entry)
     bpy.types.TOPBAR_MT_file_export.remove(build.menu_entry)
     for module in reversed(MODULES):

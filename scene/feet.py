@@ -45,7 +45,8 @@ def _make_foot(root: Object, body: Object, sole: np.ndarray) -> Object:
         own.kind, own.label, own.by_hand = "FRAME", label, True
         own.order = 1 + max((frame.robik.order for frame in known), default=-1)
     pose = local_pose(made)
-    write_frame(made, Frame(made.robik.label, body.robik.label, pose, tuple(map(pose.inverse().point, sole.tolist()))))
+    outline = tuple((x, y, z) for x, y, z in map(pose.inverse().point, sole.tolist()))
+    write_frame(made, Frame(made.robik.label, body.robik.label, pose, outline))
     for target in root.robik.robot.character.targets:
         if target.frame == body.robik.label:
             target.frame = made.robik.label

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 from tools.extension import CHECKOUT, Target, build
 
@@ -59,6 +60,11 @@ def install(archive: Path) -> None:
     library = Path(str(importlib.import_module("robik").__file__))
     if not library.is_relative_to(os.environ["BLENDER_USER_RESOURCES"]):
         raise RuntimeError(f"robik comes from {library}, not from the installed extension")
+
+
+def add_on(module: str) -> ModuleType:
+    """A module of the installed add-on."""
+    return importlib.import_module(f"{PACKAGE}.{module}")
 
 
 def disable() -> None:

@@ -72,19 +72,16 @@ def start() -> Iterator[float]:
 
 def tutorial() -> Iterator[float]:
     """The steps of docs/tutorial.md."""
-    from demo.character import make_character
-    from demo.walk import animate_walk
-
     scene = bpy.context.scene
-    rig = make_character(scene)
-    rig.rotation_euler.z, rig.location.y = 1.5708, 1.0
     scene.render.fps = 24
-    scene.frame_end = animate_walk(rig, first_frame=scene.frame_start)
     with bpy.context.temp_override(**here()):
         bpy.ops.robik.import_robot(filepath=str(CHECKOUT / "robik/robots/walker.robik.json"))
     yield from until(lambda: root() is not None, 300, "a robot")
     yield from key("Escape")
     yield from window("tutorial-robot")
+    yield from press("robik.add_character")
+    yield from until(lambda: "Character" in bpy.data.objects, 60, "the character")
+    scene.frame_end = round(bpy.data.objects["Character"].animation_data.action.frame_range[1])
     yield from press("robik.auto_map", 0.2)
     yield from window("tutorial-auto-map")
     press_return()

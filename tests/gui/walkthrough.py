@@ -135,15 +135,11 @@ def drag_and_drop() -> Iterator[float]:
 
 def map_character() -> Iterator[float]:
     """A character walks; Auto-Map's dialog says that hips and feet are followed, and Map does it."""
-    from demo.character import make_character
-    from demo.walk import animate_walk
-
     scene = bpy.context.scene
-    rig = make_character(scene)
-    rig.location.y = 1.0
-    rig.rotation_euler.z = 1.5708
     scene.render.fps = 24
-    scene.frame_end = animate_walk(rig, first_frame=scene.frame_start)
+    yield from press("robik.add_character")
+    yield from until(lambda: "Character" in bpy.data.objects, 60, "the character")
+    scene.frame_end = round(bpy.data.objects["Character"].animation_data.action.frame_range[1])
     remember("Character")
     before = screen()
     yield from press("robik.auto_map", 0.2)

@@ -75,7 +75,7 @@ def _add_capsule(shape: bmesh.types.BMesh, part: Flesh, material_index: int, gro
     # Sideways is the armature's x as far as the capsule's own direction lets it be.
     side = Vector((1, 0, 0)) if abs(along.x) < 0.9 else Vector((0, 0, 1))
     side = (side - side.dot(along) * along).normalized()
-    deep = along.cross(side)
+    deep = Vector(along.cross(side))  # type: ignore[arg-type]  # of two vectors in space, a vector
     rings = []
     for centre, radius, angles in (
         (start, part.radii[0], [-pi / 2 + pi / 2 * k / CAP for k in range(CAP + 1)]),

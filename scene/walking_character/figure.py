@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Object, Scene
 from mathutils import Vector
 
-from demo.flesh import Flesh, dress
+from .flesh import Flesh, dress
 
 ANKLE, BALL = (0.095, 0.0, 0.085), (0.095, -0.13, 0.03)
 TOE, HEEL = Vector((0.095, -0.2, 0.0)), Vector((0.095, 0.07, 0.0))  # where the sole ends
@@ -64,8 +64,8 @@ def make_character(scene: Scene) -> Object:
     bpy.ops.object.mode_set(mode="OBJECT")
     for side in "LR":
         _steer_leg(rig, side)
-    for bone in rig.pose.bones:
-        bone.rotation_mode = "QUATERNION"
+    for posed in rig.pose.bones:
+        posed.rotation_mode = "QUATERNION"
     flesh = {name: tuple(f.mirrored() for f in parts) for name, parts in FLESH.items() if name.endswith(".L")}
     dress(rig, FLESH | {other_side(name): parts for name, parts in flesh.items()})
     return rig
@@ -73,7 +73,7 @@ def make_character(scene: Scene) -> Object:
 
 def both_sides() -> dict[str, tuple]:
     """`BONES` with the right side."""
-    bones = {}
+    bones: dict[str, tuple] = {}
     for name, (parent, head, tail) in BONES.items():
         bones[name] = (parent, head, tail)
         if name.endswith(".L"):

@@ -15,7 +15,7 @@ import numpy as np
 from bpy.types import Object
 from mathutils import Matrix, Quaternion, Vector
 
-from demo.character import ANKLE, HEEL, TOE
+from .figure import ANKLE, HEEL, TOE
 
 FORWARD = Vector((0.0, -1.0, 0.0))
 

@@ -1,0 +1,1 @@
+"""A character that walks, to try the first robot with."""

@@ -1,0 +1,47 @@
+"""A character to try a robot with."""
+
+from __future__ import annotations
+
+from math import radians
+
+import bpy
+import numpy as np
+import pytest
+
+from robik.robots import path
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def test_it_walks_beside_the_robot_and_is_followed() -> None:
+    scene = bpy.context.scene
+    bpy.ops.robik.import_robot(filepath=str(path("walker")))
+    root = scene.robik.robot
+    root.rotation_mode = "XYZ"
+    root.location, root.rotation_euler.z = (1.0, 2.0, 0.5), radians(90)
+    bpy.context.view_layer.update()
+    assert bpy.ops.robik.add_character() == {"FINISHED"}
+    rig = bpy.context.object
+    assert (rig.type, rig.select_get()) == ("ARMATURE", True)
+    np.testing.assert_allclose(rig.matrix_world.translation, (0.0, 2.0, 0.5), atol=1e-6)  # to the left of a robot that looks along Y
+    bpy.ops.robik.auto_map()
+    assert {t.frame: t.bone for t in root.robik.robot.character.targets} == {"pelvis": "hips", "foot_l": "foot.L", "foot_r": "foot.R"}
+    bpy.ops.robik.bake()
+    assert max(row.position_error for row in root.robik.robot.result.targets) < 1e-3
+    hips = []
+    for frame in (scene.frame_start, scene.frame_end):
+        scene.frame_set(frame)
+        hips.append(np.array(rig.pose.bones["hips"].matrix.translation))
+    np.testing.assert_allclose(hips[1] - hips[0], (0.0, -1.35, 0.0), atol=0.03)
+
+
+def test_without_a_robot_it_stands_at_the_cursor() -> None:
+    bpy.context.scene.cursor.location = (3.0, 0.0, 1.0)
+    bpy.ops.robik.add_character()
+    assert tuple(bpy.context.object.location) == (3.0, 0.0, 1.0)
+
+
+def test_it_is_for_object_mode() -> None:
+    bpy.ops.robik.add_character()
+    bpy.ops.object.mode_set(mode="POSE")
+    assert not bpy.ops.robik.add_character.poll()
