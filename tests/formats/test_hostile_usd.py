@@ -49,6 +49,27 @@ def test_bad_files_are_refused_in_one_sentence(text: str, says: str, tmp_path: P
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("clip", "says"),
+    [
+        ("asset[] assetPaths = [@../secret.usda@]", "leads out of its folder"),
+        ("asset manifestAssetPath = @../secret.usda@", "leads out of its folder"),
+        ('string templateAssetPath = "../secret.#.usda"', "leads out of its folder"),
+        ("asset[] assetPaths = [@//host/a.usda@]", "another computer"),
+        ('string templateAssetPath = "//host/a.#.usda"', "another computer"),
+    ],
+)
+def test_value_clips_are_kept_to_the_folder(clip: str, says: str, tmp_path: Path) -> None:
+    write(tmp_path, usda(TWO), "secret.usda")
+    (tmp_path / "robot").mkdir()
+    said = f'clips = {{\ndictionary default = {{\n{clip}\nstring primPath = "/robot"\ndouble2[] active = [(0, 0)]\n}}\n}}\n'
+    path = write(tmp_path / "robot", usda(body("a").replace('"a" (', f'"a" ({said}') + HOLD))
+    with pytest.raises(FormatError, match=says):
+        load_robot(path)
+    path.write_text(path.read_text().replace("@../secret", "@./secret").replace('"../secret', '"./secret').replace("//host/", ""))
+    assert import_robot(path).mechanism.bodies[0].name == "a", "clips beside it are an animation's, and do no harm"
+
+
 def test_references_that_multiply_are_not_unfolded(tmp_path: Path) -> None:
     levels = ""
     for i in range(30):

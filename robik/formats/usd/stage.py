@@ -94,6 +94,7 @@ class _Layers:
                 self.leads_to[layer.identifier, name] = found
                 if found is not None:
                     waiting.append(found)
+            self._check_clips(layer)
         if self._count(root, Sdf.Path.absoluteRootPath) > MOST_PRIMS:
             raise FormatError(f"its references unfold to more than {MOST_PRIMS} prims")
 
@@ -101,19 +102,35 @@ class _Layers:
         """What a layer refers to; None where it is not there, which USD forgives."""
         from pxr import Ar, Sdf
 
-        if name.startswith(("//", "\\\\", "`")):
-            where = "computed" if name[0] == "`" else "on another computer"
-            raise FormatError(f"it refers to {name!r}, which is {where}; name a file beside it")
+        _check_local(name)
         asset, _ = Sdf.Layer.SplitIdentifier(Sdf.ComputeAssetPathRelativeToLayer(layer, name))
         resolved = str(Ar.GetResolver().Resolve(asset))
         if not resolved:
             return None
         if ":SDF_FORMAT_ARGS:" in name or not resolved.rstrip("]").lower().endswith(EXTENSIONS):
             raise FormatError(f"it refers to {name!r}; only references to {', '.join(EXTENSIONS)} files are followed")
-        file = Path(Ar.SplitPackageRelativePathOuter(resolved)[0]).resolve()
-        if not any(file.is_relative_to(folder) for folder in self.allowed):
-            raise FormatError(f"it refers to {name!r}, which leads out of its folder; copy it there, or name its folder at import")
+        self._check_place(Path(Ar.SplitPackageRelativePathOuter(resolved)[0]), name)
         return Sdf.Layer.FindOrOpen(asset)
+
+    def _check_clips(self, layer: Sdf.Layer) -> None:
+        """Value clips compose nothing, and only an animation has a use for them, but USD opens their files all the same."""
+        from pxr import Sdf
+
+        prims: list[Any] = []
+        layer.Traverse(Sdf.Path.absoluteRootPath, lambda path: prims.append(layer.GetPrimAtPath(path)) if _is_prim(path) else None)
+        for key, value in [item for prim in prims if prim is not None and prim.HasInfo("clips") for item in _leaves(prim.GetInfo("clips"))]:
+            if isinstance(value, Sdf.AssetPath):
+                self._open(layer, value.path)
+            elif isinstance(value, Sdf.AssetPathArray):
+                for asset in value:
+                    self._open(layer, asset.path)
+            elif key == "templateAssetPath" and isinstance(value, str):
+                _check_local(value)
+                self._check_place(_file(layer).parent / value, value)
+
+    def _check_place(self, file: Path, name: str) -> None:
+        if not any(file.resolve().is_relative_to(folder) for folder in self.allowed):
+            raise FormatError(f"it refers to {name!r}, which leads out of its folder; copy it there, or name its folder at import")
 
     def _count(self, layer: Sdf.Layer, path: Sdf.Path, above: tuple[tuple[str, Any], ...] = ()) -> int:
         """Prims below a path of a layer, references unfolded. A reference to itself counts nothing: USD leaves it out."""
@@ -125,7 +142,7 @@ class _Layers:
                 raise FormatError("its references are nested too deeply")
             total = 0
             prims: list[Any] = []
-            layer.Traverse(path, lambda p: prims.append(p) if p.IsPrimPath() or p.IsPrimVariantSelectionPath() else None)
+            layer.Traverse(path, lambda p: prims.append(p) if _is_prim(p) else None)
             for prim in prims:
                 total += 1
                 for other, goal in self._arcs(layer, prim):
@@ -154,6 +171,25 @@ class _Layers:
                     if not goal.isEmpty:
                         arcs.append((other, goal))
         return arcs
+
+
+def _check_local(name: str) -> None:
+    if name.startswith(("//", "\\\\", "`")):
+        where = "computed" if name[0] == "`" else "on another computer"
+        raise FormatError(f"it refers to {name!r}, which is {where}; name a file beside it")
+
+
+def _is_prim(path: Sdf.Path) -> bool:
+    return path.IsPrimPath() or path.IsPrimVariantSelectionPath()
+
+
+def _leaves(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Keys and values of a dictionary and those inside it."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _leaves(value)
+        else:
+            yield key, value
 
 
 def _file(layer: Sdf.Layer) -> Path:
