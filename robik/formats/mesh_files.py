@@ -58,11 +58,19 @@ class MeshFiles:
         inside = [path for path in map(_resolved, candidates) if path and any(path.is_relative_to(root) for root in self.allowed)]
         if not inside:
             raise FormatError(f"{uri!r} leads out of the robot's folder; copy the file there, or name its package's folder at import")
-        there = next((path for path in inside if _is_file(path)), None)
+        there = next((path for path in inside if _is_file(path)), None) or next(filter(None, map(self._in_other_case, inside)), None)
         try:
             return Path(os.path.relpath(there or inside[0], self.folder)).as_posix(), there is not None
         except ValueError:  # another drive
             return (there or inside[0]).as_posix(), there is not None
+
+    def _in_other_case(self, path: Path) -> Path | None:
+        """A file whose name differs in capitals only, as where it was written that made no difference."""
+        try:
+            alike = (_resolved(other) for other in path.parent.iterdir() if other.name.casefold() == path.name.casefold())
+            return next((p for p in alike if p and _is_file(p) and any(p.is_relative_to(root) for root in self.allowed)), None)
+        except OSError:
+            return None
 
     def mesh(self, uri: str, notes: Notes, element: str) -> str:
         """A mesh's path relative to the robot file's folder; empty where it may not be read. Notes that, and one that is not there.

@@ -41,11 +41,25 @@ def read_xml(path: Path) -> Element:
     parser = ElementTree.XMLParser(target=_Strict())
     try:
         parser.feed(content)
-        return parser.close()
+        root: Element = parser.close()
     except ElementTree.ParseError as error:
-        raise FormatError(f"not XML: {error}") from None
+        raise FormatError(f"not XML: {error}{_encoding(content)}") from None
     except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that is none of text
         raise FormatError(f"not XML that can be read: {error}") from None
+    space = root.tag[: root.tag.rfind("}") + 1]
+    if space:  # the default namespace of a schema, which says nothing
+        for element in root.iter():
+            element.tag = element.tag.removeprefix(space)
+    return root
+
+
+def _encoding(content: bytes) -> str:
+    """What may be the cause where a file's text is not in UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return "; its text is not UTF-8, which it must be where its first line names no other encoding"
+    return ""
 
 
 def name_of(element: Element) -> str:

@@ -64,7 +64,7 @@ def test_a_loop_that_cannot_close_is_refused_with_its_gap(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("closed_loop: [['one', 'none']]", "no link or joint is called 'none'"),
+        ("closed_loop: [['one', 'none']]", "no link or joint that is called 'none'"),
         ("closed_loop: [['one', 'two']]\ntype: ['5d']", "must be 3d or 6d"),
         ("closed_loop: [['one', 'two']]\ntype: []\njoint_name: 3", "a list of names"),
         ("closed_loop: [['one', 'two', 'b']]", "pair of frames"),

@@ -103,3 +103,61 @@ def test_packages_that_the_user_names_are_searched(tmp_path: Path) -> None:
 def test_warnings_of_load_robot_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     load_robot(write(tmp_path, joint("j", "revolute", "a", "b")))
     assert "taken for unlimited" in caplog.text
+
+
+# What exporters leave behind
+
+
+def warnings_of(path: Path) -> list[str]:
+    return list(import_robot(path).warnings)
+
+
+def test_parts_that_nothing_ties_are_left_out(tmp_path: Path) -> None:
+    """Fasteners, cameras and other models of the same assembly."""
+    links = '<link name="bolt"/><link name="c"/><link name="d"/><link name="e"/>'
+    joints = joint("j", "continuous", "a", "b") + joint("k", "continuous", "b", "c") + joint("m", "continuous", "d", "e")
+    follower = joint("m2", "continuous", "e", "f", '<mimic joint="m"/>') + '<link name="f"/>'
+    imported = import_robot(write(tmp_path, '<link name="g"/>' + joint("n", "fixed", "c", "g") + joints + follower, links))
+    assert [b.name for b in imported.mechanism.bodies] == ["a", "b", "c", "g"]
+    assert imported.warnings == ("bolt, d, e, f: no joint ties it to the robot, so it was left out",)
+
+
+def test_limits_that_were_not_filled_in_are_none(tmp_path: Path) -> None:
+    zero = '<limit lower="0" upper="0" effort="0" velocity="0"/>'
+    locked = '<limit lower="0.1" upper="0.1" effort="1" velocity="1"/>'
+    joints = joint("j", "revolute", "a", "b", zero) + joint("k", "revolute", "b", "c", locked)
+    imported = import_robot(write(tmp_path, joints, '<link name="c"/>'))
+    assert [j.limits for j in imported.mechanism.joints[1:]] == [((-inf, inf),), ((0.1, 0.1),)]
+    assert "j: its limits are all zero, as of a form that was not filled in; it was taken for unlimited" in imported.warnings
+    assert "k: its lower limit is its upper limit, which locks it" in imported.warnings
+
+
+def test_limits_that_do_not_count_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path, joint("j", "continuous", "a", "b", '<limit lower="-1" upper="1" effort="1" velocity="1"/>'))
+    assert warnings_of(path) == ["j: it is continuous, so its lower and upper limit do not count; a joint with limits is called revolute"]
+
+
+def test_loops_of_other_dialects_are_told(tmp_path: Path) -> None:
+    loop = '<loop_joint name="pin" type="continuous"><link1 link="a"/><link2 link="b"/></loop_joint>'
+    path = write(tmp_path, joint("j", "continuous", "a", "b") + loop)
+    assert warnings_of(path) == ["<loop_joint> 'pin': it closes a loop in a way that is not read; say it in robot.loops.json"]
+
+
+def test_a_schema_s_namespace_does_no_harm(tmp_path: Path) -> None:
+    path = write(tmp_path, joint("j", "continuous", "a", "b"))
+    path.write_text(path.read_text().replace('name="r"', 'xmlns="http://drake.mit.edu" name="r"'))
+    assert load_robot(path).actuators == ("j",)
+
+
+def test_a_shape_without_extent_is_not_shown(tmp_path: Path) -> None:
+    flat = '<link name="c"><visual><geometry><box size="10 10 0"/></geometry></visual></link>'
+    path = write(tmp_path, joint("j", "continuous", "a", "b") + joint("k", "fixed", "b", "c"), flat)
+    assert warnings_of(path) == ["link 'c': a box without extent is not shown"]
+
+
+def test_a_mesh_is_found_whatever_the_capitals_of_its_name(tmp_path: Path) -> None:
+    (tmp_path / "Part 1.stl").write_text("solid")
+    mesh = '<link name="c"><visual><geometry><mesh filename="package://gone/Part 1.STL"/></geometry></visual></link>'
+    imported = import_robot(write(tmp_path, joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "c"), mesh))
+    assert imported.mechanism.bodies[2].visuals[0].file == "Part 1.stl"
+    assert not imported.warnings

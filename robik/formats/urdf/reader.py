@@ -19,6 +19,7 @@ from robik.formats.imported import Imported, Notes, listed, reading
 from robik.formats.mesh_files import MeshFiles, placeholder
 from robik.formats.names import free_name
 from robik.formats.solids import turned
+from robik.formats.urdf.loops import EXTENSION as LOOPS
 from robik.formats.urdf.loops import Loop, Loops, loops_by_name, read_beside
 from robik.formats.xml_file import name_of, number, numbers, read_xml
 from robik.mechanism import WORLD, Body, Coupling, Pose, Visual
@@ -30,6 +31,7 @@ BEYOND = 1e9  # a limit that is none, for readers that want a number
 TYPES = {
     "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free", "planar": "planar",
 }  # fmt: skip
+FOREIGN_LOOPS = ("loop", "loop_joint", "ball_constraint")  # elements of dialects: URDF+, early URDF, Drake
 GREY = (0.8, 0.8, 0.8, 1.0)
 
 
@@ -71,6 +73,9 @@ class _Reader:
         self.root, self.path, self.beside = root, path, beside
         if self.root.tag != "robot":
             raise FormatError(f"its root element must be <robot>, not <{self.root.tag[:40]}>")
+        spaces = [element.tag.partition("}")[0] for element in root.iter() if element.tag.startswith("{")]
+        if any("xacro" in space for space in spaces):
+            raise FormatError("it is written in xacro; call it *.xacro, so that it is expanded")
         self.meshes = MeshFiles(path, packages)
         self.notes, self.report = notes, Notes()
         self.colors = {name_of(m): c for m in self.root.findall("material") if (c := _color(m)) is not None}
@@ -82,6 +87,7 @@ class _Reader:
                 raise FormatError(f"two links are called {name_of(element)!r}; names must differ")
         if not links:
             raise FormatError("it has no <link>; a robot needs at least one")
+        self.tell_foreign_loops()
         beside = self.beside or loops_by_name(links)
         if max(len(links), len(beside.loops)) > MOST_LINKS:
             raise FormatError(f"it has {len(links)} links and {len(beside.loops)} loops; up to {MOST_LINKS} of each can be read")
@@ -93,7 +99,10 @@ class _Reader:
             if name not in names:
                 raise FormatError(f"{beside.source} gives joint {name!r} another type, but there is no such joint")
         joints = _at_rest([self.joint(element, links, beside) for element in elements], beside)
-        base = self.base(links, joints)
+        base, hanging = self.tree(links, joints)
+        links = {name: element for name, element in links.items() if name in hanging}
+        elements = [e for e, joint in zip(elements, joints, strict=True) if joint.child in hanging]
+        joints = [joint for joint in joints if joint.child in hanging]
         if base == WORLD:
             if any(True for _ in links[base].iter("mass")) or links[base].find("visual") is not None:
                 self.notes.add("its root link 'world' is the ground, so that link's mass and looks were left out")
@@ -108,6 +117,13 @@ class _Reader:
         name = self.root.get("name") or self.path.stem
         return self.assembled(OpenRobot(name, bodies, (*tree, *closers), couplings=couplings), beside.loops)
 
+    def tell_foreign_loops(self) -> None:
+        """Warns of loops that other dialects close."""
+        for element in self.root:
+            if element.tag.rpartition("}")[2] in FOREIGN_LOOPS:
+                name = f"<{element.tag.rpartition('}')[2]}> {element.get('name', '')!r}"
+                self.notes.add(f"it closes a loop in a way that is not read; say it in {self.path.stem}{LOOPS}", name)
+
     def assembled(self, robot: OpenRobot, loops: tuple[Loop, ...]) -> Imported:
         """Assembled; where the types of closers are only guessed and do not close, with balls."""
         try:
@@ -121,21 +137,31 @@ class _Reader:
             balls = tuple(replace(j, type="spherical") if j.name in guessed else j for j in robot.joints)
             return assemble(replace(robot, joints=balls), self.notes, self.report)
 
-    def base(self, links: dict[str, Element], joints: list[OpenJoint]) -> str:
-        """The link that is no joint's child."""
-        parent: dict[str, str] = {}
+    def tree(self, links: dict[str, Element], joints: list[OpenJoint]) -> tuple[str, set[str]]:
+        """The link that is no joint's child, and all that hang on it; of several such trees the largest."""
+        by_child: dict[str, str] = {}
+        children: dict[str, list[str]] = {}
         for joint in joints:
-            if joint.child in parent:
+            if joint.child in by_child:
                 raise FormatError(
-                    f"link {joint.child!r} is the child of two joints, {parent[joint.child]!r} and {joint.name!r}; "
+                    f"link {joint.child!r} is the child of two joints, {by_child[joint.child]!r} and {joint.name!r}; "
                     "a URDF is a tree: close the loop by a pair of frames instead"
                 )
-            parent[joint.child] = joint.name
-        roots = [name for name in links if name not in parent]
-        if len(roots) != 1:
-            why = f"it falls apart: {listed(map(repr, roots))} are no joint's child" if roots else "its joints run in a ring"
-            raise FormatError(f"{why}; exactly one link must be the root")
-        return roots[0]
+            by_child[joint.child] = joint.name
+            children.setdefault(joint.parent, []).append(joint.child)
+        trees: dict[str, list[str]] = {name: [name] for name in links if name not in by_child}
+        for tree in trees.values():
+            for name in tree:  # which grows meanwhile
+                tree += children.get(name, [])
+        if ring := set(links).difference(*trees.values()):
+            raise FormatError(f"joints run in a ring: {listed(name for name in links if name in ring)} hang on each other; cut the ring")
+        root = max(trees, key=lambda name: len(trees[name]))
+        if len(trees) > 1 and len(trees[root]) == 1:
+            raise FormatError(f"it falls apart: {listed(map(repr, trees))} are no joint's child; joints must tie them together")
+        for name in links:
+            if name not in trees[root]:
+                self.notes.add("no joint ties it to the robot, so it was left out", name)
+        return root, set(trees[root])
 
     # Links
 
@@ -160,12 +186,18 @@ class _Reader:
         color = self.color(element)
         geometry = element.find("geometry")
         for shape in geometry if geometry is not None else ():
+            size: tuple[float, ...] | None = None
             if shape.tag == "box":
-                return Visual("box", numbers(shape.get("size"), 3, where), pose, color)
-            if shape.tag in ("cylinder", "capsule"):
-                return Visual(shape.tag, (number(shape, "radius", where), number(shape, "length", where)), pose, color)
-            if shape.tag == "sphere":
-                return Visual("sphere", (number(shape, "radius", where),), pose, color)
+                size = numbers(shape.get("size"), 3, f"{where}: its box's size")
+            elif shape.tag in ("cylinder", "capsule"):
+                size = number(shape, "radius", where), number(shape, "length", where)
+            elif shape.tag == "sphere":
+                size = (number(shape, "radius", where),)
+            if size is not None and min(size) > 0:
+                return Visual(shape.tag, size, pose, color)
+            if size is not None:
+                self.notes.add(f"a {shape.tag} without extent is not shown", where.split(":")[0])
+                return None
             if shape.tag == "mesh":
                 return self.mesh(shape, pose, color, where)
         self.notes.add("a visual without a box, cylinder, sphere, capsule or mesh was left out", where.split(":")[0])
@@ -173,7 +205,7 @@ class _Reader:
 
     def mesh(self, shape: Element, pose: Pose, color: tuple[float, float, float, float], where: str) -> Visual:
         uri = shape.get("filename", "")
-        scale = numbers(shape.get("scale", "1 1 1"), 3, where)
+        scale = numbers(shape.get("scale", "1 1 1"), 3, f"{where}: its mesh's scale")
         file = self.meshes.mesh(uri, self.notes, where.split(":")[0])
         return Visual("mesh", scale, pose, color, file) if file else placeholder(pose, color)
 
@@ -221,13 +253,20 @@ class _Reader:
                 rate = inf
             rates.append(rate if rate < BEYOND else inf)
         bounds: tuple[tuple[float, float], ...] = ()
+        is_said = limit is not None and not (limit.get("lower") is None and limit.get("upper") is None)
+        if kind == "continuous" and is_said:
+            self.notes.add("it is continuous, so its lower and upper limit do not count; a joint with limits is called revolute", name)
         if kind in ("revolute", "prismatic"):
-            if limit is None or (limit.get("lower") is None and limit.get("upper") is None):
+            if not is_said:
                 self.notes.add("no lower and upper limit, which by the letter would lock it; it was taken for unlimited", name)
+            elif all(number(limit, key, where, 0.0, infinite=True) == 0.0 for key in ("lower", "upper", "velocity", "effort")):
+                self.notes.add("its limits are all zero, as of a form that was not filled in; it was taken for unlimited", name)
             else:
                 low, high = (number(limit, key, where, 0.0, infinite=True) for key in ("lower", "upper"))
                 if low > high:
                     raise FormatError(f"{where} must run from lower to upper, not from {low:g} to {high:g}")
+                if low == high:
+                    self.notes.add("its lower limit is its upper limit, which locks it", name)
                 bounds = ((low if low > -BEYOND else -inf, high if high < BEYOND else inf),)
         return bounds, rates[0], rates[1]
 
@@ -272,7 +311,7 @@ class _Reader:
             for frame in loop.frames:
                 body = frame if frame in links or frame == WORLD else child.get(frame)
                 if body is None:
-                    raise FormatError(f"loop {loop.name!r}: no link or joint is called {frame!r}")
+                    raise FormatError(f"loop {loop.name!r}: the robot has no link or joint that is called {frame!r}")
                 ends.append(body)
             if ends[1] == WORLD:
                 ends.reverse()
