@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robik.errors import FormatError
 from robik.formats import import_robot, load_robot, save_robot
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
@@ -283,3 +284,20 @@ def test_merged_models_lend_their_names(tmp_path: Path) -> None:
     write(tmp_path, sdf(link("palm"), name="hand"), "hand.sdf")
     text = link("a") + '<include merge="true"><uri>hand.sdf</uri></include>' + joint("j", "revolute", "a", "palm", axis("1 0 0")) + HOLD
     assert len(load_robot(write(tmp_path, sdf(text))).bodies) == 2
+
+
+def test_a_floor_beside_the_robot_is_no_part_of_it(tmp_path: Path) -> None:
+    """Its mass would count in the robot's centre of mass."""
+    floor = '<model name="floor"><static>true</static>' + link("plane") + "</model>"
+    arm = '<model name="arm">' + link("a") + link("b") + HOLD + joint("j", "revolute", "a", "b", axis("1 0 0")) + "</model>"
+    imported = import_robot(write(tmp_path, f'<sdf version="1.9"><world name="w">{floor}{arm}</world></sdf>'))
+    assert [b.name for b in imported.mechanism.bodies] == ["arm::a", "arm::b"]
+    assert imported.warnings == ("floor::plane: no joint ties it to the robot, so it was left out",)
+    alone = load_robot(write(tmp_path, f'<sdf version="1.9"><world name="w">{floor}</world></sdf>'))
+    assert [b.name for b in alone.bodies] == ["floor::plane"] and alone.is_grounded
+
+
+def test_a_model_that_is_not_there_is_named_where_it_is_missed(tmp_path: Path) -> None:
+    text = sdf(link("a") + "<include><uri>model://gripper</uri></include>" + joint("j", "fixed", "a", "gripper::base"))
+    with pytest.raises(FormatError, match=r"nothing is called 'gripper::base'; .*; model://gripper could not be included"):
+        load_robot(write(tmp_path, text))

@@ -58,6 +58,7 @@ class Frames:
         self.nodes: dict[str, Node] = {}
         self.plugins: list[Element] = []
         self._merged: dict[str, list[str]] = {}
+        self._not_included: list[str] = []
         self._placed: dict[str, Pose] = {}
         self._read = 0
         root = read_xml(path)
@@ -124,6 +125,7 @@ class Frames:
             path = self._file_of(uri, file)
         except FormatError as error:
             self.notes.add(f"a model was not included: {error}", uri)
+            self._not_included.append(uri)
             return
         if depth > DEEPEST:
             raise FormatError(f"{uri!r} is included more than {DEEPEST} deep; does it include itself?")
@@ -186,7 +188,8 @@ class Frames:
         found = next((full for full in candidates if full in self.nodes), None)
         if found is None:
             known = [n.removeprefix(f"{scope}::") for n in self.nodes if n.startswith(scope)]
-            raise FormatError(f"{where}: nothing is called {name!r}; there are {listed(known)}")
+            missing = f"; {listed(self._not_included)} could not be included" if self._not_included else ""
+            raise FormatError(f"{where}: nothing is called {name!r}; there are {listed(known)}{missing}")
         return found
 
     def body(self, name: str) -> str:
