@@ -35,6 +35,7 @@ class Builder:
         self.warnings = self._files.warnings
         self._meshes: dict[tuple, Mesh] = {}
         self._old: dict[tuple, Object] = {}
+        self._linked: set[str] = set()  # objects that are in the collection already; to ask it for each takes ever longer
 
     def build(self, into: Collection) -> Object:
         """All of `build_steps` at once."""
@@ -64,6 +65,7 @@ class Builder:
         actuators.check_names(self.mechanism.actuators)
         yield from self._load_meshes()
         self.collection = root.users_collection[0]
+        self._linked = set(self.collection.objects.keys())
         used = bakes.in_use(root)
         with live.paused():
             self._old = {_key(part.robik.kind, part): part for listed in parts(root).values() for part in listed}
@@ -113,7 +115,7 @@ class Builder:
     def _object(self, name: str, data: Mesh | None, parent: Object | None, kind: str, order: int) -> Object:
         key = (kind, parent.robik.label, order) if kind == "VISUAL" and parent else (kind, name)
         made = self._old.pop(key, None) or bpy.data.objects.new(name, data)
-        if data is None and made.name not in self.collection.objects:
+        if data is None and made.name not in self._linked:
             made.empty_display_size = self.display
         if data is not None:
             made.data = data
@@ -121,7 +123,7 @@ class Builder:
         made.matrix_parent_inverse.identity()
         made.rotation_mode = "QUATERNION"
         made.robik.kind, made.robik.label, made.robik.order = kind, name, order
-        if made.name not in self.collection.objects:
+        if made.name not in self._linked:
             self.collection.objects.link(made)
         return made
 

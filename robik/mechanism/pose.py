@@ -20,10 +20,10 @@ def numbers(values: Iterable[float], what: str, count: int | None = None) -> tup
     """Finite floats, `count` of them if given, or a `MechanismError` that names `what`."""
     wanted = "finite numbers" if count is None else "a finite number" if count == 1 else f"{count} finite numbers"
     try:
-        floats = tuple(float(v) for v in values)
+        floats = tuple(map(float, values))
     except (TypeError, ValueError, OverflowError):
         raise MechanismError(f"{what} must be {wanted}, not {values!r}") from None
-    if count not in (None, len(floats)) or not all(isfinite(v) for v in floats):
+    if count not in (None, len(floats)) or not all(map(isfinite, floats)):
         raise MechanismError(f"{what} must be {wanted}, not {floats[0] if count == 1 and floats else floats}")
     return floats
 
@@ -126,7 +126,8 @@ class Pose:
     @classmethod
     def of(cls, matrix: np.ndarray, position: Iterable[float]) -> Pose:
         """From a rotation matrix (3, 3) and a position (3,)."""
-        return cls(vector(position, "a position"), quaternion(matrix_quaternion(matrix), "an orientation"))
+        (x, y, z), (w, i, j, k) = position, matrix_quaternion(matrix).tolist()
+        return cls((x, y, z), (w, i, j, k))
 
     @property
     def matrix(self) -> np.ndarray:
