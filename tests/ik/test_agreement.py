@@ -1,6 +1,6 @@
 """`retarget` solves the paper's problem: its states are the reference's, on our robots and on random ones.
 
-`ROBIK_EXAMPLES=2000` draws that many random robots, anew each time.
+`ROBIK_EXAMPLES=1000` draws that many random robots near their targets and as many far from them, anew each time; else 100 each.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def test_random_robots_near_their_targets() -> None:
 def test_random_robots_far_from_their_targets() -> None:
     tally: Counter = Counter()
 
-    @settings(RANDOM, max_examples=EXAMPLES or 30)
+    @RANDOM
     @given(problems(far=True, length=2))
     def compared(problem: Problem) -> None:
         compare(problem, tally)
