@@ -301,3 +301,17 @@ def test_a_model_that_is_not_there_is_named_where_it_is_missed(tmp_path: Path) -
     text = sdf(link("a") + "<include><uri>model://gripper</uri></include>" + joint("j", "fixed", "a", "gripper::base"))
     with pytest.raises(FormatError, match=r"nothing is called 'gripper::base'; .*; model://gripper could not be included"):
         load_robot(write(tmp_path, text))
+
+
+def test_models_are_included_wherever_the_file_is_named_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "robots", sdf(link("b"), name="hand"), "hand.sdf")
+    hold = "<include><uri>hand.sdf</uri></include>" + joint("j", "fixed", "a", "hand::b")
+    write(tmp_path / "robots", sdf(link("a") + hold))
+    monkeypatch.chdir(tmp_path)
+    assert [b.name for b in load_robot("robots/model.sdf").bodies] == ["a", "hand::b"]
+
+
+def test_of_several_models_the_first_is_read_and_the_others_are_named(tmp_path: Path) -> None:
+    text = sdf(link("a")).replace("</model>", '</model><model name="other">' + link("b") + "</model>")
+    imported = import_robot(write(tmp_path, text))
+    assert imported.warnings == ("model 'other': only the file's first model is read, so it was left out",)

@@ -81,3 +81,16 @@ def test_what_is_wrong_in_robot_yaml_is_said(content: str, says: str, tmp_path: 
     path.with_name("robot.yaml").write_text(content)
     with pytest.raises(FormatError, match=says):
         load_robot(path)
+
+
+def test_a_loop_of_two_links_that_are_one_part_anyway_does_no_harm(tmp_path: Path) -> None:
+    path = fourbar(tmp_path)
+    path.write_text(path.read_text().replace('<parent link="d"/><child link="closing_pin_2"/><origin xyz="0 0.2 0"/>',
+                                             '<parent link="c"/><child link="closing_pin_2"/><origin xyz="0.3 0.01 0"/>'))  # fmt: skip
+    found = inspect(load_robot(path))
+    assert (found.loops, found.mobility, found.actuators) == (1, 3, ("left", "middle", "right"))
+
+
+def test_half_of_a_loop_is_told(tmp_path: Path) -> None:
+    imported = import_robot(fourbar(tmp_path, names=("closing_pin_1", "closing_pin_b")))
+    assert imported.warnings == ("closing_pin_1: half of a loop, but there is no link 'closing_pin_2', so nothing is closed there",)

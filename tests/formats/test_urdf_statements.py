@@ -161,3 +161,10 @@ def test_a_mesh_is_found_whatever_the_capitals_of_its_name(tmp_path: Path) -> No
     imported = import_robot(write(tmp_path, joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "c"), mesh))
     assert imported.mechanism.bodies[2].visuals[0].file == "Part 1.stl"
     assert not imported.warnings
+
+
+def test_a_colour_without_alpha_is_opaque(tmp_path: Path) -> None:
+    looks = '<geometry><sphere radius="1"/></geometry><material name="red"><color rgba="1 0 0"/></material>'
+    red = f'<link name="c"><visual>{looks}</visual></link>'
+    robot = load_robot(write(tmp_path, joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "c"), red))
+    assert robot.bodies[2].visuals[0].color == (1.0, 0.0, 0.0, 1.0)

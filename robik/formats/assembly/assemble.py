@@ -275,7 +275,7 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
 def _free_motions(J: np.ndarray) -> np.ndarray:
     """A basis (d, k) of the motions that equations with the Jacobian J (m, d) leave."""
     _, s, V = np.linalg.svd(J)
-    return V[int((s > 1e-7 * max(float(s[0]), 1.0)).sum()) :].T
+    return V[int((s > 1e-7 * float(s.max(initial=1.0))).sum()) :].T
 
 
 def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:

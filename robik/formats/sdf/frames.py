@@ -69,6 +69,8 @@ class Frames:
         world = root.find("world")
         model = root.find("model")
         if model is not None:
+            for other in root.findall("model")[1:]:
+                self.notes.add("only the file's first model is read, so it was left out", f"model {other.get('name', '')!r}")
             self._add_model(model, "", "", version, path, 0)
             return model.get("name") or path.stem
         if world is None:
@@ -146,7 +148,7 @@ class Frames:
     def _file_of(self, uri: str, file: Path) -> Path:
         """The SDF file that a URI names: itself, or the one that the `model.config` of its folder names."""
         if "://" not in uri and not uri.startswith("/"):  # beside the file that says it
-            uri = (file.parent / uri).as_posix()
+            uri = (file.resolve().parent / uri).as_posix()
         base = uri.rstrip("/")
         model = base.removeprefix("model://").split("/")[0] if base.startswith("model://") else ""
 

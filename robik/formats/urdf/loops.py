@@ -16,6 +16,7 @@ from typing import Any
 
 from robik.errors import FormatError
 from robik.files import read_json
+from robik.formats.imported import Notes
 from robik.formats.mesh_files import MeshFiles
 from robik.formats.mesh_references import is_inside
 from robik.formats.yaml_file import read_yaml
@@ -91,11 +92,14 @@ def read_beside(robot_file: Path) -> Loops | None:
     return None
 
 
-def loops_by_name(links: Iterable[str]) -> Loops:
-    """What the links' names say."""
+def loops_by_name(links: Iterable[str], notes: Notes) -> Loops:
+    """What the links' names say; notes those whose other half is missing."""
     links = list(links)
     known = set(links)
     pairs = [(m[1], name, f"closing_{m[1]}_2") for name in links if (m := re.fullmatch(r"closing_(.+)_1", name))]
+    for name in links:
+        if (half := re.fullmatch(r"closing_(.+)_([12])", name)) and (other := f"closing_{half[1]}_{3 - int(half[2])}") not in known:
+            notes.add(f"half of a loop, but there is no link {other!r}, so nothing is closed there", name)
     return Loops(loops=tuple(Loop(name, (a, b), "revolute", Z, is_guess=True) for name, a, b in pairs if b in known))
 
 

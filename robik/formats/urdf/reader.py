@@ -88,7 +88,7 @@ class _Reader:
         if not links:
             raise FormatError("it has no <link>; a robot needs at least one")
         self.tell_foreign_loops()
-        beside = self.beside or loops_by_name(links)
+        beside = self.beside or loops_by_name(links, self.notes)
         if max(len(links), len(beside.loops)) > MOST_LINKS:
             raise FormatError(f"it has {len(links)} links and {len(beside.loops)} loops; up to {MOST_LINKS} of each can be read")
         elements = self.root.findall("joint")
@@ -357,7 +357,9 @@ def _color(material: Element) -> tuple[float, float, float, float] | None:
     color = material.find("color")
     if color is None:
         return None
-    r, g, b, a = (min(max(v, 0.0), 1.0) for v in numbers(color.get("rgba"), 4, f"material {material.get('name', '')!r}: rgba"))
+    rgba = color.get("rgba", "")
+    opaque = f"{rgba} 1" if len(rgba.split()) == 3 else rgba
+    r, g, b, a = (min(max(v, 0.0), 1.0) for v in numbers(opaque, 4, f"material {material.get('name', '')!r}: rgba"))
     return (r, g, b, a)
 
 
