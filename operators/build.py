@@ -18,7 +18,7 @@ from ..scene.anchors import SOURCES, anchor_of
 from ..scene.body_mesh import export_robot, weigh
 from ..scene.feet import make_feet
 from ..scene.inventory import inventory
-from ..scene.parts import changeable_robot, chosen_robot, motions_of, robot_of, robots
+from ..scene.parts import changeable_robot, check_changeable, chosen_robot, motions_of, robot_of, robots
 from .reporting import Reporting
 
 TYPES = {
@@ -136,6 +136,7 @@ class ROBIK_OT_make_foot(Reporting):
             raise RobikError("no body is selected; select the robot's feet")
         root = _one_robot(found)
         made = make_feet(root, found)
+        context.scene.robik.robot = root
         self.report({"INFO"}, f"{root.robik.label} stands on {', '.join(foot.robik.label for foot in made)}; now Fit to Robot")
         return {"FINISHED"}
 
@@ -153,7 +154,7 @@ class ROBIK_OT_set_motor(Reporting):
         joints = hand_build.selected_joints(context)
         root = _one_robot(joints)
         hand_build.set_motors(root, joints, self.on)
-        self.report({"INFO"}, f"{', '.join(j.robik.label for j in joints)}: {'driven' if self.on else 'no motor'}; {inventory(root)}")
+        _tell(self, root, f"{', '.join(j.robik.label for j in joints)}: {'driven' if self.on else 'no motor'}")
         return {"FINISHED"}
 
 
@@ -177,6 +178,7 @@ class ROBIK_OT_set_limits(Reporting):
             slides = motions_of(joint)[:1] and motions_of(joint)[0] in SLIDES
             limits = (self.from_length, self.to_length) if slides else (self.from_angle, self.to_angle)
             hand_build.set_limits(root, joint, limits if self.limited else (-float("inf"), float("inf")))
+        context.scene.robik.robot = root
         return {"FINISHED"}
 
 
@@ -195,13 +197,14 @@ class ROBIK_OT_set_mass(Reporting):
         found = hand_build.selected_bodies(context)
         if not found:
             raise RobikError("no body is selected; select those that shall be weighed")
-        _one_robot(found)
+        root = _one_robot(found)
         density, total = self.density if self.material == "OWN" else float(self.material), 0.0
         for body in found:
             mass, is_open = weigh(body, density)
             total += mass
             for name in is_open:
                 self.report({"WARNING"}, f"Mesh {name!r} is not closed, so its volume is an estimate: fill its holes in Edit Mode")
+        context.scene.robik.robot = root
         self.report({"INFO"}, f"{len(found)} bodies weigh {total:.4g} kg")
         return {"FINISHED"}
 
@@ -277,7 +280,7 @@ def _two_bodies(context: Context, kind: str, name: str, actuated: bool) -> tuple
 
 
 def _one_robot(bodies: list[Object]) -> Object:
-    """The robot of parts, which the panels then work on.
+    """The robot of parts. The panels work on it once something was done: a refusal must change nothing, since it makes no undo step.
 
     Raises:
         RobikError: they belong to several, or to another file.
@@ -286,12 +289,13 @@ def _one_robot(bodies: list[Object]) -> Object:
     if len(found) != 1 or None in found:
         raise RobikError("the selection belongs to several robots; select parts of one")
     root = found.pop()
-    bpy.context.scene.robik.robot = root
-    return changeable_robot(bpy.context.scene)
+    check_changeable(root)
+    return root
 
 
 def _tell(operator: Reporting, root: Object, done: str) -> None:
-    """Says what was done and what the robot is now; warns of bodies that nothing ties to the others yet."""
+    """Lets the panels work on the robot, and says what was done and what it is now; warns of bodies that nothing ties to the others yet."""
+    bpy.context.scene.robik.robot = root
     operator.report({"INFO"}, f"{done}; {inventory(root)}")
     for line in root.robik.robot.warnings.splitlines():
         if "unconnected parts" in line:

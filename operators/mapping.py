@@ -83,9 +83,12 @@ class ROBIK_OT_auto_map(Reporting):
         pairs = {pair.name: pair.followed for pair in self.pairs if pair.use and pair.followed}
         _check(pairs, mechanism.frame_names, rig, context)
         apply(root, rig, pairs, dict(context.scene.objects.items()))
-        if self.fit:
-            fit(context, root, mechanism)
         self.report({"INFO"}, f"{len(pairs)} frames follow {rig.name}")
+        if self.fit:
+            try:
+                fit(context, root, mechanism)
+            except RobikError as error:  # the pairs stay: what else is on the list hinders the fit
+                self.report({"WARNING"}, f"not fitted: {error}; then Fit to Robot")
         return {"FINISHED"}
 
     def _propose(self, context: Context) -> None:

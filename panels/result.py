@@ -28,11 +28,10 @@ class ROBIK_PT_result(TabPanel):
         if root is None:
             return
         result = root.robik.robot.result
-        if not result.frames:
-            line(layout, "Bake first", "INFO")
-            return
         text = status(result)
-        line(layout, text[0].upper() + text[1:], "CHECKMARK" if not result.short else "ERROR")
+        line(layout, text[0].upper() + text[1:], "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK")
+        if not result.frames:
+            return
         if torn := _torn(root):
             line(layout, f"Balance pulls {torn} elsewhere: tick Hips Give Way there, or set its weights for Position X and Y to 0", "INFO")
         _draw_short(layout, result)

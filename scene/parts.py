@@ -60,10 +60,19 @@ def changeable_robot(scene: Scene) -> Object:
         RobikError: there is none, or it belongs to another file.
     """
     root = chosen_robot(scene)
+    check_changeable(root)
+    return root
+
+
+def check_changeable(root: Object) -> None:
+    """Whether a robot can be changed in this file.
+
+    Raises:
+        RobikError: it belongs to another one.
+    """
     what = "a library override" if root.override_library else f"linked from {root.library.name}" if root.library else ""
     if what:
         raise RobikError(f"robot {root.name!r} is {what} and cannot be changed here: make it local (Object > Relations > Make Local > All)")
-    return root
 
 
 def parts(root: Object, kinds: Iterable[str] = ("BODY", "VISUAL", "JOINT", "FRAME")) -> dict[str, list[Object]]:

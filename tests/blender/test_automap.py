@@ -45,6 +45,21 @@ def test_mapping_again_keeps_weights_and_what_is_not_mapped() -> None:
     assert targets[1].weight == 0.25
 
 
+def test_what_cannot_be_fitted_is_mapped_all_the_same_and_can_be_undone() -> None:
+    root, _ = walker_and_rig()
+    bpy.ops.robik.add_target(frame="torso")
+    root.robik.robot.character.targets[0].source = None
+    bpy.ops.ed.undo_push(message="A target that follows nothing")
+    assert bpy.ops.robik.auto_map("EXEC_DEFAULT", True) == {"FINISHED"}
+    assert mapped_frames(root) == ["torso", "pelvis", "foot_l", "foot_r"]
+    bpy.ops.ed.undo()
+    assert mapped_frames(bpy.context.scene.robik.robot) == ["torso"]
+
+
+def mapped_frames(root: bpy.types.Object) -> list[str]:
+    return [t.frame for t in root.robik.robot.character.targets]
+
+
 def test_pairs_can_be_given() -> None:
     root, _ = walker_and_rig()
     pairs = [

@@ -98,11 +98,13 @@ def test_feet_stay_when_the_file_is_read_again_and_are_in_what_is_exported(biped
 
 
 def test_what_is_not_flat_below_is_no_foot(biped: Object) -> None:
+    other = scenes.import_robot("boxer")
     select_bodies(biped, "pelvis", *FEET)
     before = scenes.everything()
     with pytest.raises(RuntimeError, match="'pelvis' has nothing flat below"):
         bpy.ops.robik.make_foot()
     assert scenes.everything() == before
+    assert bpy.context.scene.robik.robot == other  # a refusal makes no undo step, so it changes nothing
     select_bodies(biped)
     with pytest.raises(RuntimeError, match="no body is selected"):
         bpy.ops.robik.make_foot()

@@ -43,7 +43,7 @@ class User:
 
     def call(self, name: str, **properties: object) -> None:
         """An operator; it may refuse, in words of its own."""
-        operator = getattr(bpy.ops.robik, name)
+        operator, before = getattr(bpy.ops.robik, name), pointers()
         print(f"    {name}({properties})", flush=True)
         try:
             operator("EXEC_DEFAULT", True, **properties)
@@ -51,6 +51,7 @@ class User:
             if "Traceback" in str(error) or not str(error).startswith("Error: "):
                 raise
             self.refused += 1
+            assert pointers() == before, f"{name} refused, which makes no undo step, but changed something"
 
     def root(self) -> bpy.types.Object | None:
         found = installed.module("scene.parts").robots(bpy.context.scene)
@@ -86,6 +87,7 @@ class User:
         rigs = [o for o in bpy.context.scene.objects if o.type == "ARMATURE"]
         if root is not None and rigs:
             root.robik.robot.character.rig = self.random.choice(rigs)
+            self.changed("Rig of the character")
         self.call("auto_map", fit=self.random.random() < 0.7)
 
     def _do_target(self) -> None:
@@ -244,6 +246,16 @@ class User:
         for _ in range(self.random.randint(1, 4)):
             if bpy.ops.ed.redo.poll():
                 bpy.ops.ed.redo()
+
+
+def pointers() -> list[object]:
+    """What refers to objects. An undo keeps what two of its steps have alike as it is now: a pointer that was changed without a step
+    of its own outlives what it points to, and Blender crashes."""
+    found: list[object] = [bpy.context.scene.robik.robot, *bpy.data.objects]
+    for part in bpy.data.objects:
+        robot, joint = part.robik.robot, part.robik.joint
+        found += [joint.parent, joint.child, robot.character.rig, robot.balance.target, *(t.source for t in robot.character.targets)]
+    return found
 
 
 def check() -> None:
