@@ -43,6 +43,7 @@ BOMB = '<!DOCTYPE sdf [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;
         ('<robot name="r"/>', "must be <sdf>"),
         (sdf(""), "0 links"),
         (sdf(link("a") + link("a")), "two things are called 'a'"),
+        (sdf(link("world")), "name of the ground"),
         (sdf(link("a") + joint("j", "helical", "world", "a")), "unknown type 'helical'"),
         (sdf(link("a") + joint("j", "fixed", "world", "b")), "nothing is called 'b'"),
         (sdf(link("a") + joint("j", "revolute", "world", "a")), "axis is missing"),

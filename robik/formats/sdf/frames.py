@@ -167,6 +167,8 @@ class Frames:
         return found
 
     def _add(self, name: str, node: Node) -> None:
+        if name == WORLD and node.kind == "link":
+            raise FormatError(f"a link is called {WORLD!r}, which is the name of the ground; give it another")
         if name in self.nodes:
             raise FormatError(f"two things are called {name!r}; the names of a model's links, joints and frames must differ")
         if len(self.nodes) > MOST:
