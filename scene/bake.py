@@ -29,7 +29,7 @@ from .markers import mark_short
 from .migration import bring_up_to_date
 from .read_robot import read_robot
 from .result import store_result
-from .sample import frame_range, sample_sources, times_of
+from .sample import frame_range, planned_range, sample_sources, times_of
 from .steps import Progress, in_thread, starting
 
 HELD_BACK = 1e-3  # a sample whose frames are moved by as much is held back [m]
@@ -146,9 +146,13 @@ def sample_clip(context: Context, root: Object, mechanism: Mechanism, frames: np
     Raises:
         RobikError: a target follows something that is not there, or balance is not possible.
     """
-    sampled = yield from sample_tracks(context, root, mechanism, frames)
-    clip = with_hand_contacts(sampled, active_targets(root, mechanism), frames)
-    return balanced(clip, mechanism, root.robik.robot.balance)
+    robot, planned = root.robik.robot, frames
+    if robot.balance.pin_feet or robot.balance.source == "FEET":
+        planned = planned_range(context.scene, robot.bake)
+    sampled = yield from sample_tracks(context, root, mechanism, planned)
+    clip = with_hand_contacts(sampled, active_targets(root, mechanism), planned)
+    first = int(np.searchsorted(planned, frames[0]))
+    return balanced(clip, mechanism, robot.balance).part(first, first + len(frames))
 
 
 def sample_tracks(context: Context, root: Object, mechanism: Mechanism, frames: np.ndarray) -> Generator[Progress, None, TargetClip]:

@@ -26,6 +26,14 @@ def frame_range(scene: Scene, bake: PropertyGroup) -> np.ndarray:
     return np.arange(start * bake.samples, end * bake.samples + 1) / bake.samples
 
 
+def planned_range(scene: Scene, bake: PropertyGroup) -> np.ndarray:
+    """The frames (T,) that balance looks at: an own range of the bake is balanced as a part of the whole."""
+    start, end = scene.frame_start, scene.frame_end
+    if bake.use_range:
+        start, end = min(start, bake.start), max(end, bake.end)
+    return np.arange(start * bake.samples, end * bake.samples + 1) / bake.samples
+
+
 def times_of(scene: Scene, frames: np.ndarray) -> np.ndarray:
     """Seconds since the first of the frames (T,)."""
     return (frames - frames[0]) * (scene.render.fps_base / scene.render.fps)

@@ -65,6 +65,15 @@ class TargetClip:
         if self.com is not None:
             object.__setattr__(self, "com", self._array("com.position", self.com, 3))
 
+    def part(self, start: int, stop: int) -> TargetClip:
+        """Samples `start` to `stop`, the first of them at 0 s."""
+        kept = slice(start, stop)
+        tracks = {
+            name: Track(*(None if values is None else values[kept] for values in (track.position, track.quaternion, track.contact)))
+            for name, track in self.tracks.items()
+        }
+        return TargetClip(self.times[kept] - self.times[start], tracks, None if self.com is None else self.com[kept])
+
     def _checked(self, name: str, track: Track) -> Track:
         if track.position is None and track.quaternion is None:
             raise ClipError(f"track {name!r} has neither a position nor a quaternion; it needs one of them")

@@ -164,3 +164,22 @@ def test_speed_slider_and_what_it_costs() -> None:
     bpy.ops.robik.bake()
     assert robot.result.speed_cost == 0
     assert robot.result.held_back == 0
+
+
+def test_own_range_is_balanced_as_a_part_of_the_whole() -> None:
+    scene = bpy.context.scene
+    scene.render.fps = 24
+    root = scenes.import_robot("walker")
+    bpy.ops.robik.add_character()
+    bpy.ops.robik.auto_map()
+    robot = root.robik.robot
+    robot.balance.source, robot.balance.pin_feet = "FEET", True
+    bpy.ops.robik.bake()
+    assert not robot.result.missed
+    mechanism, frames = scenes.read(root), np.arange(20.0, 41.0)
+    read = installed.module("scene.curves").read_motion_at
+    before = read(root, mechanism, frames)
+    robot.bake.use_range, robot.bake.start, robot.bake.end, robot.bake.blend = True, 20, 40, 0
+    bpy.ops.robik.bake()
+    assert (robot.result.frames, robot.result.missed) == (len(frames), 0)
+    np.testing.assert_allclose(read(root, mechanism, frames), before, atol=1e-4)
