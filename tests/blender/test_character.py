@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from robik.robots import path
+from tests.blender import scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -45,3 +46,12 @@ def test_it_is_for_object_mode() -> None:
     bpy.ops.robik.add_character()
     bpy.ops.object.mode_set(mode="POSE")
     assert not bpy.ops.robik.add_character.poll()
+
+
+def test_one_undo_takes_it_back() -> None:
+    bpy.ops.ed.undo_push(message="Nothing")
+    before = scenes.everything()
+    assert bpy.ops.robik.add_character("EXEC_DEFAULT", True) == {"FINISHED"}
+    assert scenes.everything() != before
+    bpy.ops.ed.undo()
+    assert scenes.everything() == before
