@@ -38,6 +38,7 @@ class Bus:
     Args:
         chain: who should be there.
         port: a device path, or a URL that pyserial opens, such as `socket://host:port`.
+        silence: how long a servo of the chain is asked again, unless goals are waiting, before it counts as gone [s].
 
     Attributes:
         chain: whom `set` and its like write to.
@@ -48,9 +49,10 @@ class Bus:
         ServoError: the port does not exist or cannot be opened; says what to do.
     """
 
-    def __init__(self, chain: ServoChain, port: str) -> None:
+    def __init__(self, chain: ServoChain, port: str, silence: float = 0.0) -> None:
         self.chain = chain
         self.name = port
+        self._silence = silence
         self.has_fast_read = False
         self.round_trip = 0.0
         self._is_hasty = self._owes = False
@@ -92,7 +94,7 @@ class Bus:
 
     def ping(self, id: int) -> int | None:
         """The model number of the servo with this id; None if none answers."""
-        for _ in range(TRIES):
+        for _ in self._attempts():
             self._settle()
             started = time.monotonic()
             number, result, error = self._read_guarded(lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0))
@@ -117,13 +119,13 @@ class Bus:
         item = servo.table.table[entry]
         return int.from_bytes(self.read_block(servo, item.address, item.size), "little", signed=item.is_signed)
 
-    def read_block(self, servo: Servo, address: int, size: int, tries: int = TRIES) -> bytes:
+    def read_block(self, servo: Servo, address: int, size: int) -> bytes:
         """Bytes of a servo's table.
 
         Raises:
             ServoSilent: it does not answer.
         """
-        for _ in range(tries):
+        for _ in self._attempts():
             self._settle()
             data, result, error = self._read_guarded(
                 lambda: self._packets.readTxRx(self._port, servo.id, address, size), ([], COMM_RX_CORRUPT, 0)
@@ -178,6 +180,14 @@ class Bus:
             self._port.latency = LATENCY
             self._is_hasty = False
 
+    def _attempts(self) -> Iterator[None]:
+        """Of asking a servo: one in haste; else some, and on until it was silent for long, be it because this computer stalls."""
+        yield
+        until, tries = time.monotonic() + self._silence, 1
+        while not self._is_hasty and (tries < TRIES or time.monotonic() < until):
+            tries += 1
+            yield
+
     def _drain(self) -> None:
         """After an answer that did not come: it may come late, and must not become the answer to another question.
 
@@ -231,7 +241,7 @@ class Bus:
         """
         item = servo.table.table[entry]
         data = list(as_bytes(value, item.size))
-        for _ in range(TRIES):
+        for _ in self._attempts():
             failed = (COMM_RX_CORRUPT, 0)
             result, error = self._read_guarded(lambda: self._packets.writeTxRx(self._port, servo.id, item.address, item.size, data), failed)
             if result == COMM_SUCCESS and not error & REFUSED:

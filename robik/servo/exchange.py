@@ -117,15 +117,15 @@ class Exchange:
             ServoSilent: it does not answer.
         """
         if not hastily:
-            return self._read(servo, 3)
+            return self._read(servo)
         with self.bus.in_haste():
-            return self._read(servo, 1)
+            return self._read(servo)
 
-    def _read(self, servo: Servo, tries: int) -> Telemetry:
+    def _read(self, servo: Servo) -> Telemetry:
         if self.is_gathered:
-            return _gathered(self.bus.read_block(servo, self._data + self._command_size, self._report_size, tries))
-        parts = {name: self.bus.read_block(servo, _address(name), _size(name), tries) for name in REPORTED if _address(name) < RUN[0]}
-        run = self.bus.read_block(servo, *RUN, tries)
+            return _gathered(self.bus.read_block(servo, self._data + self._command_size, self._report_size))
+        parts = {name: self.bus.read_block(servo, _address(name), _size(name)) for name in REPORTED if _address(name) < RUN[0]}
+        run = self.bus.read_block(servo, *RUN)
         return _telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in REPORTED if n not in parts})
 
     def look_at_each(self) -> list[Telemetry]:

@@ -241,7 +241,7 @@ class Player:
         try:
             if self.port == SIMULATED:
                 self.simulator = SimulatorProcess.of(self._asked)
-            bus = Bus(self._asked, self.simulator.port if self.simulator else self.port)
+            bus = Bus(self._asked, self.simulator.port if self.simulator else self.port, self.settings.silence)
             take_precedence()
             session = Session(bus, self.settings, self._wishes, self._publish, lambda: self._status)
             try:
