@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from robik.kinematics.forward import ForwardKinematics
-from robik.kinematics.frames import frame_poses
 from robik.mechanism import Mechanism
 from robik.robots import load
 from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, Live, StateBasedTracker, Target, Targets, Tracker
+from robik.tracking.serial_chain import SerialChain
 
 RATES = (10.0, 30.0, 60.0)  # Hz, of samples
 LATE, MISSING = 0.4, 0.1  # of a period, of all samples
@@ -50,10 +49,10 @@ def _played(stream: Live, rate: float, seconds: float, where: Callable[[float], 
             k += 1
             due = k / rate + float(rng.uniform(0.0, LATE / rate))
         out.append(stream.step())
-    fk, tool = ForwardKinematics(stream.tracker.mechanism), []
+    arm, tool = SerialChain(stream.tracker.mechanism, "tool"), []
     for values in out:
-        found = fk.solve(values)
-        tool.append(frame_poses(fk.mechanism, "tool", found.position[None], found.quaternion[None])[0][0] - start)
+        arm.place(values)
+        tool.append(arm.position - start)
     return np.array(out), np.array(tool)
 
 
@@ -79,13 +78,13 @@ def _following(stream: Live, rate: float, seed: int) -> dict[str, float]:
     }
 
 
-def _eight(t: float) -> np.ndarray:
-    """A figure of eight, 24 cm wide, in 4 s."""
-    grow = min(t, 1.0) ** 2 * (3 - 2 * min(t, 1.0))
-    return grow * np.array([0.0, 0.12 * np.sin(np.pi / 2 * t), 0.06 * np.sin(np.pi * t)])
+def _eight(t: np.ndarray | float) -> np.ndarray:
+    """A figure of eight, 24 cm wide, in 4 s; at times (T,) or at one of them."""
+    begun = np.minimum(t, 1.0)
+    grow = begun**2 * (3 - 2 * begun)
+    return np.stack([0.0 * grow, 0.12 * grow * np.sin(np.pi / 2 * t), 0.06 * grow * np.sin(np.pi * t)], axis=-1)
 
 
 def _error(tool: np.ndarray, times: np.ndarray, late: float) -> float:
     """Mean distance from where the target was, the first second left out [m]."""
-    wanted = np.array([_eight(max(t - late, 0.0)) for t in times])
-    return float(np.linalg.norm(tool - wanted, axis=1)[times > 1.0].mean())
+    return float(np.linalg.norm(tool - _eight(np.maximum(times - late, 0.0)), axis=1)[times > 1.0].mean())
