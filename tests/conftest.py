@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.stalls import Stalls
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 SHARED_DATA = CHECKOUT.parent / "shared" / "data"
@@ -18,6 +21,25 @@ else:  # a shared machine stalls at any time
     settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("patient")
 os.environ["NUMBA_CACHE_DIR"] = str(CHECKOUT / ".cache" / "numba")
+
+STALLS = pytest.StashKey[Stalls]()
+ANEW = 3  # times
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A test in real time that fails while the machine stalls is run anew; one that fails on a machine that does not has failed."""
+    in_real_time = [item for item in items if item.get_closest_marker("real_time")]
+    if in_real_time:
+        stalls = config.stash[STALLS] = Stalls()
+        for item in in_real_time:
+            item.add_marker(pytest.mark.flaky(reruns=ANEW, condition=stalls.saw_one))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    if stalls := item.config.stash.get(STALLS, None):
+        stalls.forget()
+    return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ SHORTEST_LATENCY, PATIENCE = 0.008, 4.0  # [s], and times the slowest ping: the 
 DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, lest it be taken for the next one
 LATE = 0.06  # [s] that one may be late at worst
 REFUSED = 0x7F  # the bits of an answer's error that say why; the other one is the alert
+UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
 TRIES = 3  # at what must not fail because of a lost packet
 MODEL_OF_ADDRESSES = "XH430-W350"  # the entries used here have one address in all models; `MODELS` is tested for that
 TABLE = MODELS[MODEL_OF_ADDRESSES].table
@@ -49,7 +50,7 @@ class Bus:
         ServoError: the port does not exist or cannot be opened; says what to do.
     """
 
-    def __init__(self, chain: ServoChain, port: str, silence: float = 0.0) -> None:
+    def __init__(self, chain: ServoChain, port: str, silence: float = UNHURRIED) -> None:
         self.chain = chain
         self.name = port
         self._silence = silence

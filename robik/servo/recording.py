@@ -13,11 +13,12 @@ from robik.errors import ServoError
 from robik.servo.chain import ServoChain
 from robik.servo.exchange import Telemetry
 
+MOMENT = ("time", "on the way")
 COLUMNS = ("goal", "position", "load", "celsius", "volts", "errors")
 
 
 class Recorder:
-    """Writes a line per look: the time on the way, and for every servo what `COLUMNS` says.
+    """Writes a line per look, from the first frame on: the time, where on the way, and for every servo what `COLUMNS` says.
 
     Args:
         path: a CSV file; what it held before is replaced.
@@ -34,13 +35,13 @@ class Recorder:
         except OSError as error:
             raise ServoError(f"the telemetry cannot be recorded to {path}: {error.strerror or error}") from None
         self._write = csv.writer(self._file).writerow
-        self._write(["time", *(f"{column} {name}" for name in labels(chain) for column in COLUMNS)])
+        self._write([*MOMENT, *(f"{column} {name}" for name in labels(chain) for column in COLUMNS)])
 
-    def add(self, time: float, goals: np.ndarray, seen: list[Telemetry]) -> None:
-        """A look at all servos: goals (n,) [counts] and what they reported."""
+    def add(self, time: float, at: float, goals: np.ndarray, seen: list[Telemetry]) -> None:
+        """A look at all servos: when [s], where on the way [s], goals (n,) [counts] and what they reported."""
         wanted = self._chain.values(goals).tolist()
         present = self._chain.values(np.array([one.position for one in seen])).tolist()
-        row = [f"{time:.4f}"]
+        row = [f"{time:.6f}", f"{at:.6f}"]
         for goal, position, one in zip(wanted, present, seen, strict=True):
             row += [f"{goal:.5f}", f"{position:.5f}", str(one.load), f"{one.celsius:.0f}", f"{one.volts:.1f}", str(one.errors)]
         self._write(row)
@@ -67,7 +68,8 @@ class Recording:
     """What `Recorder` wrote.
 
     Attributes:
-        times: (K,) on the way [s].
+        times: (K,) since the first frame [s].
+        at: (K,) where on the way [s]: behind the time after a pause, and on and on in a loop.
         names: of the n servos.
         goal, position: (K, n) of the actuators [rad or m].
         load: (K, n) in the servos' own unit.
@@ -76,6 +78,7 @@ class Recording:
     """
 
     times: np.ndarray
+    at: np.ndarray
     names: tuple[str, ...]
     goal: np.ndarray
     position: np.ndarray
@@ -109,8 +112,10 @@ def load_recording(path: str | Path) -> Recording:
         table = np.array(rows, dtype=float).reshape(len(rows), len(head))
     except (OSError, ValueError) as error:
         raise ServoError(f"{path} is not a recording of telemetry: {error}") from None
-    names = tuple(cell.removeprefix("goal ") for cell in head[1 :: len(COLUMNS)])
-    if head != ["time", *(f"{column} {name}" for name in names for column in COLUMNS)] or not rows:
-        raise ServoError(f"{path} is not a recording of telemetry: its first line must be time, then for each servo {', '.join(COLUMNS)}")
-    parts = [table[:, 1 + k :: len(COLUMNS)] for k in range(len(COLUMNS))]
-    return Recording(table[:, 0], names, *parts)
+    names = tuple(cell.removeprefix("goal ") for cell in head[len(MOMENT) :: len(COLUMNS)])
+    if head != [*MOMENT, *(f"{column} {name}" for name in names for column in COLUMNS)] or not rows:
+        raise ServoError(
+            f"{path} is not a recording of telemetry: its first line must be {', '.join(MOMENT)}, then for each servo {', '.join(COLUMNS)}"
+        )
+    parts = [table[:, len(MOMENT) + k :: len(COLUMNS)] for k in range(len(COLUMNS))]
+    return Recording(table[:, 0], table[:, 1], names, *parts)

@@ -221,7 +221,7 @@ class Session:
         """From the approach's speed limits to others."""
         self._bus.set_speed_limit(speeds)
         stream.limit(speeds)
-        stream.forget()
+        stream.start_over()
 
     def _arrive(self, stream: Stream, start: np.ndarray) -> Outcome:
         goal = self.chain.counts(start)

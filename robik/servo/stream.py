@@ -89,7 +89,7 @@ class Stream:
         wishes: the owner's.
         health: of the servos.
         report: called now and then, and whenever it begins to stop.
-        record: called with each look: time on the way [s], goals (n,) [counts], and what was seen.
+        record: called with each look after `start_over`: time since then, and on the way [s], goals (n,) [counts], and what was seen.
 
     Attributes:
         schedule: with the account of what was sent.
@@ -108,7 +108,7 @@ class Stream:
         wishes: Wishes,
         health: Health,
         report: Callable[[Stream], None],
-        record: Callable[[float, np.ndarray, list[Telemetry]], None] | None = None,
+        record: Callable[[float, float, np.ndarray, list[Telemetry]], None] | None = None,
     ) -> None:
         self._silence = settings.silence
         self.schedule, self.trouble, self.at, self.is_resting, self.looks = Schedule(settings.rate), "", 0.0, False, 0
@@ -123,6 +123,7 @@ class Stream:
         self._last = np.zeros(len(chain.servos), dtype=np.int64)
         self._speeds = np.zeros(len(chain.servos))
         self._looked = self._reported = 0.0
+        self._began = inf
         self._cost = {True: 0.0, False: 0.0}  # of a look at all, and of one at one [s]
         self._least = inf  # of a look at all [s]
         self._silent_since = inf
@@ -151,9 +152,10 @@ class Stream:
         speeds = self._counts_per_second / np.abs(chain.scale)
         self._ceiling = np.array([servo.velocity_units(speed) for servo, speed in zip(chain.servos, speeds.tolist(), strict=True)])
 
-    def forget(self) -> None:
-        """Counts goals and lateness from here."""
+    def start_over(self) -> None:
+        """Counts goals and lateness, and records, from here."""
         self.schedule = Schedule(1.0 / self.schedule.period)
+        self._began = time.monotonic()
 
     def follow(self, guide: Guide) -> Outcome:
         """Follows a guide to its end, or until a wish or a failure ends it: then it comes to a stand on its way, if it still may."""
@@ -228,8 +230,8 @@ class Stream:
         self.looks += 1
         for k, one in enumerate(seen):
             self._note(k, one, now)
-        if self._record:
-            self._record(self.at, self._last, seen)
+        if self._record and self._began < inf:
+            self._record(now - self._began, self.at, self._last, seen)
         return not self.trouble
 
     def _look_at_one(self, now: float) -> bool:

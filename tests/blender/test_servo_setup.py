@@ -19,7 +19,7 @@ from robik.servo.chain import load_chain
 from robik.servo.simulator.server import SimulatorProcess
 from tests.blender import installed, scenes
 
-pytestmark = pytest.mark.usefixtures("empty_scene")
+pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("empty_scene")]
 
 
 @pytest.fixture

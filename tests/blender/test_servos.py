@@ -16,7 +16,7 @@ from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlayState
 from tests.blender import installed, scenes
 
-pytestmark = pytest.mark.usefixtures("empty_scene", "let_go")
+pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("empty_scene", "let_go")]
 
 
 DEADLINE = 60.0  # [s] for what must happen some time

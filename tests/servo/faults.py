@@ -32,7 +32,7 @@ from robik.servo.status import PlaySettings, PlayState
 NAMES = tuple(f"motor_{k}" for k in range(4))
 CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.0, 2.0)), model="XH430-W210")
 SETTINGS = PlaySettings(stop_time=0.6, watchdog=0.2, heartbeat=0.5)
-PATIENT = replace(SETTINGS, watchdog=1.0, heartbeat=2.0, silence=0.8)  # for a machine that stalls now and then, which is another fault
+PATIENT = replace(SETTINGS, watchdog=1.5, heartbeat=3.0, silence=1.2)  # for a machine that stalls now and then, which is another fault
 TIMES = np.arange(0.0, 20.0, 1 / 60)
 MOTION = Motion(TIMES, NAMES, 0.8 * np.sin(1.5 * TIMES[:, None] + 1.0 + np.arange(4)))
 NEAR = 0.4  # [rad] from the first frame, where the approach is not what is looked at

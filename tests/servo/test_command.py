@@ -20,6 +20,8 @@ from robik.servo.connecting import find
 
 from .conftest import DEADLINE, until
 
+pytestmark = pytest.mark.real_time
+
 NAMES = ("a", "b", "c")
 PATIENT = {"heartbeat": 30.0, "watchdog": 2.5, "silence": 2.0}  # a machine that stalls is no fault of theirs
 

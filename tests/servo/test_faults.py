@@ -6,7 +6,7 @@ import pytest
 
 from tests.servo.faults import FAULTS, PATIENT, STAGES, run_all
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")
+pytestmark = [pytest.mark.real_time, pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")]
 SOME = [(fault, stage) for i, fault in enumerate(FAULTS) for j, stage in enumerate(STAGES) if (j - 2 * i) % 5 in (0, 2)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,8 @@ from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlayState, Status
 
 from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, standing, until
+
+pytestmark = pytest.mark.real_time
 
 STILL = (PlayState.HOLDING, PlayState.READY, PlayState.FAULT)
 
@@ -207,13 +210,13 @@ def test_torque_off_at_the_end_as_asked(chain, simulator, wave):
 
 
 def test_no_heartbeat_and_the_watchdog_stops_the_servos(chain, simulator, wave):
-    player = Player(chain, simulator.port, replace(PATIENT, heartbeat=3.0, watchdog=1.0))
+    player = Player(chain, simulator.port, replace(PATIENT, heartbeat=5.0, watchdog=2.0))
     hold(player)
     player.play(wave(20.0))
     player.wait(PlayState.PLAYING)
     until(lambda: all(s["bus_watchdog"] == -1 for s in simulator.state().values()))
     until(lambda: player.status.state is PlayState.FAULT)
-    assert "no heartbeat for 3 s: 12 of 12 servos were stopped by their watchdog" in player.status.message
+    assert "no heartbeat for 5 s: 12 of 12 servos were stopped by their watchdog" in player.status.message
     stood = standing(simulator)
     time.sleep(0.2)
     assert standing(simulator) == stood
@@ -293,17 +296,16 @@ def test_a_motion_that_must_not_be_played(player):
 
 def test_late_answers_are_not_taken_for_others(chain, simulator):
     """An answer that comes after its time must not become the answer to the next question."""
-    bus = Bus(chain, simulator.port)
-    find(bus)
-    simulator.command("place 3 1234")
-    simulator.command("set 3 return_delay_time 254")
-    bus._port.latency, bus._port.ser.timeout = -0.001, 0
-    with pytest.raises(ServoSilent):
-        bus.read_block(chain.servos[2], 132, 4)
-    bus._port.latency, bus._port.ser.timeout = 0.034, 0.002
-    assert bus.read(chain.servos[2], "torque_enable") == 0
-    assert bus.positions().tolist() == [1234 if k == 2 else 2048 for k in range(12)]
-    bus.close()
+    with closing(Bus(chain, simulator.port)) as bus:
+        find(bus)
+        simulator.command("place 3 1234")
+        simulator.command("set 3 return_delay_time 254")
+        bus._port.latency, bus._port.ser.timeout = -0.001, 0
+        with pytest.raises(ServoSilent):
+            bus.read_block(chain.servos[2], 132, 4)
+        bus._port.latency, bus._port.ser.timeout = 0.034, 0.002
+        assert bus.read(chain.servos[2], "torque_enable") == 0
+        assert bus.positions().tolist() == [1234 if k == 2 else 2048 for k in range(12)]
 
 
 def test_the_simulated_port_is_started_and_ended_by_the_player(chain, wave):

@@ -22,6 +22,8 @@ from robik.servo.status import PlaySettings, PlayState
 
 from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, standing, until
 
+pytestmark = pytest.mark.real_time
+
 
 def open_player(chain, simulator, **settings) -> Player:
     player = Player(chain, simulator.port, replace(PATIENT, **settings))
@@ -198,14 +200,17 @@ def test_a_servo_that_is_held_fast_stops_all_before_it_overloads(player, simulat
 
 
 def test_a_current_limit_below_the_servos_own(chain, simulator, wave):
-    """A servo that moves draws 40 units of 648; 60 mA are 22 units. In mode 5 the servo holds to the limit itself."""
+    """A servo that moves draws 40 units of 648; 60 mA are 22 units. In mode 5 the servo holds to the limit itself, and cannot overload."""
     weak = replace(chain, servos=tuple(replace(s, current_limit=0.06) if s.id in (3, 4) else s for s in chain.servos))
     simulator.command("set 4 operating_mode 5")
-    player = open_player(weak, simulator)
+    player = open_player(weak, simulator, feed_forward=True)  # so that it moves all the time
     assert [simulator.state()[id]["goal_current"] for id in (3, 4)] == [648, 22]
-    player.play(wave(20.0))
+    player.play(wave(60.0, amplitude=0.1, frequency=6.0))
+    until(lambda: player.status.servos[2:] and player.status.servos[2].load > 0.3)
+    assert player.status.servos[1].load < 0.1
+    simulator.command("block 4")  # never so far behind that this alone would stop it
     message = player.wait(PlayState.FAULT).message
-    assert re.match(r"servo [34] \(motor_[23]\) bears \d+ % of its greatest load; make the motion lighter", message), message
+    assert re.match(r"servo 4 \(motor_3\) bears \d+ % of its greatest load; make the motion lighter", message), message
 
 
 def test_reboot_is_the_way_on_after_an_overload(player, simulator, wave):
@@ -233,15 +238,29 @@ def test_what_is_read_back_while_streaming(chain, simulator, goals, wave, tmp_pa
     assert status.looks > 0
     recording = load_recording(tmp_path / "record.csv")
     assert recording.names == NAMES
-    playing = recording.times > 0.5
-    assert np.median(np.abs(recording.error[playing])) < 0.1
+    assert np.median(np.abs(recording.error)) < 0.1
     assert (recording.celsius == 30).all()
     assert (recording.volts == 12.0).all()
+    assert (np.diff(recording.times) > 0).all(), "without the way to the first frame"
     motion = wave(3.0)
-    rows = np.flatnonzero(np.diff(recording.times, prepend=-1) < 0)[-1:]
-    start = int(rows[0]) if len(rows) else 0
-    expected = np.column_stack([np.interp(recording.times[start:], motion.times, column) for column in motion.values.T])
-    assert np.abs(recording.goal[start:] - expected).max() < 2 / COUNTS_PER_RAD
+    expected = np.column_stack([np.interp(recording.at, motion.times, column) for column in motion.values.T])
+    assert np.abs(recording.goal - expected).max() < 2 / COUNTS_PER_RAD
+
+
+def test_a_pause_is_recorded_in_its_time(simulator, chain, wave, tmp_path):
+    player = open_player(chain, simulator, rate=25.0, record=str(tmp_path / "record.csv"))
+    player.play(wave(1.0))
+    player.wait(PlayState.PLAYING)
+    player.pause()
+    player.wait(PlayState.PAUSED)
+    time.sleep(0.5)
+    player.resume()
+    player.wait(PlayState.HOLDING)
+    player.close()
+    recording = load_recording(tmp_path / "record.csv")
+    assert (np.diff(recording.times) > 0).all()
+    assert recording.times[-1] > recording.at[-1] + 0.4
+    assert np.isfinite(recording.lag).all()
 
 
 def test_without_indirect_addresses_in_common_it_reads_one_after_the_other(wave):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from robik.retarget.motion import Motion
 from robik.servo.bus import Bus
@@ -11,6 +12,8 @@ from robik.servo.connecting import find
 from robik.servo.player import Player
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
+
+pytestmark = pytest.mark.real_time
 
 
 def test_over_a_socket(tmp_path):

@@ -5,6 +5,8 @@ import pytest
 
 from robik.bench.streaming import AMPLITUDE, PHASES, arrival_lateness
 
+pytestmark = pytest.mark.real_time
+
 COUNT = 2 * np.pi / 4096  # [rad]
 
 

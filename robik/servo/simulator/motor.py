@@ -9,7 +9,7 @@ STEP = 0.001  # [s] of integration, as the servo's own control loop
 FRICTION = 0.02  # of the greatest drive, which a horn without a load needs to turn at all
 SPIN_UP = 0.03  # [s], of a motor without a load
 STILL = 0.5  # [counts/s]
-OVERLOAD_AFTER = 1.0  # [s] of standing at full current
+OVERLOAD_AFTER, FULL = 1.0, 0.8  # [s] of standing at full current, and what share of the greatest that is
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Motor:
         profile_velocity, profile_acceleration: [counts/s, counts/s²]; 0 for none.
         powered: whether torque is on; without it the horn stands, as friction holds it.
         blocked: something holds the horn.
-        blocked_for: how long it has pushed against that [s].
+        blocked_for: how long it has pushed against that with all it has [s].
     """
 
     position: float
@@ -77,7 +77,8 @@ class Motor:
             return
         if self.blocked:
             self.velocity = 0.0
-            self.blocked_for = self.blocked_for + seconds if self.is_pushing else 0.0
+            effort = self.strength if self.drive is None else abs(self.drive)
+            self.blocked_for = self.blocked_for + seconds if self.is_pushing and effort >= FULL else 0.0
             return
         self.blocked_for = 0.0
         if self.drive is not None:
