@@ -21,6 +21,7 @@ else:  # a shared machine stalls at any time
     settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("patient")
 os.environ["NUMBA_CACHE_DIR"] = str(CHECKOUT / ".cache" / "numba")
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # for matrices as small as the reference's, threads cost more than they bring
 
 STALLS = pytest.StashKey[Stalls]()
 ANEW = 3  # times
