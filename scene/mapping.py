@@ -17,6 +17,8 @@ from robik.retarget.clip import Track
 
 from .parts import pose_of, unit
 
+FINEST = 7  # decimals of an offset [m]
+
 
 @dataclass(frozen=True)
 class Placement:
@@ -160,5 +162,6 @@ def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement)
     """Sets a target's offset so that the robot's frame, where it is given in the robot's coordinates, fits its source."""
     seen = pose_of(source)
     where, oriented = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
-    target.offset_location = oriented[0].inv().apply(np.array(frame.position) - where[0])
+    offset = oriented[0].inv().apply(np.array(frame.position) - where[0])
+    target.offset_location = offset.round(FINEST) + 0.0  # Blender's noise would show as -0 m
     target.offset_rotation = quaternions(oriented[0].inv() * rotation(frame.quaternion))
