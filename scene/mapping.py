@@ -17,7 +17,7 @@ from robik.retarget.clip import Track
 
 from .parts import pose_of, unit
 
-FINEST = 7  # decimals of an offset [m]
+FINEST = 6  # decimals of an offset [m]: what Blender's numbers leave of it
 
 
 @dataclass(frozen=True)
@@ -163,5 +163,5 @@ def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement)
     seen = pose_of(source)
     where, oriented = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
     offset = oriented[0].inv().apply(np.array(frame.position) - where[0])
-    target.offset_location = offset.round(FINEST) + 0.0  # Blender's noise would show as -0 m
+    target.offset_location = offset.round(FINEST) + 0.0  # noise would show as -0 m
     target.offset_rotation = quaternions(oriented[0].inv() * rotation(frame.quaternion))
