@@ -18,6 +18,7 @@ from robik.kinematics.kernels import close, copy_placement, largest_motion, move
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
+SURE = 1e-8  # a last correction smaller than this needs no other to tell that it was the last
 CUBIC = 3e-4  # after one of this size, a second step with the same second derivatives does
 PATIENCE = 3  # iterations before forces are foreseen; most frames need no more
 PLAIN = 8  # every so many they are not: a limb that is pulled straight beyond its reach would creep there
@@ -133,7 +134,10 @@ def _finish(flat, now, goals, work, limits, value, residual):
     if not found <= value + 1e-13 * abs(value) + 1e-300:
         return False, value, residual, False
     copy_placement(work.trial, now)
-    return True, found, gap, True
+    if size <= SURE:
+        return True, found, gap, True
+    # A direction that is held weakly may have become weaker by far: the same second derivatives then lead but a part of the way.
+    return _correct(flat, now, goals, work, DENSE) <= max(STEP_TOLERANCE, 0.1 * size), found, gap, True
 
 
 @kernel
