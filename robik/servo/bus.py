@@ -183,9 +183,8 @@ class Bus:
 
     def _attempts(self) -> Iterator[None]:
         """Of asking a servo: one in haste; else some, and on until it was silent for long, be it because this computer stalls."""
-        yield
-        until, tries = time.monotonic() + self._silence, 1
-        while not self._is_hasty and (tries < TRIES or time.monotonic() < until):
+        until, tries = time.monotonic() + self._silence, 0
+        while tries == 0 or (not self._is_hasty and (tries < TRIES or time.monotonic() < until)):
             tries += 1
             yield
 

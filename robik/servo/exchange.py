@@ -6,6 +6,7 @@ indirect data   1…4 profile velocity, 5…8 goal position    written to all by
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,9 +117,7 @@ class Exchange:
         Raises:
             ServoSilent: it does not answer.
         """
-        if not hastily:
-            return self._read(servo)
-        with self.bus.in_haste():
+        with self.bus.in_haste() if hastily else nullcontext():
             return self._read(servo)
 
     def _read(self, servo: Servo) -> Telemetry:

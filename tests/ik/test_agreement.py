@@ -89,7 +89,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], float, float, dict[str, Any], bool]
 def test_our_robots_follow_the_reference(case: str) -> None:
     robot, names, size, turn, fields, com = CASES[case]
     mechanism, chosen = robots.load(robot), Settings(joint_limits=False, **fields)
-    clip = circling(mechanism, names, size, turn, 10 if com else 20, com)  # where the reference takes long
+    clip = circling(mechanism, names, size, turn, 20, com)
     solver = ReferenceSolver(mechanism, chosen)
     expected = follow(mechanism, clip, chosen)
     motion = retarget(mechanism, clip, chosen)

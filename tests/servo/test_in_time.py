@@ -9,6 +9,7 @@ import pytest
 
 from robik.errors import ServoError
 from robik.retarget.motion import Motion
+from robik.servo.bus import ServoSilent
 from robik.servo.chain import default_chain
 from robik.servo.connecting import find
 from robik.servo.exchange import Exchange
@@ -244,6 +245,21 @@ def test_it_looks_again_after_a_busy_time(time, monkeypatch):
     assert between(2.0, 3.0) > 80
     assert between(6.0, 8.0) < 100
     assert between(11.0, 19.0) > 700
+
+
+@pytest.mark.parametrize(("silence", "speaks", "waited"), [(2.0, 1.0, (1.0, 1.2)), (2.0, 9.0, (2.0, 2.2)), (0.01, 9.0, (0.2, 0.4))])
+def test_a_servo_is_asked_for_as_long_as_it_may_be_silent(time, monkeypatch, silence, speaks, waited):
+    """And thrice, however short that is."""
+    stage = Stage(time, CHAIN, replace(CALM, silence=silence), monkeypatch)
+    silent, began = stage.simulated.servos[1], time.now
+    silent.silent = True
+    time.at(began + speaks, lambda: setattr(silent, "silent", False))
+    if speaks < silence:
+        assert stage.bus.positions().tolist() == [2048] * len(NAMES)
+    else:
+        with pytest.raises(ServoSilent, match=r"servo 2 \(knee\) stopped answering"):
+            stage.bus.positions()
+    assert waited[0] <= time.now - began <= waited[1]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -127,11 +128,10 @@ def test_zeros_from_the_pose_by_hand(chain, simulator, tmp_path):
     for id, counts in enumerate(placed, start=1):
         simulator.command(f"place {id} {counts}")
     mirrored = replace(chain, servos=tuple(replace(s, direction=1 if s.id % 2 else -1) for s in chain.servos))
-    bus = Bus(mirrored, simulator.port)
     rest = {"motor_2": 0.5, "motor_3": -0.25}
-    made = zeroed(bus, rest)
-    values = made.values(bus.positions())
-    bus.close()
+    with closing(Bus(mirrored, simulator.port)) as bus:
+        made = zeroed(bus, rest)
+        values = made.values(bus.positions())
     assert values == pytest.approx([rest.get(name, 0.0) for name in made.actuators], abs=1e-3)
     save_chain(made, tmp_path / "made.servos.json")
     assert load_chain(tmp_path / "made.servos.json") == made

@@ -112,7 +112,7 @@ class Stage:
         self.simulated = SimulatedChain(chain, time.now, self._note)
         monkeypatch.setattr(port.serial, "serial_for_url", lambda _, **how: Line(time, self.simulated, **how))
         self.wishes = Wishes(settings.heartbeat)
-        self.bus = Bus(chain, "a line")
+        self.bus = Bus(chain, "a line", settings.silence)
         self.session = Session(self.bus, settings, self.wishes, self._publish, lambda: self.status)
         self.session.connect()
 
