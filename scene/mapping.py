@@ -17,7 +17,7 @@ from robik.retarget.clip import Track
 
 from .parts import pose_of, unit
 
-FINEST = 6  # decimals of an offset [m]: what Blender's numbers leave of it
+NOISE = 1e-6  # of the places between which an offset lies: what Blender's single precision may leave of nothing
 
 
 @dataclass(frozen=True)
@@ -163,5 +163,6 @@ def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement)
     seen = pose_of(source)
     where, oriented = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
     offset = oriented[0].inv().apply(np.array(frame.position) - where[0])
-    target.offset_location = offset.round(FINEST) + 0.0  # noise would show as -0 m
+    noise = NOISE * np.abs([frame.position, where[0]]).max()  # would show as -0 m
+    target.offset_location = np.where(np.abs(offset) > noise, offset, 0.0)
     target.offset_rotation = quaternions(oriented[0].inv() * rotation(frame.quaternion))

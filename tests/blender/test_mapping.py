@@ -90,6 +90,23 @@ def test_match_now_puts_the_target_on_the_frame() -> None:
     assert abs(track.quaternion[0] @ np.array(rest.quaternion)) == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
+def test_match_now_leaves_no_noise(size: float) -> None:
+    """A source that Blender's single precision puts as near to the frame as it can has no offset: not 2e-8 m, nor -0."""
+    root, mechanism = scenes.import_robot("walker"), robots.load("walker")
+    bpy.ops.object.empty_add()
+    empty = bpy.context.object
+    frame = mechanism.frame("foot_l")
+    rest = mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose
+    empty.location, empty.rotation_mode, empty.rotation_quaternion = np.array(rest.position) / size, "QUATERNION", rest.quaternion
+    character = root.robik.robot.character
+    character.scale = size
+    bpy.context.view_layer.update()
+    scenes.follow(empty, "foot_l")
+    assert bpy.ops.robik.match_now() == {"FINISHED"}
+    assert [str(x) for x in character.targets[0].offset_location] == ["0.0"] * 3
+
+
 @pytest.mark.parametrize("size", [1.0, 17.0])
 def test_fit_puts_the_character_on_the_robots_ground(size: float) -> None:
     root, mechanism = scenes.import_robot("walker"), robots.load("walker")
