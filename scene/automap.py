@@ -10,7 +10,7 @@ from robik.retarget import names
 
 
 def the_rig(context: Context, root: Object) -> Object:
-    """The character: the one chosen, else the active armature, else the only one in the scene.
+    """The character: the one chosen, else the active armature, else the only one in the scene, or the only one there that is animated.
 
     Raises:
         RobikError: says which there are, if it is not clear which is meant.
@@ -21,10 +21,15 @@ def the_rig(context: Context, root: Object) -> Object:
     armatures = [o for o in scene.objects if o.type == "ARMATURE"]
     if context.active_object in armatures:
         return context.active_object
-    if len(armatures) != 1:
+    likely = [o for o in armatures if _is_animated(o)] or armatures  # Rigify, for one, leaves a meta-rig beside the rig
+    if len(likely) != 1:
         there = f"there are {', '.join(o.name for o in armatures)}" if armatures else "there is no armature in this scene"
         raise RobikError(f"it is not clear which character the robot shall follow: choose its rig under Character; {there}")
-    return armatures[0]
+    return likely[0]
+
+
+def _is_animated(rig: Object) -> bool:
+    return rig.animation_data is not None and (rig.animation_data.action is not None or len(rig.animation_data.nla_tracks) > 0)
 
 
 def followable(rig: Object) -> list[str]:
