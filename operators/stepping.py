@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
-from bpy.types import Context, Event
+from bpy.types import ID, Context, Event
 
 from robik.errors import RobikError
 
@@ -26,6 +27,7 @@ class Stepping(Reporting):
     steps: Callable[[Context], Generator[Progress, None, Any]]  # what the operator does
 
     _steps: Generator[Progress, None, Any]
+    _touched: list[ID]  # what the steps may hold on to: Blender crashes where its memory is used once it is gone
     _began: float  # as if what is done only once took no time
     _last: float
 
@@ -49,6 +51,7 @@ class Stepping(Reporting):
         except RobikError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        self._touched = [context.scene, *context.scene.objects]
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.01, window=context.window)
         manager.progress_begin(0.0, 1.0)
@@ -61,6 +64,8 @@ class Stepping(Reporting):
             return self._ended(context, {"WARNING"}, self.stopped, {"CANCELLED"})
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
+        if not _are_there(self._touched):
+            return self._ended(context, {"ERROR"}, "an object of this scene was removed meanwhile; nothing was changed", {"CANCELLED"})
         until = perf_counter() + SLICE
         try:
             progress = next(self._steps)
@@ -102,9 +107,17 @@ class Stepping(Reporting):
         return result
 
     def _clear(self, context: Context) -> None:
-        self._steps.close()
+        with suppress(ReferenceError):  # of what was removed meanwhile
+            self._steps.close()
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
         for area in context.screen.areas if context.screen else ():
             area.tag_redraw()
+
+
+def _are_there(blocks: list[ID]) -> bool:
+    try:
+        return all(block.name for block in blocks)
+    except ReferenceError:
+        return False

@@ -8,7 +8,7 @@ scene itself, the whole scene is evaluated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import bpy
 from bpy.types import Object, Scene
@@ -24,7 +24,8 @@ def alone(scene: Scene, objects: Iterable[Object]) -> Iterator[Scene]:
         try:
             yield scene
         finally:
-            scene.frame_set(before[0], subframe=before[1])
+            with suppress(ReferenceError):  # it was removed meanwhile
+                scene.frame_set(before[0], subframe=before[1])
         return
     copy = scene.copy()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import isnan
 
 import bpy
@@ -139,6 +140,27 @@ def test_stopping_leaves_nothing_behind(steps: int) -> None:
     assert scenes.everything() == before
     assert bpy.context.scene.frame_current == 3
     assert root.robik.robot.result.frames == 0
+    assert installed.module("scene.live")._paused == 0
+
+
+@pytest.mark.parametrize("removed", ["robot", "character", "scene"])
+def test_stopping_after_something_was_removed_leaves_nothing_behind(removed: str) -> None:
+    root, other = scenes.squats(), bpy.data.scenes.new("Other")
+    bpy.context.scene.rigidbody_world or bpy.ops.rigidbody.world_add()  # so that the scene itself goes through its frames
+    running = installed.module("scene.bake").bake_steps(bpy.context, root)
+    for _ in range(10):
+        next(running)
+    actions = len(bpy.data.actions)
+    if removed == "scene":
+        scene, bpy.context.window.scene = bpy.context.scene, other
+        bpy.data.scenes.remove(scene)
+    else:
+        gone = root if removed == "robot" else root.robik.robot.character.targets[0].source
+        bpy.data.batch_remove([*gone.children_recursive, gone])
+    with suppress(ReferenceError):
+        running.close()
+    assert len(bpy.data.actions) <= actions
+    assert len(bpy.data.scenes) == (1 if removed == "scene" else 2)
     assert installed.module("scene.live")._paused == 0
 
 

@@ -165,7 +165,7 @@ def balance() -> Iterator[float]:
 
 
 def bake() -> Iterator[float]:
-    """ESC on the way leaves nothing; the second bake goes to its end."""
+    """ESC on the way leaves nothing, nor does a bake whose scene loses an object meanwhile; the last bake goes to its end."""
     yield from enter("bake.samples", 100)  # long enough to be stopped
     before = len(bpy.data.actions)
     yield from press("robik.bake")
@@ -177,6 +177,17 @@ def bake() -> Iterator[float]:
     assert len(bpy.data.actions) == before
     assert root().animation_data is None
     picture("04_stopped")
+    bystander = bpy.data.objects.new("Bystander", None)
+    bpy.context.scene.collection.objects.link(bystander)
+    yield from press("robik.bake")
+    yield 0.5
+    window = bpy.context.window_manager.windows[0]
+    assert window.modal_operators
+    bpy.data.objects.remove(bystander)
+    yield from until(lambda: not window.modal_operators, 60, "the end of a bake that lost an object")
+    picture("04_lost")
+    assert not result().frames
+    assert len(bpy.data.actions) == before
     yield from enter("bake.samples", 1)
     yield from press("robik.bake")
     yield from until(lambda: result().frames > 0, 600, "a bake")  # compiles first
