@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import bpy
@@ -11,7 +14,7 @@ import numpy as np
 from bpy.types import Object
 
 from robik.errors import FormatError, RobikError
-from robik.formats import save_robot, solids
+from robik.formats import WRITERS, save_robot, solids
 from robik.formats.mesh_data import write_stl
 from robik.mechanism import Body, Pose
 
@@ -69,7 +72,7 @@ def weigh(body: Object, density: float) -> tuple[float, list[str]]:
 
 
 def export_robot(root: Object, path: Path) -> tuple[str, ...]:
-    """Writes the robot as it is in the scene; meshes that were made in Blender go into `meshes/` beside the file.
+    """Writes the robot as it is in the scene; meshes that were made in Blender go beside the file, into a folder of its name in `meshes/`.
 
     Returns:
         One sentence each on what the format cannot say.
@@ -80,14 +83,28 @@ def export_robot(root: Object, path: Path) -> tuple[str, ...]:
     mechanism = read_robot(root)
     source = Path(bpy.path.abspath(root.robik.robot.source)) if root.robik.robot.source else None
     base = (path if source is None else source).resolve().parent
-    own = {p.robik.visual.file: p for p in parts(root)["VISUAL"] if p.robik.by_hand}
-    files = {}
-    for file, shown in own.items():
-        target = path.resolve().parent / "meshes" / Path(file).name
-        write_stl(target, *triangles(shown))
-        files[file] = Path(os.path.relpath(target, base)).as_posix()
-    written = tuple(
-        replace(b, visuals=tuple(replace(v, file=files.get(v.file, v.file)) if v.shape == "mesh" else v for v in b.visuals))
-        for b in mechanism.bodies
-    )
-    return save_robot(mechanism.with_changes(bodies=written), path, source)
+    by_hand = {p.parent.robik.label: p for p in parts(root)["VISUAL"] if p.robik.by_hand}
+    others = {base / v.file for b in mechanism.bodies if b.name not in by_hand for v in b.visuals if v.shape == "mesh"}
+    places = _places(by_hand, path, others)
+    for body, place in places.items():
+        write_stl(place, *triangles(by_hand[body]))
+    files = {body: Path(os.path.relpath(place, base)).as_posix() for body, place in places.items()}
+    bodies = tuple(_showing(body, files[body.name]) if body.name in files else body for body in mechanism.bodies)
+    return save_robot(mechanism.with_changes(bodies=bodies), path, source)
+
+
+def _places(bodies: Iterable[str], path: Path, others: Iterable[Path]) -> dict[str, Path]:
+    """Where the meshes of bodies go: a folder of the robot's file alone, and there none in another's way."""
+    stem = next((path.name[: -len(e)] for e in WRITERS if path.name.lower().endswith(e)), path.stem)
+    folder, places = path.resolve().parent / "meshes" / stem, {}
+    taken = {str(other.resolve()).casefold() for other in others}
+    for body in bodies:
+        name = re.sub(r"[^\w.-]", "_", body)
+        numbered = (folder / f"{name}{f'_{n}' if n > 1 else ''}.stl" for n in count(1))
+        places[body] = next(place for place in numbered if str(place).casefold() not in taken)
+        taken.add(str(places[body]).casefold())
+    return places
+
+
+def _showing(body: Body, file: str) -> Body:
+    return replace(body, visuals=tuple(replace(visual, file=file) for visual in body.visuals))

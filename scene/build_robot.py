@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Container, Generator, Iterable
 from pathlib import Path
 
 import bpy
@@ -25,10 +25,15 @@ PLAIN = (0.8, 0.8, 0.8, 1.0)  # of a visual for which its file names no colour
 
 
 class Builder:
-    """Builds one robot; `warnings` tells what could not be shown."""
+    """Builds one robot; `warnings` tells what could not be shown.
 
-    def __init__(self, mechanism: Mechanism, source: str = "", packages: Iterable[Path] = ()) -> None:
+    Args:
+        by_hand: bodies that were made in Blender, whose meshes are in the scene and nowhere else.
+    """
+
+    def __init__(self, mechanism: Mechanism, source: str = "", packages: Iterable[Path] = (), by_hand: Container[str] = ()) -> None:
         self.mechanism = mechanism
+        self._by_hand = by_hand
         self.source = source
         self.display = 0.04 * mechanism.extent
         self._files = MeshImport(source, tuple(packages))
@@ -68,7 +73,9 @@ class Builder:
         self._linked = set(self.collection.objects.keys())
         used = bakes.in_use(root)
         with live.paused():
-            self._old = {_key(part.robik.kind, part): part for listed in parts(root).values() for part in listed}
+            self._let_go(root)
+            old = (part for listed in parts(root).values() for part in listed if part.robik.kind != "VISUAL" or not part.robik.by_hand)
+            self._old = {_key(part.robik.kind, part): part for part in old}
             meshes = [part.data for part in self._old.values() if isinstance(part.data, Mesh)]
             self._fill(root)
             left = [action for part in self._old.values() if (action := assigned(part)[0]) is not None]
@@ -78,9 +85,18 @@ class Builder:
         if used >= 0:
             bakes.use(root, used)
 
+    def _let_go(self, root: Object) -> None:
+        """Meshes of bodies that were made by hand, and have no place any more, stay in the scene as plain objects."""
+        for shown in parts(root)["VISUAL"]:
+            if shown.robik.by_hand and shown.parent.robik.label not in self._by_hand:
+                where = shown.matrix_world.copy()
+                shown.parent, shown.robik.kind, shown.robik.by_hand = None, "NONE", False
+                shown.matrix_world = where
+
     def _load_meshes(self) -> Generator[Progress, None, None]:
         """Every mesh file once. Left early, it leaves none."""
-        wanted = {(v.shape, v.file): v for body in self.mechanism.bodies for v in body.visuals if v.shape == "mesh"}
+        read = (body for body in self.mechanism.bodies if body.name not in self._by_hand)
+        wanted = {(v.shape, v.file): v for body in read for v in body.visuals if v.shape == "mesh"}
         try:
             for k, (key, visual) in enumerate(wanted.items()):
                 path, prim = self._path(visual)
@@ -130,7 +146,7 @@ class Builder:
     def _body(self, body: Body, root: Object, order: int) -> Object:
         made = self._object(body.name, None, root, "BODY", order)
         write_body(made, body, self.display / 2)
-        for k, visual in enumerate(body.visuals):
+        for k, visual in enumerate(() if body.name in self._by_hand else body.visuals):
             self._visual(visual, made, k)
         return made
 

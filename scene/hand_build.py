@@ -8,6 +8,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 from bpy.types import Context, Object
+from mathutils import Matrix
 
 from robik.errors import RobikError, UnconnectedError
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Joint, Mechanism, Pose
@@ -23,6 +24,7 @@ from .write_parts import write_body, write_joint, write_limits
 
 AT_REST = 1e-5  # [m], and of a unit quaternion
 TWO_AXES = ("universal", "planar", "cartesian", "free")  # joints for which it matters where their second axis points
+SHEARED = 1e-5  # cosine between axes of a mesh, from which its shape is not merely scaled
 SIZE = 0.05  # of the axes that show bodies and joints, of the robot's extent
 
 
@@ -89,13 +91,12 @@ def add_body(root: Object, shown: Object) -> Object:
     _check_mesh(shown)
     if shown.name in {WORLD, *(p.robik.label for kind in ("BODY", "FRAME") for p in parts(root)[kind])}:
         raise RobikError(f"{shown.name!r} is the name of another part of the robot; rename the object")
-    collection, matrix = root.users_collection[0], shown.matrix_world.copy()
+    collection, inside = root.users_collection[0], root.matrix_world.inverted_safe() @ shown.matrix_world
     body = bpy.data.objects.new(f"{shown.name}.body", None)
     collection.objects.link(body)
     body.parent = root
     body.robik.kind, body.robik.label, body.robik.order, body.robik.by_hand = "BODY", shown.name, _next(root, "BODY"), True
-    inside = root.matrix_world.inverted_safe() @ matrix
-    location, rotation, scale = inside.decompose()
+    location, rotation, scale = _straightened(shown, inside).decompose()
     write_body(body, Body(shown.name, pose=Pose(tuple(location), unit(rotation[:]))), _size([shown]))
     shown.parent = body
     shown.matrix_parent_inverse.identity()
@@ -103,7 +104,7 @@ def add_body(root: Object, shown: Object) -> Object:
     shown.scale = scale
     visual = shown.robik
     visual.kind, visual.label, visual.order, visual.by_hand = "VISUAL", f"{shown.name}.visual", 0, True
-    visual.visual.shape, visual.visual.file, visual.visual.size = "mesh", f"meshes/{shown.name}.stl", scale
+    visual.visual.shape, visual.visual.file, visual.visual.size = "mesh", f"{shown.name}.stl", scale
     return body
 
 
@@ -273,9 +274,28 @@ def joint_edited(joint: Object) -> None:
         live.tell(root, str(error))
 
 
+def _straightened(shown: Object, inside: Matrix) -> Matrix:
+    """Where a mesh stands, without shear, which a body cannot have: that goes into the mesh itself."""
+    if not _is_sheared(inside):
+        return inside
+    location, rotation, _ = inside.decompose()
+    straight = Matrix.LocRotScale(location, rotation, None)
+    if shown.data.users > 1:
+        shown.data = shown.data.copy()
+    shown.data.transform(straight.inverted() @ inside, shape_keys=True)
+    return straight
+
+
+def _is_sheared(matrix: Matrix) -> bool:
+    columns = np.array(matrix.to_3x3().normalized(), dtype=float)
+    return bool(np.abs(columns.T @ columns - np.eye(3)).max() > SHEARED)
+
+
 def _check_mesh(shown: Object) -> None:
     if shown.type != "MESH":
         raise RobikError(f"{shown.name!r} is no mesh; bodies are made of meshes")
+    if shown.modifiers and _is_sheared(shown.matrix_world):
+        raise RobikError(f"{shown.name!r} is sheared by what it is parented to, and has modifiers; apply these first (Object > Apply)")
     if shown.robik.kind != "NONE":
         raise RobikError(f"{shown.name!r} is a part of a robot already")
     if shown.name == WORLD:

@@ -53,7 +53,7 @@ def reload_steps(context: Context, root: Object) -> Generator[Progress, None, Ob
     imported = yield from _read(source, folders, options.base)
     before = Before(context.scene, root)
     imported, by_hand = before.with_hand_built(imported)
-    builder = Builder(imported.mechanism, source, folders)
+    builder = Builder(imported.mechanism, source, folders, {name for kind, name in by_hand if kind == "BODY"})
     hidden = all(joint.hide_get() for joint in parts(root)["JOINT"])
     yield from builder.rebuild_steps(root)
     for part in (part for kind in BY_HAND for part in parts(root)[kind]):

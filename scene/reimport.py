@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import bpy
@@ -11,14 +12,14 @@ from robik.errors import RobikError
 from robik.formats import Imported
 from robik.formats.changes import changes
 from robik.formats.imported import described, listed
-from robik.mechanism import WORLD, Joint, Mechanism, Pose
+from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
 
 from . import live, play
 from .actuators import set_sliders, slider_values
 from .parts import parts
 from .read_robot import read_robot
 
-BY_HAND = ("JOINT", "FRAME")  # parts that can be made by hand on a robot that has a file
+BY_HAND = ("BODY", "JOINT", "FRAME")  # parts that can be made by hand on a robot that has a file
 
 
 class Before:
@@ -35,29 +36,47 @@ class Before:
         self.hanging = self._hanging()
 
     def with_hand_built(self, imported: Imported) -> tuple[Imported, set[tuple[str, str]]]:
-        """The robot as its file has it, with the joints and feet that were made by hand, and these parts' kinds and names.
+        """The robot as its file has it, with the bodies, joints and feet that were made by hand, and these parts' kinds and names.
 
-        A joint stays where it was on its parent; on the world, where it was on its child.
+        A joint stays where it was on its parent; on the world, where it was on its child. A body goes with what it is tied to.
         """
         if not self.by_hand or self.mechanism is None:
             return imported, set()
         old, new = self.mechanism, imported.mechanism
-        joints = [j for j in old.joints if ("JOINT", j.name) in self.by_hand and self._has_place("JOINT", j.name, (j.parent, j.child), new)]
-        frames = [f for f in old.frames if ("FRAME", f.name) in self.by_hand and self._has_place("FRAME", f.name, (f.body,), new)]
-        both = new.with_changes(joints=(*new.joints, *(_carried(j, old, new) for j in joints)), frames=(*new.frames, *frames))
-        kept = {("JOINT", joint.name) for joint in joints} | {("FRAME", frame.name) for frame in frames}
+        tied = self._tied(old, new)
+        bodies = [b for b in old.bodies if ("BODY", b.name) in self.by_hand and self._has_place("BODY", b.name, (b.name,), tied, new)]
+        joints = [
+            j for j in old.joints if ("JOINT", j.name) in self.by_hand and self._has_place("JOINT", j.name, (j.parent, j.child), tied, new)
+        ]
+        frames = [f for f in old.frames if ("FRAME", f.name) in self.by_hand and self._has_place("FRAME", f.name, (f.body,), tied, new)]
+        before = {body.name: body.pose for body in old.bodies}
+        all_bodies = (*new.bodies, *_moved_along(bodies, old.joints, before, new))
+        after = {body.name: body.pose for body in all_bodies}
+        carried = (_carried(joint, before, after) for joint in joints)
+        both = new.with_changes(bodies=all_bodies, joints=(*new.joints, *carried), frames=(*new.frames, *frames))
+        kept = {(kind, part.name) for kind, made in zip(BY_HAND, (bodies, joints, frames), strict=True) for part in made}
         return described(replace(imported, mechanism=both, report=imported.report[:-1])), kept
 
-    def _has_place(self, kind: str, name: str, ends: tuple[str, ...], new: Mechanism) -> bool:
+    def _tied(self, old: Mechanism, new: Mechanism) -> set[str]:
+        """The bodies of the file as it is now, and those made by hand that joints made by hand tie to them."""
+        tied = {WORLD, *new.body_index}
+        ours = [(j.parent, j.child) for j in old.joints if ("JOINT", j.name) in self.by_hand and j.name not in {n.name for n in new.joints}]
+        for _ in ours:  # they may be tied to one another
+            for ends in ours:
+                if tied.intersection(ends):
+                    tied.update(end for end in ends if ("BODY", end) in self.by_hand)
+        return tied
+
+    def _has_place(self, kind: str, name: str, ends: tuple[str, ...], tied: set[str], new: Mechanism) -> bool:
         """Whether a part that was made by hand fits into the robot as its file has it; notes why not."""
-        what = f"{kind.lower()} {name!r} was made by hand"
-        names = [j.name for j in new.joints] if kind == "JOINT" else new.frame_names
-        missing = [end for end in ends if end != WORLD and end not in new.body_index]
-        if name in names:
-            self.lost.append(f"{what}; the file now has one of that name, which took its place")
+        what, mesh = f"{kind.lower()} {name!r} was made by hand", "; its mesh was left in the scene" if kind == "BODY" else ""
+        taken = name in ([j.name for j in new.joints] if kind == "JOINT" else new.frame_names)
+        missing = [end for end in ends if end not in tied]
+        if taken:
+            self.lost.append(f"{what}; the file now has one of that name, which took its place{mesh}")
         elif missing:
-            self.lost.append(f"{what} and is gone with its body {missing[0]!r}")
-        return name not in names and not missing
+            self.lost.append(f"{what} and is gone with {f'what it was tied to{mesh}' if kind == 'BODY' else f'its body {missing[0]!r}'}")
+        return not taken and not missing
 
     def compared(self, new: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What has changed, and what no longer matches; the robot is posed as its sliders stand, if it can be."""
@@ -123,13 +142,23 @@ class Before:
         return [f"objects that hung on a part that is gone: {listed(lost)}"] if lost else []
 
 
-def _carried(joint: Joint, old: Mechanism, new: Mechanism) -> Joint:
+def _moved_along(bodies: list[Body], joints: Iterable[Joint], before: dict[str, Pose], new: Mechanism) -> list[Body]:
+    """Bodies that were made by hand, moved as those of the file were that they are tied to."""
+    shift = {b.name: None if b.pose == before[b.name] else b.pose @ before[b.name].inverse() for b in new.bodies if b.name in before}
+    for _ in bodies:  # they may be tied to one another
+        for joint in joints:
+            for known, other in ((joint.parent, joint.child), (joint.child, joint.parent)):
+                if known in shift:
+                    shift.setdefault(other, shift[known])
+    return [b if (by := shift.get(b.name)) is None else replace(b, pose=by @ b.pose) for b in bodies]
+
+
+def _carried(joint: Joint, before: dict[str, Pose], after: dict[str, Pose]) -> Joint:
     """A joint where it was on its body."""
     end = joint.child if joint.parent == WORLD else joint.parent
-    before, after = old.bodies[old.body_index[end]].pose, new.bodies[new.body_index[end]].pose
-    if before == after:
+    if before[end] == after[end]:
         return joint
-    moved = after @ before.inverse() @ Pose.of(joint.matrix, joint.position)
+    moved = after[end] @ before[end].inverse() @ Pose.of(joint.matrix, joint.position)
     axes = moved.matrix
     return replace(
         joint,

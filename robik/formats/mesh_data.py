@@ -47,7 +47,8 @@ def write_stl(path: Path, vertices: np.ndarray, faces: np.ndarray) -> None:
     written = np.zeros(len(faces), dtype=STL_FACE)
     written["normal"], written["corners"] = normals / np.where(lengths > 0, lengths, 1.0), corners
     try:
-        path.parent.mkdir(exist_ok=True)
+        for folder in (path.parent.parent, path.parent):  # no more: the rest of a path that is not there is a mistake
+            folder.mkdir(exist_ok=True)
         path.write_bytes(bytes(80) + len(faces).to_bytes(4, "little") + written.tobytes())
     except OSError as error:
         raise FormatError(f"mesh {path} cannot be written: {error.strerror or error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from mathutils import Euler, Vector
 
 from robik.errors import RobikError
 from robik.formats import import_robot
+from robik.formats.mesh_data import write_stl
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
@@ -127,6 +129,17 @@ def test_plates_with_holes_become_a_linkage(bars: dict, motors: tuple, mobility:
     np.testing.assert_allclose(mine[0], theirs[0], atol=5e-6)
 
 
+def without_files(mechanism: Mechanism) -> Mechanism:
+    bodies = (replace(b, visuals=tuple(replace(v, file=Path(v.file).name) for v in b.visuals)) for b in mechanism.bodies)
+    return mechanism.with_changes(bodies=tuple(bodies))
+
+
+def cube(name: str, **how: object) -> Object:
+    bpy.ops.mesh.primitive_cube_add(**how)
+    bpy.context.object.name = name
+    return bpy.context.object
+
+
 def test_what_was_built_bakes_saves_and_exports(tmp_path: Path) -> None:
     root = linkage(FOUR, ("ground-crank",))
     select(*(bpy.data.objects[name] for name in FOUR))
@@ -148,7 +161,7 @@ def test_what_was_built_bakes_saves_and_exports(tmp_path: Path) -> None:
         assert again.warnings == ()
         assert inspect(again.mechanism).mobility == 1
         assert all(v.shape == "mesh" and (tmp_path / v.file).is_file() for b in again.mechanism.bodies for v in b.visuals)
-    assert import_robot(tmp_path / "bar.robik.json").mechanism == built
+    assert without_files(import_robot(tmp_path / "bar.robik.json").mechanism) == without_files(built)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "bar.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "bar.blend"))
     assert scenes.read(bpy.context.scene.robik.robot) == built
@@ -193,6 +206,64 @@ def test_built_joint_survives_reading_the_file_again() -> None:
     assert bpy.ops.robik.reload_robot() == {"FINISHED"}
     assert scenes.read(root) == with_it
     assert "extra" in {j.robik.label for j in root.children_recursive if j.robik.by_hand}
+
+
+def test_export_replaces_no_other_mesh(tmp_path: Path) -> None:
+    """Neither one of a CAD file, nor that of another body whose name is alike."""
+    (tmp_path / "meshes" / "arm").mkdir(parents=True)
+    cad = [tmp_path / "meshes" / "bracket.stl", tmp_path / "meshes" / "arm" / "a_b.stl"]
+    for file in cad:
+        write_stl(file, np.eye(3), np.array([[0, 1, 2]]))
+    before = [file.read_bytes() for file in cad]
+    links = "".join(
+        f'<link name="l{k}"><visual><geometry><mesh filename="{f.relative_to(tmp_path)}"/></geometry></visual></link>'
+        for k, f in enumerate(cad)
+    )
+    tied = '<joint name="j" type="fixed"><parent link="l0"/><child link="l1"/></joint>'
+    (tmp_path / "cad.urdf").write_text(f'<robot name="r">{links}{tied}</robot>')
+    bpy.ops.robik.import_robot(filepath=str(tmp_path / "cad.urdf"))
+    root = bpy.context.scene.robik.robot
+    edges = {"bracket": 0.1, "a/b": 0.2, "a:b": 0.3}
+    for name, edge in edges.items():
+        select(cube(name, size=edge, location=(1, 0, 0)), scenes.body_objects(root)[0])
+        assert bpy.ops.robik.add_joint(type="revolute") == {"FINISHED"}
+    for _ in range(2):  # again into the same file
+        assert bpy.ops.robik.export_robot(filepath=str(tmp_path / "arm.urdf")) == {"FINISHED"}
+    assert [file.read_bytes() for file in cad] == before
+    read = import_robot(tmp_path / "arm.urdf").mechanism
+    for name, edge in edges.items():
+        shown = read.bodies[read.body_index[name]].visuals[0]
+        assert np.ptp(stl_vertices(tmp_path / shown.file), axis=0) * shown.size == pytest.approx([edge] * 3, rel=1e-6)
+    assert len(list(tmp_path.rglob("*.stl"))) == 5
+
+
+def stl_vertices(file: Path) -> np.ndarray:
+    raw = np.frombuffer(file.read_bytes()[84:], np.uint8).reshape(-1, 50)[:, 12:48]
+    return np.ascontiguousarray(raw).view("<f4").reshape(-1, 3)
+
+
+def test_sheared_mesh_keeps_its_shape_and_weight() -> None:
+    stretched = bpy.data.objects.new("stretched", None)
+    bpy.context.scene.collection.objects.link(stretched)
+    stretched.scale = (2, 1, 0.5)
+    straight, turned = cube("straight", size=0.2), cube("turned", size=0.3, rotation=(0.3, 0.5, 0.7), location=(1, 0, 0))
+    for each in (straight, turned):
+        each.parent = stretched
+    bpy.context.view_layer.update()
+    before = [world_vertices(each) for each in (straight, turned)]
+    select(straight, turned)
+    assert bpy.ops.robik.make_robot() == {"FINISHED"}
+    assert bpy.ops.robik.set_mass(material="2700") == {"FINISHED"}
+    bpy.context.view_layer.update()
+    for each, was in zip((straight, turned), before, strict=True):
+        np.testing.assert_allclose(world_vertices(each), was, atol=1e-6)
+    assert [b.robik.body.mass for b in scenes.body_objects(bpy.context.scene.robik.robot)] == pytest.approx(
+        [2700 * 0.008, 2700 * 0.027], rel=1e-4
+    )
+
+
+def world_vertices(shown: Object) -> np.ndarray:
+    return np.array([shown.matrix_world @ vertex.co for vertex in shown.data.vertices])
 
 
 def test_mistakes_are_said_and_change_nothing() -> None:

@@ -132,3 +132,66 @@ def test_broken_file_changes_nothing(baked: tuple[bpy.types.Object, Path]) -> No
         bpy.ops.robik.reload_robot()
     assert set(bpy.data.objects) == objects
     assert scenes.read(root) == before
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_body_made_by_hand_is_carried_along(baked: tuple[bpy.types.Object, Path], moved: bool) -> None:
+    """With its mesh and materials, its joint, its motor's value, and what hangs on it; and it moves with the body that carries it."""
+    root, file = baked
+    camera = by_hand(root, "camera")
+    mesh, before = camera.data, scenes.read(root)
+    root["pan"] = 0.3
+    urdf(file)
+    if moved:
+        file.write_text(file.read_text().replace('<origin xyz="0 0 0.3"/>', '<origin xyz="0 0 0.4"/>'), encoding="utf-8")
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    after = scenes.read(root)
+    assert (camera.data, camera.parent) == (mesh, part(root, "camera"))
+    assert [slot.name for slot in camera.material_slots] == ["Glass"]
+    assert root["pan"] == 0.3
+    assert "'camera'" not in root.robik.robot.warnings
+    if not moved:
+        assert after == before
+    was, now = (robot.bodies[robot.body_index["camera"]].pose.position for robot in (before, after))
+    assert now[2] - was[2] == pytest.approx(0.2 if moved else 0.0, abs=1e-6)  # two joints below it
+
+
+def test_mesh_made_by_hand_stays_where_the_file_takes_its_body_s_name(baked: tuple[bpy.types.Object, Path]) -> None:
+    root, file = baked
+    camera = by_hand(root, "thumb")
+    where = camera.matrix_world.copy()
+    urdf(file, thumb=True)
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    assert "body 'thumb' was made by hand; the file now has one of that name, which took its place; its mesh was left in the scene" in told(
+        root
+    )
+    assert as_in(file).body_index["thumb"] == scenes.read(root).body_index["thumb"]
+    assert (camera.parent, camera.robik.kind) == (None, "NONE")
+    assert (camera.matrix_world - where).to_translation().length < 1e-6
+
+
+def test_mesh_made_by_hand_stays_where_what_carried_it_is_gone(baked: tuple[bpy.types.Object, Path]) -> None:
+    root, file = baked
+    camera = by_hand(root, "camera")
+    text = file.read_text()
+    file.write_text(text.replace('"lower"', '"forearm"'), encoding="utf-8")
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    assert "body 'camera' was made by hand and is gone with what it was tied to; its mesh was left in the scene" in told(root)
+    assert "joint 'pan' was made by hand and is gone with its body 'camera'" in told(root)
+    assert "camera" not in scenes.read(root).body_index
+    assert camera.parent is None
+
+
+def by_hand(root: bpy.types.Object, name: str) -> bpy.types.Object:
+    """A cube on the lower arm, as a body that a motor turns."""
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.robik.rest_pose() == {"FINISHED"}
+    bpy.ops.mesh.primitive_cube_add(size=0.05, location=(0.1, 0, 0.5))
+    made, lower = bpy.context.object, part(root, "lower")
+    made.name = name
+    made.data.materials.append(bpy.data.materials.new("Glass"))
+    for other in bpy.context.view_layer.objects:
+        other.select_set(other in (made, lower))
+    bpy.context.view_layer.objects.active = made
+    assert bpy.ops.robik.add_joint(type="revolute", name="pan", actuated=True) == {"FINISHED"}
+    return made
