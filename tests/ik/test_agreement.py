@@ -85,6 +85,24 @@ CASES: dict[str, tuple[str, tuple[str, ...], float, float, dict[str, Any], bool]
 }
 
 
+def test_weakly_held_directions_are_followed_to_the_optimum() -> None:
+    """A target out of the crane's plane: one of its three motions is held by the state weight alone, whose optimum is flat (1e-6)."""
+    joints = (
+        Joint("shoulder", "revolute", WORLD, "boom", (-0.5, 0.5, 0.0), (0.0, 0.0, 1.0)),
+        Joint("elbow", "revolute", "boom", "jib", (0.5, 0.0, 0.0), (0.0, 0.0, 1.0)),
+        Joint("slide", "prismatic", "jib", "hook", (0.5, 0.0, 0.0), (0.0, 1.0, 0.0)),
+    )
+    tip = Frame("tip", "hook", Pose((-0.8, 0.0, -0.6), (0.823, 0.205, -0.513, -0.131)))
+    crane = Mechanism("crane", tuple(Body(name) for name in ("boom", "jib", "hook")), joints, (tip,))
+    chosen = Settings({"tip": Weights((10.0, 1.0, 1.0), (0.0,) * 3)}, state_weight=1e-6, joint_limits=False)
+    solver = ReferenceSolver(crane, chosen)
+    clip = TargetClip(np.arange(2) / 60, {"tip": Track(np.array([(-0.837, -0.11, -0.614), (-0.832, -0.09, -0.538)]))})
+    first, second = states_of(solver, retarget(crane, clip, chosen))
+    wanted = solver.solve({"tip": (clip.tracks["tip"].position[1], None)}, None, first, 1 / 60, start=second)
+    assert wanted.curvature > 1e-7
+    np.testing.assert_allclose(second, wanted.state, atol=SAME)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_our_robots_follow_the_reference(case: str) -> None:
     robot, names, size, turn, fields, com = CASES[case]
