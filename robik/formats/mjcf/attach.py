@@ -22,6 +22,7 @@ class Model:
         at: body → its pose in the world where the file draws it.
         sites: site → its body and its pose there.
         drawn: joint with one motion → what it reads where the file draws it.
+        held: joint → where an equality holds it, though it can move in `robot` yet.
     """
 
     robot: OpenRobot
@@ -29,6 +30,7 @@ class Model:
     at: Mapping[str, Pose]
     sites: Mapping[str, tuple[str, Pose]]
     drawn: Mapping[str, float]
+    held: Mapping[str, float]
 
 
 def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:
@@ -80,6 +82,7 @@ def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, wor
         {named(name): world @ place @ back @ pose for name, pose in model.at.items() if name in kept},
         {named(name): (named(on), pose) for name, (on, pose) in model.sites.items() if on in kept},
         {named(name): value for name, value in model.drawn.items() if named(name) in moving},
+        {named(name): value for name, value in model.held.items() if named(name) in moving},
     )
 
 

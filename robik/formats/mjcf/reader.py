@@ -20,6 +20,7 @@ from robik.formats.mjcf.attach import Model, attached
 from robik.formats.mjcf.equalities import Tied, read_equalities
 from robik.formats.mjcf.file import MjcfFile, flattened, is_limited, vector, z_to
 from robik.formats.mjcf.geoms import SEEN, Geom, Geoms
+from robik.formats.mjcf.holds import held_through, with_held
 from robik.formats.mjcf.keyframe import with_keyframe
 from robik.formats.mjcf.motors import read_motors
 from robik.formats.names import free_name
@@ -64,7 +65,7 @@ def read(path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> O
     """
     reader = _Reader(path, packages, notes, report)
     reader.walk()
-    return reader.robot()
+    return with_held(reader.robot(), reader.held, notes)
 
 
 @dataclass
@@ -96,6 +97,7 @@ class _Reader:
         self.at: dict[str, Pose] = {WORLD: IDENTITY}
         self.sites: dict[str, tuple[str, Pose]] = {}
         self.mocap: set[str] = set()
+        self.held: dict[str, float] = {}  # joints that equalities hold still
         self.parts = 0
         self.names = {b.get("name", "") for top in self.file.root.findall("worldbody") for b in top.iter("body")} | {WORLD}
         named = (j.get("name", "") for top in self.file.root.findall("worldbody") for tag in ("joint", "freejoint") for j in top.iter(tag))
@@ -204,7 +206,7 @@ class _Reader:
         inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within)
         inner.walk()
         drawn = {j.name: j.stored[0] for j in inner.joints if len(j.motions) == 1}
-        whole = Model(inner.robot(), path.parent, inner.at, inner.sites, drawn)
+        whole = Model(inner.robot(), path.parent, inner.at, inner.sites, drawn, inner.held)
         body = element.get("body") or next(name for name in inner.at if name != WORLD)
         part = attached(whole, body, prefix, parent, offset, self.at[parent], self.path.resolve().parent)
         self.models.append(part)
@@ -306,7 +308,7 @@ class _Reader:
     # Together
 
     def robot(self) -> OpenRobot:
-        """All of it."""
+        """All of it; joints that are held can move yet."""
         scalar = {j.name: j.stored[0] for j in self.joints if len(j.motions) == 1}
         at, sites = dict(self.at), dict(self.sites)
         inner = [model.robot for model in self.models]
@@ -316,10 +318,11 @@ class _Reader:
         equal = read_equalities(self.file, Tied(at, sites, scalar, frozenset(self.mocap)), taken, self.notes, self.report)
         if len(equal.closers) + len(equal.couplings) > MOST_BODIES:
             raise FormatError(f"it has more than {MOST_BODIES} equalities")
-        couplings = tuple(c for c in equal.couplings if equal.fixed.keys().isdisjoint((c.follower, c.leader)))
+        self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
+        self.held, couplings = held_through(self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes)
         all_joints = [*with_keyframe(self.file, self.joints, self.notes, self.report), *(j for robot in inner for j in robot.joints)]
         movable = [j.name for j in all_joints if j.motions]
-        motors = read_motors(self.file, movable, couplings, self.notes, self.report)
+        motors = read_motors(self.file, movable, self.held, couplings, self.notes, self.report)
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
                 self.notes.add("a motor that pushes a free body was left out", joint.name)
@@ -327,19 +330,11 @@ class _Reader:
         joints = [
             replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j for j in all_joints
         ]
-        joints = [self.held(j, equal.fixed[j.name]) if j.name in equal.fixed else j for j in joints]
         bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [b for robot in inner for b in robot.bodies]
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
         frames += tuple(frame for robot in inner for frame in robot.frames)
-        couplings += tuple(coupling for robot in inner for coupling in robot.couplings)
         name = self.file.root.get("model") or self.path.stem
         return OpenRobot(name, tuple(bodies), (*joints, *equal.closers), frames, couplings)
-
-    def held(self, joint: OpenJoint, value: float) -> OpenJoint:
-        """A joint that an equality holds at a value."""
-        turn = (value, 0.0, 0.0)
-        moved = Pose.of(rotation_vector_matrix(np.array(turn)), (0, 0, 0)) if joint.type == "revolute" else Pose(turn)
-        return OpenJoint(joint.name, "fixed", joint.parent, joint.child, joint.near @ moved, joint.far)
 
     def frame(self, site: str, body: str, pose: Pose) -> Frame:
         name = site
