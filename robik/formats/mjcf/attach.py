@@ -17,7 +17,7 @@ class Model:
     """Another file, read.
 
     Attributes:
-        robot: all of it.
+        robot: all of it; the joints of its tree, one to a body, come first and in MuJoCo's order.
         folder: where its meshes are seen from.
         at: body → its pose in the world where the file draws it.
         sites: site → its body and its pose there.
@@ -31,6 +31,16 @@ class Model:
     sites: Mapping[str, tuple[str, Pose]]
     drawn: Mapping[str, float]
     held: Mapping[str, float]
+
+    @property
+    def tree(self) -> tuple[OpenJoint, ...]:
+        """The joints that bodies hang on."""
+        return self.robot.joints[: len(self.robot.bodies)]
+
+    @property
+    def closers(self) -> tuple[OpenJoint, ...]:
+        """The joints that close loops."""
+        return self.robot.joints[len(self.robot.bodies) :]
 
 
 def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:

@@ -21,7 +21,7 @@ from robik.formats.mjcf.equalities import Tied, read_equalities
 from robik.formats.mjcf.file import MjcfFile, flattened, is_limited, vector, z_to
 from robik.formats.mjcf.geoms import SEEN, Geom, Geoms
 from robik.formats.mjcf.holds import held_through, with_held
-from robik.formats.mjcf.keyframe import with_keyframe
+from robik.formats.mjcf.keyframe import keyframe, with_keyframe
 from robik.formats.mjcf.motors import read_motors
 from robik.formats.names import free_name
 from robik.formats.solids import turned
@@ -75,23 +75,26 @@ class _Content:
     joints: list[Placed] = field(default_factory=list)
     geoms: list[Geom] = field(default_factory=list)
     inertial: Element | None = None
-    bodies: list[Placed] = field(default_factory=list)
-    attached: list[tuple[Element, Pose]] = field(default_factory=list)
+    bodies: list[Placed] = field(default_factory=list)  # and those that are attached, in the file's order, which is MuJoCo's
 
 
 class _Reader:
     """One file on its way in."""
 
-    def __init__(self, path: Path, packages: Iterable[Path], notes: Notes, report: Notes, within: tuple[Path, ...] = ()) -> None:
+    def __init__(
+        self, path: Path, packages: Iterable[Path], notes: Notes, report: Notes, within: tuple[Path, ...] = (), posed: bool = False
+    ) -> None:
         files = self.files = MeshFiles(path, packages)
         self.within = (*within, path.resolve())  # the files that attach each other down to this one
         self.models: list[Model] = []
         self.path, self.notes, self.report = path, notes, report
         self.file = MjcfFile(path, files)
+        self.key = None if posed else keyframe(self.file)  # one of a file that attaches this one counts instead
+        self.posed = posed or self.key is not None
         self.compiler = Element("compiler", self.file.compiler)
         self.geoms = Geoms(self.file, files, path.resolve().parent, notes)
         self.bodies: list[Body] = []
-        self.joints: list[OpenJoint] = []
+        self.joints: list[OpenJoint] = []  # those of attached models among them, where MuJoCo counts them
         self.frames: list[Frame] = []
         self.seen: dict[str, list[Geom]] = {}
         self.at: dict[str, Pose] = {WORLD: IDENTITY}
@@ -117,11 +120,12 @@ class _Reader:
             if world.geoms:
                 self.report.add("what is fixed to the world itself, such as a floor, is no part of the robot")
             waiting += [(element, WORLD, offset, cls) for element, offset, cls in world.bodies]
-            for each, inner in world.attached:
-                self.attach(each, WORLD, inner)
         waiting.reverse()
         while waiting:
             element, parent, offset, inherited = waiting.pop()
+            if element.tag == "attach":
+                self.attach(element, parent, offset)
+                continue
             name, bodies = self.body(element, parent, offset, inherited)
             waiting += [(child, name, inner, cls) for child, inner, cls in reversed(bodies)]
             if len(self.bodies) > MOST_BODIES:
@@ -143,14 +147,12 @@ class _Reader:
                 content.joints.append((child, offset, cls))
             elif child.tag == "geom":
                 content.geoms.append(self.geoms.geom(child, offset, cls, where))
-            elif child.tag == "body":
+            elif child.tag in ("body", "attach"):
                 content.bodies.append((child, offset, cls))
             elif child.tag == "inertial":
                 content.inertial = child
             elif child.tag == "site" and child.get("name"):
                 self.site(child, name, offset, cls)
-            elif child.tag == "attach":
-                content.attached.append((child, offset))
             elif child.tag in NOT_READ:
                 self.notes.add(NOT_READ[child.tag], where)
         return content
@@ -169,7 +171,7 @@ class _Reader:
         self.sites[name] = (body, offset @ pose)
 
     def body(self, element: Element, parent: str, offset: Pose, inherited: str | None) -> tuple[str, list[Placed]]:
-        """Reads a body; its name, and the bodies in it."""
+        """Reads a body; its name, and the bodies in it, also those to be attached."""
         name = element.get("name") or self.new_name(f"body_{len(self.bodies) + 1}")
         where = f"body {name!r}"
         if name in self.at:
@@ -184,8 +186,6 @@ class _Reader:
         mass, com, inertia = self.mass(content, where)
         self.bodies.append(Body.of(name, mass, com, inertia))
         self.seen[name] = content.geoms
-        for each, inner in content.attached:
-            self.attach(each, name, inner)
         return name, content.bodies
 
     def attach(self, element: Element, parent: str, offset: Pose) -> None:
@@ -203,13 +203,13 @@ class _Reader:
         if not is_there or path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
             why = "there is no such file" if not is_there else "models attach each other in a ring, or too many times"
             raise FormatError(f"model {wanted!r}, {model.get('file', '')[:80]!r}: {why}")
-        inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within)
+        inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within, self.posed)
         inner.walk()
-        drawn = {j.name: j.stored[0] for j in inner.joints if len(j.motions) == 1}
-        whole = Model(inner.robot(), path.parent, inner.at, inner.sites, drawn, inner.held)
+        whole = Model(inner.robot(), path.parent, inner.at, inner.sites, inner.drawn, inner.held)
         body = element.get("body") or next(name for name in inner.at if name != WORLD)
         part = attached(whole, body, prefix, parent, offset, self.at[parent], self.path.resolve().parent)
         self.models.append(part)
+        self.joints += part.tree
         if len(self.bodies) + sum(len(m.robot.bodies) for m in self.models) > MOST_BODIES:
             raise FormatError(f"it has more than {MOST_BODIES} bodies")
         self.names.update(b.name for b in part.robot.bodies)
@@ -309,32 +309,35 @@ class _Reader:
 
     def robot(self) -> OpenRobot:
         """All of it; joints that are held can move yet."""
-        scalar = {j.name: j.stored[0] for j in self.joints if len(j.motions) == 1}
         at, sites = dict(self.at), dict(self.sites)
         inner = [model.robot for model in self.models]
         for model in self.models:
-            at, sites, scalar = {**at, **model.at}, {**sites, **model.sites}, {**scalar, **model.drawn}
-        taken = {j.name for j in (*self.joints, *(j for robot in inner for j in robot.joints))}
-        equal = read_equalities(self.file, Tied(at, sites, scalar, frozenset(self.mocap)), taken, self.notes, self.report)
+            at, sites = {**at, **model.at}, {**sites, **model.sites}
+        closers = [joint for model in self.models for joint in model.closers]
+        taken = {j.name for j in (*self.joints, *closers)}
+        equal = read_equalities(self.file, Tied(at, sites, self.drawn, frozenset(self.mocap)), taken, self.notes, self.report)
         if len(equal.closers) + len(equal.couplings) > MOST_BODIES:
             raise FormatError(f"it has more than {MOST_BODIES} equalities")
         self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
         self.held, couplings = held_through(self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes)
-        all_joints = [*with_keyframe(self.file, self.joints, self.notes, self.report), *(j for robot in inner for j in robot.joints)]
-        movable = [j.name for j in all_joints if j.motions]
-        motors = read_motors(self.file, movable, self.held, couplings, self.notes, self.report)
+        tree = self.joints if self.key is None else with_keyframe(self.key, self.joints, self.notes, self.report)
+        motors = read_motors(self.file, [j.name for j in (*tree, *closers) if j.motions], self.held, couplings, self.notes, self.report)
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
                 self.notes.add("a motor that pushes a free body was left out", joint.name)
                 del motors[joint.name]
-        joints = [
-            replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j for j in all_joints
-        ]
+        tree = [replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j for j in tree]
         bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [b for robot in inner for b in robot.bodies]
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
         frames += tuple(frame for robot in inner for frame in robot.frames)
         name = self.file.root.get("model") or self.path.stem
-        return OpenRobot(name, tuple(bodies), (*joints, *equal.closers), frames, couplings)
+        return OpenRobot(name, tuple(bodies), (*tree, *closers, *equal.closers), frames, couplings)
+
+    @property
+    def drawn(self) -> dict[str, float]:
+        """Joint with one motion → what it reads where the files draw it, whatever a keyframe of an attached model says."""
+        stored = {j.name: j.stored[0] for j in self.joints if len(j.motions) == 1}
+        return stored | {name: value for model in self.models for name, value in model.drawn.items()}
 
     def frame(self, site: str, body: str, pose: Pose) -> Frame:
         name = site
