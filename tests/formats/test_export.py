@@ -236,6 +236,19 @@ def test_mujoco_takes_equalities_whose_names_would_be_the_same(tmp_path: Path) -
     assert [model.equality(k).name for k in range(model.neq)] == ["end", "end_3", "end_2", "end_2_2", "end_4"]
 
 
+@pytest.mark.parametrize("extension", [".xml", ".urdf"])
+def test_a_robot_without_motors_gets_none(extension: str, tmp_path: Path) -> None:
+    robot = tree("revolute", False)
+    robot = robot.with_changes(joints=tuple(replace(j, actuated=False) for j in robot.joints))
+    save_robot(robot, tmp_path / f"copy{extension}")
+    copy = import_robot(tmp_path / f"copy{extension}")
+    assert copy.mechanism.actuators == ()
+    assert not copy.warnings
+    assert not any("names no motors" in line for line in copy.report)
+    if extension == ".xml":
+        assert Judge(tmp_path / "copy.xml").model.nu == 0
+
+
 def test_what_mjcf_cannot_hold_is_refused(tmp_path: Path) -> None:
     robot = tree("revolute", False)
     robot = robot.with_changes(couplings=(Coupling("gear", "j", "base", (0, 0, 0, 0, 0, 1)),), joints=(robot.joints[0],

@@ -104,7 +104,8 @@ def test_attached_models(body: str, tmp_path: Path) -> None:
 def test_a_keyframe_counts_attached_joints_where_mujoco_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # MuJoCo logs that it does not rename the part's keyframe
     part = f"""<mujoco><compiler angle="radian"/><worldbody><body name="a" pos="0 0 1">
-        <joint name="h" axis="0 1 0"/><joint name="s" type="slide"/>{LUMP}<body name="b" pos="1 0 0"><joint name="b" type="ball"/>{LUMP}</body>
+        <joint name="h" axis="0 1 0"/><joint name="s" type="slide"/>{LUMP}<body name="b" pos="1 0 0">
+        <joint name="b" type="ball"/>{LUMP}</body>
         <body name="c"><joint name="k"/>{LUMP}</body></body>
         <body name="f"><freejoint name="f"/>{LUMP}</body></worldbody><equality><joint joint1="k" polycoef="0.3 0 0 0 0"/></equality>
         <keyframe><key name="home" qpos="0.7 0.1 1 0 0 0 0.3 0 0 0 1 0 0 0"/></keyframe></mujoco>"""

@@ -12,6 +12,13 @@ from robik.formats.mjcf.file import ACTUATOR, Attributes, MjcfFile, is_limited
 from robik.formats.xml_file import number, numbers
 from robik.mechanism import Coupling
 
+NO_MOTORS = {"name": "robik_motors", "data": "none"}  # a custom text: the file has no actuators because the robot has no motors
+
+
+def lacks_motors(file: MjcfFile) -> bool:
+    """Whether the file says that its robot has no motors."""
+    return any(text.attrib == NO_MOTORS for section in file.root.findall("custom") for text in section.findall("text"))
+
 
 def read_motors(
     file: MjcfFile, joints: Iterable[str], held: Container[str], couplings: Iterable[Coupling], notes: Notes, report: Notes

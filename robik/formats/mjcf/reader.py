@@ -22,7 +22,7 @@ from robik.formats.mjcf.file import MjcfFile, flattened, is_limited, vector, z_t
 from robik.formats.mjcf.geoms import SEEN, Geom, Geoms
 from robik.formats.mjcf.holds import held_through, with_held
 from robik.formats.mjcf.keyframe import keyframe, with_keyframe
-from robik.formats.mjcf.motors import read_motors
+from robik.formats.mjcf.motors import lacks_motors, read_motors
 from robik.formats.names import free_name
 from robik.formats.solids import turned
 from robik.formats.xml_file import number, numbers
@@ -321,7 +321,7 @@ class _Reader:
         self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
         self.held, couplings = held_through(self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes)
         tree = self.joints if self.key is None else with_keyframe(self.key, self.joints, self.notes, self.report)
-        motors = read_motors(self.file, [j.name for j in (*tree, *closers) if j.motions], self.held, couplings, self.notes, self.report)
+        motors = read_motors(self.file, [j.name for j in tree if j.motions], self.held, couplings, self.notes, self.report)
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
                 self.notes.add("a motor that pushes a free body was left out", joint.name)
@@ -331,7 +331,7 @@ class _Reader:
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
         frames += tuple(frame for robot in inner for frame in robot.frames)
         name = self.file.root.get("model") or self.path.stem
-        return OpenRobot(name, tuple(bodies), (*tree, *closers, *equal.closers), frames, couplings)
+        return OpenRobot(name, tuple(bodies), (*tree, *closers, *equal.closers), frames, couplings, lacks_motors=lacks_motors(self.file))
 
     @property
     def drawn(self) -> dict[str, float]:

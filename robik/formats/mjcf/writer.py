@@ -13,6 +13,7 @@ from robik.formats.export_tree import Branch, ExportTree, Motion, export_tree
 from robik.formats.imported import Notes
 from robik.formats.mesh_data import is_stl_of_text
 from robik.formats.mjcf.file import BEYOND
+from robik.formats.mjcf.motors import NO_MOTORS
 from robik.formats.names import free_name
 from robik.formats.xml_file import XmlText
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose, Visual
@@ -67,6 +68,9 @@ class _Writer:
                 with xml.within("actuator"):
                     for joint in self.mechanism.actuated:
                         self.motor(joint)
+            if self.tree.lacks_motors:
+                with xml.within("custom"):
+                    xml.put("text", **NO_MOTORS)
         for frame in self.mechanism.frames:
             if frame.sole:
                 self.notes.add("MJCF has no place for its sole", frame.name)

@@ -115,7 +115,9 @@ class _Reader:
         tree = self.with_motors(joints, beside)
         closers = self.closers(beside.loops, links, tree)
         name = self.root.get("name") or self.path.stem
-        return self.assembled(OpenRobot(name, bodies, (*tree, *closers), couplings=couplings), beside.loops)
+        return self.assembled(
+            OpenRobot(name, bodies, (*tree, *closers), couplings=couplings, lacks_motors=beside.motors == ()), beside.loops
+        )
 
     def tell_foreign_loops(self) -> None:
         """Warns of loops that other dialects close."""
