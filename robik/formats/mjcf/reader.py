@@ -32,7 +32,7 @@ from robik.mechanism.pose import IDENTITY, frame_matrix
 
 MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
-MOST_PARTS = 50_000  # geoms and sites
+MOST_PARTS = 50_000  # geoms and sites; frames likewise
 TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 Placed = tuple[Element, Pose, str | None]  # an element, the pose of the frame around it in its body, the default class it inherits
 NOT_READ = {
@@ -114,6 +114,8 @@ class _Reader:
             self.notes.add("it ties what is replicated to what is not, so it was left out, as MuJoCo does", equality)
         if self.file.root.find("deformable") is not None:
             self.notes.add("what is soft (<deformable>) was left out")
+        if sum(1 for top in self.file.root.findall("worldbody") for _ in top.iter("frame")) > MOST_PARTS:
+            raise FormatError(f"it has more than {MOST_PARTS} frames")
         waiting: list[tuple[Element, str, Pose, str | None]] = []
         for top in self.file.root.findall("worldbody"):
             world = self.content(top, WORLD, top.get("childclass"))
