@@ -160,6 +160,20 @@ def test_sites_become_frames(tmp_path: Path) -> None:
     assert any("'a_site'" in line for line in imported.report)
 
 
+@pytest.mark.parametrize(
+    ("joint", "compiler", "inner"),
+    [('<freejoint align="true"/>', "", ""), ("<freejoint/>", 'alignfree="true"', ""), ('<joint type="free"/>', 'alignfree="true"', ""),
+     ('<freejoint align="false"/>', 'alignfree="true"', ""), ("<freejoint/>", "", ""), ('<joint type="ball"/>', 'alignfree="true"', ""),
+     ('<freejoint align="true"/>', "", f'<body name="b"><joint/>{LUMP}</body>')],
+)  # fmt: skip
+def test_a_frame_that_mujoco_moves_is_told(joint: str, compiler: str, inner: str, tmp_path: Path) -> None:
+    geom = '<geom type="box" size="0.1 0.2 0.3" pos="0.5 0 0"/>'
+    path = write(tmp_path, f'<body name="a">{joint}{geom}{inner}</body>', compiler=compiler)
+    judge = Judge(path)
+    moved = bool(judge.place(judge.model.qpos0)[0][0].any())
+    assert any("body 'a': MuJoCo moves its frame" in warning for warning in import_robot(path).warnings) == moved
+
+
 def test_names_of_any_alphabet_and_none(tmp_path: Path) -> None:
     path = write(tmp_path, '<body name="Arm-ä手"><joint name="Gelenk ß"/><body><joint/><joint/></body></body>')
     robot = load_robot(path)

@@ -13,7 +13,7 @@ from robik.errors import FormatError
 from robik.formats import solids
 from robik.formats.imported import Notes
 from robik.formats.mesh_data import read_mesh
-from robik.formats.mesh_files import MeshFiles, placeholder
+from robik.formats.mesh_files import PLACEHOLDER, MeshFiles, placeholder
 from robik.formats.mjcf.file import Attributes, MjcfFile, vector, z_to
 from robik.formats.solids import Solid
 from robik.formats.xml_file import numbers
@@ -173,6 +173,8 @@ class Geoms:
         for geom in geoms:
             if low <= geom.group <= high and geom.mass != 0 and (geom.mass or geom.density):
                 solid = self._solid(geom, where)
+                if solid is None and geom.shape == "mesh" and geom.mass:  # the cube that stands for it
+                    solid = solids.box(PLACEHOLDER, PLACEHOLDER, PLACEHOLDER)
                 if solid is not None:
                     density = geom.density if geom.mass is None else geom.mass / solid.volume
                     parts.append((solid, density, geom.pose))
@@ -209,7 +211,7 @@ class Geoms:
                 faces = faces[:, ::-1]
             return solids.mesh(vertices, faces, mesh.kind)
         except FormatError as error:
-            self.notes.add(f"bodies without <inertial> take no mass from it: {error}", f"mesh {name!r}")
+            self.notes.add(f"bodies without <inertial> take no mass from it but what a geom of it says: {error}", f"mesh {name!r}")
             return None
 
 

@@ -184,6 +184,8 @@ class _Reader:
         if element.get("mocap") == "true":
             self.mocap.add(name)
             self.notes.add("a mocap body is moved by hand; here it is fixed to the world", where)
+        if self.is_aligned(content):
+            self.notes.add("MuJoCo moves its frame into its centre of mass (align); here it stays where the file has it", where)
         self.tie(name, parent, pose, content.joints)
         mass, com, inertia = self.mass(content, where)
         self.bodies.append(Body.of(name, mass, com, inertia))
@@ -252,6 +254,16 @@ class _Reader:
         return mass, np.array(pose.position), turned(inertia, pose)
 
     # Joints
+
+    def is_aligned(self, content: _Content) -> bool:
+        """Whether MuJoCo gives a body another frame than the file: one that is free and carries no other."""
+        if len(content.joints) != 1 or content.bodies:
+            return False
+        element, _, inherited = content.joints[0]
+        attributes = element.attrib if element.tag == "freejoint" else self.file.attributes(element, inherited)
+        wanted = attributes.get("align", "auto")
+        is_free = element.tag == "freejoint" or attributes.get("type") == "free"
+        return is_free and (wanted == "true" or (wanted == "auto" and self.file.is_true("alignfree", "false")))
 
     def tie(self, name: str, parent: str, pose: Pose, joints: list[Placed]) -> None:
         """The joints between a body and its parent, with massless bodies between several of them."""
