@@ -21,7 +21,7 @@ def lacks_motors(file: MjcfFile) -> bool:
 
 
 def read_motors(
-    file: MjcfFile, joints: Iterable[str], held: Container[str], couplings: Iterable[Coupling], notes: Notes, report: Notes
+    file: MjcfFile, joints: set[str], held: Container[str], couplings: Iterable[Coupling], notes: Notes, report: Notes
 ) -> dict[str, float]:
     """Joint → the largest effort of its motor [N m or N], for all joints that an actuator drives.
 
@@ -33,7 +33,6 @@ def read_motors(
     Raises:
         FormatError: an actuator of a joint or tendon that is not there.
     """
-    joints = set(joints)
     leader = {coupling.follower: coupling.leader for coupling in couplings}
     tendons = {element.get("name", ""): element for section in file.root.findall("tendon") for element in section}
     motors: dict[str, float] = {}
@@ -52,10 +51,9 @@ def read_motors(
             if tendon.tag != "fixed":
                 notes.add("it pulls a tendon that runs through space, which is not read", where)
                 continue
-            through = _through(tendon, joints, held, leader, effort, where, notes, report)
-            if through is None:
+            name, effort = _through(tendon, joints, held, leader, effort, where, notes, report)
+            if name is None:
                 continue
-            name, effort = through
         else:
             notes.add("it acts on a site or a body and not on a joint, so it was left out", where)
             continue
@@ -84,8 +82,8 @@ def _through(
     where: str,
     notes: Notes,
     report: Notes,
-) -> tuple[str, float] | None:  # fmt: skip
-    """The joint that has the motor of a tendon, and the motor's effort there; None where all that it pulls is held."""
+) -> tuple[str | None, float]:  # fmt: skip
+    """The joint that has the motor of a tendon, none where all that it pulls is held; and the motor's effort there."""
     pulled: dict[str, float] = {}
     parts = tendon.findall("joint")
     if not parts:
@@ -98,7 +96,7 @@ def _through(
             pulled[_led_by(name, leader)] = pulled.get(_led_by(name, leader), 0.0) + abs(number(part, "coef", f"{where}: its tendon", 1.0))
     if not pulled:
         notes.add("its tendon pulls only joints that equalities hold still, so it was left out", where)
-        return None
+        return None, effort
     first, *others = pulled
     if others:
         notes.add(f"its tendon moves {listed(pulled)} together; {first} has the motor, and the others are free", where)

@@ -335,7 +335,7 @@ class _Reader:
         self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
         self.held, couplings = held_through(self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes)
         tree = self.joints if self.key is None else with_keyframe(self.key, self.joints, self.notes, self.report)
-        motors = read_motors(self.file, [j.name for j in tree if j.motions], self.held, couplings, self.notes, self.report)
+        motors = read_motors(self.file, {j.name for j in tree if j.motions}, self.held, couplings, self.notes, self.report)
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
                 self.notes.add("a motor that pushes a free body was left out", joint.name)
