@@ -67,6 +67,11 @@ class ExportTree:
     cuts: tuple[Joint, ...]
     halves: tuple[str, ...]
 
+    @property
+    def lacks_motors(self) -> bool:
+        """Whether nothing is driven though something moves; unless the file says so, its reader would choose motors."""
+        return not self.mechanism.actuated and any(j.motions and j.type != "free" for j in self.mechanism.joints)
+
 
 def export_tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> ExportTree:
     """Spans a mechanism by a tree.

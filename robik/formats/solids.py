@@ -17,7 +17,7 @@ SMALLEST = 1e-30  # m³ or m²: what has less of it has none
 
 @dataclass(frozen=True)
 class Solid:
-    """A shape's properties per unit of density.
+    """A shape's properties per unit of density; a shell's density is per area.
 
     Attributes:
         volume: [m³]; of a shell, its area [m²].
@@ -66,6 +66,33 @@ def cone(radius: float, length: float) -> Solid:
     across, along = 3 / 80 * (4 * radius**2 + length**2), 3 / 10 * radius**2
     volume = pi * radius**2 * length / 3
     return Solid(volume, np.array([0.0, 0.0, -length / 4]), volume * np.diag([across, across, along]))
+
+
+def box_shell(x: float, y: float, z: float) -> Solid:
+    """The faces of a box, by its edges [m]."""
+
+    def second_moment(a: float, b: float, c: float) -> float:
+        """Of the area, along a: two faces across it, four along it."""
+        return b * c * a * a / 2 + (b + c) * a * a * a / 6
+
+    along = second_moment(x, y, z), second_moment(y, z, x), second_moment(z, x, y)
+    return Solid(2 * (x * y + y * z + z * x), np.zeros(3), np.diag(sum(along) - np.array(along)))
+
+
+def cylinder_shell(radius: float, length: float) -> Solid:
+    """The side and both ends, along z [m]."""
+    square = radius * radius
+    side, ends = 2 * pi * radius * length, 2 * pi * square
+    across = side * (square / 2 + length * length / 12) + ends * (square + length * length) / 4
+    return Solid(side + ends, np.zeros(3), np.diag([across, across, (side + ends / 2) * square]))
+
+
+def capsule_shell(radius: float, length: float) -> Solid:
+    """The surface, along z; its caps come on top of its length [m]. Without a length it is a sphere's."""
+    square = radius * radius
+    side, caps = 2 * pi * radius * length, 4 * pi * square
+    across = side * (square / 2 + length * length / 12) + caps * (2 / 3 * square + length * length / 4 + length * radius / 2)
+    return Solid(side + caps, np.zeros(3), np.diag([across, across, (side + 2 / 3 * caps) * square]))
 
 
 def mesh(vertices: np.ndarray, faces: np.ndarray, kind: str = "exact") -> Solid:

@@ -222,6 +222,33 @@ def test_couplings(coefficients: tuple[float, ...], extension: str, tmp_path: Pa
         assert open_at_poses(judge, robot, found.position, found.quaternion) < 1e-9
 
 
+def test_mujoco_takes_equalities_whose_names_would_be_the_same(tmp_path: Path) -> None:
+    """Of a hinge two points; beside it a loop called as the second would be, and a coupling called as the first."""
+    z = (0.0, 0.0, 1.0)
+    joints = [Joint(name, "revolute", *ends, at, z) for name, ends, at in (
+        ("left", (WORLD, "a"), (0, 0, 0)), ("mid", ("a", "b"), (1, 0, 0)), ("end", (WORLD, "b"), (1, 1, 0)),
+        ("right", (WORLD, "c"), (5, 0, 0)), ("far", ("c", "d"), (6, 0, 0)), ("end_2", (WORLD, "d"), (6, 1, 0)),
+    )]  # fmt: skip
+    bodies = tuple(Body(name, 1.0) for name in "abcd")
+    robot = Mechanism("r", bodies, tuple(joints), couplings=(Coupling("end", "far", "mid", (0.0, 1.0)),))
+    save_robot(robot, tmp_path / "copy.xml")
+    model = Judge(tmp_path / "copy.xml").model
+    assert [model.equality(k).name for k in range(model.neq)] == ["end", "end_3", "end_2", "end_2_2", "end_4"]
+
+
+@pytest.mark.parametrize("extension", [".xml", ".urdf"])
+def test_a_robot_without_motors_gets_none(extension: str, tmp_path: Path) -> None:
+    robot = tree("revolute", False)
+    robot = robot.with_changes(joints=tuple(replace(j, actuated=False) for j in robot.joints))
+    save_robot(robot, tmp_path / f"copy{extension}")
+    copy = import_robot(tmp_path / f"copy{extension}")
+    assert copy.mechanism.actuators == ()
+    assert not copy.warnings
+    assert not any("names no motors" in line for line in copy.report)
+    if extension == ".xml":
+        assert Judge(tmp_path / "copy.xml").model.nu == 0
+
+
 def test_what_mjcf_cannot_hold_is_refused(tmp_path: Path) -> None:
     robot = tree("revolute", False)
     robot = robot.with_changes(couplings=(Coupling("gear", "j", "base", (0, 0, 0, 0, 0, 1)),), joints=(robot.joints[0],

@@ -80,7 +80,8 @@ BAD = {
     "many geoms": (world(f"<body>{'<site/>' * 50_001}</body>"), ["50000 geoms and sites"]),
     "many bodies": (world("<body/>" * 2001), ["2000 bodies"]),
     "deep bodies": (world("<body>" * 3000 + "</body>" * 3000), ["2000 bodies"]),
-    "deep frames": (world("<frame>" * 5000 + "</frame>" * 5000), ["<body>"]),
+    "many frames": (world("<frame/>" * 50_001 + BODY), ["50000 frames"]),
+    "deep frames": (world("<frame>" * 5000 + BODY + "</frame>" * 5000), ["body 'world'", "frames", "500 deep"]),
     "deep classes": ("<mujoco>" + '<default class="a">' * 5000 + "</default>" * 5000 + "</mujoco>", []),
 }
 

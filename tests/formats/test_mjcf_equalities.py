@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robik.formats import import_robot
+from robik.formats import import_robot, load_robot
 from robik.kinematics.mobility import inspect
 from robik.mechanism.pose import matrix_quaternion
 from tests.formats.mjcf_text import FOURBAR, LUMP, write
@@ -84,3 +84,70 @@ def test_a_tendon_over_coupled_joints_has_its_motor_on_the_one_that_leads(tmp_pa
     alone = import_robot(write(tmp_path, FOURBAR, tendon + drive))
     assert alone.mechanism.actuators == ("a",)
     assert any("moves a, c together" in warning for warning in alone.warnings)
+
+
+THREE = "".join(f'<body name="{n}" pos="{k} 0 0"><joint name="{n}" axis="0 1 0" ref="{r}"/>{LUMP}</body>'
+                for k, (n, r) in enumerate((("h", 0), ("k", 0.3), ("l", -0.2))))  # fmt: skip
+HOLD = '<joint joint1="h" polycoef="0.2 0 0 0 0"/>'
+
+
+@pytest.mark.parametrize(
+    ("equalities", "free"),
+    [('<joint joint1="k" joint2="h" polycoef="0 2 0 0 0"/>', ["l"]), ('<joint joint1="k" joint2="h" polycoef="0.1 2 -3 4 5"/>', ["l"]),
+     ('<joint joint1="h" joint2="k" polycoef="0.1 2 0 0 0"/>', ["l"]), ('<joint joint1="k" joint2="h"/><joint joint1="l" joint2="k"/>', []),
+     ('<joint joint1="l" joint2="k" polycoef="0 1 1 0 0"/><joint joint1="h" joint2="k" polycoef="0 -1 0 0 0"/>', [])],
+)  # fmt: skip
+def test_what_is_coupled_to_a_held_joint_is_held_too(equalities: str, free: list[str], tmp_path: Path) -> None:
+    path = write(tmp_path, THREE, f"<equality>{equalities}{HOLD}</equality>", 'angle="radian"')
+    imported, judge = import_robot(path), Judge(path)
+    assert [j.name for j in imported.mechanism.joints if j.motions] == free
+    assert not imported.warnings
+    position, rotation = judge.place(settled(judge))
+    assert np.allclose([b.pose.position for b in imported.mechanism.bodies], position, atol=1e-9)
+    assert np.allclose([b.pose.matrix for b in imported.mechanism.bodies], rotation, atol=1e-9)
+
+
+def settled(judge: Judge) -> np.ndarray:
+    """Coordinates (nq,) where no equality is open, by Newton steps of MuJoCo's own Jacobian."""
+    qpos = judge.model.qpos0.copy()
+    for _ in range(20):
+        judge.place(qpos)
+        rows = judge.data.efc_J.reshape(-1, judge.model.nv)[: judge.data.ne]
+        qpos = qpos - np.linalg.lstsq(rows, judge.open_by(), rcond=None)[0]
+    assert np.abs(judge.open_by()).max() < 1e-12
+    return qpos
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [('<joint name="bend" joint1="h" joint2="k" polycoef="0 0 1 0 0"/>', "coupling 'bend': its first joint is held, which leaves"),
+     ('<joint joint1="k" joint2="h"/><joint name="no" joint1="k" joint2="h" polycoef="1 1 0 0 0"/>', "coupling 'no': it wants joint 'k'"),
+     ('<joint name="again" joint1="h" polycoef="0.3 0 0 0 0"/>', "joint 'again': another equality before it holds joint 'h'")],
+)  # fmt: skip
+def test_what_a_held_joint_leaves_open_or_contradicts_is_told(more: str, said: str, tmp_path: Path) -> None:
+    imported = import_robot(write(tmp_path, THREE, f"<equality>{HOLD}{more}</equality>", 'angle="radian"'))
+    assert {j.name: j.type for j in imported.mechanism.joints}["h"] == "fixed"
+    assert any(said in warning for warning in imported.warnings), imported.warnings
+
+
+def test_a_motor_on_a_held_joint_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    h, k = '<joint joint="h" coef="1"/>', '<joint joint="k" coef="1"/>'
+    tendons = f'<fixed name="both">{h}{k}</fixed><fixed name="one">{h}</fixed>'
+    drives = '<motor name="m" joint="h"/><motor name="n" tendon="both"/><motor name="o" tendon="one"/>'
+    rest = f"<equality>{HOLD}</equality><tendon>{tendons}</tendon><actuator>{drives}</actuator>"
+    imported = import_robot(write(tmp_path, THREE, rest))
+    assert imported.mechanism.actuators == ("k",)
+    assert any("joint 'h': an equality holds it still, so its motor was left out" in warning for warning in imported.warnings)
+    assert any("actuator 'o': its tendon pulls only joints" in warning for warning in imported.warnings)
+
+
+def test_a_joint_that_an_attached_model_holds_can_be_coupled(tmp_path: Path) -> None:
+    part = f'<mujoco><worldbody><body name="a"><joint name="h" axis="0 1 0"/>{LUMP}</body></worldbody><equality>{HOLD}</equality></mujoco>'
+    (tmp_path / "part.xml").write_text(part)
+    body = f'<body name="o"><joint name="o" axis="0 1 0"/>{LUMP}<attach model="p" body="a" prefix="l_"/></body>'
+    coupled = '<equality><joint joint1="o" joint2="l_h" polycoef="0.1 2 0 0 0"/></equality>'
+    path = write(tmp_path, body, f'<asset><model name="p" file="part.xml"/></asset>{coupled}', 'angle="radian"')
+    robot, judge = load_robot(path), Judge(path)
+    assert [j.type for j in robot.joints] == ["fixed", "fixed"]
+    position, _ = judge.place(settled(judge))
+    assert np.allclose([b.pose.position for b in robot.bodies], position, atol=1e-9)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from robik.formats import load_robot
+from robik.formats import import_robot, load_robot
+from robik.formats.mesh_files import PLACEHOLDER
 from tests.formats.mjcf_text import write
 from tests.formats.mujoco_judge import compare_with_mujoco
 
@@ -27,6 +28,11 @@ SHAPES = {
     "box fromto": 'type="box" size="0.3" fromto="0.1 0 0.3 -1 2 0.5"',
     "own mass": 'type="box" size="0.2 0.6 0.4" mass="3"',
     "own density": 'type="sphere" size="0.2" density="7800"',
+    "sphere's shell": 'type="sphere" size="0.7" shellinertia="true"',
+    "box's shell": 'type="box" size="0.2 0.6 0.4" xyaxes="1 2 0 -2 1 3" shellinertia="true"',
+    "box's shell of a mass": 'type="box" size="0.2 0.6 0.4" mass="3" shellinertia="true"',
+    "capsule's shell": 'type="capsule" size="0.2 0.6" pos="0.1 0.2 0.3" shellinertia="true"',
+    "cylinder's shell": 'type="cylinder" size="0.2 0.6" axisangle="1 2 3 40" shellinertia="true"',
     "no mass": 'type="sphere" size="0.2" mass="0"',
     "bent": 'type="mesh" mesh="bent" pos="1 0 0" quat="1 2 0 1"',
     "exact": 'type="mesh" mesh="bent exact"',
@@ -59,6 +65,16 @@ def test_the_mass_of_shapes_is_mujocos(shape: str, tmp_path: Path) -> None:
     geoms = f'<geom {SHAPES[shape]}/><geom type="sphere" size="0.1" pos="0 0 3"/>'
     path = write(tmp_path, f'<body name="a"><freejoint name="f"/>{geoms}</body>', asset(SHAPES[shape]))
     compare_with_mujoco(path, 1, 1e-6 if "mesh" in SHAPES[shape] else 1e-9)
+
+
+def test_a_mass_that_is_said_stays_where_the_mesh_is_missing(tmp_path: Path) -> None:
+    """MuJoCo takes no such file, so what counts is that the robot keeps its weight."""
+    geoms = '<geom type="mesh" mesh="gone" mass="2" pos="1 0 0"/><geom type="mesh" mesh="gone"/>'
+    imported = import_robot(write(tmp_path, f'<body name="a"><joint/>{geoms}</body>', '<asset><mesh name="gone" file="gone.stl"/></asset>'))
+    [body] = imported.mechanism.bodies
+    assert (body.mass, body.com) == (2.0, (1.0, 0.0, 0.0))
+    assert body.inertia[:3] == pytest.approx([2.0 * PLACEHOLDER**2 / 6] * 3)
+    assert any("no mass from it but what a geom of it says" in warning for warning in imported.warnings)
 
 
 def test_what_is_seen_is_what_mujocos_viewer_shows(tmp_path: Path) -> None:

@@ -101,6 +101,38 @@ def test_attached_models(body: str, tmp_path: Path) -> None:
     compare_with_mujoco(write(tmp_path, place, '<asset><model name="part" file="part.xml"/></asset>'))
 
 
+def test_a_keyframe_counts_attached_joints_where_mujoco_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # MuJoCo logs that it does not rename the part's keyframe
+    part = f"""<mujoco><compiler angle="radian"/><worldbody><body name="a" pos="0 0 1">
+        <joint name="h" axis="0 1 0"/><joint name="s" type="slide"/>{LUMP}<body name="b" pos="1 0 0">
+        <joint name="b" type="ball"/>{LUMP}</body>
+        <body name="c"><joint name="k"/>{LUMP}</body></body>
+        <body name="f"><freejoint name="f"/>{LUMP}</body></worldbody><equality><joint joint1="k" polycoef="0.3 0 0 0 0"/></equality>
+        <keyframe><key name="home" qpos="0.7 0.1 1 0 0 0 0.3 0 0 0 1 0 0 0"/></keyframe></mujoco>"""
+    (tmp_path / "part.xml").write_text(part)
+    (tmp_path / "whole.xml").write_text(f"""<mujoco><asset><model name="p" file="part.xml"/></asset><worldbody>
+        <body name="o"><joint name="o"/>{LUMP}<attach model="p" body="b" prefix="i_"/>
+        <body name="u"><joint name="u"/>{LUMP}</body></body></worldbody></mujoco>""")
+    bodies = f"""<body name="x"><joint name="x"/>{LUMP}</body><frame pos="1 2 3" euler="10 20 30">
+        <attach model="p" body="f" prefix="w_"/></frame>
+        <body name="y"><joint name="y"/>{LUMP}<attach model="p" body="a" prefix="l_"/>
+        <body name="z"><joint name="z" axis="1 0 0"/>{LUMP}</body>
+        <frame pos="0 1 0"><attach model="q" body="o" prefix="q_"/></frame></body>"""
+    rest = '<asset><model name="p" file="part.xml"/><model name="q" file="whole.xml"/></asset>'
+    numbers = "0.1 1 2 3 0.5 0.5 -0.5 0.5 0.2 0.4 0.5 0.6 0.8 0 0 0.3 0.9 1.1 0 0.6 0 0.8 1.3"
+    path = write(tmp_path, bodies, rest + f'<keyframe><key qpos="{numbers}"/></keyframe>')
+    imported, judge = import_robot(path), Judge(path)
+    assert not imported.warnings
+    position, rotation = judge.place(judge.model.key_qpos[[judge.model.key(k).name for k in range(judge.model.nkey)].index("")])
+    for name, at, turned in zip(judge.names, position, rotation, strict=True):
+        pose = imported.mechanism.bodies[imported.mechanism.body_index[name]].pose
+        assert np.allclose(pose.position, at, atol=1e-12), name
+        assert np.allclose(pose.matrix, turned, atol=1e-12), name
+    write(tmp_path, bodies, rest)
+    rests = {j.name: j.rest for j in load_robot(path).joints}
+    assert (rests["y"], rests["l_h"]) == ((0.0,), (0.7,)), "without one, an attached model's own counts for its joints"
+
+
 def test_models_in_a_ring_and_out_of_the_folder_are_refused(tmp_path: Path) -> None:
     for file, said in (("robot.xml", "in a ring"), ("../part.xml", "leads out"), ("none.xml", "no such file")):
         asset = f'<asset><model name="part" file="{file}"/></asset>'
@@ -126,6 +158,20 @@ def test_sites_become_frames(tmp_path: Path) -> None:
     assert [f.name for f in imported.mechanism.frames] == ["tip", "a_site"]
     assert imported.mechanism.frame("tip").pose.position == (1.0, 0.0, 0.0)
     assert any("'a_site'" in line for line in imported.report)
+
+
+@pytest.mark.parametrize(
+    ("joint", "compiler", "inner"),
+    [('<freejoint align="true"/>', "", ""), ("<freejoint/>", 'alignfree="true"', ""), ('<joint type="free"/>', 'alignfree="true"', ""),
+     ('<freejoint align="false"/>', 'alignfree="true"', ""), ("<freejoint/>", "", ""), ('<joint type="ball"/>', 'alignfree="true"', ""),
+     ('<freejoint align="true"/>', "", f'<body name="b"><joint/>{LUMP}</body>')],
+)  # fmt: skip
+def test_a_frame_that_mujoco_moves_is_told(joint: str, compiler: str, inner: str, tmp_path: Path) -> None:
+    geom = '<geom type="box" size="0.1 0.2 0.3" pos="0.5 0 0"/>'
+    path = write(tmp_path, f'<body name="a">{joint}{geom}{inner}</body>', compiler=compiler)
+    judge = Judge(path)
+    moved = bool(judge.place(judge.model.qpos0)[0][0].any())
+    assert any("body 'a': MuJoCo moves its frame" in warning for warning in import_robot(path).warnings) == moved
 
 
 def test_names_of_any_alphabet_and_none(tmp_path: Path) -> None:

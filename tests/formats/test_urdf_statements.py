@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from robik.formats import import_robot, load_robot
+from robik.formats.urdf.reader import GREY
 from robik.mechanism import WORLD
 from tests.formats.urdf_text import joint, rest_values, write
 
@@ -168,3 +169,18 @@ def test_a_colour_without_alpha_is_opaque(tmp_path: Path) -> None:
     red = f'<link name="c"><visual>{looks}</visual></link>'
     robot = load_robot(write(tmp_path, joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "c"), red))
     assert robot.bodies[2].visuals[0].color == (1.0, 0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("rgba", ["1 1", "", "red", "nan 0 0 1", "1 0 0 1 1"])
+def test_a_colour_that_is_none_is_left_out_with_a_warning(rgba: str, tmp_path: Path) -> None:
+    shape = '<geometry><sphere radius="1"/></geometry>'
+    visuals = [f'<visual>{shape}<material name="{name}">{own}</material></visual>' for name, own in (
+        ("none", ""), ("red", f'<color rgba="{rgba}"/>'), ("own", f'<color rgba="{rgba}"/>'))]  # fmt: skip
+    materials = f'<material name="none"><color rgba="{rgba}"/></material><material name="red"><color rgba="1 0 0 1"/></material>'
+    link = f'<link name="c">{"".join(visuals)}</link>'
+    imported = import_robot(write(tmp_path, joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "c"), materials + link))
+    assert [v.color for v in imported.mechanism.bodies[2].visuals] == [GREY, (1.0, 0.0, 0.0, 1.0), GREY]
+    [warning] = imported.warnings
+    assert (
+        f"material 'none', material 'red', material 'own': its rgba must have 4 finite numbers, not {rgba!r}, so it was left out" in warning
+    )

@@ -63,7 +63,7 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
         notes.add(f"the file's numbers are rounded: {how}, which was taken up in their joints")
         robot = straightened(robot, q, axes)
     mechanism = _mechanism(robot, q, notes)
-    if not mechanism.actuated:
+    if not mechanism.actuated and not robot.lacks_motors:
         chosen = _motors(robot, q)
         joints = tuple(replace(j, actuated=j.name in chosen) for j in mechanism.joints)
         mechanism = mechanism.with_changes(joints=joints)

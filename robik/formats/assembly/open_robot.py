@@ -40,7 +40,7 @@ class OpenRobot:
     """Bodies and joints. A joint that ties what the joints before it leave apart is part of the tree, the others close loops.
 
     The bodies' poses are ignored. Couplings tie coordinates of tree joints. The `ground` is what stands still, the world or in a part of a
-    robot the body that all its loops hang on.
+    robot the body that all its loops hang on. One that `lacks_motors` has none because its file says so, and not because it does not say.
     """
 
     name: str
@@ -49,6 +49,7 @@ class OpenRobot:
     frames: tuple[Frame, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     ground: str = WORLD
+    lacks_motors: bool = False
 
     @cached_property
     def hangs_on(self) -> dict[str, OpenJoint]:

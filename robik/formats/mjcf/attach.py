@@ -17,11 +17,12 @@ class Model:
     """Another file, read.
 
     Attributes:
-        robot: all of it.
+        robot: all of it; the joints of its tree, one to a body, come first and in MuJoCo's order.
         folder: where its meshes are seen from.
         at: body → its pose in the world where the file draws it.
         sites: site → its body and its pose there.
         drawn: joint with one motion → what it reads where the file draws it.
+        held: joint → where an equality holds it, though it can move in `robot` yet.
     """
 
     robot: OpenRobot
@@ -29,6 +30,17 @@ class Model:
     at: Mapping[str, Pose]
     sites: Mapping[str, tuple[str, Pose]]
     drawn: Mapping[str, float]
+    held: Mapping[str, float]
+
+    @property
+    def tree(self) -> tuple[OpenJoint, ...]:
+        """The joints that bodies hang on."""
+        return self.robot.joints[: len(self.robot.bodies)]
+
+    @property
+    def closers(self) -> tuple[OpenJoint, ...]:
+        """The joints that close loops."""
+        return self.robot.joints[len(self.robot.bodies) :]
 
 
 def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:
@@ -80,6 +92,7 @@ def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, wor
         {named(name): world @ place @ back @ pose for name, pose in model.at.items() if name in kept},
         {named(name): (named(on), pose) for name, (on, pose) in model.sites.items() if on in kept},
         {named(name): value for name, value in model.drawn.items() if named(name) in moving},
+        {named(name): value for name, value in model.held.items() if named(name) in moving},
     )
 
 

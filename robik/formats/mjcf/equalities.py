@@ -95,7 +95,7 @@ def read_equalities(file: MjcfFile, tied: Tied, taken: set[str], notes: Notes, r
             else:
                 notes.add("an equality with a mocap body was left out", where)
         elif element.tag == "joint":
-            _couple(element, tied, found, where)
+            _couple(element, tied, found, where, notes)
         else:
             notes.add("this kind of equality is not read, so the robot is freer than the file says", where)
     found.closers[:0] = [joint for group in _by_bodies(pins) for joint in _from_pins(group, report)]
@@ -165,7 +165,7 @@ def _weld(element: Element, file: MjcfFile, tied: Tied, where: str) -> OpenJoint
     return OpenJoint(element.get("name") or f"{a}_{b}", kind, a, b, near, far)
 
 
-def _couple(element: Element, tied: Tied, found: Equalities, where: str) -> None:
+def _couple(element: Element, tied: Tied, found: Equalities, where: str, notes: Notes) -> None:
     """joint1 − its reference = Σ aₖ (joint2 − its reference)ᵏ, as a polynomial of joint2's own coordinate."""
     follower, leader = element.get("joint1", ""), element.get("joint2")
     for name in (follower, leader):
@@ -175,7 +175,9 @@ def _couple(element: Element, tied: Tied, found: Equalities, where: str) -> None
     coefficients = numbers(" ".join(given), len(given), f"{where}: its polycoef")
     coefficients = (*coefficients, *(0.0, 1.0, 0.0, 0.0, 0.0)[len(coefficients) :])
     if leader is None:
-        found.fixed[follower] = tied.joints[follower] + coefficients[0]
+        value = tied.joints[follower] + coefficients[0]
+        if found.fixed.setdefault(follower, value) != value:
+            notes.add(f"another equality before it holds joint {follower!r} elsewhere, so it was left out", where)
         return
     if leader == follower:
         raise FormatError(f"{where} couples joint {follower!r} to itself; name two joints")

@@ -20,6 +20,7 @@ from robik.mechanism.pose import quaternion_matrix
 
 MOST_FILES = 200
 MOST_CLASSES = 10_000
+DEEPEST = 500  # frames in frames; MuJoCo takes no file whose elements are nested deeper
 BEYOND = 1e10  # MuJoCo's largest number: a bound that is none
 MAIN = "main"
 ACTUATORS = (
@@ -193,13 +194,15 @@ def _over(default: Attributes, own: Attributes) -> dict[str, str]:
 
 def flattened(element: Element, inherited: str | None, file: MjcfFile, where: str) -> Iterator[tuple[Element, Pose, str | None]]:
     """What is in a body, frames opened: each child, the frame's pose in the body, and the class it inherits."""
-    waiting = [(child, Pose(), inherited) for child in reversed(element)]
+    waiting = [(child, Pose(), inherited, 1) for child in reversed(element)]
     while waiting:
-        child, outer, handed_down = waiting.pop()
+        child, outer, handed_down, depth = waiting.pop()
         if child.tag == "frame":
+            if depth > DEEPEST:
+                raise FormatError(f"{where}: its frames are nested more than {DEEPEST} deep")
             inner = outer @ file.pose(child.attrib, f"a frame in {where}")
             own = child.get("childclass", handed_down)
-            waiting += [(each, inner, own) for each in reversed(child)]
+            waiting += [(each, inner, own, depth + 1) for each in reversed(child)]
         else:
             yield child, outer, handed_down
 

@@ -13,7 +13,7 @@ from robik.errors import FormatError
 from robik.formats import solids
 from robik.formats.imported import Notes
 from robik.formats.mesh_data import read_mesh
-from robik.formats.mesh_files import MeshFiles, placeholder
+from robik.formats.mesh_files import PLACEHOLDER, MeshFiles, placeholder
 from robik.formats.mjcf.file import Attributes, MjcfFile, vector, z_to
 from robik.formats.solids import Solid
 from robik.formats.xml_file import numbers
@@ -37,6 +37,7 @@ class Geom:
         size: half lengths, as MJCF counts.
         group: of the viewer.
         mass, density: the first counts if it is given.
+        is_shell: whether the mass is on the surface, and the density per area; a mesh says so itself.
     """
 
     shape: str
@@ -47,6 +48,7 @@ class Geom:
     mass: float | None
     density: float
     mesh: str
+    is_shell: bool
 
 
 @dataclass(frozen=True)
@@ -103,10 +105,12 @@ class Geoms:
         density = numbers(attributes.get("density", str(DENSITY)), 1, f"{where}: its density")[0]
         if density < 0 or (mass is not None and mass < 0):
             raise FormatError(f"{where}: its mass and density must not be negative")
-        if attributes.get("shellinertia") == "true":
-            self.notes.add("the mass of a geom with shellinertia was spread within it, not over its surface", where.partition(":")[0])
+        is_shell = attributes.get("shellinertia") == "true"
+        if is_shell and shape == "ellipsoid":
+            self.notes.add("an ellipsoid with shellinertia was taken for a solid one, in its mass as well", where.partition(":")[0])
         group = numbers(attributes.get("group", "0"), 1, f"{where}: its group")[0]
-        return Geom(shape, size, offset @ pose, int(group), self._color(attributes, where), mass, density, attributes.get("mesh", ""))
+        color, mesh = self._color(attributes, where), attributes.get("mesh", "")
+        return Geom(shape, size, offset @ pose, int(group), color, mass, density, mesh, is_shell)
 
     def _color(self, attributes: Attributes, where: str) -> tuple[float, float, float, float]:
         rgba = attributes.get("rgba") or self._materials.get(attributes.get("material", ""), {}).get("rgba")
@@ -173,6 +177,8 @@ class Geoms:
         for geom in geoms:
             if low <= geom.group <= high and geom.mass != 0 and (geom.mass or geom.density):
                 solid = self._solid(geom, where)
+                if solid is None and geom.shape == "mesh" and geom.mass:  # the cube that stands for it
+                    solid = solids.box(PLACEHOLDER, PLACEHOLDER, PLACEHOLDER)
                 if solid is not None:
                     density = geom.density if geom.mass is None else geom.mass / solid.volume
                     parts.append((solid, density, geom.pose))
@@ -182,15 +188,15 @@ class Geoms:
         a, b, c = (*geom.size, 0.0, 0.0, 0.0)[:3]
         match geom.shape:
             case "sphere":
-                return solids.ellipsoid(a, a, a)
+                return solids.capsule_shell(a, 0.0) if geom.is_shell else solids.ellipsoid(a, a, a)
             case "ellipsoid":
                 return solids.ellipsoid(a, b, c)
             case "box":
-                return solids.box(2 * a, 2 * b, 2 * c)
+                return (solids.box_shell if geom.is_shell else solids.box)(2 * a, 2 * b, 2 * c)
             case "capsule":
-                return solids.capsule(a, 2 * b)
+                return (solids.capsule_shell if geom.is_shell else solids.capsule)(a, 2 * b)
             case "cylinder":
-                return solids.cylinder(a, 2 * b)
+                return (solids.cylinder_shell if geom.is_shell else solids.cylinder)(a, 2 * b)
             case "mesh":
                 if geom.mesh not in self._solids:
                     self._solids[geom.mesh] = self._enclosed(geom.mesh, where)
@@ -209,7 +215,7 @@ class Geoms:
                 faces = faces[:, ::-1]
             return solids.mesh(vertices, faces, mesh.kind)
         except FormatError as error:
-            self.notes.add(f"bodies without <inertial> take no mass from it: {error}", f"mesh {name!r}")
+            self.notes.add(f"bodies without <inertial> take no mass from it but what a geom of it says: {error}", f"mesh {name!r}")
             return None
 
 

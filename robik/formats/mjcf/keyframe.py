@@ -19,19 +19,21 @@ SIZES = {"fixed": 0, "revolute": 1, "prismatic": 1, "spherical": 4, "free": 7}  
 PREFERRED = "home"
 
 
-def with_keyframe(file: MjcfFile, joints: Sequence[OpenJoint], notes: Notes, report: Notes) -> list[OpenJoint]:
-    """The joints, stored as a keyframe has them: the one called `home`, else the first.
+def keyframe(file: MjcfFile) -> Element | None:
+    """The file's keyframe that counts: the one called `home`, else the first."""
+    keys = [key for section in file.root.findall("keyframe") for key in section.findall("key") if key.get("qpos")]
+    return next((k for k in keys if k.get("name") == PREFERRED), keys[0] if keys else None)
+
+
+def with_keyframe(key: Element, joints: Sequence[OpenJoint], notes: Notes, report: Notes) -> list[OpenJoint]:
+    """The joints, stored as a keyframe has them.
 
     Args:
-        joints: those of the file, in its order.
+        joints: all that move, in MuJoCo's order.
 
     Raises:
         FormatError: a keyframe of something else than numbers.
     """
-    keys = [key for section in file.root.findall("keyframe") for key in section.findall("key") if key.get("qpos")]
-    key = next((k for k in keys if k.get("name") == PREFERRED), keys[0] if keys else None)
-    if key is None:
-        return list(joints)
     where = f"keyframe {key.get('name') or 1!r}"
     words = key.get("qpos", "").split()
     wanted = sum(SIZES[joint.type] for joint in joints)

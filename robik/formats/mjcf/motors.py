@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from math import inf
 from xml.etree.ElementTree import Element
 
@@ -12,18 +12,27 @@ from robik.formats.mjcf.file import ACTUATOR, Attributes, MjcfFile, is_limited
 from robik.formats.xml_file import number, numbers
 from robik.mechanism import Coupling
 
+NO_MOTORS = {"name": "robik_motors", "data": "none"}  # a custom text: the file has no actuators because the robot has no motors
 
-def read_motors(file: MjcfFile, joints: Iterable[str], couplings: Iterable[Coupling], notes: Notes, report: Notes) -> dict[str, float]:
+
+def lacks_motors(file: MjcfFile) -> bool:
+    """Whether the file says that its robot has no motors."""
+    return any(text.attrib == NO_MOTORS for section in file.root.findall("custom") for text in section.findall("text"))
+
+
+def read_motors(
+    file: MjcfFile, joints: set[str], held: Container[str], couplings: Iterable[Coupling], notes: Notes, report: Notes
+) -> dict[str, float]:
     """Joint → the largest effort of its motor [N m or N], for all joints that an actuator drives.
 
     Args:
         joints: names of those that can be driven.
+        held: names of those among them that equalities hold still.
         couplings: between them; a tendon over coupled joints has its motor on the one that leads.
 
     Raises:
         FormatError: an actuator of a joint or tendon that is not there.
     """
-    joints = set(joints)
     leader = {coupling.follower: coupling.leader for coupling in couplings}
     tendons = {element.get("name", ""): element for section in file.root.findall("tendon") for element in section}
     motors: dict[str, float] = {}
@@ -42,7 +51,9 @@ def read_motors(file: MjcfFile, joints: Iterable[str], couplings: Iterable[Coupl
             if tendon.tag != "fixed":
                 notes.add("it pulls a tendon that runs through space, which is not read", where)
                 continue
-            name, effort = _through(tendon, joints, leader, effort, where, notes, report)
+            name, effort = _through(tendon, joints, held, leader, effort, where, notes, report)
+            if name is None:
+                continue
         else:
             notes.add("it acts on a site or a body and not on a joint, so it was left out", where)
             continue
@@ -63,17 +74,29 @@ def _effort(element: Element, attributes: Attributes, file: MjcfFile, where: str
 
 
 def _through(
-    tendon: Element, joints: set[str], leader: Mapping[str, str], effort: float, where: str, notes: Notes, report: Notes
-) -> tuple[str, float]:
-    """The joint that has the motor of a tendon, and the motor's effort there."""
+    tendon: Element,
+    joints: set[str],
+    held: Container[str],
+    leader: Mapping[str, str],
+    effort: float,
+    where: str,
+    notes: Notes,
+    report: Notes,
+) -> tuple[str | None, float]:  # fmt: skip
+    """The joint that has the motor of a tendon, none where all that it pulls is held; and the motor's effort there."""
     pulled: dict[str, float] = {}
-    for part in tendon.findall("joint"):
+    parts = tendon.findall("joint")
+    if not parts:
+        raise FormatError(f"{where}: its tendon pulls no joint")
+    for part in parts:
         name = part.get("joint", "")
         if name not in joints:
             raise FormatError(f"{where}: its tendon pulls joint {name[:60]!r}, which is not there")
-        pulled[_led_by(name, leader)] = pulled.get(_led_by(name, leader), 0.0) + abs(number(part, "coef", f"{where}: its tendon", 1.0))
+        if name not in held:
+            pulled[_led_by(name, leader)] = pulled.get(_led_by(name, leader), 0.0) + abs(number(part, "coef", f"{where}: its tendon", 1.0))
     if not pulled:
-        raise FormatError(f"{where}: its tendon pulls no joint")
+        notes.add("its tendon pulls only joints that equalities hold still, so it was left out", where)
+        return None, effort
     first, *others = pulled
     if others:
         notes.add(f"its tendon moves {listed(pulled)} together; {first} has the motor, and the others are free", where)

@@ -20,8 +20,9 @@ from robik.formats.mjcf.attach import Model, attached
 from robik.formats.mjcf.equalities import Tied, read_equalities
 from robik.formats.mjcf.file import MjcfFile, flattened, is_limited, vector, z_to
 from robik.formats.mjcf.geoms import SEEN, Geom, Geoms
-from robik.formats.mjcf.keyframe import with_keyframe
-from robik.formats.mjcf.motors import read_motors
+from robik.formats.mjcf.holds import held_through, with_held
+from robik.formats.mjcf.keyframe import keyframe, with_keyframe
+from robik.formats.mjcf.motors import lacks_motors, read_motors
 from robik.formats.names import free_name
 from robik.formats.solids import turned
 from robik.formats.xml_file import number, numbers
@@ -31,7 +32,7 @@ from robik.mechanism.pose import IDENTITY, frame_matrix
 
 MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
-MOST_PARTS = 50_000  # geoms and sites
+MOST_PARTS = 50_000  # geoms and sites; frames likewise
 TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 Placed = tuple[Element, Pose, str | None]  # an element, the pose of the frame around it in its body, the default class it inherits
 NOT_READ = {
@@ -64,7 +65,7 @@ def read(path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> O
     """
     reader = _Reader(path, packages, notes, report)
     reader.walk()
-    return reader.robot()
+    return with_held(reader.robot(), reader.held, notes)
 
 
 @dataclass
@@ -74,28 +75,32 @@ class _Content:
     joints: list[Placed] = field(default_factory=list)
     geoms: list[Geom] = field(default_factory=list)
     inertial: Element | None = None
-    bodies: list[Placed] = field(default_factory=list)
-    attached: list[tuple[Element, Pose]] = field(default_factory=list)
+    bodies: list[Placed] = field(default_factory=list)  # and those that are attached, in the file's order, which is MuJoCo's
 
 
 class _Reader:
     """One file on its way in."""
 
-    def __init__(self, path: Path, packages: Iterable[Path], notes: Notes, report: Notes, within: tuple[Path, ...] = ()) -> None:
+    def __init__(
+        self, path: Path, packages: Iterable[Path], notes: Notes, report: Notes, within: tuple[Path, ...] = (), posed: bool = False
+    ) -> None:
         files = self.files = MeshFiles(path, packages)
         self.within = (*within, path.resolve())  # the files that attach each other down to this one
         self.models: list[Model] = []
         self.path, self.notes, self.report = path, notes, report
         self.file = MjcfFile(path, files)
+        self.key = None if posed else keyframe(self.file)  # one of a file that attaches this one counts instead
+        self.posed = posed or self.key is not None
         self.compiler = Element("compiler", self.file.compiler)
         self.geoms = Geoms(self.file, files, path.resolve().parent, notes)
         self.bodies: list[Body] = []
-        self.joints: list[OpenJoint] = []
+        self.joints: list[OpenJoint] = []  # those of attached models among them, where MuJoCo counts them
         self.frames: list[Frame] = []
         self.seen: dict[str, list[Geom]] = {}
         self.at: dict[str, Pose] = {WORLD: IDENTITY}
         self.sites: dict[str, tuple[str, Pose]] = {}
         self.mocap: set[str] = set()
+        self.held: dict[str, float] = {}  # joints that equalities hold still
         self.parts = 0
         self.names = {b.get("name", "") for top in self.file.root.findall("worldbody") for b in top.iter("body")} | {WORLD}
         named = (j.get("name", "") for top in self.file.root.findall("worldbody") for tag in ("joint", "freejoint") for j in top.iter(tag))
@@ -109,17 +114,20 @@ class _Reader:
             self.notes.add("it ties what is replicated to what is not, so it was left out, as MuJoCo does", equality)
         if self.file.root.find("deformable") is not None:
             self.notes.add("what is soft (<deformable>) was left out")
+        if sum(1 for top in self.file.root.findall("worldbody") for _ in top.iter("frame")) > MOST_PARTS:
+            raise FormatError(f"it has more than {MOST_PARTS} frames")
         waiting: list[tuple[Element, str, Pose, str | None]] = []
         for top in self.file.root.findall("worldbody"):
             world = self.content(top, WORLD, top.get("childclass"))
             if world.geoms:
                 self.report.add("what is fixed to the world itself, such as a floor, is no part of the robot")
             waiting += [(element, WORLD, offset, cls) for element, offset, cls in world.bodies]
-            for each, inner in world.attached:
-                self.attach(each, WORLD, inner)
         waiting.reverse()
         while waiting:
             element, parent, offset, inherited = waiting.pop()
+            if element.tag == "attach":
+                self.attach(element, parent, offset)
+                continue
             name, bodies = self.body(element, parent, offset, inherited)
             waiting += [(child, name, inner, cls) for child, inner, cls in reversed(bodies)]
             if len(self.bodies) > MOST_BODIES:
@@ -141,14 +149,12 @@ class _Reader:
                 content.joints.append((child, offset, cls))
             elif child.tag == "geom":
                 content.geoms.append(self.geoms.geom(child, offset, cls, where))
-            elif child.tag == "body":
+            elif child.tag in ("body", "attach"):
                 content.bodies.append((child, offset, cls))
             elif child.tag == "inertial":
                 content.inertial = child
             elif child.tag == "site" and child.get("name"):
                 self.site(child, name, offset, cls)
-            elif child.tag == "attach":
-                content.attached.append((child, offset))
             elif child.tag in NOT_READ:
                 self.notes.add(NOT_READ[child.tag], where)
         return content
@@ -167,7 +173,7 @@ class _Reader:
         self.sites[name] = (body, offset @ pose)
 
     def body(self, element: Element, parent: str, offset: Pose, inherited: str | None) -> tuple[str, list[Placed]]:
-        """Reads a body; its name, and the bodies in it."""
+        """Reads a body; its name, and the bodies in it, also those to be attached."""
         name = element.get("name") or self.new_name(f"body_{len(self.bodies) + 1}")
         where = f"body {name!r}"
         if name in self.at:
@@ -178,12 +184,12 @@ class _Reader:
         if element.get("mocap") == "true":
             self.mocap.add(name)
             self.notes.add("a mocap body is moved by hand; here it is fixed to the world", where)
+        if self.is_aligned(content):
+            self.notes.add("MuJoCo moves its frame into its centre of mass (align); here it stays where the file has it", where)
         self.tie(name, parent, pose, content.joints)
         mass, com, inertia = self.mass(content, where)
         self.bodies.append(Body.of(name, mass, com, inertia))
         self.seen[name] = content.geoms
-        for each, inner in content.attached:
-            self.attach(each, name, inner)
         return name, content.bodies
 
     def attach(self, element: Element, parent: str, offset: Pose) -> None:
@@ -201,13 +207,13 @@ class _Reader:
         if not is_there or path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
             why = "there is no such file" if not is_there else "models attach each other in a ring, or too many times"
             raise FormatError(f"model {wanted!r}, {model.get('file', '')[:80]!r}: {why}")
-        inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within)
+        inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within, self.posed)
         inner.walk()
-        drawn = {j.name: j.stored[0] for j in inner.joints if len(j.motions) == 1}
-        whole = Model(inner.robot(), path.parent, inner.at, inner.sites, drawn)
+        whole = Model(inner.robot(), path.parent, inner.at, inner.sites, inner.drawn, inner.held)
         body = element.get("body") or next(name for name in inner.at if name != WORLD)
         part = attached(whole, body, prefix, parent, offset, self.at[parent], self.path.resolve().parent)
         self.models.append(part)
+        self.joints += part.tree
         if len(self.bodies) + sum(len(m.robot.bodies) for m in self.models) > MOST_BODIES:
             raise FormatError(f"it has more than {MOST_BODIES} bodies")
         self.names.update(b.name for b in part.robot.bodies)
@@ -248,6 +254,16 @@ class _Reader:
         return mass, np.array(pose.position), turned(inertia, pose)
 
     # Joints
+
+    def is_aligned(self, content: _Content) -> bool:
+        """Whether MuJoCo gives a body another frame than the file: one that is free and carries no other."""
+        if len(content.joints) != 1 or content.bodies:
+            return False
+        element, _, inherited = content.joints[0]
+        attributes = element.attrib if element.tag == "freejoint" else self.file.attributes(element, inherited)
+        wanted = attributes.get("align", "auto")
+        is_free = element.tag == "freejoint" or attributes.get("type") == "free"
+        return is_free and (wanted == "true" or (wanted == "auto" and self.file.is_true("alignfree", "false")))
 
     def tie(self, name: str, parent: str, pose: Pose, joints: list[Placed]) -> None:
         """The joints between a body and its parent, with massless bodies between several of them."""
@@ -306,40 +322,36 @@ class _Reader:
     # Together
 
     def robot(self) -> OpenRobot:
-        """All of it."""
-        scalar = {j.name: j.stored[0] for j in self.joints if len(j.motions) == 1}
+        """All of it; joints that are held can move yet."""
         at, sites = dict(self.at), dict(self.sites)
         inner = [model.robot for model in self.models]
         for model in self.models:
-            at, sites, scalar = {**at, **model.at}, {**sites, **model.sites}, {**scalar, **model.drawn}
-        taken = {j.name for j in (*self.joints, *(j for robot in inner for j in robot.joints))}
-        equal = read_equalities(self.file, Tied(at, sites, scalar, frozenset(self.mocap)), taken, self.notes, self.report)
+            at, sites = {**at, **model.at}, {**sites, **model.sites}
+        closers = [joint for model in self.models for joint in model.closers]
+        taken = {j.name for j in (*self.joints, *closers)}
+        equal = read_equalities(self.file, Tied(at, sites, self.drawn, frozenset(self.mocap)), taken, self.notes, self.report)
         if len(equal.closers) + len(equal.couplings) > MOST_BODIES:
             raise FormatError(f"it has more than {MOST_BODIES} equalities")
-        couplings = tuple(c for c in equal.couplings if equal.fixed.keys().isdisjoint((c.follower, c.leader)))
-        all_joints = [*with_keyframe(self.file, self.joints, self.notes, self.report), *(j for robot in inner for j in robot.joints)]
-        movable = [j.name for j in all_joints if j.motions]
-        motors = read_motors(self.file, movable, couplings, self.notes, self.report)
+        self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
+        self.held, couplings = held_through(self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes)
+        tree = self.joints if self.key is None else with_keyframe(self.key, self.joints, self.notes, self.report)
+        motors = read_motors(self.file, {j.name for j in tree if j.motions}, self.held, couplings, self.notes, self.report)
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
                 self.notes.add("a motor that pushes a free body was left out", joint.name)
                 del motors[joint.name]
-        joints = [
-            replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j for j in all_joints
-        ]
-        joints = [self.held(j, equal.fixed[j.name]) if j.name in equal.fixed else j for j in joints]
+        tree = [replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j for j in tree]
         bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [b for robot in inner for b in robot.bodies]
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
         frames += tuple(frame for robot in inner for frame in robot.frames)
-        couplings += tuple(coupling for robot in inner for coupling in robot.couplings)
         name = self.file.root.get("model") or self.path.stem
-        return OpenRobot(name, tuple(bodies), (*joints, *equal.closers), frames, couplings)
+        return OpenRobot(name, tuple(bodies), (*tree, *closers, *equal.closers), frames, couplings, lacks_motors=lacks_motors(self.file))
 
-    def held(self, joint: OpenJoint, value: float) -> OpenJoint:
-        """A joint that an equality holds at a value."""
-        turn = (value, 0.0, 0.0)
-        moved = Pose.of(rotation_vector_matrix(np.array(turn)), (0, 0, 0)) if joint.type == "revolute" else Pose(turn)
-        return OpenJoint(joint.name, "fixed", joint.parent, joint.child, joint.near @ moved, joint.far)
+    @property
+    def drawn(self) -> dict[str, float]:
+        """Joint with one motion → what it reads where the files draw it, whatever a keyframe of an attached model says."""
+        stored = {j.name: j.stored[0] for j in self.joints if len(j.motions) == 1}
+        return stored | {name: value for model in self.models for name, value in model.drawn.items()}
 
     def frame(self, site: str, body: str, pose: Pose) -> Frame:
         name = site

@@ -13,6 +13,7 @@ from robik.formats.export_tree import Branch, ExportTree, Motion, export_tree
 from robik.formats.imported import Notes
 from robik.formats.mesh_data import is_stl_of_text
 from robik.formats.mjcf.file import BEYOND
+from robik.formats.mjcf.motors import NO_MOTORS
 from robik.formats.names import free_name
 from robik.formats.xml_file import XmlText
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose, Visual
@@ -47,6 +48,7 @@ class _Writer:
         self.mechanism = self.tree.mechanism
         self.folder, self.notes, self.xml = path.parent, notes, XmlText()
         self.meshes: dict[tuple[str, tuple[float, ...]], str] = {}
+        self.equality_names = {joint.name for joint in self.tree.cuts}  # couplings share MuJoCo's names with what closes loops
         self.pose = {WORLD: Pose(), **{b.name: b.pose for b in self.mechanism.bodies}}
         for half in self.tree.halves:
             notes.add("MJCF has no equality for its joint, so the joint ends at a massless body that is welded to the joint's own", half)
@@ -66,6 +68,9 @@ class _Writer:
                 with xml.within("actuator"):
                     for joint in self.mechanism.actuated:
                         self.motor(joint)
+            if self.tree.lacks_motors:
+                with xml.within("custom"):
+                    xml.put("text", **NO_MOTORS)
         for frame in self.mechanism.frames:
             if frame.sole:
                 self.notes.add("MJCF has no place for its sole", frame.name)
@@ -190,8 +195,13 @@ class _Writer:
         if joint.type == "revolute":
             points.append(points[0] + self.arm * np.array(joint.axis))
         for k, point in enumerate(points):
-            name = joint.name if k == 0 else f"{joint.name}_2"
+            name = joint.name if k == 0 else self.new_equality(joint.name)
             self.xml.put("connect", name=name, **ends, anchor=self.pose[a].inverse().point(point))
+
+    def new_equality(self, wanted: str) -> str:
+        name = free_name(wanted, self.equality_names)
+        self.equality_names.add(name)
+        return name
 
     @property
     def arm(self) -> float:
@@ -210,7 +220,8 @@ class _Writer:
         coefficients = np.zeros(DEGREE + 1)
         coefficients[: len(shifted.coef)] = shifted.coef[: DEGREE + 1]
         coefficients[0] -= rest[coupling.follower]
-        self.xml.put("joint", name=coupling.name, joint1=coupling.follower, joint2=coupling.leader, polycoef=coefficients)
+        name = self.new_equality(coupling.name)
+        self.xml.put("joint", name=name, joint1=coupling.follower, joint2=coupling.leader, polycoef=coefficients)
 
     def motor(self, joint: Joint) -> None:
         bounds = (-joint.effort_limit, joint.effort_limit) if joint.effort_limit < BEYOND else None

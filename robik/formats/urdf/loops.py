@@ -63,7 +63,7 @@ class Loops:
     Attributes:
         source: the file that says it, for messages.
         loops: the frames to be held together.
-        motors: names of joints; None where nothing is said.
+        motors: names of joints; none where it is said that there are none; None where nothing is said.
         joints: joint → its type, and the joint frame's x and y axis in the joint's own frame, instead of the robot file's.
         rest: coordinate → its value in the stored pose [rad or m]; 0 for those left out.
         couplings: beside those that the robot file knows.
@@ -166,7 +166,7 @@ def _from_yaml(path: Path) -> Loops | None:
         if kind not in YAML_JOINTS:
             raise FormatError(f"{path}: joint {name!r}: unknown type {kind!r}; there are {', '.join(YAML_JOINTS)}")
         joints[name] = YAML_JOINTS[kind]
-    motors = None if content.get("name_mot") is None else _names(content["name_mot"], f"{path}: name_mot")
+    motors = _names(content.get("name_mot") or [], f"{path}: name_mot") or None  # an empty list is one that was not filled in
     return Loops(str(path), tuple(loops), motors, joints)
 
 

@@ -78,7 +78,7 @@ class _Reader:
             raise FormatError("it is written in xacro; call it *.xacro, so that it is expanded")
         self.meshes = MeshFiles(path, packages)
         self.notes, self.report = notes, Notes()
-        self.colors = {name_of(m): c for m in self.root.findall("material") if (c := _color(m)) is not None}
+        self.colors = {name_of(m): c for m in self.root.findall("material") if (c := self.own_color(m)) is not None}
 
     def read(self) -> Imported:
         links: dict[str, Element] = {}
@@ -115,7 +115,9 @@ class _Reader:
         tree = self.with_motors(joints, beside)
         closers = self.closers(beside.loops, links, tree)
         name = self.root.get("name") or self.path.stem
-        return self.assembled(OpenRobot(name, bodies, (*tree, *closers), couplings=couplings), beside.loops)
+        return self.assembled(
+            OpenRobot(name, bodies, (*tree, *closers), couplings=couplings, lacks_motors=beside.motors == ()), beside.loops
+        )
 
     def tell_foreign_loops(self) -> None:
         """Warns of loops that other dialects close."""
@@ -214,11 +216,26 @@ class _Reader:
         material = visual.find("material")
         if material is None:
             return GREY
-        own = _color(material)
+        own = self.own_color(material)
         if own is not None:
             self.colors.setdefault(material.get("name", ""), own)
             return own
         return self.colors.get(material.get("name", ""), GREY)
+
+    def own_color(self, material: Element) -> tuple[float, float, float, float] | None:
+        """The colour that a material says itself; None too where that is none."""
+        color = material.find("color")
+        if color is None:
+            return None
+        rgba = color.get("rgba", "")
+        opaque = f"{rgba} 1" if len(rgba.split()) == 3 else rgba
+        where = f"material {material.get('name', '')!r}"
+        try:
+            r, g, b, a = (min(max(v, 0.0), 1.0) for v in numbers(opaque, 4, "its rgba"))
+        except FormatError as error:
+            self.notes.add(f"{error}, so it was left out", where)
+            return None
+        return (r, g, b, a)
 
     # Joints
 
@@ -351,16 +368,6 @@ def _link(joint: Element, end: str, where: str, links: dict[str, Element]) -> st
     if name not in links:
         raise FormatError(f"{where}: its {end} must be the name of a link, not {name!r}")
     return name
-
-
-def _color(material: Element) -> tuple[float, float, float, float] | None:
-    color = material.find("color")
-    if color is None:
-        return None
-    rgba = color.get("rgba", "")
-    opaque = f"{rgba} 1" if len(rgba.split()) == 3 else rgba
-    r, g, b, a = (min(max(v, 0.0), 1.0) for v in numbers(opaque, 4, f"material {material.get('name', '')!r}: rgba"))
-    return (r, g, b, a)
 
 
 def _origin(element: Element, where: str) -> Pose:

@@ -89,7 +89,8 @@ class _Writer:
     def beside(self) -> dict:
         """The side file's content, empty where none is needed."""
         content = {"loops": self.loops, "joints": self.balls, "rest": self.rest, "couplings": self.couplings}
-        return {key: value for key, value in content.items() if value}
+        content = {key: value for key, value in content.items() if value}
+        return {**content, "motors": []} if self.tree.lacks_motors else content
 
     # Links
 

@@ -1,0 +1,86 @@
+"""Joints that MJCF's equalities hold at a value, by themselves or through what couples them to one that is held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from math import isfinite
+
+import numpy as np
+
+from robik.errors import FormatError
+from robik.formats.assembly.open_joint import OpenJoint
+from robik.formats.assembly.open_robot import OpenRobot
+from robik.formats.imported import Notes
+from robik.mechanism import Coupling, Pose
+from robik.mechanism.constraints import rotation_vector_matrix
+
+AGREED = 1e-6  # rad or m: values nearer than this are one
+
+
+def held_through(fixed: Mapping[str, float], couplings: Iterable[Coupling], notes: Notes) -> tuple[dict[str, float], tuple[Coupling, ...]]:
+    """Joint → its value, of all that stand still because some are fixed; and the couplings between those that move.
+
+    A leader that is held has its follower at the polynomial's value; a follower that is held decides where its leader is only if the
+    polynomial is a straight line.
+
+    Raises:
+        FormatError: a value that is not finite.
+    """
+    couplings, held = tuple(couplings), dict(fixed)
+    of: dict[str, list[Coupling]] = {}
+    for coupling in couplings:
+        for end in (coupling.follower, coupling.leader):
+            of.setdefault(end, []).append(coupling)
+    waiting = list(held)
+    for joint in waiting:  # which grows meanwhile
+        for coupling in of.get(joint, ()):
+            for end, value in _decided(coupling, held).items():
+                held[end] = value
+                waiting.append(end)
+    for coupling in couplings:
+        if coupling.follower in held:
+            _check(coupling, held, notes)
+    return held, tuple(c for c in couplings if held.keys().isdisjoint((c.follower, c.leader)))
+
+
+def _decided(coupling: Coupling, held: Mapping[str, float]) -> dict[str, float]:
+    """The end that the other one decides, and where that is; empty if there is none."""
+    found: dict[str, float] = {}
+    if coupling.leader in held and coupling.follower not in held:
+        found[coupling.follower] = _value(coupling, held[coupling.leader])
+    elif coupling.follower in held and coupling.leader not in held and len(coupling.coefficients) == 2 and coupling.coefficients[1]:
+        offset, slope = coupling.coefficients
+        found[coupling.leader] = (held[coupling.follower] - offset) / slope
+    for end, value in found.items():
+        if not isfinite(value):
+            raise FormatError(f"coupling {coupling.name!r} holds joint {end!r} at no finite value; its polycoef must be of smaller numbers")
+    return found
+
+
+def _value(coupling: Coupling, leader: float) -> float:
+    return float(np.polynomial.Polynomial(coupling.coefficients)(leader))
+
+
+def _check(coupling: Coupling, held: Mapping[str, float], notes: Notes) -> None:
+    """Warns where a coupling whose follower is held says more than was read."""
+    if coupling.leader not in held and any(coupling.coefficients[1:]):
+        notes.add("its first joint is held, which leaves its second more than one place, so it was left out", f"coupling {coupling.name!r}")
+        return
+    wanted = _value(coupling, held.get(coupling.leader, 0.0))
+    if not abs(wanted - held[coupling.follower]) < AGREED * max(1.0, abs(wanted)):
+        notes.add(f"it wants joint {coupling.follower!r} at {wanted:.4g}, which others hold at {held[coupling.follower]:.4g}, "
+                  "so it was left out", f"coupling {coupling.name!r}")  # fmt: skip
+
+
+def with_held(robot: OpenRobot, held: Mapping[str, float], notes: Notes) -> OpenRobot:
+    """The robot, its held joints fixed."""
+    return replace(robot, joints=tuple(_fixed(j, held[j.name], notes) if j.name in held else j for j in robot.joints))
+
+
+def _fixed(joint: OpenJoint, value: float, notes: Notes) -> OpenJoint:
+    if joint.actuated:
+        notes.add("an equality holds it still, so its motor was left out", f"joint {joint.name!r}")
+    turn = (value, 0.0, 0.0)
+    moved = Pose.of(rotation_vector_matrix(np.array(turn)), (0, 0, 0)) if joint.type == "revolute" else Pose(turn)
+    return OpenJoint(joint.name, "fixed", joint.parent, joint.child, joint.near @ moved, joint.far)
