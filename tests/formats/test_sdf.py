@@ -280,10 +280,34 @@ def test_models_are_included_from_the_folder_and_from_packages(tmp_path: Path) -
         assert only(robot, "left::bend").type == "revolute"
 
 
-def test_merged_models_lend_their_names(tmp_path: Path) -> None:
-    write(tmp_path, sdf(link("palm"), name="hand"), "hand.sdf")
-    text = link("a") + '<include merge="true"><uri>hand.sdf</uri></include>' + joint("j", "revolute", "a", "palm", axis("1 0 0")) + HOLD
-    assert len(load_robot(write(tmp_path, sdf(text))).bodies) == 2
+def test_a_merged_models_things_stand_in_the_model_around_it(tmp_path: Path) -> None:
+    tip = '<model name="end"><pose>0 0 2 0 0 0</pose>' + link("tip") + "</model>"
+    bend = joint("bend", "revolute", "palm", "end::tip", axis("0 1 0", expressed_in="__model__"))
+    write(tmp_path, sdf(link("palm", "0 0 1 0 0 0") + tip + bend + '<frame name="f"/>', name="hand"), "hand.sdf")
+    write(tmp_path, sdf('<include merge="1"><uri>hand.sdf</uri></include>', name="arm"), "arm.sdf")
+    text = link("a") + '<include merge="true"><uri>arm.sdf</uri><pose>0 5 0 0 0 1</pose></include>'
+    robot = load_robot(write(tmp_path, sdf(text + joint("j", "revolute", "a", "palm", axis("1 0 0")) + HOLD)))
+    assert [body.name for body in robot.bodies] == ["a", "palm", "end::tip"]
+    np.testing.assert_allclose([body.pose.position for body in robot.bodies], [(0, 0, 0), (0, 5, 1), (0, 5, 2)], atol=1e-12)
+    assert [joint.name for joint in robot.joints] == ["bend", "j", "hold"]
+    np.testing.assert_allclose(only(robot, "bend").axis, (-np.sin(1), np.cos(1), 0), atol=1e-12)
+    assert [(frame.name, frame.body) for frame in robot.frames] == [("f", "palm")]  # it is attached to the merged model's first link
+
+
+def test_a_merged_models_things_keep_the_merged_name_where_theirs_is_taken(tmp_path: Path) -> None:
+    write(tmp_path, sdf(link("a") + link("tip") + joint("j", "revolute", "a", "tip", axis("1 0 0")), name="hand"), "hand.sdf")
+    text = '<include merge="true"><uri>hand.sdf</uri></include>' + link("a") + HOLD + joint("k", "fixed", "a", "tip")
+    robot = load_robot(write(tmp_path, sdf(text)))
+    assert [b.name for b in robot.bodies] == ["_merged__hand__::a", "tip", "a"]
+    assert (only(robot, "j").parent, only(robot, "hold").child) == ("_merged__hand__::a", "a")
+
+
+@pytest.mark.parametrize(("of_include", "of_model", "fixed"), [("true", "", True), ("1", "0", True), ("", "true", True), ("0", "1", False)])
+@pytest.mark.parametrize("merge", ["", ' merge="true"'])
+def test_what_includes_a_model_says_whether_it_is_static(of_include: str, of_model: str, fixed: bool, merge: str, tmp_path: Path) -> None:
+    write(tmp_path, sdf(f"<static>{of_model}</static>" + link("palm"), name="hand"), "hand.sdf")
+    text = f"<include{merge}><uri>hand.sdf</uri><static>{of_include}</static></include>"
+    assert load_robot(write(tmp_path, sdf(text))).is_grounded == fixed
 
 
 def test_a_floor_beside_the_robot_is_no_part_of_it(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class _Reader:
             raise FormatError(f"it has {len(links)} links; from 1 to {MOST_LINKS} can be read")
         reader = Joints(self.frames, self.notes)
         joints = self._with_motors(reader.read())
-        joints += self._static(links, joints)
+        joints += self._static(joints)
         kept = connected(links, joints, set(), self.notes)
         joints = [j for j in joints if {j.parent, j.child} & kept]
         base = next(name for name in links if name in kept)
@@ -75,16 +75,11 @@ class _Reader:
                 named |= {(e.text or "").strip() for e in plugin.iter("joint_name")}
         return [replace(j, actuated=True) if j.name in named and j.motions else j for j in joints]
 
-    def _static(self, links: Iterable[str], joints: list[OpenJoint]) -> list[OpenJoint]:
+    def _static(self, joints: list[OpenJoint]) -> list[OpenJoint]:
         """Joints that hold the links of static models; but not those of a floor or a shelf, which stand beside the robot."""
         fixed = []
         taken, tied = {joint.name for joint in joints}, {end for joint in joints for end in (joint.parent, joint.child)}
-        static = [
-            name.removesuffix("__model__")
-            for name, node in self.frames.of_kind("model").items()
-            if (node.element.findtext("static") or "").strip() in ("1", "true")
-        ]
-        held = {link: model for link in links for model in static if link.startswith(model)}
+        held = {link: model for model in self.frames.static for link in self.frames.links_in(model)}
         stands = {model for link, model in held.items() if link in tied}
         for link, model in held.items():
             if model in stands or not tied - {WORLD}:
