@@ -139,7 +139,7 @@ def test_every_joint_type(tmp_path: Path) -> None:
         text += link(kind) + joint(f"j_{kind}", kind, "a", kind, inner + "<screw_thread_pitch>0.5</screw_thread_pitch>")
     robot = load_robot(write(tmp_path, sdf(text)))
     types = {kind: only(robot, f"j_{kind}").type for kind in kinds}
-    assert list(types.values()) == ["revolute", "revolute", "prismatic", "cylindrical", "universal", "universal", "spherical", "fixed"]
+    assert list(types.values()) == ["revolute", "revolute", "prismatic", "revolute", "universal", "universal", "spherical", "fixed"]
     hinge = only(robot, "j_revolute")
     assert (hinge.limits, hinge.velocity_limit, hinge.effort_limit) == (((-1.0, 2.0),), 3.0, inf)
     assert only(robot, "j_continuous").limits == ((-inf, inf),)
@@ -147,8 +147,47 @@ def test_every_joint_type(tmp_path: Path) -> None:
     np.testing.assert_allclose(only(robot, "j_universal").axis, [0, 0, 1], atol=1e-12)
     np.testing.assert_allclose(only(robot, "j_universal").axis2, [0, 1, 0], atol=1e-12)
     [screw] = robot.couplings
-    assert (screw.follower, screw.leader) == ("j_screw.tx", "j_screw.rx")
+    assert only(robot, "j_screw_slide").type == "prismatic"
+    assert (screw.follower, screw.leader) == ("j_screw_slide", "j_screw")
     assert screw.coefficients == pytest.approx((0, 0.5 / (2 * pi)))
+
+
+def test_a_screw_has_a_motor_that_turns_it(tmp_path: Path) -> None:
+    limit = "<lower>-1</lower><upper>2</upper><velocity>3</velocity><effort>4</effort>"
+    screw = joint("j", "screw", "a", "b", axis("0 1 0", limit) + "<screw_thread_pitch>0.5</screw_thread_pitch>")
+    robot = load_robot(write(tmp_path, sdf(link("a") + link("b", "0 0 1 0 0 0") + screw + HOLD)))
+    assert (robot.actuators, inspect(robot).mobility) == (("j",), 1)
+    assert (only(robot, "j").limits, only(robot, "j").velocity_limit, only(robot, "j").effort_limit) == (((-1.0, 2.0),), 3.0, 4.0)
+    position, quaternion, _ = body_poses(robot, np.array([[0.3]]), None)
+    b = robot.body_index["b"]
+    np.testing.assert_allclose(position[0, b], (0, 0.5 * 0.3 / (2 * pi), 1), atol=1e-12)
+    np.testing.assert_allclose(Rotation.from_quat(quaternion[0, b], scalar_first=True).as_rotvec(), (0, 0.3, 0), atol=1e-12)
+    save_robot(robot, tmp_path / "r.urdf")
+    assert load_robot(tmp_path / "r.urdf").actuators == ("j",)
+
+
+@pytest.mark.parametrize("second", ["1 0 0", "0 1 1"])
+@pytest.mark.parametrize("kind", ["revolute2", "universal"])
+def test_joints_with_two_axes_are_driven_about_both(second: str, kind: str, tmp_path: Path) -> None:
+    two = link("a") + link("b") + joint("j", kind, "a", "b", axis("0 0 1") + axis(second, tag="axis2")) + HOLD
+    hinge = link("c") + joint("k", "revolute", "b", "c", axis("0 0 1"))
+    plugin = '<plugin filename="gz-sim-joint-controller-system" name="x"><joint_name>j</joint_name></plugin>'
+    assert len(load_robot(write(tmp_path, sdf(two))).actuators) == 2  # it names no motors
+    named = load_robot(write(tmp_path, sdf(two + hinge + plugin)))
+    assert len(named.actuators) == 2 and not only(named, "k").actuated
+
+
+def test_a_universal_joint_that_a_loop_decides_is_not_driven(tmp_path: Path) -> None:
+    """A plate on a cardan that two slides with balls at their ends tilt: an ankle."""
+    text = link("a") + link("plate", "0 0 1 0 0 0") + HOLD
+    text += joint("ankle", "universal", "a", "plate", axis("1 0 0") + axis("0 1 0", tag="axis2"))
+    for name, at in (("left", "1 1"), ("right", "1 -1")):
+        text += link(f"{name}_foot", f"{at} 0 0 0 0") + link(f"{name}_rod", f"{at} 0.5 0 0 0")
+        text += joint(f"{name}_ball", "ball", "a", f"{name}_foot") + joint(
+            f"{name}_slide", "prismatic", f"{name}_foot", f"{name}_rod", axis("0 0 1")
+        )
+        text += joint(f"{name}_end", "ball", f"{name}_rod", "plate", f'<pose relative_to="{name}_rod">0 0 0.5 0 0 0</pose>')
+    assert load_robot(write(tmp_path, sdf(text))).actuators == ("left_slide", "right_slide")
 
 
 def test_an_old_screw_counts_its_thread_the_other_way(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def test_a_distance_is_a_rod(low: float, high: float, mobility: int, tmp_path: P
     # the body keeps six motions less the distance; the rod's spin about itself is the ball's, not its universal joint's
     assert found.mobility == mobility - 1
     assert [b.mass for b in robot.bodies] == [1, 1, 0]
+    assert robot.actuators == ()  # the file names no motors, but nothing drives a rod
     ball = only(robot, "d")
     assert np.linalg.norm(np.subtract(ball.position, (0.5, 0, 0))) == pytest.approx(0.5)
     if low < high:

@@ -49,7 +49,7 @@ class _Reader:
         if not 0 < len(links) <= MOST_LINKS:
             raise FormatError(f"it has {len(links)} links; from 1 to {MOST_LINKS} can be read")
         reader = Joints(self.frames, self.notes)
-        joints = self._with_motors(reader.read())
+        joints = self._with_motors(reader.read(), reader.second)
         joints += self._static(joints)
         kept = connected(links, joints, set(), self.notes)
         joints = [j for j in joints if {j.parent, j.child} & kept]
@@ -67,13 +67,13 @@ class _Reader:
                 self.notes.add("it ties a joint that closes a loop, so it was left out", coupling.name)
         return assemble(replace(robot, couplings=tuple(couplings)), self.notes, self.report)
 
-    def _with_motors(self, joints: list[OpenJoint]) -> list[OpenJoint]:
+    def _with_motors(self, joints: list[OpenJoint], second: dict[str, str]) -> list[OpenJoint]:
         """The joints with those actuated that controllers among the plugins name."""
         named = set()
         for plugin in self.frames.plugins:
             if "controller" in (plugin.get("filename", "") + plugin.get("name", "")).lower():
                 named |= {(e.text or "").strip() for e in plugin.iter("joint_name")}
-        return [replace(j, actuated=True) if j.name in named and j.motions else j for j in joints]
+        return [replace(j, actuated=True) if second.get(j.name, j.name) in named and j.motions else j for j in joints]
 
     def _static(self, joints: list[OpenJoint]) -> list[OpenJoint]:
         """Joints that hold the links of static models; but not those of a floor or a shelf, which stand beside the robot."""

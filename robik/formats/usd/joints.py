@@ -201,7 +201,7 @@ class Joints:
         square = Pose.of(np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]), (0, 0, 0))  # its x and y are the rod's y and z
         near = poses[joint.parent].inverse() @ frame @ square
         far = poses[joint.child].inverse() @ Pose(end.position, frame.quaternion)
-        hinges = OpenJoint(rod, "universal", joint.parent, rod, near, square)
+        hinges = OpenJoint(rod, "universal", joint.parent, rod, near, square, is_passive=True)
         if low == high:
             ball = OpenJoint(joint.name, "spherical", rod, joint.child, Pose((low, 0.0, 0.0)), far)
             return [hinges, ball]
