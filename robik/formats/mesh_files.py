@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from robik.errors import FormatError
+from robik.files import check_file
 from robik.formats.imported import Notes
 from robik.mechanism import Mechanism, Pose, Visual
 
@@ -187,9 +188,10 @@ def _is_free(place: Path, path: Path) -> bool:
 def _names(package: Path) -> set[str]:
     """What a package's folder may be called in a URI: its own name, and that in its `package.xml`."""
     try:
+        check_file(package / PACKAGE_FILE)
         with open(package / PACKAGE_FILE, encoding="utf-8", errors="replace") as file:
             named = re.search(r"<name>\s*([^<]*?)\s*</name>", file.read(100_000))
-    except OSError:
+    except (FormatError, OSError):
         named = None
     return {package.name, *([named[1]] if named else [])}
 

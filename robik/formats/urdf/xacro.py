@@ -20,6 +20,7 @@ from xml.parsers.expat import ExpatError
 import yaml
 
 from robik.errors import FormatError
+from robik.files import check_file
 from robik.formats.imported import Imported, Notes
 from robik.formats.mesh_files import MeshFiles
 from robik.formats.urdf.expressions import FUNCTIONS, MATHEMATICS, Namespace, evaluate
@@ -69,8 +70,7 @@ class _Expansion:
 
     def root(self) -> ElementTree.Element:
         """The root element of the URDF."""
-        if not self.path.is_file():
-            raise FormatError("there is no such file")
+        check_file(self.path)
         try:
             document = self.xacro.process_file(str(self.path), mappings={}, verbosity=0)
             text = document.toxml()
