@@ -37,12 +37,36 @@ class MeshFiles:
         self.allowed = [home, *([around] if around else []), *self.packages]
 
     def find(self, uri: str) -> tuple[str, bool]:
-        """The file's path relative to the robot file's folder, and whether it is there.
+        """The file's path relative to the robot file's folder, and whether it is there. A name is taken as it stands where there is such a
+        file, else its %20 are read as spaces.
 
         Raises:
             FormatError: the URI leads out of the robot's folders, or to the network.
         """
-        text = (unquote(uri) if "://" in uri else uri).replace("\\", "/")
+        missing: list[Path] = []
+        refused: list[FormatError] = []
+        for text in dict.fromkeys((uri, unquote(uri))):
+            try:
+                inside = self._inside(text.replace("\\", "/"), uri)
+            except FormatError as error:
+                refused.append(error)
+                continue
+            there = next((path for path in inside if _is_file(path)), None) or next(filter(None, map(self._in_other_case, inside)), None)
+            if there is not None:
+                return self._relative(there), True
+            missing += inside
+        if not missing:
+            raise refused[0]
+        return self._relative(missing[0]), False
+
+    def _relative(self, path: Path) -> str:
+        try:
+            return Path(os.path.relpath(path, self.folder)).as_posix()
+        except ValueError:  # another drive
+            return path.as_posix()
+
+    def _inside(self, text: str, uri: str) -> list[Path]:
+        """Where a URI, maybe decoded, may lead, the likeliest first."""
         scheme, found, rest = text.partition("://")
         if not text.strip():
             raise FormatError("it names no file")
@@ -59,11 +83,7 @@ class MeshFiles:
         inside = [path for path in map(_resolved, candidates) if path and any(path.is_relative_to(root) for root in self.allowed)]
         if not inside:
             raise FormatError(f"{uri!r} leads out of the robot's folder; copy the file there, or name its package's folder at import")
-        there = next((path for path in inside if _is_file(path)), None) or next(filter(None, map(self._in_other_case, inside)), None)
-        try:
-            return Path(os.path.relpath(there or inside[0], self.folder)).as_posix(), there is not None
-        except ValueError:  # another drive
-            return (there or inside[0]).as_posix(), there is not None
+        return inside
 
     def _in_other_case(self, path: Path) -> Path | None:
         """A file whose name differs in capitals only, as where it was written that made no difference."""

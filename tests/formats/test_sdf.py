@@ -298,6 +298,14 @@ def test_visuals_and_meshes_in_the_models_folder(tmp_path: Path) -> None:
     assert any("a mesh was not read" in w for w in imported.warnings)
 
 
+def test_a_part_of_a_mesh_is_the_whole_mesh(tmp_path: Path) -> None:
+    write(tmp_path, "solid", "part.stl")
+    part = '<visual name="v"><geometry><mesh><uri>part.stl</uri><submesh><name>x</name></submesh></mesh></geometry></visual>'
+    imported = import_robot(write(tmp_path, sdf(link("a", inner=part) + HOLD)))
+    assert imported.mechanism.bodies[0].visuals[0].file == "part.stl"
+    assert "a: it means a part of a mesh (<submesh>), but the whole mesh was read" in imported.warnings
+
+
 # Files in files
 
 
