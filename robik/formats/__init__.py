@@ -119,4 +119,7 @@ def _by_extension(table: dict[str, Callable], path: str | Path, done: str) -> Ca
     for extension, function in table.items():
         if name.endswith(extension):
             return function
-    raise FormatError(f"{path}: not a kind of robot file that can be {done}; these can: {', '.join('*' + e for e in table)}")
+    kinds = ", ".join(f"*{extension}" for extension in table)
+    if not name:
+        raise FormatError(f"no robot file is named; these can be {done}: {kinds}")
+    raise FormatError(f"{path}: not a kind of robot file that can be {done}; these can: {kinds}")

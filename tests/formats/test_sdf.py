@@ -220,6 +220,18 @@ def test_a_gearbox_couples_the_hinges_on_its_reference_body(tmp_path: Path) -> N
     np.testing.assert_allclose(turned, [0.3, -0.6], atol=1e-12)  # θ₂ = −ratio θ₁ about the same axis
 
 
+@pytest.mark.parametrize("ends", [("b", "c"), ("c", "b")])
+def test_a_gearbox_may_stand_on_the_world(ends: tuple[str, str], tmp_path: Path) -> None:
+    wheels = link("b", "1 0 0 0 0 0") + link("c", "3 0 0 0 0 0")
+    wheels += joint("one", "revolute", "world", "b", axis("0 0 1")) + joint("two", "revolute", "c", "world", axis("0 0 1"))
+    gear = "<gearbox_ratio>2</gearbox_ratio><gearbox_reference_body>world</gearbox_reference_body>"
+    robot = load_robot(write(tmp_path, sdf(wheels + joint("g", "gearbox", *ends, axis("0 0 1") + axis("0 0 1", tag="axis2") + gear))))
+    assert len(robot.actuators) == 1
+    _, quaternion, _ = body_poses(robot, np.array([[0.3]]), None)
+    turned = [Rotation.from_quat(quaternion[0, robot.body_index[n]], scalar_first=True).as_rotvec()[2] for n in ends]
+    assert turned[1] == pytest.approx(-2 * turned[0])
+
+
 def test_a_mimic_is_a_coupling(tmp_path: Path) -> None:
     mimic = '<mimic joint="one" axis="axis"><multiplier>2</multiplier><offset>0.1</offset><reference>0.5</reference></mimic>'
     arms = link("a") + link("b") + link("c") + joint("one", "revolute", "a", "b", axis("0 0 1"))

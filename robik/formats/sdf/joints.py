@@ -94,9 +94,13 @@ class Joints:
         said = (node.element.findtext(end) or "").strip()
         if not said:
             raise FormatError(f"{where} must be the name of a link or frame")
-        body = WORLD if said == WORLD else self.frames.body(self.frames.find(said, node.scope, where))
+        body = self._body(said, node, where)
         pose = self.frames.placed(name)
         return body, pose if body == WORLD else self.frames.placed(body).inverse() @ pose
+
+    def _body(self, said: str, node: Node, where: str) -> str:
+        """What a joint names: a link, or what a frame moves with."""
+        return WORLD if said == WORLD else self.frames.body(self.frames.find(said, node.scope, where))
 
     def _axis(self, name: str, node: Node, tag: str) -> Axis:
         where = f"joint {name!r}: its {tag}"
@@ -201,7 +205,7 @@ class Joints:
         said = (node.element.findtext("gearbox_reference_body") or "").strip()
         if not said:
             raise FormatError(f"{where}: a gearbox must name its gearbox_reference_body")
-        reference = self.frames.body(self.frames.find(said, node.scope, f"{where}: its gearbox_reference_body"))
+        reference = self._body(said, node, f"{where}: its gearbox_reference_body")
         turns: list[tuple[str, float]] = []
         for end, tag in (("parent", "axis"), ("child", "axis2")):
             body, _ = self._end(name, node, end)
