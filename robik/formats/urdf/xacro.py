@@ -109,6 +109,20 @@ class _Expansion:
             raise FormatError(f"the package xacro cannot be loaded; pip install xacro=={VERSION}")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
+        replaced = {
+            "safe_eval": lambda text, names, _=None: evaluate(text, names), "eval_extension": self._extension, "parse": self._parse,
+            "get_include_files": self._included, "load_yaml": self._yaml, **self._watched(module),
+            "_global_symbols": self._symbols(module), "warning": self._warning, "error": self._warning, "message": self._warning,
+            "print_location": lambda *_: None, "glob": None, "os": _Os, "sys": None,
+        }  # fmt: skip
+        missing = [name for name in replaced if not hasattr(module, name)]
+        if missing:
+            raise FormatError(f"the package xacro is not what it should be ({', '.join(missing)} missing); pip install xacro=={VERSION}")
+        vars(module).update(replaced, open=None, eval=None, compile=None, exec=None)  # what it finds before Python's own
+        return module
+
+    def _watched(self, module: ModuleType) -> dict[str, Any]:
+        """What the package does itself, but not without end, and with our words on arguments."""
         expand, compute, check = module.handle_macro_call, module.eval_text, module.check_attrs
 
         def counted(node: Any, macros: Any, symbols: Any) -> Any:
@@ -128,18 +142,7 @@ class _Expansion:
                 raise FormatError(_no_default(node.getAttribute("name")))
             return check(node, required, optional)
 
-        replaced = {
-            "safe_eval": lambda text, names, _=None: evaluate(text, names), "eval_extension": self._extension, "parse": self._parse,
-            "get_include_files": self._included, "load_yaml": self._yaml, "handle_macro_call": counted, "eval_text": bounded,
-            "check_attrs": attributes,
-            "_global_symbols": self._symbols(module), "warning": self._warning, "error": self._warning, "message": self._warning,
-            "print_location": lambda *_: None, "glob": None, "os": _Os, "sys": None,
-        }  # fmt: skip
-        missing = [name for name in replaced if not hasattr(module, name)]
-        if missing:
-            raise FormatError(f"the package xacro is not what it should be ({', '.join(missing)} missing); pip install xacro=={VERSION}")
-        vars(module).update(replaced, open=None, eval=None, compile=None, exec=None)  # what it finds before Python's own
-        return module
+        return {"handle_macro_call": counted, "eval_text": bounded, "check_attrs": attributes}
 
     def _symbols(self, module: ModuleType) -> dict[str, Any]:
         """What expressions may name beside the file's own properties."""
