@@ -43,21 +43,22 @@ class MeshFiles:
         Raises:
             FormatError: the URI leads out of the robot's folders, or to the network.
         """
-        missing: list[Path] = []
-        refused: list[FormatError] = []
-        for text in dict.fromkeys((uri, unquote(uri))):
+        decoded = unquote(uri)
+        meant: list[Path] | FormatError = []  # where the file should be that is not there: %20 is a space in a URI, but not in a path
+        for text in dict.fromkeys((uri, decoded)):
+            is_meant = text == (decoded if "://" in uri else uri)
             try:
                 inside = self._inside(text.replace("\\", "/"), uri)
             except FormatError as error:
-                refused.append(error)
+                meant = error if is_meant else meant
                 continue
             there = next((path for path in inside if _is_file(path)), None) or next(filter(None, map(self._in_other_case, inside)), None)
             if there is not None:
                 return self._relative(there), True
-            missing += inside
-        if not missing:
-            raise refused[0]
-        return self._relative(missing[0]), False
+            meant = inside if is_meant else meant
+        if isinstance(meant, FormatError):
+            raise meant
+        return self._relative(meant[0]), False
 
     def _relative(self, path: Path) -> str:
         try:
