@@ -12,6 +12,7 @@ from robik.formats import WRITERS
 from robik.mechanism import JOINT_TYPES
 from robik.mechanism.joints import SLIDES
 from robik.warm_up import warm_up
+from robik.words import counted
 
 from ..scene import hand_build
 from ..scene.anchors import SOURCES, anchor_of
@@ -205,7 +206,7 @@ class ROBIK_OT_set_mass(Reporting):
             for name in is_open:
                 self.report({"WARNING"}, f"Mesh {name!r} is not closed, so its volume is an estimate: fill its holes in Edit Mode")
         context.scene.robik.robot = root
-        self.report({"INFO"}, f"{len(found)} bodies weigh {total:.4g} kg")
+        self.report({"INFO"}, f"{counted(len(found), 'body weighs', 'bodies weigh')} {total:.4g} kg")
         return {"FINISHED"}
 
 

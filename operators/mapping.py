@@ -11,6 +11,7 @@ from bpy.types import Context, Event, Menu, Object, Operator, PropertyGroup
 
 from robik.errors import RobikError
 from robik.files import write_whole
+from robik.words import counted
 
 from ..scene.automap import apply, followable, proposed, the_rig
 from ..scene.fit import fit
@@ -83,7 +84,7 @@ class ROBIK_OT_auto_map(Reporting):
         pairs = {pair.name: pair.followed for pair in self.pairs if pair.use and pair.followed}
         _check(pairs, mechanism.frame_names, rig, context)
         apply(root, rig, pairs, dict(context.scene.objects.items()))
-        self.report({"INFO"}, f"{len(pairs)} frames follow {rig.name}")
+        self.report({"INFO"}, f"{counted(len(pairs), 'frame follows', 'frames follow')} {rig.name}")
         if self.fit:
             try:
                 fit(context, root, mechanism)

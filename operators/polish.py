@@ -5,6 +5,8 @@ from math import degrees, radians
 from bpy.props import FloatProperty
 from bpy.types import Context
 
+from robik.words import counted
+
 from ..scene.curves import rebuild_bodies
 from ..scene.parts import changeable_robot
 from ..scene.polish import key_pose, reduce_motors
@@ -81,7 +83,7 @@ def _warn(operator: Reporting, broken: list[float]) -> None:
     """Says in which frames the loops do not close."""
     if broken:
         listed = ", ".join(f"{frame:g}" for frame in broken[:SHOWN]) + (" …" if len(broken) > SHOWN else "")
-        operator.report({"WARNING"}, f"The loops do not close in {len(broken)} frames ({listed}): move the motors' curves there")
+        operator.report({"WARNING"}, f"The loops do not close in {counted(len(broken), 'frame')} ({listed}): move the motors' curves there")
 
 
 CLASSES = (ROBIK_OT_rebuild_bodies, ROBIK_OT_reduce_keys, ROBIK_OT_key_pose)

@@ -1,4 +1,4 @@
-"""Writing files so that no reader ever meets half of one, and reading JSON with errors that say where."""
+"""Writing files so that no reader ever meets half of one, reading those that may be anything, and JSON with errors that say where."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from errno import EISDIR
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
@@ -52,6 +53,39 @@ def check_writable(*paths: str | Path | None) -> None:
             raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
+def check_file(path: str | Path) -> None:
+    """Whether there is a file to read: a pipe would keep its reader waiting, and a device may have no end.
+
+    Raises:
+        FormatError: says what is wrong; the file's name is the caller's to add.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise FormatError("there is no such file") from None
+    except (OSError, ValueError) as error:
+        raise FormatError(f"it cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not S_ISREG(mode):
+        raise FormatError(f"it is a {'folder' if S_ISDIR(mode) else 'pipe or a device'}; name a file")
+
+
+def read_whole(path: str | Path, most: int) -> bytes:
+    """The content of a file of up to `most` bytes.
+
+    Raises:
+        FormatError: as `check_file`.
+    """
+    check_file(path)
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > most:
+                raise FormatError(f"larger than {most // 1_000_000} MB, which no such file should be")
+            return file.read(size)
+    except OSError as error:
+        raise FormatError(f"it cannot be read: {error.strerror or error}") from None
+
+
 def read_json(path: str | Path) -> Any:
     """The content of a JSON file.
 
@@ -59,12 +93,10 @@ def read_json(path: str | Path) -> Any:
         FormatError: names the file, and the line and column where it breaks.
     """
     try:
-        if Path(path).stat().st_size > MOST:
-            raise FormatError(f"{path}: larger than {MOST // 1_000_000} MB, which no file of ours is")
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise FormatError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_whole(path, MOST).decode()
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+    except UnicodeDecodeError as error:
         raise FormatError(f"{path} cannot be read as text: {error}") from None
     try:
         content = json.loads(text)

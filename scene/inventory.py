@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bpy.types import Object
 
+from robik.words import counted
+
 from .parts import coordinate_names, parts
 
 WIDE, MANY = 110, 12  # of a popup: letters in a line, and warnings, before the rest is only counted
@@ -15,9 +17,8 @@ def inventory(root: Object) -> str:
     motors = sum(len(coordinate_names(j)) for j in kinds["JOINT"] if j.robik.joint.actuated)
     is_tied = any(j.robik.joint.parent is None for j in kinds["JOINT"])
     loops = len(kinds["JOINT"]) - len(kinds["BODY"]) + (0 if is_tied else 1)
-    counts = [(len(kinds["BODY"]), "body", "bodies"), (len(kinds["JOINT"]), "joint", "joints"), (motors, "motor", "motors")]
-    counts += [(loops, "loop", "loops")] if loops > 0 else []
-    return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts)
+    counts = [counted(len(kinds["BODY"]), "body", "bodies"), counted(len(kinds["JOINT"]), "joint"), counted(motors, "motor")]
+    return ", ".join([*counts, *([counted(loops, "loop")] if loops > 0 else [])])
 
 
 def import_lines(root: Object) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from robik.errors import FormatError
 from robik.formats import native
 from robik.formats.imported import Imported, Notes, described, reading
 from robik.formats.mesh_files import carried, contained
+from robik.formats.plausibility import doubts
 from robik.formats.xml_file import read_xml
 from robik.mechanism import Mechanism
 from robik.mechanism.base import with_base
@@ -71,7 +72,7 @@ def import_robot(path: str | Path, packages: Iterable[str | Path] = (), base: st
         AssemblyError: a loop that cannot be closed; names it and its gap.
         MechanismError: it cannot have that base.
     """
-    read = _by_extension(READERS, path, "read")(Path(path), [Path(p) for p in packages])
+    read = _read(path, [Path(p) for p in packages])
     return described(replace(read, mechanism=with_base(read.mechanism, base)))
 
 
@@ -85,7 +86,7 @@ def load_robot(path: str | Path) -> Mechanism:
     """
     if Path(path).name.lower().endswith(native.EXTENSION):
         return native.load(Path(path))
-    imported = _by_extension(READERS, path, "read")(Path(path), [])
+    imported = _read(path, [])
     for warning in imported.warnings:
         logging.getLogger(__name__).warning("%s: %s", path, warning)
     return imported.mechanism
@@ -108,9 +109,17 @@ def save_robot(mechanism: Mechanism, path: str | Path, read_from: str | Path | N
     return write(mechanism if read_from is None else carried(mechanism, Path(read_from), Path(path)), Path(path))
 
 
+def _read(path: str | Path, packages: Iterable[Path]) -> Imported:
+    read: Imported = _by_extension(READERS, path, "read")(Path(path), packages)
+    return replace(read, warnings=(*read.warnings, *doubts(read.mechanism)))
+
+
 def _by_extension(table: dict[str, Callable], path: str | Path, done: str) -> Callable:
     name = Path(path).name.lower()
     for extension, function in table.items():
         if name.endswith(extension):
             return function
-    raise FormatError(f"{path}: not a kind of robot file that can be {done}; these can: {', '.join('*' + e for e in table)}")
+    kinds = ", ".join(f"*{extension}" for extension in table)
+    if not name:
+        raise FormatError(f"no robot file is named; these can be {done}: {kinds}")
+    raise FormatError(f"{path}: not a kind of robot file that can be {done}; these can: {kinds}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from robik.errors import AssemblyError, FormatError, MechanismError
 from robik.mechanism import Mechanism
+from robik.words import counted
 
 SHOWN = 6  # names in a sentence, before the rest is only counted
 
@@ -55,10 +56,10 @@ def described(imported: Imported) -> Imported:
     except MechanismError as error:
         return replace(imported, warnings=(*imported.warnings, f"the robot can be looked at, but not moved: {error}"))
     loops = "no loops" if not found.loops else "one loop" if found.loops == 1 else f"{found.loops} loops"
-    freedom, motors = found.mobility, len(found.actuators)
-    said = [f"{loops}, {freedom} degree{'s' * (freedom != 1)} of freedom, {motors} motor{'s' * (motors != 1)}"]
+    said = [f"{loops}, {counted(found.mobility, 'degree')} of freedom, {counted(len(found.actuators), 'motor')}"]
     if found.loops or imported.mechanism.couplings:
-        said.append(f"{found.redundant_rows} of the closure equations follow from the others")
+        follow = "follows" if found.redundant_rows == 1 else "follow"
+        said.append(f"{found.redundant_rows} of the closure equations {follow} from the others")
         said.append(f"the rest pose is closed to {found.closure_residual:.1e} m")
     return replace(imported, report=(*imported.report, "; ".join(said)))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from robik.errors import FormatError
+from robik.files import read_whole
 
 MOST = 500_000_000  # bytes
 STL_FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("color", "<u2")])
@@ -23,13 +24,7 @@ def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise FormatError(f"triangles are read from {', '.join(readers)} only")
-    try:
-        if path.stat().st_size > MOST:
-            raise FormatError(f"larger than {MOST // 1_000_000} MB")
-        content = path.read_bytes()
-    except OSError as error:
-        raise FormatError(f"it cannot be read: {error.strerror or error}") from None
-    vertices, faces = reader(content)
+    vertices, faces = reader(read_whole(path, MOST))
     if not len(faces) or faces.min() < 0 or faces.max() >= len(vertices) or not np.isfinite(vertices).all():
         raise FormatError("its triangles do not name vertices with finite coordinates")
     return vertices, faces

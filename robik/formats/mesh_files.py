@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from robik.errors import FormatError
+from robik.files import check_file
 from robik.formats.imported import Notes
 from robik.mechanism import Mechanism, Pose, Visual
 
@@ -36,12 +37,37 @@ class MeshFiles:
         self.allowed = [home, *([around] if around else []), *self.packages]
 
     def find(self, uri: str) -> tuple[str, bool]:
-        """The file's path relative to the robot file's folder, and whether it is there.
+        """The file's path relative to the robot file's folder, and whether it is there. A name is taken as it stands where there is such a
+        file, else its %20 are read as spaces.
 
         Raises:
             FormatError: the URI leads out of the robot's folders, or to the network.
         """
-        text = (unquote(uri) if "://" in uri else uri).replace("\\", "/")
+        decoded = unquote(uri)
+        meant: list[Path] | FormatError = []  # where the file should be that is not there: %20 is a space in a URI, but not in a path
+        for text in dict.fromkeys((uri, decoded)):
+            is_meant = text == (decoded if "://" in uri else uri)
+            try:
+                inside = self._inside(text.replace("\\", "/"), uri)
+            except FormatError as error:
+                meant = error if is_meant else meant
+                continue
+            there = next((path for path in inside if _is_file(path)), None) or next(filter(None, map(self._in_other_case, inside)), None)
+            if there is not None:
+                return self._relative(there), True
+            meant = inside if is_meant else meant
+        if isinstance(meant, FormatError):
+            raise meant
+        return self._relative(meant[0]), False
+
+    def _relative(self, path: Path) -> str:
+        try:
+            return Path(os.path.relpath(path, self.folder)).as_posix()
+        except ValueError:  # another drive
+            return path.as_posix()
+
+    def _inside(self, text: str, uri: str) -> list[Path]:
+        """Where a URI, maybe decoded, may lead, the likeliest first."""
         scheme, found, rest = text.partition("://")
         if not text.strip():
             raise FormatError("it names no file")
@@ -58,11 +84,7 @@ class MeshFiles:
         inside = [path for path in map(_resolved, candidates) if path and any(path.is_relative_to(root) for root in self.allowed)]
         if not inside:
             raise FormatError(f"{uri!r} leads out of the robot's folder; copy the file there, or name its package's folder at import")
-        there = next((path for path in inside if _is_file(path)), None) or next(filter(None, map(self._in_other_case, inside)), None)
-        try:
-            return Path(os.path.relpath(there or inside[0], self.folder)).as_posix(), there is not None
-        except ValueError:  # another drive
-            return (there or inside[0]).as_posix(), there is not None
+        return inside
 
     def _in_other_case(self, path: Path) -> Path | None:
         """A file whose name differs in capitals only, as where it was written that made no difference."""
@@ -187,9 +209,10 @@ def _is_free(place: Path, path: Path) -> bool:
 def _names(package: Path) -> set[str]:
     """What a package's folder may be called in a URI: its own name, and that in its `package.xml`."""
     try:
+        check_file(package / PACKAGE_FILE)
         with open(package / PACKAGE_FILE, encoding="utf-8", errors="replace") as file:
             named = re.search(r"<name>\s*([^<]*?)\s*</name>", file.read(100_000))
-    except OSError:
+    except (FormatError, OSError):
         named = None
     return {package.name, *([named[1]] if named else [])}
 

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
 from robik.errors import FormatError
+from robik.files import read_whole
 
 MOST = 50_000_000  # bytes
 SHOWN = 60  # characters of a wrong value in a message
@@ -30,14 +31,7 @@ def read_xml(path: Path) -> Element:
     Raises:
         FormatError: says what is wrong; the file's name is the caller's to add.
     """
-    try:
-        if path.stat().st_size > MOST:
-            raise FormatError(f"larger than {MOST // 1_000_000} MB, so it is not a robot description")
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise FormatError("there is no such file") from None
-    except OSError as error:
-        raise FormatError(f"it cannot be read: {error.strerror or error}") from None
+    content = read_whole(path, MOST)
     parser = ElementTree.XMLParser(target=_Strict())
     try:
         parser.feed(content)

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from robik.errors import FormatError
+from robik.files import read_whole
 
 MOST = 1_000_000  # bytes
 MOST_KEYS = 10_000  # of a mapping, with those that are merged into it
@@ -30,11 +31,13 @@ def read_yaml(path: Path, loader: type[Loader] = Loader) -> Any:
         FormatError: names the file, and where it breaks.
     """
     try:
-        if path.stat().st_size > MOST:
-            raise FormatError(f"{path}: larger than {MOST} bytes, which is too much for YAML beside a robot")
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # a SafeLoader
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_whole(path, MOST).decode()
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+    except UnicodeDecodeError as error:
         raise FormatError(f"{path} cannot be read as text: {error}") from None
+    try:
+        return yaml.load(text, Loader=loader)  # a SafeLoader
     except yaml.MarkedYAMLError as error:
         where = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise FormatError(f"{path}{where}: not YAML: {error.problem or error.context}") from None

@@ -20,6 +20,7 @@ from robik.mechanism.joints import SLIDES, TURNS
 from robik.mechanism.model import WORLD, Mechanism
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import build_topology
+from robik.words import counted
 
 ZERO = 1e-7  # of the largest: singular values below mean nothing
 ASKEW = 0.05  # of the largest: singular values below are of axes or places that nearly, but not quite, agree
@@ -48,7 +49,8 @@ class Diagnosis:
     def sentences(self) -> tuple[str, ...]:
         """In words."""
         found, moved = self.inspection, self.inspection.actuation
-        said = [f"{found.mobility} ways to move, {found.loops} loops, {found.redundant_rows} redundant equations"]
+        ways, loops = counted(found.mobility, "way"), counted(found.loops, "loop")
+        said = [f"{ways} to move, {loops}, {counted(found.redundant_rows, 'redundant equation')}"]
         if self.redundant and not self.stuck:
             said.append("redundant equations are usual where a loop's axes are parallel, and do no harm")
         if self.needless:

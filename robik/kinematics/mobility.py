@@ -13,6 +13,7 @@ from robik.kinematics.kernels import close, closure_jacobian, new_placement, pla
 from robik.kinematics.singularity import Actuation, actuation
 from robik.mechanism.model import Mechanism
 from robik.mechanism.topology import Flat, Topology, build_topology, loop_groups
+from robik.words import counted
 
 
 @dataclass(frozen=True)
@@ -71,15 +72,15 @@ class Inspection:
         joints = ", ".join(f"{count} {kind}" for kind, count in self.joints.items())
         moved = self.actuation
         lines = [
-            f"{self.name}: {self.bodies} bodies, {self.mass:.3f} kg",
+            f"{self.name}: {counted(self.bodies, 'body', 'bodies')}, {self.mass:.3f} kg",
             f"joints: {joints or 'none'}",
             f"actuators ({len(self.actuators)}): {', '.join(self.actuators) or 'none'}",
             f"loops: {self.loops}; degrees of freedom: {self.mobility}; redundant closure rows: {self.redundant_rows}",
         ]
         for group in self.loop_groups:
-            closed = ", ".join(f"{name} ({rows} rows)" for name, rows in zip(group.joints, group.rows, strict=True))
+            closed = ", ".join(f"{name} ({counted(rows, 'row')})" for name, rows in zip(group.joints, group.rows, strict=True))
             lines.append(f"  closed by {closed}: {group.redundant} redundant")
-        lines.append(f"on its base it has {moved.freedoms} degrees of freedom, and its actuators {moved.actuated}")
+        lines.append(f"on its base it has {counted(moved.freedoms, 'degree')} of freedom, and its actuators {moved.actuated}")
         if moved.surplus:
             lines.append(f"overactuated: {moved.surplus} of the driven degrees must agree with the others")
         lines += [f"no actuator moves: {', '.join(joints)}" for joints in moved.idle]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -202,6 +204,56 @@ def test_files_of_absurd_size_are_not_read(name: str, tmp_path: Path) -> None:
         file.truncate(50_000_001)  # of holes
     with pytest.raises(RobikError, match=r"(more|larger) than 50 MB"):
         import_robot(path)
+
+
+def outcome_within(seconds: float, path: Path) -> object:
+    """What comes of an import; None where it does not end."""
+    found: list[object] = [None]
+    thread = Thread(target=lambda: found.__setitem__(0, fuzz.outcome_of(path)), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return found[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes among the files")
+@pytest.mark.parametrize("name", ["r.urdf", "r.xml", "r.sdf", "r.xacro", "r.robik.json", "r.usda", "r.usdz"])
+def test_what_is_no_file_is_not_waited_for(name: str, tmp_path: Path) -> None:
+    if ".usd" in name and not HAS_PXR:
+        pytest.skip("needs usd-core")
+    path = tmp_path / name
+    makers = {
+        "it is a pipe or a device; name a file": (os.mkfifo, lambda path: path.symlink_to("/dev/zero")),
+        "it is a folder; name a file": (Path.mkdir, lambda path: path.symlink_to(tmp_path)),
+        "there is no such file": (lambda path: path.symlink_to("none"),),
+    }
+    for said, ways in makers.items():
+        for make in ways:
+            make(path)
+            assert str(outcome_within(10.0, path)) == f"{path}: {said}"
+            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes among the files")
+def test_what_a_robot_s_file_names_is_a_file(tmp_path: Path) -> None:
+    mesh = mjcf('<geom type="mesh" mesh="m"/>', rest=MJCF_MESH.format("m.stl"))
+    cases = {
+        "m.stl": ("r.xml", mesh),
+        "r.loops.json": ("r.urdf", urdf()),
+        "robot.yaml": ("r.urdf", urdf()),
+        "package.xml": ("r.urdf", urdf(URDF_MESH.format("package://other/m.stl"))),
+        "part.xml": ("r.xml", mjcf(rest='<include file="part.xml"/>')),
+        "part.sdf": ("r.sdf", sdf(rest=SDF_INCLUDE.format("part.sdf"))),
+        "part.xacro": ("r.xacro", xacro('<xacro:include filename="part.xacro"/>')),
+        "part.yaml": ("r.xacro", xacro("<xacro:property name='p' value=\"${load_yaml('part.yaml')}\"/><link name='${p}'/>")),
+        **({"part.usda": ("r.usda", usda(head="subLayers = [@part.usda@]"))} if HAS_PXR else {}),
+    }
+    for pipe, (name, text) in cases.items():
+        folder = tmp_path / pipe
+        folder.mkdir()
+        os.mkfifo(folder / pipe)
+        (folder / name).write_text(text)
+        assert outcome_within(10.0, folder / name) is not None, pipe
+    assert "part.usda': it is a pipe" in str(outcome_within(10.0, tmp_path / "part.usda" / "r.usda")) or not HAS_PXR
 
 
 @pytest.mark.skipif(not HAS_PXR, reason="needs usd-core")

@@ -85,6 +85,17 @@ def test_references_in_a_ring_end(tmp_path: Path) -> None:
     assert any(w.startswith("a part of it is missing") and "\n" not in w for w in imported.warnings)
 
 
+@pytest.mark.parametrize("name", ["gone.usda", "/nowhere/arm.usda", "https://example.com/arm.usda"])
+def test_what_is_missing_is_named_where_nothing_is_left_or_a_joint_misses_it(name: str, tmp_path: Path) -> None:
+    part = f'def Xform "arm" (references = @{name}@) {{}}\n'
+    for text, says in (
+        (part, "no rigid body"),
+        (body("a") + part + joint("j", "FixedJoint", "a", "arm/link"), "/r/arm/link, which is not there"),
+    ):
+        with pytest.raises(FormatError, match=rf"{says}.*; a part of it is missing: Could not open asset @{name.replace('//', '/')}@"):
+            load_robot(write(tmp_path, usda(text)))
+
+
 def test_without_pxr_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

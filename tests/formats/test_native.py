@@ -49,6 +49,12 @@ def crane() -> Mechanism:
     )
 
 
+def test_no_name_is_no_file() -> None:
+    for name in ("", Path()):
+        with pytest.raises(FormatError, match=r"^no robot file is named; these can be read: \*\.robik\.json, \*\.urdf"):
+            load_robot(name)
+
+
 def test_everything_survives_to_the_last_bit(tmp_path: Path) -> None:
     robot, file = crane(), tmp_path / "crane.robik.json"
     save_robot(robot, file)

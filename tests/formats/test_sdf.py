@@ -139,7 +139,7 @@ def test_every_joint_type(tmp_path: Path) -> None:
         text += link(kind) + joint(f"j_{kind}", kind, "a", kind, inner + "<screw_thread_pitch>0.5</screw_thread_pitch>")
     robot = load_robot(write(tmp_path, sdf(text)))
     types = {kind: only(robot, f"j_{kind}").type for kind in kinds}
-    assert list(types.values()) == ["revolute", "revolute", "prismatic", "cylindrical", "universal", "universal", "spherical", "fixed"]
+    assert list(types.values()) == ["revolute", "revolute", "prismatic", "revolute", "universal", "universal", "spherical", "fixed"]
     hinge = only(robot, "j_revolute")
     assert (hinge.limits, hinge.velocity_limit, hinge.effort_limit) == (((-1.0, 2.0),), 3.0, inf)
     assert only(robot, "j_continuous").limits == ((-inf, inf),)
@@ -147,8 +147,47 @@ def test_every_joint_type(tmp_path: Path) -> None:
     np.testing.assert_allclose(only(robot, "j_universal").axis, [0, 0, 1], atol=1e-12)
     np.testing.assert_allclose(only(robot, "j_universal").axis2, [0, 1, 0], atol=1e-12)
     [screw] = robot.couplings
-    assert (screw.follower, screw.leader) == ("j_screw.tx", "j_screw.rx")
+    assert only(robot, "j_screw_slide").type == "prismatic"
+    assert (screw.follower, screw.leader) == ("j_screw_slide", "j_screw")
     assert screw.coefficients == pytest.approx((0, 0.5 / (2 * pi)))
+
+
+def test_a_screw_has_a_motor_that_turns_it(tmp_path: Path) -> None:
+    limit = "<lower>-1</lower><upper>2</upper><velocity>3</velocity><effort>4</effort>"
+    screw = joint("j", "screw", "a", "b", axis("0 1 0", limit) + "<screw_thread_pitch>0.5</screw_thread_pitch>")
+    robot = load_robot(write(tmp_path, sdf(link("a") + link("b", "0 0 1 0 0 0") + screw + HOLD)))
+    assert (robot.actuators, inspect(robot).mobility) == (("j",), 1)
+    assert (only(robot, "j").limits, only(robot, "j").velocity_limit, only(robot, "j").effort_limit) == (((-1.0, 2.0),), 3.0, 4.0)
+    position, quaternion, _ = body_poses(robot, np.array([[0.3]]), None)
+    b = robot.body_index["b"]
+    np.testing.assert_allclose(position[0, b], (0, 0.5 * 0.3 / (2 * pi), 1), atol=1e-12)
+    np.testing.assert_allclose(Rotation.from_quat(quaternion[0, b], scalar_first=True).as_rotvec(), (0, 0.3, 0), atol=1e-12)
+    save_robot(robot, tmp_path / "r.urdf")
+    assert load_robot(tmp_path / "r.urdf").actuators == ("j",)
+
+
+@pytest.mark.parametrize("second", ["1 0 0", "0 1 1"])
+@pytest.mark.parametrize("kind", ["revolute2", "universal"])
+def test_joints_with_two_axes_are_driven_about_both(second: str, kind: str, tmp_path: Path) -> None:
+    two = link("a") + link("b") + joint("j", kind, "a", "b", axis("0 0 1") + axis(second, tag="axis2")) + HOLD
+    hinge = link("c") + joint("k", "revolute", "b", "c", axis("0 0 1"))
+    plugin = '<plugin filename="gz-sim-joint-controller-system" name="x"><joint_name>j</joint_name></plugin>'
+    assert len(load_robot(write(tmp_path, sdf(two))).actuators) == 2  # it names no motors
+    named = load_robot(write(tmp_path, sdf(two + hinge + plugin)))
+    assert len(named.actuators) == 2 and not only(named, "k").actuated
+
+
+def test_a_universal_joint_that_a_loop_decides_is_not_driven(tmp_path: Path) -> None:
+    """A plate on a cardan that two slides with balls at their ends tilt: an ankle."""
+    text = link("a") + link("plate", "0 0 1 0 0 0") + HOLD
+    text += joint("ankle", "universal", "a", "plate", axis("1 0 0") + axis("0 1 0", tag="axis2"))
+    for name, at in (("left", "1 1"), ("right", "1 -1")):
+        text += link(f"{name}_foot", f"{at} 0 0 0 0") + link(f"{name}_rod", f"{at} 0.5 0 0 0")
+        text += joint(f"{name}_ball", "ball", "a", f"{name}_foot") + joint(
+            f"{name}_slide", "prismatic", f"{name}_foot", f"{name}_rod", axis("0 0 1")
+        )
+        text += joint(f"{name}_end", "ball", f"{name}_rod", "plate", f'<pose relative_to="{name}_rod">0 0 0.5 0 0 0</pose>')
+    assert load_robot(write(tmp_path, sdf(text))).actuators == ("left_slide", "right_slide")
 
 
 def test_an_old_screw_counts_its_thread_the_other_way(tmp_path: Path) -> None:
@@ -179,6 +218,18 @@ def test_a_gearbox_couples_the_hinges_on_its_reference_body(tmp_path: Path) -> N
     _, quaternion, _ = body_poses(robot, np.array([[0.3]]), None)
     turned = [Rotation.from_quat(quaternion[0, robot.body_index[n]], scalar_first=True).as_rotvec()[2] for n in "bc"]
     np.testing.assert_allclose(turned, [0.3, -0.6], atol=1e-12)  # θ₂ = −ratio θ₁ about the same axis
+
+
+@pytest.mark.parametrize("ends", [("b", "c"), ("c", "b")])
+def test_a_gearbox_may_stand_on_the_world(ends: tuple[str, str], tmp_path: Path) -> None:
+    wheels = link("b", "1 0 0 0 0 0") + link("c", "3 0 0 0 0 0")
+    wheels += joint("one", "revolute", "world", "b", axis("0 0 1")) + joint("two", "revolute", "c", "world", axis("0 0 1"))
+    gear = "<gearbox_ratio>2</gearbox_ratio><gearbox_reference_body>world</gearbox_reference_body>"
+    robot = load_robot(write(tmp_path, sdf(wheels + joint("g", "gearbox", *ends, axis("0 0 1") + axis("0 0 1", tag="axis2") + gear))))
+    assert len(robot.actuators) == 1
+    _, quaternion, _ = body_poses(robot, np.array([[0.3]]), None)
+    turned = [Rotation.from_quat(quaternion[0, robot.body_index[n]], scalar_first=True).as_rotvec()[2] for n in ends]
+    assert turned[1] == pytest.approx(-2 * turned[0])
 
 
 def test_a_mimic_is_a_coupling(tmp_path: Path) -> None:
@@ -259,6 +310,14 @@ def test_visuals_and_meshes_in_the_models_folder(tmp_path: Path) -> None:
     assert any("a mesh was not read" in w for w in imported.warnings)
 
 
+def test_a_part_of_a_mesh_is_the_whole_mesh(tmp_path: Path) -> None:
+    write(tmp_path, "solid", "part.stl")
+    part = '<visual name="v"><geometry><mesh><uri>part.stl</uri><submesh><name>x</name></submesh></mesh></geometry></visual>'
+    imported = import_robot(write(tmp_path, sdf(link("a", inner=part) + HOLD)))
+    assert imported.mechanism.bodies[0].visuals[0].file == "part.stl"
+    assert "a: it means a part of a mesh (<submesh>), but the whole mesh was read" in imported.warnings
+
+
 # Files in files
 
 
@@ -280,10 +339,34 @@ def test_models_are_included_from_the_folder_and_from_packages(tmp_path: Path) -
         assert only(robot, "left::bend").type == "revolute"
 
 
-def test_merged_models_lend_their_names(tmp_path: Path) -> None:
-    write(tmp_path, sdf(link("palm"), name="hand"), "hand.sdf")
-    text = link("a") + '<include merge="true"><uri>hand.sdf</uri></include>' + joint("j", "revolute", "a", "palm", axis("1 0 0")) + HOLD
-    assert len(load_robot(write(tmp_path, sdf(text))).bodies) == 2
+def test_a_merged_models_things_stand_in_the_model_around_it(tmp_path: Path) -> None:
+    tip = '<model name="end"><pose>0 0 2 0 0 0</pose>' + link("tip") + "</model>"
+    bend = joint("bend", "revolute", "palm", "end::tip", axis("0 1 0", expressed_in="__model__"))
+    write(tmp_path, sdf(link("palm", "0 0 1 0 0 0") + tip + bend + '<frame name="f"/>', name="hand"), "hand.sdf")
+    write(tmp_path, sdf('<include merge="1"><uri>hand.sdf</uri></include>', name="arm"), "arm.sdf")
+    text = link("a") + '<include merge="true"><uri>arm.sdf</uri><pose>0 5 0 0 0 1</pose></include>'
+    robot = load_robot(write(tmp_path, sdf(text + joint("j", "revolute", "a", "palm", axis("1 0 0")) + HOLD)))
+    assert [body.name for body in robot.bodies] == ["a", "palm", "end::tip"]
+    np.testing.assert_allclose([body.pose.position for body in robot.bodies], [(0, 0, 0), (0, 5, 1), (0, 5, 2)], atol=1e-12)
+    assert [joint.name for joint in robot.joints] == ["bend", "j", "hold"]
+    np.testing.assert_allclose(only(robot, "bend").axis, (-np.sin(1), np.cos(1), 0), atol=1e-12)
+    assert [(frame.name, frame.body) for frame in robot.frames] == [("f", "palm")]  # it is attached to the merged model's first link
+
+
+def test_a_merged_models_things_keep_the_merged_name_where_theirs_is_taken(tmp_path: Path) -> None:
+    write(tmp_path, sdf(link("a") + link("tip") + joint("j", "revolute", "a", "tip", axis("1 0 0")), name="hand"), "hand.sdf")
+    text = '<include merge="true"><uri>hand.sdf</uri></include>' + link("a") + HOLD + joint("k", "fixed", "a", "tip")
+    robot = load_robot(write(tmp_path, sdf(text)))
+    assert [b.name for b in robot.bodies] == ["_merged__hand__::a", "tip", "a"]
+    assert (only(robot, "j").parent, only(robot, "hold").child) == ("_merged__hand__::a", "a")
+
+
+@pytest.mark.parametrize(("of_include", "of_model", "fixed"), [("true", "", True), ("1", "0", True), ("", "true", True), ("0", "1", False)])
+@pytest.mark.parametrize("merge", ["", ' merge="true"'])
+def test_what_includes_a_model_says_whether_it_is_static(of_include: str, of_model: str, fixed: bool, merge: str, tmp_path: Path) -> None:
+    write(tmp_path, sdf(f"<static>{of_model}</static>" + link("palm"), name="hand"), "hand.sdf")
+    text = f"<include{merge}><uri>hand.sdf</uri><static>{of_include}</static></include>"
+    assert load_robot(write(tmp_path, sdf(text))).is_grounded == fixed
 
 
 def test_a_floor_beside_the_robot_is_no_part_of_it(tmp_path: Path) -> None:

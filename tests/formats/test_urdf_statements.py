@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -162,6 +163,36 @@ def test_a_mesh_is_found_whatever_the_capitals_of_its_name(tmp_path: Path) -> No
     imported = import_robot(write(tmp_path, joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "c"), mesh))
     assert imported.mechanism.bodies[2].visuals[0].file == "Part 1.stl"
     assert not imported.warnings
+
+
+@pytest.mark.parametrize(
+    ("uri", "file"),
+    [
+        ("My%20Part.stl", "My Part.stl"),
+        ("package://r/My%20Part.stl", "My Part.stl"),
+        ("package://r/my%20part.STL", "My Part.stl"),
+        ("file://{}/My%20Part.stl", "My Part.stl"),
+        ("file://{}/in%20it/a.stl", "in it/a.stl"),
+        ("50%25%20.stl", "50%25%20.stl"),
+        ("package://r/50%25%20.stl", "50%25%20.stl"),
+        ("both%20.stl", "both%20.stl"),
+        ("gone%20.stl", None),
+        ("..%2Foutside.stl", None),
+        ("package://r/gone%20.stl", None),
+    ],
+)
+def test_a_mesh_is_looked_for_as_it_is_named_then_decoded(uri: str, file: str | None, tmp_path: Path) -> None:
+    folder = tmp_path / "a%20b"  # whose own name is not decoded
+    (folder / "in it").mkdir(parents=True)
+    for name in ("My Part.stl", "50%25%20.stl", "both%20.stl", "both .stl", "in it/a.stl", "../outside.stl"):
+        (folder / name).write_text("solid")
+    mesh = f'<link name="c"><visual><geometry><mesh filename="{uri.format(quote(str(folder)))}"/></geometry></visual></link>'
+    imported = import_robot(write(folder, joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "c"), mesh))
+    if file is None:
+        assert imported.warnings == (f"{uri}: there is no such mesh",)
+    else:
+        assert imported.warnings == ()
+        assert imported.mechanism.bodies[2].visuals[0].file == file
 
 
 def test_a_colour_without_alpha_is_opaque(tmp_path: Path) -> None:

@@ -168,8 +168,8 @@ def test_single_joints_have_their_type_and_motors(name: str) -> None:
         assert joint.type == kind
         assert inspect(robot).mobility == FREE[kind] + (0 if unary else 6)
     assert joint.parent == (WORLD if unary else "body_0")
-    # a file that names no motors gets them on joints with one motion
-    assert joint.actuated == (driven or kind in ("revolute", "prismatic"))
+    # a file that names no motors gets them on joints with one motion and on universal ones
+    assert joint.actuated == (driven or kind in ("revolute", "prismatic", "universal"))
 
 
 @pytest.mark.parametrize("name", FILES)

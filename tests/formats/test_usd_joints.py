@@ -65,11 +65,30 @@ def test_a_distance_is_a_rod(low: float, high: float, mobility: int, tmp_path: P
     # the body keeps six motions less the distance; the rod's spin about itself is the ball's, not its universal joint's
     assert found.mobility == mobility - 1
     assert [b.mass for b in robot.bodies] == [1, 1, 0]
+    assert robot.actuators == ()  # the file names no motors, but nothing drives a rod
     ball = only(robot, "d")
     assert np.linalg.norm(np.subtract(ball.position, (0.5, 0, 0))) == pytest.approx(0.5)
     if low < high:
         assert ball.limits[0] == pytest.approx((low, high))
         assert ball.rest[0] == pytest.approx(0.5)
+
+
+def test_a_plain_joint_may_keep_a_distance(tmp_path: Path) -> None:
+    """As a distance joint, where nothing else limits or drives it; else there is a warning."""
+    reach = "float limit:distance:physics:low = {};float limit:distance:physics:high = 1.5"
+    for low, mobility in ((1.5, 5), (0.5, 6)):
+        text = usda(
+            TWO + HOLD + joint("d", "Joint", "a", "b", reach.format(low), ("PhysicsLimitAPI:distance",)),
+            'upAxis = "Z"\nmetersPerUnit = 0.5',
+        )
+        robot = load_robot(write(tmp_path, text))
+        assert inspect(robot).mobility == mobility
+    ball = only(robot, "d")
+    assert ball.limits[0] == pytest.approx((0.25, 0.75))
+    inner, schemas = d6({}, ("transZ",))
+    imported = import_robot(write(tmp_path, usda(TWO + HOLD + joint("d", "Joint", "a", "b", f"{inner};{reach.format(1)}", schemas))))
+    assert only(imported.mechanism, "d").motions == ("tx", "ty", "rx", "ry", "rz")
+    assert "d: only a joint without other limits and drives can keep a distance, so that limit was left out" in imported.warnings
 
 
 def test_bodies_that_joints_need_have_names_of_their_own(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ NAMES = {**FUNCTIONS, "math": Namespace(MATHEMATICS), "x": 3, "word": "left_arm"
         ("row[1:]", [2, 3]), ("word.split('_')[0].upper()", "LEFT"), ("'L' + str(x)", "L3"), ("sum(range(4))", 6), ("max(row)", 3),
         ("len(dict(a=1))", 1), ("table.get('none', 7)", 7), ("x or y", 3), ("False and y", False), ("None is None", True),
         ("word.replace('_', '-')", "left-arm"), ("{'a': 1}['a']", 1), ("round(2.6)", 3),
+        ("'%.2f|%5d|%s%%' % (x / 7, x, word)", "0.43|    3|left_arm%"), ("'%s' % x", "3"), ("'%-4sx' % 'a'", "a   x"),
     ],
 )  # fmt: skip
 def test_expressions_are_computed_as_python_does(text: str, value: object) -> None:
@@ -36,7 +37,10 @@ def test_expressions_are_computed_as_python_does(text: str, value: object) -> No
     [
         "().__class__", "x.__class__", "math.__loader__", "[c for c in row]", "(lambda: 1)()", "(n for n in row).gi_frame",
         "word.format(x)",
-        "'{0.__class__}'.format(x)", "'%s' % x", "open('/etc/passwd')", "__import__('os')", "eval('1')", "9 ** 9 ** 9", "'a' * 10 ** 9",
+        "'{0.__class__}'.format(x)", "'%s' % row", "'%s' % table", "'%(mass)s' % table", "'%999999999f' % x", "'%.999999999f' % x",
+        "'%*d' % (10 ** 9, x)", "'%s %s' % x", "'%d' % word", "'%' % x", "'%r' % word", "'%d' % 10 ** 9000",
+        "('%99s' * 9000) % ((x,) * 9000)",
+        "open('/etc/passwd')", "__import__('os')", "eval('1')", "9 ** 9 ** 9", "'a' * 10 ** 9",
         "[0] * 10 ** 9", "range(10 ** 12)", "f'{x}'", "b'x'", "x := 2", "math.factorial(9)", "row.append(1)", "row.sort()", "max(*row)",
         "dict(**table)",
         "y", "1 / 0", "1 +", "table.none", "x()", "type(x)", "getattr(x, 'real')", "word.encode()", "10 ** 400 * 1.0", "~x",
@@ -142,7 +146,10 @@ YAML = {
         ('<xacro:include filename="none.xacro"/>', "no file"),
         ('<link name="$(env HOME)"/>', "not computed"),
         ('<link name="$(find rclpy)"/>', "is not here"),
-        ('<link name="$(arg none)"/>', "no default"),
+        ('<link name="$(arg none)"/>', "argument 'none' has no default; write"),
+        ("<link name=\"${xacro.arg('none')}\"/>", "argument 'none' has no default; write"),
+        ('<xacro:arg name="none"/>', "argument 'none' has no default; write .* or import the URDF"),
+        ('<xacro:arg default="none"/>', "missing attribute 'name'"),
         ('<link name="$(eval __import__(1))"/>', "name '__import__'|import"),
         ('<link name="${9**9**9}"/>', "too many digits"),
         ('<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>', "deeply|called more than"),
@@ -176,6 +183,14 @@ def test_what_reaches_out_or_never_ends_is_refused(inner: str, says: str, tmp_pa
         load_robot(path)
     assert str(raised.value).startswith(f"{path}: ")
     assert "\n" not in str(raised.value)
+
+
+def test_evaluated_text_names_the_arguments(tmp_path: Path) -> None:
+    arguments = {"n": "3", "x": "0.5", "yes": "True", "word": "arm", "pi": "1", "e9": "1e9"}
+    text = "".join(f'<xacro:arg name="{name}" default="{value}"/>' for name, value in arguments.items())
+    name = "|".join(f"$(eval {said})" for said in ("n + 1", "x * 2", "not yes", "word + '_b'", "pi > 3", "e9", "true"))
+    [link] = load_robot(write(tmp_path, xacro(text + f'<link name="{name}"/>'))).bodies
+    assert link.name == "4|1.0|False|arm_b|True|1e9|True"
 
 
 def test_entities_are_refused(tmp_path: Path) -> None:

@@ -185,7 +185,9 @@ def bake() -> Iterator[float]:
     assert window.modal_operators
     bpy.data.objects.remove(bystander)
     yield from until(lambda: not window.modal_operators, 60, "the end of a bake that lost an object")
+    yield 0.5
     picture("04_lost")
+    yield from key("Escape")  # what was wrong is told in a popup
     assert not result().frames
     assert len(bpy.data.actions) == before
     yield from enter("bake.samples", 1)

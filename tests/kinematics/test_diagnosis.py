@@ -31,6 +31,7 @@ def test_planar_loop_is_redundant_and_moves() -> None:
     assert (found.needless, found.stuck, found.askew) == ((), (), ())
     assert found.inspection.mobility == 1
     assert "nothing contradicts" in found.sentences
+    assert found.sentences[0] == "1 way to move, 1 loop, 3 redundant equations"
 
 
 def test_hinge_askew_locks_the_loop_and_is_named() -> None:

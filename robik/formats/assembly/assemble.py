@@ -67,7 +67,7 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
         chosen = _motors(robot, q)
         joints = tuple(replace(j, actuated=j.name in chosen) for j in mechanism.joints)
         mechanism = mechanism.with_changes(joints=joints)
-        decided = "the file names no motors, so every joint with one motion that no other joint decides has one"
+        decided = "the file names no motors, so every joint with one motion, and every universal joint, that no other joint decides has one"
         report.add(f"{decided}: {listed(chosen) or 'none'}")
     return Imported(mechanism, notes.sentences, report.sentences)
 
@@ -296,8 +296,8 @@ def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:
 
 
 def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
-    """Joints with one motion that can be moved one independently of the other: slides in loops first, which are mostly linear drives, then
-    those near the root."""
+    """Joints with one motion and universal joints that can be moved one independently of the other: slides in loops first, which are mostly
+    linear drives, then those with one motion and those near the root."""
     bases: list[np.ndarray] = []
     row_of: dict[int, tuple[int, int]] = {}  # coordinate in a loop → its basis and the row there
     for number, part in enumerate(robot.parts):
@@ -308,19 +308,29 @@ def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
     depth = robot.moves.sum(axis=1)
     chosen = set()
 
-    def preference(item: tuple[str, OpenJoint]) -> tuple[bool, int]:
+    def preference(item: tuple[str, OpenJoint]) -> tuple[bool, int, int]:
         body, joint = item
-        return joint.type != "prismatic" or robot.at[joint.name] not in row_of, int(depth[robot.order[body]])
+        is_drive = joint.type == "prismatic" and robot.at[joint.name] in row_of
+        return not is_drive, len(joint.motions), int(depth[robot.order[body]])
 
     for _, joint in sorted(robot.hangs_on.items(), key=preference):
-        if len(joint.motions) != 1 or joint.name in followers:
-            continue
-        number, i = row_of.get(robot.at[joint.name], (-1, -1))
-        if number < 0:
-            chosen.add(joint.name)
-            continue
-        row = bases[number][i]
-        if (length := float(np.linalg.norm(row))) > 1e-6:
-            bases[number] = bases[number] - np.outer(bases[number] @ row, row) / length**2  # what is left when this one is held
-            chosen.add(joint.name)
+        may = not joint.is_passive and (len(joint.motions) == 1 or joint.type == "universal")
+        if may and followers.isdisjoint(joint.coordinate_names):
+            start = robot.at[joint.name]
+            held = _held(bases, [row_of[k] for k in range(start, start + len(joint.motions)) if k in row_of])
+            if held is not None:
+                bases = held
+                chosen.add(joint.name)
     return [j.name for j in robot.joints if j.name in chosen]
+
+
+def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarray] | None:
+    """What is left of bases of motions when some coordinates, by basis and row, are held; None where these depend on each other."""
+    bases = list(bases)
+    for number, i in rows:
+        row = bases[number][i]
+        length = float(np.linalg.norm(row))
+        if length <= 1e-6:
+            return None
+        bases[number] = bases[number] - np.outer(bases[number] @ row, row) / length**2
+    return bases

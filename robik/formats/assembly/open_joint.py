@@ -24,6 +24,7 @@ class OpenJoint:
         stored: the coordinates' values in the stored pose [rad or m]; empty for zeros.
         limits: bounds per motion [rad or m]; empty for none.
         free: the motions of a joint of type "general", in the order of `MOTIONS`; empty for the other types, which have their own.
+        is_passive: it gets no motor where the file names none at all.
     """
 
     name: str
@@ -38,6 +39,7 @@ class OpenJoint:
     effort_limit: float = np.inf
     stored: tuple[float, ...] = ()
     free: tuple[str, ...] = ()
+    is_passive: bool = False
 
     @property
     def motions(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Models of an SDF file, nested and included ones unfolded, and where their frames are.
 
 Every model, link, joint and frame is a frame of its own, by a name that starts with the names of the models around it (`arm::hand`). The
-outermost model's things have their plain names; `__model__` is a model's own frame.
+outermost model's things have their plain names; `__model__` is a model's own frame. A merged model's things stand in the model around it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ MODEL = "__model__"
 MOST = 5000  # links, joints and frames
 MOST_FILES = 500
 DEEPEST = 20
+KINDS = ("link", "joint", "frame")
+TRUE = ("1", "true")
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,10 @@ class Frames:
         self.files, self.notes = files, notes
         self.nodes: dict[str, Node] = {}
         self.plugins: list[Element] = []
+        self.static: list[str] = []  # models that are held
+        self._around: dict[str, str] = {}  # model → the model that it stands in
         self._merged: dict[str, list[str]] = {}
+        self._own: dict[str, set[str]] = {}  # model → names of what stands in it by its own file's words
         self._not_included: list[str] = []
         self._placed: dict[str, Pose] = {}
         self._read = 0
@@ -81,8 +86,12 @@ class Frames:
 
     def _add_model(self, model: Element, scope: str, outer: str, version: tuple[int, int], file: Path, depth: int,
                    include: Element | None = None) -> None:  # fmt: skip
-        """A model as scope; `include` is what includes it, whose words on pose and placement count first."""
+        """A model as scope; `include` is what includes it, whose words on pose, placement and whether it is static count first."""
         said = [e for e in (include, model) if e is not None]
+        if next((text for e in said if (text := _text(e, "static"))), "") in TRUE:
+            self.static.append(scope)
+        if scope:
+            self._around[scope] = outer
         posed = next((e for e in said if e.find("pose") is not None), model)
         pose, relative_to = pose_of(posed, f"model {scope or model.get('name')!r}")
         placement = next((p for e in said if (p := _text(e, "placement_frame") or e.get("placement_frame", ""))), "")
@@ -99,10 +108,11 @@ class Frames:
         if depth > DEEPEST:
             raise FormatError(f"its models are nested more than {DEEPEST} deep")
         self.plugins += model.findall("plugin")
+        self._own[scope] = {e.get("name") or _text(e, "name") for e in model if e.tag in (*KINDS, "model", "include")}
         for element in model:
-            if element.tag in ("link", "joint", "frame"):
-                name = name_of(element)
-                where = f"{element.tag} {join(scope, name)!r}"
+            if element.tag in KINDS:
+                name = self._called(name_of(element), scope)
+                where = f"{element.tag} {name!r}"
                 pose, relative_to = pose_of(element, where)
                 attached_to = ""
                 if element.tag == "joint":
@@ -111,9 +121,9 @@ class Frames:
                 elif element.tag == "frame":
                     attached_to = element.get("attached_to", "") or MODEL
                     relative_to = relative_to or attached_to
-                self._add(join(scope, name), Node(element.tag, element, scope, pose, relative_to or MODEL, attached_to, version, file))
+                self._add(name, Node(element.tag, element, scope, pose, relative_to or MODEL, attached_to, version, file))
             elif element.tag == "model":
-                self._add_model(element, join(scope, name_of(element)), scope, version, file, depth + 1)
+                self._add_model(element, self._called(name_of(element), scope), scope, version, file, depth + 1)
             elif element.tag == "include":
                 self._include(element, scope, file, depth)
 
@@ -139,8 +149,8 @@ class Frames:
         if model is None:
             raise FormatError(f"{uri!r}, which it includes, has no <model>")
         name = _text(include, "name") or name_of(model)
-        inner = join(scope, name)
-        if include.get("merge") == "true":
+        inner = self._called(name, scope)
+        if include.get("merge") in TRUE:
             inner = join(scope, f"_merged__{name}__")
             self._merged.setdefault(scope, []).append(inner)
         self._add_model(model, inner, scope, version, path, depth + 1, include)
@@ -166,6 +176,15 @@ class Frames:
             raise FormatError("there is no such file")
         return found
 
+    def _called(self, name: str, scope: str) -> str:
+        """The full name of something in a model; in a merged one, what it would be called in the model around that, if that is free."""
+        around = self._around.get(scope, "")
+        if scope in self._merged.get(around, ()) and name not in self._own[around]:
+            full = self._called(name, around)
+            if full not in self.nodes and join(full, MODEL) not in self.nodes:
+                return full
+        return join(scope, name)
+
     def _add(self, name: str, node: Node) -> None:
         if name == WORLD and node.kind == "link":
             raise FormatError(f"a link is called {WORLD!r}, which is the name of the ground; give it another")
@@ -190,11 +209,23 @@ class Frames:
         candidates = [join(scope, name), join(scope, f"{name}::{MODEL}")]
         candidates += [join(inner, end) for inner in self._merged.get(scope, []) for end in (name, f"{name}::{MODEL}")]
         found = next((full for full in candidates if full in self.nodes), None)
+        around = self._around.get(scope, "")
+        if found is None and scope in self._merged.get(around, ()):
+            return self.find(name, around, where)
         if found is None:
             known = [n.removeprefix(f"{scope}::") for n in self.nodes if n.startswith(scope)]
             missing = f"; {listed(self._not_included)} could not be included" if self._not_included else ""
             raise FormatError(f"{where}: nothing is called {name!r}; there are {listed(known)}{missing}")
         return found
+
+    def links_in(self, scope: str) -> list[str]:
+        """The links of a model and of those in it."""
+        return [name for name, node in self.nodes.items() if node.kind == "link" and self._is_in(node.scope, scope)]
+
+    def _is_in(self, scope: str, outer: str) -> bool:
+        while scope != outer and scope:
+            scope = self._around[scope]
+        return scope == outer
 
     def body(self, name: str) -> str:
         """The link that a frame moves with, or the world.
@@ -209,22 +240,24 @@ class Frames:
                 raise FormatError(f"{listed(seen)}: attached to each other in a ring")
             seen.append(name)
             if node.kind == "model":
-                inside = name.removesuffix(MODEL)
-                canonical = node.element.get("canonical_link")
-                links = [n for n, other in self.nodes.items() if other.kind == "link" and n.startswith(inside)]
                 if node.element.tag == "world":
                     return WORLD
-                if canonical:
-                    name = self.find(canonical, inside.removesuffix("::"), f"model {inside!r}: its canonical link")
-                elif links:
-                    name = links[0]
-                else:
-                    raise FormatError(f"model {inside!r} has no link, so nothing can be tied to it")
+                name = self._canonical(name.removesuffix(MODEL).removesuffix("::"), node)
             elif node.attached_to == WORLD:
                 return WORLD
             else:
                 name = self.find(node.attached_to, node.scope, f"{node.kind} {name!r}")
         return name
+
+    def _canonical(self, scope: str, node: Node) -> str:
+        """The link that stands for a model."""
+        said = node.element.get("canonical_link")
+        if said:
+            return self.find(said, scope, f"model {scope!r}: its canonical link")
+        links = self.links_in(scope)
+        if not links:
+            raise FormatError(f"model {scope!r} has no link, so nothing can be tied to it")
+        return links[0]
 
     def placed(self, name: str) -> Pose:
         """A frame's pose in the world, as the file has it."""

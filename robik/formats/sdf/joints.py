@@ -18,9 +18,9 @@ from robik.formats.xml_file import number_within, numbers
 from robik.mechanism import WORLD, Body, Coupling, Pose
 from robik.mechanism.pose import frame_matrix
 
-ONE_AXIS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "screw": "cylindrical"}
+ONE_AXIS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 TWO_AXES = ("universal", "revolute2")
-TYPES = (*ONE_AXIS, *TWO_AXES, "ball", "fixed", "gearbox")
+TYPES = (*ONE_AXIS, *TWO_AXES, "screw", "ball", "fixed", "gearbox")
 HUGE = 1e15  # SDF's limits for none are ±1e16
 SQUARE = 1e-9  # how far from a right angle the axes of a universal joint may be
 
@@ -42,18 +42,25 @@ class Axis:
 
 
 class Joints:
-    """Reads the joints of a file; `bodies` are those that they need beside the links."""
+    """Reads the joints of a file.
+
+    Attributes:
+        bodies: those that they need beside the links.
+        couplings: what ties their coordinates.
+        second: hinge about a joint's second axis → that joint.
+    """
 
     def __init__(self, frames: Frames, notes: Notes) -> None:
         self.frames, self.notes = frames, notes
         self.bodies: list[Body] = []
         self.couplings: list[Coupling] = []
+        self.second: dict[str, str] = {}
         self._gears: list[tuple[str, Node]] = []
         self._mimics: list[tuple[str, str, Node, Element]] = []
         self._coordinate: dict[tuple[str, str], str] = {}  # joint and axis → coordinate
 
     def read(self) -> list[OpenJoint]:
-        """All joints; then `couplings` has what ties their coordinates."""
+        """All joints."""
         joints = [joint for name, node in self.frames.of_kind("joint").items() for joint in self._joint(name, node)]
         moving = {c for joint in joints for c in joint.coordinate_names}
         for name, node in self._gears:
@@ -78,7 +85,7 @@ class Joints:
         elif kind in ONE_AXIS:
             made = [self._one_axis(joint, kind, node)]
         else:
-            made = self._two_axes(joint, node)
+            made = self._screw(joint, node) if kind == "screw" else self._two_axes(joint, node)
         return [turned_round(each) if each.child == WORLD else each for each in made]
 
     def _end(self, name: str, node: Node, end: str) -> tuple[str, Pose]:
@@ -87,9 +94,13 @@ class Joints:
         said = (node.element.findtext(end) or "").strip()
         if not said:
             raise FormatError(f"{where} must be the name of a link or frame")
-        body = WORLD if said == WORLD else self.frames.body(self.frames.find(said, node.scope, where))
+        body = self._body(said, node, where)
         pose = self.frames.placed(name)
         return body, pose if body == WORLD else self.frames.placed(body).inverse() @ pose
+
+    def _body(self, said: str, node: Node, where: str) -> str:
+        """What a joint names: a link, or what a frame moves with."""
+        return WORLD if said == WORLD else self.frames.body(self.frames.find(said, node.scope, where))
 
     def _axis(self, name: str, node: Node, tag: str) -> Axis:
         where = f"joint {name!r}: its {tag}"
@@ -116,14 +127,16 @@ class Joints:
         frame = frame_matrix(axis.direction, None, f"joint {joint.name!r}")
         joint = with_frame(replace(joint, type=ONE_AXIS[kind], velocity_limit=axis.velocity, effort_limit=axis.effort), frame)
         limits = (-inf, inf) if kind == "continuous" else axis.limits
-        if kind == "screw":  # its axis' limits are the turn's
-            joint = replace(joint, limits=_limits((-inf, inf), limits))
-            slide, turn = joint.coordinate_names
-            self.couplings.append(Coupling(joint.name, slide, turn, (0.0, self._pitch(joint.name, node) / (2 * pi))))
-            self._coordinate[joint.name, "axis"] = turn
-            return joint
         self._remember(joint.name, node, "axis", joint.coordinate_names[0])
         return replace(joint, limits=_limits(limits))
+
+    def _screw(self, joint: OpenJoint, node: Node) -> list[OpenJoint]:
+        """A hinge, which may have a motor, and a slide that follows it."""
+        axis = self._axis(joint.name, node, "axis")
+        turn, slide = self._one_by_one(joint, (("revolute", axis), ("prismatic", Axis(axis.direction, (-inf, inf), inf, inf))), "slide")
+        self._remember(joint.name, node, "axis", turn.name)
+        self.couplings.append(Coupling(slide.name, slide.name, turn.name, (0.0, self._pitch(joint.name, node) / (2 * pi))))
+        return [turn, slide]
 
     def _pitch(self, name: str, node: Node) -> float:
         """Metres per turn: a right-handed screw's is positive."""
@@ -147,17 +160,23 @@ class Joints:
             for tag, coordinate in zip(("axis", "axis2"), joint.coordinate_names, strict=True):
                 self._remember(joint.name, node, tag, coordinate)
             return [joint]
-        middle, second_name = (free_name(f"{joint.name}_{what}", self.frames.nodes) for what in ("between", "axis2"))
-        self.bodies.append(Body(middle))
-        one, two = (Pose.of(frame_matrix(v, None, f"joint {joint.name!r}"), (0, 0, 0)) for v in (a, b))
-        made = []
-        for name, ends, poses, axis in (
-            (joint.name, (joint.parent, middle), (joint.near @ one, one), first),
-            (second_name, (middle, joint.child), (two, joint.far @ two), second),
-        ):
-            made.append(OpenJoint(name, "revolute", *ends, *poses, False, _limits(axis.limits), axis.velocity, axis.effort))
+        made = self._one_by_one(joint, (("revolute", first), ("revolute", second)), "axis2")
         for tag, hinge in zip(("axis", "axis2"), made, strict=True):
             self._remember(joint.name, node, tag, hinge.name)
+        self.second[made[1].name] = joint.name
+        return made
+
+    def _one_by_one(self, joint: OpenJoint, steps: tuple[tuple[str, Axis], tuple[str, Axis]], second: str) -> list[OpenJoint]:
+        """Two joints with a massless body between, by their types and axes; `second` is what the other one's name ends with."""
+        middle, other = (free_name(f"{joint.name}_{what}", self.frames.nodes) for what in ("between", second))
+        self.bodies.append(Body(middle))
+        one, two = (Pose.of(frame_matrix(axis.direction, None, f"joint {joint.name!r}"), (0, 0, 0)) for _, axis in steps)
+        made = []
+        for name, ends, poses, (kind, axis) in (
+            (joint.name, (joint.parent, middle), (joint.near @ one, one), steps[0]),
+            (other, (middle, joint.child), (two, joint.far @ two), steps[1]),
+        ):
+            made.append(OpenJoint(name, kind, *ends, *poses, False, _limits(axis.limits), axis.velocity, axis.effort))
         return made
 
     # Couplings
@@ -186,7 +205,7 @@ class Joints:
         said = (node.element.findtext("gearbox_reference_body") or "").strip()
         if not said:
             raise FormatError(f"{where}: a gearbox must name its gearbox_reference_body")
-        reference = self.frames.body(self.frames.find(said, node.scope, f"{where}: its gearbox_reference_body"))
+        reference = self._body(said, node, f"{where}: its gearbox_reference_body")
         turns: list[tuple[str, float]] = []
         for end, tag in (("parent", "axis"), ("child", "axis2")):
             body, _ = self._end(name, node, end)

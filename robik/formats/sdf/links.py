@@ -119,6 +119,8 @@ class Links:
         scale = numbers(shape.findtext("scale") or "1 1 1", 3, f"{where}: its mesh's scale")
         if "://" not in uri and not Path(uri).is_absolute() and uri:
             uri = (node.file.parent / uri).as_posix()
+        if shape.find("submesh") is not None:
+            self.notes.add("it means a part of a mesh (<submesh>), but the whole mesh was read", name)
         file = self.files.mesh(uri, self.notes, name)
         return Shape("mesh", scale, pose, file) if file else Shape("box", placeholder(pose, GREY).size, pose)
 

@@ -49,8 +49,8 @@ class _Reader:
         if not 0 < len(links) <= MOST_LINKS:
             raise FormatError(f"it has {len(links)} links; from 1 to {MOST_LINKS} can be read")
         reader = Joints(self.frames, self.notes)
-        joints = self._with_motors(reader.read())
-        joints += self._static(links, joints)
+        joints = self._with_motors(reader.read(), reader.second)
+        joints += self._static(joints)
         kept = connected(links, joints, set(), self.notes)
         joints = [j for j in joints if {j.parent, j.child} & kept]
         base = next(name for name in links if name in kept)
@@ -67,24 +67,19 @@ class _Reader:
                 self.notes.add("it ties a joint that closes a loop, so it was left out", coupling.name)
         return assemble(replace(robot, couplings=tuple(couplings)), self.notes, self.report)
 
-    def _with_motors(self, joints: list[OpenJoint]) -> list[OpenJoint]:
+    def _with_motors(self, joints: list[OpenJoint], second: dict[str, str]) -> list[OpenJoint]:
         """The joints with those actuated that controllers among the plugins name."""
         named = set()
         for plugin in self.frames.plugins:
             if "controller" in (plugin.get("filename", "") + plugin.get("name", "")).lower():
                 named |= {(e.text or "").strip() for e in plugin.iter("joint_name")}
-        return [replace(j, actuated=True) if j.name in named and j.motions else j for j in joints]
+        return [replace(j, actuated=True) if second.get(j.name, j.name) in named and j.motions else j for j in joints]
 
-    def _static(self, links: Iterable[str], joints: list[OpenJoint]) -> list[OpenJoint]:
+    def _static(self, joints: list[OpenJoint]) -> list[OpenJoint]:
         """Joints that hold the links of static models; but not those of a floor or a shelf, which stand beside the robot."""
         fixed = []
         taken, tied = {joint.name for joint in joints}, {end for joint in joints for end in (joint.parent, joint.child)}
-        static = [
-            name.removesuffix("__model__")
-            for name, node in self.frames.of_kind("model").items()
-            if (node.element.findtext("static") or "").strip() in ("1", "true")
-        ]
-        held = {link: model for link in links for model in static if link.startswith(model)}
+        held = {link: model for model in self.frames.static for link in self.frames.links_in(model)}
         stands = {model for link, model in held.items() if link in tied}
         for link, model in held.items():
             if model in stands or not tied - {WORLD}:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,6 +29,9 @@ BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
 }  # fmt: skip
 UNARY: dict[type, Callable[[Any], Any]] = {ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: operator.not_}
+PLACE = re.compile(
+    r"%(?:%|[-+ 0#]*\d{0,2}(?:\.\d{0,2})?[deEfgGsxX])"
+)  # of a value in a text: no names, and no width that another value says
 PARTS = (ast.Name, ast.Attribute, ast.Subscript)  # of values that are checked already
 
 
@@ -150,7 +154,7 @@ class _Evaluation:
         if type(op) not in BINARY:
             raise FormatError(f"an expression must not have the operator {type(op).__name__}")
         if isinstance(op, ast.Mod) and isinstance(a, str):
-            raise FormatError("an expression must not format text by %")
+            return _formatted(a, b)
         if isinstance(op, ast.Pow) and isinstance(a, int) and isinstance(b, int) and abs(b) * max(a.bit_length(), 1) > LARGEST:
             raise ValueError("a number of too many digits")
         if isinstance(op, ast.Mult):
@@ -198,6 +202,15 @@ class _Evaluation:
         if not callable(function):
             raise TypeError("only functions can be called")
         return function
+
+
+def _formatted(text: str, values: Any) -> str:
+    """`text % values`, with numbers and texts alone, and places of less than a hundred characters."""
+    if "%" in PLACE.sub("", text):
+        raise ValueError("a % in a text must be one of %d, %f, %g, %e, %x, %s or %%, with up to two digits of width")
+    if not all(isinstance(each, (int, float, str)) for each in (values if isinstance(values, tuple) else (values,))):
+        raise TypeError("only numbers and texts can be put into a text by %")
+    return text % values
 
 
 def _replaced(text: str, old: str, new: str) -> str:

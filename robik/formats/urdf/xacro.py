@@ -20,6 +20,7 @@ from xml.parsers.expat import ExpatError
 import yaml
 
 from robik.errors import FormatError
+from robik.files import check_file
 from robik.formats.imported import Imported, Notes
 from robik.formats.mesh_files import MeshFiles
 from robik.formats.urdf.expressions import FUNCTIONS, MATHEMATICS, Namespace, evaluate
@@ -69,8 +70,7 @@ class _Expansion:
 
     def root(self) -> ElementTree.Element:
         """The root element of the URDF."""
-        if not self.path.is_file():
-            raise FormatError("there is no such file")
+        check_file(self.path)
         try:
             document = self.xacro.process_file(str(self.path), mappings={}, verbosity=0)
             text = document.toxml()
@@ -109,7 +109,21 @@ class _Expansion:
             raise FormatError(f"the package xacro cannot be loaded; pip install xacro=={VERSION}")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        expand, compute = module.handle_macro_call, module.eval_text
+        replaced = {
+            "safe_eval": lambda text, names, _=None: evaluate(text, names), "eval_extension": self._extension, "parse": self._parse,
+            "get_include_files": self._included, "load_yaml": self._yaml, **self._watched(module),
+            "_global_symbols": self._symbols(module), "warning": self._warning, "error": self._warning, "message": self._warning,
+            "print_location": lambda *_: None, "glob": None, "os": _Os, "sys": None,
+        }  # fmt: skip
+        missing = [name for name in replaced if not hasattr(module, name)]
+        if missing:
+            raise FormatError(f"the package xacro is not what it should be ({', '.join(missing)} missing); pip install xacro=={VERSION}")
+        vars(module).update(replaced, open=None, eval=None, compile=None, exec=None)  # what it finds before Python's own
+        return module
+
+    def _watched(self, module: ModuleType) -> dict[str, Any]:
+        """What the package does itself, but not without end, and with our words on arguments."""
+        expand, compute, check = module.handle_macro_call, module.eval_text, module.check_attrs
 
         def counted(node: Any, macros: Any, symbols: Any) -> Any:
             self.calls += 1
@@ -123,17 +137,12 @@ class _Expansion:
                 raise FormatError(f"a value of it is longer than {MOST_TEXT} characters")
             return value
 
-        replaced = {
-            "safe_eval": lambda text, names, _=None: evaluate(text, names), "eval_extension": self._extension, "parse": self._parse,
-            "get_include_files": self._included, "load_yaml": self._yaml, "handle_macro_call": counted, "eval_text": bounded,
-            "_global_symbols": self._symbols(module), "warning": self._warning, "error": self._warning, "message": self._warning,
-            "print_location": lambda *_: None, "glob": None, "os": _Os, "sys": None,
-        }  # fmt: skip
-        missing = [name for name in replaced if not hasattr(module, name)]
-        if missing:
-            raise FormatError(f"the package xacro is not what it should be ({', '.join(missing)} missing); pip install xacro=={VERSION}")
-        vars(module).update(replaced, open=None, eval=None, compile=None, exec=None)  # what it finds before Python's own
-        return module
+        def attributes(node: Any, required: list[str], optional: list[str]) -> Any:
+            if node.tagName == "xacro:arg" and node.getAttribute("name") and not node.hasAttribute("default"):
+                raise FormatError(_no_default(node.getAttribute("name")))
+            return check(node, required, optional)
+
+        return {"handle_macro_call": counted, "eval_text": bounded, "check_attrs": attributes}
 
     def _symbols(self, module: ModuleType) -> dict[str, Any]:
         """What expressions may name beside the file's own properties."""
@@ -144,10 +153,7 @@ class _Expansion:
         def fatal(*said: Any) -> None:
             raise FormatError(" ".join(map(str, said)))
 
-        def argument(name: str) -> Any:
-            return module.substitution_args_context["arg"][name]
-
-        own = {"load_yaml": self._yaml, "abs_filename": self._absolute, "arg": argument, "message": say, "warning": say, "error": say,
+        own = {"load_yaml": self._yaml, "abs_filename": self._absolute, "arg": self._argument, "message": say, "warning": say, "error": say,
                "fatal": fatal}  # fmt: skip
         python = {"True": True, "False": False, **FUNCTIONS}
         spaces = {"math": Namespace(MATHEMATICS), "python": Namespace(python), "xacro": Namespace(own)}
@@ -206,10 +212,7 @@ class _Expansion:
         if command == "find" and len(words) == 1:
             return str(self.files.package(words[0]))
         if command == "arg" and len(words) == 1:
-            arguments: Mapping[str, str] = self.xacro.substitution_args_context["arg"]
-            if words[0] not in arguments:
-                raise FormatError(f"its argument {words[0]!r} has no default; give it one by <xacro:arg name={words[0]!r} default=…>")
-            return arguments[words[0]]
+            return self._argument(words[0])
         if command == "dirname":
             return str(Path(self.xacro.filestack[-1]).parent)
         if command == "cwd":
@@ -217,8 +220,31 @@ class _Expansion:
         if command == "optenv" and words:  # the environment is not asked
             return " ".join(words[1:])
         if command == "eval":
-            return str(evaluate(text[2:-1].strip().removeprefix("eval"), self.xacro._global_symbols))
+            arguments = {name: _typed(said) for name, said in self.xacro.substitution_args_context["arg"].items()}
+            names = {**arguments, "true": True, "false": False, **self.xacro._global_symbols}
+            return str(evaluate(text[2:-1].strip().removeprefix("eval"), names))
         raise FormatError(f"{text!r} is not computed; $(find PACKAGE), $(arg NAME) and $(dirname) are")
+
+    def _argument(self, name: str) -> str:
+        arguments: Mapping[str, str] = self.xacro.substitution_args_context["arg"]
+        if name not in arguments:
+            raise FormatError(_no_default(name))
+        return arguments[name]
+
+
+def _no_default(name: str) -> str:
+    return (
+        f'its argument {name!r} has no default; write <xacro:arg name="{name}" default="…"/> at its beginning, '
+        f"or import the URDF that `xacro FILE {name}:=…` makes of it"
+    )
+
+
+def _typed(text: str) -> int | float | bool | str:
+    """An argument as the number or truth that it says."""
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        return {"true": True, "false": False}.get(text.lower(), text)
 
 
 class _Os:

@@ -53,11 +53,17 @@ class Joints:
             self.notes.add("it ties nothing that moves to anything else, so it was left out", name)
             return []
         if kind == "PhysicsDistanceJoint":
-            return self._distance(prim, OpenJoint(name, "spherical", parent, child, near, far))
+            reach = (number(prim, "physics:minDistance", -1.0), number(prim, "physics:maxDistance", -1.0))
+            return self._distance(OpenJoint(name, "spherical", parent, child, near, far), reach)
         if kind in TYPES:
             joint = self._simple(prim, name, TYPES[kind], parent, child, near, far)
         elif kind == "PhysicsJoint":
             joint = self._six(prim, name, parent, child, near, far)
+            reach = (number(prim, "limit:distance:physics:low", -inf), number(prim, "limit:distance:physics:high", inf))
+            if reach != (-inf, inf):
+                if (joint.type, joint.limits, joint.actuated) == ("free", (), False):
+                    return self._distance(replace(joint, type="spherical"), reach)
+                self.notes.add("only a joint without other limits and drives can keep a distance, so that limit was left out", name)
         else:
             self.notes.add(f"a {kind} is not read, so it was left out", name)
             return []
@@ -173,11 +179,13 @@ class Joints:
                 self.notes.add(f"its drive's {what} limit is not positive, so it was taken for none", joint.name)
         return replace(joint, actuated=True, effort_limit=effort if effort > 0 else inf, velocity_limit=velocity if velocity > 0 else inf)
 
-    def _distance(self, prim: Usd.Prim, joint: OpenJoint) -> list[OpenJoint]:
-        """Two points at a distance: a massless rod between a universal joint and a ball, which slides where the distance may change."""
-        low = max(number(prim, "physics:minDistance", -1.0), 0.0) * self.scene.meters
-        high = number(prim, "physics:maxDistance", -1.0)
-        high = inf if high < 0 else high * self.scene.meters
+    def _distance(self, joint: OpenJoint, reach: tuple[float, float]) -> list[OpenJoint]:
+        """Two points at a distance: a massless rod between a universal joint and a ball, which slides where the distance may change.
+
+        Args:
+            reach: least and greatest distance, in the file's unit; negative for none.
+        """
+        low, high = max(reach[0], 0.0) * self.scene.meters, inf if reach[1] < 0 else reach[1] * self.scene.meters
         if (low, high) == (0.0, inf):
             self.notes.add("it keeps no distance, so it was left out", joint.name)
             return []
@@ -201,7 +209,7 @@ class Joints:
         square = Pose.of(np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]), (0, 0, 0))  # its x and y are the rod's y and z
         near = poses[joint.parent].inverse() @ frame @ square
         far = poses[joint.child].inverse() @ Pose(end.position, frame.quaternion)
-        hinges = OpenJoint(rod, "universal", joint.parent, rod, near, square)
+        hinges = OpenJoint(rod, "universal", joint.parent, rod, near, square, is_passive=True)
         if low == high:
             ball = OpenJoint(joint.name, "spherical", rod, joint.child, Pose((low, 0.0, 0.0)), far)
             return [hinges, ball]

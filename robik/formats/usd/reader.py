@@ -55,10 +55,19 @@ class _Reader:
         self.scene = Scene(self.stage, self.notes, self.report)
 
     def read(self) -> Imported:
+        missing = [
+            f"a part of it is missing: {' '.join(str(error).split())}" for error in getattr(self.stage, "GetCompositionErrors", list)()
+        ]
+        for each in missing:
+            self.notes.add(each)
+        try:
+            return self._robot()
+        except FormatError as error:  # whose cause may be what is missing
+            raise FormatError("; ".join([str(error), *missing[:1]])) from None
+
+    def _robot(self) -> Imported:
         if not self.scene.bodies:
             raise FormatError("it has no rigid body (PhysicsRigidBodyAPI); a robot needs at least one")
-        for error in getattr(self.stage, "GetCompositionErrors", list)():
-            self.notes.add(f"a part of it is missing: {' '.join(str(error).split())}")
         reader = Joints(self.scene, self.notes)
         joints, names = self._joints(reader)
         kept = connected(self.scene.bodies.values(), joints, self._roots(), self.notes)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robik.errors import FormatError
+from robik.files import check_file
 from robik.formats.mesh_files import MeshFiles
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ def open_stage(path: Path, packages: Iterable[Path] = ()) -> Usd.Stage:
         from pxr import Sdf, Usd
     except ImportError:
         raise FormatError(MISSING) from None
-    if not path.is_file():
-        raise FormatError("there is no such file")
+    check_file(path)
     with pxr_errors():
         layer = Sdf.Layer.FindOrOpen(str(path.resolve()))
         if layer is None:
@@ -109,7 +109,12 @@ class _Layers:
             return None
         if ":SDF_FORMAT_ARGS:" in name or not resolved.rstrip("]").lower().endswith(EXTENSIONS):
             raise FormatError(f"it refers to {name!r}; only references to {', '.join(EXTENSIONS)} files are followed")
-        self._check_place(Path(Ar.SplitPackageRelativePathOuter(resolved)[0]), name)
+        file = Path(Ar.SplitPackageRelativePathOuter(resolved)[0])
+        self._check_place(file, name)
+        try:
+            check_file(file)
+        except FormatError as error:
+            raise FormatError(f"it refers to {name!r}: {error}") from None
         return Sdf.Layer.FindOrOpen(asset)
 
     def _check_clips(self, layer: Sdf.Layer) -> None:
