@@ -87,6 +87,8 @@ class DifferentialSettings:
                 raise ClipError(f"{name} must be zero or more, not {getattr(self, name)}")
         if not 0 < self.least_damping < np.inf:
             raise ClipError(f"least_damping must be positive, for example 1e-6, not {self.least_damping}")
+        if self.posture is not None and not np.isfinite(self.posture).all():
+            raise ClipError(f"posture must be finite actuator values [rad or m], not {np.asarray(self.posture).tolist()}")
 
 
 class DifferentialTracker(Tracker):
@@ -97,7 +99,7 @@ class DifferentialTracker(Tracker):
         settings: gains, damping, posture, limits; weights come with the targets.
 
     Raises:
-        MechanismError: a relative target between unknown frames.
+        MechanismError: a relative target between unknown frames, or a gain of one.
         ClipError: limits or a posture for another number of actuators.
     """
 
@@ -109,6 +111,9 @@ class DifferentialTracker(Tracker):
             if values is not None and np.shape(values) != (actuators,):
                 raise ClipError(f"robot {mechanism.name!r} has {actuators} actuators; the {what} are for {len(values)}")
         super().__init__(mechanism)
+        for name in settings.gains:
+            if name != "com":
+                anchor(self.topology, name)
 
     def _forget(self) -> None:
         self._motion = self._new_motion()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, minimize
 from scipy.spatial.transform import Rotation
 
-from robik.errors import ClipError
+from robik.errors import ClipError, MechanismError
 from robik.formats import import_robot
 from robik.ik.objectives import Weights
 from robik.kinematics.kernels import move, place
@@ -204,6 +204,11 @@ def test_limits_and_settings_that_cannot_be_are_refused():
         DifferentialSettings(gain=1.5)
     with pytest.raises(ClipError, match="4 actuators"):
         DifferentialTracker(robot, DifferentialSettings(posture=np.zeros(3)))
+    with pytest.raises(ClipError, match="posture must be finite"):
+        DifferentialSettings(posture=np.array([0.0, np.nan, 0.0, 0.0]))
+    with pytest.raises(MechanismError, match="no frame or body 'paw'"):
+        DifferentialTracker(robot, DifferentialSettings(gains={"paw": 0.5}))
+    DifferentialTracker(robot, DifferentialSettings(gains={"hand": 0.5, "com": 0.5}))
     with pytest.raises(ClipError, match="positive"):
         MotionLimits(np.zeros(1), np.ones(1), np.zeros(1), np.ones(1))
     with pytest.raises(ClipError, match="as many values of lower"):
