@@ -15,7 +15,7 @@ from robik.limiter import Limiter
 from robik.mechanism.pose import Pose
 from robik.tracking.feed import Feed, FeedSettings, Health
 from robik.tracking.limits import MotionLimits
-from robik.tracking.targets import Target, Targets
+from robik.tracking.targets import ALIKE, Target, Targets
 from robik.tracking.tracker import Tracker
 
 RATE = 200.0  # Hz
@@ -86,23 +86,27 @@ class Live:
 
     @property
     def bad(self) -> int:
-        """Samples thrown away because they were not numbers."""
+        """Samples thrown away because they were not numbers, no rotations, or too far away."""
         return sum(feed.bad for feed in self._feeds.values())
 
     def receive(self, targets: Targets, time: float | None = None) -> None:
         """Samples that have arrived.
 
-        A target that is not a number is thrown away; one that is missing is not changed.
+        A target that is not a number, no rotation (see `Target`) or too far away is thrown away; one that is missing is not changed.
 
         Args:
             targets: by frame; what was given once is held from then on.
-            time: when they came [s], on this object's clock; now if left out.
+            time: when they came [s], on this object's clock; now if left out. A time beyond the next step's counts as that one's, one
+                before the target's last sample's as that sample's.
 
         Raises:
             MechanismError: an unknown frame; lists those that exist.
-            ClipError: something that is no position or no quaternion at all, or a centre of mass for a robot without mass.
+            ClipError: a time that is not finite, something that is no position or no quaternion at all, or a centre of mass for a robot
+                without mass.
         """
-        now = self.time if time is None else time
+        if time is not None and not np.isfinite(time):
+            raise ClipError(f"the time at which samples came must be a finite number of seconds on this clock, not {time}")
+        now = self.time if time is None else min(time, self.time + 1.0 / self.rate)
         for name, target in targets.frames.items():
             if name not in self._feeds:
                 start = self.tracker.frame(name)
@@ -133,7 +137,7 @@ class Live:
                 for name, asked in self._asked.items()
             }
             com = None if self._com is None else smooth[COM][:3]
-            weight = (1.0, 1.0, 1.0) if self._com is None else self._com.com_weight
+            weight = ALIKE if self._com is None else self._com.com_weight
             wished = self.tracker.step(Targets(frames, com, weight), 1.0 / self.rate)
             velocity = (wished - self._wished) * self.rate
             self._wished = wished
