@@ -96,13 +96,13 @@ FAR = 1e3  # sizes of the robot
 
 @pytest.mark.parametrize("kind", TRACKERS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("robot", ["boxer", "walker", "dancer", "validation", "robot_delta/robot.urdf"])
-def test_a_target_as_far_as_numbers_go_is_one_far_away_in_its_direction(kind, robot, request):
-    """Robots with loops stay assembled, and what stands on the ground comes to the same pose however far that is."""
+def test_a_target_as_far_as_numbers_go_breaks_nothing(kind, robot, request):
+    """Robots with loops stay assembled too, and no value is anything but a number."""
     if "/" in robot:
         mechanism = import_robot(request.getfixturevalue("shared_data") / robot).mechanism
     else:
         mechanism = load(robot)
-    tracker, found = kind(mechanism), {}
+    tracker = kind(mechanism)
     name = mechanism.frame_names[-1]
     for far in (1e6, 1e155, 1e300):
         tracker.reset()
@@ -111,9 +111,6 @@ def test_a_target_as_far_as_numbers_go_is_one_far_away_in_its_direction(kind, ro
             values = tracker.step(Targets({name: Target(start + far * np.array([0.6, -0.8, 0.0]))}), 1 / 60)
             assert np.isfinite(values).all()
             assert tracker.residual < 1e-8
-        found[far] = np.array(tracker.frame(name).position)
-    if tracker.topology.root is None:
-        assert np.abs(found[1e300] - found[1e155]).max() < 1e-6 * tracker.flat.size
 
 
 def test_where_a_direction_does_not_count_a_target_may_be_anywhere(tracker):
