@@ -27,9 +27,10 @@ from robik.tracking.limits import MotionLimits
 from robik.tracking.targets import WEIGHTS
 from robik.tracking.tasks import Tasks, remember_targets, take_targets
 from robik.tracking.tracker import Tracker
-from robik.tracking.velocity_step import new_motion, program, take_step
+from robik.tracking.velocity_step import BENT, new_motion, program, take_step
 
 TIGHT = 1e-9  # by how much DAQP may pass a bound before the step is clipped to it
+MOST_BENDS = 4  # times that a step is planned anew with what the loops bent it by
 SOFT = 8  # DAQP's mark of a row that gives way where the rows contradict each other
 
 
@@ -128,7 +129,13 @@ class DifferentialTracker(Tracker):
         n, rows, inside = program(flat, self.now, goals, self._tasks, motion, self.settings.least_damping, self.settings.limit_gain, dt)
         if not inside:
             self._solve(n, rows)
-        return take_step(flat, self.now, motion, n, dt)
+        residual = take_step(flat, self.now, motion, n, rows, dt, True)
+        for bends in range(MOST_BENDS):
+            if residual != BENT:
+                break
+            self._solve(n, rows)
+            residual = take_step(flat, self.now, motion, n, rows, dt, bends < MOST_BENDS - 1)
+        return residual
 
     def _solve(self, n: int, rows: int) -> None:
         """Into `z`: the program's optimum between its bounds."""
