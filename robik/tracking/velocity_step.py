@@ -23,7 +23,10 @@ from robik.tracking.tasks import linearise, quadratic, remember_targets, take_ta
 
 LARGEST_TURN = 0.5  # rad in one step
 SMALLEST_SHARE = 1e-3  # of a step that does not come back onto the loops
-BEYOND = 1e-8  # rad or m: how far a follower's step may be beyond its bounds
+TIGHT = 1e-9  # by how much DAQP may pass a bound
+BEYOND = 1e-9  # rad or m: how far a follower's step may be beyond its bounds
+MARGIN = 1e-8  # rad or m: for that followers keep away from their ends
+INWARD = 2 * (TIGHT + BEYOND)  # and one that is on its end comes back by as much in a step: no step passes it, which would be halved
 BENT = -1.0
 UNBOUNDED = 1e30  # DAQP's infinity
 
@@ -91,11 +94,11 @@ def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
     _brake(flat, now, motion, n, dt)
     remember_targets(tasks)
     for a in range(n):
-        motion.least[a], motion.most[a] = _reach(flat, now, motion, leaders[a], limit_gain, dt)
+        motion.least[a], motion.most[a] = _reach(flat, now, motion, leaders[a], 0.0, limit_gain, dt)
     rows = 0
     for i in range(d):
         if e.follows[i]:
-            low, high = _reach(flat, now, motion, i, limit_gain, dt)
+            low, high = _reach(flat, now, motion, i, MARGIN, limit_gain, dt)
             if flat.dof_q[i] >= 0 and (low > -UNBOUNDED or high < UNBOUNDED):
                 motion.least[n + rows], motion.most[n + rows] = low, high
                 motion.bounded[rows], motion.bend[rows] = i, 0.0
@@ -110,15 +113,20 @@ def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
 
 
 @inlined
-def _reach(flat, now, motion, i, limit_gain, dt):
-    """Bounds on the step of degree of freedom i; a ball, as a floating base has, turns so far that no step has to be taken in part."""
+def _reach(flat, now, motion, i, margin, limit_gain, dt):
+    """Bounds on the step of degree of freedom i, which keeps a margin from its ends. A ball, as a floating base has, turns no further
+    than a step may, so that none has to be taken in part."""
     at = flat.dof_q[i]
     if at < 0:
         return -LARGEST_TURN, LARGEST_TURN
-    low, high = velocity_range(
-        now.q[at], motion.velocity[i], motion.low[i], motion.high[i], motion.speed[i], motion.acceleration[i], limit_gain, dt
-    )
-    return max(low * dt, -UNBOUNDED), min(high * dt, UNBOUNDED)
+    first, last = motion.low[i] + margin, motion.high[i] - margin
+    low, high = velocity_range(now.q[at], motion.velocity[i], first, last, motion.speed[i], motion.acceleration[i], limit_gain, dt)
+    low, high = max(low * dt, -UNBOUNDED), min(high * dt, UNBOUNDED)
+    if margin > 0.0 and now.q[at] < first:
+        low = max(low, min(INWARD, high))
+    elif margin > 0.0 and now.q[at] > last:
+        high = min(high, max(-INWARD, low))
+    return low, high
 
 
 @kernel

@@ -8,7 +8,7 @@ import pytest
 from robik.bench.dragging import coupling_residual
 from robik.errors import ClipError, MechanismError
 from robik.formats import import_robot
-from robik.ik.objectives import Weights
+from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism.pose import Pose
 from robik.robots import load
@@ -128,6 +128,11 @@ def test_a_target_counts_in_full_up_to_the_farthest_and_no_further(tracker):
     for far in (1.0, FAR * (1 - 1e-9), FAR * (1 + 1e-9), 1e6 * FAR):
         goals = tracker._aim(Targets({"hand": Target(start + far * size * away)}))
         np.testing.assert_allclose(goals.position[0] - start, min(far, FAR) * size * away, rtol=1e-9)
+
+
+def test_speeds_that_would_not_be_held_are_refused():
+    with pytest.raises(ClipError, match="holds no speeds"):
+        StateBasedTracker(load("boxer"), Settings(enforce_velocity=True))
 
 
 def test_a_coupling_that_is_broken_is_seen(shared_data):

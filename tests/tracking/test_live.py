@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from robik.errors import ClipError, MechanismError
+from robik.kinematics.forward import ForwardKinematics
 from robik.robots import load
 from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, Health, Live, StateBasedTracker, Target, Targets
 from robik.tracking.feed import Feed, FeedSettings
@@ -232,6 +233,23 @@ def test_frames_and_centre_of_mass_of_a_robot_with_loops():
     assert set(live.health) == {"foot_l", "foot_r", COM}
     assert set(live.health.values()) == {Health.FOLLOWING}
     assert np.abs(live.tracker.com - com - np.array([0, sway, 0])).max() < 5e-3
+
+
+@pytest.mark.parametrize("kind", TRACKERS, ids=lambda kind: kind.__name__)
+def test_motors_tied_by_loops_are_held_back_together(kind):
+    """The dancer, eight motors for six freedoms, whose pelvis is to leap to and fro: motors that each kept their own limits, and nothing
+    else, would have torn its loops open by up to 45 mm."""
+    live = Live(kind(load("dancer")))
+    start, fk = np.array(live.tracker.frame("pelvis_frame").position), ForwardKinematics(live.tracker.mechanism)
+    out = [live.tracker.values]
+    for k in range(800):
+        if k % 7 == 0:
+            away = 0.04 * np.sign(np.sin(k / 60))
+            live.receive(Targets({"pelvis_frame": Target(start + np.array([away, -away, 0.0]))}))
+        out.append(live.step())
+        assert fk.move(out[-1]) < 1e-6
+    check_limits(live, np.array(out))
+    assert np.abs(np.diff(out, axis=0)).max() * live.rate > 1.0, "it has hardly moved"
 
 
 def test_what_cannot_be_received_is_said(differential):
