@@ -80,7 +80,7 @@ def test_at_once_follows_by_the_settings_of_the_bake() -> None:
     root.robik.robot.character.targets[0].orientation_weight = (0, 0, 0)
     joint = next(o for o in root.children_recursive if o.robik.kind == "JOINT" and o.robik.label == "elbow")
     at = beats(root, 20)[-1][3]
-    joint.robik.joint.lower[0], joint.robik.joint.upper[0] = at - 1.0, at - 0.3
+    joint.robik.joint.upper[0] = root["elbow"] = at - 0.3
     root.update_tag()
     assert beats(root, 20)[-1][3] <= at - 0.3 + 1e-5
     bake.joint_limits = False
