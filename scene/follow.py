@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 
@@ -16,12 +17,13 @@ from bpy.app.handlers import persistent
 from bpy.types import Context, Depsgraph, Object, Scene
 
 from robik.errors import RobikError
+from robik.ik.objectives import Settings
 from robik.mechanism import Mechanism
 from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 
 from . import live
 from .actuators import set_sliders, slider_values
-from .bake import weights_of
+from .bake import bake_settings, weights_of
 from .example import example_prior
 from .mapping import active_targets, check_object, check_source, placement, rotation, source_matrix, track
 from .parts import local_pose, pose_of, robots
@@ -133,15 +135,24 @@ def _ready(root: Object, mechanism: Mechanism, targets: Targets) -> Following | 
         RobikError: there cannot be one.
     """
     bake, kind, found = root.robik.robot.bake, root.robik.robot.follow.tracker, _following.get(root.session_uid)
-    choice = (kind, bake.example.session_uid if bake.example else 0, bake.example_weight)
+    settings = _settings(root, mechanism) if TRACKERS[kind] is StateBasedTracker else None
+    choice = (kind, bake.example.session_uid if bake.example else 0, bake.example_weight, settings)
     if found is None or found.mechanism != mechanism or found.choice != choice:
         make = TRACKERS[kind]
-        if make is StateBasedTracker:
-            make = partial(StateBasedTracker, prior=example_prior(root, mechanism), prior_weight=float(bake.example_weight))
+        if settings is not None:
+            prior, weight = example_prior(root, mechanism), float(bake.example_weight)
+            make = partial(StateBasedTracker, settings=settings, prior=prior, prior_weight=weight)
         found = _following[root.session_uid] = Following(mechanism, choice, make, targets)
     if found.error is not None:
         raise found.error
     return found
+
+
+def _settings(root: Object, mechanism: Mechanism) -> Settings:
+    """The bake's, for poses like its own; but for weights, which come with the targets, and speeds that only a bake holds."""
+    every = Settings()
+    bake = bake_settings(root, mechanism)
+    return replace(bake, targets={}, com_weight=every.com_weight, enforce_velocity=False, velocity_share=every.velocity_share)
 
 
 def _place(root: Object, robot: Moving, following: Following) -> None:

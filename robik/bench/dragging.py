@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 
 from robik.ik.objectives import Settings
 from robik.ik.reference import ReferenceSolver
@@ -39,15 +40,16 @@ def drag(tracker: Tracker, frames: tuple[str, ...], steps: int, seed: int = 0) -
         frames: which, each by its position.
 
     Returns:
-        `residual`: the worst closure of any step [m]; `judged`: the worst that all joints have in maximal coordinates, by the reference
-        solver's rows, looked at every hundred steps; `travelled`: by the actuators [rad, m]; `ms`: median of a step.
+        `residual`: the worst closure of any step [m]; looked at every hundred steps, `judged`: the worst that all joints have in maximal
+        coordinates, by the reference solver's rows [m], and `coupled`: that of the couplings, which it does not know [rad, m];
+        `travelled`: by the actuators [rad, m]; `ms`: median of a step.
     """
     tracker.reset()
     judge = ReferenceSolver(replace(tracker.mechanism, couplings=()), Settings())
     near = judge.rest_state()
     rng, rest = np.random.default_rng(seed), {name: np.array(tracker.frame(name).position) for name in frames}
     away, reach = np.zeros((len(frames), 3)), float(tracker.flat.size)
-    worst = judged = travelled = 0.0
+    worst = judged = coupled = travelled = 0.0
     spent, last = np.empty(steps), tracker.values
     for k in range(steps):
         away = 0.98 * away + 0.2 * reach * rng.normal(size=away.shape)
@@ -60,7 +62,19 @@ def drag(tracker: Tracker, frames: tuple[str, ...], steps: int, seed: int = 0) -
         worst, travelled, last = max(worst, tracker.residual), travelled + float(np.abs(values - last).sum()), values
         if k % JUDGED_EVERY == 0:
             judged = max(judged, float(np.abs(judge.residual(judge.state_of(*tracker.bodies(), near))).max(initial=0.0)))
-    return {"residual": worst, "judged": judged, "travelled": travelled, "ms": 1e3 * float(np.median(spent))}
+            coupled = max(coupled, coupling_residual(tracker))
+    return {"residual": worst, "judged": judged, "coupled": coupled, "travelled": travelled, "ms": 1e3 * float(np.median(spent))}
+
+
+def coupling_residual(tracker: Tracker) -> float:
+    """By how much a follower is off what its leader says, the worst of all couplings [rad, m]; 0 for a robot without."""
+    q, dof_q, dofs = tracker.coordinates, tracker.flat.dof_q, tracker.topology.dofs
+
+    def value(name: str) -> float:
+        dof, sign = dofs[name]
+        return sign * float(q[dof_q[dof]])
+
+    return max((abs(value(c.follower) - polyval(value(c.leader), c.coefficients)) for c in tracker.mechanism.couplings), default=0.0)
 
 
 def dragging(seed: int = 0, hours: float = 1.0, others: Mapping[str, Mechanism] | None = None) -> Iterator[dict[str, Any]]:

@@ -78,9 +78,9 @@ def print_tables(found: dict[str, Any]) -> None:
         off = "".join(f"{1e3 * row[key]:9.3f}" for key in ("error_m", "worst_m", "left_m"))
         asked = f"{row['speed']:8.2f}{row['acceleration']:8.2f}{row['too_much']:8.0%}{row['ms']:9.3f}"
         print(f"  {row['motion']:16}{row['tracker']:18}{off}{1e3 * row['delay_s']:6.0f}{1e3 * row['shape_m']:9.3f}{asked}")
-    print("\ndragged at random: steps, worst closure m, that of all joints by the reference's rows m, motors' way rad, ms a step")
+    print("\ndragged at random: steps, worst closure m, all joints' by the reference's rows m, couplings' rad, motors' way rad, ms a step")
     for row in found["dragging"]:
-        measured = f"{row['residual']:10.1g}{row['judged']:10.1g}{row['travelled']:10.0f}{row['ms']:9.3f}"
+        measured = f"{row['residual']:10.1g}{row['judged']:10.1g}{row['coupled']:10.1g}{row['travelled']:10.0f}{row['ms']:9.3f}"
         print(f"  {row['robot']:12}{row['tracker']:24}{row['steps']:9}{measured}")
     print("\n" + " " * 32 + "".join(f"{title:>14}" for _, title, _ in lee.COLUMNS))
     for row in found["solvers"]:

@@ -27,9 +27,9 @@ from robik.tracking.limits import MotionLimits
 from robik.tracking.targets import WEIGHTS
 from robik.tracking.tasks import Tasks, remember_targets, take_targets
 from robik.tracking.tracker import Tracker
-from robik.tracking.velocity_step import new_motion, program, take_step
+from robik.tracking.velocity_step import BENT, TIGHT, new_motion, program, take_step
 
-TIGHT = 1e-9  # by how much DAQP may pass a bound before the step is clipped to it
+MOST_BENDS = 4  # times that a step is planned anew with what the loops bent it by
 SOFT = 8  # DAQP's mark of a row that gives way where the rows contradict each other
 
 
@@ -87,6 +87,8 @@ class DifferentialSettings:
                 raise ClipError(f"{name} must be zero or more, not {getattr(self, name)}")
         if not 0 < self.least_damping < np.inf:
             raise ClipError(f"least_damping must be positive, for example 1e-6, not {self.least_damping}")
+        if self.posture is not None and not np.isfinite(self.posture).all():
+            raise ClipError(f"posture must be finite actuator values [rad or m], not {np.asarray(self.posture).tolist()}")
 
 
 class DifferentialTracker(Tracker):
@@ -97,7 +99,7 @@ class DifferentialTracker(Tracker):
         settings: gains, damping, posture, limits; weights come with the targets.
 
     Raises:
-        MechanismError: a relative target between unknown frames.
+        MechanismError: a relative target between unknown frames, or a gain of one.
         ClipError: limits or a posture for another number of actuators.
     """
 
@@ -108,7 +110,17 @@ class DifferentialTracker(Tracker):
         for what, values in (("limits", self.limits.velocity), ("posture", settings.posture)):
             if values is not None and np.shape(values) != (actuators,):
                 raise ClipError(f"robot {mechanism.name!r} has {actuators} actuators; the {what} are for {len(values)}")
+        self._preferred = settings.posture
         super().__init__(mechanism)
+        for name in settings.gains:
+            if name != "com":
+                anchor(self.topology, name)
+
+    def prefer(self, posture: np.ndarray) -> None:
+        """Another posture (A,) [rad or m] from the next step on; that it moved is followed as a target's own motion is."""
+        self._preferred = posture
+        if self._tasks is not None:
+            self._tasks.posture[:], _ = self._posture()
 
     def _forget(self) -> None:
         self._motion = self._new_motion()
@@ -123,7 +135,13 @@ class DifferentialTracker(Tracker):
         n, rows, inside = program(flat, self.now, goals, self._tasks, motion, self.settings.least_damping, self.settings.limit_gain, dt)
         if not inside:
             self._solve(n, rows)
-        return take_step(flat, self.now, motion, n, dt)
+        residual = take_step(flat, self.now, motion, n, rows, dt, True)
+        for bends in range(MOST_BENDS):
+            if residual != BENT:
+                break
+            self._solve(n, rows)
+            residual = take_step(flat, self.now, motion, n, rows, dt, bends < MOST_BENDS - 1)
+        return residual
 
     def _solve(self, n: int, rows: int) -> None:
         """Into `z`: the program's optimum between its bounds."""
@@ -173,7 +191,7 @@ class DifferentialTracker(Tracker):
             gain=np.array([s.gains.get(name, s.gain) for name in names]), damping=np.full(t + 1, s.damping),
             com=np.zeros(3), com_weight=goals.com_weight.copy(),
             posture=posture, posture_pull=pull, posture_gain=np.array([s.gain]),
-            last_position=np.zeros((t, 3)), last_rotation=np.zeros((t, 3, 3)), last_com=np.zeros(3),
+            last_position=np.zeros((t, 3)), last_rotation=np.zeros((t, 3, 3)), last_com=np.zeros(3), last_posture=np.zeros(d),
             rows=np.zeros((6 * t + 3, d)), error=np.zeros(6 * t + 3), moved=np.zeros(6 * t + 3), weight=np.zeros(6 * t + 3),
             pulls=np.zeros((3, d)), turns=np.zeros((5, 3, 3)),
         ))  # fmt: skip
@@ -184,7 +202,7 @@ class DifferentialTracker(Tracker):
     def _posture(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (d,) that the actuators prefer, and their weights."""
         d = len(self.flat.before)
-        values = self._rest_values if self.settings.posture is None else self.settings.posture
+        values = self._rest_values if self._preferred is None else self._preferred
         posture, pull = np.zeros(d), np.zeros(d)
         for name, value in zip(self.mechanism.actuators, values, strict=True):
             if name in self.topology.dofs:

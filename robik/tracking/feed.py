@@ -2,7 +2,7 @@
 
 Every good sample starts a straight way to it, as long as samples usually are apart, and what follows this way is a critically damped
 spring: position and velocity never jump, whatever arrives. Without new samples it comes to rest in the last good one. To a place that
-is far away, and believed, it goes slowly.
+is far away, and believed, it goes slowly, from where it is led now, and is there after a few seconds whatever the distance.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ import numpy as np
 from robik.compiled import kernel
 from robik.errors import ClipError
 from robik.kinematics.rotations import between, turned
+from robik.mechanism.pose import UNIT_TOLERANCE
 
 REMEMBERED = 9  # intervals between samples, of which the median counts
 STRETCH = 1.2  # a way lasts a little longer than samples are apart, so that uneven ones do not make it stand in between
 SPRING = 0.25  # time constant of the spring, of that interval
 FIRST_PERIOD = 1 / 30  # s between samples, before two have come
-APPROACH = 0.5  # s on the way to a place that is one jump away
+APPROACH = 0.5  # s on the way to a place, by jumps that it is away
+LONGEST_APPROACH = 3.0  # s, however many
 SAME = 0.5  # of what counts as a jump: samples that near to each other agree on where the target is
 
 
@@ -34,6 +36,7 @@ class Health(Enum):
     LOST = "no good sample for too long: at rest in the last one"
     FROZEN = "the same sample over and over: at rest in it"
     JUMPED = "elsewhere all of a sudden: at rest until it stays there"
+    APPROACHING = "on the slow way to where it jumped"
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class FeedSettings:
         jump: a sample further than this from the last is not followed at once [m].
         turn: likewise for its orientation [rad].
         belief: but is, once samples have agreed on the new place for so long [s].
+        far: a sample further than this from where the target is led now counts as none [m].
 
     Raises:
         ClipError: names the setting that is not positive.
@@ -56,9 +60,10 @@ class FeedSettings:
     jump: float = 0.3
     turn: float = 1.0
     belief: float = 0.3
+    far: float = 30.0
 
     def __post_init__(self) -> None:
-        for name in ("patience", "frozen", "jump", "turn", "belief"):
+        for name in ("patience", "frozen", "jump", "turn", "belief", "far"):
             if not (isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ClipError(f"{name} must be positive, not {getattr(self, name)}")
 
@@ -72,7 +77,7 @@ class Feed:
 
     Attributes:
         pose: (7,) the smooth target.
-        bad: how many samples were not numbers, or no rotation.
+        bad: how many samples were not numbers, no rotation, or too far away.
     """
 
     def __init__(self, start: np.ndarray, settings: FeedSettings):
@@ -82,7 +87,7 @@ class Feed:
         self._from, self._to, self._aim = self.pose.copy(), self.pose.copy(), self.pose.copy()
         self._intervals: deque[float] = deque(maxlen=REMEMBERED)
         self._clock = self._since = 0.0  # now, and since when on the way
-        self._earliest = 0.0  # when it may be there
+        self._arrival = 0.0  # when it may be there, of a slow way
         self._last: float | None = None  # when the last good sample came
         self._changed = 0.0  # when the last that differed from the one before came
         self._doubt: np.ndarray | None = None  # where it jumped to
@@ -102,6 +107,8 @@ class Feed:
             return Health.LOST
         if self._doubt is not None:
             return Health.JUMPED
+        if self._clock < self._arrival:
+            return Health.APPROACHING
         return Health.FROZEN if self._clock - self._changed > self.settings.frozen else Health.FOLLOWING
 
     @property
@@ -110,25 +117,37 @@ class Feed:
         return self._to.copy()
 
     def receive(self, sample: np.ndarray, time: float) -> None:
-        """A sample (7,) of position [m] and quaternion wxyz, come at a time [s]; one that is not finite or no rotation counts as none."""
+        """A sample (7,) of position [m] and quaternion wxyz, come at a time [s]; one before the last sample's counts as that.
+
+        One that is not finite, whose quaternion's length is further than `UNIT_TOLERANCE` from 1, or that is too far away counts as none.
+        """
         length = float(np.linalg.norm(sample[3:]))
-        if not (np.isfinite(sample).all() and 0.5 < length < 2.0):
-            self.bad += 1
-            return
+        with np.errstate(over="ignore"):  # too far it is then
+            if not (abs(length - 1.0) < UNIT_TOLERANCE and np.linalg.norm(sample[:3] - self._aim[:3]) <= self.settings.far):
+                self.bad += 1
+                return
         good = np.concatenate([sample[:3], sample[3:] / length])
-        was_lost = self.health is Health.LOST
-        if self._last is not None and not was_lost and time > self._last:
-            self._intervals.append(time - self._last)
+        if self._last is not None:
+            time = max(time, self._last)
+            if time > self._last and self.health is not Health.LOST:
+                self._intervals.append(time - self._last)
         if self._last is None or not np.array_equal(good, self._to if self._doubt is None else self._doubt):
             self._changed = time
         self._last = time
-        jumps = self._jumps(good, self._to)
+        self._go(good, time)
+
+    def _go(self, good: np.ndarray, time: float) -> None:
+        """Starts the way to a sample, slow if it was in doubt; if it is, a slow way ends where it has come to."""
+        doubted = self._doubt is not None
         if self._believed(good, time):
-            if jumps > 1.0:
-                self._earliest = time + jumps * APPROACH
-            self._from[:] = self._aim
-            self._to[:] = good
+            away = self._jumps(good, self._aim)
+            if doubted and away > 1.0:
+                self._arrival = time + min(away * APPROACH, LONGEST_APPROACH)
+            self._from[:], self._to[:] = self._aim, good
             self._since = time
+        elif time < self._arrival:
+            self._from[:] = self._to[:] = self._aim
+            self._arrival = time
 
     def _believed(self, sample: np.ndarray, time: float) -> bool:
         """Whether to follow a sample: near to the last one, or where others have been for a while."""
@@ -150,7 +169,7 @@ class Feed:
 
     def step(self, time: float) -> np.ndarray:
         """The smooth target (7,) at a time [s], later than the last."""
-        dt, way = time - self._clock, max(STRETCH * self.period, self._earliest - self._since)
+        dt, way = time - self._clock, max(STRETCH * self.period, self._arrival - self._since)
         self._clock = time
         share = min(max((time - self._since) / way, 0.0), 1.0) if self._last is not None else 1.0
         glide(self.pose, self._velocity, self._from, self._to, share, SPRING * self.period, dt, self._aim)

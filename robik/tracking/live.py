@@ -13,11 +13,13 @@ import numpy as np
 from robik.errors import ClipError
 from robik.limiter import Limiter
 from robik.mechanism.pose import Pose
+from robik.tracking.differential import DifferentialSettings, DifferentialTracker
 from robik.tracking.feed import Feed, FeedSettings, Health
 from robik.tracking.limits import MotionLimits
-from robik.tracking.targets import Target, Targets
+from robik.tracking.targets import ALIKE, Target, Targets
 from robik.tracking.tracker import Tracker
 
+ON_LOOPS = DifferentialSettings(posture_weight=1.0, least_damping=1e-8)  # motors first, what they leave open stands
 RATE = 200.0  # Hz
 COM = "the centre of mass"
 FAR = 1e6  # rad or m: no end
@@ -48,6 +50,7 @@ class Live:
         self.tracker, self.settings, self.rate = tracker, settings or FeedSettings(), rate
         self.limits = limits or MotionLimits.of(tracker.mechanism)
         ends = np.clip(np.column_stack([self.limits.lower, self.limits.upper]), -FAR, FAR)
+        self._on_loops = _on_loops(tracker, self.limits)
         self._guard = Limiter(ends, self.limits.velocity, self.limits.acceleration, 1.0 / rate)
         self.restart()
 
@@ -63,6 +66,9 @@ class Live:
         else:
             self.tracker.reset(values, base)
         self._guard.place(self.tracker.values)
+        if self._on_loops is not None:
+            self._on_loops.put(self.tracker.coordinates)
+            self._on_loops.prefer(self.tracker.values)
         self._feeds: dict[str, Feed] = {}
         self._asked: dict[str, Target] = {}
         self._com: Targets | None = None
@@ -86,23 +92,27 @@ class Live:
 
     @property
     def bad(self) -> int:
-        """Samples thrown away because they were not numbers."""
+        """Samples thrown away because they were not numbers, no rotations, or too far away."""
         return sum(feed.bad for feed in self._feeds.values())
 
     def receive(self, targets: Targets, time: float | None = None) -> None:
         """Samples that have arrived.
 
-        A target that is not a number is thrown away; one that is missing is not changed.
+        A target that is not a number, no rotation (see `Target`) or too far away is thrown away; one that is missing is not changed.
 
         Args:
             targets: by frame; what was given once is held from then on.
-            time: when they came [s], on this object's clock; now if left out.
+            time: when they came [s], on this object's clock; now if left out. A time beyond the next step's counts as that one's, one
+                before the target's last sample's as that sample's.
 
         Raises:
             MechanismError: an unknown frame; lists those that exist.
-            ClipError: something that is no position or no quaternion at all, or a centre of mass for a robot without mass.
+            ClipError: a time that is not finite, something that is no position or no quaternion at all, or a centre of mass for a robot
+                without mass.
         """
-        now = self.time if time is None else time
+        if time is not None and not np.isfinite(time):
+            raise ClipError(f"the time at which samples came must be a finite number of seconds on this clock, not {time}")
+        now = self.time if time is None else min(time, self.time + 1.0 / self.rate)
         for name, target in targets.frames.items():
             if name not in self._feeds:
                 start = self.tracker.frame(name)
@@ -133,12 +143,23 @@ class Live:
                 for name, asked in self._asked.items()
             }
             com = None if self._com is None else smooth[COM][:3]
-            weight = (1.0, 1.0, 1.0) if self._com is None else self._com.com_weight
+            weight = ALIKE if self._com is None else self._com.com_weight
             wished = self.tracker.step(Targets(frames, com, weight), 1.0 / self.rate)
+            if self._on_loops is not None:
+                self._on_loops.prefer(wished)
+                wished = self._on_loops.step(Targets(), 1.0 / self.rate)
             velocity = (wished - self._wished) * self.rate
             self._wished = wished
             return self._guard.step(wished, velocity).copy()
         return self._guard.step(self._wished).copy()
+
+
+def _on_loops(tracker: Tracker, limits: MotionLimits) -> DifferentialTracker | None:
+    """What keeps motors that loops tie to each other in step where their limits hold some of them back; None without loops, or where
+    a ball's motors are among them, whose limits only the guard knows."""
+    if not len(tracker.topology.cuts) or not all(name in tracker.topology.dofs for name in tracker.mechanism.actuators):
+        return None
+    return DifferentialTracker(tracker.mechanism, replace(ON_LOOPS, limits=limits))
 
 
 def _sample(name: str, position: np.ndarray | None, quaternion: np.ndarray | None, sample: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from robik.errors import ClipError
 from robik.ik.objectives import Settings
 from robik.ik.pose_prior import WEIGHT, Attraction, PosePrior
 from robik.ik.sequence import new_memory, solve_frame
@@ -25,12 +26,12 @@ class StateBasedTracker(Tracker):
 
     Args:
         mechanism: the robot.
-        settings: regularizers and limits; weights come with the targets.
+        settings: regularizers and limits; weights come with the targets, and speeds are not held: behind `Live` they are.
         prior: what poses are likely, over the actuators; none if left out.
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
 
     Raises:
-        ClipError: a prior over another number of actuators.
+        ClipError: a prior over another number of actuators, or settings with `enforce_velocity`.
     """
 
     def __init__(
@@ -40,6 +41,10 @@ class StateBasedTracker(Tracker):
         prior: PosePrior | None = None,
         prior_weight: float = WEIGHT,
     ):
+        if settings.enforce_velocity:
+            raise ClipError(
+                "the state-based tracker goes to its optimum at once and holds no speeds: leave out enforce_velocity, or use Live"
+            )
         self.settings = settings
         self._prior, self._prior_weight = prior, prior_weight
         self._followed: tuple[str, ...] = ()

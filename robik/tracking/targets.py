@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from robik.ik.objectives import Weights
+from robik.ik.objectives import Settings, Weights
 from robik.mechanism.pose import Vector
 
 WEIGHTS = Weights()
+ALIKE = (1.0, 1.0, 1.0)
+FARTHEST = 1e3  # robot's sizes that a target can be away: squares stay finite, and the way home in their digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +20,10 @@ class Target:
     """Where a frame should be.
 
     Attributes:
-        position: (3,) in the world [m], finite, at any distance; None where it does not matter.
-        quaternion: (4,) orientation in the world, wxyz, made unit if its length is within half a percent of 1, else an error;
-            None where it does not matter.
+        position: (3,) in the world [m], finite; None where it does not matter. Further than `FARTHEST` times the robot's size
+            (`Flat.size`) from where the frame is, it counts as that far away in the same direction.
+        quaternion: (4,) orientation in the world, wxyz, made unit if its length is within `mechanism.pose.UNIT_TOLERANCE` (1e-3)
+            of 1, else an error; None where it does not matter.
         weights: position along the world's axes, orientation by the frame's axes.
     """
 
@@ -35,10 +38,17 @@ class Targets:
 
     Attributes:
         frames: by the name of a frame or a body.
-        com: (3,) the robot's centre of mass in the world [m]; None where it does not matter.
+        com: (3,) the robot's centre of mass in the world [m], far away as a `Target`'s position; None where it does not matter.
         com_weight: along the world's axes.
+
+    Raises:
+        ClipError, MechanismError: a weight of the centre of mass that is negative, infinite or NaN.
     """
 
     frames: Mapping[str, Target] = field(default_factory=dict)
     com: np.ndarray | None = None
-    com_weight: Vector = (1.0, 1.0, 1.0)
+    com_weight: Vector = ALIKE
+
+    def __post_init__(self) -> None:
+        if self.com_weight is not ALIKE:  # targets are made anew for every step
+            object.__setattr__(self, "com_weight", Settings(com_weight=self.com_weight).com_weight)

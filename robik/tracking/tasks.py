@@ -37,7 +37,7 @@ class Tasks(NamedTuple):
     `other_axes` (t, 3, 3): where the frames sit on them; `position` (t, 3), `rotation` (t, 3, 3): the target, seen from the other
     frame; `place_weight`, `turn_weight` (t, 3); `gain`, `damping` (t + 1,), the centre of mass's last; `com`, `com_weight` (3,);
     `posture`, `posture_pull` (d,): the coordinates wanted and their weights, `posture_gain` (1,). `last_position` (t, 3),
-    `last_rotation` (t, 3, 3), `last_com` (3,): the targets of the step before.
+    `last_rotation` (t, 3, 3), `last_com` (3,), `last_posture` (d,): the targets of the step before.
     `rows` (6 t + 3, d), `error`, `moved`, `weight` (6 t + 3,): J, K e, what of e the target moved since the last
     step, w. `pulls` (3, d) and `turns` (5, 3, 3) are scratch.
     """
@@ -62,6 +62,7 @@ class Tasks(NamedTuple):
     last_position: np.ndarray
     last_rotation: np.ndarray
     last_com: np.ndarray
+    last_posture: np.ndarray
     rows: np.ndarray
     error: np.ndarray
     moved: np.ndarray
@@ -217,6 +218,8 @@ def remember_targets(tasks):
             tasks.last_position[k, i] = tasks.position[k, i]
             for j in range(3):
                 tasks.last_rotation[k, i, j] = tasks.rotation[k, i, j]
+    for i in range(tasks.posture.shape[0]):
+        tasks.last_posture[i] = tasks.posture[i]
 
 
 @kernel
@@ -263,9 +266,10 @@ def quadratic(flat, now, tasks, e, leaders, n, damping, acceleration, dt, P, g, 
     for m in range(pull.shape[0]):
         pull[m], wanted[m], at = damping + tasks.posture_pull[m], 0.0, flat.dof_q[m]
         if tasks.posture_pull[m] > 0.0:
-            away = tasks.posture[m] - now.q[at]
+            moved = tasks.posture[m] - tasks.last_posture[m]
+            away = tasks.last_posture[m] - now.q[at]
             least = min(tasks.posture_gain[0] * abs(away), dt * approach(abs(away), dt, 1.0, BRAKES * acceleration[m]))
-            wanted[m] = tasks.posture_pull[m] / pull[m] * np.copysign(least, away)
+            wanted[m] = tasks.posture_pull[m] / pull[m] * (moved + np.copysign(least, away))
         if e.follows[m]:
             row[:] = 0.0
             row[m] = 1.0

@@ -7,12 +7,12 @@ new tracker has to define. Targets come to it in the arrays that the bake's solv
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
 
-from robik.compiled import kernel
+from robik.compiled import inlined, kernel
 from robik.errors import ClipError
 from robik.ik.solver import anchor
 from robik.ik.terms import Goals, new_goals
@@ -20,12 +20,12 @@ from robik.kinematics.actuation import joint_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.frames import own_frames
-from robik.kinematics.kernels import close, new_placement, place
+from robik.kinematics.kernels import close, new_placement, place, rotate
 from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import Pose
+from robik.mechanism.pose import UNIT_TOLERANCE, Pose
 from robik.mechanism.topology import build_topology
-from robik.tracking.targets import Targets
+from robik.tracking.targets import FARTHEST, Targets
 
 
 class Tracker(ABC):
@@ -177,7 +177,7 @@ class Tracker(ABC):
                 given[-1, :3] = targets.com
         except (TypeError, ValueError) as error:
             raise ClipError(f"a target's position must be three numbers and its quaternion four, wxyz: {error}") from None
-        if (wrong := take_targets(given, self._goals)) >= 0:
+        if (wrong := take_targets(self.flat, self.now, given, self._goals)) >= 0:
             name = [*frames, "the centre of mass"][wrong]
             raise ClipError(f"the target of {name} must be finite numbers with a quaternion of length 1, not {given[wrong].tolist()}")
         return self._goals
@@ -199,21 +199,26 @@ class Tracker(ABC):
 
 
 @kernel
-def take_targets(given, goals):
+def take_targets(flat, now, given, goals):
     """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals; the first wrong one, or -1."""
     t = goals.body.shape[0]
     for i in range(t + 1):
         for k in range(7):
             if not np.isfinite(given[i, k]):
                 return i
-    for k in range(3):
-        goals.com[k] = given[t, k]
+    most = FARTHEST * flat.size
+    x = y = z = 0.0
+    for b in range(1, flat.parent.shape[0]):
+        m, c = flat.mass[b], now.c[b]
+        x, y, z = x + m * c[0], y + m * c[1], z + m * c[2]
+    _near(given[t], x, y, z, goals.com_weight, most, goals.com)
     for i in range(t):
-        for k in range(3):
-            goals.position[i, k] = given[i, k]
+        x, y, z = rotate(now.R[goals.body[i]], goals.point[i])
+        c = now.c[goals.body[i]]
+        _near(given[i], x + c[0], y + c[1], z + c[2], goals.position_weight[i], most, goals.position[i])
         w, x, y, z = given[i, 3], given[i, 4], given[i, 5], given[i, 6]
         norm = w * w + x * x + y * y + z * z
-        if not 0.99 < norm < 1.01:
+        if not abs(sqrt(norm) - 1.0) < UNIT_TOLERANCE:
             return i
         s = 2.0 / norm
         R = goals.rotation[i]
@@ -221,3 +226,26 @@ def take_targets(given, goals):
         R[1, 0], R[1, 1], R[1, 2] = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
         R[2, 0], R[2, 1], R[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
     return -1
+
+
+@inlined
+def _near(given, x, y, z, weight, most, goal):
+    """Into goal (3,) what is given, no further than `most` from (x, y, z): beyond, that far in its direction. Along directions that do not
+    count, it is where the frame is."""
+    dx = given[0] - x if weight[0] > 0.0 else 0.0
+    dy = given[1] - y if weight[1] > 0.0 else 0.0
+    dz = given[2] - z if weight[2] > 0.0 else 0.0
+    largest = max(abs(dx), abs(dy), abs(dz))
+    if largest > most:  # so that no square overflows
+        f = most / largest
+        dx, dy, dz = f * dx, f * dy, f * dz
+    away = sqrt(dx * dx + dy * dy + dz * dz)
+    if largest > most or away > most:
+        f = most / away
+        goal[0], goal[1], goal[2] = x + f * dx, y + f * dy, z + f * dz
+    else:
+        goal[0], goal[1], goal[2] = (
+            given[0] if weight[0] > 0.0 else x,
+            given[1] if weight[1] > 0.0 else y,
+            given[2] if weight[2] > 0.0 else z,
+        )

@@ -23,6 +23,11 @@ from robik.tracking.tasks import linearise, quadratic, remember_targets, take_ta
 
 LARGEST_TURN = 0.5  # rad in one step
 SMALLEST_SHARE = 1e-3  # of a step that does not come back onto the loops
+TIGHT = 1e-9  # by how much DAQP may pass a bound
+BEYOND = 1e-9  # rad or m: how far a follower's step may be beyond its bounds
+MARGIN = 1e-8  # rad or m: for that followers keep away from their ends
+INWARD = 2 * (TIGHT + BEYOND)  # and one that is on its end comes back by as much in a step: no step passes it, which would be halved
+BENT = -1.0
 UNBOUNDED = 1e30  # DAQP's infinity
 
 
@@ -32,8 +37,8 @@ class Motion(NamedTuple):
     `e`: the loops' factors; `trial`: a placement; `low`, `high`, `speed`, `acceleration` (d,): bounds on coordinates and on how they
     move; `velocity` (d,): of the step before; `leaders` (d,); `P` (d, d), `g`, `z` (d,): the program over the leaders and its answer,
     `rest` (d,): what of `g` the errors ask for beside the targets' own motion;
-    `least`, `most` (d,): bounds on each leader's step, then on the followers' `rows` (d, d); `factor` (d, d), `shares`, `step`,
-    `correction` (d,) and `right` (rows,).
+    `least`, `most` (2 d,): bounds on each leader's step, then on the followers' `rows` (d, d), of degrees of freedom `bounded` (d,), less
+    what the loops bend their steps by, `bend` (d,); `factor` (d, d), `shares`, `step`, `correction` (d,) and `right` (rows,).
     """
 
     e: Elimination
@@ -51,6 +56,8 @@ class Motion(NamedTuple):
     least: np.ndarray
     most: np.ndarray
     rows: np.ndarray
+    bounded: np.ndarray
+    bend: np.ndarray
     factor: np.ndarray
     shares: np.ndarray
     step: np.ndarray
@@ -66,8 +73,8 @@ def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> 
     return by_reference(Motion(
         e=new_elimination(flat), trial=new_placement(flat, rest), low=low, high=high, speed=speed, acceleration=acceleration,
         velocity=row(), leaders=np.zeros(d, np.int64), P=square(), g=row(), rest=row(), z=row(), least=np.zeros(2 * d),
-        most=np.zeros(2 * d), rows=square(), factor=square(), shares=row(), step=row(), correction=row(),
-        right=np.zeros(len(flat.row_kind) + len(flat.gear_leader)),
+        most=np.zeros(2 * d), rows=square(), bounded=np.zeros(d, np.int64), bend=row(), factor=square(), shares=row(), step=row(),
+        correction=row(), right=np.zeros(len(flat.row_kind) + len(flat.gear_leader)),
     ))  # fmt: skip
 
 
@@ -87,13 +94,14 @@ def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
     _brake(flat, now, motion, n, dt)
     remember_targets(tasks)
     for a in range(n):
-        motion.least[a], motion.most[a] = _reach(flat, now, motion, leaders[a], limit_gain, dt)
+        motion.least[a], motion.most[a] = _reach(flat, now, motion, leaders[a], 0.0, limit_gain, dt)
     rows = 0
     for i in range(d):
         if e.follows[i]:
-            low, high = _reach(flat, now, motion, i, limit_gain, dt)
-            if low > -UNBOUNDED or high < UNBOUNDED:
+            low, high = _reach(flat, now, motion, i, MARGIN, limit_gain, dt)
+            if flat.dof_q[i] >= 0 and (low > -UNBOUNDED or high < UNBOUNDED):
                 motion.least[n + rows], motion.most[n + rows] = low, high
+                motion.bounded[rows], motion.bend[rows] = i, 0.0
                 row = motion.correction
                 row[:] = 0.0
                 row[i] = 1.0
@@ -105,15 +113,20 @@ def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
 
 
 @inlined
-def _reach(flat, now, motion, i, limit_gain, dt):
-    """Bounds on the step of degree of freedom i."""
+def _reach(flat, now, motion, i, margin, limit_gain, dt):
+    """Bounds on the step of degree of freedom i, which keeps a margin from its ends. A ball, as a floating base has, turns no further
+    than a step may, so that none has to be taken in part."""
     at = flat.dof_q[i]
     if at < 0:
-        return -UNBOUNDED, UNBOUNDED
-    low, high = velocity_range(
-        now.q[at], motion.velocity[i], motion.low[i], motion.high[i], motion.speed[i], motion.acceleration[i], limit_gain, dt
-    )
-    return max(low * dt, -UNBOUNDED), min(high * dt, UNBOUNDED)
+        return -LARGEST_TURN, LARGEST_TURN
+    first, last = motion.low[i] + margin, motion.high[i] - margin
+    low, high = velocity_range(now.q[at], motion.velocity[i], first, last, motion.speed[i], motion.acceleration[i], limit_gain, dt)
+    low, high = max(low * dt, -UNBOUNDED), min(high * dt, UNBOUNDED)
+    if margin > 0.0 and now.q[at] < first:
+        low = max(low, min(INWARD, high))
+    elif margin > 0.0 and now.q[at] > last:
+        high = min(high, max(-INWARD, low))
+    return low, high
 
 
 @kernel
@@ -172,9 +185,11 @@ def _inside(motion, n, rows):
 
 
 @kernel
-def take_step(flat, now, motion, n, dt):
+def take_step(flat, now, motion, n, rows, dt, replan):
     """Moves `now` by the step of the leaders, and back onto the loops; returns the closure residual.
 
+    The way back bends the followers' steps. Where that takes one beyond its bounds, and `replan` says that the program can be solved once
+    more, nothing moves: the bounds now count with the bend, and `BENT` is returned.
     A step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at all.
     """
     step, trial = motion.step, motion.trial
@@ -188,12 +203,16 @@ def take_step(flat, now, motion, n, dt):
         copy_placement(now, trial)
         move(flat, now.q, step, scale, trial.q)
         residual = pull_back(flat, trial, motion.e, motion.correction, motion.right)
-        if residual <= flat.accepted[0] and not _passed(flat, now, trial, motion):
-            difference(flat, trial.q, now.q, motion.velocity)
-            for i in range(step.shape[0]):
-                motion.velocity[i] /= dt
-            copy_placement(trial, now)
-            return residual
+        if residual <= flat.accepted[0]:
+            if replan and scale == 1.0 and _bends(flat, now, trial, motion, n, rows):
+                eliminate(flat, now, motion.e)
+                return BENT
+            if not _passed(flat, now, trial, motion):
+                difference(flat, trial.q, now.q, motion.velocity)
+                for i in range(step.shape[0]):
+                    motion.velocity[i] /= dt
+                copy_placement(trial, now)
+                return residual
         eliminate(flat, now, motion.e)
         scale *= 0.5
     motion.velocity[:] = 0.0
@@ -201,6 +220,25 @@ def take_step(flat, now, motion, n, dt):
     for value in now.value:
         residual = max(residual, abs(value))
     return residual
+
+
+@kernel
+def _bends(flat, now, trial, motion, n, rows):
+    """Whether followers went beyond their bounds; if so, these count with what each was bent by."""
+    beyond = 0.0
+    for r in range(rows):
+        at = flat.dof_q[motion.bounded[r]]
+        moved = trial.q[at] - now.q[at] - motion.bend[r]
+        beyond = max(beyond, motion.least[n + r] - moved, moved - motion.most[n + r])
+    if beyond <= BEYOND:
+        return False
+    for r in range(rows):
+        i = motion.bounded[r]
+        bend = trial.q[flat.dof_q[i]] - now.q[flat.dof_q[i]] - motion.step[i]
+        motion.least[n + r] += motion.bend[r] - bend
+        motion.most[n + r] += motion.bend[r] - bend
+        motion.bend[r] = bend
+    return True
 
 
 @kernel

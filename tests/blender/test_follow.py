@@ -68,6 +68,32 @@ def test_loops_and_a_floating_base_follow_from_where_they_were() -> None:
     assert not bpy.data.actions or root.animation_data is None, "following must not bake"
 
 
+def test_at_once_follows_by_the_settings_of_the_bake() -> None:
+    """Joint limits, stillness and softness; a change of one of them counts from the next beat, and speeds, which a bake guarantees, do not
+    keep it from following."""
+    root, _ = scenes.punches(2)
+    target, bake = bpy.data.objects["to hand"], root.robik.robot.bake
+    target.animation_data_clear()
+    target.location = (0.15, 0.0, 0.45)
+    follow = root.robik.robot.follow
+    follow.tracker, follow.on, bake.guarantee = "STATE", True, True
+    root.robik.robot.character.targets[0].orientation_weight = (0, 0, 0)
+    joint = next(o for o in root.children_recursive if o.robik.kind == "JOINT" and o.robik.label == "elbow")
+    at = beats(root, 20)[-1][3]
+    joint.robik.joint.upper[0] = root["elbow"] = at - 0.3
+    root.update_tag()
+    assert beats(root, 20)[-1][3] <= at - 0.3 + 1e-5
+    bake.joint_limits = False
+    assert beats(root, 40)[-1][3] == pytest.approx(at, abs=1e-3)
+    made = installed.module("scene.follow")._following[root.session_uid]
+    bake.state_weight, bake.soften = 1.0, True
+    beats(root, 1)
+    settings = installed.module("scene.follow")._following[root.session_uid].tracker.settings
+    assert settings != made.tracker.settings
+    assert settings.state_weight == pytest.approx(1.0)
+    assert settings.velocity_weight == pytest.approx(bake.velocity_weight)
+
+
 def test_sliders_moved_by_hand_are_where_it_goes_on_from() -> None:
     root, _ = scenes.punches(2)
     root.robik.robot.follow.tracker, root.robik.robot.follow.on = "DIFFERENTIAL", True

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, minimize
 from scipy.spatial.transform import Rotation
 
-from robik.errors import ClipError
+from robik.errors import ClipError, MechanismError
 from robik.formats import import_robot
 from robik.ik.objectives import Weights
 from robik.kinematics.kernels import move, place
@@ -179,6 +179,29 @@ def test_loops_stay_closed_while_dragged(kind, robot, request):
     assert travelled > 1.0, "it has hardly moved"
 
 
+@pytest.mark.parametrize("robot", ["walker", "dancer", "validation", FIVE_BAR, DELTA, DIGIT])
+def test_motors_in_loops_keep_speeds_and_accelerations(robot, request):
+    """Targets that leap by the robot's own size: what the loops bend a step by counts, and a base that turns holds no motor back."""
+    if "/" in robot:
+        mechanism = import_robot(request.getfixturevalue("shared_data") / robot).mechanism
+    else:
+        mechanism = load(robot)
+    tracker, rng = DifferentialTracker(mechanism), np.random.default_rng(0)
+    names = [f.name for f in mechanism.frames][:3] or [mechanism.bodies[-1].name]
+    home = {n: np.array(tracker.frame(n).position) for n in names}
+    values = [tracker.values]
+    for k in range(600):
+        leap = {n: mechanism.extent * (rng.normal(size=3) if k % 40 < 2 else np.zeros(3)) for n in names}
+        sway = 0.05 * mechanism.extent * np.sin(k / 9.0) * np.array([1, 0.5, 0.7])
+        values.append(tracker.step(Targets({n: Target(home[n] + sway + leap[n]) for n in names}), DT))
+        assert tracker.residual < 1e-8
+    velocity = np.diff(values, axis=0) / DT
+    acceleration = np.diff(np.vstack([0 * velocity[:1], velocity]), axis=0) / DT
+    assert np.abs(velocity).max() > 0.1, "it has hardly moved"
+    assert (np.abs(velocity) / tracker.limits.velocity).max() < 1.0001
+    assert (np.abs(acceleration) / tracker.limits.acceleration).max() < 1.001
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     st.floats(-1, 1), st.floats(0.1, 50), st.floats(0.1, 1), st.lists(st.floats(-1e4, 1e4), min_size=60, max_size=60), st.integers(0, 10**6)
@@ -204,6 +227,11 @@ def test_limits_and_settings_that_cannot_be_are_refused():
         DifferentialSettings(gain=1.5)
     with pytest.raises(ClipError, match="4 actuators"):
         DifferentialTracker(robot, DifferentialSettings(posture=np.zeros(3)))
+    with pytest.raises(ClipError, match="posture must be finite"):
+        DifferentialSettings(posture=np.array([0.0, np.nan, 0.0, 0.0]))
+    with pytest.raises(MechanismError, match="no frame or body 'paw'"):
+        DifferentialTracker(robot, DifferentialSettings(gains={"paw": 0.5}))
+    DifferentialTracker(robot, DifferentialSettings(gains={"hand": 0.5, "com": 0.5}))
     with pytest.raises(ClipError, match="positive"):
         MotionLimits(np.zeros(1), np.ones(1), np.zeros(1), np.ones(1))
     with pytest.raises(ClipError, match="as many values of lower"):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robik.bench.dragging import coupling_residual
 from robik.errors import ClipError, MechanismError
+from robik.formats import import_robot
+from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism.pose import Pose
 from robik.robots import load
@@ -74,6 +77,71 @@ def test_what_cannot_be_followed_is_said(tracker, target, dt, error, says):
     with pytest.raises(error, match=says):
         tracker.step(target, dt)
     assert np.array_equal(tracker.coordinates, before)
+
+
+@pytest.mark.parametrize("weight", [(-1, 1, 1), (np.nan, 1, 1), (1, np.inf, 1), (1, 1)])
+def test_weights_of_a_centre_of_mass_that_cannot_be_are_refused(weight):
+    with pytest.raises((ClipError, MechanismError), match="com_weight"):
+        Targets(com=np.zeros(3), com_weight=weight)
+
+
+def test_weights_of_a_centre_of_mass_may_be_an_array(tracker):
+    tracker.reset()
+    for _ in range(2):
+        tracker.step(Targets(com=tracker.com, com_weight=np.array([1.0, 0.0, 2.0])), 0.1)
+
+
+FAR = 1e3  # sizes of the robot
+
+
+@pytest.mark.parametrize("kind", TRACKERS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("robot", ["boxer", "walker", "dancer", "validation", "robot_delta/robot.urdf"])
+def test_a_target_as_far_as_numbers_go_breaks_nothing(kind, robot, request):
+    """Robots with loops stay assembled too, and no value is anything but a number."""
+    if "/" in robot:
+        mechanism = import_robot(request.getfixturevalue("shared_data") / robot).mechanism
+    else:
+        mechanism = load(robot)
+    tracker = kind(mechanism)
+    name = mechanism.frame_names[-1]
+    for far in (1e6, 1e155, 1e300):
+        tracker.reset()
+        start = np.array(tracker.frame(name).position)
+        for _ in range(20):
+            values = tracker.step(Targets({name: Target(start + far * np.array([0.6, -0.8, 0.0]))}), 1 / 60)
+            assert np.isfinite(values).all()
+            assert tracker.residual < 1e-8
+
+
+def test_where_a_direction_does_not_count_a_target_may_be_anywhere(tracker):
+    tracker.reset()
+    start, weights = np.array(tracker.frame("hand").position), Weights(position=(0, 1, 1))
+    for _ in range(100):
+        tracker.step(Targets({"hand": Target(start + np.array([1e200, 0.02, -0.03]), weights=weights)}), 0.02)
+    assert np.abs(np.array(tracker.frame("hand").position) - start - [0, 0.02, -0.03])[1:].max() < 1e-3
+
+
+def test_a_target_counts_in_full_up_to_the_farthest_and_no_further(tracker):
+    tracker.reset()
+    start, size = np.array(tracker.frame("hand").position), tracker.flat.size
+    away = np.array([0.48, 0.6, 0.64])
+    for far in (1.0, FAR * (1 - 1e-9), FAR * (1 + 1e-9), 1e6 * FAR):
+        goals = tracker._aim(Targets({"hand": Target(start + far * size * away)}))
+        np.testing.assert_allclose(goals.position[0] - start, min(far, FAR) * size * away, rtol=1e-9)
+
+
+def test_speeds_that_would_not_be_held_are_refused():
+    with pytest.raises(ClipError, match="holds no speeds"):
+        StateBasedTracker(load("boxer"), Settings(enforce_velocity=True))
+
+
+def test_a_coupling_that_is_broken_is_seen(shared_data):
+    tracker = StateBasedTracker(import_robot(shared_data / "robotiq_2f85/2f85.xml").mechanism)
+    assert tracker.mechanism.couplings
+    assert coupling_residual(tracker) < 1e-9
+    dof, _ = tracker.topology.dofs[tracker.mechanism.couplings[0].follower]
+    tracker.now.q[tracker.flat.dof_q[dof]] += 0.01
+    assert coupling_residual(tracker) == pytest.approx(0.01, rel=1e-6)
 
 
 def test_a_floating_robot_stands_where_its_base_is_put():
