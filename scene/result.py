@@ -12,6 +12,7 @@ from robik.retarget.clip import TargetClip
 from robik.retarget.contacts import below_ground, runs
 from robik.retarget.motion import Motion, Report
 from robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
+from robik.retarget.speed_cost import SpeedCost
 from robik.retarget.support import margins
 
 
@@ -40,6 +41,13 @@ def store_result(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, 
     _store_margin(result, mechanism, clip, motion, frames)
     result.met = position_met(mechanism)
     _store_short(result, motion, report, frames)
+
+
+def store_cost(result: PropertyGroup, cost: SpeedCost | None, frames: np.ndarray) -> None:
+    """What keeping the motors' speeds has cost a bake of these frames of the scene; None where nothing was to be kept."""
+    lag = np.zeros(len(frames)) if cost is None else cost.lag
+    result.speed_cost, result.speed_turn = (0.0, 0.0) if cost is None else (cost.moved.max(), cost.turned.max())
+    result.speed_frame, result.held_back = round(float(frames[int(lag.argmax())])), int((lag >= 1.0).sum())
 
 
 def _store_margin(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray) -> None:

@@ -100,7 +100,7 @@ class Retargeting:
         )
         if self._free is None or motion.report is None:
             return motion
-        cost = SpeedCost.between(self.mechanism, tuple(self.clip.tracks), motion, self._free.motion())
+        cost = SpeedCost.between(self.mechanism, self.clip, self.settings, motion, self._free.motion())
         return replace(motion, report=replace(motion.report, speed_cost=cost))
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
@@ -144,6 +144,8 @@ class Retargeting:
             found.append(f"the centre of mass is {millimetres(off)} off")
         if found and (at_limit := self._at_limit(k)):
             found.append(f"at its limit: {', '.join(at_limit)}")
+        if found and (slow := self._held_back(k)):
+            found.append(f"held back by the speed of {', '.join(slow)}")
         if self._output.status[k] != CONVERGED:
             found.append("the solver stopped before the optimum")
         return "; ".join(found)
@@ -160,6 +162,21 @@ class Retargeting:
             if name in topology.dofs
             for dof, sign in [topology.dofs[name]]
             if not lower + 1e-9 < sign * q[topology.flat.dof_q[dof]] < upper - 1e-9
+        ]
+
+    def _held_back(self, k: int) -> list[str]:
+        """The actuators that go into frame k as fast as they may, where they are kept to it."""
+        if k == 0:
+            return []
+        topology, q = self.solver.topology, self._output.q
+        reach = self.solver.speed * (self.clip.times[k] - self.clip.times[k - 1])
+        return [
+            name
+            for name in self.mechanism.actuators
+            if name in topology.dofs
+            for dof, _ in [topology.dofs[name]]
+            for at in [topology.flat.dof_q[dof]]
+            if abs(q[k, at] - q[k - 1, at]) > (1 - 1e-6) * reach[dof]
         ]
 
 
