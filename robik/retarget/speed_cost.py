@@ -60,8 +60,8 @@ class SpeedCost:
         Raises:
             ClipError: a motion is not a solved one.
         """
-        report, without = _report(held), _report(free)
-        apart, twisted, off = distances(mechanism, _reached(mechanism, clip, free), settings, held.position, held.quaternion, held.com)
+        (report, *poses), (without, *others) = _solved(held), _solved(free)
+        apart, twisted, off = distances(mechanism, _reached(mechanism, clip, *others), settings, *poses)
         moved = np.nan_to_num(np.column_stack([apart, off])).max(axis=1)
         turned = np.nan_to_num(twisted).max(axis=1, initial=0.0)
         return cls(
@@ -107,21 +107,22 @@ def without_speeds(settings: Settings) -> Settings | None:
     return replace(settings, enforce_velocity=False, velocity_weight=0.0)
 
 
-def _report(motion: Motion) -> Report:
+def _solved(motion: Motion) -> tuple[Report, np.ndarray, np.ndarray, np.ndarray]:
+    """Its report, its bodies' poses and its centre of mass."""
     if motion.report is None or motion.position is None or motion.quaternion is None or motion.com is None:
         raise ClipError("what keeping speeds costs is told of solved motions, which have their bodies' poses and a report")
-    return motion.report
+    return motion.report, motion.position, motion.quaternion, motion.com
 
 
-def _reached(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> TargetClip:
-    """Where a motion takes what the clip asks for, as a clip."""
+def _reached(mechanism: Mechanism, clip: TargetClip, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> TargetClip:
+    """Where a motion takes what the clip asks for, as a clip; by the bodies' own frames (T, n, 3), (T, n, 4) and the CoM (T, 3)."""
     tracks = {}
     for name, track in clip.tracks.items():
         frame = mechanism.frame(name)
-        position, _ = frame_poses(mechanism, name, motion.position, motion.quaternion)
-        quaternion = np.column_stack(product(*motion.quaternion[:, mechanism.body_index[frame.body]].T, *frame.pose.quaternion))
-        tracks[name] = Track(None if track.position is None else position, None if track.quaternion is None else quaternion)
-    return TargetClip(clip.times, tracks, None if clip.com is None else motion.com)
+        place, _ = frame_poses(mechanism, name, position, quaternion)
+        turn = np.column_stack(product(*quaternion[:, mechanism.body_index[frame.body]].T, *np.array(frame.pose.quaternion)))
+        tracks[name] = Track(None if track.position is None else place, None if track.quaternion is None else turn)
+    return TargetClip(clip.times, tracks, None if clip.com is None else com)
 
 
 def _mm(distance: float) -> str:
