@@ -1,8 +1,11 @@
 """The bake."""
 
+from math import degrees
 from typing import cast
 
 from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
+
+from robik.retarget.shortfall import millimetres
 
 from ..scene import follow
 from ..scene.bakes import in_use
@@ -125,7 +128,8 @@ def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
         line(layout, "Keeping to it costs nothing", "CHECKMARK")
         return
     row = layout.row(align=True)
-    row.label(text=f"Costs up to {1e3 * result.speed_cost:.1f} mm, {result.held_back} samples lag")
+    cost = f"{millimetres(result.speed_cost)}, {degrees(result.speed_turn):.1f}°"
+    row.label(text=f"Costs up to {cost}: {result.held_back} samples lag")
     row.operator("robik.go_to_frame", text=str(result.speed_frame), icon="PLAY").frame = result.speed_frame
 
 

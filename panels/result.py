@@ -5,13 +5,14 @@ from math import degrees
 
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
+from robik.retarget.shortfall import millimetres
+
 from ..scene.parts import parts
 from ..scene.result import status
 from .tab import TabPanel, line, robot_or_hint
 
 MOST = 6  # rows of frames that fall short
-MISSED = 1e-3  # a target that is off by more is missed [m]
-CLOSED = 1e-9  # loops open by less count as closed [m]
+CLOSED = 1e-6  # of what counts as met: loops open by less are closed
 TIGHT = 0.9  # share of a motor's speed or range from which it is shown as hard at work
 NAME, BUTTON = 0.34, 0.73  # where the columns end
 
@@ -38,7 +39,7 @@ class ROBIK_PT_result(TabPanel):
         _draw_targets(layout, result)
         _draw_motors(layout, "Speed [rad/s]", "speed", result, _speed)
         _draw_motors(layout, "Room to the limit", "reach", result, _reach)
-        closed = "closed" if result.residual <= CLOSED else f"open by {1e3 * result.residual:.3f} mm at worst"
+        closed = "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
         line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
         row = layout.row(align=True)
         row.prop(context.scene.robik.overlays, "graph", toggle=True, icon="FCURVE")
@@ -73,20 +74,20 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
     column = body.column(align=True)
     for row in result.targets:
         angle = f", {degrees(row.orientation_error):.1f}°"
-        _draw_target(column, row.name, row.position_mean, row.position_error, angle, row.frame)
+        _draw_target(column, row.name, row.position_mean, row.position_error, angle, row.frame, result.met)
     if result.has_com:
-        _draw_target(column, "mass centre", result.com_mean, result.com_error, "", result.com_frame)
+        _draw_target(column, "mass centre", result.com_mean, result.com_error, "", result.com_frame, result.met)
     if result.has_margin:
         _draw_margin(column, result)
-    if result.sunk > MISSED:
+    if result.sunk > result.met:
         _draw_row(
-            column, "ground", f"{1e3 * result.sunk:.0f} mm into it", True, result.sunk_frame, "A foot lands late and goes through the floor"
+            column, "ground", f"{millimetres(result.sunk)} into it", True, result.sunk_frame, "A foot lands late and goes through the floor"
         )
 
 
-def _draw_target(column: UILayout, name: str, mean: float, worst: float, more: str, frame: int) -> None:
+def _draw_target(column: UILayout, name: str, mean: float, worst: float, more: str, frame: int, met: float) -> None:
     text = f"{1e3 * mean:.2f}, {1e3 * worst:.2f}{more}"
-    _draw_row(column, name, text, worst > MISSED, frame, f"{name} is {1e3 * worst:.2f} mm{more} off")
+    _draw_row(column, name, text, worst > met, frame, f"{name} is {1e3 * worst:.2f} mm{more} off")
 
 
 def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
@@ -154,7 +155,7 @@ def _torn(root: Object) -> str:
         return ""
     feet = {f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot}
     free = {t.frame for t in robot.character.targets if t.enabled and t.frame not in feet and any(t.position_weight[:2])}
-    missed = [row for row in robot.result.targets if row.name in free and row.position_error > MISSED]
+    missed = [row for row in robot.result.targets if row.name in free and row.position_error > robot.result.met]
     return max(missed, key=lambda row: row.position_error).name if missed else ""
 
 

@@ -106,7 +106,7 @@ def _add_fk(commands: argparse._SubParsersAction) -> None:
     command = _command(commands, "fk", _fk, "where every body is along a motion; a floating base stays where it rests")
     _add_robot(command)
     command.add_argument("motion", metavar="MOTION.csv")
-    command.add_argument("-o", "--output", metavar="STATES.npz", required=True, help="times, bodies, position, quaternion")
+    command.add_argument("-o", "--output", metavar="STATES.npz", required=True, help="times, bodies, position, quaternion, residual")
 
 
 def _add_play(commands: argparse._SubParsersAction) -> None:
@@ -205,7 +205,11 @@ def _inspect(options: argparse.Namespace) -> None:
     if options.output and stretch:
         save_distances(stretch, options.output)
     if options.json:
-        print(json.dumps(found.as_data() | ({"singularity": stretch.as_data()} if stretch else {}), indent=2))
+        print(
+            json.dumps(
+                found.as_data() | ({"singularity": stretch.as_data(), "unassembled": stretch.unassembled} if stretch else {}), indent=2
+            )
+        )
         return
     print("\n".join(found.lines()))
     if stretch:
@@ -249,7 +253,7 @@ def _solve(options: argparse.Namespace) -> None:
     if options.report:
         save_report(motion, options.report)
     if options.states:
-        save_states(motion, options.states)
+        save_states(motion, options.states, motion.report.residual if motion.report else None)
     found = report_summary(motion)
     print(
         f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; "
@@ -293,12 +297,15 @@ def _report(options: argparse.Namespace) -> None:
 def _fk(options: argparse.Namespace) -> None:
     from robik.kinematics.forward import body_poses
     from robik.retarget.motion import load_motion, save_states, values_for
+    from robik.retarget.shortfall import unassembled
 
     mechanism, motion = _load(options), load_motion(options.motion)
     position, quaternion, residual = body_poses(mechanism, values_for(mechanism, motion, options.motion))
     bodies = tuple(b.name for b in mechanism.bodies)
-    save_states(replace(motion, bodies=bodies, position=position, quaternion=quaternion), options.output)
+    save_states(replace(motion, bodies=bodies, position=position, quaternion=quaternion), options.output, residual)
     print(f"{len(motion.times)} frames, closed to {residual.max():.1g} m")
+    if apart := unassembled(mechanism, residual):
+        print(f"robik: {options.motion}: {apart}", file=sys.stderr)
 
 
 def _play(options: argparse.Namespace) -> int:

@@ -28,11 +28,10 @@ from .mapping import active_targets, check_object, placement, rotation, track
 from .markers import mark_short
 from .migration import bring_up_to_date
 from .read_robot import read_robot
-from .result import store_result
+from .result import store_cost, store_result
 from .sample import frame_range, planned_range, sample_sources, times_of
 from .steps import Progress, in_thread, starting
 
-HELD_BACK = 1e-3  # a sample whose frames are moved by as much is held back [m]
 SAMPLING = 0.4  # part of the progress bar that sampling takes
 
 
@@ -60,9 +59,7 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
         store_result(result, mechanism, clip, motion, frames, written - began)
         result.sampling, result.solving, result.writing = sampled - began, solved - sampled - preparing, written - solved
         result.preparing = preparing
-        cost = motion.report.speed_cost.moved if motion.report.speed_cost else np.zeros(len(frames))
-        worst = int(np.argmax(cost))
-        result.speed_cost, result.speed_frame, result.held_back = cost[worst], round(float(frames[worst])), int((cost >= HELD_BACK).sum())
+        store_cost(result, motion.report.speed_cost, frames)
         bakes.keep_result(root)
         mark_short(root, context.scene)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)

@@ -9,7 +9,7 @@ from robik.errors import RobikError
 from robik.kinematics.forward import ForwardKinematics, body_poses
 from robik.mechanism import Mechanism
 from robik.retarget.motion import Motion
-from robik.retarget.retarget import OPEN
+from robik.retarget.shortfall import open_beyond
 
 from . import actions, bakes
 from .actions import Curve
@@ -137,7 +137,7 @@ def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
     position, quaternion, residual = body_poses(mechanism, motion.values, base_curve(root, mechanism, frames))
     bakes.make_own(root)
     write_bodies(root, frames, position, quaternion)
-    return frames[residual > OPEN].tolist()
+    return frames[residual > open_beyond(mechanism)].tolist()
 
 
 def base_curve(root: Object, mechanism: Mechanism, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

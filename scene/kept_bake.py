@@ -38,6 +38,7 @@ class RobikShort(PropertyGroup):
 class RobikResult(PropertyGroup):
     frames: IntProperty(name="Samples", description="How many samples were baked; 0 before the first bake")
     missed: IntProperty(name="Missed", description="How many samples do not meet their targets")
+    met: FloatProperty(name="Met Within", description="How far from its target a frame may be", unit="LENGTH", precision=4, default=1e-3)
     too_fast: IntProperty(name="Too Fast", description="How many samples a motor would have to enter faster than it can")
     start: FloatProperty(name="Start", description="The first sample's frame")
     step: FloatProperty(name="Step", description="Frames between samples", default=1.0)
@@ -46,9 +47,15 @@ class RobikResult(PropertyGroup):
     preparing: FloatProperty(name="Preparing", description="How long it took until the solver was ready: long if it was compiled [s]")
     solving: FloatProperty(name="Solving", description="How long solving took after that [s]")
     writing: FloatProperty(name="Writing", description="How long writing the keys took [s]")
-    held_back: IntProperty(name="Held Back", description="Samples that keeping the motors' speed has moved by a millimetre or more")
+    held_back: IntProperty(name="Held Back", description="Samples that keeping the motors' speed keeps from their targets")
     speed_cost: FloatProperty(
-        name="Cost of Speed", description="How far keeping the motors' speed has moved a frame at worst", unit="LENGTH", precision=4
+        name="Cost of Speed",
+        description="How far keeping the motors' speed has moved a frame, or the centre of mass, at worst",
+        unit="LENGTH",
+        precision=4,
+    )
+    speed_turn: FloatProperty(
+        name="Turn by Speed", description="How far keeping the motors' speed has turned a frame at worst", unit="ROTATION"
     )
     speed_frame: IntProperty(name="Frame", description="Where keeping the motors' speed costs most")
     milliseconds: FloatProperty(name="Time per Sample", description="Median of solving one sample [ms]")

@@ -10,7 +10,7 @@ import numpy as np
 from robik.kinematics.joint_places import JointPlace
 from robik.mechanism.constraints import rotation_vector_matrix
 from robik.mechanism.joints import MOTIONS, SLIDES, TURNS
-from robik.retarget.retarget import POSITION_MET
+from robik.retarget.shortfall import POSITION_MET, millimetres
 
 from .overlay_state import MotorLoad, RobotState
 
@@ -81,7 +81,7 @@ def shapes_of(state: RobotState, com: bool, com_target: bool, support: bool) -> 
     for k, motor in enumerate(state.motors):
         _motor(shapes, motor, 0.05 * state.size, _ring(state, k))
     for miss in state.misses:
-        _miss(shapes, miss.here, miss.there, miss.distance, 0.02 * state.size)
+        _miss(shapes, miss.here, miss.there, miss.distance, state.size)
     return shapes
 
 
@@ -132,15 +132,15 @@ def _support(shapes: Shapes, state: RobotState) -> None:
 
 
 def _miss(shapes: Shapes, here: np.ndarray, there: np.ndarray, distance: float, size: float) -> None:
-    """A small cross where the target is, and a line to it as far as the frame is off."""
-    met = distance <= POSITION_MET
-    color = GOOD if met else TIGHT if distance <= FAR * POSITION_MET else BAD
-    shapes.segments(np.array([there + s * size * axis for axis in np.eye(3) for s in (-1.0, 1.0)]), color)
+    """A small cross where the target is, and a line to it as far as the frame is off; `size` of the robot."""
+    met, arm = distance <= POSITION_MET * size, 0.02 * size
+    color = GOOD if met else TIGHT if distance <= FAR * POSITION_MET * size else BAD
+    shapes.segments(np.array([there + s * arm * axis for axis in np.eye(3) for s in (-1.0, 1.0)]), color)
     if not met:
         shapes.segments(np.array([here, there]), color)
         for axis in range(3):  # an eight-sided knot at the robot's end
-            shapes.path(circle(here, np.eye(3)[axis], np.eye(3)[(axis + 1) % 3], 0.3 * size), color, closed=True)
-        shapes.labels.append((there, f"{1e3 * distance:.1f} mm", color if color != BAD else TOLD))
+            shapes.path(circle(here, np.eye(3)[axis], np.eye(3)[(axis + 1) % 3], 0.3 * arm), color, closed=True)
+        shapes.labels.append((there, millimetres(distance), color if color != BAD else TOLD))
 
 
 def _joint(shapes: Shapes, place: JointPlace, size: float) -> None:

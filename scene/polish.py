@@ -10,10 +10,11 @@ from bpy.types import Object
 from robik.kinematics.forward import ForwardKinematics, body_poses
 from robik.mechanism import Mechanism
 from robik.retarget.reduce import reduce_keys
+from robik.retarget.shortfall import open_beyond
 
 from . import actions, bakes
 from .actuators import data_path, slider_values
-from .curves import OPEN, POSE_CHANNELS, baked_frames, base_curve, read_motion_at, write_bodies
+from .curves import POSE_CHANNELS, baked_frames, base_curve, read_motion_at, write_bodies
 from .parts import bodies, local_pose
 from .read_robot import read_robot
 
@@ -64,7 +65,7 @@ def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
     turned, slid = (max((float(o) for o, u in zip(off, units, strict=True) if u == unit), default=None) for unit in ("rad", "m"))
     write_bodies(root, frames, position, quaternion)
     far = float(np.linalg.norm(position - there, axis=2).max())
-    return Reduction(before, sum(len(k.times) for k in keys), turned, slid, far, frames[residual > OPEN].tolist())
+    return Reduction(before, sum(len(k.times) for k in keys), turned, slid, far, frames[residual > open_beyond(mechanism)].tolist())
 
 
 def key_pose(root: Object, frame: float) -> bool:

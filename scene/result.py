@@ -11,7 +11,8 @@ from robik.mechanism import Mechanism
 from robik.retarget.clip import TargetClip
 from robik.retarget.contacts import below_ground, runs
 from robik.retarget.motion import Motion, Report
-from robik.retarget.retarget import ORIENTATION_MET, POSITION_MET
+from robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
+from robik.retarget.speed_cost import SpeedCost
 from robik.retarget.support import margins
 
 
@@ -38,7 +39,15 @@ def store_result(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, 
     _store_targets(result.targets, report, frames)
     _store_actuators(result.actuators, mechanism, motion, report, frames)
     _store_margin(result, mechanism, clip, motion, frames)
+    result.met = position_met(mechanism)
     _store_short(result, motion, report, frames)
+
+
+def store_cost(result: PropertyGroup, cost: SpeedCost | None, frames: np.ndarray) -> None:
+    """What keeping the motors' speeds has cost a bake of these frames of the scene; None where nothing was to be kept."""
+    lag = np.zeros(len(frames)) if cost is None else cost.lag
+    result.speed_cost, result.speed_turn = (0.0, 0.0) if cost is None else (cost.moved.max(), cost.turned.max())
+    result.speed_frame, result.held_back = round(float(frames[int(lag.argmax())])), int((lag >= 1.0).sum())
 
 
 def _store_margin(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray) -> None:
@@ -98,7 +107,7 @@ def _store_short(result: PropertyGroup, motion: Motion, report: Report, frames: 
     for k in report.too_fast.tolist():
         fast = [n for n, v, limit in zip(motion.actuators, report.velocity[k], report.velocity_limit, strict=True) if abs(v) > limit]
         why[k] = "; ".join(filter(None, (why.get(k, ""), f"too fast: {', '.join(fast)}")))
-    badness = _badness(report)
+    badness = _badness(report, result.met)
     result.short.clear()
     for first, stop in runs(np.isin(np.arange(len(frames)), list(why))):
         worst = first + int(np.argmax(badness[first:stop]))
@@ -107,10 +116,10 @@ def _store_short(result: PropertyGroup, motion: Motion, report: Report, frames: 
         added.frame, added.first, added.last = (round(float(frames[k])) for k in (worst, first, stop - 1))
 
 
-def _badness(report: Report) -> np.ndarray:
+def _badness(report: Report, met: float) -> np.ndarray:
     """How far each sample falls short (T,), in what would just be good enough."""
     speed = np.abs(report.velocity) / report.velocity_limit
-    parts = [report.position_error / POSITION_MET, report.orientation_error / ORIENTATION_MET, report.com_error[:, None] / POSITION_MET]
+    parts = [report.position_error / met, report.orientation_error / ORIENTATION_MET, report.com_error[:, None] / met]
     return np.nan_to_num(np.hstack([*parts, np.where(speed > 1.0, speed, 0.0)])).max(axis=1, initial=0.0)
 
 
@@ -132,11 +141,11 @@ def status(result: PropertyGroup) -> str:
         kept = result.id_data.robik.robot.bakes
         return "no bake moves the robot now; choose one under Bake > Bakes" if kept else "no bake yet"
     more = f"; {result.too_fast} are too fast for a motor" if result.too_fast else ""
-    if result.sunk > POSITION_MET:
-        more += f"; a foot goes {1e3 * result.sunk:.0f} mm into the ground at frame {result.sunk_frame}"
+    if result.sunk > result.met:
+        more += f"; a foot goes {millimetres(result.sunk)} into the ground at frame {result.sunk_frame}"
     if not result.missed:
         good = "" if more else "good: "
         return f"{good}all {result.frames} samples meet their targets{more}"
     worst = max([result.com_error, *(row.position_error for row in result.targets)])
     met = result.frames - result.missed
-    return f"{met} of {result.frames} samples meet their targets, the others come within {1e3 * worst:.1f} mm{more}"
+    return f"{met} of {result.frames} samples meet their targets, the others come within {millimetres(worst)}{more}"

@@ -45,6 +45,29 @@ def test_solve_then_forward_kinematics(folder: Path) -> None:
         assert list(posed["bodies"]) == [b.name for b in robots.load("boxer").bodies]
         np.testing.assert_allclose(posed["position"], solved["position"], atol=1e-9)
         np.testing.assert_allclose(np.abs((posed["quaternion"] * solved["quaternion"]).sum(axis=2)), 1.0, atol=1e-12)
+        assert posed["residual"].shape == solved["residual"].shape == posed["times"].shape
+
+
+def test_values_at_which_the_robot_cannot_be_assembled_are_named(folder: Path) -> None:
+    """A crank beyond its rocker's reach; one of the dancer's motors, of more than it has freedoms, that disagrees with the others."""
+    (folder / "crank.csv").write_text("time,crank_drive\n0,0.0\n0.1,0.5\n0.2,3.0\n")
+    (folder / "dance.csv").write_text(
+        "time,ankle_roll_l,knee_l,hip_pitch_l,hip_roll_l,ankle_roll_r,knee_r,hip_pitch_r,hip_roll_r\n"
+        "0,0,0,0,0,0,0,0,0\n0.1,0.5,0,0,0,0,0,0,0\n"
+    )
+    for robot, motion, bad in (("four_bar", "crank.csv", 2), ("dancer", "dance.csv", 1)):
+        done = robik(folder, "fk", robot, motion, "-o", "states.npz")
+        assert done.returncode == 0, "as with all that falls short"
+        with np.load(folder / "states.npz") as states:
+            residual = states["residual"]
+        assert residual[bad] > 1e-3 and residual[:bad].max() < 1e-9
+        words = (
+            f"1 of {bad + 1} frames cannot be assembled with these actuator values: {bad}; "
+            f"the loops stay open by up to {1e3 * residual[bad]:.1f} mm, in frame {bad}"
+        )
+        assert done.stderr == f"robik: {motion}: {words}\n"
+        assert words in robik(folder, "inspect", robot, "--motion", motion).stdout
+        assert json.loads(robik(folder, "inspect", robot, "--motion", motion, "--json").stdout)["unassembled"] == words
 
 
 def test_inspect_prints_json(folder: Path) -> None:

@@ -17,6 +17,7 @@ from numpy.linalg import LinAlgError
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import OptimizeResult, minimize
 
+from robik.errors import MechanismError
 from robik.ik.maximal import JointFrames, Rows, motion_derivatives
 from robik.ik.objectives import Settings
 from robik.ik.reference import ReferenceSolver
@@ -106,6 +107,11 @@ class ImplicitSolver(Solver):
     """
 
     def __init__(self, mechanism: Mechanism, names: tuple[str, ...], settings: Settings, has_com: bool = False):
+        if mechanism.couplings:
+            raise MechanismError(
+                f"robot {mechanism.name!r} has the coupling {mechanism.couplings[0].name!r}, which the implicit formulation cannot hold; "
+                "follow the clip with `Solver`, which does"
+            )
         super().__init__(mechanism, names, settings, has_com)
         self._paper = ReferenceSolver(mechanism, settings)
         joints = self._paper.joints

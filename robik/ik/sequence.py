@@ -10,7 +10,7 @@ from robik.compiled import kernel
 from robik.ik.newton import HELD
 from robik.ik.sqp import CONVERGED, hold, minimise
 from robik.ik.terms import objective
-from robik.kinematics.assembly import pull_back
+from robik.kinematics.assembly import closed, pull_back
 from robik.kinematics.elimination import eliminate
 from robik.kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
 from robik.kinematics.rotations import matrix_to_quaternion
@@ -93,7 +93,7 @@ def _predict(flat, memory, work, goals, limits):
     if limits and hold(flat, guess, work):
         eliminate(flat, last, work.e)
     residual = pull_back(flat, guess, work.e, work.correction, work.right)
-    good = residual <= flat.accepted[0] and not (limits and _beyond(flat, guess, work))
+    good = closed(flat, guess, residual) and not (limits and _beyond(flat, guess, work))
     if good:
         found = objective(flat, guess, goals)
         if found <= value:

@@ -72,7 +72,7 @@ class Solver:
         self._goals.state_weight[:] = settings.state_weight * np.array([1.0, self._square])
         self._goals.velocity_weight[:] = settings.velocity_weight
         self._work = new_work(self.flat, self.topology.rest)
-        self._speed = self._speeds()
+        self.speed = self._speeds()
 
     def reset(self) -> None:
         """Puts the robot back into its rest pose."""
@@ -107,7 +107,7 @@ class Solver:
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`."""
         solve_frames(
-            self.flat, self._goals, self._work, self._memory, output, start, stop, wanted, self._speed, self.settings.joint_limits,
+            self.flat, self._goals, self._work, self._memory, output, start, stop, wanted, self.speed, self.settings.joint_limits,
             MOST_ITERATIONS,
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ import numpy as np
 from robik.compiled import kernel
 from robik.ik.newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
 from robik.ik.terms import gather, gradient, objective
-from robik.kinematics.assembly import pull_back
+from robik.kinematics.assembly import closed, pull_back
 from robik.kinematics.elimination import eliminate, reduce_gradient, refactor
 from robik.kinematics.kernels import close, copy_placement, largest_motion, move, place
 
@@ -106,7 +106,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
         if -scale * slope <= noise:
             enough = value + noise
         for again in range(MOST_CORRECTIONS + 1):
-            if not residual <= flat.accepted[0]:
+            if not closed(flat, work.trial, residual):
                 break
             found = objective(flat, work.trial, goals)
             if found <= enough:
@@ -128,7 +128,7 @@ def _finish(flat, now, goals, work, limits, value, residual):
     if size <= STEP_TOLERANCE or not size <= QUADRATIC:
         return size <= STEP_TOLERANCE, value, residual, False
     gap = _settle(flat, work.trial, work, limits)
-    if not gap <= flat.accepted[0] or (limits and not all_free(work)):
+    if not closed(flat, work.trial, gap) or (limits and not all_free(work)):
         return False, value, residual, False
     found = objective(flat, work.trial, goals)
     if not found <= value + 1e-13 * abs(value) + 1e-300:

@@ -16,13 +16,14 @@ CLOSURE_TOLERANCE = 1e-11  # of the robot's size
 CONTRADICTION = 1e-6  # of the robot's size: more than rounding in a file explains
 SAMPLES = 4
 AWAY = 0.05  # rad or m
+ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure there ends in, with room for long loops
 
 
 @kernel
 def pull_back(flat, now, e, correction, right):
     """Brings `now` onto the loops by Newton steps of the followers, with the factors at hand while they contract, else with new ones.
 
-    Returns the closure residual [m]; above `flat.accepted` it did not succeed.
+    Returns the closure residual [m]; whether that is a success, `closed` says.
     """
     place(flat, now)
     residual = close(flat, now)
@@ -48,6 +49,18 @@ def pull_back(flat, now, e, correction, right):
             eliminate(flat, now, e)
             fresh += 1
     return residual
+
+
+@kernel
+def closed(flat, now, residual):
+    """Whether a placement's closure residual [m] is as good as none: up to `flat.accepted`, or to the rounding of where its bodies are."""
+    if residual <= flat.accepted[0]:
+        return True
+    far = 0.0
+    for b in range(1, flat.parent.shape[0]):
+        for i in range(3):
+            far = max(far, abs(now.c[b, i]))
+    return residual <= ROUNDING * far
 
 
 def prepared(topology: Topology) -> Flat:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from robik.errors import MechanismError
-from robik.kinematics.assembly import prepared, pull_back
+from robik.kinematics.assembly import closed, prepared, pull_back
 from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.frames import own_frames, robot_com
 from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
@@ -140,7 +140,7 @@ class ForwardKinematics:
     def _close(self) -> float:
         before = self.now.q.copy()
         residual = pull_back(self.flat, self.now, self._elimination, *self._scratch)
-        if residual <= self.flat.accepted[0]:
+        if closed(self.flat, self.now, residual):
             return float(residual)
         self.now.q[:] = before
         self._nearest()
@@ -187,7 +187,7 @@ class ForwardKinematics:
             matrix_to_quaternion(self.now.R[b + 1], quaternion[0, b])
         position, turned = own_frames(self.topology, self.now.c[None, 1 : quaternion.shape[1] + 1], quaternion)
         com = robot_com(self.mechanism, position, turned)[0]
-        return Assembly(position[0], turned[0], com, residual, bool(residual <= self.flat.accepted[0]))
+        return Assembly(position[0], turned[0], com, residual, bool(closed(self.flat, self.now, residual)))
 
 
 def body_poses(

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from robik.kinematics.assembly import assembled_poses, prepared
+from robik.kinematics.assembly import assembled_poses, closed, prepared
 from robik.kinematics.elimination import RANK_TOLERANCE
 from robik.kinematics.kernels import close, closure_jacobian, new_placement, place
 from robik.kinematics.singularity import Actuation, actuation
@@ -129,7 +129,7 @@ def _ranks(flat: Flat, rest: np.ndarray) -> np.ndarray:
     are too large to calculate with."""
     groups, ranks = loop_groups(flat), []
     for residual, now in assembled_poses(flat, rest):
-        if residual <= flat.accepted[0]:
+        if closed(flat, now, residual):
             J = closure_jacobian(flat, now)
             ranks.append([_rank(J[np.ix_(rows, columns)], flat.size) for rows, columns in groups])
     return np.array(ranks, dtype=int).reshape(len(ranks), len(groups))

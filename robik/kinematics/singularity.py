@@ -32,11 +32,13 @@ SAMPLES, AWAY = 4, 0.05  # poses near the rest pose, by actuator values that far
 @dataclass(frozen=True)
 class Distances:
     """From singular poses, per frame (T,): 1 is far, 0 there. Infinite are `loops` without loops, `steer` without frames, `hold` without
-    actuators that move anything."""
+    actuators that move anything. `residual`: how far the loops are open at the actuators' values [m]; these are no poses of the robot
+    where it cannot be assembled."""
 
     loops: np.ndarray
     hold: np.ndarray
     steer: np.ndarray
+    residual: np.ndarray
 
     @property
     def nearest(self) -> np.ndarray:
@@ -103,13 +105,13 @@ def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] 
     ranks = poses.ranks()
     found = []
     for start in range(0, len(values), 512):
-        C, J = poses.stacks(values[start : start + 512])
+        C, J, residual = poses.stacks(values[start : start + 512])
         N = _motions(C, ranks.loops)
         seen, moved = N[:, poses.driven], J @ N
         loops, hold = _at(_values(C), ranks.loops), _at(_values(seen), ranks.hold)
         steer = _at(_values(moved @ np.linalg.pinv(seen, COUNTS)), ranks.steer) if ranks.hold else np.full(len(C), np.inf)
-        found.append(np.stack([loops, hold, steer]))
-    return Distances(*np.concatenate(found, axis=1)) if found else Distances(*np.zeros((3, 0)))
+        found.append(np.stack([loops, hold, steer, residual]))
+    return Distances(*np.concatenate(found, axis=1)) if found else Distances(*np.zeros((4, 0)))
 
 
 @dataclass(frozen=True)
@@ -164,22 +166,22 @@ class _Poses:
         away[0] = 0.0
         return rest + away
 
-    def moved(self, values: np.ndarray) -> Iterator[np.ndarray]:
-        """Goes to actuator values (T, A) one after the other."""
+    def moved(self, values: np.ndarray) -> Iterator[float]:
+        """Goes to actuator values (T, A) one after the other, each with its closure residual [m]."""
         for row in values:
-            self.fk.move(row)
-            yield row
+            yield self.fk.move(row)
 
     @property
     def closure(self) -> np.ndarray:
         """C (rows, d) where it stands."""
         return closure_jacobian(self.flat, self.fk.now)[:, self.kept] * (self.unit / self.flat.size)
 
-    def stacks(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """C (T, rows, d) and J (T, 6 frames, d) at actuator values (T, A)."""
+    def stacks(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """C (T, rows, d), J (T, 6 frames, d) and closure residuals (T,) [m] at actuator values (T, A)."""
         C = np.zeros((len(values), len(self.fk.now.value), self.d))
         J = np.zeros((len(values), 6 * len(self.frames), self.d))
-        for k, _ in enumerate(self.moved(values)):
+        residual = np.zeros(len(values))
+        for k, residual[k] in enumerate(self.moved(values)):
             now = self.fk.now
             C[k] = self.closure
             omega, v = now.omega[self.kept], now.v[self.kept]
@@ -187,11 +189,11 @@ class _Poses:
                 x = now.R[b] @ offset + now.c[b]
                 J[k, 6 * f : 6 * f + 3] = ((_turning(omega, x) + v) * (path * self.unit / self.flat.size)[:, None]).T
                 J[k, 6 * f + 3 : 6 * f + 6] = (omega * path[:, None]).T
-        return C, J
+        return C, J, residual
 
     def ranks(self) -> _Ranks:
         """The ranks that the matrices have but in singular poses."""
-        C, J = self.stacks(self.near_rest())
+        C, J, _ = self.stacks(self.near_rest())
         loops = _rank(C)
         N = _motions(C, loops)
         seen = N[:, self.driven]

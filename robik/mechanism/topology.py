@@ -40,7 +40,7 @@ class Flat(NamedTuple):
     `row_w` in the state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
     Couplings: `gear_follower`, `gear_leader` (dofs), `gear_coefficients` (g, degree + 1).
     Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns `group_columns` with
-    their starts. Rows from m on are couplings. `accepted` (1,): the residual up to which loops count as closed [m].
+    their starts. Rows from m on are couplings. `accepted` (1,): the residual up to which loops near the origin count as closed [m].
     `loop_column`, `gear_column` (g, 2), `column_of`
     (d,): the place of a degree of freedom among its group's.
     Clusters: degrees of freedom that groups or a joint tie together, with the bodies they move first; each hangs on the body

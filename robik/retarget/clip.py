@@ -21,7 +21,8 @@ class Track:
     """Where one frame of the robot should be, over time.
 
     Attributes:
-        position: (T, 3) world coordinates [m], at any finite distance, or None where only the orientation matters.
+        position: (T, 3) world coordinates [m], or None where only the orientation matters. At any finite distance for a robot that stands;
+            one that floats goes along and comes back as long as rounding there leaves its joints be, up to 1e7 times its size.
         quaternion: (T, 4) unit quaternions wxyz, or None where only the position matters. Lengths that are off by at most 1e-3 are taken
             for rounding and made unit; others, and zero, are errors.
         contact: (T,) whether it stands on the ground, for a foot whose phases are known; else None.

@@ -153,11 +153,14 @@ def values_for(mechanism: Mechanism, motion: Motion, source: str | Path) -> np.n
     return motion.values[:, [motion.actuators.index(name) for name in mechanism.actuators]]
 
 
-def save_states(motion: Motion, path: str | Path) -> None:
-    """Writes `times`, `bodies`, `position` (T, n, 3) [m] and `quaternion` (T, n, 4) of the bodies' own frames as `.npz`."""
+def save_states(motion: Motion, path: str | Path, residual: np.ndarray | None = None) -> None:
+    """Writes `times`, `bodies`, `position` (T, n, 3) [m] and `quaternion` (T, n, 4) of the bodies' own frames as `.npz`, and where it is
+    given the closure's `residual` (T,) [m]."""
     if motion.position is None or motion.quaternion is None:
         raise ClipError("this motion has no states; only a solved one, or one put through forward kinematics, has")
     states = {"times": motion.times, "bodies": np.array(motion.bodies), "position": motion.position, "quaternion": motion.quaternion}
+    if residual is not None:
+        states["residual"] = residual
     write_whole(path, lambda file: np.savez_compressed(file, **states))
 
 

@@ -235,14 +235,17 @@ def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _notes(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | None) -> list[str]:
-    """What could not be shown, and what it needs."""
+    """What could not be shown, and what it needs; what keeping speeds has cost, if that is known."""
     wanted = [
         "the robot: limits and balance" if mechanism is None else "",
         "the clip that was followed: distances and contacts" if clip is None else "",
         "the bodies' states: distances and balance" if motion.position is None and mechanism is not None else "",
     ]
-    missing = "; ".join(filter(None, wanted))
-    return [f"<p class=note>Not known here: {missing}.</p>"] if missing else []
+    missing, cost = "; ".join(filter(None, wanted)), motion.report.speed_cost if motion.report else None
+    notes = [f"Not known here: {missing}."] if missing else []
+    if cost is not None:
+        notes.append(f"{escape(str(cost).capitalize())}.")
+    return [f"<p class=note>{note}</p>" for note in notes]
 
 
 def _figure(plots: Sequence[Plot], x: np.ndarray, unit: str) -> str:

@@ -20,12 +20,10 @@ from robik.mechanism.model import Mechanism
 from robik.retarget.clip import TargetClip
 from robik.retarget.distances import distances
 from robik.retarget.motion import Motion, Report
+from robik.retarget.shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
 from robik.retarget.speed_cost import SpeedCost, without_speeds
 
-OPEN = 1e-6  # m: loops further open than this make a motion that no robot can play
 CHUNK = 16  # frames solved between two looks at the clock
-POSITION_MET = 1e-3  # m: a target further away is said to fall short
-ORIENTATION_MET = 1e-2  # rad, likewise
 
 
 class Retargeting:
@@ -102,7 +100,7 @@ class Retargeting:
         )
         if self._free is None or motion.report is None:
             return motion
-        cost = SpeedCost.between(self.mechanism, tuple(self.clip.tracks), motion, self._free.motion())
+        cost = SpeedCost.between(self.mechanism, self.clip, self.settings, motion, self._free.motion())
         return replace(motion, report=replace(motion.report, speed_cost=cost))
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
@@ -110,7 +108,7 @@ class Retargeting:
         position, quaternion, residual = body_poses(self.mechanism, values, base)
         com = robot_com(self.mechanism, position, quaternion)
         report = self._report(values, position, quaternion, com)
-        open_loops = {int(k): "the loops do not close" for k in np.flatnonzero(residual > OPEN)}
+        open_loops = {int(k): "the loops do not close" for k in np.flatnonzero(residual > open_beyond(self.mechanism))}
         short = {k: f"{why}; {open_loops[k]}" if k in open_loops else why for k, why in report.short}
         cost = motion.report.speed_cost if motion.report else None
         report = replace(report, speed_cost=cost, residual=residual, short=tuple(sorted((open_loops | short).items())))
@@ -139,12 +137,15 @@ class Retargeting:
 
     def _why(self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float) -> str:
         """What fell short in a frame, in words; empty if nothing did."""
-        found = [f"{name} is {1e3 * e:.1f} mm off" for name, e in zip(names, apart, strict=True) if e > POSITION_MET]
+        met = position_met(self.mechanism)
+        found = [f"{name} is {millimetres(e)} off" for name, e in zip(names, apart, strict=True) if e > met]
         found += [f"{name} is turned {np.degrees(e):.1f}° off" for name, e in zip(names, turned, strict=True) if e > ORIENTATION_MET]
-        if off > POSITION_MET:
-            found.append(f"the centre of mass is {1e3 * off:.1f} mm off")
+        if off > met:
+            found.append(f"the centre of mass is {millimetres(off)} off")
         if found and (at_limit := self._at_limit(k)):
             found.append(f"at its limit: {', '.join(at_limit)}")
+        if found and (slow := self._held_back(k)):
+            found.append(f"held back by the speed of {', '.join(slow)}")
         if self._output.status[k] != CONVERGED:
             found.append("the solver stopped before the optimum")
         return "; ".join(found)
@@ -161,6 +162,21 @@ class Retargeting:
             if name in topology.dofs
             for dof, sign in [topology.dofs[name]]
             if not lower + 1e-9 < sign * q[topology.flat.dof_q[dof]] < upper - 1e-9
+        ]
+
+    def _held_back(self, k: int) -> list[str]:
+        """The actuators that go into frame k as fast as they may, where they are kept to it."""
+        if k == 0:
+            return []
+        topology, q = self.solver.topology, self._output.q
+        reach = self.solver.speed * (self.clip.times[k] - self.clip.times[k - 1])
+        return [
+            name
+            for name in self.mechanism.actuators
+            if name in topology.dofs
+            for dof, _ in [topology.dofs[name]]
+            for at in [topology.flat.dof_q[dof]]
+            if abs(q[k, at] - q[k - 1, at]) > (1 - 1e-6) * reach[dof]
         ]
 
 

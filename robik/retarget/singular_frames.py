@@ -11,6 +11,7 @@ from robik.files import write_whole
 from robik.kinematics.singularity import Distances, distances
 from robik.mechanism.model import Mechanism
 from robik.retarget.motion import load_motion, values_for
+from robik.retarget.shortfall import unassembled
 
 NEAR = 0.05  # a distance below which a frame is called near to singular
 MEANING = {
@@ -22,11 +23,13 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Stretch:
-    """A motion's distances from singular poses: `times` (T,) [s], `frames` that were looked at."""
+    """A motion's distances from singular poses: `times` (T,) [s], names of the `frames` that were looked at; `unassembled` says at which
+    times the loops do not close, and is empty where they always do."""
 
     times: np.ndarray
     frames: tuple[str, ...]
     distances: Distances
+    unassembled: str
 
     def as_data(self) -> dict:
         """Plain data: each distance's least value, its frame, and the frames that are near; null where it means nothing."""
@@ -48,7 +51,7 @@ def along(mechanism: Mechanism, path: str | Path) -> Stretch:
     """
     motion = load_motion(path)
     found = distances(mechanism, values_for(mechanism, motion, path))
-    return Stretch(motion.times, tuple(f.name for f in mechanism.frames), found)
+    return Stretch(motion.times, tuple(f.name for f in mechanism.frames), found, unassembled(mechanism, found.residual))
 
 
 def describe(stretch: Stretch) -> list[str]:
@@ -58,10 +61,11 @@ def describe(stretch: Stretch) -> list[str]:
         if found:
             near = f"; {len(found['near'])} frames below {NEAR:g}, where {MEANING[name]}" if found["near"] else ""
             lines.append(f"  {name}: at least {found['least']:.3g}, in frame {found['frame']} at {stretch.times[found['frame']]:g} s{near}")
-    return lines
+    return [*lines, stretch.unassembled] if stretch.unassembled else lines
 
 
 def save_distances(stretch: Stretch, path: str | Path) -> None:
-    """Writes `time` and a column per distance as CSV; a distance that means nothing for this robot is `inf`."""
-    columns = np.column_stack([stretch.times, *(getattr(stretch.distances, name) for name in MEANING)])
-    write_whole(path, "\n".join([",".join(["time", *MEANING]), *(",".join(map(repr, row)) for row in columns.tolist())]) + "\n")
+    """Writes `time`, a column per distance, and the closure residual [m] as CSV; a distance that means nothing here is `inf`."""
+    names = [*MEANING, "residual"]
+    columns = np.column_stack([stretch.times, *(getattr(stretch.distances, name) for name in names)])
+    write_whole(path, "\n".join([",".join(["time", *names]), *(",".join(map(repr, row)) for row in columns.tolist())]) + "\n")

@@ -17,6 +17,8 @@ from robik.mechanism.joints import MOTIONS, SLIDES
 
 TREE_TYPES = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "cartesian", "fixed", "general", "revolute")
 LOOP_TYPES = ("spherical", "cylindrical", "universal", "planar", "general", "revolute", "free")
+EVERY_TREE_TYPE = (*TREE_TYPES[:8], "free", *TREE_TYPES[8:])
+EVERY_LOOP_TYPE = (*LOOP_TYPES, "prismatic", "cartesian", "fixed")
 GEOMETRIES = ("generic", "planar", "gridded")  # planar: all in one plane, with redundant rows; gridded: along the axes, often singular
 
 
@@ -37,8 +39,10 @@ class Problem:
 
 
 @st.composite
-def mechanisms(draw: st.DrawFn, bodies: tuple[int, int] = (3, 12), loops: tuple[int, int] = (0, 3)) -> Mechanism:
-    """Random robots: any joint types in a tree, extra joints as loops, floating or grounded, rest values, offset centres of mass."""
+def mechanisms(draw: st.DrawFn, bodies: tuple[int, int] = (3, 12), loops: tuple[int, int] = (0, 3), every_type: bool = False) -> Mechanism:
+    """Random robots: joints in a tree, extra joints as loops, floating or grounded, rest values, offset centres of mass. With every type of
+    joint bodies may be left to fly, and loops be rigid."""
+    in_tree, in_loops = (EVERY_TREE_TYPE, EVERY_LOOP_TYPE) if every_type else (TREE_TYPES, LOOP_TYPES)
     n = draw(st.integers(*bodies))
     geometry = draw(st.sampled_from(GEOMETRIES))
     grounded = draw(st.booleans())
@@ -47,23 +51,23 @@ def mechanisms(draw: st.DrawFn, bodies: tuple[int, int] = (3, 12), loops: tuple[
     made[0] = Body("b0", mass=1.0, com=made[0].com, pose=made[0].pose)
     joints = []
     if grounded:
-        joints.append(_joint(draw, rng, geometry, TREE_TYPES, "ground", WORLD, "b0"))
+        joints.append(_joint(draw, rng, geometry, in_tree, "ground", WORLD, "b0"))
     for k in range(1, n):
         parent = draw(st.integers(max(0, k - 3), k - 1))
         ends = (f"b{parent}", f"b{k}") if draw(st.integers(0, 4)) else (f"b{k}", f"b{parent}")
-        joints.append(_joint(draw, rng, geometry, TREE_TYPES, f"j{k}", *ends))
+        joints.append(_joint(draw, rng, geometry, in_tree, f"j{k}", *ends))
     for k in range(draw(st.integers(*loops))):
         first, second = draw(st.lists(st.integers(-1 if grounded else 0, n - 1), min_size=2, max_size=2, unique=True))
         first, second = min(first, second), max(first, second)
-        joints.append(_joint(draw, rng, geometry, LOOP_TYPES, f"loop{k}", WORLD if first < 0 else f"b{first}", f"b{second}"))
+        joints.append(_joint(draw, rng, geometry, in_loops, f"loop{k}", WORLD if first < 0 else f"b{first}", f"b{second}"))
     frames = [Frame("tip", f"b{n - 1}", _pose(rng)), Frame("side", f"b{n // 2}", _pose(rng))]
     return Mechanism("random", tuple(made), tuple(joints), tuple(frames))
 
 
 @st.composite
-def problems(draw: st.DrawFn, far: bool | None = None, length: int = 3, velocity: bool | None = None) -> Problem:
+def problems(draw: st.DrawFn, far: bool | None = None, length: int = 3, velocity: bool | None = None, every_type: bool = False) -> Problem:
     """A random robot with random weights and targets: near ones (a few centimetres and degrees) or far out of reach."""
-    mechanism = draw(mechanisms())
+    mechanism = draw(mechanisms(every_type=every_type))
     rng = np.random.default_rng(draw(st.integers(0, 9999)))
     far = draw(st.booleans()) if far is None else far
     reach = draw(st.sampled_from([1.0, 3.0] if far else [0.0, 0.02, 0.1]))

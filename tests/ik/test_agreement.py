@@ -187,7 +187,7 @@ def test_random_robots_near_their_targets() -> None:
     tally: Counter = Counter()
 
     @RANDOM
-    @given(problems(far=False, length=2))
+    @given(problems(far=False, length=2, every_type=True))
     def compared(problem: Problem) -> None:
         compare(problem, tally)
 
@@ -200,7 +200,7 @@ def test_random_robots_far_from_their_targets() -> None:
     tally: Counter = Counter()
 
     @settings(RANDOM, max_examples=EXAMPLES or 30)  # which take thrice as long
-    @given(problems(far=True, length=2))
+    @given(problems(far=True, length=2, every_type=True))
     def compared(problem: Problem) -> None:
         compare(problem, tally)
 

@@ -104,6 +104,20 @@ def test_targets_at_any_distance(away: float) -> None:
     assert wanted @ pointing > 0.9999 * np.linalg.norm(wanted) * np.linalg.norm(pointing)
 
 
+@pytest.mark.parametrize("away", [1e3, 1e4, 1e5, 1e6])
+@pytest.mark.parametrize("way", [(1.0, 0.0, 0.0), (0.6, 0.5, 0.62)])
+def test_a_floating_robot_with_loops_goes_to_any_distance_and_comes_back(away: float, way: tuple[float, float, float]) -> None:
+    """Far out its loops close to the rounding of where it is; what that does to it must not keep it from coming back."""
+    pelvis = np.tile([0.0, 0.0, 0.3], (24, 1))
+    pelvis[4:8] += away * np.array(way)
+    report = retarget(WALKER, TargetClip(np.arange(24) / 60, {"pelvis": Track(pelvis)})).report
+    assert report is not None
+    assert report.position_error[7, 0] < 1e-14 * away + 1e-12
+    assert report.residual[4:8].max() < 4e-15 * away + CLOSED
+    assert report.position_error[10:].max() < 1e-9, "in the third frame of those that want it back"
+    assert report.residual[8:].max() < CLOSED
+
+
 def test_a_straight_limb_pulled_beyond_its_reach_points_there() -> None:
     """From its rest pose, in one frame; two links of 1 m in all."""
     arm, rng = two_link_arm(), np.random.default_rng(0)

@@ -1,0 +1,40 @@
+"""What counts as met, and what falls short in words. Distances go by the robot's size, so that a robot of any size is judged alike."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robik.mechanism.model import Mechanism
+
+POSITION_MET = 1 / 500  # of the robot's extent: 1 mm for one of half a metre
+ORIENTATION_MET = 1e-2  # rad
+NAMED = 6  # frames, where there are more
+OPEN = 1e-3  # of what counts as met: loops further open make a motion that no robot can play
+
+
+def position_met(mechanism: Mechanism) -> float:
+    """How far from its target a frame of the robot may be and still meet it [m]."""
+    return POSITION_MET * mechanism.extent
+
+
+def open_beyond(mechanism: Mechanism) -> float:
+    """The closure residual above which the robot's loops are open [m]."""
+    return OPEN * position_met(mechanism)
+
+
+def unassembled(mechanism: Mechanism, residual: np.ndarray) -> str:
+    """Which frames have loops that do not close, by closure residuals (T,) [m], and how far they are open, in words; empty if all do."""
+    frames = np.flatnonzero(residual > open_beyond(mechanism))
+    if not len(frames):
+        return ""
+    named, worst = ", ".join(map(str, frames[:NAMED])), int(np.argmax(residual))
+    more = ", …" if len(frames) > NAMED else ""
+    return (
+        f"{len(frames)} of {len(residual)} frames cannot be assembled with these actuator values: {named}{more}; "
+        f"the loops stay open by up to {millimetres(residual[worst])}, in frame {worst}"
+    )
+
+
+def millimetres(distance: float) -> str:
+    """A distance [m] in words: to a tenth, and what is smaller than one by its first digits."""
+    return f"{1e3 * distance:.1f} mm" if distance >= 1e-3 else f"{1e3 * distance:.2g} mm"
