@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import bpy
 import numpy as np
-from bpy.types import Context, Object
+from bpy.types import Context, Mesh, Object
 from mathutils import Matrix
 
 from robik.errors import RobikError, UnconnectedError
@@ -282,6 +282,7 @@ def _straightened(shown: Object, inside: Matrix) -> Matrix:
     straight = Matrix.LocRotScale(location, rotation, None)
     if shown.data.users > 1:
         shown.data = shown.data.copy()
+    assert isinstance(shown.data, Mesh)
     shown.data.transform(straight.inverted() @ inside, shape_keys=True)
     return straight
 

@@ -54,7 +54,7 @@ class Before:
         after = {body.name: body.pose for body in all_bodies}
         carried = (_carried(joint, before, after) for joint in joints)
         both = new.with_changes(bodies=all_bodies, joints=(*new.joints, *carried), frames=(*new.frames, *frames))
-        kept = {(kind, part.name) for kind, made in zip(BY_HAND, (bodies, joints, frames), strict=True) for part in made}
+        kept = {("BODY", b.name) for b in bodies} | {("JOINT", j.name) for j in joints} | {("FRAME", f.name) for f in frames}
         return described(replace(imported, mechanism=both, report=imported.report[:-1])), kept
 
     def _tied(self, old: Mechanism, new: Mechanism) -> set[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from robik.compiled import kernel
 from robik.ik.dense import cholesky, copy_chosen, solve_factored
-from robik.kinematics.assembly import pull_back
+from robik.kinematics.assembly import closed, pull_back
 from robik.kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
 from robik.kinematics.kernels import close, copy_placement, largest_motion, move, place
 from robik.tracking.virtual_twin import inertia, load, measure, most, stiffen
@@ -128,7 +128,7 @@ def _within(flat, now, twin):
 def _settle(flat, now, twin):
     """Onto the loops; what that takes beyond a bound is put onto it and held. Returns whether it is assembled and within bounds."""
     for _ in range(8):
-        if not pull_back(flat, now, twin.e, twin.correction, twin.right) <= flat.accepted[0]:
+        if not closed(flat, now, pull_back(flat, now, twin.e, twin.correction, twin.right)):
             return False
         if _within(flat, now, twin):
             return True

@@ -13,7 +13,7 @@ import numpy as np
 
 from robik.compiled import inlined, kernel
 from robik.ik.dense import cholesky, solve_factored
-from robik.kinematics.assembly import pull_back
+from robik.kinematics.assembly import closed, pull_back
 from robik.kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
 from robik.kinematics.kernels import Placement, copy_placement, difference, largest_motion, move, new_placement
 from robik.mechanism.topology import Flat
@@ -203,7 +203,7 @@ def take_step(flat, now, motion, n, rows, dt, replan):
         copy_placement(now, trial)
         move(flat, now.q, step, scale, trial.q)
         residual = pull_back(flat, trial, motion.e, motion.correction, motion.right)
-        if residual <= flat.accepted[0]:
+        if closed(flat, trial, residual):
             if replan and scale == 1.0 and _bends(flat, now, trial, motion, n, rows):
                 eliminate(flat, now, motion.e)
                 return BENT
