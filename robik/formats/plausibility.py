@@ -11,10 +11,8 @@ from robik.mechanism import Joint, Mechanism
 from robik.mechanism.joints import TURNS
 
 ROUNDED = 0.01  # of the largest principal moment: what rounding in a file explains
-LIGHT, NOTHING = (
-    1e-4,
-    1e-9,
-)  # of the robot's mass, and of its largest moment: less stands for a frame, and what its inertia is does not matter
+LIGHT = 1e-4  # of the robot's mass: a lighter body stands for a frame, and what its inertia is does not matter
+NOTHING = 1e-9  # of the robot's largest moment: likewise
 MANY_TURNS, MOST_DEGREES = 4 * pi, 720  # limits between, if whole numbers, look like degrees; those beyond stand for none
 HEAVY = 10_000.0  # [kg]
 
