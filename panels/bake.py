@@ -127,9 +127,9 @@ def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
     if not result.held_back:
         line(layout, "Keeping to it costs nothing", "CHECKMARK")
         return
+    line(layout, f"Costs up to {millimetres(result.speed_cost)}, {degrees(result.speed_turn):.1f}°", "INFO")
     row = layout.row(align=True)
-    cost = f"{millimetres(result.speed_cost)}, {degrees(result.speed_turn):.1f}°"
-    row.label(text=f"Costs up to {cost}: {result.held_back} samples lag")
+    row.label(text=f"{result.held_back} samples lag, most at")
     row.operator("robik.go_to_frame", text=str(result.speed_frame), icon="PLAY").frame = result.speed_frame
 
 
