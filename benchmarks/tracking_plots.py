@@ -1,18 +1,62 @@
-"""Draws the plots of docs/tracking.md: `python -m benchmarks.tracking_plots`."""
+"""Draws the plots of docs/tracking.md, and that of docs/tracking-experiments.md on all solvers.
+
+`python -m benchmarks.tracking_plots [FOUND.json]`; FOUND is what `robik bench tracking --json` printed, and is measured anew if left out.
+"""
 
 from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from benchmarks.plots import COLORS, FOLDER
+from robik.bench.lee import CLOSED, solvers_table
 from robik.bench.priorities import DT, KNEE, Contacts, reach_for_three
+from robik.bench.tracking import plain
+
+ARMS = {"two_link": "two links", "arm7": "seven hinges", "ur10": "UR10"}
+CLOSED_FORMS = {name for own in CLOSED.values() for name in own}
 
 
 def main() -> None:
     """Draws."""
     plt.rcParams.update({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False})
+    found = json.loads(Path(sys.argv[1]).read_text()) if len(sys.argv) > 1 else plain({"solvers": solvers_table()})
+    _save(_contacts(), "three_contacts")
+    _save(_solvers(found["solvers"]), "tracking_solvers")
+
+
+def _save(figure: Figure, name: str) -> None:
+    figure.savefig(FOLDER / f"{name}.png", dpi=110, bbox_inches="tight", metadata={"Software": None})
+
+
+def _solvers(rows: list[dict[str, Any]]) -> Figure:
+    """A mark per arm and solver: how often it reaches, how long that takes, how smooth it is, and how calm at the singularity."""
+    known = list(dict.fromkeys(row["solver"] for row in rows))
+    names = sorted(known, key=lambda name: (name not in CLOSED_FORMS, known.index(name)))
+    figure, axes = plt.subplots(1, 4, figsize=(13, 3.1), sharey=True)
+    for color, (arm, label) in zip(COLORS, ARMS.items(), strict=False):
+        of_arm = [row for row in rows if row["robot"] == arm]
+        at = [names.index(row["solver"]) for row in of_arm]
+        for ax, key, scale in zip(axes, ("success", "ms", "path_acceleration", "singular_speed"), (100, 1, 1, 1), strict=True):
+            ax.plot([scale * row[key] for row in of_arm], at, "o", color=color, ms=5, alpha=0.8, label=label)
+    for ax, title in zip(axes, ("reached [%]", "ms per target", "circle: peak rad/s²", "pulled straight: peak rad/s"), strict=True):
+        ax.set(title=title, xscale="log" if ax in (axes[1], axes[3]) else "linear")
+        ax.grid(alpha=0.25)
+    axes[0].set_yticks(range(len(names)), names)
+    axes[0].invert_yaxis()
+    axes[2].legend(frameon=False, loc="upper right")
+    return figure
+
+
+def _contacts() -> Figure:
+    """Three limbs between contacts of which two can be touched."""
     figure, axes = plt.subplots(1, 4, figsize=(13, 3.1), width_ratios=(1, 1, 1.1, 1.1))
     equal, ordered = reach_for_three((1.0, 1.0, 1.0)), reach_for_three((1e4, 1e2, 1.0))
     _pose(axes[0], equal, "equal weights: none is touched")
@@ -26,7 +70,7 @@ def main() -> None:
     for ax in axes[2:]:
         ax.grid(alpha=0.25)
         ax.legend(frameon=False, loc="center right", bbox_to_anchor=(1.0, 0.28))
-    figure.savefig(FOLDER / "three_contacts.png", dpi=110, bbox_inches="tight", metadata={"Software": None})
+    return figure
 
 
 def _pose(ax: Axes, out: Contacts, title: str) -> None:

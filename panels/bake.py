@@ -129,7 +129,7 @@ def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
         return
     line(layout, f"Costs up to {millimetres(result.speed_cost)}, {degrees(result.speed_turn):.1f}°", "INFO")
     row = layout.row(align=True)
-    row.label(text=f"{result.held_back} samples lag, most at")
+    row.label(text=f"{result.held_back} samples lag")
     row.operator("robik.go_to_frame", text=str(result.speed_frame), icon="PLAY").frame = result.speed_frame
 
 

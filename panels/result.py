@@ -86,8 +86,13 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
 
 
 def _draw_target(column: UILayout, name: str, mean: float, worst: float, more: str, frame: int, met: float) -> None:
-    text = f"{1e3 * mean:.2f}, {1e3 * worst:.2f}{more}"
+    text = f"{_digits(1e3 * mean)}, {_digits(1e3 * worst)}{more}"
     _draw_row(column, name, text, worst > met, frame, f"{name} is {1e3 * worst:.2f} mm{more} off")
+
+
+def _digits(value: float) -> str:
+    """To a hundredth, or three digits, which is what the column holds."""
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
 
 
 def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
@@ -151,10 +156,12 @@ def _jump(row: UILayout, frame: int, motor: str = "", why: str = "", tight: bool
 def _torn(root: Object) -> str:
     """The target that balance keeps the robot from reaching, if one is also to be followed sideways; else empty."""
     robot = root.robik.robot
-    if robot.balance.source == "NONE" or not robot.result.missed:
+    if robot.balance.source == "NONE" or robot.result.missed <= robot.result.held_back:  # motors' speeds keep it from its targets
         return ""
     feet = {f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot}
-    free = {t.frame for t in robot.character.targets if t.enabled and t.frame not in feet and any(t.position_weight[:2])}
+    others = [t for t in robot.character.targets if t.enabled and t.frame not in feet]
+    gives_way = robot.balance.source == "FEET" and robot.balance.give_way  # the first of them, the hips
+    free = {t.frame for t in others[int(gives_way) :] if any(t.position_weight[:2])}
     missed = [row for row in robot.result.targets if row.name in free and row.position_error > robot.result.met]
     return max(missed, key=lambda row: row.position_error).name if missed else ""
 

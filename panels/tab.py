@@ -49,7 +49,7 @@ def line(layout: UILayout, text: str, icon: str = "NONE") -> None:
     """One line of status, broken where the sidebar ends would cut it."""
     column = layout.column(align=True)
     column.scale_y = 0.85
-    for k, part in enumerate(_wrapped(text, 44 if icon == "NONE" else 38)):
+    for k, part in enumerate(_wrapped(text, 42 if icon == "NONE" else 36)):
         column.label(text=part, icon=icon if k == 0 else "BLANK1" if icon != "NONE" else "NONE")
 
 
