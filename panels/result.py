@@ -87,7 +87,7 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
 
 def _draw_target(column: UILayout, name: str, mean: float, worst: float, more: str, frame: int, met: float) -> None:
     text = f"{_digits(1e3 * mean)}, {_digits(1e3 * worst)}{more}"
-    _draw_row(column, name, text, worst > met, frame, f"{name} is {1e3 * worst:.2f} mm{more} off")
+    _draw_row(column, name, text, worst > met, frame, f"{name} is {millimetres(worst)}{more} off")
 
 
 def _digits(value: float) -> str:

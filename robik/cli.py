@@ -205,11 +205,8 @@ def _inspect(options: argparse.Namespace) -> None:
     if options.output and stretch:
         save_distances(stretch, options.output)
     if options.json:
-        print(
-            json.dumps(
-                found.as_data() | ({"singularity": stretch.as_data(), "unassembled": stretch.unassembled} if stretch else {}), indent=2
-            )
-        )
+        motion = {"singularity": stretch.as_data(), "unassembled": stretch.unassembled} if stretch else {}
+        print(json.dumps(found.as_data() | motion, indent=2))
         return
     print("\n".join(found.lines()))
     if stretch:

@@ -83,7 +83,7 @@ def _remembered(self, context, args, kws):
 def _function(self, name, *more, **options):
     """`get_function`, without looking at each array whether it is one of somebody's own kind, and then for new kinds."""
     if name == "__array__":
-        raise NotImplementedError  # by which numba understands that there is none
+        raise NotImplementedError  # as numba's own does where there is none; who calls it goes on without
     return _look_up(self, name, *more, **options)
 
 

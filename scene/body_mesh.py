@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
 import bpy
@@ -16,6 +15,7 @@ from bpy.types import Object
 from robik.errors import FormatError, RobikError
 from robik.formats import WRITERS, save_robot, solids
 from robik.formats.mesh_data import write_stl
+from robik.formats.names import free_name
 from robik.mechanism import Body, Pose
 
 from .parts import parts
@@ -97,12 +97,11 @@ def _places(bodies: Iterable[str], path: Path, others: Iterable[Path]) -> dict[s
     """Where the meshes of bodies go: a folder of the robot's file alone, and there none in another's way."""
     stem = next((path.name[: -len(e)] for e in WRITERS if path.name.lower().endswith(e)), path.stem)
     folder, places = path.resolve().parent / "meshes" / stem, {}
-    taken = {str(other.resolve()).casefold() for other in others}
+    taken = {place.stem.casefold() for other in others if (place := other.resolve()).parent == folder}
     for body in bodies:
-        name = re.sub(r"[^\w.-]", "_", body)
-        numbered = (folder / f"{name}{f'_{n}' if n > 1 else ''}.stl" for n in count(1))
-        places[body] = next(place for place in numbered if str(place).casefold() not in taken)
-        taken.add(str(places[body]).casefold())
+        name = free_name(re.sub(r"[^\w.-]", "_", body).casefold(), taken)  # lower case, as some disks know no other
+        taken.add(name)
+        places[body] = folder / f"{name}.stl"
     return places
 
 

@@ -59,8 +59,8 @@ class Before:
 
     def _tied(self, old: Mechanism, new: Mechanism) -> set[str]:
         """The bodies of the file as it is now, and those made by hand that joints made by hand tie to them."""
-        tied = {WORLD, *new.body_index}
-        ours = [(j.parent, j.child) for j in old.joints if ("JOINT", j.name) in self.by_hand and j.name not in {n.name for n in new.joints}]
+        tied, taken = {WORLD, *new.body_index}, {joint.name for joint in new.joints}
+        ours = [(j.parent, j.child) for j in old.joints if ("JOINT", j.name) in self.by_hand and j.name not in taken]
         for _ in ours:  # they may be tied to one another
             for ends in ours:
                 if tied.intersection(ends):

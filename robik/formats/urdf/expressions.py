@@ -29,9 +29,8 @@ BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
 }  # fmt: skip
 UNARY: dict[type, Callable[[Any], Any]] = {ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: operator.not_}
-PLACE = re.compile(
-    r"%(?:%|[-+ 0#]*\d{0,2}(?:\.\d{0,2})?[deEfgGsxX])"
-)  # of a value in a text: no names, and no width that another value says
+# Of a value in a text: no names, and no width that another value says.
+PLACE = re.compile(r"%(?:%|[-+ 0#]*\d{0,2}(?:\.\d{0,2})?[deEfgGsxX])")
 PARTS = (ast.Name, ast.Attribute, ast.Subscript)  # of values that are checked already
 
 
