@@ -18,14 +18,18 @@ from robik.mechanism.topology import Flat
 from robik.structs import by_reference
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
+UNMET = 2e-6  # the objective where a target of weight one is off by a 500th of the robot's size
+BETTER = 0.5  # of the objective: what another way to stand must be worth
 
 
 class Memory(NamedTuple):
     """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,), `frames` (1,)
-    since the last jump, and `guess`, scratch."""
+    since the last jump, the coordinates `rest` (nq,), and `guess` and `other`, scratch."""
 
     last: Placement
     guess: Placement
+    other: Placement
+    rest: np.ndarray
     recent: np.ndarray
     earlier: np.ndarray
     frames: np.ndarray
@@ -47,8 +51,8 @@ class Output(NamedTuple):
 def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
     """A robot that stands in its rest pose."""
     d = len(flat.before)
-    last, guess = new_placement(flat, rest), new_placement(flat, rest)
-    memory = by_reference(Memory(last, guess, np.zeros(d), np.zeros(d), np.zeros(1, np.int64)))
+    last, guess, other = (new_placement(flat, rest) for _ in range(3))
+    memory = by_reference(Memory(last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64)))
     forget(flat, memory, rest)
     return memory
 
@@ -127,10 +131,37 @@ def _bound(flat, goals, work, last, limits):
     return bounded
 
 
+@kernel(entry=False)
+def _start_afresh(flat, goals, work, memory, limits, most, result):
+    """Solves a frame from the rest pose, too, unless it came from there, and leaves in `guess` what is there unless this is better by far;
+    returns what `minimise` does, with the iterations of both.
+
+    After a jump the way from the last frame may end at a limit, or where turning on would first lead away; and so would the frames after.
+    """
+    guess, other = memory.guess, memory.other
+    moved = False
+    for i in range(memory.rest.shape[0]):
+        other.q[i] = memory.rest[i]
+        moved = moved or memory.last.q[i] != memory.rest[i]
+    if not moved:
+        return result
+    place(flat, other)
+    residual = close(flat, other)
+    for i in range(work.e.free.shape[0]):
+        work.e.free[i] = True
+    eliminate(flat, other, work.e)
+    found = minimise(flat, other, goals, work, limits, most, objective(flat, other, goals), residual)
+    if found[0] < BETTER * result[0]:
+        copy_placement(other, guess)
+        return found[0], result[1] + found[1], found[2], found[3]
+    return result[0], result[1] + found[1], result[2], result[3]
+
+
 @kernel
-def solve_frame(flat, goals, work, memory, limits, most):
+def solve_frame(flat, goals, work, memory, limits, most, afresh):
     """One frame from the memory of those before; the solution becomes `memory.last`, which the goals regard as the previous state.
 
+    With `afresh` a frame that leaps and still does not meet its targets is solved from the rest pose, too.
     Returns what `minimise` does.
     """
     last, guess = memory.last, memory.guess
@@ -142,6 +173,9 @@ def solve_frame(flat, goals, work, memory, limits, most):
     difference(flat, guess.q, last.q, memory.recent)
     memory.frames[0] += 1
     _, largest = largest_motion(flat, memory.recent)
+    if afresh and largest > JUMP and result[0] > UNMET:
+        result = _start_afresh(flat, goals, work, memory, bounded, most, result)
+        difference(flat, guess.q, last.q, memory.recent)
     if largest > JUMP or result[2] != CONVERGED:
         memory.frames[0] = 0
     copy_placement(guess, last)
@@ -151,6 +185,9 @@ def solve_frame(flat, goals, work, memory, limits, most):
 @kernel(nogil=True)
 def solve_frames(flat, goals, work, memory, output, start, stop, wanted, speed, limits, most):
     """Frames `start` to `stop` of what is `wanted`, with a `speed` (d,) that no coordinate may exceed."""
+    afresh = True
+    for i in range(speed.shape[0]):
+        afresh = afresh and speed[i] == np.inf  # else from one frame to the next it could not get there
     for k in range(start, stop):
         for i in range(3):
             goals.com[i] = wanted.com[k, i]
@@ -161,7 +198,7 @@ def solve_frames(flat, goals, work, memory, output, start, stop, wanted, speed, 
         goals.threshold[0], goals.threshold[1] = wanted.threshold[k, 0], wanted.threshold[k, 1]
         for i in range(speed.shape[0]):
             goals.reach[i] = speed[i] * wanted.dt[k] if speed[i] < np.inf else np.inf
-        value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most)
+        value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most, afresh)
         now = memory.last
         for i in range(now.q.shape[0]):
             output.q[k, i] = now.q[i]

@@ -83,5 +83,5 @@ class StateBasedTracker(Tracker):
         goals.state_weight[:] = settings.state_weight, settings.state_weight * settings.per_square_metre(self.mechanism)
         goals.velocity_weight[0] = settings.velocity_weight
         goals.threshold[:] = settings.thresholds(np.array([dt]))[0]
-        _, _, _, residual = solve_frame(self.flat, goals, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS)
+        _, _, _, residual = solve_frame(self.flat, goals, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS, False)
         return residual

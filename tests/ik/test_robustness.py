@@ -13,9 +13,11 @@ from robik.bench.walking import walk_clip
 from robik.errors import ClipError, MechanismError
 from robik.ik.objectives import Settings, Weights
 from robik.mechanism import Mechanism, Pose
+from robik.mechanism.pose import matrix_quaternion
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.motion import Report
 from robik.retarget.retarget import retarget
+from robik.tracking.serial_chain import SerialChain
 
 WALKER, DANCER = robots.load("walker"), robots.load("dancer")
 CLOSED = 1e-10  # of the robot's size
@@ -126,6 +128,44 @@ def test_jumps_across_the_workspace_are_met_within_a_few_frames(robot: str) -> N
     assert report.residual.max() < CLOSED
     assert np.delete(error, 5, axis=0)[:, 3:].max() < 1e-4, "met again in the fourth frame after each jump"
     assert error[5].min() > 0.1
+
+
+def poses_of(robot: Mechanism, frame: str, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Positions (count, 3) and quaternions (count, 4) of an arm's end with its joints anywhere."""
+    arm, rng = SerialChain(robot, frame), np.random.default_rng(3)
+    position, quaternion = np.empty((count, 3)), np.empty((count, 4))
+    for k, q in enumerate(rng.uniform(np.maximum(arm.lower, -1.2), np.minimum(arm.upper, 1.2), (count, len(arm.lower)))):
+        arm.place(q)
+        position[k], quaternion[k] = arm.position, matrix_quaternion(arm.rotation)
+    return position, quaternion
+
+
+@pytest.mark.parametrize(("robot", "frame"), [("boxer", "hand"), ("arm7", "tool"), ("ur10", "tool"), ("chain", "tool")])
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_arm_that_leaps_between_any_poses_is_there_in_nearly_all(robot: str, frame: str, turned: bool) -> None:
+    """From the last frame alone up to half were missed: the ways wind joints up to their limits, where the next one starts."""
+    mechanism, count = robots.load(robot), 200
+    position, quaternion = poses_of(mechanism, frame, count)
+    track = Track(np.repeat(position, 2, axis=0), np.repeat(quaternion, 2, axis=0) if turned else None)
+    values, report = solved(mechanism, TargetClip(np.arange(2 * count) / 60, {frame: track}))
+    met = report.position_error.reshape(count, 2).max(axis=1) < 2e-3 * mechanism.extent
+    assert met.mean() > 0.95
+    lower, upper = np.array([joint.limits for joint in mechanism.actuated]).T
+    assert (values > lower - 1e-9).all()
+    assert (values < upper + 1e-9).all()
+
+
+def test_speeds_are_kept_between_poses_that_leap() -> None:
+    """Also where the rest pose, which a frame may be solved from, too, would do better."""
+    mechanism, times = robots.load("ur10"), np.arange(40) / 2
+    position, quaternion = poses_of(mechanism, "tool", len(times))
+    arm = SerialChain(mechanism, "tool")
+    back = np.arange(len(times)) % 8 >= 4
+    position, quaternion = np.repeat(position[::4], 4, axis=0), np.repeat(quaternion[::4], 4, axis=0)
+    position[back], quaternion[back] = arm.position, matrix_quaternion(arm.rotation)
+    values, _ = solved(mechanism, TargetClip(times, {"tool": Track(position, quaternion)}), Settings(enforce_velocity=True))
+    limits = np.array([joint.velocity_limit for joint in mechanism.actuated])
+    assert (np.abs(np.diff(values, axis=0)) <= limits / 2 + 1e-9).all()
 
 
 def hand(position: object = (0.2, 0.0, 0.2), quaternion: object = None, times: object = (0.0, 0.1)) -> TargetClip:
