@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from bpy.types import Context, Object
+from bpy.types import Context, Object, PropertyGroup
 
 from robik.errors import RobikError
 from robik.mechanism import Mechanism
 from robik.retarget import names
+
+UPPER = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(names.ARMS, 0.1)  # weights
 
 
 def the_rig(context: Context, root: Object) -> Object:
@@ -38,10 +40,12 @@ def followable(rig: Object) -> list[str]:
 
 
 def proposed(mechanism: Mechanism, rig: Object) -> dict[str, str]:
-    """What each frame of the robot should follow, each body where no frame says what it is; empty where the names do not tell."""
+    """What each frame of the robot should follow, and each body where no frame but feet says what it is; empty where names do not tell."""
     frames = [frame.name for frame in mechanism.frames]
-    if not any(map(names.part_of, frames)):  # as where a file names sensors alone
-        frames += names.ends(body.name for body in mechanism.bodies)
+    said = {part for frame in mechanism.frames if (part := names.part_of(frame.name)) is not None and not frame.is_foot}
+    if not said:  # as where a file names sensors alone, or feet were made by hand
+        feet = {names.part_of(frame) for frame in frames}
+        frames += [body for body in names.ends(body.name for body in mechanism.bodies) if names.part_of(body) not in feet]
     found = names.auto_map(frames, followable(rig))
     return {frame: found.get(frame, "") for frame in frames}
 
@@ -51,7 +55,18 @@ def apply(root: Object, rig: Object, pairs: dict[str, str], scene_objects: dict[
     character = root.robik.robot.character
     character.rig = rig
     known = {target.frame: target for target in character.targets}
+    stands = any((names.part_of(frame) or ("",))[0] == "foot" for frame in pairs)
     for frame, followed in pairs.items():
-        target = known.get(frame) or character.targets.add()
+        target = known.get(frame) or _added(character, followed, stands)
         target.frame, target.enabled = frame, True
         target.source, target.bone = (rig, followed) if rig.type == "ARMATURE" else (scene_objects[followed], "")
+
+
+def _added(character: PropertyGroup, followed: str, stands: bool) -> PropertyGroup:
+    """A target. What is above the hips counts less for a robot that stands, chest and head only by their direction."""
+    target, (part, _) = character.targets.add(), names.part_of(followed) or ("", "")
+    if stands and part in UPPER:
+        target.weight = UPPER[part]
+        if part not in names.ARMS:
+            target.position_weight = (0.0, 0.0, 0.0)
+    return target

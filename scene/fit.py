@@ -16,8 +16,9 @@ from mathutils import Matrix, Quaternion, Vector
 from scipy.spatial.transform import Rotation
 
 from robik.mechanism import Frame, Mechanism, Pose
-from robik.retarget.names import part_of
+from robik.retarget.names import ARMS, part_of
 
+from .limbs import hold_direction, limb_of, pointing
 from .mapping import Placement, active_targets, check_source, match, placement, rest_matrix, source_matrix
 from .parts import bodies, local_pose, parts
 from .sample import frame_range, sample_sources
@@ -25,6 +26,7 @@ from .steps import finish
 
 GLANCES = 60  # frames at which the ground under the character is looked for
 OUTLIERS = 90  # percentile of the feet's depth that is the ground: a pose to align by may stand elsewhere
+ALIKE = 0.1  # of the robot's size: an arm whose end is farther from the character's stands otherwise in the corresponding poses
 FLAT = 1e-6  # points nearer than this have no size or direction to fit [m]
 
 
@@ -37,6 +39,7 @@ class _Pair:
         frames: the robot's.
         feet: (N,) which of them the robot stands on.
         hips: (N,) which of them tell how long the legs are.
+        arms: (N,) which of them, beside feet, do not tell how the poses lie over each other: arms hang in one and stretch out in another.
         stride: of the way over the ground, beside the scale.
         scale, yaw: that lay the character over the robot.
     """
@@ -45,6 +48,7 @@ class _Pair:
     frames: list[Pose]
     feet: np.ndarray
     hips: np.ndarray
+    arms: np.ndarray
     stride: float = 1.0
     scale: float = 1.0
     yaw: float = 0.0
@@ -79,7 +83,7 @@ class _Pair:
     @property
     def difference(self) -> float:
         """How unlike the poses are: distance of the targets after laying over [m]."""
-        return float(np.linalg.norm(self.laid - self.there))
+        return float(np.linalg.norm((self.laid - self.there)[~self.arms]))
 
 
 def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
@@ -104,8 +108,7 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
     scale = _by_height(root, mechanism, targets[0].source) if character.fit_by == "HEIGHT" else None
     pair = min((_laid_over(p, float(character.scale), scale) for p in pairs), key=lambda p: p.difference)
     placed = pair.placement
-    for target, source, frame in zip(targets, pair.sources, pair.frames, strict=True):
-        match(target, source, frame, placed)
+    _match(mechanism, targets, pair)
     if mechanism.is_grounded:
         character.scale, character.yaw, character.location = placed.scale, placed.yaw, placed.location
     else:
@@ -140,8 +143,18 @@ def align_rest_poses(context: Context, root: Object, mechanism: Mechanism) -> No
     depsgraph, character = context.evaluated_depsgraph_get(), root.robik.robot.character
     pair = _pair(mechanism, targets, [rest_matrix(t, depsgraph) for t in targets], float(character.stride))
     pair = replace(pair, scale=float(character.scale), yaw=float(character.yaw) if mechanism.is_grounded else _yaw(pair))
-    for target, source, frame in zip(targets, pair.sources, pair.frames, strict=True):
-        match(target, source, frame, pair.placement)
+    _match(mechanism, targets, pair)
+
+
+def _match(mechanism: Mechanism, targets: list[PropertyGroup], pair: _Pair) -> None:
+    """Sets the targets' offsets by corresponding poses; those of arms that stand otherwise by where the limbs point."""
+    placed, away = pair.placement, np.linalg.norm(pair.laid - pair.there, axis=1)
+    for k, (target, source, frame) in enumerate(zip(targets, pair.sources, pair.frames, strict=True)):
+        if pair.arms[k] and away[k] > ALIKE * mechanism.extent:
+            limb = limb_of(mechanism, target.frame)
+            hold_direction(target, frame, limb)
+            frame = pointing(target, source, frame, limb, placed)
+        match(target, source, frame, placed)
 
 
 def _as_it_is(character: PropertyGroup, targets: list[PropertyGroup]) -> None:
@@ -156,8 +169,17 @@ def _pair(mechanism: Mechanism, targets: list[PropertyGroup], sources: list[Matr
     frames = [mechanism.frame(t.frame) for t in targets]
     poses = [mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose for f in frames]
     feet = _feet(frames)
+    arms = np.logical_or.reduce([_named(frames, part) for part in ARMS]) & feet.any() & ~feet
+    return _Pair(sources, poses, feet, _hips(frames, sources, feet, arms), arms, stride)
+
+
+def _hips(frames: list[Frame], sources: list[Matrix], feet: np.ndarray, arms: np.ndarray) -> np.ndarray:
+    """Which targets tell how long the legs are (N,): the lowest of those called hips, as a torso can be; without one all but the limbs."""
     hips = _named(frames, "hips") & ~feet
-    return _Pair(sources, poses, feet, hips if hips.any() else ~feet, stride)
+    if hips.any():
+        height = np.array([m.translation.z for m in sources])
+        return hips & (height <= height[hips].min())
+    return ~feet & ~arms if (~feet & ~arms).any() else ~feet
 
 
 def _feet(frames: list[Frame]) -> np.ndarray:
@@ -199,16 +221,14 @@ def _scale(pair: _Pair, present: float) -> float:
         here = (pair.here[:, 2] - pair.here[pair.feet, 2].mean())[pair.hips]
         there = (pair.there[:, 2] - pair.there[pair.feet, 2].mean())[pair.hips]
     else:
-        here = np.linalg.norm(pair.here - pair.here.mean(axis=0), axis=1)
-        there = np.linalg.norm(pair.there - pair.there.mean(axis=0), axis=1)
+        here, there = (np.linalg.norm(points - points.mean(axis=0), axis=1) for points in (pair.here, pair.there))
     size, ratio = float(here @ here), float(here @ there)
     return ratio / size if size > FLAT**2 and ratio > 0 else present
 
 
 def _yaw(pair: _Pair) -> float:
     """The turn about the vertical that lays the poses best over each other [rad]."""
-    here = (pair.here - pair.here.mean(axis=0))[:, :2]
-    there = (pair.there - pair.there.mean(axis=0))[:, :2]
+    here, there = ((points - points.mean(axis=0))[:, :2] for points in (pair.here[~pair.arms], pair.there[~pair.arms]))
     along = float((here * there).sum())
     across = float((here[:, 0] * there[:, 1] - here[:, 1] * there[:, 0]).sum())
     return float(np.arctan2(across, along)) if np.hypot(along, across) > FLAT**2 else 0.0
@@ -221,5 +241,5 @@ def _standing(context: Context, root: Object, targets: list[PropertyGroup], pair
     positions, _ = finish(sample_sources(context, targets, [], glances))
     below = (pair.laid[:, 2] - pair.scale * positions[:, :, 2])[:, pair.anchors].max(axis=1)
     down = float(np.percentile(below, OUTLIERS))
-    start = pair.there.mean(axis=0) - pair.placement.scales * positions[0].mean(axis=0)
+    start = pair.there[~pair.arms].mean(axis=0) - pair.placement.scales * positions[0][~pair.arms].mean(axis=0)
     return np.array([start[0], start[1], down])

@@ -27,6 +27,7 @@ PARTS = {
     "toe": ("toe", "toebase", "toes", "ball"),
 }
 SIDED = ("shoulder", "upper arm", "forearm", "hand", "thigh", "shin", "foot", "toe")
+ARMS = ("shoulder", "upper arm", "forearm", "hand")
 ENDS = ("hips", "chest", "head", "hand", "foot")  # of a robot without named frames, these bodies are proposed
 SIDES = {"l": "l", "left": "l", "lft": "l", "r": "r", "right": "r", "rgt": "r"}
 # Words that say nothing about the part.
@@ -143,8 +144,10 @@ def auto_map(frames: Sequence[str], bones: Sequence[str]) -> dict[str, str]:
 
 
 def ends(bodies: Iterable[str]) -> list[str]:
-    """Of a robot's bodies those that are worth following if it names no frames: hips, chest, head, hands, feet."""
-    return [body for body in bodies if (part := part_of(body)) is not None and part[0] in ENDS]
+    """Of a robot's bodies those that are worth following if it names no frames: hips, chest, head, hands or else forearms, feet."""
+    said = {body: part for body in bodies if (part := part_of(body)) is not None}
+    hands = {side for part, side in said.values() if part == "hand"}
+    return [body for body, (part, side) in said.items() if part in ENDS or (part == "forearm" and side not in hands)]
 
 
 def _same_name(frame: str, bones: Sequence[str]) -> str | None:
