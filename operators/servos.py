@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
-from bpy.types import Context, Event
+from bpy.types import Context, Event, Scene
 
-from robik.errors import ServoError
+from robik.errors import RobikError, ServoError
 from robik.servo.status import PlayState
 
 from ..scene import play
@@ -243,26 +243,38 @@ class ROBIK_OT_record_servos(Reporting):
             raise ServoError("a recording needs a window; in a script, use robik.key_servos at each frame")
         self._poses, self._began = [(0.0, play.real_pose())], monotonic()
         self._timer = context.window_manager.event_timer_add(LOOK / 2, window=context.window)
+        context.workspace.status_text_set("Recording the real robot: Return or ESC ends it")
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Takes a pose with each beat."""
+        """Takes a pose with each beat; in the end keys what there is."""
         is_over = event.type in ("ESC", "RET") and event.value == "PRESS"
-        if event.type == "TIMER" and play.is_open():
-            self._poses.append((monotonic() - self._began, play.real_pose()))
-        if not is_over and play.is_open():
-            return {"PASS_THROUGH"}
-        context.window_manager.event_timer_remove(self._timer)
-        scene, times = context.scene, np.array([time for time, _ in self._poses])
+        try:
+            if event.type == "TIMER" and play.is_open():
+                self._poses.append((monotonic() - self._began, play.real_pose()))
+            if not is_over and play.is_open():
+                return {"PASS_THROUGH"}
+            self.cancel(context)
+            self._key(context.scene)
+        except RobikError as error:
+            self.cancel(context)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def _key(self, scene: Scene) -> None:
+        times = np.array([time for time, _ in self._poses])
         frames = scene.frame_current + times * scene.render.fps / scene.render.fps_base
         play.key_real_pose(chosen_robot(scene), frames, [pose for _, pose in self._poses])
         self.report({"INFO"}, f"Recorded {times[-1]:.1f} s from the real robot")
-        return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
-        """Blender ends the operator."""
-        context.window_manager.event_timer_remove(self._timer)
+        """Lets go of the window; Blender calls it, too, when it ends the operator."""
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            context.workspace.status_text_set(None)
+            self._timer = None
 
 
 class ROBIK_OT_stop_servos(Reporting):

@@ -52,6 +52,7 @@ def play_on_servos() -> Iterator[float]:
     yield from until(lambda: not play.status().torque, 60, "torque off")
     yield 0.5
     picture("09_off")
+    yield from record_by_hand(play)
     call(bpy.ops.robik.disconnect_servos)
     yield 0.5
     assert play.player() is None
@@ -68,3 +69,22 @@ def follow_live(play: ModuleType) -> Iterator[float]:
     picture("08_live")
     yield from key("Escape")
     yield from until(lambda: play.status().state.value == "holding", 60, "live stopped by ESC")
+
+
+def record_by_hand(play: ModuleType) -> Iterator[float]:
+    """A servo without torque is turned by hand meanwhile; Return keys how, after all that is baked."""
+    player, scene = play.player(), bpy.context.scene
+    servo, shown, began = player.chain.servos[3], scene.frame_current, scene.frame_end + 10
+    name, start = servo.actuator, play.real_pose()[servo.actuator]
+    scene.frame_set(began)
+    assert call(bpy.ops.robik.record_servos) == {"RUNNING_MODAL"}
+    yield 0.5
+    player.simulator.command(f"place {servo.id} {servo.zero + 150}")
+    yield from until(lambda: abs(play.real_pose()[name] - start) > 0.1, 60, "turned by hand")
+    picture("09_recording")
+    yield 0.5
+    yield from key("Return")
+    for frame, value in ((began, start), (began + 100_000, play.real_pose()[name])):
+        scene.frame_set(frame)
+        assert abs(root()[name] - value) < 0.01, (frame, root()[name], value)
+    scene.frame_set(shown)
