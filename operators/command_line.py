@@ -85,12 +85,13 @@ def _parser() -> argparse.ArgumentParser:
     bases = [base for base, _, _ in BASES]
     robot.add_argument("--base", choices=bases, default="auto", help="whether it stands fixed or floats; auto: as its file says")
     robot.add_argument("--packages", default="", metavar="FOLDERS", help="folders of ROS packages, with a semicolon between")
+    robot.add_argument("--arguments", default="", metavar="NAME:=VALUE", help="of a xacro file, in quotes, with spaces between")
     return parser
 
 
 def _import(arguments: argparse.Namespace) -> int:
     _check_folder(arguments.output)
-    root = finish(import_steps(bpy.context, str(arguments.file.absolute()), arguments.base, arguments.packages))
+    root = finish(import_steps(bpy.context, str(arguments.file.absolute()), arguments.base, arguments.packages, arguments.arguments))
     _save(arguments.output)
     told = root.robik.robot
     print(f"{root.robik.label}: {inventory(root)}")

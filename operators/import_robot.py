@@ -12,7 +12,7 @@ from robik.warm_up import warm_up
 
 from ..scene.diagnosis import diagnose_robot
 from ..scene.duplicate import duplicate_robot
-from ..scene.import_options import BASE, PACKAGES
+from ..scene.import_options import ARGUMENTS, BASE, PACKAGES
 from ..scene.import_steps import import_steps, reload_steps
 from ..scene.inventory import import_lines, inventory
 from ..scene.parts import changeable_robot, chosen_robot, show_joints
@@ -34,6 +34,7 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
     filter_glob: StringProperty(default=";".join(f"*{extension}" for extension in READERS), options={"HIDDEN"})
     base: EnumProperty(**BASE, options={"SKIP_SAVE"})
     packages: StringProperty(**PACKAGES, options={"SKIP_SAVE"})
+    arguments: StringProperty(**ARGUMENTS, options={"SKIP_SAVE"})
     browsed: BoolProperty(default=False, options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: Context, event: bpy.types.Event) -> set[str]:
@@ -51,7 +52,7 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
         """At once for a script; after the file browser, which ends here, by steps."""
         if self.browsed and not bpy.app.background:
             bpy.ops.robik.import_robot(  # type: ignore[attr-defined]
-                "INVOKE_DEFAULT", filepath=self.filepath, base=self.base, packages=self.packages
+                "INVOKE_DEFAULT", filepath=self.filepath, base=self.base, packages=self.packages, arguments=self.arguments
             )
             return {"CANCELLED"}
         return super().run(context)
@@ -61,7 +62,7 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
         _leave_modes(context)
         if not bpy.app.background:
             warm_up()  # so that the first bake need not wait for the compiler
-        return import_steps(context, self.filepath, self.base, self.packages)
+        return import_steps(context, self.filepath, self.base, self.packages, self.arguments)
 
     def done(self, context: Context, result: Object) -> None:
         """Says what came in."""

@@ -1,5 +1,6 @@
 """How a robot's file is read: kept on the scene for the next import, and on the robot for reading its file again."""
 
+import shlex
 from pathlib import Path
 
 import bpy
@@ -18,11 +19,31 @@ PACKAGES = {
     "name": "Packages",
     "description": "Folders of ROS packages where package:// may lead, with a semicolon between; else only the file's own folder is read",
 }
+ARGUMENTS = {
+    "name": "Arguments",
+    "description": "Of a xacro file, with spaces between, as name:=value; those that are not given have their defaults",
+}
 
 
 class RobikImport(PropertyGroup):
     base: EnumProperty(**BASE)
     packages: StringProperty(**PACKAGES)
+    arguments: StringProperty(**ARGUMENTS)  # a robot's; for the next import of a scene they say nothing
+
+
+def xacro_arguments(text: str) -> dict[str, str]:
+    """Values by name of a text like `name:=value other:='two words'`.
+
+    Raises:
+        RobikError: it is not such a text.
+    """
+    try:
+        pairs = [part.partition(":=") for part in shlex.split(text)]
+    except ValueError:
+        pairs = [("", "", "")]
+    if any(not name or not sign for name, sign, _ in pairs):
+        raise RobikError(f"arguments: {text!r} is not like name:=value other:='two words'")
+    return {name: value for name, _, value in pairs}
 
 
 def package_folders(text: str) -> tuple[Path, ...]:

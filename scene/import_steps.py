@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import bpy
@@ -12,25 +12,28 @@ from robik.errors import RobikError
 from robik.formats import Imported, import_robot
 
 from .build_robot import Builder
-from .import_options import package_folders
+from .import_options import package_folders, xacro_arguments
 from .parts import parts, show_joints
 from .reimport import BY_HAND, Before
 from .steps import Progress, in_thread, starting
 
 
-def import_steps(context: Context, path: str, base: str = "auto", packages: str = "") -> Generator[Progress, None, Object]:
+def import_steps(
+    context: Context, path: str, base: str = "auto", packages: str = "", arguments: str = ""
+) -> Generator[Progress, None, Object]:
     """The root of the robot in a file, built into the scene and chosen; the options are kept for the next one.
 
     Raises:
         RobikError: it cannot be read; the scene is as it was.
     """
     scene, folders = context.scene, package_folders(packages)
-    imported = yield from _read(path, folders, base)
+    imported = yield from _read(path, folders, base, xacro_arguments(arguments))
     builder = Builder(imported.mechanism, path, folders)
     root = yield from builder.build_steps(scene.collection)
     scene.robik.robot = root
     for options in (scene.robik.importing, root.robik.robot.importing):
         options.base, options.packages = base, packages
+    root.robik.robot.importing.arguments = arguments
     _tell(root, imported.report, (*imported.warnings, *builder.warnings))
     show_joints(root, False)
     for selected in context.selected_objects:
@@ -50,7 +53,7 @@ def reload_steps(context: Context, root: Object) -> Generator[Progress, None, Ob
     if not source:
         raise RobikError(f"robot {root.name!r} was not imported from a file, so there is nothing to read again")
     folders = package_folders(options.packages)
-    imported = yield from _read(source, folders, options.base)
+    imported = yield from _read(source, folders, options.base, xacro_arguments(options.arguments))
     before = Before(context.scene, root)
     imported, by_hand = before.with_hand_built(imported)
     builder = Builder(imported.mechanism, source, folders, {name for kind, name in by_hand if kind == "BODY"})
@@ -64,11 +67,11 @@ def reload_steps(context: Context, root: Object) -> Generator[Progress, None, Ob
     return root
 
 
-def _read(path: str, packages: Iterable[Path], base: str) -> Generator[Progress, None, Imported]:
+def _read(path: str, packages: Iterable[Path], base: str, arguments: Mapping[str, str]) -> Generator[Progress, None, Imported]:
     """On a thread of its own: a window stays alive."""
 
     def reading() -> Iterator[Imported]:
-        yield import_robot(path, packages, base)
+        yield import_robot(path, packages, base, arguments)
 
     found: list[Imported | None] = [None]
     for found[0] in in_thread(reading()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -19,13 +19,13 @@ from robik.mechanism.base import with_base
 
 __all__ = ["READERS", "WRITERS", "Imported", "import_robot", "load_robot", "save_robot"]
 
-Reader = Callable[[Path, Iterable[Path]], Imported]
+Reader = Callable[..., Imported]  # of the file, the folders of ROS packages, and where it has some, its arguments
 Writer = Callable[[Mechanism, Path], tuple[str, ...]]
 
 
 def _reader(format_name: str) -> Reader:
     """A format's reader, imported when it is needed, so that what reads no USD starts without it."""
-    return lambda path, packages: import_module(f"{__name__}.{format_name}").load(path, packages)
+    return lambda *read: import_module(f"{__name__}.{format_name}").load(*read)
 
 
 def _writer(format_name: str) -> Writer:
@@ -60,19 +60,22 @@ WRITERS: dict[str, Writer] = {
 }  # fmt: skip
 
 
-def import_robot(path: str | Path, packages: Iterable[str | Path] = (), base: str = "auto") -> Imported:
+def import_robot(
+    path: str | Path, packages: Iterable[str | Path] = (), base: str = "auto", arguments: Mapping[str, str] | None = None
+) -> Imported:
     """The robot in a file, and what its user should know about how the file was read.
 
     Args:
         packages: folders of ROS packages, or folders that hold such, where `package://` URIs may lead.
         base: whether it stands fixed or floats (`with_base`).
+        arguments: values of a xacro file's arguments, by name; those not given have their defaults.
 
     Raises:
         FormatError: names the file, the element and the remedy; for an unknown extension, those that can be read.
         AssemblyError: a loop that cannot be closed; names it and its gap.
         MechanismError: it cannot have that base.
     """
-    read = _read(path, [Path(p) for p in packages])
+    read = _read(path, [Path(p) for p in packages], arguments or {})
     return described(replace(read, mechanism=with_base(read.mechanism, base)))
 
 
@@ -86,7 +89,7 @@ def load_robot(path: str | Path) -> Mechanism:
     """
     if Path(path).name.lower().endswith(native.EXTENSION):
         return native.load(Path(path))
-    imported = _read(path, [])
+    imported = _read(path, [], {})
     for warning in imported.warnings:
         logging.getLogger(__name__).warning("%s: %s", path, warning)
     return imported.mechanism
@@ -109,8 +112,14 @@ def save_robot(mechanism: Mechanism, path: str | Path, read_from: str | Path | N
     return write(mechanism if read_from is None else carried(mechanism, Path(read_from), Path(path)), Path(path))
 
 
-def _read(path: str | Path, packages: Iterable[Path]) -> Imported:
-    read: Imported = _by_extension(READERS, path, "read")(Path(path), packages)
+def _read(path: str | Path, packages: Iterable[Path], arguments: Mapping[str, str]) -> Imported:
+    reader = _by_extension(READERS, path, "read")
+    if not arguments:
+        read: Imported = reader(Path(path), packages)
+    elif reader is _XACRO:
+        read = _XACRO(Path(path), packages, arguments)
+    else:
+        raise FormatError(f"{path}: it cannot be given arguments ({', '.join(arguments)}); only xacro files have some")
     return replace(read, warnings=(*read.warnings, *doubts(read.mechanism)))
 
 

@@ -124,6 +124,22 @@ def test_servos_that_no_longer_match_are_listed(baked: tuple[bpy.types.Object, P
     assert bpy.context.scene.robik.servos == str(tmp_path / "arm.servos.json")
 
 
+def test_arguments_of_a_xacro_file_are_kept_with_the_robot(tmp_path: Path) -> None:
+    file = tmp_path / "arm.urdf.xacro"
+    text = '<xacro:arg name="name"/><link name="$(arg name)"/><link name="hand"/>'
+    text += '<joint name="j" type="continuous"><parent link="$(arg name)"/><child link="hand"/><axis xyz="0 0 1"/></joint>'
+    file.write_text(f'<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">{text}</robot>', encoding="utf-8")
+    for arguments, says in (("", "'name' has no default; give it at import"), ("name=arm", "not like name:=value")):
+        with pytest.raises(RuntimeError, match=says):
+            bpy.ops.robik.import_robot(filepath=str(file), arguments=arguments)
+    assert bpy.ops.robik.import_robot(filepath=str(file), arguments="name:='left arm'") == {"FINISHED"}
+    root = bpy.context.scene.robik.robot
+    assert [b.robik.label for b in scenes.body_objects(root)] == ["left arm", "hand"]
+    file.write_text(file.read_text(encoding="utf-8").replace("hand", "fist"), encoding="utf-8")
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    assert [b.robik.label for b in scenes.body_objects(root)] == ["left arm", "fist"]
+
+
 def test_broken_file_changes_nothing(baked: tuple[bpy.types.Object, Path]) -> None:
     root, file = baked
     objects, before = set(bpy.data.objects), scenes.read(root)

@@ -146,9 +146,9 @@ YAML = {
         ('<xacro:include filename="none.xacro"/>', "no file"),
         ('<link name="$(env HOME)"/>', "not computed"),
         ('<link name="$(find rclpy)"/>', "is not here"),
-        ('<link name="$(arg none)"/>', "argument 'none' has no default; write"),
-        ("<link name=\"${xacro.arg('none')}\"/>", "argument 'none' has no default; write"),
-        ('<xacro:arg name="none"/>', "argument 'none' has no default; write .* or import the URDF"),
+        ('<link name="$(arg none)"/>', "argument 'none' has no default; give"),
+        ("<link name=\"${xacro.arg('none')}\"/>", "argument 'none' has no default; give"),
+        ('<xacro:arg name="none"/>', "argument 'none' has no default; give it at import, or import the URDF"),
         ('<xacro:arg default="none"/>', "missing attribute 'name'"),
         ('<link name="$(eval __import__(1))"/>', "name '__import__'|import"),
         ('<link name="${9**9**9}"/>', "too many digits"),
@@ -191,6 +191,19 @@ def test_evaluated_text_names_the_arguments(tmp_path: Path) -> None:
     name = "|".join(f"$(eval {said})" for said in ("n + 1", "x * 2", "not yes", "word + '_b'", "pi > 3", "e9", "true"))
     [link] = load_robot(write(tmp_path, xacro(text + f'<link name="{name}"/>'))).bodies
     assert link.name == "4|1.0|False|arm_b|True|1e9|True"
+
+
+def test_arguments_are_given_at_import(tmp_path: Path) -> None:
+    inner = '<xacro:arg name="kind"/><xacro:arg name="length" default="${1 / 2}"/>'
+    file = write(tmp_path, xacro(inner + '<link name="$(arg kind) $(arg length) $(arg made) $(eval own)"/>'))
+    given = {"kind": "ur ten", "made": "here", "own": "3"}
+    assert [body.name for body in import_robot(file, arguments=given).mechanism.bodies] == ["ur ten 0.5 here 3"]
+    assert [body.name for body in import_robot(file, arguments=given | {"length": "2"}).mechanism.bodies] == ["ur ten 2 here 3"]
+    with pytest.raises(FormatError, match="has no argument 'knd'; it has kind, length, made"):
+        import_robot(file, arguments=given | {"knd": "x"})
+    plain = write(tmp_path, '<robot name="r"><link name="a"/></robot>', "plain.urdf")
+    with pytest.raises(FormatError, match=r"plain\.urdf: it cannot be given arguments \(kind\); only xacro files have some"):
+        import_robot(plain, arguments={"kind": "x"})
 
 
 def test_entities_are_refused(tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 from xml.dom import minidom
 from xml.parsers.expat import ExpatError
@@ -39,11 +40,12 @@ RAISED = (ArithmeticError, AssertionError, AttributeError, ExpatError, LookupErr
 UNITS = {"!radians": 1.0, "!degrees": MATHEMATICS["pi"] / 180, "!meters": 1.0, "!millimeters": 1e-3, "!foot": 0.3048, "!inches": 0.0254}
 
 
-def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
-    """The robot in a xacro file, with the defaults of its arguments.
+def load(path: Path, packages: Iterable[Path] = (), arguments: Mapping[str, str] = MappingProxyType({})) -> Imported:
+    """The robot in a xacro file.
 
     Args:
         packages: folders of ROS packages that `$(find NAME)` and `package://` may name, or folders that hold such.
+        arguments: values of its arguments, by name; the others have their defaults.
 
     Raises:
         FormatError: names the file, the element and the remedy.
@@ -51,7 +53,7 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
     """
     packages, notes = list(packages), Notes()
     try:
-        root = _Expansion(path, packages, notes).root()
+        root = _Expansion(path, packages, notes, arguments).root()
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from None
     name = path.name[: -len(".xacro")]
@@ -62,8 +64,9 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
 class _Expansion:
     """One file on its way to a URDF."""
 
-    def __init__(self, path: Path, packages: list[Path], notes: Notes) -> None:
-        self.path, self.notes = path.resolve(), notes
+    def __init__(self, path: Path, packages: list[Path], notes: Notes, arguments: Mapping[str, str]) -> None:
+        self.path, self.notes, self.arguments = path.resolve(), notes, arguments
+        self.asked: dict[str, None] = {}  # which arguments the file has, in its order
         self.files = MeshFiles(path, packages)
         self.xacro = self._contained_package()
         self.calls = self.bytes = 0
@@ -72,7 +75,7 @@ class _Expansion:
         """The root element of the URDF."""
         check_file(self.path)
         try:
-            document = self.xacro.process_file(str(self.path), mappings={}, verbosity=0)
+            document = self.xacro.process_file(str(self.path), mappings=dict(self.arguments), verbosity=0)
             text = document.toxml()
         except RecursionError:
             raise FormatError("its macros or properties are nested too deeply; do they call themselves?") from None
@@ -82,6 +85,9 @@ class _Expansion:
             raise FormatError(self._sentence(error)) from None
         except RAISED as error:
             raise FormatError(f"its macros cannot be expanded: {' '.join(str(error).split()) or type(error).__name__}") from None
+        if unknown := [name for name in self.arguments if name not in self.asked]:
+            known = f"it has {', '.join(self.asked)}" if self.asked else "it has none"
+            raise FormatError(f"it has no argument {', '.join(map(repr, unknown))}; {known}")
         if len(text) > MOST_BYTES:
             raise FormatError(f"its macros expand to more than {MOST_BYTES // 1_000_000} MB")
         try:
@@ -138,8 +144,12 @@ class _Expansion:
             return value
 
         def attributes(node: Any, required: list[str], optional: list[str]) -> Any:
-            if node.tagName == "xacro:arg" and node.getAttribute("name") and not node.hasAttribute("default"):
-                raise FormatError(_no_default(node.getAttribute("name")))
+            if node.tagName == "xacro:arg" and (name := node.getAttribute("name")):
+                self.asked[name] = None
+                if name in self.arguments:
+                    return check(node, ["name"], ["default"])
+                if not node.hasAttribute("default"):
+                    raise FormatError(_no_default(name))
             return check(node, required, optional)
 
         return {"handle_macro_call": counted, "eval_text": bounded, "check_attrs": attributes}
@@ -222,21 +232,20 @@ class _Expansion:
         if command == "eval":
             arguments = {name: _typed(said) for name, said in self.xacro.substitution_args_context["arg"].items()}
             names = {**arguments, "true": True, "false": False, **self.xacro._global_symbols}
+            self.asked |= dict.fromkeys(arguments.keys() & set(re.findall(r"\w+", text)))
             return str(evaluate(text[2:-1].strip().removeprefix("eval"), names))
         raise FormatError(f"{text!r} is not computed; $(find PACKAGE), $(arg NAME) and $(dirname) are")
 
     def _argument(self, name: str) -> str:
         arguments: Mapping[str, str] = self.xacro.substitution_args_context["arg"]
+        self.asked[name] = None
         if name not in arguments:
             raise FormatError(_no_default(name))
         return arguments[name]
 
 
 def _no_default(name: str) -> str:
-    return (
-        f'its argument {name!r} has no default; write <xacro:arg name="{name}" default="…"/> at its beginning, '
-        f"or import the URDF that `xacro FILE {name}:=…` makes of it"
-    )
+    return f"its argument {name!r} has no default; give it at import, or import the URDF that `xacro FILE {name}:=…` makes of it"
 
 
 def _typed(text: str) -> int | float | bool | str:
