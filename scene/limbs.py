@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from bpy.types import Bone, PropertyGroup
-from mathutils import Matrix
-from scipy.spatial.transform import Rotation
+from mathutils import Matrix, Vector
 
 from robik.mechanism import Mechanism, Pose
 
@@ -27,9 +26,8 @@ def pointing(target: PropertyGroup, source: Matrix, frame: Pose, limb: np.ndarra
     bone = target.source.data.bones[target.bone] if target.bone else None
     if limb is None or bone is None:
         return Pose(tuple(where[0]), frame.quaternion)
-    along = oriented[0].apply(_along(bone))
-    turn, _ = Rotation.align_vectors([along], [limb])
-    return Pose(tuple(where[0]), tuple(quaternions(turn * rotation(frame.quaternion))))
+    turn = Vector(limb.tolist()).rotation_difference(Vector(oriented[0].apply(_along(bone)).tolist()))
+    return Pose(tuple(where[0]), tuple(quaternions(rotation((turn.w, turn.x, turn.y, turn.z)) * rotation(frame.quaternion))))
 
 
 def limb_of(mechanism: Mechanism, name: str) -> np.ndarray | None:
