@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -40,23 +42,32 @@ def main() -> None:
 
 
 def measured(case: Case) -> list[Verdict]:
-    """RobIK's verdict, then the others'; each the fastest of a few runs."""
+    """RobIK's verdict, then the others'; each the fastest of a few runs, all taking turns, since a machine is not always as fast."""
     retarget(case.mechanism, case.clip, case.settings)  # compiles
-    verdicts = [min((_robik(case) for _ in range(REPEATS)), key=lambda v: v.milliseconds)]
+    best: dict[str, Verdict] = {}
     with tempfile.TemporaryDirectory() as folder:
         write_case(case, Path(folder))
-        loops = bool(json.loads((Path(folder) / "case.json").read_text())["points"])
-        for library, environment in ENVIRONMENTS.items():
-            python = HERE.parents[1] / ".cache" / environment / "bin" / "python"
-            if not python.exists():
-                print(f"{library} is not installed; benchmarks/peers/environments does that")
-                continue
-            for variant, note in VARIANTS.items() if loops else [("hard", "")]:
-                best = _peer(case, Path(folder), python, library, variant)
-                for _ in range(0 if best.failed else REPEATS - 1):
-                    best = min(best, _peer(case, Path(folder), python, library, variant), key=lambda v: v.milliseconds)
-                verdicts.append(replace(best, library=library + note))
-    return verdicts
+        runs = {"RobIK": lambda: _robik(case)} | _peers(case, Path(folder))
+        for _ in range(REPEATS):
+            for name, run in runs.items():
+                if name in best and best[name].failed:
+                    continue
+                verdict = replace(run(), library=name)
+                best[name] = min(best.get(name, verdict), verdict, key=lambda v: v.milliseconds)
+    return list(best.values())
+
+
+def _peers(case: Case, folder: Path) -> dict[str, Callable[[], Verdict]]:
+    """What runs each library that is installed, in each way that it has to close loops."""
+    loops, runs = bool(json.loads((folder / "case.json").read_text())["points"]), {}
+    for library, environment in ENVIRONMENTS.items():
+        python = HERE.parents[1] / ".cache" / environment / "bin" / "python"
+        if not python.exists():
+            print(f"{library} is not installed; benchmarks/peers/environments does that")
+            continue
+        for variant, note in VARIANTS.items() if loops else [("hard", "")]:
+            runs[library + note] = partial(_peer, case, folder, python, library, variant)
+    return runs
 
 
 def _robik(case: Case) -> Verdict:
