@@ -175,7 +175,8 @@ def test_nothing_is_guessed_from_nothing() -> None:
 
 def test_bodies_of_a_robot_without_frames() -> None:
     bodies = ["pelvis", "left_hip_yaw_link", "left_knee_link", "left_ankle_link", "right_ankle_link", "torso_link", "left_elbow_link"]
-    assert ends(bodies) == ["pelvis", "left_ankle_link", "right_ankle_link", "torso_link"]
+    assert ends(bodies) == ["pelvis", "left_ankle_link", "right_ankle_link", "torso_link", "left_elbow_link"]
+    assert ends(["left_elbow_link", "right_elbow_link", "right_hand_link"]) == ["left_elbow_link", "right_hand_link"]
 
 
 def test_a_part_is_followed_once() -> None:
