@@ -138,7 +138,8 @@ class ROBIK_OT_make_foot(Reporting):
         root = _one_robot(found)
         made = make_feet(root, found)
         context.scene.robik.robot = root
-        self.report({"INFO"}, f"{root.robik.label} stands on {', '.join(foot.robik.label for foot in made)}; now Fit to Robot")
+        then = "Fit to Robot" if root.robik.robot.character.targets else "Auto-Map"
+        self.report({"INFO"}, f"{root.robik.label} stands on {', '.join(foot.robik.label for foot in made)}; now {then}")
         return {"FINISHED"}
 
 
