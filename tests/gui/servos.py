@@ -79,7 +79,7 @@ def record_by_hand(play: ModuleType) -> Iterator[float]:
     scene.frame_set(began)
     assert call(bpy.ops.robik.record_servos) == {"RUNNING_MODAL"}
     yield 0.5
-    player.simulator.command(f"place {servo.id} {servo.zero + 150}")
+    player.simulator.command(f"place {servo.id} {player.simulator.state()[servo.id]['position'] + 150}")
     yield from until(lambda: abs(play.real_pose()[name] - start) > 0.1, 60, "turned by hand")
     picture("09_recording")
     yield 0.5
