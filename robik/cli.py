@@ -15,6 +15,8 @@ from robik.errors import ClipError, RobikError
 from robik.mechanism.base import BASES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from robik.mechanism.model import Mechanism
 
 BAD_INPUT = 2
@@ -59,9 +61,11 @@ def _command(commands: argparse._SubParsersAction, name: str, run: object, text:
     return command
 
 
-def _add_robot(command: argparse.ArgumentParser) -> None:
-    command.add_argument("robot", metavar="ROBOT", help="a robot file, or the name of a robot that RobIK brings: boxer, walker, …")
+def _add_robot(command: argparse.ArgumentParser, name: str = "robot", whose: str = "") -> None:
+    command.add_argument(name, metavar="ROBOT", help=f"{whose}a robot file, or the name of a robot that RobIK brings: boxer, walker, …")
     command.add_argument("--base", choices=BASES, default="auto", help="whether it stands fixed or floats; auto: as its file says")
+    command.add_argument("--packages", default="", metavar="FOLDERS", help="folders of ROS packages, with a semicolon between")
+    command.add_argument("--arguments", default="", metavar="NAME:=VALUE", help="of a xacro file, in quotes, with spaces between")
 
 
 def _add_inspect(commands: argparse._SubParsersAction) -> None:
@@ -93,7 +97,7 @@ def _add_solve(commands: argparse._SubParsersAction) -> None:
 def _add_report(commands: argparse._SubParsersAction) -> None:
     command = _command(commands, "report", _report, "one HTML page of plots: speeds and ranges against limits, errors, balance, contacts")
     command.add_argument("motion", metavar="MOTION.csv")
-    command.add_argument("--robot", metavar="ROBOT", help="whose motion it is, for limits and balance: a file, or a name such as walker")
+    _add_robot(command, "--robot", "whose motion it is, for limits and balance: ")
     command.add_argument("--clip", metavar="CLIP.npz", help="what was followed, for errors and contacts")
     command.add_argument("--settings", metavar="SETTINGS.json", help="with which weights")
     command.add_argument(
@@ -177,11 +181,17 @@ def _add_bench(commands: argparse._SubParsersAction) -> None:
 
 def _load(options: argparse.Namespace) -> Mechanism:
     from robik.formats import load_robot
+    from robik.formats.options import package_folders, xacro_arguments
     from robik.mechanism.base import with_base
+
+    read = load_robot(_robot_file(options), package_folders(options.packages), xacro_arguments(options.arguments))
+    return with_base(read, options.base)
+
+
+def _robot_file(options: argparse.Namespace) -> str | Path:
     from robik.robots import names, path
 
-    known = options.robot in names()
-    return with_base(load_robot(path(options.robot) if known else options.robot), options.base)
+    return path(options.robot) if options.robot in names() else options.robot
 
 
 @contextmanager
@@ -215,10 +225,8 @@ def _inspect(options: argparse.Namespace) -> None:
 
 def _convert(options: argparse.Namespace) -> None:
     from robik.formats import save_robot
-    from robik.robots import names, path
 
-    source = path(options.robot) if options.robot in names() else options.robot
-    for sentence in save_robot(_load(options), options.output, source):
+    for sentence in save_robot(_load(options), options.output, _robot_file(options)):
         print(f"robik: {sentence}", file=sys.stderr)
 
 
@@ -273,7 +281,6 @@ def _report(options: argparse.Namespace) -> None:
     for name in ("clip", "states"):
         if getattr(options, name) and not options.robot:
             raise RobikError(f"--{name} says nothing without its robot; give --robot too")
-    options.base = "auto"
     mechanism = _load(options) if options.robot else None
     clip = load_clip(options.clip) if options.clip else None
     settings = load_settings(options.settings) if options.settings else Settings()

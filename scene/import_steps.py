@@ -10,9 +10,9 @@ from bpy.types import Context, Object
 
 from robik.errors import RobikError
 from robik.formats import Imported, import_robot
+from robik.formats.options import package_folders, xacro_arguments
 
 from .build_robot import Builder
-from .import_options import package_folders, xacro_arguments
 from .parts import parts, show_joints
 from .reimport import BY_HAND, Before
 from .steps import Progress, in_thread, starting
@@ -26,7 +26,7 @@ def import_steps(
     Raises:
         RobikError: it cannot be read; the scene is as it was.
     """
-    scene, folders = context.scene, package_folders(packages)
+    scene, folders = context.scene, package_folders(packages, bpy.path.abspath)
     imported = yield from _read(path, folders, base, xacro_arguments(arguments))
     builder = Builder(imported.mechanism, path, folders)
     root = yield from builder.build_steps(scene.collection)
@@ -52,7 +52,7 @@ def reload_steps(context: Context, root: Object) -> Generator[Progress, None, Ob
     options, source = root.robik.robot.importing, bpy.path.abspath(root.robik.robot.source)
     if not source:
         raise RobikError(f"robot {root.name!r} was not imported from a file, so there is nothing to read again")
-    folders = package_folders(options.packages)
+    folders = package_folders(options.packages, bpy.path.abspath)
     imported = yield from _read(source, folders, options.base, xacro_arguments(options.arguments))
     before = Before(context.scene, root)
     imported, by_hand = before.with_hand_built(imported)

@@ -87,6 +87,23 @@ def test_convert_writes_what_can_be_read(folder: Path) -> None:
     assert json.loads(robik(folder, "inspect", "w.xml", "--json").stdout)["mobility"] == 18
 
 
+def test_a_file_is_read_as_asked(folder: Path) -> None:
+    """Another package's meshes and the arguments of a xacro file reach the reader, whatever is done with the robot."""
+    package = folder / "ros" / "parts"
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "package.xml").write_text("<package><name>parts</name></package>")
+    opened = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+    (package / "bar.xacro").write_text(f'{opened}<xacro:arg name="word" default="bar"/><link name="$(arg word)"/></robot>')
+    include = '<xacro:arg name="who" default="nobody"/><xacro:include filename="$(find parts)/bar.xacro"/><link name="$(arg who)"/>'
+    joint = '<joint name="j" type="fixed"><parent link="$(arg word)"/><child link="$(arg who)"/></joint>'
+    (folder / "r.xacro").write_text(f"{opened}{include}{joint}</robot>")
+    done = robik(folder, "convert", "r.xacro", "r.urdf", "--packages", "ros", "--arguments", "who:=ann word:='two words'")
+    assert (done.returncode, [body.name for body in load_robot(folder / "r.urdf").bodies]) == (0, ["two words", "ann"])
+    assert "there is no folder nowhere" in robik(folder, "inspect", "r.xacro", "--packages", "nowhere").stderr
+    assert "'who' is not like name:=value" in robik(folder, "inspect", "r.xacro", "--arguments", "who").stderr
+    assert "only xacro files have some" in robik(folder, "fk", "r.urdf", "m.csv", "-o", "s.npz", "--arguments", "a:=b").stderr
+
+
 def test_inspect_looks_along_a_motion(folder: Path) -> None:
     assert robik(folder, "solve", "boxer", "punch.npz", "-o", "m.csv").returncode == 0
     done = robik(folder, "inspect", "boxer", "--motion", "m.csv", "-o", "d.csv", "--json")

@@ -19,13 +19,13 @@ from robik.mechanism.base import with_base
 
 __all__ = ["READERS", "WRITERS", "Imported", "import_robot", "load_robot", "save_robot"]
 
-Reader = Callable[..., Imported]  # of the file, the folders of ROS packages, and where it has some, its arguments
+Reader = Callable[..., Imported]  # of the file and the folders of ROS packages; of xacro files, also of their `arguments`
 Writer = Callable[[Mechanism, Path], tuple[str, ...]]
 
 
 def _reader(format_name: str) -> Reader:
     """A format's reader, imported when it is needed, so that what reads no USD starts without it."""
-    return lambda *read: import_module(f"{__name__}.{format_name}").load(*read)
+    return lambda *read, **options: import_module(f"{__name__}.{format_name}").load(*read, **options)
 
 
 def _writer(format_name: str) -> Writer:
@@ -75,21 +75,21 @@ def import_robot(
         AssemblyError: a loop that cannot be closed; names it and its gap.
         MechanismError: it cannot have that base.
     """
-    read = _read(path, [Path(p) for p in packages], arguments or {})
+    read = _read(path, packages, arguments)
     return described(replace(read, mechanism=with_base(read.mechanism, base)))
 
 
-def load_robot(path: str | Path) -> Mechanism:
-    """The robot in a file. Warnings of the import are logged; `import_robot` gives them.
+def load_robot(path: str | Path, packages: Iterable[str | Path] = (), arguments: Mapping[str, str] | None = None) -> Mechanism:
+    """The robot in a file, read as by `import_robot`. Warnings of the import are logged; `import_robot` gives them.
 
     A native file's meshes are named as the file names them, wherever that leads, since no mesh is read here.
 
     Raises:
         FormatError, AssemblyError: as `import_robot`.
     """
-    if Path(path).name.lower().endswith(native.EXTENSION):
+    if Path(path).name.lower().endswith(native.EXTENSION) and not arguments:
         return native.load(Path(path))
-    imported = _read(path, [], {})
+    imported = _read(path, packages, arguments)
     for warning in imported.warnings:
         logging.getLogger(__name__).warning("%s: %s", path, warning)
     return imported.mechanism
@@ -112,14 +112,11 @@ def save_robot(mechanism: Mechanism, path: str | Path, read_from: str | Path | N
     return write(mechanism if read_from is None else carried(mechanism, Path(read_from), Path(path)), Path(path))
 
 
-def _read(path: str | Path, packages: Iterable[Path], arguments: Mapping[str, str]) -> Imported:
+def _read(path: str | Path, packages: Iterable[str | Path], arguments: Mapping[str, str] | None) -> Imported:
     reader = _by_extension(READERS, path, "read")
-    if not arguments:
-        read: Imported = reader(Path(path), packages)
-    elif reader is _XACRO:
-        read = _XACRO(Path(path), packages, arguments)
-    else:
+    if arguments and reader is not _XACRO:
         raise FormatError(f"{path}: it cannot be given arguments ({', '.join(arguments)}); only xacro files have some")
+    read: Imported = reader(Path(path), [Path(p) for p in packages], **({"arguments": arguments} if arguments else {}))
     return replace(read, warnings=(*read.warnings, *doubts(read.mechanism)))
 
 

@@ -13,7 +13,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any
 from xml.dom import minidom
 from xml.parsers.expat import ExpatError
@@ -40,7 +40,7 @@ RAISED = (ArithmeticError, AssertionError, AttributeError, ExpatError, LookupErr
 UNITS = {"!radians": 1.0, "!degrees": MATHEMATICS["pi"] / 180, "!meters": 1.0, "!millimeters": 1e-3, "!foot": 0.3048, "!inches": 0.0254}
 
 
-def load(path: Path, packages: Iterable[Path] = (), arguments: Mapping[str, str] = MappingProxyType({})) -> Imported:
+def load(path: Path, packages: Iterable[Path] = (), arguments: Mapping[str, str] | None = None) -> Imported:
     """The robot in a xacro file.
 
     Args:
@@ -53,7 +53,7 @@ def load(path: Path, packages: Iterable[Path] = (), arguments: Mapping[str, str]
     """
     packages, notes = list(packages), Notes()
     try:
-        root = _Expansion(path, packages, notes, arguments).root()
+        root = _Expansion(path, packages, notes, arguments or {}).root()
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from None
     name = path.name[: -len(".xacro")]
