@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Collection, Mesh, Object
 
 from robik.errors import RobikError
-from robik.formats.mesh_files import split_prim
+from robik.formats.mesh_files import split_inner
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 
 from . import actuators, bakes, exact, live, visuals
@@ -99,12 +99,12 @@ class Builder:
         wanted = {(v.shape, v.file): v for body in read for v in body.visuals if v.shape == "mesh"}
         try:
             for k, (key, visual) in enumerate(wanted.items()):
-                path, prim = self._path(visual)
+                path, inner = self._path(visual)
                 size = path.stat().st_size if path.is_file() else 0
                 text = f"Reading {path.name}" + (f" ({size / 1e6:.0f} MB)" if size >= LARGE else "")
                 told = Progress(k / len(wanted), text, size >= LARGE)
                 yield told
-                self._meshes[key] = yield from self._load(path, prim, told)
+                self._meshes[key] = yield from self._load(path, inner, told)
         except BaseException:
             discard(list(self._meshes.values()))
             self._meshes.clear()
@@ -168,12 +168,12 @@ class Builder:
         return self._meshes[key]
 
     def _path(self, visual: Visual) -> tuple[Path, str]:
-        """A mesh's file, and the prim in it."""
-        file, prim = split_prim(visual.file)
-        return (Path(self.source).parent / file if self.source else Path(file)), prim
+        """A mesh's file, and which mesh in it."""
+        file, inner = split_inner(visual.file)
+        return (Path(self.source).parent / file if self.source else Path(file)), inner
 
-    def _load(self, path: Path, prim: str, told: Progress) -> Generator[Progress, None, Mesh]:
-        loading = self._files.load_steps(path, prim)
+    def _load(self, path: Path, inner: str, told: Progress) -> Generator[Progress, None, Mesh]:
+        loading = self._files.load_steps(path, inner)
         try:
             while True:
                 next(loading)

@@ -1,4 +1,4 @@
-"""Mesh files as Blender meshes with their materials: by Blender's own importers, Collada and USD by the library's."""
+"""Mesh files as Blender meshes with their materials: by Blender's own importers; Collada, USD and MuJoCo's by the library's."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from bpy.types import ID, Image, Material, Mesh, Object, ShaderNodeTexImage
 from robik.errors import FormatError, RobikError
 from robik.formats.dae import read_dae
 from robik.formats.mesh_data import read_mesh, welded
-from robik.formats.mesh_files import MeshFiles
+from robik.formats.mesh_files import MJCF, MeshFiles
 from robik.formats.mesh_references import check_references, is_inside
+from robik.formats.mjcf.inline import InlineMeshes
 from robik.formats.surface import Paint, Picture, Surface
 from robik.formats.usd.mesh import MeshReader
 from robik.formats.usd.paints import picture_content
@@ -30,7 +31,7 @@ IMPORTERS = {
     ".glb": lambda path: bpy.ops.import_scene.gltf(filepath=path),
     ".gltf": lambda path: bpy.ops.import_scene.gltf(filepath=path),
 }
-DAE = ".dae"
+DAE, MSH = ".dae", ".msh"
 LARGE = 5_000_000  # bytes of a file from which reading it takes a while
 # What an importer may bring along; users before what they use.
 SCENE = ("objects", "collections", "meshes")
@@ -44,33 +45,37 @@ class MeshImport:
         self._allowed = MeshFiles(Path(robot_file), packages).allowed if robot_file else []
         self.warnings: list[str] = []
         self._materials: dict[tuple[Path, Paint], Material] = {}
-        self._usd = MeshReader(packages)
+        self._usd, self._mjcf = MeshReader(packages), InlineMeshes(packages)
 
-    def load(self, path: Path, prim: str = "") -> Mesh:
-        """A file's meshes as one, in its own unit; of a USD file, the mesh of a prim.
+    def load(self, path: Path, inner: str = "") -> Mesh:
+        """A file's meshes as one, in its own unit; of a USD file the mesh of a prim, of an MJCF file the one of a name.
 
         Raises:
             RobikError: the file is missing, of a kind that cannot be read, or broken; nothing of it is left.
         """
         kind = path.suffix.lower()
-        if not prim and kind != DAE and kind not in IMPORTERS:
-            raise RobikError(f"mesh {path}: {', '.join((*IMPORTERS, DAE))} can be read, not {path.suffix!r}; convert it")
+        if not inner and kind not in (*IMPORTERS, DAE, MSH):
+            raise RobikError(f"mesh {path}: {', '.join((*IMPORTERS, DAE, MSH))} can be read, not {path.suffix!r}; convert it")
         if not path.is_file():
             raise RobikError(f"mesh {path}: there is no such file")
-        if prim:
-            return self._painted(prim.rpartition("/")[2], self._usd.read(path, prim), path)
+        if inner and kind in MJCF:
+            return _of_triangles(inner, *self._mjcf.read(path, inner))
+        if inner:
+            return self._painted(inner.rpartition("/")[2], self._usd.read(path, inner), path)
         try:
             if kind == DAE:
                 return self._painted(path.stem, read_dae(path), path)
+            if kind == MSH:
+                return _of_triangles(path.stem, *read_mesh(path))
             check_references(path, self._allowed)
         except FormatError as error:
             raise RobikError(f"mesh {path}: {error}") from None
         return _by_blender(path)
 
-    def load_steps(self, path: Path, prim: str = "") -> Generator[None, None, Mesh]:
+    def load_steps(self, path: Path, inner: str = "") -> Generator[None, None, Mesh]:
         """As `load`. A large STL, the usual format of large meshes, is read on a thread of its own; the others in one step."""
         if path.suffix.lower() != ".stl" or not path.is_file() or path.stat().st_size < LARGE:
-            return self.load(path, prim)
+            return self.load(path, inner)
 
         def reading() -> Iterator[tuple[np.ndarray, np.ndarray]]:
             vertices, faces = read_mesh(path)

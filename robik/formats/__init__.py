@@ -11,7 +11,8 @@ from pathlib import Path
 from robik.errors import FormatError
 from robik.formats import native
 from robik.formats.imported import Imported, Notes, described, reading
-from robik.formats.mesh_files import carried, contained
+from robik.formats.mesh_copies import carried
+from robik.formats.mesh_files import contained
 from robik.formats.plausibility import doubts
 from robik.formats.xml_file import read_xml
 from robik.mechanism import Mechanism

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
 import re
-import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -19,6 +16,7 @@ from robik.mechanism import Mechanism, Pose, Visual
 
 PLACEHOLDER = 0.02  # edge of the cube for a mesh that may not be read [m]
 PACKAGE_FILE = "package.xml"
+MJCF = (".xml", ".mjcf")
 FORMAT_FOLDERS = ("urdf", "xacro", "mjcf", "mujoco", "xml", "sdf", "usd")  # beside them, mostly, are the meshes
 
 
@@ -52,7 +50,7 @@ class MeshFiles:
             except FormatError as error:
                 meant = error if is_meant else meant
                 continue
-            there = next((path for path in inside if _is_file(path)), None) or next(filter(None, map(self._in_other_case, inside)), None)
+            there = next((path for path in inside if is_file(path)), None) or next(filter(None, map(self._in_other_case, inside)), None)
             if there is not None:
                 return self._relative(there), True
             meant = inside if is_meant else meant
@@ -81,7 +79,7 @@ class MeshFiles:
             candidates = [self.folder / re.sub("^/(?=[A-Za-z]:)", "", rest)]
         else:
             raise FormatError(f"{uri!r} is not a file; copy the file beside the robot's file and name it there")
-        inside = [path for path in map(_resolved, candidates) if path and any(path.is_relative_to(root) for root in self.allowed)]
+        inside = [path for path in map(resolved, candidates) if path and any(path.is_relative_to(root) for root in self.allowed)]
         if not inside:
             raise FormatError(f"{uri!r} leads out of the robot's folder; copy the file there, or name its package's folder at import")
         return inside
@@ -89,8 +87,8 @@ class MeshFiles:
     def _in_other_case(self, path: Path) -> Path | None:
         """A file whose name differs in capitals only, as where it was written that made no difference."""
         try:
-            alike = (_resolved(other) for other in path.parent.iterdir() if other.name.casefold() == path.name.casefold())
-            return next((p for p in alike if p and _is_file(p) and any(p.is_relative_to(root) for root in self.allowed)), None)
+            alike = (resolved(other) for other in path.parent.iterdir() if other.name.casefold() == path.name.casefold())
+            return next((p for p in alike if p and is_file(p) and any(p.is_relative_to(root) for root in self.allowed)), None)
         except OSError:
             return None
 
@@ -134,10 +132,17 @@ def placeholder(pose: Pose, color: tuple[float, float, float, float]) -> Visual:
     return Visual("box", (PLACEHOLDER,) * 3, pose, color)
 
 
-def split_prim(file: str) -> tuple[str, str]:
-    """The file and the prim that a visual's file names; no prim where it is not a mesh inside a USD file."""
-    found = re.fullmatch(r"(.*\.usd[acz]?)#(/.+)", file, re.IGNORECASE)
-    return (found[1], found[2]) if found else (file, "")
+def split_inner(file: str) -> tuple[str, str]:
+    """The file that a visual names, and which mesh inside: a prim, or the name of one that stands in an MJCF file itself; none where the
+    file is a mesh."""
+    found = re.fullmatch(r"(.*\.usd[acz]?)#(/.+)|(.*\.(?:xml|mjcf))#(.+)", file, re.IGNORECASE)
+    return (found[1] or found[3], found[2] or found[4]) if found else (file, "")
+
+
+def is_inline(file: str) -> bool:
+    """Whether a visual's file names a mesh that stands in an MJCF file itself."""
+    path, inner = split_inner(file)
+    return bool(inner) and Path(path).suffix.lower() in MJCF
 
 
 def contained(mechanism: Mechanism, robot_file: Path, packages: Iterable[Path], notes: Notes) -> Mechanism:
@@ -147,63 +152,16 @@ def contained(mechanism: Mechanism, robot_file: Path, packages: Iterable[Path], 
     def checked(visual: Visual, body: str) -> Visual:
         if visual.shape != "mesh":
             return visual
-        allowed = files.mesh(split_prim(visual.file)[0], notes, f"body {body!r}")
+        allowed = files.mesh(split_inner(visual.file)[0], notes, f"body {body!r}")
         return visual if allowed else placeholder(visual.pose, visual.color)
 
-    return _with_visuals(mechanism, checked)
+    return with_visuals(mechanism, checked)
 
 
-def carried(mechanism: Mechanism, robot_file: Path, target: Path) -> Mechanism:
-    """The robot with its meshes named as seen from another file's folder; those that would lie outside that are copied into `meshes` there.
-
-    Args:
-        robot_file: the file that the robot was read from.
-        target: the file that it is to be written to.
-
-    Raises:
-        FormatError: a mesh cannot be copied.
-    """
-    source, home, folder = robot_file.resolve().parent, MeshFiles(target, ()), target.resolve().parent
-    if source == folder:
-        return mechanism
-    copies: dict[Path, str] = {}
-
-    def moved(visual: Visual, _body: str) -> Visual:
-        file, prim = split_prim(visual.file)
-        inner = f"#{prim}" if prim else ""
-        path = _resolved(source / file) if visual.shape == "mesh" else None
-        if path is None:
-            return visual
-        if any(path.is_relative_to(root) for root in home.allowed):
-            return replace(visual, file=Path(os.path.relpath(path, folder)).as_posix() + inner)
-        if path not in copies:
-            name = next(n for n in _alternatives(path) if n not in copies.values() and _is_free(folder / n, path))
-            copies[path] = name
-            if _is_file(path):
-                try:
-                    (folder / name).parent.mkdir(exist_ok=True)
-                    shutil.copyfile(path, folder / name)
-                except OSError as error:
-                    raise FormatError(f"mesh {path} cannot be copied to {folder / name}: {error.strerror or error}") from None
-        return replace(visual, file=copies[path] + inner)
-
-    return _with_visuals(mechanism, moved)
-
-
-def _with_visuals(mechanism: Mechanism, change: Callable[[Visual, str], Visual]) -> Mechanism:
+def with_visuals(mechanism: Mechanism, change: Callable[[Visual, str], Visual]) -> Mechanism:
+    """The robot with each visual changed, which is given with its body's name."""
     bodies = tuple(replace(b, visuals=tuple(change(v, b.name) for v in b.visuals)) for b in mechanism.bodies)
     return mechanism if bodies == mechanism.bodies else mechanism.with_changes(bodies=bodies)
-
-
-def _alternatives(path: Path) -> Iterator[str]:
-    yield f"meshes/{path.name}"
-    for number in count(2):
-        yield f"meshes/{path.stem}_{number}{path.suffix}"
-
-
-def _is_free(place: Path, path: Path) -> bool:
-    """Whether a copy may lie in a place: nothing is there, or the same."""
-    return not place.exists() or (_is_file(path) and filecmp.cmp(place, path, shallow=False))
 
 
 def _names(package: Path) -> set[str]:
@@ -217,14 +175,16 @@ def _names(package: Path) -> set[str]:
     return {package.name, *([named[1]] if named else [])}
 
 
-def _resolved(path: Path) -> Path | None:
+def resolved(path: Path) -> Path | None:
+    """An absolute path; None where this system can have none of that name."""
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):  # no name that this system can have, links in a ring
         return None
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Whether there is such a file, whatever its name."""
     try:
         return path.is_file()
     except OSError:

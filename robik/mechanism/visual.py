@@ -20,7 +20,8 @@ class Visual:
         size: as the shape wants it.
         pose: in the body's frame.
         color: red, green, blue, alpha, 0 to 1.
-        file: of a mesh, its path as the robot's file gives it (relative to that file); of one inside a USD file, `FILE#/path/of/the/prim`.
+        file: of a mesh, its path as the robot's file gives it (relative to that file); of one inside a USD file,
+            `FILE#/path/of/the/prim`; of one that stands in an MJCF file itself, `FILE#NAME`.
     """
 
     shape: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from robik.formats import save_robot
@@ -211,3 +212,22 @@ def test_large_stl_is_read_in_steps_as_blender_reads_it(tmp_path: Path, monkeypa
     (cube,), warnings = build(tmp_path, "part.stl")
     assert len(warnings) == 1
     assert max(cube.dimensions) == pytest.approx(0.02)
+
+
+def test_meshes_of_mujoco_are_shown(tmp_path: Path) -> None:
+    """Those that stand in an MJCF file itself, and MuJoCo's own kind of file."""
+    corners = "0 0 0  1 0 0  0 1 0  0 0 2"
+    assets = f'<mesh name="inner" vertex="{corners}"/><mesh name="outer" file="outer.msh"/>'
+    geoms = '<geom type="mesh" mesh="inner"/><geom type="mesh" mesh="outer"/>'
+    world = f'<worldbody><body name="a"><joint/>{geoms}</body></worldbody>'
+    (tmp_path / "r.xml").write_text(f'<mujoco model="r"><asset>{assets}</asset>{world}</mujoco>')
+    counts = np.array([4, 0, 0, 4], np.int32)
+    points, faces = np.array(corners.split(), np.float32), np.array([0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3], np.int32)
+    (tmp_path / "outer.msh").write_bytes(counts.tobytes() + points.tobytes() + faces.tobytes())
+    assert bpy.ops.robik.import_robot(filepath=str(tmp_path / "r.xml")) == {"FINISHED"}
+    root = bpy.context.scene.robik.robot
+    assert not root.robik.robot.warnings
+    for visual in installed.module("scene.parts").parts(root)["VISUAL"]:
+        assert (len(visual.data.vertices), len(visual.data.polygons)) == (4, 4)
+        assert tuple(visual.dimensions) == pytest.approx((1.0, 1.0, 2.0))
+        assert sum(face.normal.dot(face.center - visual.data.vertices[0].co) >= 0 for face in visual.data.polygons) == 4

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mujoco
+import numpy as np
 import pytest
 
-from robik.formats import import_robot, load_robot
+from robik.errors import FormatError
+from robik.formats import import_robot, load_robot, save_robot
+from robik.formats.mesh_data import read_mesh
 from robik.formats.mesh_files import PLACEHOLDER
+from robik.formats.mjcf.inline import InlineMeshes
 from tests.formats.mjcf_text import write
 from tests.formats.mujoco_judge import compare_with_mujoco
 
@@ -86,3 +91,32 @@ def test_what_is_seen_is_what_mujocos_viewer_shows(tmp_path: Path) -> None:
     assert (capsule.shape, capsule.size, capsule.color) == ("capsule", (1.0, 4.0), (0.0, 1.0, 0.0, 1.0))
     hidden = load_robot(write(tmp_path, '<body name="a"><geom size="1" group="4"/></body>'))
     assert [v.shape for v in hidden.bodies[0].visuals] == ["sphere"], "a robot with nothing to see shows what it has"
+
+
+def test_a_mesh_that_stands_in_the_file_is_seen_and_goes_along(tmp_path: Path) -> None:
+    """By its name in the file, also from an included one; written elsewhere, it becomes a file that MuJoCo weighs alike."""
+    (tmp_path / "assets.xml").write_text(f"<mujoco>{asset(SHAPES['scaled'])}</mujoco>")
+    geom = '<geom type="mesh" mesh="bent scaled" pos="1 2 3"/>'
+    path = write(tmp_path, f'<body name="a"><joint/>{geom}{geom}</body>', '<include file="assets.xml"/>')
+    imported = import_robot(path)
+    [visual, _] = imported.mechanism.bodies[0].visuals
+    assert (visual.file, visual.size) == (f"{path.name}#bent scaled", (0.5, -1.5, 2.0))
+    assert not [warning for warning in imported.warnings if "cube" in warning]
+    vertices, faces = InlineMeshes().read(path, "bent scaled")
+    assert (vertices.ravel().tolist(), len(faces)) == ([float(v) for v in BENT.split()], len(BENT_FACES.split()) // 3)
+    for folder in (tmp_path, tmp_path / "to"):
+        folder.mkdir(exist_ok=True)
+        save_robot(imported.mechanism, folder / "out.xml", path)
+        assert [v.file for v in load_robot(folder / "out.xml").bodies[0].visuals] == ["meshes/bent_scaled.stl"] * 2
+        copied, _ = read_mesh(folder / "meshes" / "bent_scaled.stl")
+        assert np.ptp(copied, axis=0) == pytest.approx(np.ptp(vertices, axis=0), rel=1e-6)
+        mujoco.MjModel.from_xml_path(str(folder / "out.xml"))
+    with pytest.raises(FormatError, match=r"robot\.xml: there is no mesh 'none' in it"):
+        InlineMeshes().read(path, "none")
+
+
+def test_a_mesh_in_the_file_that_is_none_is_a_cube(tmp_path: Path) -> None:
+    flawed = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 9"/></asset>'
+    imported = import_robot(write(tmp_path, '<body name="a"><joint/><geom type="mesh" mesh="m" mass="1"/></body>', flawed))
+    assert imported.mechanism.bodies[0].visuals[0].size == (PLACEHOLDER,) * 3
+    assert "mesh 'm': its faces name vertices that it has not, so a small cube stands for it" in imported.warnings

@@ -13,8 +13,9 @@ from robik.errors import FormatError
 from robik.formats import solids
 from robik.formats.imported import Notes
 from robik.formats.mesh_data import read_mesh
-from robik.formats.mesh_files import PLACEHOLDER, MeshFiles, placeholder
+from robik.formats.mesh_files import PLACEHOLDER, MeshFiles, is_inline, placeholder
 from robik.formats.mjcf.file import Attributes, MjcfFile, vector, z_to
+from robik.formats.mjcf.inline import mesh_assets, triangles
 from robik.formats.solids import Solid
 from robik.formats.xml_file import numbers
 from robik.mechanism import Pose, Visual
@@ -56,7 +57,7 @@ class Mesh:
     """A mesh of the file's assets.
 
     Attributes:
-        file: relative to the robot's folder; empty where there is none that may be read.
+        file: relative to the robot's folder, `FILE#NAME` where it stands in a file itself; empty where there is none that may be read.
         placed: refpos and refquat: what is taken off its vertices, before they are scaled.
     """
 
@@ -70,15 +71,11 @@ class Mesh:
 class Geoms:
     """The geoms of one file, with the meshes and materials that they name."""
 
-    def __init__(self, file: MjcfFile, files: MeshFiles, folder: Path, notes: Notes) -> None:
-        self.file, self.files, self.folder, self.notes = file, files, folder, notes
+    def __init__(self, file: MjcfFile, files: MeshFiles, path: Path, notes: Notes) -> None:
+        self.file, self.files, self.path, self.notes = file, files, path, notes
         assets = [child for section in file.root.findall("asset") for child in section]
         self._materials = {e.get("name", ""): file.attributes(e) for e in assets if e.tag == "material"}
-        self._meshes: dict[str, Attributes] = {}
-        for element in assets:
-            if element.tag == "mesh":
-                attributes = file.attributes(element)
-                self._meshes[attributes.get("name") or PurePosixPath(attributes.get("file", "").replace("\\", "/")).stem] = attributes
+        self._meshes = mesh_assets(file)
         self._found: dict[str, Mesh] = {}
         self._solids: dict[str, Solid | None] = {}
 
@@ -138,14 +135,22 @@ class Geoms:
         """Where a mesh is; empty where it may not be read."""
         given = attributes.get("file", "").replace("\\", "/")
         if not given:
-            self.notes.add("it has no file, so a small cube stands for it", f"mesh {name!r}")
-            return ""
+            return self._inline(name, attributes)
         if self.file.is_true("strippath", "false"):
             given = PurePosixPath(given).name
         folder = (self.file.compiler.get("meshdir") or self.file.compiler.get("assetdir") or "").replace("\\", "/").rstrip("/")
         own_way = not folder or "://" in given or given.startswith("/") or given[1:2] == ":"
         uri = given if own_way else f"{folder}/{given}"
         return self.files.mesh(uri, self.notes, f"mesh {name!r}")
+
+    def _inline(self, name: str, attributes: Attributes) -> str:
+        """As `_path`, of a mesh that stands in the file itself."""
+        try:
+            triangles(attributes)
+        except FormatError as error:
+            self.notes.add(f"{error}, so a small cube stands for it", f"mesh {name!r}")
+            return ""
+        return f"{self.path.name}#{name}"
 
     def visual(self, geom: Geom, where: str) -> Visual | None:
         """What is seen of a geom."""
@@ -206,10 +211,8 @@ class Geoms:
     def _enclosed(self, name: str, where: str) -> Solid | None:
         mesh = self._mesh(name, where)
         try:
-            if mesh.file:
-                vertices, faces = read_mesh(self.folder / mesh.file)
-            else:
-                vertices, faces = _inline(mesh.attributes)
+            inside = not mesh.file or is_inline(mesh.file)
+            vertices, faces = triangles(mesh.attributes) if inside else read_mesh(self.path.parent / mesh.file)
             vertices = (vertices - np.array(mesh.placed.position)) @ mesh.placed.matrix * np.array(mesh.scale)
             if np.prod(mesh.scale) < 0:
                 faces = faces[:, ::-1]
@@ -217,17 +220,3 @@ class Geoms:
         except FormatError as error:
             self.notes.add(f"bodies without <inertial> take no mass from it but what a geom of it says: {error}", f"mesh {name!r}")
             return None
-
-
-def _inline(attributes: Attributes) -> tuple[np.ndarray, np.ndarray]:
-    """A mesh that stands in the file itself; its hull where it has no faces."""
-    words, indices = attributes.get("vertex", "").split(), attributes.get("face", "").split()
-    vertices = np.array(numbers(" ".join(words), len(words), "its vertices")).reshape(-1, 3) if len(words) % 3 == 0 else np.zeros((0, 3))
-    if not len(vertices):
-        raise FormatError("it has neither a file that may be read nor vertices")
-    if not indices:
-        return solids.hull(vertices)
-    faces = np.array(numbers(" ".join(indices), len(indices) // 3 * 3, "its faces"), dtype=int).reshape(-1, 3)
-    if faces.min() < 0 or faces.max() >= len(vertices):
-        raise FormatError("its faces name vertices that it has not")
-    return vertices, faces

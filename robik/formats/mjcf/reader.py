@@ -92,7 +92,7 @@ class _Reader:
         self.key = None if posed else keyframe(self.file)  # one of a file that attaches this one counts instead
         self.posed = posed or self.key is not None
         self.compiler = Element("compiler", self.file.compiler)
-        self.geoms = Geoms(self.file, files, path.resolve().parent, notes)
+        self.geoms = Geoms(self.file, files, path.resolve(), notes)
         self.bodies: list[Body] = []
         self.joints: list[OpenJoint] = []  # those of attached models among them, where MuJoCo counts them
         self.frames: list[Frame] = []

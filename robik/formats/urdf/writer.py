@@ -11,7 +11,7 @@ import numpy as np
 from robik.files import write_whole
 from robik.formats.export_tree import Branch, ExportTree, Motion, export_tree
 from robik.formats.imported import Notes
-from robik.formats.mesh_files import split_prim
+from robik.formats.mesh_files import split_inner
 from robik.formats.names import free_name
 from robik.formats.urdf import loops
 from robik.formats.urdf.reader import BEYOND
@@ -109,7 +109,7 @@ class _Writer:
                 self.visual(visual)
 
     def visual(self, visual: Visual) -> None:
-        if split_prim(visual.file)[1]:
+        if split_inner(visual.file)[1]:
             self.notes.add("URDF names no meshes inside other files, so this one was left out", visual.file)
             return
         with self.xml.within("visual"):

@@ -1,0 +1,66 @@
+"""Meshes that stand in an MJCF file itself, by their vertices. A visual names one as `FILE#NAME`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from robik.errors import FormatError
+from robik.formats import solids
+from robik.formats.mesh_files import MeshFiles
+from robik.formats.mjcf.file import Attributes, MjcfFile
+from robik.formats.xml_file import numbers
+
+
+def mesh_assets(file: MjcfFile) -> dict[str, Attributes]:
+    """The attributes of a file's meshes, by name."""
+    elements = [element for section in file.root.findall("asset") for element in section.findall("mesh")]
+    every = [file.attributes(element) for element in elements]
+    return {each.get("name") or PurePosixPath(each.get("file", "").replace("\\", "/")).stem: each for each in every}
+
+
+def triangles(attributes: Attributes) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (v, 3) in the mesh's own unit and triangles (f, 3) of indices; those of its hull where it has no faces.
+
+    Raises:
+        FormatError: it has none, or they are none.
+    """
+    words, indices = attributes.get("vertex", "").split(), attributes.get("face", "").split()
+    vertices = np.array(numbers(" ".join(words), len(words), "its vertices")).reshape(-1, 3) if len(words) % 3 == 0 else np.zeros((0, 3))
+    if not len(vertices):
+        raise FormatError("it has neither a file that may be read nor vertices")
+    if not indices:
+        return solids.hull(vertices)
+    faces = np.array(numbers(" ".join(indices), len(indices) // 3 * 3, "its faces"), dtype=int).reshape(-1, 3)
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise FormatError("its faces name vertices that it has not")
+    return vertices, faces
+
+
+class InlineMeshes:
+    """Reads meshes out of MJCF files; keeps the last file open, since many are in one.
+
+    Args:
+        packages: further folders that its includes may lead to.
+    """
+
+    def __init__(self, packages: Iterable[Path] = ()) -> None:
+        self._packages = list(packages)
+        self._open: tuple[Path, dict[str, Attributes]] | None = None
+
+    def read(self, path: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices (v, 3) and triangles (f, 3), as `triangles` gives them.
+
+        Raises:
+            FormatError: names the file and what is wrong.
+        """
+        try:
+            if self._open is None or self._open[0] != path:
+                self._open = (path, mesh_assets(MjcfFile(path, MeshFiles(path, self._packages))))
+            if name not in self._open[1]:
+                raise FormatError(f"there is no mesh {name!r} in it")
+            return triangles(self._open[1][name])
+        except FormatError as error:
+            raise FormatError(f"{path}: {error}") from None
