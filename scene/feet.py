@@ -11,18 +11,16 @@ from bpy.types import Object
 from robik.errors import RobikError
 from robik.mechanism import Frame
 from robik.retarget.names import part_of
-from robik.retarget.support import convex_hull
+from robik.retarget.soles import find_sole
 
 from .body_mesh import triangles
 from .parts import bodies, local_pose, parts
 from .write_parts import write_frame
 
-TOUCH = 0.05  # what lies this near to a foot's lowest point touches the ground, of the foot's length
-DIRECTIONS = 16  # in each of which the farthest point of a sole is kept
-
 
 def make_feet(root: Object, found: Iterable[Object]) -> list[Object]:
-    """The frames of bodies that the robot stands on, at the bodies' origins; a sole is what touches the ground as its body stands now.
+    """The frames of bodies that the robot stands on, at the bodies' origins; a sole is what touches the ground as its body stands
+    now, or its flat side below where that does not stand level.
 
     Targets that follow the body follow the foot from now on.
 
@@ -54,24 +52,18 @@ def _make_foot(root: Object, body: Object, sole: np.ndarray) -> Object:
 
 
 def _sole(body: Object) -> np.ndarray:
-    """The outline (K, 3) of what is lowest of a body's meshes, on one level, in the body's coordinates."""
+    """The outline (K, 3) of what a body's meshes stand on, in the body's coordinates."""
     points = [np.zeros((0, 3))]
     for shown in (child for child in body.children if child.robik.kind == "VISUAL" and child.type == "MESH"):
         matrix = np.array(shown.matrix_world, dtype=float)
         points.append(triangles(shown)[0] @ matrix[:3, :3].T + matrix[:3, 3])
-    cloud = np.concatenate(points)
-    if len(cloud):
-        low, length = cloud[:, 2].min(), float(np.ptp(cloud[:, :2], axis=0).max())
-        flat = convex_hull(cloud[cloud[:, 2] <= low + TOUCH * length, :2])
-        turns = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
-        farthest = np.argmax(flat @ np.array([np.cos(turns), np.sin(turns)]), axis=0)
-        outline = flat[np.unique(farthest)]
-        if len(outline) >= 3:
-            back = np.array(body.matrix_world.inverted_safe(), dtype=float)
-            return np.column_stack([outline, np.full(len(outline), low)]) @ back[:3, :3].T + back[:3, 3]
-    raise RobikError(
-        f"body {body.robik.label!r} has nothing flat below that it could stand on; pose the robot as it stands, or choose its foot"
-    )
+    sole = find_sole(np.concatenate(points))
+    if sole is None:
+        raise RobikError(
+            f"body {body.robik.label!r} has nothing flat below that it could stand on; pose the robot as it stands, or choose its foot"
+        )
+    back = np.array(body.matrix_world.inverted_safe(), dtype=float)
+    return sole @ back[:3, :3].T + back[:3, 3]
 
 
 def _name(body: str, taken: set[str]) -> str:

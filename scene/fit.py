@@ -17,9 +17,10 @@ from scipy.spatial.transform import Rotation
 
 from robik.mechanism import Frame, Mechanism, Pose
 from robik.retarget.names import ARMS, part_of
+from robik.retarget.support import sole_axes
 
 from .limbs import hold_direction, limb_of, pointing
-from .mapping import Placement, active_targets, check_source, match, placement, rest_matrix, source_matrix
+from .mapping import Placement, active_targets, check_source, match, placement, quaternions, rest_matrix, rotation, source_matrix
 from .parts import bodies, local_pose, parts
 from .sample import frame_range, sample_sources
 from .steps import finish
@@ -27,6 +28,7 @@ from .steps import finish
 GLANCES = 60  # frames at which the ground under the character is looked for
 OUTLIERS = 90  # percentile of the feet's depth that is the ground: a pose to align by may stand elsewhere
 ALIKE = 0.1  # of the robot's size: an arm whose end is farther from the character's stands otherwise in the corresponding poses
+LEVEL = 1e-3  # a foot that is turned by less stands level [rad]
 FLAT = 1e-6  # points nearer than this have no size or direction to fit [m]
 
 
@@ -107,6 +109,7 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
     pairs = [_pair(mechanism, targets, [matrix(t, depsgraph) for t in targets], float(character.stride)) for matrix in poses]
     scale = _by_height(root, mechanism, targets[0].source) if character.fit_by == "HEIGHT" else None
     pair = min((_laid_over(p, float(character.scale), scale) for p in pairs), key=lambda p: p.difference)
+    pair = replace(pair, frames=[_level(mechanism.frame(t.frame), pose) for t, pose in zip(targets, pair.frames, strict=True)])
     placed = pair.placement
     _match(mechanism, targets, pair)
     if mechanism.is_grounded:
@@ -186,6 +189,17 @@ def _feet(frames: list[Frame]) -> np.ndarray:
     """Which frames the robot stands on (N,): those with a sole; where none has one, those whose names say that they are feet."""
     soles = np.array([frame.is_foot for frame in frames])
     return soles if soles.any() else _named(frames, "foot")
+
+
+def _level(frame: Frame, pose: Pose) -> Pose:
+    """A foot's pose, turned by no more than lets it stand level, which in a rest pose not every robot does; another frame's as it is."""
+    if not frame.is_foot:
+        return pose
+    normal = pose.matrix @ sole_axes(frame)[2]
+    turn = Vector((normal if normal[2] > 0 else -normal).tolist()).rotation_difference(Vector((0.0, 0.0, 1.0)))
+    if turn.angle < LEVEL:
+        return pose
+    return replace(pose, quaternion=tuple(quaternions(rotation((turn.w, turn.x, turn.y, turn.z)) * rotation(pose.quaternion))))
 
 
 def _named(frames: list[Frame], part: str) -> np.ndarray:

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy.types import Object
+from mathutils import Vector
 
 from robik.formats import import_robot
 from tests.blender import scenes
@@ -19,9 +20,17 @@ LEG, WIDE, ANKLE = 0.8, 0.2, 0.1  # from hip to ankle, between the ankles, above
 
 @pytest.fixture
 def biped(tmp_path: Path) -> Object:
-    """A floating torso, at the height of the pelvis below it as many robots have it, on two legs of three hinges; a box for each foot."""
+    return biped_of(tmp_path)
+
+
+def biped_of(folder: Path, tilt: float = 0.0) -> Object:
+    """A floating torso, at the height of the pelvis below it as many robots have it, on two legs of three hinges; a box for each foot,
+    its toe down by a tilt [rad].
+    """
     weight = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-    shapes = {"ankle": f'<visual><origin xyz="0.05 0 {-ANKLE / 2}"/><geometry><box size="0.3 0.1 {ANKLE}"/></geometry></visual>'}
+    shapes = {
+        "ankle": f'<visual><origin xyz="0.05 0 {-ANKLE / 2}" rpy="0 {tilt} 0"/><geometry><box size="0.3 0.1 {ANKLE}"/></geometry></visual>'
+    }
     links, joints = (
         ["pelvis", "torso_link"],
         ['<joint name="waist" type="revolute"><parent link="pelvis"/><child link="torso_link"/></joint>'],
@@ -36,7 +45,7 @@ def biped(tmp_path: Path) -> Object:
                 '<axis xyz="0 1 0"/><limit lower="-2" upper="2" velocity="9" effort="9"/></joint>'
             )
     body = "".join(f'<link name="{n}">{shapes.get(n.split("_")[1] if "_" in n else "", "")}{weight}</link>' for n in links)
-    file = tmp_path / "biped.urdf"
+    file = folder / "biped.urdf"
     file.write_text(f'<robot name="biped">{body}{"".join(joints)}</robot>', encoding="utf-8")
     assert bpy.ops.robik.import_robot(filepath=str(file), base="floating") == {"FINISHED"}
     return bpy.context.scene.robik.robot
@@ -83,6 +92,26 @@ def test_feet_are_made_by_hand_and_carry_the_balance(biped: Object) -> None:
     assert robot.result.has_margin
     assert bpy.ops.robik.make_foot() == {"FINISHED"}  # once more changes nothing
     assert sum(f.is_foot for f in scenes.read(biped).frames) == 2
+
+
+def test_feet_that_rest_on_their_toes_stand_flat(tmp_path: Path) -> None:
+    """The whole of their flat side is the sole, and the character's standing foot is the robot's."""
+    root = biped_of(tmp_path, tilt=0.25)
+    select_bodies(root, *FEET)
+    assert bpy.ops.robik.make_foot() == {"FINISHED"}
+    foot = scenes.read(root).frame("foot_l")
+    length, width = np.ptp(np.array(foot.sole), axis=0)[:2]
+    assert (length, width) == pytest.approx((0.3 * np.cos(0.25), 0.1), abs=1e-6)
+    rig = scenes.walking_rig()
+    rig.animation_data_clear()
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    bpy.context.scene.frame_end = 3
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(2)
+    body = next(o for o in scenes.body_objects(root) if o.robik.label == FEET[0])
+    sole = np.array([body.matrix_world @ Vector(foot.pose.point(p)) for p in foot.sole])
+    assert np.ptp(sole[:, 2]) < 0.003
+    assert np.ptp(sole[:, :2], axis=0).max() == pytest.approx(0.3, abs=0.003)
 
 
 def test_feet_stay_when_the_file_is_read_again_and_are_in_what_is_exported(biped: Object, tmp_path: Path) -> None:
