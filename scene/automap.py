@@ -41,12 +41,13 @@ def followable(rig: Object) -> list[str]:
 
 def proposed(mechanism: Mechanism, rig: Object) -> dict[str, str]:
     """What each frame of the robot should follow, and each body where no frame but feet says what it is; empty where names do not tell."""
-    frames = [frame.name for frame in mechanism.frames]
+    frames, soles = [frame.name for frame in mechanism.frames], {frame.name for frame in mechanism.frames if frame.is_foot}
     said = {part for frame in mechanism.frames if (part := names.part_of(frame.name)) is not None and not frame.is_foot}
     if not said:  # as where a file names sensors alone, or feet were made by hand
         feet = {names.part_of(frame) for frame in frames}
         frames += [body for body in names.ends(body.name for body in mechanism.bodies) if names.part_of(body) not in feet]
-    found = names.auto_map(frames, followable(rig))
+    first = sorted(frames, key=lambda frame: frame not in soles)  # of two that are called a foot, the one that it stands on
+    found = names.auto_map(first, followable(rig))
     return {frame: found.get(frame, "") for frame in frames}
 
 

@@ -7,14 +7,15 @@ from collections.abc import Iterable
 import bpy
 import numpy as np
 from bpy.types import Object
+from mathutils import Matrix
 
 from robik.errors import RobikError
-from robik.mechanism import Frame
+from robik.mechanism import Frame, Pose
 from robik.retarget.names import part_of
 from robik.retarget.soles import find_sole
 
 from .body_mesh import triangles
-from .parts import bodies, local_pose, parts
+from .parts import bodies, local_pose, parts, unit
 from .write_parts import write_frame
 
 
@@ -22,20 +23,24 @@ def make_feet(root: Object, found: Iterable[Object]) -> list[Object]:
     """The frames of bodies that the robot stands on, at the bodies' origins; a sole is what touches the ground as its body stands
     now, or its flat side below where that does not stand level.
 
-    Targets that follow the body follow the foot from now on.
+    Targets that follow the body, or a frame on it that is called a foot, follow the foot from now on. A floating robot that nobody has
+    placed is lifted onto the floor, where files put a robot's hips.
 
     Raises:
         RobikError: a body has nothing flat below; nothing is changed.
     """
     soles = {body: _sole(body) for body in found}
-    return [_make_foot(root, body, sole) for body, sole in soles.items()]
+    sides = _sides(soles)
+    feet = [_make_foot(root, body, sole, sides[body]) for body, sole in soles.items()]
+    _stand_on_floor(root, soles)
+    return feet
 
 
-def _make_foot(root: Object, body: Object, sole: np.ndarray) -> Object:
+def _make_foot(root: Object, body: Object, sole: np.ndarray, side: str) -> Object:
     known = parts(root)["FRAME"]
     made = next((frame for frame in known if frame.parent == body and frame.robik.is_foot), None)
     if made is None:
-        label = _name(body.robik.label, {p.robik.label for p in (*bodies(root), *known)})
+        label = _name(body.robik.label, side, {p.robik.label for p in (*bodies(root), *known)})
         made = bpy.data.objects.new(label, None)
         root.users_collection[0].objects.link(made)
         made.parent, made.empty_display_size = body, root.empty_display_size / 2
@@ -45,10 +50,49 @@ def _make_foot(root: Object, body: Object, sole: np.ndarray) -> Object:
     pose = local_pose(made)
     outline = tuple((x, y, z) for x, y, z in map(pose.inverse().point, sole.tolist()))
     write_frame(made, Frame(made.robik.label, body.robik.label, pose, outline))
-    for target in root.robik.robot.character.targets:
-        if target.frame == body.robik.label:
-            target.frame = made.robik.label
+    _follow_instead(root, made, {body.robik.label: Pose()} | {p.robik.label: local_pose(p) for p in known if p.parent == body})
     return made
+
+
+def _follow_instead(root: Object, foot: Object, poses: dict[str, Pose]) -> None:
+    """Lets a target of one of these frames, given where they are on the foot's body, move the foot, and the body as before."""
+    label, targets = foot.robik.label, root.robik.robot.character.targets
+    same = (foot.parent.robik.label, *(name for name in poses if _part(name) == "foot"))
+    target = next((target for target in targets if target.frame in same), None)
+    if target is None or any(target.frame == label for target in targets):
+        return
+    offset = Pose(tuple(target.offset_location), unit(target.offset_rotation)) @ poses[target.frame].inverse() @ local_pose(foot)
+    target.offset_location, target.offset_rotation, target.frame = offset.position, offset.quaternion, label
+
+
+def _stand_on_floor(root: Object, soles: dict[Object, np.ndarray]) -> None:
+    """Lifts or lowers a floating robot that is where it came in, so that its feet stand at height 0, level on their soles (K, 3)."""
+    if root.matrix_world != Matrix() or any(joint.parent == root for joint in parts(root)["JOINT"]):
+        return
+    root.location.z = -min(body.matrix_world.translation.z - _height(sole) for body, sole in soles.items())
+    bpy.context.view_layer.update()
+
+
+def _height(sole: np.ndarray) -> float:
+    """Of a body's origin above its level sole (K, 3)."""
+    normal = np.linalg.svd(sole - sole.mean(axis=0))[2][2]
+    return float(abs(normal @ sole[0]))
+
+
+def _part(name: str) -> str:
+    return (part_of(name) or ("",))[0]
+
+
+def _sides(soles: dict[Object, np.ndarray]) -> dict[Object, str]:
+    """Of bodies with their soles (K, 3) which is left, "l", and which right: as their names say, else of two by where their soles lead."""
+    said = {body: (part_of(body.robik.label) or ("", ""))[1] for body in soles}
+    if len(soles) != 2 or any(said.values()):
+        return said
+    origins = np.array([body.matrix_world.translation for body in soles])
+    forward = sum(np.array(body.matrix_world.to_3x3(), dtype=float) @ sole.mean(axis=0) for body, sole in soles.items())
+    across = np.cross([0.0, 0.0, 1.0], forward)
+    right, left = np.argsort(origins @ across)
+    return {body: {left: "l", right: "r"}[k] for k, body in enumerate(soles)}
 
 
 def _sole(body: Object) -> np.ndarray:
@@ -66,8 +110,7 @@ def _sole(body: Object) -> np.ndarray:
     return sole @ back[:3, :3].T + back[:3, 3]
 
 
-def _name(body: str, taken: set[str]) -> str:
-    """A foot's name: foot_l and foot_r, which Auto-Map knows, where the body's name says the side."""
-    said = part_of(body)
-    name = f"foot_{said[1]}" if said is not None and said[1] else f"{body}_foot"
+def _name(body: str, side: str, taken: set[str]) -> str:
+    """A foot's name: foot_l and foot_r, which Auto-Map knows, where the side is known."""
+    name = f"foot_{side}" if side else f"{body}_foot"
     return next(n for k in range(1, len(taken) + 2) if (n := name if k == 1 else f"{name}_{k}") not in taken)

@@ -21,7 +21,7 @@ from robik.retarget.support import sole_axes
 
 from .limbs import hold_direction, limb_of, pointing
 from .mapping import Placement, active_targets, check_source, match, placement, quaternions, rest_matrix, rotation, source_matrix
-from .parts import bodies, local_pose, parts
+from .parts import bodies, local_pose, parts, pose_of
 from .sample import frame_range, sample_sources
 from .steps import finish
 
@@ -34,11 +34,12 @@ FLAT = 1e-6  # points nearer than this have no size or direction to fit [m]
 
 @dataclass(frozen=True)
 class _Pair:
-    """Corresponding poses: per target the source (in the character's world) and the frame (in the robot's coordinates).
+    """Corresponding poses in the world: per target the source and the frame.
 
     Attributes:
         sources: the character's.
-        frames: the robot's.
+        root: where the robot's root is.
+        frames: the robot's, in its rest pose.
         feet: (N,) which of them the robot stands on.
         hips: (N,) which of them tell how long the legs are.
         arms: (N,) which of them, beside feet, do not tell how the poses lie over each other: arms hang in one and stretch out in another.
@@ -47,6 +48,7 @@ class _Pair:
     """
 
     sources: list[Matrix]
+    root: Pose
     frames: list[Pose]
     feet: np.ndarray
     hips: np.ndarray
@@ -106,7 +108,7 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
         _as_it_is(character, targets)
         return
     poses = (rest_matrix, source_matrix)
-    pairs = [_pair(mechanism, targets, [matrix(t, depsgraph) for t in targets], float(character.stride)) for matrix in poses]
+    pairs = [_pair(root, mechanism, targets, [matrix(t, depsgraph) for t in targets]) for matrix in poses]
     scale = _by_height(root, mechanism, targets[0].source) if character.fit_by == "HEIGHT" else None
     pair = min((_laid_over(p, float(character.scale), scale) for p in pairs), key=lambda p: p.difference)
     pair = replace(pair, frames=[_level(mechanism.frame(t.frame), pose) for t, pose in zip(targets, pair.frames, strict=True)])
@@ -144,7 +146,7 @@ def align_rest_poses(context: Context, root: Object, mechanism: Mechanism) -> No
     for target in targets:
         check_source(target, context.scene)
     depsgraph, character = context.evaluated_depsgraph_get(), root.robik.robot.character
-    pair = _pair(mechanism, targets, [rest_matrix(t, depsgraph) for t in targets], float(character.stride))
+    pair = _pair(root, mechanism, targets, [rest_matrix(t, depsgraph) for t in targets])
     pair = replace(pair, scale=float(character.scale), yaw=float(character.yaw) if mechanism.is_grounded else _yaw(pair))
     _match(mechanism, targets, pair)
 
@@ -155,6 +157,7 @@ def _match(mechanism: Mechanism, targets: list[PropertyGroup], pair: _Pair) -> N
     for k, (target, source, frame) in enumerate(zip(targets, pair.sources, pair.frames, strict=True)):
         if pair.arms[k] and away[k] > ALIKE * mechanism.extent:
             limb = limb_of(mechanism, target.frame)
+            limb = None if limb is None else pair.root.matrix @ limb
             hold_direction(target, frame, limb)
             frame = pointing(target, source, frame, limb, placed)
         match(target, source, frame, placed)
@@ -167,13 +170,14 @@ def _as_it_is(character: PropertyGroup, targets: list[PropertyGroup]) -> None:
         target.offset_location, target.offset_rotation = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
 
 
-def _pair(mechanism: Mechanism, targets: list[PropertyGroup], sources: list[Matrix], stride: float) -> _Pair:
+def _pair(root: Object, mechanism: Mechanism, targets: list[PropertyGroup], sources: list[Matrix]) -> _Pair:
     """A pose of the character beside the robot's rest pose."""
-    frames = [mechanism.frame(t.frame) for t in targets]
-    poses = [mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose for f in frames]
+    frames, stands = [mechanism.frame(t.frame) for t in targets], pose_of(root.matrix_world)
+    poses = [stands @ mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose for f in frames]
     feet = _feet(frames)
     arms = np.logical_or.reduce([_named(frames, part) for part in ARMS]) & feet.any() & ~feet
-    return _Pair(sources, poses, feet, _hips(frames, sources, feet, arms), arms, stride)
+    stride = float(root.robik.robot.character.stride)
+    return _Pair(sources, stands, poses, feet, _hips(frames, sources, feet, arms), arms, stride)
 
 
 def _hips(frames: list[Frame], sources: list[Matrix], feet: np.ndarray, arms: np.ndarray) -> np.ndarray:

@@ -18,8 +18,9 @@ def pointing(target: PropertyGroup, source: Matrix, frame: Pose, limb: np.ndarra
     """Where the robot's frame is if it takes the character's pose: at its source, turned as little as lets the limbs point alike.
 
     Args:
-        source: the target's, in the character's world.
-        frame: in the robot's coordinates, where `limb` (3,) points along its body; None where that is not known.
+        source: the target's.
+        frame: in its rest pose; `limb` (3,) points along its body, None where that is not known.
+        placed: to the coordinates in which frame and limb are given.
     """
     seen = pose_of(source)
     where, oriented = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))

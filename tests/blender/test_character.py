@@ -7,6 +7,7 @@ from math import radians
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from robik.robots import path
 from tests.blender import scenes
@@ -29,6 +30,12 @@ def test_it_walks_beside_the_robot_and_is_followed() -> None:
     assert {t.frame: t.bone for t in root.robik.robot.character.targets} == {"pelvis": "hips", "foot_l": "foot.L", "foot_r": "foot.R"}
     bpy.ops.robik.bake()
     assert max(row.position_error for row in root.robik.robot.result.targets) < 1e-3
+    robot, soles = scenes.read(root), []
+    scene.frame_set(scene.frame_start)
+    for body in scenes.body_objects(root):
+        soles += [body.matrix_world @ Vector(f.pose.point(p)) for f in robot.frames if f.body == body.robik.label for p in f.sole]
+    assert np.min(soles, axis=0)[2] == pytest.approx(0.5, abs=0.01), "it starts where the robot stands, and as high"
+    np.testing.assert_allclose(np.mean(soles, axis=0)[:2], (1.0, 2.0), atol=0.1)
     hips = []
     for frame in (scene.frame_start, scene.frame_end):
         scene.frame_set(frame)

@@ -102,6 +102,8 @@ def test_feet_that_rest_on_their_toes_stand_flat(tmp_path: Path) -> None:
     foot = scenes.read(root).frame("foot_l")
     length, width = np.ptp(np.array(foot.sole), axis=0)[:2]
     assert (length, width) == pytest.approx((0.3 * np.cos(0.25), 0.1), abs=1e-6)
+    above = ANKLE / 2 * (1.0 + np.cos(0.25) - np.sin(0.25))  # where the ankle is when the foot stands level
+    assert root.location.z == pytest.approx(LEG + above, abs=1e-6), "its hips came in at the origin"
     rig = scenes.walking_rig()
     rig.animation_data_clear()
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
@@ -110,7 +112,7 @@ def test_feet_that_rest_on_their_toes_stand_flat(tmp_path: Path) -> None:
     bpy.context.scene.frame_set(2)
     body = next(o for o in scenes.body_objects(root) if o.robik.label == FEET[0])
     sole = np.array([body.matrix_world @ Vector(foot.pose.point(p)) for p in foot.sole])
-    assert np.ptp(sole[:, 2]) < 0.003
+    assert np.abs(sole[:, 2]).max() < 0.003, "it stands level on the floor"
     assert np.ptp(sole[:, :2], axis=0).max() == pytest.approx(0.3, abs=0.003)
 
 
