@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
+from robik.servo.chain import chain_text
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlayState
 from tests.blender import installed, scenes
@@ -194,6 +195,20 @@ def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:
     scene.robik.playing.use_range, scene.robik.playing.soften = True, False
     motion, _ = play.motion_to_play(root, scenes.read(root), scene, chain)
     assert motion.times[-1] == pytest.approx(5 / 60)
+
+
+@pytest.mark.parametrize("soften", [False, True])
+def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    root, scene = scenes.squats(frames=30), bpy.context.scene
+    chain = installed.module("scene.play").servo_chain(root, scenes.read(root), scene)
+    scene.robik.playing.chain = chain_text(replace(chain, servos=chain.servos[1:]))
+    scene.robik.playing.soften = soften
+    bpy.ops.robik.bake()
+    bpy.ops.robik.connect_servos()
+    bpy.ops.robik.torque_servos(on=True)
+    capfd.readouterr()
+    assert bpy.ops.robik.play_servos() == {"FINISHED"}
+    assert f"{chain.actuators[0]} has no servo and is left out" in capfd.readouterr().out
 
 
 def _wait_for(state: str) -> None:
