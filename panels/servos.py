@@ -90,7 +90,7 @@ class ROBIK_PT_servos_playing(FoldedPanel):
             layout.prop(playing, name)
         column = layout.column()
         column.enabled = not play.is_open()
-        for name in ("feed_forward", "without_missing", "record"):
+        for name in ("rate", "feed_forward", "without_missing", "record"):
             column.prop(playing, name)
 
 

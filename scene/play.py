@@ -70,7 +70,13 @@ def settings_of(scene: Scene) -> PlaySettings:
     """How the scene wants it played."""
     playing = scene.robik.playing
     record = bpy.path.abspath(playing.record) if playing.record else ""
-    return PlaySettings(heartbeat=HEARTBEAT, feed_forward=playing.feed_forward, without_missing=playing.without_missing, record=record)
+    return PlaySettings(
+        rate=float(playing.rate),
+        heartbeat=HEARTBEAT,
+        feed_forward=playing.feed_forward,
+        without_missing=playing.without_missing,
+        record=record,
+    )
 
 
 def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
