@@ -263,6 +263,15 @@ def test_a_pause_is_recorded_in_its_time(simulator, chain, wave, tmp_path):
     assert np.isfinite(recording.lag).all()
 
 
+def test_a_servo_without_fast_reads_is_read_all_the_same(chain, simulator, wave):
+    simulator.command("set 7 firmware_version 44")
+    player = open_player(chain, simulator, rate=25.0)
+    player.play(wave(1.0))
+    status = player.wait(PlayState.HOLDING)
+    player.close()
+    assert status.looks > 0, "at all servos at once"
+
+
 def test_without_indirect_addresses_in_common_it_reads_one_after_the_other(wave):
     """XL330s have their indirect data elsewhere."""
     models = ("XH430-W210", "XL330-M288")
