@@ -26,7 +26,7 @@ from robik.servo.preflight import Preflight, preflight
 from robik.servo.schedule import take_precedence
 from robik.servo.session import Session
 from robik.servo.simulator.server import SimulatorProcess
-from robik.servo.status import PlaySettings, PlayState, Status
+from robik.servo.status import OFF, PlaySettings, PlayState, Status
 from robik.servo.stream import Wishes
 from robik.servo.trajectory import Along, part
 
@@ -181,7 +181,7 @@ class Player:
     def emergency_stop(self) -> None:
         """Torque off, now."""
         self._wishes.off.set()
-        self._commands.put(lambda session: session.torque_off("emergency stop: torque is off"))
+        self._commands.put(lambda session: session.torque_off(OFF))
 
     def close(self, timeout: float = 3.0) -> None:
         """Stops softly if it plays, leaves torque as it is, closes the port; waits for that at most `timeout` [s], 0 for not at all."""

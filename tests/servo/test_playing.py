@@ -132,7 +132,7 @@ def test_live_whatever_the_mouse_does(chain, simulator, goals, script, seed):
     assert (np.abs(steps) <= speed + 1).all()
     assert np.abs(np.diff(steps, axis=0)).max(initial=0) <= 20.0 * COUNTS_PER_RAD / 100**2 + 2  # rounding of three goals
     assert np.abs(steps[-1:]).max(initial=0) <= 1 + 20.0 * COUNTS_PER_RAD / 100**2
-    assert (status.message, status.torque) == ("stopped, holding", True)
+    assert (status.message, status.torque) == ("stopped, holding; play again to go on", True)
 
 
 FAST_LIVE = PlaySettings().live_share
