@@ -301,8 +301,8 @@ class ROBIK_OT_stop_servos(Reporting):
 
 @persistent
 def before_load(_file: str) -> None:
-    """Opening another file stops what plays, and closes the port."""
-    play.disconnect(play.LEAVING)
+    """Opening another file stops what plays, and closes the port; the file need not wait for that."""
+    play.disconnect()
 
 
 CLASSES = (

@@ -244,11 +244,23 @@ def test_broken_chain_file_is_named(tmp_path: Path) -> None:
         bpy.ops.robik.connect_servos()
 
 
-def test_opening_a_file_closes_the_port() -> None:
-    scenes.squats()
-    bpy.ops.robik.connect_servos()
-    bpy.ops.wm.read_homefile(use_empty=True)
-    assert installed.module("scene.play").player() is None
+def test_opening_a_file_stops_the_servos_without_waiting_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = scenes.squats()
+    bpy.ops.robik.bake()
+    play, mechanism, scene = installed.module("scene.play"), scenes.read(root), bpy.context.scene
+    chain = play.servo_chain(root, mechanism, scene)
+    with SimulatorProcess.of(chain) as simulator:
+        player = play.connect(chain, simulator.port, replace(play.settings_of(scene), stop_time=2.0))
+        player.wait(PlayState.READY)
+        player.torque(True)
+        player.wait(PlayState.HOLDING)
+        player.play(play.motion_to_play(root, mechanism, scene, chain)[0], loop=True, from_afar=True)
+        player.wait(PlayState.PLAYING)
+        bpy.ops.wm.read_homefile(use_empty=True)
+        assert player.is_open, "it takes two seconds to come to a stand"
+        assert play.player() is None
+        assert player.wait(PlayState.CLOSED).torque
+        assert all(servo["velocity"] == 0 for servo in simulator.state().values())
 
 
 def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatch: pytest.MonkeyPatch) -> None:
