@@ -126,6 +126,7 @@ def test_the_real_pose_moves_the_sliders_and_is_keyed() -> None:
     value = 200 / chain.servos[4].counts_per_unit
     bpy.context.scene.robik.playing.mirror = True
     _turn_until(lambda: root[name] == pytest.approx(value, abs=1e-3))
+    assert installed.module("scene.actuators").shown(root, name, play.status().present[4]) == "18°"
     bpy.context.scene.frame_set(7)
     assert bpy.ops.robik.key_servos() == {"FINISHED"}
     assert scenes.channel(root, f'["{name}"]', 0, np.array([7.0]))[0] == pytest.approx(value, abs=1e-3)
