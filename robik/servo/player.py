@@ -24,7 +24,7 @@ from robik.servo.chain import ServoChain
 from robik.servo.connecting import Unfit
 from robik.servo.preflight import Preflight, preflight
 from robik.servo.schedule import take_precedence
-from robik.servo.session import Session
+from robik.servo.session import Session, way_on
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import OFF, PlaySettings, PlayState, Status
 from robik.servo.stream import Wishes
@@ -275,6 +275,8 @@ class Player:
                 self._know(session)
             except PortGone:
                 raise
+            except ServoSilent as silent:
+                self._publish(state=PlayState.FAULT, message=f"{silent}; {way_on(str(silent))}")
             except ServoError as error:
                 self._publish(state=PlayState.FAULT, message=str(error))
         self._publish(state=PlayState.CLOSED, message=f"port closed, torque is {'on' if self._status.torque else 'off'}")
@@ -291,7 +293,7 @@ class Player:
             raise
         except ServoSilent as silent:
             if failed + 1 == PATIENT_LOOKS:
-                self._complain(f"{silent}; see to it, then turn torque on to go on")
+                self._complain(f"{silent}; {way_on(str(silent))}")
             return failed + 1
         except ServoError as error:
             self._complain(str(error))

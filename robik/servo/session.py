@@ -246,7 +246,7 @@ class Session:
             return
         if outcome is Outcome.FAILED:
             self._bus.send("bus_watchdog", [0] * len(self.chain.servos))  # unanswered: one of them may be silent
-            raise ServoError(f"{stream.trouble}; the others stopped and hold; {_way_on(stream.trouble)}")
+            raise ServoError(f"{stream.trouble}; the others stopped and hold; {way_on(stream.trouble)}")
         self._bus.set_watchdog(0.0)
         self._publish(present=tuple(self.chain.values(self._folded(self._bus.positions())).tolist()))
         is_over = outcome is Outcome.DONE
@@ -308,5 +308,6 @@ def remedy(seen: Telemetry) -> str:
     return "remove the cause, reboot it, then turn torque on" if seen.errors else "turn torque on again to go on"
 
 
-def _way_on(trouble: str) -> str:
+def way_on(trouble: str) -> str:
+    """How to go on after what stopped them all."""
     return "remove the cause, reboot it, then turn torque on" if "hardware error" in trouble else "see to it, then turn torque on to go on"
