@@ -282,6 +282,21 @@ class ROBIK_OT_record_servos(Reporting):
             self._timer = None
 
 
+class ROBIK_OT_report_telemetry(Reporting):
+    """Draw goal, position and error of each servo from the telemetry that was recorded last, as a page beside its file"""
+
+    bl_idname = "robik.report_telemetry"
+    bl_label = "How They Followed…"
+
+    def run(self, context: Context) -> set[str]:
+        """Writes the page, and shows it."""
+        page = play.report_telemetry(context.scene)
+        self.report({"INFO"}, f"Telemetry drawn in {page}")
+        if not bpy.app.background:
+            bpy.ops.wm.url_open(url=page.as_uri())
+        return {"FINISHED"}
+
+
 class ROBIK_OT_stop_servos(Reporting):
     """Stop the servos: slow down and hold, or turn torque off at once"""
 
@@ -316,5 +331,6 @@ CLASSES = (
     ROBIK_OT_reboot_servos,
     ROBIK_OT_key_servos,
     ROBIK_OT_record_servos,
+    ROBIK_OT_report_telemetry,
     ROBIK_OT_stop_servos,
 )

@@ -93,6 +93,8 @@ class ROBIK_PT_servos_playing(FoldedPanel):
         column.enabled = not play.is_open()
         for name in ("rate", "feed_forward", "without_missing", "record"):
             column.prop(playing, name)
+        if playing.record:
+            layout.operator("robik.report_telemetry")
 
 
 class ROBIK_PT_servos_state(FoldedPanel):

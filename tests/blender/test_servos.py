@@ -56,6 +56,19 @@ def test_plays_on_the_simulated_chain() -> None:
     assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
 
 
+def test_telemetry_is_recorded_and_drawn(tmp_path: Path) -> None:
+    scenes.squats(frames=30)
+    with pytest.raises(RuntimeError, match="name a file under Telemetry"):
+        bpy.ops.robik.report_telemetry()
+    bpy.context.scene.robik.playing.record = str(tmp_path / "walk.csv")
+    bpy.ops.robik.bake()
+    bpy.ops.robik.connect_servos()
+    bpy.ops.robik.torque_servos(on=True)
+    bpy.ops.robik.play_servos()
+    assert bpy.ops.robik.report_telemetry() == {"FINISHED"}
+    assert (tmp_path / "walk.html").read_text(encoding="utf-8").count("<polyline") == 3 * 12
+
+
 def test_fault_leaves_the_servos_within_reach() -> None:
     root = scenes.squats(frames=240)
     play = installed.module("scene.play")
