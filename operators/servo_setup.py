@@ -16,6 +16,7 @@ from ..scene import play, servo_setup
 from ..scene.parts import chosen_robot
 from ..scene.read_robot import read_robot
 from .reporting import Reporting
+from .servos import Watching
 
 LOOK = 0.1  # [s]
 TIMEOUT = 60.0  # for scripts [s]
@@ -145,8 +146,8 @@ class ROBIK_OT_zero_servos(Reporting):
         return {"FINISHED"}
 
 
-class ROBIK_OT_nudge_servo(Reporting):
-    """Move this motor slowly by 5 degrees and back, to see whether it turns the right way; torque must be on"""
+class ROBIK_OT_nudge_servo(Watching):
+    """Move this motor slowly by 5 degrees and back, to see whether it turns the right way; torque must be on, ESC stops"""
 
     bl_idname = "robik.nudge_servo"
     bl_label = "Nudge"
@@ -155,7 +156,7 @@ class ROBIK_OT_nudge_servo(Reporting):
     def run(self, context: Context) -> set[str]:
         """Moves."""
         servo_setup.nudge(self.actuator)
-        return {"FINISHED"}
+        return {"FINISHED"} if bpy.app.background else self.watch(context)
 
 
 class ROBIK_OT_turn_servo(Reporting):

@@ -9,6 +9,8 @@ from bpy.props import BoolProperty
 from bpy.types import Context, Event, Scene
 
 from robik.errors import RobikError, ServoError
+from robik.retarget.motion import Motion
+from robik.servo.chain import ServoChain
 from robik.servo.status import PlayState
 
 from ..scene import play
@@ -86,6 +88,17 @@ class ROBIK_OT_torque_servos(Reporting):
         return {"FINISHED"}
 
 
+def _checked_motion(operator: Reporting, scene: Scene, chain: ServoChain) -> Motion:
+    """What is to be played, once nothing speaks against it; what it will do without, or otherwise than baked, is reported."""
+    root = chosen_robot(scene)
+    motion, softened = play.motion_to_play(root, read_robot(root), scene, chain)
+    found = play.check(motion, chain, scene)
+    for warning in (*found.warnings, *filter(None, [softened])):
+        operator.report({"WARNING"}, warning)
+    found.check()
+    return motion
+
+
 class ROBIK_OT_preflight(Reporting):
     """Hold the baked motion against the servos' limits, without moving anything"""
 
@@ -95,13 +108,8 @@ class ROBIK_OT_preflight(Reporting):
     def run(self, context: Context) -> set[str]:
         """Reports what speaks against playing."""
         root = chosen_robot(context.scene)
-        mechanism = read_robot(root)
-        chain = play.servo_chain(root, mechanism, context.scene)
-        motion, softened = play.motion_to_play(root, mechanism, context.scene, chain)
-        found = play.check(motion, chain, context.scene)
-        for warning in (*found.warnings, *filter(None, [softened])):
-            self.report({"WARNING"}, warning)
-        found.check()
+        chain = play.servo_chain(root, read_robot(root), context.scene)
+        _checked_motion(self, context.scene, chain)
         self.report({"INFO"}, f"Preflight: {len(chain.servos)} servos can play this motion")
         return {"FINISHED"}
 
@@ -148,11 +156,8 @@ class ROBIK_OT_play_servos(Watching):
 
     def run(self, context: Context) -> set[str]:
         """Plays; a script waits for the end."""
-        root, playing = chosen_robot(context.scene), context.scene.robik.playing
-        player = play.connected()
-        motion, softened = play.motion_to_play(root, read_robot(root), context.scene, player.chain)
-        if softened:
-            self.report({"WARNING"}, softened)
+        player, playing = play.connected(), context.scene.robik.playing
+        motion = _checked_motion(self, context.scene, player.chain)
         player.play(motion, loop=playing.loop, speed=playing.speed, from_afar=playing.soften)
         if not bpy.app.background:
             return self.watch(context)
@@ -277,6 +282,21 @@ class ROBIK_OT_record_servos(Reporting):
             self._timer = None
 
 
+class ROBIK_OT_report_telemetry(Reporting):
+    """Draw goal, position and error of each servo from the telemetry that was recorded last, as a page beside its file"""
+
+    bl_idname = "robik.report_telemetry"
+    bl_label = "How They Followed…"
+
+    def run(self, context: Context) -> set[str]:
+        """Writes the page, and shows it."""
+        page = play.report_telemetry(context.scene)
+        self.report({"INFO"}, f"Telemetry drawn in {page}")
+        if not bpy.app.background:
+            bpy.ops.wm.url_open(url=page.as_uri())
+        return {"FINISHED"}
+
+
 class ROBIK_OT_stop_servos(Reporting):
     """Stop the servos: slow down and hold, or turn torque off at once"""
 
@@ -296,8 +316,8 @@ class ROBIK_OT_stop_servos(Reporting):
 
 @persistent
 def before_load(_file: str) -> None:
-    """Opening another file stops what plays, and closes the port."""
-    play.disconnect(play.LEAVING)
+    """Opening another file stops what plays, and closes the port; the file need not wait for that."""
+    play.disconnect()
 
 
 CLASSES = (
@@ -311,5 +331,6 @@ CLASSES = (
     ROBIK_OT_reboot_servos,
     ROBIK_OT_key_servos,
     ROBIK_OT_record_servos,
+    ROBIK_OT_report_telemetry,
     ROBIK_OT_stop_servos,
 )

@@ -5,7 +5,6 @@ from bpy.types import Context, Object, UILayout
 from robik.errors import RobikError
 from robik.servo.chain import ServoChain
 from robik.servo.setup import rate_warning
-from robik.servo.status import PlaySettings
 
 from ..scene import play, servo_setup
 from ..scene.read_robot import read_moving_parts
@@ -29,7 +28,7 @@ class ROBIK_PT_servos_chain(FoldedPanel):
         except RobikError as error:
             line(layout, str(error), "ERROR")
             return
-        if warning := rate_warning(chain, PlaySettings().rate):
+        if warning := rate_warning(chain, play.settings_of(context.scene)):
             line(layout, warning, "ERROR")
         _draw_chain(layout, chain)
         row = layout.row(align=True)

@@ -6,6 +6,7 @@ from bpy.types import Context, PropertyGroup, UILayout
 from robik.servo.status import PlayState, Status
 
 from ..scene import play
+from ..scene.actuators import shown
 from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 ICONS = {PlayState.FAULT: "ERROR", PlayState.CLOSED: "UNLINKED"}
@@ -90,8 +91,10 @@ class ROBIK_PT_servos_playing(FoldedPanel):
             layout.prop(playing, name)
         column = layout.column()
         column.enabled = not play.is_open()
-        for name in ("feed_forward", "without_missing", "record"):
+        for name in ("rate", "feed_forward", "without_missing", "record"):
             column.prop(playing, name)
+        if playing.record:
+            layout.operator("robik.report_telemetry")
 
 
 class ROBIK_PT_servos_state(FoldedPanel):
@@ -103,15 +106,26 @@ class ROBIK_PT_servos_state(FoldedPanel):
 
     def draw(self, context: Context) -> None:
         layout, status = self.layout, play.status()
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
         if not status.servos:
             line(layout, "Connect to see their state", "INFO")
             return
         column = layout.column(align=True)
         rows = [
-            (f"{s.id} {s.actuator}", s.error, f"{100 * s.load:.0f} %", f"{s.celsius:.0f} °C", f"{s.volts:.1f} V") for s in status.servos
+            (
+                f"{s.id} {s.actuator}",
+                s.error,
+                shown(root, s.actuator, at),
+                f"{100 * s.load:.0f} %",
+                f"{s.celsius:.0f} °C",
+                f"{s.volts:.1f} V",
+            )
+            for s, at in zip(status.servos, status.present, strict=True)
         ]
-        for name, error, *numbers in [("Servo", "", "Load", "Heat", "Volts"), *rows]:
-            row = column.split(factor=0.46)
+        for name, error, *numbers in [("Servo", "", "At", "Load", "Heat", "Volts"), *rows]:
+            row = column.split(factor=0.38)
             row.label(text=name, icon="ERROR" if error else "NONE")
             cells = row.row()
             for text in [error] if error else numbers:

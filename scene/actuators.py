@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite, pi
+from math import degrees, isfinite, pi
 
 import numpy as np
 from bpy.types import Object
@@ -80,6 +80,13 @@ def set_sliders(root: Object, names: tuple[str, ...], values: np.ndarray) -> Non
     for name, value in zip(names, values, strict=True):
         root[name] = float(value)
     root.update_tag()
+
+
+def shown(root: Object, name: str, value: float) -> str:
+    """A motor's value [rad or m] in words: millimetres where it slides, else degrees."""
+    ui = root.id_properties_ui(name) if name in root else None
+    slides = ui is not None and ui.as_dict().get("subtype") == "DISTANCE"
+    return f"{1e3 * value:.0f} mm" if slides else f"{degrees(value):.0f}°"
 
 
 def data_path(name: str) -> str:

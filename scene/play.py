@@ -16,6 +16,8 @@ from robik.retarget.motion import Motion
 from robik.servo.chain import ServoChain, default_chain, load_chain, read_chain
 from robik.servo.player import Player
 from robik.servo.preflight import Preflight, preflight
+from robik.servo.recording import load_recording
+from robik.servo.recording_report import write_report
 from robik.servo.softening import soften
 from robik.servo.status import PlaySettings, PlayState, Status
 from robik.servo.trajectory import part
@@ -70,7 +72,27 @@ def settings_of(scene: Scene) -> PlaySettings:
     """How the scene wants it played."""
     playing = scene.robik.playing
     record = bpy.path.abspath(playing.record) if playing.record else ""
-    return PlaySettings(heartbeat=HEARTBEAT, feed_forward=playing.feed_forward, without_missing=playing.without_missing, record=record)
+    return PlaySettings(
+        rate=float(playing.rate),
+        heartbeat=HEARTBEAT,
+        feed_forward=playing.feed_forward,
+        without_missing=playing.without_missing,
+        record=record,
+    )
+
+
+def report_telemetry(scene: Scene) -> Path:
+    """Draws the telemetry that was recorded, on a page beside its file.
+
+    Raises:
+        RobikError: no file is named, it holds no telemetry, or the page cannot be written.
+    """
+    if not scene.robik.playing.record:
+        raise ServoError("no telemetry is recorded; name a file under Telemetry, connect and play")
+    recording = Path(bpy.path.abspath(scene.robik.playing.record))
+    page = recording.with_suffix(".html")
+    write_report(load_recording(recording), page)
+    return page
 
 
 def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:

@@ -1,6 +1,6 @@
 """How a scene's motion plays on servos. No logic."""
 
-from bpy.props import BoolProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup
 
 
@@ -11,6 +11,13 @@ class RobikPlaying(PropertyGroup):
     )
     speed: FloatProperty(
         name="Speed", description="1 plays in the animation's own time, 2 twice as fast", default=1.0, min=0.05, max=4.0, soft_max=2.0
+    )
+    rate: IntProperty(
+        name="Rate",
+        description="Goals per second; more of them follow fast motions more smoothly and need a faster bus",
+        default=100,
+        min=50,
+        max=1000,
     )
     soften: BoolProperty(
         name="Soften",

@@ -107,7 +107,7 @@ def _watch(player: Player) -> int:
                 break
             time.sleep(GLANCE)
     late = f"{status.lateness_p99 * 1e3:.2f} ms late at the 99th percentile"
-    print(f"{status.message}: {status.sent} goals at {player.settings.rate:g} Hz, {status.dropped} dropped, {late}")
+    print(f"{status.message} ({status.sent} goals at {player.settings.rate:g} Hz, {status.dropped} dropped, {late})")
     return STOPPED if stops else 0
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from robik.errors import ServoError
 from robik.servo.bus import TRIES, Bus, PortGone, ServoSilent
 from robik.servo.chain import Servo
-from robik.servo.models import MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
+from robik.servo.models import FAST_READ_FIRMWARE, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
 
 TIMED_PROFILE = 0x04  # a bit of the drive mode
-FAST_READ_FIRMWARE = 45  # of the X series, from which fast sync read is there
 WATCHDOG_FIRMWARE = 38
 WAKING = 0.6  # [s] that a servo takes to answer again after a reboot
 LOAD_TOP = 1000  # of models without a current sensor [0.1 %]

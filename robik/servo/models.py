@@ -17,6 +17,7 @@ HARDWARE_ERRORS = {0x01: "voltage out of range", 0x04: "overheating", 0x08: "enc
 VELOCITY_UNIT = 0.229 / 60 * tau  # [rad/s], of all velocities in the X series' tables
 ACCELERATION_UNIT = 214.577 / 3600 * tau  # [rad/s²]
 WATCHDOG_UNIT = 0.02  # [s]
+FAST_READ_FIRMWARE = 45  # of the X series, from which fast reads are there
 MAX_TURNS_COUNTS = 1_048_575  # of the extended position mode, either way
 
 

@@ -24,9 +24,9 @@ from robik.servo.chain import ServoChain
 from robik.servo.connecting import Unfit
 from robik.servo.preflight import Preflight, preflight
 from robik.servo.schedule import take_precedence
-from robik.servo.session import Session
+from robik.servo.session import Session, way_on
 from robik.servo.simulator.server import SimulatorProcess
-from robik.servo.status import PlaySettings, PlayState, Status
+from robik.servo.status import OFF, PlaySettings, PlayState, Status
 from robik.servo.stream import Wishes
 from robik.servo.trajectory import Along, part
 
@@ -181,7 +181,7 @@ class Player:
     def emergency_stop(self) -> None:
         """Torque off, now."""
         self._wishes.off.set()
-        self._commands.put(lambda session: session.torque_off("emergency stop: torque is off"))
+        self._commands.put(lambda session: session.torque_off(OFF))
 
     def close(self, timeout: float = 3.0) -> None:
         """Stops softly if it plays, leaves torque as it is, closes the port; waits for that at most `timeout` [s], 0 for not at all."""
@@ -275,6 +275,8 @@ class Player:
                 self._know(session)
             except PortGone:
                 raise
+            except ServoSilent as silent:
+                self._publish(state=PlayState.FAULT, message=f"{silent}; {way_on(str(silent))}")
             except ServoError as error:
                 self._publish(state=PlayState.FAULT, message=str(error))
         self._publish(state=PlayState.CLOSED, message=f"port closed, torque is {'on' if self._status.torque else 'off'}")
@@ -291,7 +293,7 @@ class Player:
             raise
         except ServoSilent as silent:
             if failed + 1 == PATIENT_LOOKS:
-                self._complain(f"{silent}; see to it, then turn torque on to go on")
+                self._complain(f"{silent}; {way_on(str(silent))}")
             return failed + 1
         except ServoError as error:
             self._complain(str(error))

@@ -17,7 +17,7 @@ from robik.servo.health import Health
 from robik.servo.models import CURRENT_POSITION_MODE, SINGLE_TURN_MODE, describe_hardware_error
 from robik.servo.recording import Recorder
 from robik.servo.schedule import undisturbed
-from robik.servo.status import PlaySettings, PlayState, ServoReading, Status
+from robik.servo.status import OFF, PlaySettings, PlayState, ServoReading, Status
 from robik.servo.stream import Outcome, Stream, Wishes
 from robik.servo.trajectory import Along, Between, Round, Standing, Trajectory
 
@@ -239,26 +239,27 @@ class Session:
 
     def _finish(self, stream: Stream, outcome: Outcome) -> None:
         if outcome is Outcome.OFF:
-            self.torque_off("emergency stop: torque is off")
+            self.torque_off(OFF)
             return
         if outcome is Outcome.ABANDONED:
             self._let_watchdog_bite()
             return
         if outcome is Outcome.FAILED:
             self._bus.send("bus_watchdog", [0] * len(self.chain.servos))  # unanswered: one of them may be silent
-            raise ServoError(f"{stream.trouble}; the others stopped and hold; {_way_on(stream.trouble)}")
+            raise ServoError(f"{stream.trouble}; the others stopped and hold; {way_on(stream.trouble)}")
         self._bus.set_watchdog(0.0)
         self._publish(present=tuple(self.chain.values(self._folded(self._bus.positions())).tolist()))
-        message = "played to the end" if outcome is Outcome.DONE else "stopped"
+        is_over = outcome is Outcome.DONE
+        message = "played to the end" if is_over else "stopped"
         if not self._settings.torque_after:
-            self.torque_off(f"{message}, torque is off")
+            self.torque_off(f"{message}, torque is off" + ("" if is_over else "; turn it on to go on"))
         else:
-            self._publish(state=PlayState.HOLDING, message=f"{message}, holding")
+            self._publish(state=PlayState.HOLDING, message=f"{message}, holding" + ("" if is_over else "; play again to go on"))
 
     def _let_watchdog_bite(self) -> None:
         self._publish(state=PlayState.STOPPING, message="no heartbeat: the servos stop by their watchdog")
         if self._wishes.off.wait(1.5 * self._settings.watchdog):
-            self.torque_off("emergency stop: torque is off")
+            self.torque_off(OFF)
             return
         stopped = int(np.count_nonzero(self._bus.read_each("bus_watchdog") == -1))
         raise ServoError(
@@ -307,5 +308,6 @@ def remedy(seen: Telemetry) -> str:
     return "remove the cause, reboot it, then turn torque on" if seen.errors else "turn torque on again to go on"
 
 
-def _way_on(trouble: str) -> str:
+def way_on(trouble: str) -> str:
+    """How to go on after what stopped them all."""
     return "remove the cause, reboot it, then turn torque on" if "hardware error" in trouble else "see to it, then turn torque on to go on"

@@ -16,6 +16,7 @@ from robik.servo.chain import Servo, ServoChain
 from robik.servo.connecting import TIMED_PROFILE
 from robik.servo.models import BAUD_RATES, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE
 from robik.servo.preflight import bus_problems
+from robik.servo.status import PlaySettings
 
 SCAN_ORDER = (57_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115_200, 4_500_000, 9_600)  # the factory's, then what people choose
 STREAMING_BAUD = 1_000_000
@@ -161,9 +162,9 @@ def apply(bus: Bus, changes: Iterable[Change]) -> None:
             _set(bus, change.servo, change.entry, change.wanted)
 
 
-def rate_warning(chain: ServoChain, rate: float) -> str:
-    """Whether the chain's baud rate cannot carry this many goals a second, with the arithmetic; empty if it can."""
-    return "; ".join(bus_problems(chain, rate))
+def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:
+    """Whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic; empty if it can."""
+    return "; ".join(bus_problems(chain, settings.rate, settings.feed_forward))
 
 
 class Dragging:

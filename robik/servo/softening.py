@@ -19,7 +19,8 @@ MARGIN = 0.98  # of the limits that is used, so that rounding does not cross the
 @dataclass(frozen=True)
 class Softened:
     """Attributes:
-    motion: that keeps the limits, at the rate at which it is to be sent; columns in the chain's order, each actuator once.
+    motion: that keeps the limits, at the rate at which it is to be sent; columns in the chain's order, each actuator once,
+        then those that no servo plays, as they are.
     deviation: farthest from what was asked for, per actuator [rad or m].
     """
 
@@ -51,7 +52,11 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
     values = np.array(rows)[:, kept]
     names = tuple(chain.actuators[k] for k in kept)
     off = np.abs(values - wished[:-1, kept]).max(axis=0)
-    return Softened(Motion(times[:-1] + motion.times[0], names, values), dict(zip(names, off.tolist(), strict=True)))
+    at = times[:-1] + motion.times[0]
+    others = [k for k, name in enumerate(motion.actuators) if name not in names]  # which the preflight is to name
+    columns = [np.interp(at, motion.times, motion.values[:, k]) for k in others]
+    every = (*names, *(motion.actuators[k] for k in others))
+    return Softened(Motion(at, every, np.column_stack([values, *columns])), dict(zip(names, off.tolist(), strict=True)))
 
 
 def fitting_speed(motion: Motion, chain: ServoChain) -> float:

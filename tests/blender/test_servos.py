@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
+from robik.servo.chain import chain_text
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlayState
 from tests.blender import installed, scenes
@@ -53,6 +54,19 @@ def test_plays_on_the_simulated_chain() -> None:
     goals = np.array([arrived[id]["goal_position"] for id in chain.ids])
     assert np.abs(goals - chain.counts(last)).max() <= 1
     assert bpy.ops.robik.disconnect_servos() == {"FINISHED"}
+
+
+def test_telemetry_is_recorded_and_drawn(tmp_path: Path) -> None:
+    scenes.squats(frames=30)
+    with pytest.raises(RuntimeError, match="name a file under Telemetry"):
+        bpy.ops.robik.report_telemetry()
+    bpy.context.scene.robik.playing.record = str(tmp_path / "walk.csv")
+    bpy.ops.robik.bake()
+    bpy.ops.robik.connect_servos()
+    bpy.ops.robik.torque_servos(on=True)
+    bpy.ops.robik.play_servos()
+    assert bpy.ops.robik.report_telemetry() == {"FINISHED"}
+    assert (tmp_path / "walk.html").read_text(encoding="utf-8").count("<polyline") == 3 * 12
 
 
 def test_fault_leaves_the_servos_within_reach() -> None:
@@ -125,6 +139,7 @@ def test_the_real_pose_moves_the_sliders_and_is_keyed() -> None:
     value = 200 / chain.servos[4].counts_per_unit
     bpy.context.scene.robik.playing.mirror = True
     _turn_until(lambda: root[name] == pytest.approx(value, abs=1e-3))
+    assert installed.module("scene.actuators").shown(root, name, play.status().present[4]) == "18°"
     bpy.context.scene.frame_set(7)
     assert bpy.ops.robik.key_servos() == {"FINISHED"}
     assert scenes.channel(root, f'["{name}"]', 0, np.array([7.0]))[0] == pytest.approx(value, abs=1e-3)
@@ -168,8 +183,9 @@ def test_curves_that_were_edited_are_played_as_they_bend() -> None:
         for name in mechanism.actuators:
             root[name] = value
             root.keyframe_insert(f'["{name}"]', frame=frame)  # eased, as Blender does by itself
+    scene.robik.playing.rate = 250
     motion, _ = play.motion_to_play(root, mechanism, scene, play.servo_chain(root, mechanism, scene))
-    assert np.diff(motion.times)[:-1] == pytest.approx(0.01)
+    assert np.diff(motion.times)[:-1] == pytest.approx(0.004)
     frames = 1 + motion.times * scene.render.fps
     curve = scenes.channel(root, f'["{mechanism.actuators[0]}"]', 0, frames)
     assert motion.values[:, 0] == pytest.approx(curve, abs=1e-6)
@@ -194,6 +210,20 @@ def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:
     scene.robik.playing.use_range, scene.robik.playing.soften = True, False
     motion, _ = play.motion_to_play(root, scenes.read(root), scene, chain)
     assert motion.times[-1] == pytest.approx(5 / 60)
+
+
+@pytest.mark.parametrize("soften", [False, True])
+def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    root, scene = scenes.squats(frames=30), bpy.context.scene
+    chain = installed.module("scene.play").servo_chain(root, scenes.read(root), scene)
+    scene.robik.playing.chain = chain_text(replace(chain, servos=chain.servos[1:]))
+    scene.robik.playing.soften = soften
+    bpy.ops.robik.bake()
+    bpy.ops.robik.connect_servos()
+    bpy.ops.robik.torque_servos(on=True)
+    capfd.readouterr()
+    assert bpy.ops.robik.play_servos() == {"FINISHED"}
+    assert f"{chain.actuators[0]} has no servo and is left out" in capfd.readouterr().out
 
 
 def _wait_for(state: str) -> None:
@@ -228,11 +258,23 @@ def test_broken_chain_file_is_named(tmp_path: Path) -> None:
         bpy.ops.robik.connect_servos()
 
 
-def test_opening_a_file_closes_the_port() -> None:
-    scenes.squats()
-    bpy.ops.robik.connect_servos()
-    bpy.ops.wm.read_homefile(use_empty=True)
-    assert installed.module("scene.play").player() is None
+def test_opening_a_file_stops_the_servos_without_waiting_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = scenes.squats()
+    bpy.ops.robik.bake()
+    play, mechanism, scene = installed.module("scene.play"), scenes.read(root), bpy.context.scene
+    chain = play.servo_chain(root, mechanism, scene)
+    with SimulatorProcess.of(chain) as simulator:
+        player = play.connect(chain, simulator.port, replace(play.settings_of(scene), stop_time=2.0))
+        player.wait(PlayState.READY)
+        player.torque(True)
+        player.wait(PlayState.HOLDING)
+        player.play(play.motion_to_play(root, mechanism, scene, chain)[0], loop=True, from_afar=True)
+        player.wait(PlayState.PLAYING)
+        bpy.ops.wm.read_homefile(use_empty=True)
+        assert player.is_open, "it takes two seconds to come to a stand"
+        assert play.player() is None
+        assert player.wait(PlayState.CLOSED).torque
+        assert all(servo["velocity"] == 0 for servo in simulator.state().values())
 
 
 def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,11 @@ def play_on_servos() -> Iterator[float]:
     yield from until(lambda: state() == "holding", 60, "torque")
     yield 0.3
     picture("07_holding")
+    assert call(bpy.ops.robik.nudge_servo, actuator=play.player().chain.actuators[3]) == {"RUNNING_MODAL"}
+    yield from until(lambda: state() == "playing", 60, "nudging")
+    yield from key("Escape")
+    yield from until(lambda: state() == "holding", 60, "nudging stopped by ESC")
+    assert "stopped" in play.status().message
     assert call(bpy.ops.robik.play_servos) == {"RUNNING_MODAL"}
     yield from until(lambda: state() == "playing", 60, "playing")
     yield 2.0

@@ -20,9 +20,9 @@ the cause is gone the robot plays again, without starting anything anew. The hea
 {SETTINGS.heartbeat:g} s, the watchdog {SETTINGS.watchdog:g} s, a soft stop {SETTINGS.stop_time:g} s. The machine is shared with others,
 so times vary by some hundredths of a second.
 
-- **stood after**: from the fault to the last move of any servo. *after Stop*: the fault was survived, the servos went on as told until
-  Stop was pressed, and the time counts from there.
-- **powered**: servos with torque on at the end, of {len(CHAIN.servos)}. One that lost its torque yields; what it carries may fall.
+- **the servos**: what they did, and how many of the {len(CHAIN.servos)} have torque on at the end. One that lost its torque yields; what it
+  carries may fall. *went on*: the fault was survived, and they went on as told until Stop was pressed.
+- **stood after**: from the fault, or from *Stop*, to the last move of any servo, by the servos' own clock.
 - **to go on**: what the user pressed once the cause was gone.
 
 Servos stand at once when nobody speaks to them any more, since each goal is only one step away from the last; their watchdog then makes
@@ -42,16 +42,24 @@ def write_page(cells: list[Cell]) -> None:
     sections = [HEAD]
     for fault in FAULTS:
         rows = [cell for cell in cells if cell.fault == fault]
-        table = ["| stage | stood after | powered | the user saw | to go on |", "|---|---|---|---|---|"]
+        table = ["| stage | the servos | stood after | the user saw | to go on |", "|---|---|---|---|---|"]
         rows.sort(key=lambda cell: STAGES.index(cell.stage))
-        table += [f"| {c.stage} | {_time(c)} | {c.torque} | {_words(c)} | {c.mended} |" for c in rows]
+        table += [f"| {c.stage} | {_deeds(c)} | {_time(c)} | {_words(c)} | {c.mended} |" for c in rows]
         sections.append(f"## {fault[0].upper()}{fault[1:]}\n\n" + "\n".join(table) + "\n")
     PAGE.write_text("\n".join([*sections, FOOT.lstrip("\n")]), encoding="utf-8")
 
 
-def _time(cell: Cell) -> str:
+def _deeds(cell: Cell) -> str:
     if cell.stage == "connecting" and cell.fastest == 0.0:
         return "did not move"
+    yielding = len(CHAIN.servos) - cell.torque
+    end = f"{cell.torque} hold, {yielding} yields" if yielding else "all hold"
+    return f"went on; {end}" if cell.went_on else f"stopped; {end}"
+
+
+def _time(cell: Cell) -> str:
+    if cell.stage == "connecting" and cell.fastest == 0.0:
+        return "–"
     return f"{cell.seconds:.2f} s" + (" after *Stop*" if cell.went_on else "")
 
 

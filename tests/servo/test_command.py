@@ -46,7 +46,7 @@ def test_play_on_the_simulated_chain(files, tmp_path, capsys):
     assert play(short, files[1], "sim", approach_speed=2.0, **PATIENT) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "3 servos found, torque is off"
-    played = re.match(r"played to the end, holding: (\d+) goals at 100 Hz, (\d+) dropped, ", printed[1])
+    played = re.match(r"played to the end, holding \((\d+) goals at 100 Hz, (\d+) dropped, ", printed[1])
     assert played
     assert sum(map(int, played.groups())) == 51, "each goal is sent or counted as dropped, which a busy machine may force"
 
@@ -58,7 +58,10 @@ def test_ctrl_c_stops_softly_and_a_second_one_turns_torque_off(files, tmp_path):
     port = simulator.stdout.readline().strip()
     assert port.startswith("/dev/")
     try:
-        for presses, stop_time, message in ((1, 0.4, "stopped, holding"), (2, 60.0, "emergency stop: torque is off")):
+        for presses, stop_time, message in (
+            (1, 0.4, "stopped, holding; play again to go on"),
+            (2, 60.0, "emergency stop: torque is off; turn it on to go on"),
+        ):
             how = {"approach_speed": 3.0, "stop_time": stop_time} | PATIENT
             player = start(f"sys.exit(play(*a, **{how}))", *files, port)
             assert "3 servos" in player.stdout.readline()

@@ -119,7 +119,7 @@ def test_a_soft_stop_slows_down_evenly_on_the_way(stage, time):
     stage.session.torque_on()
     time.at(time.now + 3.0, stage.wishes.stop.set)
     play(stage, wave(20.0))
-    assert (stage.status.message, stage.status.torque) == ("stopped, holding", True)
+    assert (stage.status.message, stage.status.torque) == ("stopped, holding; play again to go on", True)
     _, goals, _ = stage.rows(-stage.status.sent)
     asked = CALM.stop_time * RATE  # goals, at half their speed in the mean
     way = 2048 + COUNTS_PER_RAD * Along(wave(20.0), CHAIN).at(np.arange(0.0, 4.0, 1e-3))
@@ -183,7 +183,7 @@ def test_live_whatever_the_mouse_does(stage, time):
         assert (np.abs(steps) <= speeds + 1).all()
         assert np.abs(np.diff(steps, axis=0)).max(initial=0) <= change + 2  # rounding of three goals
         assert np.abs(steps[-1:]).max(initial=0) <= change + 1
-        assert (stage.status.message, stage.status.torque) == ("stopped, holding", True)
+        assert (stage.status.message, stage.status.torque) == ("stopped, holding; play again to go on", True)
 
 
 class Scribble:

@@ -179,7 +179,7 @@ def test_soft_stop_holds_and_plays_again(player, simulator, goals, wave):
     until(lambda: player.status.time > 0.5, player.heartbeat)
     player.stop()
     status = player.wait(PlayState.HOLDING)
-    assert (status.message, status.torque) == ("stopped, holding", True)
+    assert (status.message, status.torque) == ("stopped, holding; play again to go on", True)
     assert status.progress < 0.9
     counts = goals()[1]
     assert standing(simulator) == counts[-1].tolist()

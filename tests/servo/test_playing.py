@@ -132,7 +132,7 @@ def test_live_whatever_the_mouse_does(chain, simulator, goals, script, seed):
     assert (np.abs(steps) <= speed + 1).all()
     assert np.abs(np.diff(steps, axis=0)).max(initial=0) <= 20.0 * COUNTS_PER_RAD / 100**2 + 2  # rounding of three goals
     assert np.abs(steps[-1:]).max(initial=0) <= 1 + 20.0 * COUNTS_PER_RAD / 100**2
-    assert (status.message, status.torque) == ("stopped, holding", True)
+    assert (status.message, status.torque) == ("stopped, holding; play again to go on", True)
 
 
 FAST_LIVE = PlaySettings().live_share
@@ -261,6 +261,15 @@ def test_a_pause_is_recorded_in_its_time(simulator, chain, wave, tmp_path):
     assert (np.diff(recording.times) > 0).all()
     assert recording.times[-1] > recording.at[-1] + 0.4
     assert np.isfinite(recording.lag).all()
+
+
+def test_a_servo_without_fast_reads_is_read_all_the_same(chain, simulator, wave):
+    simulator.command("set 7 firmware_version 44")
+    player = open_player(chain, simulator, rate=25.0)
+    player.play(wave(1.0))
+    status = player.wait(PlayState.HOLDING)
+    player.close()
+    assert status.looks > 0, "at all servos at once"
 
 
 def test_without_indirect_addresses_in_common_it_reads_one_after_the_other(wave):

@@ -47,7 +47,8 @@ def test_every_access_right(sdk, port):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_models_factory_values_and_access_rights(name, sdk_of):
-    """Without torque: what is writable takes its own value back, the rest refuses; what only reports is not judged by its value."""
+    """What is writable takes its own value back, the rest refuses, as does the EEPROM with torque on; what only reports is not judged by
+    its value."""
     with sdk_of(ServoChain((Servo("one", 1, name),))) as (sdk, port):
         assert sdk.ping(port, 1) == (MODELS[name].number, *OK)
         for item in MODELS[name].items:
@@ -59,6 +60,13 @@ def test_every_models_factory_values_and_access_rights(name, sdk_of):
                 assert int.from_bytes(bytes(data), "little", signed=item.is_signed) == {"goal_position": 2048}.get(item.name, item.initial)
             error = sdk.writeTxRx(port, 1, item.address, item.size, list(data))[1]
             assert error == (0 if item.writable else ACCESS), item.name
+        assert sdk.write1ByteTxRx(port, 1, 64, 1) == OK
+        for item in MODELS[name].items:
+            if item.name == "torque_enable":
+                continue
+            data = sdk.readTxRx(port, 1, item.address, item.size)[0]
+            error = sdk.writeTxRx(port, 1, item.address, item.size, list(data))[1]
+            assert error == (0 if item.writable and item.address >= 64 else ACCESS), item.name
 
 
 def test_the_forms_that_do_not_wait_for_an_answer(sdk, port):
@@ -156,6 +164,18 @@ def test_a_missing_servo_in_a_group_read(sdk, port, simulator):
     assert read.fastSyncRead() in (COMM_RX_TIMEOUT, COMM_RX_CORRUPT)
     simulator.command("answer 5")
     assert read.txRxPacket() == COMM_SUCCESS
+
+
+def test_older_firmware_knows_no_fast_reads(sdk, port, simulator):
+    simulator.command("set 5 firmware_version 44")
+    read, several = GroupSyncRead(port, sdk, 132, 4), GroupBulkRead(port, sdk)
+    for id in (4, 5):
+        read.addParam(id)
+        several.addParam(id, 132, 4)
+    for group, fast in ((read, read.fastSyncRead), (several, several.fastBulkRead)):
+        assert fast() in (COMM_RX_TIMEOUT, COMM_RX_CORRUPT)
+        assert group.txRxPacket() == COMM_SUCCESS
+        assert group.getData(5, 132, 4) == 2048
 
 
 def test_status_return_level(sdk, port):

@@ -26,6 +26,7 @@ from robik.servo.setup import (
     turned_round,
     zeroed,
 )
+from robik.servo.status import PlaySettings
 
 pytestmark = pytest.mark.real_time
 
@@ -152,8 +153,9 @@ def test_editing_a_chain():
 
 def test_a_rate_that_the_baud_cannot_carry_comes_with_the_arithmetic():
     slow = ServoChain(tuple(Servo(f"m{k}", k) for k in range(12)), 57_600)
-    assert "74 bytes × 10 bits / 57600 baud = 12.85 ms of the 10.00 ms between goals" in rate_warning(slow, 100.0)
-    assert rate_warning(replace(slow, baud_rate=BAUD_RATES[3]), 100.0) == ""
+    assert "74 bytes × 10 bits / 57600 baud = 12.85 ms of the 10.00 ms between goals" in rate_warning(slow, PlaySettings())
+    assert rate_warning(replace(slow, baud_rate=BAUD_RATES[3]), PlaySettings()) == ""
+    assert "122 bytes" in rate_warning(replace(slow, baud_rate=BAUD_RATES[3]), PlaySettings(rate=1000.0, feed_forward=True))
 
 
 def test_from_the_shell(chain, simulator, tmp_path, capsys, monkeypatch):

@@ -251,6 +251,14 @@ def test_what_need_not_be_softened_stays_and_what_must_be_says_by_how_much():
     assert soften(jump, CHAIN, 100.0).motion.values[-1] == pytest.approx([0.5, 0], abs=1e-6)
 
 
+def test_a_softened_motion_still_says_what_has_no_servo():
+    times = np.arange(20) / 10
+    motion = Motion(times, ("a", "c", "b"), np.column_stack([0 * times, times, 0 * times]))
+    softened = soften(motion, CHAIN, 50.0).motion
+    assert preflight(softened, CHAIN, PlaySettings()).warnings == ("c has no servo and is left out",)
+    assert softened.values[:, softened.actuators.index("c")] == pytest.approx(softened.times.clip(max=1.9))
+
+
 def test_a_motion_that_is_too_fast_fits_at_a_lower_speed():
     times = np.arange(100) / 50
     fast = Motion(times, ("a", "b"), np.column_stack([0.9 * np.sin(6 * times), np.zeros(100)]))

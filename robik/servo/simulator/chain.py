@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
-from robik.servo.models import BAUD_RATES
+from robik.servo.models import BAUD_RATES, FAST_READ_FIRMWARE
 from robik.servo.simulator.packet import ALERT, BROADCAST, Decoder, Instruction, Packet, PacketError, encode_fast_status, encode_status
 from robik.servo.simulator.servo import SimulatedServo, TableError
 
@@ -23,6 +23,7 @@ SEVERAL = (
     Instruction.BULK_WRITE,
     Instruction.FAST_BULK_READ,
 )
+FAST = (Instruction.FAST_SYNC_READ, Instruction.FAST_BULK_READ)
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,8 @@ class SimulatedChain:
                 self.on_goal(GoalRecord(now, servo.get("id"), value))
 
     def _answer_several(self, packet: Packet, there: list[SimulatedServo], now: float) -> list[Answer]:
+        if packet.instruction in FAST:  # which older firmware does not know
+            there = [servo for servo in there if servo.get("firmware_version") >= FAST_READ_FIRMWARE]
         by_id = {servo.get("id"): servo for servo in there}
         match packet.instruction:
             case Instruction.SYNC_WRITE:
