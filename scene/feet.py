@@ -24,7 +24,7 @@ def make_feet(root: Object, found: Iterable[Object]) -> list[Object]:
     now, or its flat side below where that does not stand level.
 
     Targets that follow the body, or a frame on it that is called a foot, follow the foot from now on. A floating robot that nobody has
-    placed is lifted onto the floor, where files put a robot's hips.
+    placed, and that follows nothing yet, is lifted onto the floor, where files put a robot's hips.
 
     Raises:
         RobikError: a body has nothing flat below; nothing is changed.
@@ -67,7 +67,8 @@ def _follow_instead(root: Object, foot: Object, poses: dict[str, Pose]) -> None:
 
 def _stand_on_floor(root: Object, soles: dict[Object, np.ndarray]) -> None:
     """Lifts or lowers a floating robot that is where it came in, so that its feet stand at height 0, level on their soles (K, 3)."""
-    if root.matrix_world != Matrix() or any(joint.parent == root for joint in parts(root)["JOINT"]):
+    is_fixed = any(joint.parent == root for joint in parts(root)["JOINT"])
+    if is_fixed or root.matrix_world != Matrix() or len(root.robik.robot.character.targets):
         return
     root.location.z = -min(body.matrix_world.translation.z - _height(sole) for body, sole in soles.items())
     bpy.context.view_layer.update()
