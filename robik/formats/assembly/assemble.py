@@ -100,8 +100,9 @@ def _closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
 def _closed_part(part: OpenRobot, stored: np.ndarray) -> np.ndarray:
     """Coordinates of a part that close its loops."""
     lower, upper = part.bounds
+    without = (np.full_like(lower, -inf), np.full_like(upper, inf))
     best, best_error = stored, inf
-    for bounds in ((lower, upper), (np.full_like(lower, -inf), np.full_like(upper, inf))):
+    for bounds in ((lower, upper), without) if np.isfinite(part.bounds).any() else (without,):
         q, error = _search(part, stored, bounds)
         if error < best_error:
             best, best_error = q, error
