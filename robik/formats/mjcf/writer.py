@@ -50,6 +50,8 @@ class _Writer:
         self.meshes: dict[tuple[str, tuple[float, ...]], str] = {}
         self.equality_names = {joint.name for joint in self.tree.cuts}  # couplings share MuJoCo's names with what closes loops
         self.pose = {WORLD: Pose(), **{b.name: b.pose for b in self.mechanism.bodies}}
+        for old, new in self.tree.renamed:
+            notes.add(f"another joint's coordinate has its name, so it is called {new!r}", old)
         for half in self.tree.halves:
             notes.add("MJCF has no equality for its joint, so the joint ends at a massless body that is welded to the joint's own", half)
 

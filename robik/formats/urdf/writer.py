@@ -64,6 +64,8 @@ class _Writer:
             else:
                 self.couplings.append({"name": coupling.name, "follower": coupling.follower, "leader": coupling.leader,
                                        "coefficients": list(coupling.coefficients)})  # fmt: skip
+        for old, new in self.tree.renamed:
+            notes.add(f"another joint's coordinate has its name, so it is called {new!r}", old)
         for half in self.tree.halves:
             notes.add("its joint is driven or limited and closes a loop, so it ends at a massless link that a loop holds to its own", half)
 
