@@ -89,11 +89,29 @@ def _closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
     for name, k in robot.coordinates.items():
         if inside[k] != robot.stored[k]:
             notes.add("its stored value lies outside its limits, so it rests at the nearest of them", name)
+    inside = np.clip(_led(robot, inside), lower, upper)
     q = inside.copy()
     for part in robot.parts:
         index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
         closed = _closed_part(part, inside[index])
         q[index[part.in_loops]] = closed[part.in_loops]  # the others, nearer to the world, may be in another part's loops
+    return q
+
+
+def _led(robot: OpenRobot, q: np.ndarray) -> np.ndarray:
+    """Coordinates (d,) with those that follow others where these have them, but for what follows in a ring: leaders stay as stored."""
+    q, waiting = q.copy(), list(robot.couplings)
+    while waiting:
+        followers = {coupling.follower for coupling in waiting}
+        first = [coupling for coupling in waiting if coupling.leader not in followers]
+        if not first:
+            break
+        for coupling in first:
+            follower, leader = robot.coordinates[coupling.follower], robot.coordinates[coupling.leader]
+            wanted = np.polynomial.Polynomial(coupling.coefficients)(q[leader])
+            if abs(wanted - q[follower]) > CLOSED:
+                q[follower] = wanted
+        waiting = [coupling for coupling in waiting if coupling.leader in followers]
     return q
 
 
