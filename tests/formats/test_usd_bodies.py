@@ -127,3 +127,11 @@ def test_what_hangs_on_no_joint_is_left_out_and_named(tmp_path: Path) -> None:
     imported = import_robot(write(tmp_path, usda(TWO + HOLD + hinge + body("ball"))))
     assert [b.name for b in imported.mechanism.bodies] == ["a", "b"]
     assert any(w.startswith("ball: no joint") for w in imported.warnings)
+
+
+def test_shapes_of_what_is_left_out_are_not_read(tmp_path: Path) -> None:
+    flat = body("ball", inner='def Sphere "shape"\n{\ndouble radius = -1\n}')
+    imported = import_robot(
+        write(tmp_path, usda(TWO + HOLD + joint("j", "RevoluteJoint", "a", "b", "point3f physics:localPos0 = (1, 0, 0)") + flat))
+    )
+    assert [b.name for b in imported.mechanism.bodies] == ["a", "b"]
