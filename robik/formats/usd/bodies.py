@@ -120,7 +120,12 @@ class Bodies:
                 self.notes.add(f"it has no {' and no '.join(missing)}, and no shape that collides to tell", name)
             return mass, np.zeros(3) if com is None else com, np.zeros((3, 3)) if inertia is None else inertia
         mass = mass or own
-        return mass, center if com is None else com, spread * (mass / own) if inertia is None else inertia
+        if com is None:
+            com = center
+        if inertia is None:  # of the shapes, but about the centre of mass that the file says, as pxr has it
+            d = com - center
+            inertia = spread * (mass / own) + mass * (d @ d * np.eye(3) - np.outer(d, d))
+        return mass, com, inertia
 
     def _mass_of_shapes(self, prim: Usd.Prim, name: str) -> tuple[float, np.ndarray, np.ndarray]:
         """Of the shapes that collide, by their masses or densities."""
