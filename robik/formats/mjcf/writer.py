@@ -127,7 +127,7 @@ class _Writer:
         if branch.joint is None:
             names = {j.name for j in self.mechanism.joints}
             self.xml.put("freejoint", name=free_name("root", names))
-        elif branch.joint.type == "free" and branch.parent == WORLD and branch.joint.child == body.name:
+        elif branch.joint.type == "free" and branch.parent == WORLD and branch.joint.child == body.name and not branch.joint.actuated:
             self.xml.put("freejoint", name=branch.joint.name)
         else:
             for motion in branch.motions:
