@@ -100,6 +100,8 @@ def add_body(root: Object, shown: Object) -> Object:
     write_body(body, Body(shown.name, pose=Pose(tuple(location), unit(rotation[:]))), _size([shown]))
     shown.parent = body
     shown.matrix_parent_inverse.identity()
+    shown.delta_location, shown.delta_rotation_euler, shown.delta_scale = (0, 0, 0), (0, 0, 0), (1, 1, 1)
+    shown.delta_rotation_quaternion.identity()
     place(shown, Pose())
     shown.scale = scale
     visual = shown.robik
@@ -301,6 +303,11 @@ def _check_mesh(shown: Object) -> None:
         raise RobikError(f"{shown.name!r} is a part of a robot already")
     if shown.name == WORLD:
         raise RobikError(f"{WORLD!r} is the name of the ground; rename the object")
+    moved = shown.animation_data
+    if shown.constraints or (moved is not None and (moved.action or moved.drivers or moved.nla_tracks)):
+        raise RobikError(
+            f"{shown.name!r} is moved by constraints, keys or drivers, which would pull it off its body; clear them where it should stand"
+        )
     if shown.library or shown.override_library:
         raise RobikError(f"{shown.name!r} belongs to another file; make it local first (Object > Relations > Make Local)")
 

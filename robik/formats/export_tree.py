@@ -60,12 +60,14 @@ class ExportTree:
         branches: parents before children.
         cuts: joints that close loops, all of types that the format knows.
         halves: names of the bodies that were added.
+        renamed: joints that were called as another one's coordinate, and what they are called now.
     """
 
     mechanism: Mechanism
     branches: tuple[Branch, ...]
     cuts: tuple[Joint, ...]
     halves: tuple[str, ...]
+    renamed: tuple[tuple[str, str], ...] = ()
 
     @property
     def lacks_motors(self) -> bool:
@@ -80,6 +82,27 @@ def export_tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> Exp
         can_close: whether the format can say a joint as the end of a loop. One that it cannot stays in the tree or else ends at a massless
             body, which is then held to the joint's own child.
     """
+    mechanism, renamed = _told_apart(mechanism)
+    return replace(_tree(mechanism, can_close), renamed=renamed)
+
+
+def _told_apart(mechanism: Mechanism) -> tuple[Mechanism, tuple[tuple[str, str], ...]]:
+    """The mechanism without joints that are called as another one's coordinate, which a file names as it names joints."""
+    coordinates = {name for joint in mechanism.joints for name in joint.coordinate_names if name != joint.name}
+    taken = coordinates | {joint.name for joint in mechanism.joints}
+    renamed = tuple((joint.name, free_name(joint.name, taken)) for joint in mechanism.joints if joint.name in coordinates)
+    if not renamed:
+        return mechanism, ()
+    now = dict(renamed)
+    joints = tuple(replace(joint, name=now.get(joint.name, joint.name)) for joint in mechanism.joints)
+    both = zip(mechanism.joints, joints, strict=True)
+    moved = {old: new for a, b in both for old, new in zip(a.coordinate_names, b.coordinate_names, strict=True)}
+    couplings = tuple(replace(c, follower=moved[c.follower], leader=moved[c.leader]) for c in mechanism.couplings)
+    return mechanism.with_changes(joints=joints, couplings=couplings), renamed
+
+
+def _tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> ExportTree:
+    """As `export_tree`, of a mechanism whose names are all different."""
     coupled = {end for coupling in mechanism.couplings for end in (coupling.follower, coupling.leader)}
 
     def closes(joint: Joint) -> bool:
@@ -93,7 +116,7 @@ def export_tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> Exp
         mechanism, half = _with_half(mechanism, joint)
         halves.append(half)
     if halves:
-        return replace(export_tree(mechanism, can_close), halves=tuple(halves))
+        return replace(_tree(mechanism, can_close), halves=tuple(halves))
     bodies = {b.name: b for b in mechanism.bodies}
     branches = tuple(Branch(bodies[body], parent, joint, tuple(_motions(joint, body)) if joint else ()) for body, parent, joint in tree)
     return ExportTree(mechanism, branches, tuple(cuts), ())

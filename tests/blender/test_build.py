@@ -262,6 +262,29 @@ def test_sheared_mesh_keeps_its_shape_and_weight() -> None:
     )
 
 
+def test_mesh_with_delta_transforms_stays_where_it_stands() -> None:
+    """As Object > Apply > Transforms to Deltas leaves it."""
+    one, two = cube("one", size=0.2), cube("two", size=0.2, location=(1, 0, 0), rotation=(0.3, 0.5, 0.7))
+    two.delta_location, two.delta_rotation_euler, two.delta_scale = (0, 0.3, 0), (0.2, 0.3, 0), (2, 1, -1)
+    bpy.context.view_layer.update()
+    before = world_vertices(two)
+    select(one, two)
+    assert bpy.ops.robik.make_robot() == {"FINISHED"}
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(world_vertices(two), before, atol=1e-6)
+
+
+def test_mesh_that_something_else_moves_is_refused() -> None:
+    one, two, three = (cube(name, size=0.2, location=(k, 0, 0)) for k, name in enumerate(("one", "held", "keyed")))
+    two.constraints.new("COPY_LOCATION").target = one
+    three.keyframe_insert("location", frame=1)
+    for each in (two, three):
+        select(one, each)
+        with pytest.raises(RuntimeError, match=f"{each.name!r} is moved by constraints, keys or drivers"):
+            bpy.ops.robik.add_joint()
+        assert {one.robik.kind, each.robik.kind} == {"NONE"}
+
+
 def world_vertices(shown: Object) -> np.ndarray:
     return np.array([shown.matrix_world @ vertex.co for vertex in shown.data.vertices])
 

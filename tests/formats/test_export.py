@@ -237,6 +237,33 @@ def test_mujoco_takes_equalities_whose_names_would_be_the_same(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("extension", [".xml", ".urdf"])
+@pytest.mark.parametrize("kind", ["spherical", "fixed", "free"])
+def test_a_joint_called_as_another_s_coordinate_gets_a_name_of_its_own(kind: str, extension: str, tmp_path: Path) -> None:
+    named = Joint("h.rx", kind, WORLD, "a", actuated=kind == "spherical")
+    hinges = Joint("h", "universal", "a", "b", (0, 0, 1), actuated=True)
+    robot = Mechanism("r", (Body("a", 1.0, (0, 0, 0), (1, 1, 1, 0, 0, 0)), Body("b", 1.0, (0, 0, 0), (1, 1, 1, 0, 0, 0))), (named, hinges))
+    [said] = [s for s in save_robot(robot, tmp_path / f"copy{extension}") if "has its name" in s]
+    assert said == "h.rx: another joint's coordinate has its name, so it is called 'h.rx_2'"
+    copy = load_robot(tmp_path / f"copy{extension}")
+    assert {"h.rx", "h.ry"} <= set(copy.actuators)
+    assert inspect(copy).mobility == inspect(robot).mobility
+    if extension == ".xml":
+        assert Judge(tmp_path / "copy.xml").model.nu == len(robot.actuators)
+
+
+@pytest.mark.parametrize("extension", [".xml", ".urdf"])
+@pytest.mark.parametrize("motions", ["tx ty tz rx ry rz", "tx tz rx ry rz", "ty rx ry rz"])
+def test_every_motor_of_a_joint_that_also_slides_is_written(motions: str, extension: str, tmp_path: Path) -> None:
+    free = tuple(motions.split())
+    kind = {"type": "free"} if len(free) == 6 else {"type": "general", "motions": free}
+    robot = Mechanism("r", (Body("a", 1.0, (0, 0, 0), (1, 1, 1, 0, 0, 0)),), (Joint("j", parent=WORLD, child="a", actuated=True, **kind),))  # type: ignore[arg-type]
+    save_robot(robot, tmp_path / f"copy{extension}")
+    assert set(load_robot(tmp_path / f"copy{extension}").actuators) == {f"j.{motion}" for motion in free}
+    if extension == ".xml":
+        assert Judge(tmp_path / "copy.xml").model.nu == len(free)
+
+
+@pytest.mark.parametrize("extension", [".xml", ".urdf"])
 def test_a_robot_without_motors_gets_none(extension: str, tmp_path: Path) -> None:
     robot = tree("revolute", False)
     robot = robot.with_changes(joints=tuple(replace(j, actuated=False) for j in robot.joints))

@@ -74,6 +74,7 @@ BAD = {
     "pull nothing": (world(BODY, '<actuator><motor tendon="x"/></actuator>'), ["'x'"]),
     "no quaternion": (world('<body name="a"><freejoint/></body>', '<keyframe><key qpos="0 0 0 0 0 0 0"/></keyframe>'), ["quaternion"]),
     "keyframe of text": (world(BODY, '<keyframe><key qpos="x"/></keyframe>'), ["keyframe", "'x'"]),
+    "coordinate": ('<mujoco><compiler coordinate="global"/></mujoco>', ['coordinate="global"', "2.3.3"]),
     "eulerseq": ('<mujoco><compiler eulerseq="abc"/></mujoco>', ["eulerseq", "'abc'"]),
     "a nameless class": ("<mujoco><default><default/></default></mujoco>", ["<default>", "no class"]),
     "far away": (world('<body name="a" pos="1e308 1e308 0"><body name="b" pos="1e308 0 0"><joint/></body></body>'), []),

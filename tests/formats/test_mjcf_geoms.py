@@ -46,6 +46,12 @@ SHAPES = {
     "blob": 'type="mesh" mesh="blob"',
     "scaled": 'type="mesh" mesh="bent scaled"',
     "moved": 'type="mesh" mesh="bent moved" pos="1 0 0"',
+    "fitted sphere": 'type="sphere" mesh="bent"',
+    "fitted box": 'type="box" mesh="bent" pos="1 0 0" quat="1 2 0 1" fitscale="1.5"',
+    "fitted capsule": 'type="capsule" mesh="bent exact"',
+    "fitted cylinder": 'type="cylinder" mesh="bent scaled" euler="10 20 30"',
+    "fitted ellipsoid": 'type="ellipsoid" mesh="bent" mass="2"',
+    "fitted cylinder's shell": 'type="cylinder" mesh="bent scaled" shellinertia="true"',
 }
 MESHES = {
     "blob": f'vertex="{BLOB}"',

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from robik.errors import AssemblyError
-from robik.formats.assembly.assemble import assemble
+from robik.formats.assembly import assemble as assembly
+from robik.formats.assembly.assemble import STARTS, assemble
 from robik.formats.assembly.open_joint import OpenJoint
 from robik.formats.assembly.open_robot import OpenRobot
+from robik.formats.assembly.remedies import NAMED, remedy
 from robik.formats.imported import Notes
-from robik.mechanism import WORLD, Body, Pose
+from robik.mechanism import WORLD, Body, Coupling, Pose
 
 Z = Pose.of(np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]]), (0, 0, 0))  # its x axis is the outer z
 
@@ -73,6 +75,35 @@ def test_lengths_that_do_not_reach_are_said_to_be_wrong() -> None:
     said = refusal(fourbar(reach=9.0))
     assert "mm and" in said
     assert said.endswith("no types of its joints close it, so its lengths or frames are wrong")
+
+
+def test_loops_that_contradict_each_other_are_named() -> None:
+    """The rod's far end is held in two places that are further apart than it moves; a coupling that holds it fast contradicts alike."""
+    robot = fourbar()
+    second = OpenJoint("second", "spherical", WORLD, "rod", Pose((2, 5, 0)), Pose((2, 0, 0)))
+    said = refusal(replace(robot, joints=(*robot.joints, second)))
+    assert said.endswith("no types of its joints close it, so its lengths or frames are wrong")
+    second = replace(second, near=Pose((1.5, 0.5, 0)))
+    assert "no types of its joints close it, but it would close without loop '" in refusal(replace(robot, joints=(*robot.joints, second)))
+    geared = (Coupling("gear", "b", "a", (0.0, 0.1)), Coupling("stop", "c", "a", (1.0, 0.7)))
+    assert refusal(replace(robot, couplings=geared)).endswith("but it would close without coupling 'gear' or coupling 'stop'")
+
+
+def test_no_more_is_tried_than_is_said() -> None:
+    robot = fourbar("fixed", twist=0.4, offset=0.3)
+    tried: list[OpenRobot] = []
+    remedy(robot, robot.closers[0], lambda each: not tried.append(each))  # type: ignore[func-returns-value]
+    assert len(tried) == 1 + NAMED
+
+
+def test_a_robot_without_limits_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    search = assembly._search
+    monkeypatch.setattr(
+        assembly, "_search", lambda robot, q, bounds, starts=STARTS: searched.append(starts) or search(robot, q, bounds, starts)
+    )
+    refusal(fourbar(reach=9.0))
+    assert searched.count(STARTS) == 1
 
 
 def test_several_changes_where_one_is_not_enough() -> None:

@@ -53,9 +53,20 @@ def test_a_mimic_joint_rests_where_it_follows(tmp_path: Path) -> None:
     follower = joint("two", "continuous", "b", "c", '<mimic joint="one" multiplier="-2" offset="0.5"/>')
     robot = load_robot(write(tmp_path, joint("one", "continuous", "a", "b") + follower, '<link name="c"/>'))
     rest = rest_values(robot)
-    assert rest["two"][0] == pytest.approx(0.5 - 2 * rest["one"][0], abs=1e-12)
+    assert (rest["one"][0], rest["two"][0]) == (0.0, 0.5), "what leads stays as stored"
     assert robot.couplings[0].coefficients == (0.5, -2.0)
     assert robot.actuators == ("one",)
+
+
+def test_followers_of_followers_rest_where_they_follow_unless_limits_forbid(tmp_path: Path) -> None:
+    last = joint("three", "{}", "c", "d", '{}<mimic joint="two" multiplier="3"/>')
+    middle = joint("two", "continuous", "b", "c", '<mimic joint="one" offset="0.5"/>')
+    links = '<link name="c"/><link name="d"/>'
+    for kind, limit, rest in (("continuous", "", 1.5), ("revolute", '<limit lower="-1" upper="1"/>', 1.0)):
+        robot = load_robot(write(tmp_path, last.format(kind, limit) + middle + joint("one", "continuous", "a", "b"), links))
+        values = rest_values(robot)
+        assert values["three"][0] == pytest.approx(rest, abs=1e-9)
+        assert values["one"][0] == pytest.approx(rest / 3 - 0.5, abs=1e-9)
 
 
 def test_a_joint_that_mimics_none_of_the_file_moves_freely(tmp_path: Path) -> None:

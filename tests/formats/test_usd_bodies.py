@@ -62,7 +62,8 @@ def test_references_and_instances_are_unfolded(tmp_path: Path) -> None:
     assert [(f.name, f.pose.position) for f in robot.frames] == [("tip", (0.0, 0.0, 0.5))]
 
 
-def test_mass_comes_from_shapes_and_densities_as_pxr_has_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("said", ["", "point3f physics:centerOfMass = (0.1, 0.2, 0.3)\n", "float physics:mass = 7\n"])
+def test_mass_comes_from_shapes_and_densities_as_pxr_has_it(said: str, tmp_path: Path) -> None:
     shapes = """
         def Cube "cube" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMassAPI"])
         {
@@ -90,7 +91,7 @@ def test_mass_comes_from_shapes_and_densities_as_pxr_has_it(tmp_path: Path) -> N
         {
           double radius = 9
         }"""
-    path = write(tmp_path, usda(body("a", inner="float physics:density = 2000\n" + shapes) + HOLD))
+    path = write(tmp_path, usda(body("a", inner="float physics:density = 2000\n" + said + shapes) + HOLD))
     [found] = load_robot(path).bodies
     stage = Usd.Stage.Open(str(path))
 
@@ -127,3 +128,11 @@ def test_what_hangs_on_no_joint_is_left_out_and_named(tmp_path: Path) -> None:
     imported = import_robot(write(tmp_path, usda(TWO + HOLD + hinge + body("ball"))))
     assert [b.name for b in imported.mechanism.bodies] == ["a", "b"]
     assert any(w.startswith("ball: no joint") for w in imported.warnings)
+
+
+def test_shapes_of_what_is_left_out_are_not_read(tmp_path: Path) -> None:
+    flat = body("ball", inner='def Sphere "shape"\n{\ndouble radius = -1\n}')
+    imported = import_robot(
+        write(tmp_path, usda(TWO + HOLD + joint("j", "RevoluteJoint", "a", "b", "point3f physics:localPos0 = (1, 0, 0)") + flat))
+    )
+    assert [b.name for b in imported.mechanism.bodies] == ["a", "b"]

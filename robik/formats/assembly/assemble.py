@@ -89,6 +89,7 @@ def _closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
     for name, k in robot.coordinates.items():
         if inside[k] != robot.stored[k]:
             notes.add("its stored value lies outside its limits, so it rests at the nearest of them", name)
+    inside = np.clip(_led(robot, inside), lower, upper)
     q = inside.copy()
     for part in robot.parts:
         index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
@@ -97,11 +98,29 @@ def _closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
     return q
 
 
+def _led(robot: OpenRobot, q: np.ndarray) -> np.ndarray:
+    """Coordinates (d,) with those that follow others where these have them, but for what follows in a ring: leaders stay as stored."""
+    q, waiting = q.copy(), list(robot.couplings)
+    while waiting:
+        followers = {coupling.follower for coupling in waiting}
+        first = [coupling for coupling in waiting if coupling.leader not in followers]
+        if not first:
+            break
+        for coupling in first:
+            follower, leader = robot.coordinates[coupling.follower], robot.coordinates[coupling.leader]
+            wanted = np.polynomial.Polynomial(coupling.coefficients)(q[leader])
+            if abs(wanted - q[follower]) > CLOSED:
+                q[follower] = wanted
+        waiting = [coupling for coupling in waiting if coupling.leader in followers]
+    return q
+
+
 def _closed_part(part: OpenRobot, stored: np.ndarray) -> np.ndarray:
     """Coordinates of a part that close its loops."""
     lower, upper = part.bounds
+    without = (np.full_like(lower, -inf), np.full_like(upper, inf))
     best, best_error = stored, inf
-    for bounds in ((lower, upper), (np.full_like(lower, -inf), np.full_like(upper, inf))):
+    for bounds in ((lower, upper), without) if np.isfinite(part.bounds).any() else (without,):
         q, error = _search(part, stored, bounds)
         if error < best_error:
             best, best_error = q, error

@@ -9,7 +9,7 @@ import numpy as np
 
 from robik.formats.assembly.open_joint import OpenJoint
 from robik.formats.assembly.open_robot import OpenRobot
-from robik.mechanism import Pose
+from robik.mechanism import Coupling, Pose
 
 MOST_JOINTS = 24  # of a loop; in a longer one, trying takes too long
 NAMED = 3  # remedies in a message
@@ -32,29 +32,47 @@ def remedy(part: OpenRobot, worst: OpenJoint, closes: Callable[[OpenRobot], bool
         closes: whether a robot's loops can be closed.
 
     Returns:
-        A clause: the smallest changes of type that are enough, or that none are.
+        A clause: the smallest changes of type that are enough; or that none are, and what contradicts the loop if it is that.
     """
     around = _in_loop(part, worst)
     if len(around) > MOST_JOINTS:
         return "check its frames and the types of its joints"
     freest = {joint.name: LOOSER[joint.type][-1] for joint in around}
     if not freest or not closes(_changed(part, freest)):
-        return "no types of its joints close it, so its lengths or frames are wrong"
+        others = _contradicting(part, worst, closes)
+        why = f"but it would close without {others}" if others else "so its lengths or frames are wrong"
+        return f"no types of its joints close it, {why}"
     found: list[str] = []
     smallest = 0
     for freedom, joint, change in sorted(_single(around), key=lambda each: each[0]):
-        if found and freedom > smallest:
+        if len(found) == NAMED or (found and freedom > smallest):
             break
         if closes(_changed(part, {joint.name: change})):
             smallest = freedom
             found.append(_said(joint, change))
     if found:
-        return f"it would close with {' or '.join(found[:NAMED])}"
+        return f"it would close with {' or '.join(found)}"
     for name in list(freest):  # as few as it takes
         fewer = {other: change for other, change in freest.items() if other != name}
         if closes(_changed(part, fewer)):
             freest = fewer
     return f"it would close with {' and '.join(_said(joint, freest[joint.name]) for joint in around if joint.name in freest)}"
+
+
+def _contradicting(part: OpenRobot, worst: OpenJoint, closes: Callable[[OpenRobot], bool]) -> str:
+    """Other loops and couplings that the loop would close without, each by itself."""
+    found: list[str] = []
+    ties: list[OpenJoint | Coupling] = [*(j for j in part.closers if j is not worst), *part.couplings]
+    for tie in ties[:MOST_JOINTS]:
+        if isinstance(tie, Coupling):
+            name, rest = f"coupling {tie.name!r}", replace(part, couplings=tuple(c for c in part.couplings if c is not tie))
+        else:
+            name, rest = f"loop {tie.name!r}", replace(part, joints=tuple(j for j in part.joints if j is not tie))
+        if closes(rest):
+            found.append(name)
+        if len(found) == NAMED:
+            break
+    return " or ".join(found)
 
 
 def _in_loop(part: OpenRobot, closer: OpenJoint) -> list[OpenJoint]:

@@ -55,6 +55,8 @@ class MjcfFile:
         self._folders, self._read = [self._folder], {path.resolve()}
         self._include_all()
         self.compiler = {key: value for element in self.root.findall("compiler") for key, value in element.attrib.items()}
+        if self.compiler.get("coordinate", "local") == "global":
+            raise FormatError('its compiler says coordinate="global", which is no longer MJCF; MuJoCo 2.3.3 loads it and saves it as local')
         self.in_degrees = self.compiler.get("angle", "degree") == "degree"
         self.euler_order = self.compiler.get("eulerseq", "xyz")
         if len(self.euler_order) != 3 or not set(self.euler_order.lower()) <= set("xyz"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element
@@ -39,6 +39,8 @@ class Geom:
         group: of the viewer.
         mass, density: the first counts if it is given.
         is_shell: whether the mass is on the surface, and the density per area; a mesh says so itself.
+        fitted: the shape, of `SIZES`, that has a mesh's place for its mass; empty where there is none.
+        fit: what that shape's size is multiplied by.
     """
 
     shape: str
@@ -50,6 +52,8 @@ class Geom:
     density: float
     mesh: str
     is_shell: bool
+    fitted: str = ""
+    fit: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -83,9 +87,15 @@ class Geoms:
         """A geom of a body; `offset` is the pose of the frame around it."""
         attributes = self.file.attributes(element, inherited)
         where = f"{where}: geom {attributes['name']!r}" if attributes.get("name") else f"{where}: a geom"
-        shape = attributes.get("type", "sphere")
+        shape, fitted = attributes.get("type", "sphere"), ""
         if shape in SIZES and "mesh" in attributes:
-            self.notes.add("a shape fitted to a mesh was read as that mesh", where.partition(":")[0])
+            if self.file.is_true("fitaabb", "false"):
+                self.notes.add(
+                    "a shape fitted to a mesh's box (fitaabb) was read as that mesh, in its mass as well", where.partition(":")[0]
+                )
+            else:
+                self.notes.add("a shape fitted to a mesh is shown as that mesh", where.partition(":")[0])
+                fitted = shape
             shape = "mesh"
         words = attributes.get("size", "").split()
         size = numbers(" ".join(words), len(words), f"{where}: its size")[: SIZES.get(shape, 0)]
@@ -107,7 +117,10 @@ class Geoms:
             self.notes.add("an ellipsoid with shellinertia was taken for a solid one, in its mass as well", where.partition(":")[0])
         group = numbers(attributes.get("group", "0"), 1, f"{where}: its group")[0]
         color, mesh = self._color(attributes, where), attributes.get("mesh", "")
-        return Geom(shape, size, offset @ pose, int(group), color, mass, density, mesh, is_shell)
+        fit = numbers(attributes.get("fitscale", "1"), 1, f"{where}: its fitscale")[0]
+        if not fit > 0:
+            raise FormatError(f"{where}: its fitscale must be positive, not {fit:g}")
+        return Geom(shape, size, offset @ pose, int(group), color, mass, density, mesh, is_shell, fitted, fit)
 
     def _color(self, attributes: Attributes, where: str) -> tuple[float, float, float, float]:
         rgba = attributes.get("rgba") or self._materials.get(attributes.get("material", ""), {}).get("rgba")
@@ -205,8 +218,21 @@ class Geoms:
             case "mesh":
                 if geom.mesh not in self._solids:
                     self._solids[geom.mesh] = self._enclosed(geom.mesh, where)
-                return self._solids[geom.mesh]
+                enclosed = self._solids[geom.mesh]
+                return self._fitted(geom, enclosed, where) if geom.fitted and enclosed is not None else enclosed
         return None
+
+    def _fitted(self, geom: Geom, mesh: Solid, where: str) -> Solid:
+        """The shape that moves as the mesh: its size is that of the box with the mesh's inertia, whose longest edge is z."""
+        moments, axes = np.linalg.eigh(mesh.inertia / mesh.volume)
+        box = np.sqrt(np.maximum(1.5 * (moments.sum() - 2 * moments), 0.0))[::-1]
+        axes = axes[:, ::-1]
+        across = (box[0] + box[1]) / 2
+        sizes = {"sphere": [box.mean()], "capsule": [across, max(box[2] - across / 2, 0.0)], "cylinder": [across, box[2]]}
+        size = tuple(float(geom.fit * s) for s in sizes.get(geom.fitted, box))
+        solid = self._solid(replace(geom, shape=geom.fitted, size=size, fitted=""), where)
+        assert solid is not None
+        return Solid(solid.volume, mesh.com, axes @ solid.inertia @ axes.T)
 
     def _enclosed(self, name: str, where: str) -> Solid | None:
         mesh = self._mesh(name, where)

@@ -50,6 +50,8 @@ class _Writer:
         self.meshes: dict[tuple[str, tuple[float, ...]], str] = {}
         self.equality_names = {joint.name for joint in self.tree.cuts}  # couplings share MuJoCo's names with what closes loops
         self.pose = {WORLD: Pose(), **{b.name: b.pose for b in self.mechanism.bodies}}
+        for old, new in self.tree.renamed:
+            notes.add(f"another joint's coordinate has its name, so it is called {new!r}", old)
         for half in self.tree.halves:
             notes.add("MJCF has no equality for its joint, so the joint ends at a massless body that is welded to the joint's own", half)
 
@@ -125,7 +127,7 @@ class _Writer:
         if branch.joint is None:
             names = {j.name for j in self.mechanism.joints}
             self.xml.put("freejoint", name=free_name("root", names))
-        elif branch.joint.type == "free" and branch.parent == WORLD and branch.joint.child == body.name:
+        elif branch.joint.type == "free" and branch.parent == WORLD and branch.joint.child == body.name and not branch.joint.actuated:
             self.xml.put("freejoint", name=branch.joint.name)
         else:
             for motion in branch.motions:

@@ -54,6 +54,7 @@ class _Writer:
         self.colors: dict[tuple[float, ...], str] = {}
         self.rest: dict[str, float] = {}
         self.balls: dict[str, str] = {}
+        self.driven: list[str] = []
         self.loops: list[dict] = []
         self.couplings: list[dict] = []
         self.mimics: dict[str, tuple[str, float, float]] = {}
@@ -64,6 +65,8 @@ class _Writer:
             else:
                 self.couplings.append({"name": coupling.name, "follower": coupling.follower, "leader": coupling.leader,
                                        "coefficients": list(coupling.coefficients)})  # fmt: skip
+        for old, new in self.tree.renamed:
+            notes.add(f"another joint's coordinate has its name, so it is called {new!r}", old)
         for half in self.tree.halves:
             notes.add("its joint is driven or limited and closes a loop, so it ends at a massless link that a loop holds to its own", half)
 
@@ -79,9 +82,9 @@ class _Writer:
                     self.notes.add("URDF has no place for its sole", frame.name)
             for joint in self.tree.cuts:
                 self.closer(joint)
+            for name in self.driven:
+                self.transmission(name)
             for joint in self.mechanism.actuated:
-                for name in (joint.name,) if joint.is_ball else joint.coordinate_names:
-                    self.transmission(name)
                 if joint.is_ball:
                     self.notes.add("its motors turn about the axes of its body", joint.name)
         return self.xml.text
@@ -151,7 +154,10 @@ class _Writer:
         if floats or not branch.motions:
             name = branch.joint.name if branch.joint is not None else self.new_joint("root")
             self.joint(name, "floating" if floats else "fixed", parent, body.name, before.inverse() @ body.pose)
+            self.driven += [name] if branch.joint is not None and branch.joint.actuated else []
             return
+        if branch.joint is not None and branch.joint.actuated:
+            self.driven += [motion.name for motion in branch.motions]
         for k, motion in enumerate(branch.motions):
             here = Pose((motion.anchor[0], motion.anchor[1], motion.anchor[2]), body.pose.quaternion)
             off = np.cross(motion.axis, motion.anchor - np.array(body.pose.position)) if motion.kind == "turn" else (

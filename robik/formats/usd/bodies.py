@@ -44,16 +44,16 @@ class Shape:
 
 
 class Bodies:
-    """Reads the bodies of a scene."""
+    """Reads the bodies of a scene that are the robot: a file may hold hundreds of others."""
 
-    def __init__(self, scene: Scene, file: str, notes: Notes) -> None:
+    def __init__(self, scene: Scene, kept: set[str], file: str, notes: Notes) -> None:
         from pxr import UsdPhysics
 
-        self.scene, self.file, self.notes = scene, file, notes
+        self.scene, self.kept, self.file, self.notes = scene, kept, file, notes
         self.shapes: dict[str, list[Shape]] = {}
         for prim in scene.prims:
             kind = prim.GetTypeName()
-            if kind in SHAPES and (body := scene.body_of(prim)) != WORLD:
+            if kind in SHAPES and (body := scene.body_of(prim)) in kept:
                 self.shapes.setdefault(body, []).append(self._shape(prim, kind, body))
         self.solid = {s.prim.GetPath() for shapes in self.shapes.values() for s in shapes if s.prim.HasAPI(UsdPhysics.CollisionAPI)}
 
@@ -63,15 +63,15 @@ class Bodies:
         visuals = tuple(v for shape in self.shapes.get(name, []) if (v := self._visual(shape, name)) is not None)
         return Body.of(name, mass, com, inertia, visuals)
 
-    def frames(self, kept: set[str]) -> list[Frame]:
+    def frames(self) -> list[Frame]:
         """Empty coordinate systems below the bodies, where their name is still free."""
-        taken = {WORLD, *self.scene.bodies.values(), *kept}
+        taken = {WORLD, *self.scene.bodies.values(), *self.kept}
         found = []
         for prim in self.scene.prims:
             if prim.GetTypeName() != "Xform" or prim.GetAppliedSchemas() or prim.GetFilteredChildren(_all_children()):
                 continue
             body, name = self.scene.body_of(prim), prim.GetName()
-            if body in kept and name not in taken:
+            if body in self.kept and name not in taken:
                 taken.add(name)
                 found.append(Frame(name, body, split(self.scene.in_body(prim), str(prim.GetPath()))[0]))
         return found
@@ -120,7 +120,12 @@ class Bodies:
                 self.notes.add(f"it has no {' and no '.join(missing)}, and no shape that collides to tell", name)
             return mass, np.zeros(3) if com is None else com, np.zeros((3, 3)) if inertia is None else inertia
         mass = mass or own
-        return mass, center if com is None else com, spread * (mass / own) if inertia is None else inertia
+        if com is None:
+            com = center
+        if inertia is None:  # of the shapes, but about the centre of mass that the file says, as pxr has it
+            d = com - center
+            inertia = spread * (mass / own) + mass * (d @ d * np.eye(3) - np.outer(d, d))
+        return mass, com, inertia
 
     def _mass_of_shapes(self, prim: Usd.Prim, name: str) -> tuple[float, np.ndarray, np.ndarray]:
         """Of the shapes that collide, by their masses or densities."""

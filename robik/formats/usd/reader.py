@@ -72,11 +72,11 @@ class _Reader:
         joints, names = self._joints(reader)
         kept = connected(self.scene.bodies.values(), joints, self._roots(), self.notes)
         joints = [j for j in joints if {j.parent, j.child} & kept]
-        bodies = Bodies(self.scene, self.path.name, self.notes)
+        bodies = Bodies(self.scene, kept, self.path.name, self.notes)
         made = [bodies.read(self.stage.GetPrimAtPath(at), name) for at, name in self.scene.bodies.items() if name in kept]
         made += [body for body in reader.bodies if body.name in kept]
         joints = self._based(joints, kept)
-        robot = OpenRobot(self._name(), tuple(made), tuple(joints), tuple(bodies.frames(kept)))
+        robot = OpenRobot(self._name(), tuple(made), tuple(joints), tuple(bodies.frames()))
         ties = couplings(self.scene, names, joints, self.notes)
         ties += Gears(self.scene, reader, names, joints, self.notes).couplings(c.name for c in ties)
         robot = replace(robot, couplings=tuple(self._of_the_tree(ties, robot)))
