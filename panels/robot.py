@@ -14,6 +14,8 @@ from ..scene.migration import too_new
 from ..scene.parts import coordinate_names, motions_of, parts, robot_of, robots, shown_robot
 from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
+UNIT_ROUNDING = 1e-6  # of single precision
+
 
 class ROBIK_MT_bundled_robots(Menu):
     """Robots that come with RobIK, to begin with"""
@@ -49,6 +51,8 @@ class ROBIK_PT_robot(TabPanel):
                 line(layout, "Saved by a later RobIK: some settings may be missing here", "ERROR")
             if live.problem(root):
                 line(layout, live.problem(root), "ERROR")
+        if abs(context.scene.unit_settings.scale_length - 1.0) > UNIT_ROUNDING:
+            line(layout, "RobIK takes a unit of Blender as 1 m: set Scene > Units > Unit Scale to 1", "ERROR")
         row = layout.row(align=True)
         row.operator("robik.import_robot", text="Import Robot…", icon="IMPORT")
         row.menu(ROBIK_MT_bundled_robots.bl_idname, text="", icon="DOWNARROW_HLT")

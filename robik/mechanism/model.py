@@ -142,7 +142,7 @@ class Joint:
                 raise MechanismError(f"{where}: its {what} must have {len(motions)} entries ({', '.join(motions)}), not {len(values)}")
         for motion, value, (lo, hi) in zip(motions, rest, limits, strict=True):
             if isnan(lo) or isnan(hi) or lo > hi:
-                raise MechanismError(f"{where}: its limits of {motion} must run from low to high, not from {lo} to {hi}")
+                raise MechanismError(f"{where}: its limits of {motion} must run from low to high, not from {lo:g} to {hi:g}")
             if not lo - 1e-9 <= value <= hi + 1e-9:
                 raise MechanismError(f"{where}: its rest value {value:g} of {motion} lies outside its limits {lo:g} to {hi:g}")
         for what in ("velocity_limit", "effort_limit"):
