@@ -6,14 +6,11 @@ from math import radians
 from pathlib import Path
 
 import bpy
-import numpy as np
 from bpy.types import Object, Scene
 
-from robik.errors import RobikError
 from tools.installed import add_on
 
 FRAME_RATE = 24
-TALL = 1.7  # [m]
 TILE = 0.1  # of the ground, at the robot's scale [m]
 BRONZE = (0.50, 0.22, 0.09, 1.0)
 
@@ -73,18 +70,10 @@ def bring_recording(file: Path) -> Object:
     Raises:
         RobikError: the file cannot be read as a recording.
     """
-    scene = bpy.context.scene
-    try:
-        bpy.ops.import_anim.bvh(filepath=str(file), update_scene_fps=True, update_scene_duration=True, use_fps_scale=False)
-    except Exception as error:
-        raise RobikError(f"{file} cannot be read as a BVH recording: {error}") from error
-    rig = bpy.context.object
-    scene.frame_start = 2
-    ends = np.array([end for bone in rig.data.bones for end in (bone.head_local, bone.tail_local)])
-    up = int(np.argmax(np.ptp(ends, axis=0) * [0, 1, 1]))
-    rig.scale = (TALL / float(np.ptp(ends[:, up])),) * 3
+    rig = add_on("scene.recording").bring_recording(file)
+    bpy.context.scene.frame_start = 2
     rig.rotation_euler.z += radians(90)
-    height = TALL / rig.scale.x
+    height = add_on("scene.recording").TALL / rig.scale.x
     dress = add_on("scene.walking_character.flesh").dress
     dress(rig, {bone.name: (_limb(bone, height),) for bone in rig.data.bones if bone.length > 0.02 * height})
     return rig

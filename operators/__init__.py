@@ -16,6 +16,7 @@ def register() -> None:
             bpy.utils.register_class(cls)
     contacts.register_keys()
     bpy.types.TOPBAR_MT_file_import.append(import_robot.menu_entry)
+    bpy.types.TOPBAR_MT_file_import.append(character.import_entry)
     bpy.types.TOPBAR_MT_file_export.append(build.menu_entry)
     bpy.types.VIEW3D_MT_armature_add.append(character.menu_entry)
     bpy.app.handlers.load_pre.append(servos.before_load)
@@ -29,6 +30,7 @@ def unregister() -> None:
     bpy.utils.unregister_cli_command(_commands.pop())
     contacts.unregister_keys()
     bpy.types.VIEW3D_MT_armature_add.remove(character.menu_entry)
+    bpy.types.TOPBAR_MT_file_import.remove(character.import_entry)
     bpy.types.TOPBAR_MT_file_import.remove(import_robot.menu_entry)
     bpy.types.TOPBAR_MT_file_export.remove(build.menu_entry)
     for module in reversed(MODULES):

@@ -57,6 +57,7 @@ class ROBIK_PT_character(TabPanel):
         column.prop(character, "rig")
         if character.rig is None and not any(o.type == "ARMATURE" for o in context.scene.objects):
             layout.operator("robik.add_character", text="Add a Walking Character")
+            layout.operator("robik.import_recording", text="Bring a Recording…")
         row = layout.row(align=True)
         row.operator("robik.auto_map", text="Auto-Map…")
         row.menu("ROBIK_MT_mapping_presets", text=ROBIK_MT_mapping_presets.bl_label)

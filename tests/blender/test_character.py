@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import radians
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -61,4 +62,32 @@ def test_one_undo_takes_it_back() -> None:
     assert bpy.ops.robik.add_character("EXEC_DEFAULT", True) == {"FINISHED"}
     assert scenes.everything() != before
     bpy.ops.ed.undo()
+    assert scenes.everything() == before
+
+
+def test_a_recording_comes_in_at_human_size_beside_the_robot(shared_data: Path) -> None:
+    scene, root = bpy.context.scene, scenes.import_robot("walker")
+    root.location = (1.0, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    assert bpy.ops.robik.import_recording(filepath=str(shared_data / "bvh" / "05_20-mb.bvh")) == {"FINISHED"}
+    rig = bpy.context.object
+    assert root.robik.robot.character.rig == rig
+    assert (scene.render.fps, scene.frame_end) == (120, 1097)
+    np.testing.assert_allclose(rig.location, (1.0, 1.0, 0.0), atol=1e-6)
+    ends = np.array([rig.matrix_world @ bone.head_local for bone in rig.data.bones])
+    assert 1.4 < np.ptp(ends[:, 2]) <= 1.7
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    assert {t.frame: t.bone for t in root.robik.robot.character.targets} == {
+        "pelvis": "Hips", "foot_l": "LeftFoot", "foot_r": "RightFoot"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("content", ["not a recording\n", "HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 3 X", "", None])
+def test_what_is_no_recording_leaves_nothing(tmp_path: Path, content: str | None) -> None:
+    scenes.import_robot("walker")
+    if content is not None:
+        (tmp_path / "r.bvh").write_text(content)
+    before = scenes.everything()
+    with pytest.raises(RuntimeError, match=r"r\.bvh"):
+        bpy.ops.robik.import_recording(filepath=str(tmp_path / "r.bvh"))
     assert scenes.everything() == before

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from demo import performance, stage
+from robik.errors import RobikError
 from tools.installed import add_on
 
 CLEAR = 0.03  # of the ankle above where it stands [m]: then the foot is in the air
@@ -88,5 +89,5 @@ def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
     stage.empty_scene()
     file = tmp_path / "walk.bvh"
     file.write_text("not a recording\n")
-    with pytest.raises(stage.RobikError, match="cannot be read as a BVH"):
+    with pytest.raises(RobikError, match="cannot be read as a BVH"):
         stage.bring_recording(file)

@@ -14,6 +14,7 @@ sys.path.append(str(CHECKOUT))  # at the end: `import robik` is the installed li
 import bpy  # noqa: E402
 
 from tests.gui.commands import run_commands  # noqa: E402
+from tests.gui.dropping import bring_a_recording, import_by_dropping  # noqa: E402
 from tests.gui.editors import edit_contacts_and_see_limits  # noqa: E402
 from tests.gui.following import drag_and_play  # noqa: E402
 from tests.gui.servos import play_on_servos  # noqa: E402
@@ -35,8 +36,9 @@ def walk() -> Iterator[float]:
     picture("01_empty")
     yield from bring_a_robot()
     yield from import_by_file_browser()
-    yield from import_by_dropping()
+    yield from import_by_dropping(WALKER)
     picture("02_robot")
+    yield from bring_a_recording()
     yield from map_character()
     picture("03_character")
     yield from drag_and_play()
@@ -95,42 +97,6 @@ def import_by_file_browser() -> Iterator[float]:
     subprocess.run(["xdotool", "mousemove", "500", "900", "key", "Return"], check=True)
     yield from until(lambda: root() is not None, 300, "the robot from the file browser")
     yield from undo_import()
-
-
-def import_by_dropping() -> Iterator[float]:
-    """The file is dragged from another window onto the view."""
-    source = subprocess.Popen(["wish", str(CHECKOUT / "tests/gui/drag.tcl"), str(WALKER)])
-    yield from until(
-        lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^drag"]).returncode == 0, 120, "the other window"
-    )
-    try:
-        for _ in range(5):  # on a busy machine the two windows may miss each other's messages
-            yield 1.0
-            yield from drag_and_drop()
-            if root() is not None:
-                break
-        yield from until(lambda: root() is not None, 1, "the robot that was dropped")
-    finally:
-        source.kill()
-        source.wait()
-    yield 0.5
-    picture("02_told")
-    yield from key("Escape")
-
-
-def drag_and_drop() -> Iterator[float]:
-    """Once, until the robot is there or nothing comes of it."""
-    # In one go and from outside: Blender's window stands still from the moment a drag enters it until it ends.
-    way = [word for x in range(1440, 500, -60) for word in ("mousemove", str(x), "400", "sleep", "0.05")]
-    hand = subprocess.Popen(["xdotool", "mousemove", "1460", "130", "sleep", "0.3", "mousedown", "1", *way, "sleep", "0.5", "mouseup", "1"])
-    try:
-        yield from until(lambda: hand.poll() is not None, 60, "the hand at its place")
-    finally:
-        hand.kill()
-        hand.wait()
-    yield 3.0
-    window = bpy.context.window_manager.windows[0]
-    yield from until(lambda: not window.modal_operators, 300, "the end of the import")
 
 
 def map_character() -> Iterator[float]:
