@@ -31,7 +31,8 @@ def bring_recording(file: Path) -> Object:
         tall = float(np.ptp(ends[:, 1:], axis=0).max())  # along Y or Z, as it came
         if tall < FLAT:
             raise RuntimeError("its skeleton has no size")
-        if rig.animation_data is None or rig.animation_data.action is None or np.ptp(rig.animation_data.action.frame_range) < 1:
+        action = rig.animation_data and rig.animation_data.action
+        if action is None or action.frame_range[1] - action.frame_range[0] < 1:
             raise RuntimeError("it holds no motion")
     except (AttributeError, RuntimeError, ValueError) as error:
         bpy.data.batch_remove({*bpy.data.objects, *bpy.data.armatures, *bpy.data.actions} - before)
