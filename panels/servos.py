@@ -27,6 +27,8 @@ class ROBIK_PT_servos(TabPanel):
         line(layout, status.message[:1].upper() + status.message[1:], ICONS.get(status.state, "LINKED"))
         settings = context.scene.robik
         is_open = play.is_open()
+        if is_open and status.missing:
+            line(layout, status.missing[:1].upper() + status.missing[1:], "ERROR")
         column = layout.column()
         column.enabled = not is_open
         column.use_property_split, column.use_property_decorate = True, False
@@ -91,7 +93,7 @@ class ROBIK_PT_servos_playing(FoldedPanel):
             layout.prop(playing, name)
         column = layout.column()
         column.enabled = not play.is_open()
-        for name in ("rate", "feed_forward", "without_missing", "record"):
+        for name in ("rate", "feed_forward", "need_all", "record"):
             column.prop(playing, name)
         if playing.record:
             layout.operator("robik.report_telemetry")

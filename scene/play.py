@@ -76,7 +76,7 @@ def settings_of(scene: Scene) -> PlaySettings:
         rate=float(playing.rate),
         heartbeat=HEARTBEAT,
         feed_forward=playing.feed_forward,
-        without_missing=playing.without_missing,
+        need_all=playing.need_all,
         record=record,
     )
 
@@ -243,8 +243,8 @@ def real_pose() -> dict[str, float]:
     Raises:
         ServoError: nothing is known of them.
     """
-    player = connected()
-    present = dict(reversed(list(zip(player.chain.actuators, player.status.present, strict=False))))
+    status = connected().status
+    present = dict(reversed([(one.actuator, value) for one, value in zip(status.servos, status.present, strict=False)]))
     if not present:
         raise ServoError("the servos have not said where they are; connect first")
     return present

@@ -27,8 +27,9 @@ class RobikPlaying(PropertyGroup):
     feed_forward: BoolProperty(
         name="Send Speeds", description="Tell the servos with each goal how fast to go there, which makes slow motions smoother"
     )
-    without_missing: BoolProperty(
-        name="Without Missing", description="Play even though some servos of the chain do not answer; their motors stand still"
+    need_all: BoolProperty(
+        name="Need All Servos",
+        description="Refuse to play when a servo of the chain does not answer; without this it is played without, with a warning",
     )
     dead_man: BoolProperty(
         name="While D Is Held", description="When following live: the robot comes to a stand whenever the key D is not held"

@@ -10,7 +10,7 @@ from robik.errors import ServoError
 from robik.limiter import Limiter
 from robik.servo.bus import Bus, PortGone, ServoSilent
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.connecting import WAKING, find
+from robik.servo.connecting import WAKING, absence, find, names
 from robik.servo.exchange import Exchange, Telemetry
 from robik.servo.guide import Guide, Journey, Pursuit
 from robik.servo.health import Health
@@ -35,17 +35,22 @@ class Session:
         wishes: the owner's.
         publish: changes the owner's `Status`.
         status: tells it.
+        know: is told the servos that are there, and the lowest and highest counts (n, 2) that each takes, before these are published.
 
-    Attributes:
-        goal_limits: lowest and highest counts (n, 2) that each takes.
     """
 
     def __init__(
-        self, bus: Bus, settings: PlaySettings, wishes: Wishes, publish: Callable[..., None], status: Callable[[], Status]
+        self,
+        bus: Bus,
+        settings: PlaySettings,
+        wishes: Wishes,
+        publish: Callable[..., None],
+        status: Callable[[], Status],
+        know: Callable[[ServoChain, np.ndarray], None],
     ) -> None:
-        self._bus, self._settings, self._wishes, self._publish, self._status = bus, settings, wishes, publish, status
+        self._bus, self._settings, self._wishes, self._publish, self._status, self._know = bus, settings, wishes, publish, status, know
         self._asked = bus.chain
-        self.goal_limits = bus.chain.count_limits
+        self._goal_limits = bus.chain.count_limits
 
     def connect(self) -> None:
         """Reads every servo, writes nothing; ends in ready, or in holding where torque is on already.
@@ -63,19 +68,20 @@ class Session:
     def _find(self) -> dict[str, object]:
         """Reads every servo, writes nothing; what is to be published of that."""
         self._bus.chain = self._asked
-        found, missing = find(self._bus, self._settings.without_missing)
+        found = find(self._bus, self._settings.need_all)
         self._exchange, self._health = Exchange(self._bus), Health(self.chain, found)
         self._single_turn = np.array([f.mode == SINGLE_TURN_MODE for f in found])
         limits = self.chain.count_limits.copy()
         for k, f in enumerate(found):
             if f.low is not None and f.high is not None:
                 limits[k] = max(f.low, limits[k, 0]), min(f.high, limits[k, 1])
-        self.goal_limits = limits
+        self._goal_limits = limits
+        self._know(self.chain, limits)
         self._own_limits = [(f.low, f.high) for f in found]
         self._held_weakly = [servo for servo, f in zip(self.chain.servos, found, strict=True) if f.mode == CURRENT_POSITION_MODE]
         powered = sum(f.torque for f in found)
         torque = powered == len(found)
-        without = f", without {', '.join(f'servo {s.id} ({s.actuator})' for s in missing)}" if missing else ""
+        without = f", without {names(self._bus.missing)}" if self._bus.missing else ""
         present = self._folded(np.array([f.position for f in found]))
         return {
             "state": PlayState.HOLDING if torque else PlayState.READY,
@@ -85,6 +91,7 @@ class Session:
             "present": tuple(self.chain.values(present).tolist()),
             "hottest": max(f.celsius for f in found),
             "lowest_volts": min(f.volts for f in found),
+            "missing": absence(self._bus.missing),
             "servos": tuple(
                 ServoReading(s.id, s.actuator, 0.0, f.celsius, f.volts, "") for s, f in zip(self.chain.servos, found, strict=True)
             ),
@@ -94,7 +101,7 @@ class Session:
 
     def torque_on(self) -> None:
         """Every servo holds where it is."""
-        self._find()
+        found = self._find()
         bus = self._bus
         bus.set_watchdog(0.0)
         self._exchange.gather()
@@ -110,8 +117,8 @@ class Session:
                 bus.set_one(servo, "goal_current", servo.current_units)
         bus.set_torque(True)
         self._wishes.clear()
-        present = tuple(self.chain.values(goals).tolist())
-        self._publish(state=PlayState.HOLDING, message="holding, torque is on", torque=True, strain="", present=present)
+        held = {"state": PlayState.HOLDING, "message": "holding, torque is on", "torque": True, "strain": ""}
+        self._publish(**found | held | {"present": tuple(self.chain.values(goals).tolist())})
 
     def torque_off(self, message: str = "torque is off") -> None:
         """No servo holds."""
@@ -177,7 +184,7 @@ class Session:
         settings = self._settings
         recorder = Recorder(settings.record, self.chain) if settings.record else None
         report, note = self._report, recorder.add if recorder else None
-        stream = Stream(self._exchange, settings, self.goal_limits, self._wishes, self._health, report, note)
+        stream = Stream(self._exchange, settings, self._goal_limits, self._wishes, self._health, report, note)
         try:
             self._publish(sent=0, dropped=0, looks=0, strain="")
             present = self._folded(self._bus.positions())
@@ -211,7 +218,7 @@ class Session:
     def _chase(self, stream: Stream) -> Outcome:
         speeds = self._settings.live_share * self.chain.speed_limits
         accelerations = np.minimum(self._settings.live_acceleration, self.chain.acceleration_limits)
-        limiter = Limiter(np.sort(self.chain.values(self.goal_limits.T).T, axis=1), speeds, accelerations, stream.schedule.period)
+        limiter = Limiter(np.sort(self.chain.values(self._goal_limits.T).T, axis=1), speeds, accelerations, stream.schedule.period)
         limiter.place(self.chain.values(stream.present))
         self._release(stream, speeds)
         self._publish(state=PlayState.LIVE, message="following live")

@@ -226,6 +226,21 @@ def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.
     assert f"{chain.actuators[0]} has no servo and is left out" in capfd.readouterr().out
 
 
+def test_a_servo_that_does_not_answer_is_warned_of_or_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.play")
+    chain = play.servo_chain(root, scenes.read(root), scene)
+    with SimulatorProcess.of(chain) as simulator:
+        simulator.command("silent 3")
+        scene.robik.port, scene.robik.playing.need_all = simulator.port, True
+        with pytest.raises(RuntimeError, match=rf"servo 3 \({chain.actuators[2]}\) does not answer"):
+            bpy.ops.robik.connect_servos()
+        scene.robik.playing.need_all = False
+        assert bpy.ops.robik.connect_servos() == {"FINISHED"}
+        assert f"Warning: Servos: played without servo 3 ({chain.actuators[2]}), which does not answer" in capfd.readouterr().out
+        assert set(play.real_pose()) == {*chain.actuators} - {chain.actuators[2]}
+        play.disconnect(play.LEAVING)
+
+
 def _wait_for(state: str) -> None:
     """Without a heartbeat."""
     play, ends = installed.module("scene.play"), monotonic() + DEADLINE
