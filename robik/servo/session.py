@@ -49,7 +49,7 @@ class Session:
         know: Callable[[ServoChain, np.ndarray], None],
     ) -> None:
         self._bus, self._settings, self._wishes, self._publish, self._status, self._know = bus, settings, wishes, publish, status, know
-        self._asked = bus.chain
+        self._asked, self._is_found = bus.chain, False
         self._goal_limits = bus.chain.count_limits
 
     def connect(self) -> None:
@@ -67,7 +67,7 @@ class Session:
 
     def _find(self) -> dict[str, object]:
         """Reads every servo, writes nothing; what is to be published of that."""
-        self._bus.chain = self._asked
+        self._bus.chain, self._is_found = self._asked, False
         found = find(self._bus, self._settings.need_all)
         self._exchange, self._health = Exchange(self._bus), Health(self.chain, found)
         self._single_turn = np.array([f.mode == SINGLE_TURN_MODE for f in found])
@@ -77,6 +77,7 @@ class Session:
                 limits[k] = max(f.low, limits[k, 0]), min(f.high, limits[k, 1])
         self._goal_limits = limits
         self._know(self.chain, limits)
+        self._is_found = True
         self._own_limits = [(f.low, f.high) for f in found]
         self._held_weakly = [servo for servo, f in zip(self.chain.servos, found, strict=True) if f.mode == CURRENT_POSITION_MODE]
         powered = sum(f.torque for f in found)
@@ -142,11 +143,13 @@ class Session:
             return False
 
     def look(self) -> None:
-        """At all servos, while nothing plays.
+        """At all servos, while nothing plays; at none where not all were fit when they were last looked for.
 
         Raises:
             ServoError: one does not answer, or no longer does what it did.
         """
+        if not self._is_found:
+            return
         seen = self._exchange.look_at_each()
         self._publish(present=tuple(self.chain.values(self._folded(np.array([one.position for one in seen]))).tolist()), **self._seen(seen))
         for servo, one in zip(self.chain.servos, seen, strict=True):

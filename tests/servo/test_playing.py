@@ -226,6 +226,20 @@ def test_reboot_is_the_way_on_after_an_overload(player, simulator, wave):
     player.wait(PlayState.HOLDING)
 
 
+def test_torque_goes_off_also_where_a_servo_was_unfit(chain, simulator):
+    simulator.command("error 2 0x20")
+    simulator.command("set 3 torque_enable 1")
+    player = Player(chain, simulator.port, PATIENT)
+    player.connect()
+    player.wait(PlayState.FAULT)
+    player.emergency_stop()
+    until(lambda: player.status.state is PlayState.READY)
+    assert not any(servo["torque_enable"] for servo in simulator.state().values())
+    beat_for(player, 0.5)
+    assert player.status.message == "emergency stop: torque is off; turn it on to go on"
+    player.close()
+
+
 # telemetry
 
 
