@@ -13,7 +13,7 @@ from bpy.types import Object, Scene
 from robik.errors import RobikError, ServoError
 from robik.mechanism import Mechanism
 from robik.retarget.motion import Motion
-from robik.servo.chain import ServoChain, default_chain, load_chain, read_chain
+from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, read_chain
 from robik.servo.player import Player
 from robik.servo.preflight import Preflight, preflight
 from robik.servo.recording import load_recording
@@ -150,9 +150,14 @@ def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
         except ValueError as error:
             raise ServoError(f"{where} is not JSON: {error}; choose a servo file, or empty it") from None
         return read_chain(data, where)
+    return one_per_motor(mechanism)
+
+
+def one_per_motor(mechanism: Mechanism, model: str = Servo.model) -> ServoChain:
+    """A servo for each motor, with ids 1, 2, … and the motors' limits."""
     limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
     speeds = {n: j.velocity_limit for j in mechanism.actuated for n in j.coordinate_names}
-    return default_chain(mechanism.actuators, limits, speeds, robot=mechanism.name)
+    return default_chain(mechanism.actuators, limits, speeds, model, robot=mechanism.name)
 
 
 def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:

@@ -1,7 +1,9 @@
 """How a scene's motion plays on servos. No logic."""
 
-from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import PropertyGroup
+
+from .servo_fields import RobikServo
 
 
 class RobikPlaying(PropertyGroup):
@@ -44,3 +46,5 @@ class RobikPlaying(PropertyGroup):
         name="Telemetry", description="A CSV file that gets positions, loads, temperatures and voltages while it plays", subtype="FILE_PATH"
     )
     chain: StringProperty(name="Chain", description="Which servo turns which motor, as this scene keeps it, in the form of a servo file")
+    chosen: IntProperty(name="Servo", description="Id of the servo whose fields are shown; -1 for none", default=-1)
+    servo: PointerProperty(type=RobikServo)

@@ -18,12 +18,15 @@ from robik.servo.setup import (
     advice,
     apply,
     assigned,
+    edited,
     open_bus,
     rate_warning,
     scan,
     set_baud_rate,
     set_id,
     turned_round,
+    with_another,
+    without,
     zeroed,
 )
 from robik.servo.status import PlaySettings
@@ -149,6 +152,22 @@ def test_editing_a_chain():
     assert [(s.actuator, s.id, s.model) for s in made.servos] == [("a", 1, "XH430-W350"), ("b", 7, "XM540-W270"), ("c", 3, "XH430-W350")]
     swapped = assigned(chain, "a", Seen(2, "XH430-W350", 1000, 46, 1_000_000))
     assert [(s.actuator, s.id) for s in swapped.servos] == [("a", 2), ("c", 3)]
+
+
+def test_a_second_servo_comes_in_mirror_and_shares_the_limits():
+    chain = default_chain(("a", "b"))
+    pair = with_another(chain, replace(chain.servos[0], direction=-1))
+    assert [(s.actuator, s.id, s.direction) for s in pair.servos] == [("a", 1, 1), ("a", 3, -1), ("b", 2, 1)]
+    narrow = edited(pair, 3, position_limits=(-0.5, 0.5), gear_ratio=2.0)
+    assert [s.position_limits for s in narrow.servos] == [(-0.5, 0.5), (-0.5, 0.5), chain.servos[1].position_limits]
+    assert [s.gear_ratio for s in narrow.servos] == [1.0, 2.0, 1.0]
+    assert with_another(without(chain, 1), chain.servos[0]).ids == (2, 1)
+    with pytest.raises(ServoError, match="servos of 'a' and 'b' have the same id 2; ids must differ"):
+        edited(pair, 3, id=2)
+    with pytest.raises(ServoError, match="servo of 'a': its position_limits must be two finite numbers, low then high"):
+        edited(pair, 1, position_limits=(1.0, 0.5))
+    with pytest.raises(ServoError, match="a chain needs at least one servo"):
+        without(without(chain, 1), 2)
 
 
 def test_a_rate_that_the_baud_cannot_carry_comes_with_the_arithmetic():
