@@ -115,18 +115,19 @@ class ROBIK_PT_servos_state(FoldedPanel):
             line(layout, "Connect to see their state", "INFO")
             return
         column = layout.column(align=True)
+        load = "/".join(sorted({"%" if s.current is None else "A" for s in status.servos}, reverse=True))
         rows = [
             (
                 f"{s.id} {s.actuator}",
                 s.error,
                 shown(root, s.actuator, at),
-                f"{100 * s.load:.0f} %",
-                f"{s.celsius:.0f} °C",
-                f"{s.volts:.1f} V",
+                f"{100 * s.load:.0f} %" if s.current is None else f"{s.current:.2f}",
+                f"{s.celsius:.0f}",
+                f"{s.volts:.1f}",
             )
             for s, at in zip(status.servos, status.present, strict=True)
         ]
-        for name, error, *numbers in [("Servo", "", "At", "Load", "Heat", "Volts"), *rows]:
+        for name, error, *numbers in [("Servo", "", "At", load, "°C", "V"), *rows]:
             row = column.split(factor=0.38)
             row.label(text=name, icon="ERROR" if error else "NONE")
             cells = row.row()

@@ -94,7 +94,8 @@ class Session:
             "lowest_volts": min(f.volts for f in found),
             "missing": absence(self._bus.missing),
             "servos": tuple(
-                ServoReading(s.id, s.actuator, 0.0, f.celsius, f.volts, "") for s, f in zip(self.chain.servos, found, strict=True)
+                ServoReading(s.id, s.actuator, 0.0, s.amperes(0), f.celsius, f.volts, "")
+                for s, f in zip(self.chain.servos, found, strict=True)
             ),
         }
 
@@ -163,7 +164,9 @@ class Session:
             "hottest": max(one.celsius for one in seen),
             "lowest_volts": min(one.volts for one in seen),
             "servos": tuple(
-                ServoReading(servo.id, servo.actuator, self._health.load(k), one.celsius, one.volts, errors[k])
+                ServoReading(
+                    servo.id, servo.actuator, self._health.load(k), servo.amperes(abs(one.load)), one.celsius, one.volts, errors[k]
+                )
                 for k, (servo, one) in enumerate(rows)
             ),
         }

@@ -78,11 +78,13 @@ class PlaySettings:
 
 @dataclass(frozen=True)
 class ServoReading:
-    """What one servo last reported: its id and actuator, load as a share of its greatest, [°C], [V], hardware errors in words."""
+    """What one servo last reported: its id and actuator, load as a share of its greatest, averaged, current [A] where it measures that,
+    [°C], [V], hardware errors in words."""
 
     id: int
     actuator: str
     load: float
+    current: float | None
     celsius: float
     volts: float
     error: str

@@ -255,6 +255,8 @@ def test_what_is_read_back_while_streaming(chain, simulator, goals, wave, tmp_pa
     assert np.median(np.abs(recording.error)) < 0.1
     assert (recording.celsius == 30).all()
     assert (recording.volts == 12.0).all()
+    assert np.abs(recording.current).max() == pytest.approx(40 * 0.00269, abs=1e-4), "what a simulated servo draws as it moves"
+    assert np.isnan(recording.load).all()
     assert (np.diff(recording.times) > 0).all(), "without the way to the first frame"
     motion = wave(3.0)
     expected = np.column_stack([np.interp(recording.at, motion.times, column) for column in motion.values.T])
@@ -297,6 +299,7 @@ def test_without_indirect_addresses_in_common_it_reads_one_after_the_other(wave)
         assert "to the end" in status.message
         assert status.looks == 0
         assert {reading.celsius for reading in status.servos} == {30.0}
+        assert status.servos[0].current is not None
         player.play(wave(5.0))
         player.wait(PlayState.PLAYING)
         simulator.command("reboot 6")

@@ -12,6 +12,7 @@ from robik.errors import ServoError
 from robik.servo.bus import Bus
 from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
 from robik.servo.models import BAUD_RATES
+from robik.servo.recording import load_recording
 from robik.servo.setup import (
     Dragging,
     Seen,
@@ -198,12 +199,25 @@ def test_from_the_shell(chain, simulator, tmp_path, capsys, monkeypatch):
     assert "no servo of id 77" in capsys.readouterr().err
 
 
+def test_telemetry_of_earlier_versions_is_read(tmp_path):
+    """They wrote every load in the servo's own unit."""
+    columns = ("goal", "position", "load", "celsius", "volts", "errors")
+    head = ["time", "on the way", *(f"{column} {name}" for name in ("a", "current b") for column in columns)]
+    (tmp_path / "t.csv").write_text(",".join(head) + "\n0,0,0.5,0.4,-37,31,12.1,0,1,2,88,32,12.0,0\n")
+    recording = load_recording(tmp_path / "t.csv")
+    assert recording.names == ("a", "current b")
+    assert recording.load.tolist() == [[-37, 88]]
+    assert np.isnan(recording.current).all()
+    assert (recording.position.tolist(), recording.celsius.tolist()) == ([[0.4, 2]], [[31, 32]])
+
+
 def test_how_well_they_followed(tmp_path, capsys):
     from robik.cli import main
     from robik.servo.exchange import Telemetry
     from robik.servo.recording import Recorder
 
     chain = default_chain(("knee <l>", "hip"))
+    chain = replace(chain, servos=(chain.servos[0], replace(chain.servos[1], model="XL430-W250")))
     recorder, lag = Recorder(tmp_path / "t.csv", chain), 0.05
     for time in np.arange(0.0, 8.0, 0.01):
         counts = [chain.counts(np.array([np.sin(t), 0.2]))[0] for t in (time, time - lag)]
@@ -211,10 +225,16 @@ def test_how_well_they_followed(tmp_path, capsys):
         recorder.add(time, time, np.array([counts[0], 2178]), seen)
     recorder.close()
     assert main(["servos", "report", str(tmp_path / "t.csv"), "-o", str(tmp_path / "t.html")]) == 0
-    assert "  50 ms behind; 41 °C at most" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "  50 ms behind; at most 41 °C, 0.02 A" in printed
+    assert "at most 30 °C, –" in printed, "it measures no current"
     page = (tmp_path / "t.html").read_text()
     assert page.count("<polyline") == 6
     assert "knee &lt;l&gt;" in page
+    assert "<td>41 °C</td><td>0.02 A</td>" in page
+    recording = load_recording(tmp_path / "t.csv")
+    assert recording.current[0] == pytest.approx([9 * 0.00269, np.nan], abs=1e-4, nan_ok=True)
+    assert recording.load[0] == pytest.approx([np.nan, 5], nan_ok=True)
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     assert main(["servos", "report", str(tmp_path / "x.csv"), "-o", str(tmp_path / "t.html")]) == 2
     assert "not a recording of telemetry" in capsys.readouterr().err
