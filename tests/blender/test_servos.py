@@ -292,6 +292,35 @@ def test_opening_a_file_stops_the_servos_without_waiting_for_them(monkeypatch: p
         assert all(servo["velocity"] == 0 for servo in simulator.state().values())
 
 
+def test_disabling_the_add_on_stops_the_servos_and_enabling_it_finds_them_again() -> None:
+    root = scenes.squats()
+    bpy.ops.robik.bake()
+    play, mechanism, scene = installed.module("scene.play"), scenes.read(root), bpy.context.scene
+    chain = play.servo_chain(root, mechanism, scene)
+    with SimulatorProcess.of(chain) as simulator:
+        scene.robik.port = simulator.port
+        bpy.ops.robik.connect_servos()
+        bpy.ops.robik.torque_servos(on=True)
+        player = play.player()
+        player.play(play.motion_to_play(root, mechanism, scene, chain)[0], loop=True, from_afar=True)
+        player.wait(PlayState.PLAYING)
+        try:
+            assert bpy.ops.preferences.addon_disable(module=installed.PACKAGE) == {"FINISHED"}
+            assert not player.is_open
+            assert (player.status.state, player.status.torque) == (PlayState.CLOSED, True)
+            state = simulator.state()
+            assert all(servo["torque_enable"] and servo["velocity"] == 0 for servo in state.values())
+            assert not any(servo["bus_watchdog"] for servo in state.values()), "a soft stop, not the watchdog's"
+            assert play.player() is None
+        finally:
+            assert bpy.ops.preferences.addon_enable(module=installed.PACKAGE) == {"FINISHED"}
+        play = installed.module("scene.play")
+        assert bpy.ops.robik.connect_servos() == {"FINISHED"}
+        assert play.status().state.value == "holding"
+        assert bpy.ops.robik.play_servos() == {"FINISHED"}
+        play.disconnect(play.LEAVING)
+
+
 def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatch: pytest.MonkeyPatch) -> None:
     root = scenes.squats()
     bpy.ops.robik.bake()
