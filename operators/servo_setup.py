@@ -12,7 +12,7 @@ from robik.servo.chain import save_chain
 from robik.servo.setup import Seen
 from robik.servo.setup_task import Task
 
-from ..scene import play, servo_setup
+from ..scene import play, servo_fields, servo_setup
 from ..scene.parts import chosen_robot
 from ..scene.read_robot import read_robot
 from .reporting import Reporting
@@ -121,6 +121,7 @@ class ROBIK_OT_assign_servo(Waiting):
 
     bl_idname = "robik.assign_servo"
     bl_label = "Assign by Hand"
+    bl_options = {"REGISTER", "UNDO"}
     actuator: StringProperty(name="Motor")
 
     def run(self, context: Context) -> set[str]:
@@ -138,6 +139,7 @@ class ROBIK_OT_zero_servos(Reporting):
 
     bl_idname = "robik.zero_servos"
     bl_label = "Zero Here"
+    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
         """Stores the zeros in the scene's chain."""
@@ -164,11 +166,53 @@ class ROBIK_OT_turn_servo(Reporting):
 
     bl_idname = "robik.turn_servo"
     bl_label = "Turn Round"
+    bl_options = {"REGISTER", "UNDO"}
     servo: IntProperty(name="Servo", description="Its id")
 
     def run(self, context: Context) -> set[str]:
         """Stores it."""
         servo_setup.turn_round(context.scene, chosen_robot(context.scene), self.servo)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_choose_servo(Reporting):
+    """Show this servo's gear, limits and current below it, or no longer"""
+
+    bl_idname = "robik.choose_servo"
+    bl_label = "Unfold"
+    servo: IntProperty(name="Servo", description="Its id")
+
+    def run(self, context: Context) -> set[str]:
+        """Unfolds it, or folds it away."""
+        servo_fields.choose(context.scene, self.servo)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_add_servo(Reporting):
+    """Another servo for this motor, with the next free id: beside one that is there, turning the other way round"""
+
+    bl_idname = "robik.add_servo"
+    bl_label = "Add Servo"
+    bl_options = {"REGISTER", "UNDO"}
+    actuator: StringProperty(name="Motor")
+
+    def run(self, context: Context) -> set[str]:
+        """Adds it, and unfolds it."""
+        context.scene.robik.playing.chosen = servo_setup.add(context.scene, chosen_robot(context.scene), self.actuator)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_remove_servo(Reporting):
+    """Take this servo out of the chain; a motor without one is left out when the motion plays"""
+
+    bl_idname = "robik.remove_servo"
+    bl_label = "Remove Servo"
+    bl_options = {"REGISTER", "UNDO"}
+    servo: IntProperty(name="Servo", description="Its id")
+
+    def run(self, context: Context) -> set[str]:
+        """Removes it."""
+        servo_setup.remove(context.scene, chosen_robot(context.scene), self.servo)
         return {"FINISHED"}
 
 
@@ -200,5 +244,8 @@ CLASSES = (
     ROBIK_OT_zero_servos,
     ROBIK_OT_nudge_servo,
     ROBIK_OT_turn_servo,
+    ROBIK_OT_choose_servo,
+    ROBIK_OT_add_servo,
+    ROBIK_OT_remove_servo,
     ROBIK_OT_save_servos,
 )

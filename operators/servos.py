@@ -41,24 +41,6 @@ def _beat() -> float | None:
     return play.BEAT
 
 
-class ROBIK_OT_connect_servos(Reporting):
-    """Open the port and read every servo; nothing is written and nothing moves"""
-
-    bl_idname = "robik.connect_servos"
-    bl_label = "Connect"
-
-    def run(self, context: Context) -> set[str]:
-        """Connects; a script waits for the answer, a window looks on."""
-        root = chosen_robot(context.scene)
-        chain = play.servo_chain(root, read_robot(root), context.scene)
-        player = play.connect(chain, context.scene.robik.port, play.settings_of(context.scene))
-        if bpy.app.background:
-            player.wait(PlayState.READY, PlayState.HOLDING, timeout=TIMEOUT)
-        elif not bpy.app.timers.is_registered(_beat):
-            bpy.app.timers.register(_beat, first_interval=play.BEAT, persistent=True)
-        return {"FINISHED"}
-
-
 class ROBIK_OT_disconnect_servos(Reporting):
     """Stop, close the port and leave the servos' torque as it is"""
 
@@ -128,16 +110,23 @@ class Watching(Reporting):
     def modal(self, context: Context, event: Event) -> set[str]:
         """Looks at the player. The heartbeat comes from elsewhere, since whoever drags something takes these events away."""
         player = play.player()
-        if player is None or not player.status.state.is_moving:
+        if player is None or not self.goes_on(player.status.state):
             context.window_manager.event_timer_remove(self._timer)
-            text = play.status().message
-            self.report({"ERROR" if play.status().state is PlayState.FAULT else "INFO"}, f"Servos: {text}")
+            self.tell()
             return {"FINISHED"}
         if event.type == "ESC" and event.value == "PRESS":
             player.stop()
             return {"RUNNING_MODAL"}
         self.see(context, event)
         return {"PASS_THROUGH"}
+
+    def goes_on(self, state: PlayState) -> bool:
+        """Whether there still is something to watch."""
+        return state.is_moving
+
+    def tell(self) -> None:
+        """What came of it."""
+        self.report({"ERROR" if play.status().state is PlayState.FAULT else "INFO"}, f"Servos: {play.status().message}")
 
     def see(self, context: Context, event: Event) -> None:
         """Anything else that happens meanwhile."""
@@ -146,6 +135,36 @@ class Watching(Reporting):
         """Blender ends the operator, for example by opening another file."""
         context.window_manager.event_timer_remove(self._timer)
         play.disconnect()
+
+
+class ROBIK_OT_connect_servos(Watching):
+    """Open the port and read every servo; nothing is written and nothing moves"""
+
+    bl_idname = "robik.connect_servos"
+    bl_label = "Connect"
+
+    def run(self, context: Context) -> set[str]:
+        """Connects; a script waits for the answer, a window looks on."""
+        root = chosen_robot(context.scene)
+        chain = play.servo_chain(root, read_robot(root), context.scene)
+        player = play.connect(chain, context.scene.robik.port, play.settings_of(context.scene))
+        if bpy.app.background:
+            player.wait(PlayState.READY, PlayState.HOLDING, timeout=TIMEOUT)
+            self.tell()
+            return {"FINISHED"}
+        if not bpy.app.timers.is_registered(_beat):
+            bpy.app.timers.register(_beat, first_interval=play.BEAT, persistent=True)
+        return self.watch(context)
+
+    def goes_on(self, state: PlayState) -> bool:
+        """Until they were found, or not."""
+        return state is PlayState.CONNECTING
+
+    def tell(self) -> None:
+        """Who is there, and who is not."""
+        super().tell()
+        if play.status().missing:
+            self.report({"WARNING"}, f"Servos: {play.status().missing}")
 
 
 class ROBIK_OT_play_servos(Watching):

@@ -27,6 +27,8 @@ class ROBIK_PT_servos(TabPanel):
         line(layout, status.message[:1].upper() + status.message[1:], ICONS.get(status.state, "LINKED"))
         settings = context.scene.robik
         is_open = play.is_open()
+        if is_open and status.missing:
+            line(layout, status.missing[:1].upper() + status.missing[1:], "ERROR")
         column = layout.column()
         column.enabled = not is_open
         column.use_property_split, column.use_property_decorate = True, False
@@ -91,7 +93,7 @@ class ROBIK_PT_servos_playing(FoldedPanel):
             layout.prop(playing, name)
         column = layout.column()
         column.enabled = not play.is_open()
-        for name in ("rate", "feed_forward", "without_missing", "record"):
+        for name in ("rate", "feed_forward", "need_all", "record"):
             column.prop(playing, name)
         if playing.record:
             layout.operator("robik.report_telemetry")
@@ -113,18 +115,19 @@ class ROBIK_PT_servos_state(FoldedPanel):
             line(layout, "Connect to see their state", "INFO")
             return
         column = layout.column(align=True)
+        load = "/".join(sorted({"%" if s.current is None else "A" for s in status.servos}, reverse=True))
         rows = [
             (
                 f"{s.id} {s.actuator}",
                 s.error,
                 shown(root, s.actuator, at),
-                f"{100 * s.load:.0f} %",
-                f"{s.celsius:.0f} °C",
-                f"{s.volts:.1f} V",
+                f"{100 * s.load:.0f} %" if s.current is None else f"{s.current:.2f}",
+                f"{s.celsius:.0f}",
+                f"{s.volts:.1f}",
             )
             for s, at in zip(status.servos, status.present, strict=True)
         ]
-        for name, error, *numbers in [("Servo", "", "At", "Load", "Heat", "Volts"), *rows]:
+        for name, error, *numbers in [("Servo", "", "At", load, "°C", "V"), *rows]:
             row = column.split(factor=0.38)
             row.label(text=name, icon="ERROR" if error else "NONE")
             cells = row.row()

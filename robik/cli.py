@@ -128,7 +128,7 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
     soften = "round off what the motors cannot do, and go slowly to a start far away, instead of refusing"
     command.add_argument("--soften", action="store_true", help=soften)
     command.add_argument("--feed-forward", action="store_true", help="tell the servos with each goal how fast to go there")
-    command.add_argument("--without-missing", action="store_true", help="play without servos that do not answer")
+    command.add_argument("--need-all", action="store_true", help="refuse when a servo does not answer, instead of playing without it")
     command.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
 
 
@@ -325,7 +325,7 @@ def _play(options: argparse.Namespace) -> int:
         torque_after=options.torque == "on",
         how=How(options.loop, tuple(options.range) if options.range else None, options.speed, options.soften),
         feed_forward=options.feed_forward,
-        without_missing=options.without_missing,
+        need_all=options.need_all,
         record=options.record,
     )
 

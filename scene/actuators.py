@@ -82,11 +82,15 @@ def set_sliders(root: Object, names: tuple[str, ...], values: np.ndarray) -> Non
     root.update_tag()
 
 
+def slides(root: Object, name: str) -> bool:
+    """Whether a motor slides instead of turning."""
+    ui = root.id_properties_ui(name) if name in root else None
+    return ui is not None and ui.as_dict().get("subtype") == "DISTANCE"
+
+
 def shown(root: Object, name: str, value: float) -> str:
     """A motor's value [rad or m] in words: millimetres where it slides, else degrees."""
-    ui = root.id_properties_ui(name) if name in root else None
-    slides = ui is not None and ui.as_dict().get("subtype") == "DISTANCE"
-    return f"{1e3 * value:.0f} mm" if slides else f"{degrees(value):.0f}°"
+    return f"{1e3 * value:.0f} mm" if slides(root, name) else f"{degrees(value):.0f}°"
 
 
 def data_path(name: str) -> str:

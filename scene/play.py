@@ -13,7 +13,7 @@ from bpy.types import Object, Scene
 from robik.errors import RobikError, ServoError
 from robik.mechanism import Mechanism
 from robik.retarget.motion import Motion
-from robik.servo.chain import ServoChain, default_chain, load_chain, read_chain
+from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, read_chain
 from robik.servo.player import Player
 from robik.servo.preflight import Preflight, preflight
 from robik.servo.recording import load_recording
@@ -76,7 +76,7 @@ def settings_of(scene: Scene) -> PlaySettings:
         rate=float(playing.rate),
         heartbeat=HEARTBEAT,
         feed_forward=playing.feed_forward,
-        without_missing=playing.without_missing,
+        need_all=playing.need_all,
         record=record,
     )
 
@@ -150,9 +150,14 @@ def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
         except ValueError as error:
             raise ServoError(f"{where} is not JSON: {error}; choose a servo file, or empty it") from None
         return read_chain(data, where)
+    return one_per_motor(mechanism)
+
+
+def one_per_motor(mechanism: Mechanism, model: str = Servo.model) -> ServoChain:
+    """A servo for each motor, with ids 1, 2, … and the motors' limits."""
     limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
     speeds = {n: j.velocity_limit for j in mechanism.actuated for n in j.coordinate_names}
-    return default_chain(mechanism.actuators, limits, speeds, robot=mechanism.name)
+    return default_chain(mechanism.actuators, limits, speeds, model, robot=mechanism.name)
 
 
 def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:
@@ -243,8 +248,8 @@ def real_pose() -> dict[str, float]:
     Raises:
         ServoError: nothing is known of them.
     """
-    player = connected()
-    present = dict(reversed(list(zip(player.chain.actuators, player.status.present, strict=False))))
+    status = connected().status
+    present = dict(reversed([(one.actuator, value) for one, value in zip(status.servos, status.present, strict=False)]))
     if not present:
         raise ServoError("the servos have not said where they are; connect first")
     return present

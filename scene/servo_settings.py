@@ -1,7 +1,9 @@
 """How a scene's motion plays on servos. No logic."""
 
-from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import PropertyGroup
+
+from .servo_fields import RobikServo
 
 
 class RobikPlaying(PropertyGroup):
@@ -27,8 +29,9 @@ class RobikPlaying(PropertyGroup):
     feed_forward: BoolProperty(
         name="Send Speeds", description="Tell the servos with each goal how fast to go there, which makes slow motions smoother"
     )
-    without_missing: BoolProperty(
-        name="Without Missing", description="Play even though some servos of the chain do not answer; their motors stand still"
+    need_all: BoolProperty(
+        name="Need All Servos",
+        description="Refuse to play when a servo of the chain does not answer; without this it is played without, with a warning",
     )
     dead_man: BoolProperty(
         name="While D Is Held", description="When following live: the robot comes to a stand whenever the key D is not held"
@@ -43,3 +46,5 @@ class RobikPlaying(PropertyGroup):
         name="Telemetry", description="A CSV file that gets positions, loads, temperatures and voltages while it plays", subtype="FILE_PATH"
     )
     chain: StringProperty(name="Chain", description="Which servo turns which motor, as this scene keeps it, in the form of a servo file")
+    chosen: IntProperty(name="Servo", description="Id of the servo whose fields are shown; -1 for none", default=-1)
+    servo: PointerProperty(type=RobikServo)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from time import sleep
+from typing import Any
 
 import numpy as np
 from bpy.types import Object, Scene
@@ -151,6 +152,41 @@ def assign(scene: Scene, root: Object, actuator: str, one: Seen) -> None:
 def turn_round(scene: Scene, root: Object, id: int) -> None:
     """This servo's direction is the other one."""
     keep(scene, setup.turned_round(play.servo_chain(root, read_robot(root), scene), id))
+
+
+def edit(scene: Scene, root: Object, id: int, /, **entries: Any) -> None:
+    """Other entries of this servo.
+
+    Raises:
+        ServoError: the chain cannot be so.
+    """
+    keep(scene, setup.edited(play.servo_chain(root, read_robot(root), scene), id, **entries))
+
+
+def add(scene: Scene, root: Object, actuator: str) -> int:
+    """Another servo for an actuator, at the next free id, which is given back: the mirror image of the one that it has, if any.
+
+    Raises:
+        ServoError: the robot has no such motor.
+    """
+    mechanism = read_robot(root)
+    chain = play.servo_chain(root, mechanism, scene)
+    twin = next((servo for servo in chain.servos if servo.actuator == actuator), None)
+    if twin is None and actuator not in mechanism.actuators:
+        raise ServoError(f"the robot has no motor {actuator!r}; it has {', '.join(mechanism.actuators)}")
+    if twin is None:
+        fresh = play.one_per_motor(mechanism, chain.servos[0].model)
+        made = fresh.servos[fresh.actuators.index(actuator)]
+    else:
+        made = replace(twin, direction=-twin.direction)
+    chain = setup.with_another(chain, made)
+    keep(scene, chain)
+    return next(servo.id for servo in reversed(chain.servos) if servo.actuator == actuator)
+
+
+def remove(scene: Scene, root: Object, id: int) -> None:
+    """The chain without this servo."""
+    keep(scene, setup.without(play.servo_chain(root, read_robot(root), scene), id))
 
 
 def zero_here(scene: Scene, root: Object) -> None:

@@ -20,6 +20,7 @@ from robik.ik.pose_prior import WEIGHT
 from .example import can_be_example
 from .import_options import RobikImport
 from .kept_bake import RobikMarker
+from .servo_fields import RobikServo
 from .servo_settings import RobikPlaying
 
 ONES = (1.0, 1.0, 1.0)
@@ -356,6 +357,7 @@ CLASSES = (
     RobikFollow,
     RobikBake,
     RobikOverlays,
+    RobikServo,
     RobikPlaying,
     RobikScene,
 )

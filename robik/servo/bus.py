@@ -43,6 +43,7 @@ class Bus:
 
     Attributes:
         chain: whom `set` and its like write to.
+        missing: who should be there as well, but did not answer at connecting.
         has_fast_read: whether all of them answer fast sync reads; found out at connecting.
         round_trip: of the slowest ping so far [s].
 
@@ -53,6 +54,7 @@ class Bus:
     def __init__(self, chain: ServoChain, port: str, silence: float = UNHURRIED) -> None:
         self.chain = chain
         self.name = port
+        self.missing: tuple[Servo, ...] = ()
         self._silence = silence
         self.has_fast_read = False
         self.round_trip = 0.0
@@ -204,10 +206,11 @@ class Bus:
 
     # writing
 
-    def write_blocks(self, address: int, size: int, blocks: Sequence[bytes]) -> None:
-        """Bytes of every servo's table in one Sync Write, which nobody answers; who needs to know reads them back."""
+    def write_blocks(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int] = ()) -> None:
+        """Bytes of the servos' tables, the chain's unless others are named, in one Sync Write, which nobody answers; who needs to know
+        reads them back."""
         group = GroupSyncWrite(self._port, self._packets, address, size)
-        for id, block in zip(self.chain.ids, blocks, strict=True):
+        for id, block in zip(ids or self.chain.ids, blocks, strict=True):
             group.addParam(id, block)
         if self._guard(group.txPacket) != COMM_SUCCESS:
             raise PortGone(f"port {self.name} does not take what is written; check the adapter and its cable")
@@ -263,13 +266,14 @@ class Bus:
         self.set("torque_enable", [int(on)] * len(self.chain.servos))
 
     def cut_torque(self) -> None:
-        """Torque off, said three times at once since nobody answers, and then made sure of.
+        """Torque off, said three times at once since nobody answers, and then made sure of. Who does not answer may still hear.
 
         Raises:
             ServoError: a servo does not obey or does not answer.
         """
+        ids, item = [*self.chain.ids, *(servo.id for servo in self.missing)], TABLE["torque_enable"]
         for _ in range(TRIES):
-            self.send("torque_enable", [0] * len(self.chain.servos))
+            self.write_blocks(item.address, item.size, [bytes(item.size)] * len(ids), ids)
         self.set_torque(False)
 
     def set_watchdog(self, seconds: float) -> None:

@@ -95,6 +95,10 @@ class Servo:
             return None
         return max(1, int(self.current_limit / self.table.current_unit))
 
+    def amperes(self, units: int) -> float | None:
+        """What the servo reports as its current [A] from its own unit; None where it reports a load instead."""
+        return None if self.table.current_unit is None else units * self.table.current_unit
+
     def speed(self, units: float) -> float:
         """The actuator's velocity [rad/s or m/s] from the servo's unit."""
         return self.direction * units * VELOCITY_UNIT / self.gear_ratio

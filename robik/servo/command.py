@@ -73,7 +73,8 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     try:
         print(player.wait(PlayState.READY, PlayState.HOLDING, timeout=CONNECT_TIMEOUT).message)
         player.torque(True)
-        player.wait(PlayState.HOLDING)
+        if missing := player.wait(PlayState.HOLDING).missing:
+            print(f"warning: {missing}", file=sys.stderr)
         player.play(motion, loop=how.loop, from_afar=how.soften)
         return _watch(player)
     except KeyboardInterrupt:  # before anything moved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from robik.errors import ServoError
@@ -50,25 +51,25 @@ class Found:
     load_limit: int
 
 
-def find(bus: Bus, without_missing: bool = False) -> tuple[tuple[Found, ...], tuple[Servo, ...]]:
+def find(bus: Bus, need_all: bool = False) -> tuple[Found, ...]:
     """Reads every servo of the bus's chain.
 
     Args:
-        bus: whose chain is reduced to those that are there, where that is allowed.
-        without_missing: whether servos that do not answer may be left out.
+        bus: whose chain is reduced to those that are there; the others become its `missing`.
+        need_all: whether servos that do not answer are refused instead.
 
     Returns:
-        What those say that are there, in the chain's order, and those that are not.
+        What those say that are there, in the chain's order.
 
     Raises:
         ServoError: none answers as the chain says.
-        Unfit: some do not answer, are another model, have a hardware error, or are set up so that they
-            cannot follow positions; names all of them, and what to do.
+        Unfit: some are another model, have a hardware error, or are set up so that they cannot follow positions,
+            or do not answer where all are needed; names all of them, and what to do.
     """
     found: list[Found] = []
-    missing: list[Servo] = []
+    missing: dict[Servo, str] = {}
     problems: list[str] = []
-    bus.round_trip = 0.0
+    bus.round_trip, bus.missing = 0.0, ()
     for servo in bus.chain.servos:
         try:
             _check_model(bus, servo)
@@ -77,23 +78,36 @@ def find(bus: Bus, without_missing: bool = False) -> tuple[tuple[Found, ...], tu
         except PortGone:
             raise
         except ServoSilent as silent:
-            missing.append(servo)
-            if not without_missing:
-                problems.append(str(silent))
+            missing[servo] = str(silent)
         except ServoError as error:
             problems.append(str(error))
+    if need_all or not found:
+        problems = [*missing.values(), *problems]
     if not found and len(bus.chain.servos) > 1:
-        first = problems[0] if problems else "none is there"
         hint = f"check their power, the cable, and whether they are set to {bus.chain.baud_rate} baud"
-        raise ServoError(f"none of the {len(bus.chain.servos)} servos answers as the chain says on {bus.name}; {hint}; first: {first}")
+        raise ServoError(
+            f"none of the {len(bus.chain.servos)} servos answers as the chain says on {bus.name}; {hint}; first: {problems[0]}"
+        )
     if problems:
         raise (Unfit if found else ServoError)("; ".join(problems))
-    if not found:
-        raise ServoError(f"the servo does not answer on {bus.name}")
     if missing:
         bus.chain = replace(bus.chain, servos=tuple(servo for servo in bus.chain.servos if servo not in missing))
+        bus.missing = tuple(missing)
     bus.has_fast_read = all(f.firmware >= FAST_READ_FIRMWARE for f in found)
-    return tuple(found), tuple(missing)
+    return tuple(found)
+
+
+def absence(missing: Sequence[Servo]) -> str:
+    """What is played without, and what to look at, in words; empty where nobody is missing."""
+    if not missing:
+        return ""
+    what = "does not answer; check its power, its cable and its id" if len(missing) == 1 else "do not answer; check power, cables and ids"
+    return f"played without {names(missing)}, which {what}"
+
+
+def names(servos: Sequence[Servo]) -> str:
+    """Servos by id and actuator."""
+    return ", ".join(f"servo {servo.id} ({servo.actuator})" for servo in servos)
 
 
 def _check_model(bus: Bus, servo: Servo) -> None:
@@ -114,7 +128,7 @@ def _read_surely(bus: Bus, servo: Servo) -> Found:
         if replace(now, position=0, volts=0.0, celsius=0.0) == replace(before, position=0, volts=0.0, celsius=0.0):
             return now
         before = now
-    raise ServoSilent(f"servo {servo.id} ({servo.actuator}) says something else every time on {bus.name}; check the cable and its plugs")
+    raise ServoError(f"servo {servo.id} ({servo.actuator}) says something else every time on {bus.name}; check the cable and its plugs")
 
 
 def _read_all(bus: Bus, servo: Servo) -> Found:

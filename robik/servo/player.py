@@ -243,12 +243,11 @@ class Player:
                 self.simulator = SimulatorProcess.of(self._asked)
             bus = Bus(self._asked, self.simulator.port if self.simulator else self.port, self.settings.silence)
             take_precedence()
-            session = Session(bus, self.settings, self._wishes, self._publish, lambda: self._status)
+            session = Session(bus, self.settings, self._wishes, self._publish, lambda: self._status, self._know)
             try:
                 session.connect()
             except Unfit as unfit:  # what is wrong with them can be mended, with the port open
                 self._publish(state=PlayState.FAULT, message=str(unfit))
-            self._know(session)
             self._serve(session)
         except ServoError as error:
             self._publish(state=PlayState.FAULT, message=str(error))
@@ -272,7 +271,6 @@ class Player:
                 continue
             try:
                 command(session)
-                self._know(session)
             except PortGone:
                 raise
             except ServoSilent as silent:
@@ -281,8 +279,8 @@ class Player:
                 self._publish(state=PlayState.FAULT, message=str(error))
         self._publish(state=PlayState.CLOSED, message=f"port closed, torque is {'on' if self._status.torque else 'off'}")
 
-    def _know(self, session: Session) -> None:
-        self.chain, self._goal_limits = session.chain, session.goal_limits
+    def _know(self, chain: ServoChain, goal_limits: np.ndarray) -> None:
+        self.chain, self._goal_limits = chain, goal_limits
 
     def _look(self, session: Session, failed: int) -> int:
         if self._status.state in (PlayState.FAULT, PlayState.CONNECTING):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -15,6 +16,7 @@ from robik.servo.exchange import Telemetry
 
 MOMENT = ("time", "on the way")
 COLUMNS = ("goal", "position", "load", "celsius", "volts", "errors")
+CURRENT = "current"  # [A], in load's place where the servo measures it; earlier versions wrote its load in its own unit
 
 
 class Recorder:
@@ -35,15 +37,17 @@ class Recorder:
         except OSError as error:
             raise ServoError(f"the telemetry cannot be recorded to {path}: {error.strerror or error}") from None
         self._write = csv.writer(self._file).writerow
-        self._write([*MOMENT, *(f"{column} {name}" for name in labels(chain) for column in COLUMNS)])
+        self._write(_head(labels(chain), [servo.table.current_unit is not None for servo in chain.servos]))
 
     def add(self, time: float, at: float, goals: np.ndarray, seen: list[Telemetry]) -> None:
         """A look at all servos: when [s], where on the way [s], goals (n,) [counts] and what they reported."""
         wanted = self._chain.values(goals).tolist()
         present = self._chain.values(np.array([one.position for one in seen])).tolist()
         row = [f"{time:.6f}", f"{at:.6f}"]
-        for goal, position, one in zip(wanted, present, seen, strict=True):
-            row += [f"{goal:.5f}", f"{position:.5f}", str(one.load), f"{one.celsius:.0f}", f"{one.volts:.1f}", str(one.errors)]
+        for servo, goal, position, one in zip(self._chain.servos, wanted, present, seen, strict=True):
+            current = servo.amperes(one.load)
+            load = str(one.load) if current is None else f"{current:.4f}"
+            row += [f"{goal:.5f}", f"{position:.5f}", load, f"{one.celsius:.0f}", f"{one.volts:.1f}", str(one.errors)]
         self._write(row)
 
     def close(self) -> None:
@@ -63,6 +67,12 @@ def labels(chain: ServoChain) -> list[str]:
     return [name if chain.actuators.count(name) == 1 else f"{name} #{id}" for name, id in zip(chain.actuators, chain.ids, strict=True)]
 
 
+def _head(names: Sequence[str], measured: Sequence[bool]) -> list[str]:
+    """The first line; `measured` is whether a servo measures its current."""
+    columns = [[CURRENT if column == "load" and amperes else column for column in COLUMNS] for amperes in measured]
+    return [*MOMENT, *(f"{column} {name}" for name, own in zip(names, columns, strict=True) for column in own)]
+
+
 @dataclass(frozen=True)
 class Recording:
     """What `Recorder` wrote.
@@ -72,7 +82,8 @@ class Recording:
         at: (K,) where on the way [s]: behind the time after a pause, and on and on in a loop.
         names: of the n servos.
         goal, position: (K, n) of the actuators [rad or m].
-        load: (K, n) in the servos' own unit.
+        load: (K, n) in the servos' own unit; NaN where there is a current.
+        current: (K, n) [A]; NaN where there is a load.
         celsius, volts: (K, n).
         errors: (K, n) bits.
     """
@@ -83,6 +94,7 @@ class Recording:
     goal: np.ndarray
     position: np.ndarray
     load: np.ndarray
+    current: np.ndarray
     celsius: np.ndarray
     volts: np.ndarray
     errors: np.ndarray
@@ -113,9 +125,11 @@ def load_recording(path: str | Path) -> Recording:
     except (OSError, ValueError) as error:
         raise ServoError(f"{path} is not a recording of telemetry: {error}") from None
     names = tuple(cell.removeprefix("goal ") for cell in head[len(MOMENT) :: len(COLUMNS)])
-    if head != [*MOMENT, *(f"{column} {name}" for name in names for column in COLUMNS)] or not rows:
+    measured = [f"{CURRENT} {name}" in head for name in names]
+    if head != _head(names, measured) or not rows:
         raise ServoError(
             f"{path} is not a recording of telemetry: its first line must be {', '.join(MOMENT)}, then for each servo {', '.join(COLUMNS)}"
         )
-    parts = [table[:, len(MOMENT) + k :: len(COLUMNS)] for k in range(len(COLUMNS))]
-    return Recording(table[:, 0], table[:, 1], names, *parts)
+    goal, position, load, *others = [table[:, len(MOMENT) + k :: len(COLUMNS)] for k in range(len(COLUMNS))]
+    loads = np.where(measured, np.nan, load), np.where(measured, load, np.nan)
+    return Recording(table[:, 0], table[:, 1], names, goal, position, *loads, *others)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +17,18 @@ td:first-child,th:first-child{text-align:left}tr:nth-child(even){background:#eee
 .goal{stroke:#888}.position{stroke:#06c}.error{stroke:#c30}polyline{fill:none;stroke-width:1.2}text{font-size:11px;fill:#666}"""
 
 
-def tracking_table(recording: Recording) -> list[tuple[str, float, float, float, float]]:
-    """Per servo: its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature [°C]."""
+def tracking_table(recording: Recording) -> list[tuple[str, float, float, float, float, float]]:
+    """Per servo: its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature [°C] and current [A],
+    NaN where it does not measure that."""
     error = recording.error
     mean, worst = np.sqrt((error**2).mean(axis=0)), np.abs(error).max(axis=0)
-    rows = zip(recording.names, mean.tolist(), worst.tolist(), recording.lag.tolist(), recording.celsius.max(axis=0).tolist(), strict=True)
-    return list(rows)
+    columns = mean, worst, recording.lag, recording.celsius.max(axis=0), np.abs(recording.current).max(axis=0)
+    return list(zip(recording.names, *(column.tolist() for column in columns), strict=True))
+
+
+def amperes(current: float) -> str:
+    """A current in words; a dash where it is not known."""
+    return f"{current:.2f} A" if isfinite(current) else "–"
 
 
 def write_report(recording: Recording, path: str | Path) -> None:
@@ -30,10 +37,11 @@ def write_report(recording: Recording, path: str | Path) -> None:
     Raises:
         FormatError: it cannot be written.
     """
-    head = "<tr><th>servo</th><th>error, mean</th><th>worst</th><th>lag</th><th>hottest</th></tr>"
+    head = "<tr><th>servo</th><th>error, mean</th><th>worst</th><th>lag</th><th>hottest</th><th>current, most</th></tr>"
     rows = [
-        f"<tr><td>{escape(name)}</td><td>{mean:.4f}</td><td>{worst:.4f}</td><td>{1e3 * lag:.0f} ms</td><td>{hot:.0f} °C</td></tr>"
-        for name, mean, worst, lag, hot in tracking_table(recording)
+        f"<tr><td>{escape(name)}</td><td>{mean:.4f}</td><td>{worst:.4f}</td><td>{1e3 * lag:.0f} ms</td><td>{hot:.0f} °C</td>"
+        f"<td>{amperes(current)}</td></tr>"
+        for name, mean, worst, lag, hot, current in tracking_table(recording)
     ]
     drawings = [_drawing(recording, k) for k in range(len(recording.names))]
     seconds = f"{len(recording.times)} looks over {recording.times[-1] - recording.times[0]:.1f} s, angles in rad"

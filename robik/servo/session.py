@@ -10,7 +10,7 @@ from robik.errors import ServoError
 from robik.limiter import Limiter
 from robik.servo.bus import Bus, PortGone, ServoSilent
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.connecting import WAKING, find
+from robik.servo.connecting import WAKING, absence, find, names
 from robik.servo.exchange import Exchange, Telemetry
 from robik.servo.guide import Guide, Journey, Pursuit
 from robik.servo.health import Health
@@ -35,17 +35,22 @@ class Session:
         wishes: the owner's.
         publish: changes the owner's `Status`.
         status: tells it.
+        know: is told the servos that are there, and the lowest and highest counts (n, 2) that each takes, before these are published.
 
-    Attributes:
-        goal_limits: lowest and highest counts (n, 2) that each takes.
     """
 
     def __init__(
-        self, bus: Bus, settings: PlaySettings, wishes: Wishes, publish: Callable[..., None], status: Callable[[], Status]
+        self,
+        bus: Bus,
+        settings: PlaySettings,
+        wishes: Wishes,
+        publish: Callable[..., None],
+        status: Callable[[], Status],
+        know: Callable[[ServoChain, np.ndarray], None],
     ) -> None:
-        self._bus, self._settings, self._wishes, self._publish, self._status = bus, settings, wishes, publish, status
-        self._asked = bus.chain
-        self.goal_limits = bus.chain.count_limits
+        self._bus, self._settings, self._wishes, self._publish, self._status, self._know = bus, settings, wishes, publish, status, know
+        self._asked, self._is_found = bus.chain, False
+        self._goal_limits = bus.chain.count_limits
 
     def connect(self) -> None:
         """Reads every servo, writes nothing; ends in ready, or in holding where torque is on already.
@@ -62,20 +67,22 @@ class Session:
 
     def _find(self) -> dict[str, object]:
         """Reads every servo, writes nothing; what is to be published of that."""
-        self._bus.chain = self._asked
-        found, missing = find(self._bus, self._settings.without_missing)
+        self._bus.chain, self._is_found = self._asked, False
+        found = find(self._bus, self._settings.need_all)
         self._exchange, self._health = Exchange(self._bus), Health(self.chain, found)
         self._single_turn = np.array([f.mode == SINGLE_TURN_MODE for f in found])
         limits = self.chain.count_limits.copy()
         for k, f in enumerate(found):
             if f.low is not None and f.high is not None:
                 limits[k] = max(f.low, limits[k, 0]), min(f.high, limits[k, 1])
-        self.goal_limits = limits
+        self._goal_limits = limits
+        self._know(self.chain, limits)
+        self._is_found = True
         self._own_limits = [(f.low, f.high) for f in found]
         self._held_weakly = [servo for servo, f in zip(self.chain.servos, found, strict=True) if f.mode == CURRENT_POSITION_MODE]
         powered = sum(f.torque for f in found)
         torque = powered == len(found)
-        without = f", without {', '.join(f'servo {s.id} ({s.actuator})' for s in missing)}" if missing else ""
+        without = f", without {names(self._bus.missing)}" if self._bus.missing else ""
         present = self._folded(np.array([f.position for f in found]))
         return {
             "state": PlayState.HOLDING if torque else PlayState.READY,
@@ -85,8 +92,10 @@ class Session:
             "present": tuple(self.chain.values(present).tolist()),
             "hottest": max(f.celsius for f in found),
             "lowest_volts": min(f.volts for f in found),
+            "missing": absence(self._bus.missing),
             "servos": tuple(
-                ServoReading(s.id, s.actuator, 0.0, f.celsius, f.volts, "") for s, f in zip(self.chain.servos, found, strict=True)
+                ServoReading(s.id, s.actuator, 0.0, s.amperes(0), f.celsius, f.volts, "")
+                for s, f in zip(self.chain.servos, found, strict=True)
             ),
         }
 
@@ -94,7 +103,7 @@ class Session:
 
     def torque_on(self) -> None:
         """Every servo holds where it is."""
-        self._find()
+        found = self._find()
         bus = self._bus
         bus.set_watchdog(0.0)
         self._exchange.gather()
@@ -110,8 +119,8 @@ class Session:
                 bus.set_one(servo, "goal_current", servo.current_units)
         bus.set_torque(True)
         self._wishes.clear()
-        present = tuple(self.chain.values(goals).tolist())
-        self._publish(state=PlayState.HOLDING, message="holding, torque is on", torque=True, strain="", present=present)
+        held = {"state": PlayState.HOLDING, "message": "holding, torque is on", "torque": True, "strain": ""}
+        self._publish(**found | held | {"present": tuple(self.chain.values(goals).tolist())})
 
     def torque_off(self, message: str = "torque is off") -> None:
         """No servo holds."""
@@ -135,11 +144,13 @@ class Session:
             return False
 
     def look(self) -> None:
-        """At all servos, while nothing plays.
+        """At all servos, while nothing plays; at none where not all were fit when they were last looked for.
 
         Raises:
             ServoError: one does not answer, or no longer does what it did.
         """
+        if not self._is_found:
+            return
         seen = self._exchange.look_at_each()
         self._publish(present=tuple(self.chain.values(self._folded(np.array([one.position for one in seen]))).tolist()), **self._seen(seen))
         for servo, one in zip(self.chain.servos, seen, strict=True):
@@ -153,7 +164,9 @@ class Session:
             "hottest": max(one.celsius for one in seen),
             "lowest_volts": min(one.volts for one in seen),
             "servos": tuple(
-                ServoReading(servo.id, servo.actuator, self._health.load(k), one.celsius, one.volts, errors[k])
+                ServoReading(
+                    servo.id, servo.actuator, self._health.load(k), servo.amperes(abs(one.load)), one.celsius, one.volts, errors[k]
+                )
                 for k, (servo, one) in enumerate(rows)
             ),
         }
@@ -177,7 +190,7 @@ class Session:
         settings = self._settings
         recorder = Recorder(settings.record, self.chain) if settings.record else None
         report, note = self._report, recorder.add if recorder else None
-        stream = Stream(self._exchange, settings, self.goal_limits, self._wishes, self._health, report, note)
+        stream = Stream(self._exchange, settings, self._goal_limits, self._wishes, self._health, report, note)
         try:
             self._publish(sent=0, dropped=0, looks=0, strain="")
             present = self._folded(self._bus.positions())
@@ -211,7 +224,7 @@ class Session:
     def _chase(self, stream: Stream) -> Outcome:
         speeds = self._settings.live_share * self.chain.speed_limits
         accelerations = np.minimum(self._settings.live_acceleration, self.chain.acceleration_limits)
-        limiter = Limiter(np.sort(self.chain.values(self.goal_limits.T).T, axis=1), speeds, accelerations, stream.schedule.period)
+        limiter = Limiter(np.sort(self.chain.values(self._goal_limits.T).T, axis=1), speeds, accelerations, stream.schedule.period)
         limiter.place(self.chain.values(stream.present))
         self._release(stream, speeds)
         self._publish(state=PlayState.LIVE, message="following live")

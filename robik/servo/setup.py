@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from robik.servo.status import PlaySettings
 SCAN_ORDER = (57_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115_200, 4_500_000, 9_600)  # the factory's, then what people choose
 STREAMING_BAUD = 1_000_000
 MOVED = 60  # [counts], 5°: what counts as moved by hand
+LIMITS = ("position_limits", "velocity_limit", "acceleration_limit")  # of an actuator, whoever turns it
 NOBODY = ServoChain((Servo("nobody", 0),))  # for a bus whose servos are not known yet
 
 
@@ -236,10 +238,49 @@ def turned_round(chain: ServoChain, id: int) -> ServoChain:
     Raises:
         ServoError: there is no such servo.
     """
-    if id not in chain.ids:
-        raise ServoError(f"the chain has no servo {id}; it has {', '.join(map(str, chain.ids))}")
-    servos = [replace(servo, direction=-servo.direction) if servo.id == id else servo for servo in chain.servos]
+    return edited(chain, id, direction=-_servo(chain, id).direction)
+
+
+def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
+    """The chain with other entries of this servo. The actuator's limits become those of all servos on it.
+
+    Raises:
+        ServoError: there is no such servo, or an entry cannot be so.
+    """
+    servo = _servo(chain, id)
+    limits = {name: value for name, value in entries.items() if name in LIMITS}
+    servos = [replace(one, **limits) if one.actuator == servo.actuator else one for one in chain.servos]
+    servos[chain.servos.index(servo)] = replace(servo, **entries)
     return replace(chain, servos=tuple(servos))
+
+
+def with_another(chain: ServoChain, servo: Servo) -> ServoChain:
+    """The chain with another servo, whose id becomes the next free one, after those of its actuator.
+
+    Raises:
+        ServoError: all ids are taken.
+    """
+    free = next(id for id in range(1, len(chain.servos) + 2) if id not in chain.ids)
+    same = [k for k, one in enumerate(chain.servos) if one.actuator == servo.actuator]
+    at = same[-1] + 1 if same else len(chain.servos)
+    return replace(chain, servos=(*chain.servos[:at], replace(servo, id=free), *chain.servos[at:]))
+
+
+def without(chain: ServoChain, id: int) -> ServoChain:
+    """The chain without this servo.
+
+    Raises:
+        ServoError: there is no such servo, or it is the last.
+    """
+    gone = _servo(chain, id)
+    return replace(chain, servos=tuple(servo for servo in chain.servos if servo != gone))
+
+
+def _servo(chain: ServoChain, id: int) -> Servo:
+    found = next((servo for servo in chain.servos if servo.id == id), None)
+    if found is None:
+        raise ServoError(f"the chain has no servo {id}; it has {', '.join(map(str, chain.ids))}")
+    return found
 
 
 def assigned(chain: ServoChain, actuator: str, seen: Seen) -> ServoChain:

@@ -10,7 +10,7 @@ from robik.servo import setup
 from robik.servo.bus import Bus
 from robik.servo.chain import load_chain, save_chain
 from robik.servo.recording import load_recording
-from robik.servo.recording_report import tracking_table, write_report
+from robik.servo.recording_report import amperes, tracking_table, write_report
 
 
 def scan(port: str, baud_rate: int | None = None) -> None:
@@ -84,8 +84,9 @@ def report(recording_path: str | Path, output: str | Path) -> None:
     """
     recording = load_recording(recording_path)
     write_report(recording, output)
-    for name, mean, worst, lag, hot in tracking_table(recording):
-        print(f"{name:20} error {mean:.4f} mean, {worst:.4f} worst; {1e3 * lag:4.0f} ms behind; {hot:.0f} °C at most")
+    for name, mean, worst, lag, hot, current in tracking_table(recording):
+        most = f"at most {hot:.0f} °C, {amperes(current)}"
+        print(f"{name:20} error {mean:.4f} mean, {worst:.4f} worst; {1e3 * lag:4.0f} ms behind; {most}")
 
 
 def _find(bus: Bus, id: int) -> setup.Seen:

@@ -47,7 +47,7 @@ class PlaySettings:
         torque_after: whether torque stays on when the motion is over.
         feed_forward: whether each goal carries the speed at which it should be reached, where the models can.
         live_share, live_acceleration: when following live, of the speed limits, at most; and of the actuators [rad/s² or m/s²].
-        without_missing: plays without servos that do not answer at connecting, instead of refusing.
+        need_all: refuses when a servo does not answer at connecting, instead of playing without it.
         record: a file that gets the telemetry of what is played; empty for none.
 
     Raises:
@@ -65,7 +65,7 @@ class PlaySettings:
     feed_forward: bool = False
     live_share: float = 0.6
     live_acceleration: float = 20.0
-    without_missing: bool = False
+    need_all: bool = False
     record: str = ""
 
     def __post_init__(self) -> None:
@@ -78,11 +78,13 @@ class PlaySettings:
 
 @dataclass(frozen=True)
 class ServoReading:
-    """What one servo last reported: its id and actuator, load as a share of its greatest, [°C], [V], hardware errors in words."""
+    """What one servo last reported: its id and actuator, load as a share of its greatest, averaged, current [A] where it measures that,
+    [°C], [V], hardware errors in words."""
 
     id: int
     actuator: str
     load: float
+    current: float | None
     celsius: float
     volts: float
     error: str
@@ -102,6 +104,7 @@ class Status:
         hottest: [°C]; 0 before.
         lowest_volts: [V]; 0 before.
         strain: why it plays slower than asked; empty where it does not.
+        missing: which servos it plays without, since they do not answer; empty where there are none.
         looks: at all servos while this was played.
         servos: what each servo last reported, in the chain's order; empty before.
     """
@@ -120,6 +123,7 @@ class Status:
     hottest: float = 0.0
     lowest_volts: float = 0.0
     strain: str = ""
+    missing: str = ""
     looks: int = 0
     servos: tuple[ServoReading, ...] = ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +14,10 @@ from time import monotonic, sleep
 import bpy
 import numpy as np
 import pytest
+from bpy.types import Object
 
 from robik.servo import setup
-from robik.servo.chain import load_chain
+from robik.servo.chain import ServoChain, load_chain
 from robik.servo.simulator.server import SimulatorProcess
 from tests.blender import installed, scenes
 
@@ -100,6 +102,94 @@ def test_from_factory_servos_to_a_chain(simulator: SimulatorProcess, tmp_path: P
     assert -60 <= farthest < -30  # 5 degrees, turned round; where the machine stalls, the farthest is left out
     with pytest.raises(RuntimeError, match="torque is on; turn it off"):
         bpy.ops.robik.zero_servos()
+
+
+@pytest.fixture
+def unfolded() -> Object:
+    """A robot whose chain's third servo is unfolded."""
+    root = scenes.squats(frames=10)
+    bpy.ops.robik.choose_servo(servo=3)
+    return root
+
+
+def chain_of(root: Object) -> ServoChain:
+    return installed.module("scene.play").servo_chain(root, scenes.read(root), bpy.context.scene)
+
+
+def test_the_fields_of_a_servo_read_and_edit_the_chain(unfolded: Object) -> None:
+    playing, before = bpy.context.scene.robik.playing, chain_of(unfolded)
+    fields, servo = playing.servo, before.servos[2]
+    assert (fields.id, fields.zero, fields.model, fields.current) == (3, 2048, servo.model, 0.0)
+    assert [fields.lowest, fields.highest] == pytest.approx(np.degrees(servo.position_limits))
+    assert fields.speed == pytest.approx(np.degrees(servo.velocity_limit))
+    assert playing.chain == "", "who only looks changes nothing"
+    fields.lowest, fields.highest, fields.speed, fields.acceleration = -20.0, 25.0, 90.0, 900.0
+    fields.gear_ratio, fields.current, fields.zero, fields.model, fields.id = 2.0, 0.5, 2100, "XM540-W270", 40
+    wanted = {"position_limits": np.radians((-20.0, 25.0)).tolist(), "velocity_limit": np.pi / 2, "acceleration_limit": 5 * np.pi}
+    wanted |= {"gear_ratio": 2.0, "current_limit": 0.5, "zero": 2100}
+    made = chain_of(unfolded)
+    assert {name: getattr(made.servos[2], name) for name in wanted} == {name: pytest.approx(value) for name, value in wanted.items()}
+    assert (made.servos[2].id, made.servos[2].model, playing.chosen, fields.id) == (40, "XM540-W270", 40, 40)
+    assert [s for k, s in enumerate(made.servos) if k != 2] == [s for k, s in enumerate(before.servos) if k != 2]
+    fields.current = 0.0
+    assert chain_of(unfolded).servos[2].current_limit is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("id", 4, r"have the same id 4; ids must differ"),
+        ("id", 253, r"its id must be a whole number from 0 to 252, not 253"),
+        ("gear_ratio", 0.0, r"its gear_ratio must be a positive number, not 0\.0"),
+        ("lowest", 500.0, r"its position_limits must be two finite numbers, low then high, not \(8\.7"),
+        ("speed", -1.0, r"its velocity_limit must be a positive number"),
+        ("current", -1.0, r"its current_limit must be a positive number, not -1\.0"),
+    ],
+)
+def test_a_field_that_cannot_be_so_says_why_and_changes_nothing(unfolded: Object, field: str, value: float, says: str) -> None:
+    fields, before = installed.module("scene.servo_fields"), chain_of(unfolded)
+    setattr(bpy.context.scene.robik.playing.servo, field, value)
+    assert re.search(says, fields.refused())
+    assert bpy.context.scene.robik.playing.chain == ""
+    assert chain_of(unfolded) == before
+    bpy.context.scene.robik.playing.servo.zero = 2000
+    assert fields.refused() == ""
+
+
+def test_a_motor_that_slides_has_its_fields_in_millimetres(unfolded: Object) -> None:
+    name = chain_of(unfolded).actuators[2]
+    unfolded.id_properties_ui(name).update(subtype="DISTANCE")
+    bpy.context.scene.robik.playing.servo.highest = 25.0
+    assert chain_of(unfolded).servos[2].position_limits[1] == pytest.approx(0.025)
+
+
+def test_a_second_servo_is_added_and_removed_in_one_step_each(unfolded: Object) -> None:
+    scene, before = bpy.context.scene, chain_of(unfolded)
+    name = before.actuators[2]
+    bpy.ops.ed.undo_push(message="Start")
+    assert bpy.ops.robik.add_servo("EXEC_DEFAULT", True, actuator=name) == {"FINISHED"}
+    pair = [servo for servo in chain_of(unfolded).servos if servo.actuator == name]
+    assert pair == [before.servos[2], replace(before.servos[2], id=13, direction=-before.servos[2].direction)]
+    assert scene.robik.playing.chosen == 13
+    assert bpy.ops.robik.remove_servo("EXEC_DEFAULT", True, servo=3) == {"FINISHED"}
+    assert bpy.ops.robik.remove_servo("EXEC_DEFAULT", True, servo=13) == {"FINISHED"}
+    assert name not in chain_of(unfolded).actuators
+    bpy.ops.ed.undo()
+    bpy.ops.ed.undo()
+    root = installed.module("scene.parts").chosen_robot(bpy.context.scene)
+    assert [servo for servo in chain_of(root).servos if servo.actuator == name] == pair
+    bpy.ops.ed.undo()
+    root = installed.module("scene.parts").chosen_robot(bpy.context.scene)
+    assert chain_of(root) == before
+    assert bpy.ops.robik.remove_servo(servo=3) == {"FINISHED"}
+    assert bpy.ops.robik.add_servo(actuator=name) == {"FINISHED"}
+    made, was = chain_of(root).servos[-1], before.servos[2]
+    assert (made.actuator, made.id, made.model) == (name, 3, was.model)
+    assert made.position_limits == pytest.approx(was.position_limits), "the robot's own"
+    with pytest.raises(RuntimeError, match="the robot has no motor 'tail'; it has "):
+        bpy.ops.robik.add_servo(actuator="tail")
+    with pytest.raises(RuntimeError, match="the chain has no servo 99; it has 1, 2, "):
+        bpy.ops.robik.remove_servo(servo=99)
 
 
 def test_what_cannot_be_set_up_says_so() -> None:

@@ -226,6 +226,21 @@ def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.
     assert f"{chain.actuators[0]} has no servo and is left out" in capfd.readouterr().out
 
 
+def test_a_servo_that_does_not_answer_is_warned_of_or_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.play")
+    chain = play.servo_chain(root, scenes.read(root), scene)
+    with SimulatorProcess.of(chain) as simulator:
+        simulator.command("silent 3")
+        scene.robik.port, scene.robik.playing.need_all = simulator.port, True
+        with pytest.raises(RuntimeError, match=rf"servo 3 \({chain.actuators[2]}\) does not answer"):
+            bpy.ops.robik.connect_servos()
+        scene.robik.playing.need_all = False
+        assert bpy.ops.robik.connect_servos() == {"FINISHED"}
+        assert f"Warning: Servos: played without servo 3 ({chain.actuators[2]}), which does not answer" in capfd.readouterr().out
+        assert set(play.real_pose()) == {*chain.actuators} - {chain.actuators[2]}
+        play.disconnect(play.LEAVING)
+
+
 def _wait_for(state: str) -> None:
     """Without a heartbeat."""
     play, ends = installed.module("scene.play"), monotonic() + DEADLINE
@@ -275,6 +290,35 @@ def test_opening_a_file_stops_the_servos_without_waiting_for_them(monkeypatch: p
         assert play.player() is None
         assert player.wait(PlayState.CLOSED).torque
         assert all(servo["velocity"] == 0 for servo in simulator.state().values())
+
+
+def test_disabling_the_add_on_stops_the_servos_and_enabling_it_finds_them_again() -> None:
+    root = scenes.squats()
+    bpy.ops.robik.bake()
+    play, mechanism, scene = installed.module("scene.play"), scenes.read(root), bpy.context.scene
+    chain = play.servo_chain(root, mechanism, scene)
+    with SimulatorProcess.of(chain) as simulator:
+        scene.robik.port = simulator.port
+        bpy.ops.robik.connect_servos()
+        bpy.ops.robik.torque_servos(on=True)
+        player = play.player()
+        player.play(play.motion_to_play(root, mechanism, scene, chain)[0], loop=True, from_afar=True)
+        player.wait(PlayState.PLAYING)
+        try:
+            assert bpy.ops.preferences.addon_disable(module=installed.PACKAGE) == {"FINISHED"}
+            assert not player.is_open
+            assert (player.status.state, player.status.torque) == (PlayState.CLOSED, True)
+            state = simulator.state()
+            assert all(servo["torque_enable"] and servo["velocity"] == 0 for servo in state.values())
+            assert not any(servo["bus_watchdog"] for servo in state.values()), "a soft stop, not the watchdog's"
+            assert play.player() is None
+        finally:
+            assert bpy.ops.preferences.addon_enable(module=installed.PACKAGE) == {"FINISHED"}
+        play = installed.module("scene.play")
+        assert bpy.ops.robik.connect_servos() == {"FINISHED"}
+        assert play.status().state.value == "holding"
+        assert bpy.ops.robik.play_servos() == {"FINISHED"}
+        play.disconnect(play.LEAVING)
 
 
 def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatch: pytest.MonkeyPatch) -> None:

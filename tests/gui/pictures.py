@@ -183,6 +183,7 @@ def editors() -> Iterator[float]:
 def servos() -> Iterator[float]:
     """The servos' panels while a simulated chain holds."""
     play = import_module(f"{PACKAGE}.scene.play")
+    call(bpy.ops.robik.choose_servo, servo=3)
     call(bpy.ops.robik.connect_servos)
     yield from until(lambda: play.status().state.value == "ready", 60, "servos found")
     call(bpy.ops.robik.torque_servos, on=True)

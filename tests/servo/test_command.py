@@ -73,7 +73,7 @@ def test_ctrl_c_stops_softly_and_a_second_one_turns_torque_off(files, tmp_path):
             assert (player.returncode, errors) == (1, "")
             assert message in out
         bus = Bus(default_chain(NAMES), port)
-        assert [found.torque for found in find(bus)[0]] == [False] * 3
+        assert [found.torque for found in find(bus)] == [False] * 3
         bus.close()
     finally:
         simulator.send_signal(signal.SIGINT)

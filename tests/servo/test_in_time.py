@@ -212,7 +212,7 @@ def test_no_goal_outside_the_limits_and_no_step_above_the_speed(stage, seed):
     stage.session.torque_on()
     stage.bus.set_speed_limit(CHAIN.speed_limits)
     skip = len(stage.goals) // len(NAMES)
-    found, _ = find(stage.bus)
+    found = find(stage.bus)
     stream = Stream(Exchange(stage.bus), CALM, CHAIN.count_limits, stage.wishes, Health(CHAIN, found), lambda _: None)
     stream.begin(np.full(len(NAMES), 2048), CHAIN.speed_limits)
     assert stream.follow(Scribble(seed)) is Outcome.DONE

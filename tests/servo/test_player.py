@@ -80,7 +80,6 @@ def test_a_port_that_does_not_exist(chain):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("silent 4", ["servo 4 (motor_3) does not answer", "power", "1000000 baud"]),
         ("set 4 model_number 1060", ["servo 4 (motor_3) is XL430-W250, not XH430-W210"]),
         ("set 4 operating_mode 1", ["servo 4 (motor_3)", "operating mode 1", "3, 4 or 5"]),
         ("set 4 drive_mode 4", ["servo 4 (motor_3)", "drive mode"]),

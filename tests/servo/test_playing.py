@@ -226,6 +226,20 @@ def test_reboot_is_the_way_on_after_an_overload(player, simulator, wave):
     player.wait(PlayState.HOLDING)
 
 
+def test_torque_goes_off_also_where_a_servo_was_unfit(chain, simulator):
+    simulator.command("error 2 0x20")
+    simulator.command("set 3 torque_enable 1")
+    player = Player(chain, simulator.port, PATIENT)
+    player.connect()
+    player.wait(PlayState.FAULT)
+    player.emergency_stop()
+    until(lambda: player.status.state is PlayState.READY)
+    assert not any(servo["torque_enable"] for servo in simulator.state().values())
+    beat_for(player, 0.5)
+    assert player.status.message == "emergency stop: torque is off; turn it on to go on"
+    player.close()
+
+
 # telemetry
 
 
@@ -241,6 +255,8 @@ def test_what_is_read_back_while_streaming(chain, simulator, goals, wave, tmp_pa
     assert np.median(np.abs(recording.error)) < 0.1
     assert (recording.celsius == 30).all()
     assert (recording.volts == 12.0).all()
+    assert np.abs(recording.current).max() == pytest.approx(40 * 0.00269, abs=1e-4), "what a simulated servo draws as it moves"
+    assert np.isnan(recording.load).all()
     assert (np.diff(recording.times) > 0).all(), "without the way to the first frame"
     motion = wave(3.0)
     expected = np.column_stack([np.interp(recording.at, motion.times, column) for column in motion.values.T])
@@ -283,6 +299,7 @@ def test_without_indirect_addresses_in_common_it_reads_one_after_the_other(wave)
         assert "to the end" in status.message
         assert status.looks == 0
         assert {reading.celsius for reading in status.servos} == {30.0}
+        assert status.servos[0].current is not None
         player.play(wave(5.0))
         player.wait(PlayState.PLAYING)
         simulator.command("reboot 6")
@@ -319,20 +336,57 @@ def test_two_servos_turn_one_actuator_in_mirror(wave):
         player.close()
 
 
-def test_a_missing_servo_is_refused_or_played_without(chain, simulator, wave):
+def test_a_missing_servo_is_played_without_or_refused(chain, simulator, wave):
     simulator.command("silent 6")
+    player = Player(chain, simulator.port, replace(PATIENT, need_all=True))
+    player.connect()
+    message = player.wait(PlayState.FAULT).message
+    assert re.match(r"servo 6 \(motor_5\) does not answer on .+; check its power, its cable, its id, .+ 1000000 baud", message), message
+    player.close()
     player = Player(chain, simulator.port, PATIENT)
     player.connect()
-    assert "servo 6 (motor_5) does not answer" in player.wait(PlayState.FAULT).message
-    player.close()
-    player = Player(chain, simulator.port, replace(PATIENT, without_missing=True))
-    player.connect()
-    assert player.wait(PlayState.READY).message == "11 servos found, without servo 6 (motor_5), torque is off"
+    status = player.wait(PlayState.READY)
+    assert status.message == "11 servos found, without servo 6 (motor_5), torque is off"
+    assert status.missing == "played without servo 6 (motor_5), which does not answer; check its power, its cable and its id"
     player.torque(True)
-    player.wait(PlayState.HOLDING)
+    assert player.wait(PlayState.HOLDING).missing == status.missing
     assert len(player.chain.servos) == 11
     assert player.preflight(wave(0.3)).warnings == ("motor_5 has no servo and is left out",)
     player.play(wave(0.3))
     assert "to the end" in player.wait(PlayState.HOLDING).message
     assert standing(simulator)[5] == 2048
+    simulator.command("answer 6")
+    player.torque(True)
+    status = player.wait(PlayState.HOLDING)
+    assert (status.missing, len(status.servos), len(status.present), len(player.chain.servos)) == ("", 12, 12, 12)
     player.close()
+
+
+def test_one_of_a_pair_that_is_missing_and_none_that_answers():
+    chain = ServoChain((Servo("knee", 1), Servo("knee", 2, direction=-1), Servo("hip", 3)))
+    with SimulatorProcess.of(chain) as simulator:
+        simulator.command("silent 2")
+        player = open_player(chain, simulator)
+        assert "without servo 2 (knee)" in player.status.missing
+        player.play(Motion(np.array([0.0, 0.5]), ("hip", "knee"), np.array([[0.0, 0.0], [0.2, 0.5]])))
+        player.wait(PlayState.HOLDING)
+        state = simulator.state()
+        assert state[1]["goal_position"] == pytest.approx(2048 + 0.5 * COUNTS_PER_RAD, abs=1)
+        player.close()
+        for id in (1, 3):
+            simulator.command(f"silent {id}")
+        player.connect()
+        assert "none of the 3 servos answers" in player.wait(PlayState.FAULT).message
+
+
+def test_a_servo_that_goes_missing_later_still_hears_that_torque_goes_off(chain, simulator):
+    player = open_player(chain, simulator)
+    simulator.command("set 6 status_return_level 0")  # it hears, but no longer answers
+    until(lambda: player.status.state is PlayState.FAULT, player.heartbeat)
+    player.torque(True)
+    assert "servo 6 (motor_5)" in player.wait(PlayState.HOLDING).missing
+    assert len(player.status.present) == len(player.status.servos) == 11
+    player.emergency_stop()
+    player.wait(PlayState.READY)
+    assert not any(servo["torque_enable"] for servo in simulator.state().values())
+    simulator.command("set 6 status_return_level 2")

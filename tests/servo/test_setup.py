@@ -12,18 +12,22 @@ from robik.errors import ServoError
 from robik.servo.bus import Bus
 from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
 from robik.servo.models import BAUD_RATES
+from robik.servo.recording import load_recording
 from robik.servo.setup import (
     Dragging,
     Seen,
     advice,
     apply,
     assigned,
+    edited,
     open_bus,
     rate_warning,
     scan,
     set_baud_rate,
     set_id,
     turned_round,
+    with_another,
+    without,
     zeroed,
 )
 from robik.servo.status import PlaySettings
@@ -151,6 +155,22 @@ def test_editing_a_chain():
     assert [(s.actuator, s.id) for s in swapped.servos] == [("a", 2), ("c", 3)]
 
 
+def test_a_second_servo_comes_in_mirror_and_shares_the_limits():
+    chain = default_chain(("a", "b"))
+    pair = with_another(chain, replace(chain.servos[0], direction=-1))
+    assert [(s.actuator, s.id, s.direction) for s in pair.servos] == [("a", 1, 1), ("a", 3, -1), ("b", 2, 1)]
+    narrow = edited(pair, 3, position_limits=(-0.5, 0.5), gear_ratio=2.0)
+    assert [s.position_limits for s in narrow.servos] == [(-0.5, 0.5), (-0.5, 0.5), chain.servos[1].position_limits]
+    assert [s.gear_ratio for s in narrow.servos] == [1.0, 2.0, 1.0]
+    assert with_another(without(chain, 1), chain.servos[0]).ids == (2, 1)
+    with pytest.raises(ServoError, match="servos of 'a' and 'b' have the same id 2; ids must differ"):
+        edited(pair, 3, id=2)
+    with pytest.raises(ServoError, match="servo of 'a': its position_limits must be two finite numbers, low then high"):
+        edited(pair, 1, position_limits=(1.0, 0.5))
+    with pytest.raises(ServoError, match="a chain needs at least one servo"):
+        without(without(chain, 1), 2)
+
+
 def test_a_rate_that_the_baud_cannot_carry_comes_with_the_arithmetic():
     slow = ServoChain(tuple(Servo(f"m{k}", k) for k in range(12)), 57_600)
     assert "74 bytes × 10 bits / 57600 baud = 12.85 ms of the 10.00 ms between goals" in rate_warning(slow, PlaySettings())
@@ -179,12 +199,25 @@ def test_from_the_shell(chain, simulator, tmp_path, capsys, monkeypatch):
     assert "no servo of id 77" in capsys.readouterr().err
 
 
+def test_telemetry_of_earlier_versions_is_read(tmp_path):
+    """They wrote every load in the servo's own unit."""
+    columns = ("goal", "position", "load", "celsius", "volts", "errors")
+    head = ["time", "on the way", *(f"{column} {name}" for name in ("a", "current b") for column in columns)]
+    (tmp_path / "t.csv").write_text(",".join(head) + "\n0,0,0.5,0.4,-37,31,12.1,0,1,2,88,32,12.0,0\n")
+    recording = load_recording(tmp_path / "t.csv")
+    assert recording.names == ("a", "current b")
+    assert recording.load.tolist() == [[-37, 88]]
+    assert np.isnan(recording.current).all()
+    assert (recording.position.tolist(), recording.celsius.tolist()) == ([[0.4, 2]], [[31, 32]])
+
+
 def test_how_well_they_followed(tmp_path, capsys):
     from robik.cli import main
     from robik.servo.exchange import Telemetry
     from robik.servo.recording import Recorder
 
     chain = default_chain(("knee <l>", "hip"))
+    chain = replace(chain, servos=(chain.servos[0], replace(chain.servos[1], model="XL430-W250")))
     recorder, lag = Recorder(tmp_path / "t.csv", chain), 0.05
     for time in np.arange(0.0, 8.0, 0.01):
         counts = [chain.counts(np.array([np.sin(t), 0.2]))[0] for t in (time, time - lag)]
@@ -192,10 +225,16 @@ def test_how_well_they_followed(tmp_path, capsys):
         recorder.add(time, time, np.array([counts[0], 2178]), seen)
     recorder.close()
     assert main(["servos", "report", str(tmp_path / "t.csv"), "-o", str(tmp_path / "t.html")]) == 0
-    assert "  50 ms behind; 41 °C at most" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "  50 ms behind; at most 41 °C, 0.02 A" in printed
+    assert "at most 30 °C, –" in printed, "it measures no current"
     page = (tmp_path / "t.html").read_text()
     assert page.count("<polyline") == 6
     assert "knee &lt;l&gt;" in page
+    assert "<td>41 °C</td><td>0.02 A</td>" in page
+    recording = load_recording(tmp_path / "t.csv")
+    assert recording.current[0] == pytest.approx([9 * 0.00269, np.nan], abs=1e-4, nan_ok=True)
+    assert recording.load[0] == pytest.approx([np.nan, 5], nan_ok=True)
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     assert main(["servos", "report", str(tmp_path / "x.csv"), "-o", str(tmp_path / "t.html")]) == 2
     assert "not a recording of telemetry" in capsys.readouterr().err

@@ -23,7 +23,7 @@ def test_over_a_socket(tmp_path):
     save_chain(chain, tmp_path / "two.servos.json")
     with SimulatorProcess(tmp_path / "two.servos.json", over_socket=True) as process:
         bus = Bus(chain, process.port)
-        assert [found.position for found in find(bus)[0]] == [2048, 2048]
+        assert [found.position for found in find(bus)] == [2048, 2048]
         bus.close()
         bus = Bus(chain, process.port)  # one client after another
         assert bus.positions().tolist() == [2048, 2048]

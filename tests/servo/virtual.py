@@ -113,7 +113,7 @@ class Stage:
         monkeypatch.setattr(port.serial, "serial_for_url", lambda _, **how: Line(time, self.simulated, **how))
         self.wishes = Wishes(settings.heartbeat)
         self.bus = Bus(chain, "a line", settings.silence)
-        self.session = Session(self.bus, settings, self.wishes, self._publish, lambda: self.status)
+        self.session = Session(self.bus, settings, self.wishes, self._publish, lambda: self.status, lambda chain, limits: None)
         self.session.connect()
 
     def _publish(self, **changes: object) -> None:
