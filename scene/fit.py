@@ -100,9 +100,9 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
         RobikError: a target is wrong or its source is missing.
     """
     targets = active_targets(root, mechanism)
-    for target in targets:
-        check_source(target, context.scene)
     depsgraph = context.evaluated_depsgraph_get()
+    for target in targets:
+        check_source(target, context.scene, depsgraph)
     character = root.robik.robot.character
     if character.fit_by == "EXACT":
         _as_it_is(character, targets)
@@ -127,9 +127,9 @@ def match_now(context: Context, root: Object, mechanism: Mechanism) -> None:
         RobikError: a target is wrong or its source is missing.
     """
     targets, placed, objects = active_targets(root, mechanism), placement(root), bodies(root)
-    for target in targets:
-        check_source(target, context.scene)
     depsgraph = context.evaluated_depsgraph_get()
+    for target in targets:
+        check_source(target, context.scene, depsgraph)
     for target in targets:
         frame = mechanism.frame(target.frame)
         here = local_pose(objects[mechanism.body_index[frame.body]]) @ frame.pose
