@@ -117,7 +117,12 @@ class RobikCharacter(PropertyGroup):
         unit="LENGTH",
         size=3,
     )
-    yaw: FloatProperty(name="Turn", description="Turns the character's motion about the vertical", subtype="ANGLE", unit="ROTATION")
+    yaw: FloatProperty(
+        name="Turn",
+        description="Turns the motion about the vertical: the robot walks another way; Fit to Robot then places it again",
+        subtype="ANGLE",
+        unit="ROTATION",
+    )
     targets: CollectionProperty(type=RobikTarget)
     active: IntProperty(name="Target", min=0)
 

@@ -206,6 +206,30 @@ def test_stride_lengthens_the_way_and_nothing_else() -> None:
     assert ways[1][0] == pytest.approx(2 * ways[0][0], rel=5e-3)
 
 
+def test_a_turned_walk_goes_another_way_from_where_the_robot_stands() -> None:
+    root, rig = walker_and_rig()
+    bpy.context.scene.frame_end = 2
+    for frame, x in ((1, 5.0), (2, 6.0)):
+        rig.location.x = x
+        rig.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    character = root.robik.robot.character
+    ways, starts = [], []
+    for yaw in (0.0, np.pi / 2):
+        character.yaw = yaw
+        bpy.ops.robik.auto_map()
+        from tests.blender.test_mapping import clip
+
+        assert character.yaw == pytest.approx(yaw)
+        tracks = clip(root).tracks
+        starts.append(np.mean([track.position[0] for track in tracks.values()], axis=0))
+        ways.append(tracks["pelvis"].position[1] - tracks["pelvis"].position[0])
+    assert ways[1] == pytest.approx([-ways[0][1], ways[0][0], ways[0][2]], abs=1e-6)
+    assert ways[0][0] > 0.2
+    assert starts[1] == pytest.approx(starts[0], abs=1e-6)
+    assert np.abs(starts[0][:2]).max() < 0.02
+
+
 def test_match_rest_aligns_rest_poses_at_any_time() -> None:
     root, _ = walker_and_rig()
     bpy.ops.robik.auto_map()
