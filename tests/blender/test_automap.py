@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robik import robots
-from tests.blender import scenes
+from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -132,8 +132,29 @@ def test_preset_is_a_file_that_brings_the_mapping_to_another_scene() -> None:
     assert tuple(loaded.offset_location) == (0.0, 0.5, 0.0)
     assert bpy.ops.robik.mapping_preset_add(name="My walker", remove_name=True) == {"FINISHED"}
     assert not Path(file).exists()
-    with pytest.raises(RuntimeError, match="no preset of a mapping"):
+    with pytest.raises(RuntimeError, match=r"there is no preset '.*My_walker.py'; choose a file"):
         bpy.ops.robik.load_mapping(filepath=file)
+
+
+def test_preset_from_elsewhere_is_loaded_and_what_does_not_suit_is_said(tmp_path: Path) -> None:
+    root, _ = walker_and_rig()
+    bpy.ops.robik.auto_map()
+    status = installed.module("panels.character")._status
+    bpy.ops.robik.mapping_preset_add(name="Mine")
+    file = Path(bpy.utils.preset_find("Mine", "robik/mapping")).rename(tmp_path / "from a friend.py")
+    root.robik.robot.character.targets.clear()
+    assert bpy.ops.robik.load_mapping("INVOKE_DEFAULT", filepath=str(file)) == {"FINISHED"}
+    assert mapped(root) == {"pelvis": "Hips", "foot_l": "Foot.L", "foot_r": "Foot.R"}
+    assert status(root, bpy.context)[1] == "CHECKMARK"
+    boxer = scenes.import_robot("boxer")
+    assert bpy.ops.robik.load_mapping(filepath=str(file)) == {"FINISHED"}
+    assert status(boxer, bpy.context) == (
+        "The robot has no frame 'pelvis' to follow Rig › Hips: choose another, or switch that target off",
+        "ERROR",
+    )
+    file.write_text("nonsense(")
+    with pytest.raises(RuntimeError, match="no preset of a mapping"):
+        bpy.ops.robik.load_mapping(filepath=str(file))
 
 
 def test_source_from_the_selection() -> None:
