@@ -217,7 +217,8 @@ class RobikBake(PropertyGroup):
     end: IntProperty(name="End", description="Last frame to bake", default=250)
     blend: IntProperty(
         name="Blend",
-        description="Frames at both ends of an own range over which the bake comes out of the one before and goes back into it",
+        description="Frames at both ends of an own range over which the bake comes out of the one before and goes back into it; "
+        "more of them turn the motors more slowly, for Keep Motor Speeds does not hold there",
         min=0,
         soft_max=50,
         default=5,
