@@ -150,12 +150,19 @@ class ROBIK_OT_set_motor(Reporting):
     bl_label = "Set Motor"
     bl_options = {"REGISTER", "UNDO"}
     on: BoolProperty(name="Motor", description="Whether motors drive them", default=True)
+    speed: FloatProperty(
+        name="Speed",
+        description="The fastest these motors can, as their servo's data sheet says: bakes keep to it. 0 leaves it as it is [rad/s or m/s]",
+        min=0.0,
+        soft_max=20.0,
+        options={"SKIP_SAVE"},
+    )
 
     def run(self, context: Context) -> set[str]:
         """Switches them."""
         joints = hand_build.selected_joints(context)
         root = _one_robot(joints)
-        hand_build.set_motors(root, joints, self.on)
+        hand_build.set_motors(root, joints, self.on, self.speed)
         _tell(self, root, f"{', '.join(j.robik.label for j in joints)}: {'driven' if self.on else 'no motor'}")
         return {"FINISHED"}
 

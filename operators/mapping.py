@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pprint
+from pathlib import Path
 
 import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import BoolProperty, CollectionProperty, StringProperty
 from bpy.types import Context, Event, Menu, Object, Operator, PropertyGroup
+from bpy_extras.io_utils import ImportHelper
 
 from robik.errors import RobikError
 from robik.files import write_whole
@@ -141,17 +143,25 @@ class ROBIK_OT_set_targets(Reporting):
         return {"FINISHED"}
 
 
-class ROBIK_OT_load_mapping(Reporting):
+class ROBIK_OT_load_mapping(Reporting, ImportHelper):
     """Let the robot follow what this preset says, with its weights and offsets"""
 
     bl_idname = "robik.load_mapping"
     bl_label = "Load Mapping"
     bl_options = {"REGISTER", "UNDO"}
+    filename_ext = ".py"
 
-    filepath: StringProperty(name="File", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filepath: StringProperty(name="File", description="The preset, as + has written it", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filter_glob: StringProperty(default="*.py", options={"HIDDEN"})
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Asks for the file, unless it was chosen from the menu."""
+        return self.execute(context) if self.filepath else ImportHelper.invoke(self, context, event)
 
     def run(self, context: Context) -> set[str]:
         """Runs the preset's file."""
+        if not Path(self.filepath).is_file():
+            raise RobikError(f"there is no preset {self.filepath!r}; choose a file that + beside Presets has written")
         try:
             bpy.utils.execfile(self.filepath)
         except Exception as error:  # a preset is a script: it can fail in any way
@@ -195,8 +205,10 @@ class ROBIK_MT_mapping_presets(Menu):
     preset_operator = ROBIK_OT_load_mapping.bl_idname
 
     def draw(self, context: Context) -> None:
-        """The presets' files."""
+        """The presets' files, and one from elsewhere."""
         self.draw_preset(context)
+        self.layout.separator()
+        self.layout.operator(ROBIK_OT_load_mapping.bl_idname, text="From File…", icon="FILEBROWSER")
 
 
 CLASSES = (

@@ -30,7 +30,7 @@ class ROBIK_OT_rebuild_bodies(Reporting):
 
 
 class ROBIK_OT_reduce_keys(Reporting):
-    """Thin out the motors' keys so that curves can be edited by hand; they stay within the tolerance in every frame"""
+    """Thin out the motors' keys so that curves can be edited by hand; they stay within the tolerance at every sample of the bake"""
 
     bl_idname = "robik.reduce_keys"
     bl_label = "Reduce Keys"

@@ -5,7 +5,7 @@ from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
 from robik.errors import RobikError
 
 from ..operators.mapping import ROBIK_MT_mapping_presets
-from ..scene.mapping import check_source
+from ..scene.mapping import check_source, describe
 from ..scene.parts import parts
 from .tab import FoldedPanel, TabPanel, axes, line, robot_or_hint
 
@@ -51,7 +51,7 @@ class ROBIK_PT_character(TabPanel):
         if root is None:
             return
         character = root.robik.robot.character
-        line(layout, *_status(character, context))
+        line(layout, *_status(root, context))
         column = layout.column()
         column.use_property_split, column.use_property_decorate = True, False
         column.prop(character, "rig")
@@ -141,13 +141,17 @@ def problem_of(target: PropertyGroup, context: Context) -> str:
     return ""
 
 
-def _status(character: PropertyGroup, context: Context) -> tuple[str, str]:
+def _status(root: Object, context: Context) -> tuple[str, str]:
+    character = root.robik.robot.character
     targets = [t for t in character.targets if t.enabled]
     if not targets:
         return "Add what the robot shall follow: select a bone and press +", "INFO"
     problems = [p for t in targets if (p := problem_of(t, context))]
     if problems:
         return problems[0], "ERROR"
+    frames = {part.robik.label for listed in parts(root, ("FRAME", "BODY")).values() for part in listed}
+    if lost := next((t for t in targets if t.frame not in frames), None):
+        return f"The robot has no frame {lost.frame!r} to follow {describe(lost)}: choose another, or switch that target off", "ERROR"
     return f"{len(targets)} of {len(character.targets)} targets follow, scale {character.scale:.3g}", "CHECKMARK"
 
 

@@ -147,6 +147,8 @@ class ROBIK_PT_joint(TabPanel):
             unit = "m/s" if motions and motions[0] in SLIDES else "rad/s"
             if group.velocity_limit < LARGEST:
                 layout.prop(group, "velocity_limit", text=f"Speed [{unit}]")
+            else:
+                layout.label(text="Speed: not known, Add Motor sets it")
 
 
 def in_add_menu(self: Menu, _context: Context) -> None:

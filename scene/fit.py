@@ -93,16 +93,16 @@ class _Pair:
 def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
     """Sets scale, place and the targets' offsets of a robot's character, as its `fit_by` says.
 
-    A character that walks keeps its heading and stands on the robot's ground, starting where the robot stands; for a robot that
-    is bolted down the poses are laid over each other.
+    A character that walks keeps its heading, but for the turn that is set, and stands on the robot's ground, starting where the
+    robot stands; for a robot that is bolted down the poses are laid over each other.
 
     Raises:
         RobikError: a target is wrong or its source is missing.
     """
     targets = active_targets(root, mechanism)
-    for target in targets:
-        check_source(target, context.scene)
     depsgraph = context.evaluated_depsgraph_get()
+    for target in targets:
+        check_source(target, context.scene, depsgraph)
     character = root.robik.robot.character
     if character.fit_by == "EXACT":
         _as_it_is(character, targets)
@@ -117,7 +117,7 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> None:
     if mechanism.is_grounded:
         character.scale, character.yaw, character.location = placed.scale, placed.yaw, placed.location
     else:
-        character.scale, character.yaw, character.location = placed.scale, 0.0, _standing(context, root, targets, pair)
+        character.scale, character.location = placed.scale, _standing(context, root, targets, pair)
 
 
 def match_now(context: Context, root: Object, mechanism: Mechanism) -> None:
@@ -127,9 +127,9 @@ def match_now(context: Context, root: Object, mechanism: Mechanism) -> None:
         RobikError: a target is wrong or its source is missing.
     """
     targets, placed, objects = active_targets(root, mechanism), placement(root), bodies(root)
-    for target in targets:
-        check_source(target, context.scene)
     depsgraph = context.evaluated_depsgraph_get()
+    for target in targets:
+        check_source(target, context.scene, depsgraph)
     for target in targets:
         frame = mechanism.frame(target.frame)
         here = local_pose(objects[mechanism.body_index[frame.body]]) @ frame.pose
@@ -259,5 +259,7 @@ def _standing(context: Context, root: Object, targets: list[PropertyGroup], pair
     positions, _ = finish(sample_sources(context, targets, [], glances))
     below = (pair.laid[:, 2] - pair.scale * positions[:, :, 2])[:, pair.anchors].max(axis=1)
     down = float(np.percentile(below, OUTLIERS))
-    start = pair.there[~pair.arms].mean(axis=0) - pair.placement.scales * positions[0][~pair.arms].mean(axis=0)
+    turned = replace(pair.placement, yaw=float(root.robik.robot.character.yaw), location=np.zeros(3))
+    first, _ = turned.apply(positions[0][~pair.arms], Rotation.identity())
+    start = (pair.there[~pair.arms] - first).mean(axis=0)
     return np.array([start[0], start[1], down])

@@ -190,14 +190,14 @@ def _targets(root: Object, mechanism: Mechanism, scene: Scene, depsgraph: Depsgr
     """
     placed, frames = placement(root), {}
     for target in active_targets(root, mechanism):
-        check_source(target, scene)
+        check_source(target, scene, depsgraph)
         seen = pose_of(source_matrix(target, depsgraph))
         now = track(target, np.array([seen.position]), np.array([seen.quaternion]), placed)
         frames[target.frame] = Target(now.position[0], now.quaternion[0], weights_of(target))
     balance = root.robik.robot.balance
     if balance.source != "OBJECT":
         return Targets(frames)
-    followed = check_object(balance.target, "the centre of mass", scene)
+    followed = check_object(balance.target, "the centre of mass", scene, depsgraph)
     seen = pose_of(followed.evaluated_get(depsgraph).matrix_world)
     where, _ = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
     return Targets(frames, where[0], tuple(balance.weight))

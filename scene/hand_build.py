@@ -180,8 +180,14 @@ def set_ground(root: Object, body: Object) -> Object:
     return add_joint(root, None, body, "fixed", Anchor(place_now, np.array([0.0, 0.0, 1.0])), _free("ground", labels))
 
 
-def set_motors(root: Object, joints: Iterable[Object], on: bool) -> None:
+def set_motors(root: Object, joints: Iterable[Object], on: bool, speed: float = 0.0) -> None:
     """Drives joints by motors, or lets them go.
+
+    Args:
+        root: of the robot.
+        joints: of the robot.
+        on: whether motors drive them.
+        speed: the fastest they can [rad/s or m/s]; 0 leaves it as it is.
 
     Raises:
         RobikError: one of them cannot be driven; nothing is changed.
@@ -195,6 +201,8 @@ def set_motors(root: Object, joints: Iterable[Object], on: bool) -> None:
     with live.paused():
         for joint in joints:
             joint.robik.joint.actuated = on
+            if on and speed:
+                joint.robik.joint.velocity_limit = speed
     settle(root)
 
 

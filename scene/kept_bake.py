@@ -1,7 +1,7 @@
 """What is kept of each bake: its actions and its result, on the robot's root, and the markers that it has set, on the scene."""
 
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
-from bpy.types import Action, PropertyGroup
+from bpy.types import Action, Object, PropertyGroup
 
 
 class RobikTargetResult(PropertyGroup):
@@ -95,7 +95,7 @@ class RobikMarker(PropertyGroup):
     """A timeline marker that a bake has set; `name` is the marker's."""
 
     frame: IntProperty(name="Frame")
-    robot: StringProperty(name="Robot", description="The name of the robot that it is for")
+    root: PointerProperty(name="Robot", description="The root of the robot that it is for", type=Object)
 
 
 CLASSES = (RobikTargetResult, RobikActuatorResult, RobikShort, RobikResult, RobikBakePart, RobikKeptBake, RobikMarker)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from bpy.types import Depsgraph, Object, PropertyGroup, Scene
+from bpy.types import Depsgraph, LayerCollection, Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 from scipy.spatial.transform import Rotation
 
@@ -102,8 +102,14 @@ def describe(target: PropertyGroup) -> str:
     return f"{target.source.name} › {target.bone}" if target.bone else target.source.name
 
 
-def check_object(followed: Object | None, where: str, scene: Scene) -> Object:
-    """An object that is followed, if it is in the scene.
+def check_object(followed: Object | None, where: str, scene: Scene, depsgraph: Depsgraph | None = None) -> Object:
+    """An object that is followed, if it is in the scene and moves there.
+
+    Args:
+        followed: the object.
+        where: what follows it, for people.
+        scene: of the robot.
+        depsgraph: what evaluates it; without one it is evaluated alone, whatever its collections are.
 
     Raises:
         RobikError: says what is missing and what to do.
@@ -112,17 +118,34 @@ def check_object(followed: Object | None, where: str, scene: Scene) -> Object:
         raise RobikError(f"{where} follows nothing: choose what it shall follow, or switch it off")
     if scene.objects.get(followed.name) != followed:
         raise RobikError(f"{where} follows {followed.name!r}, which is not in this scene any more: choose another or switch it off")
+    if followed.hide_viewport or (depsgraph is not None and not _is_evaluated(followed, depsgraph.view_layer)):
+        raise RobikError(
+            f"{where} follows {followed.name!r}, which stands still while it, or its collection, is disabled in viewports or excluded: "
+            "enable it in the Outliner; to hide it, close its eye"
+        )
     return followed
 
 
-def check_source(target: PropertyGroup, scene: Scene) -> None:
-    """Whether what a target follows is there.
+def _is_evaluated(followed: Object, layer: ViewLayer) -> bool:
+    """Whether an object moves in a view layer, hidden by its eye or not."""
+    return followed.visible_get(view_layer=layer) or _holds(layer.layer_collection, followed)
+
+
+def _holds(layer: LayerCollection, followed: Object) -> bool:
+    """Whether an object is in this collection, or one in it, and that is enabled."""
+    if layer.exclude or layer.collection.hide_viewport:
+        return False
+    return layer.collection.objects.get(followed.name) == followed or any(_holds(child, followed) for child in layer.children)
+
+
+def check_source(target: PropertyGroup, scene: Scene, depsgraph: Depsgraph | None = None) -> None:
+    """Whether what a target follows is there, and moves; arguments as of `check_object`.
 
     Raises:
         RobikError: says what is missing and what to do.
     """
     where = f"the target of {target.frame!r}"
-    check_object(target.source, where, scene)
+    check_object(target.source, where, scene, depsgraph)
     if not target.bone:
         return
     if target.source.type != "ARMATURE":

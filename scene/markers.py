@@ -22,15 +22,15 @@ def mark_short(root: Object, scene: Scene) -> None:
         made = scene.timeline_markers.new(name, frame=row.frame)
         made.select = False
         remembered = scene.robik.markers.add()
-        remembered.name, remembered.frame, remembered.robot = made.name, made.frame, root.name
+        remembered.name, remembered.frame, remembered.root = made.name, made.frame, root
 
 
 def clear_markers(root: Object, scene: Scene) -> None:
-    """Removes the markers of a robot, and those of robots that are not there any more or are called otherwise now."""
-    others = {robot.name for robot in robots(scene) if robot != root}
+    """Removes the markers of a robot, and those of robots that are not there any more."""
+    others = {robot for robot in robots(scene) if robot != root}
     remembered = scene.robik.markers
     for k in reversed(range(len(remembered))):
-        if remembered[k].robot in others:
+        if remembered[k].root in others:
             continue
         found = next((m for m in scene.timeline_markers if (m.name, m.frame) == (remembered[k].name, remembered[k].frame)), None)
         if found is not None:

@@ -98,7 +98,7 @@ def _fields(kind: type[PropertyGroup]) -> tuple[Callable, list[str], list[str]]:
 
 def _read(root: Object, found: dict[str, list[Object]], visuals: list[Object]) -> Mechanism:
     if not found["BODY"]:
-        raise RobikError(f"robot {root.name!r} has no bodies left; import it again")
+        raise RobikError(f"robot {root.name!r} has no bodies here; append the robot's collection instead of its root, or import it again")
     if len(found["BODY"]) > 1 and not found["JOINT"] and root.robik.robot.source:
         raise RobikError(
             f"robot {root.name!r} has no joints left; Blender's Duplicate leaves hidden ones behind: delete it and use Duplicate Robot"

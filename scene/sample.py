@@ -11,7 +11,7 @@ from bpy.types import Context, Object, PropertyGroup, Scene
 from robik.errors import RobikError
 
 from .alone import alone
-from .mapping import check_source, source_matrix
+from .mapping import check_object, check_source, source_matrix
 
 
 def frame_range(scene: Scene, bake: PropertyGroup) -> np.ndarray:
@@ -65,6 +65,8 @@ def sample_sources(
     positions = np.empty((len(frames), len(targets) + len(points), 3))
     turns = np.empty((len(frames), len(targets) + len(points), 4))
     with alone(scene, [*(t.source for t in targets), *points]) as stage:
+        if stage == scene:
+            _check_moving(context, targets, points)
         for k, frame in enumerate(frames.tolist()):
             set_frame(stage, frame)
             depsgraph = context.evaluated_depsgraph_get() if stage == scene else stage.view_layers[0].depsgraph
@@ -74,3 +76,16 @@ def sample_sources(
                 positions[k, i], turns[k, i] = location, rotation
             yield k + 1
     return positions, turns / np.linalg.norm(turns, axis=2, keepdims=True)
+
+
+def _check_moving(context: Context, targets: Sequence[PropertyGroup], points: Sequence[Object]) -> None:
+    """Whether all that is followed moves in the whole scene, where collections may be switched off.
+
+    Raises:
+        RobikError: names what stands still.
+    """
+    depsgraph = context.evaluated_depsgraph_get()
+    for target in targets:
+        check_source(target, context.scene, depsgraph)
+    for point in points:
+        check_object(point, "the centre of mass", context.scene, depsgraph)

@@ -118,7 +118,12 @@ class RobikCharacter(PropertyGroup):
         unit="LENGTH",
         size=3,
     )
-    yaw: FloatProperty(name="Turn", description="Turns the character's motion about the vertical", subtype="ANGLE", unit="ROTATION")
+    yaw: FloatProperty(
+        name="Turn",
+        description="Turns the motion about the vertical: the robot walks another way; Fit to Robot then places it again",
+        subtype="ANGLE",
+        unit="ROTATION",
+    )
     targets: CollectionProperty(type=RobikTarget)
     active: IntProperty(name="Target", min=0)
 
@@ -213,7 +218,8 @@ class RobikBake(PropertyGroup):
     end: IntProperty(name="End", description="Last frame to bake", default=250)
     blend: IntProperty(
         name="Blend",
-        description="Frames at both ends of an own range over which the bake comes out of the one before and goes back into it",
+        description="Frames at both ends of an own range over which the bake comes out of the one before and goes back into it; "
+        "more of them turn the motors more slowly, for Keep Motor Speeds does not hold there",
         min=0,
         soft_max=50,
         default=5,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robik import robots
-from tests.blender import scenes
+from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -132,8 +132,29 @@ def test_preset_is_a_file_that_brings_the_mapping_to_another_scene() -> None:
     assert tuple(loaded.offset_location) == (0.0, 0.5, 0.0)
     assert bpy.ops.robik.mapping_preset_add(name="My walker", remove_name=True) == {"FINISHED"}
     assert not Path(file).exists()
-    with pytest.raises(RuntimeError, match="no preset of a mapping"):
+    with pytest.raises(RuntimeError, match=r"there is no preset '.*My_walker.py'; choose a file"):
         bpy.ops.robik.load_mapping(filepath=file)
+
+
+def test_preset_from_elsewhere_is_loaded_and_what_does_not_suit_is_said(tmp_path: Path) -> None:
+    root, _ = walker_and_rig()
+    bpy.ops.robik.auto_map()
+    status = installed.module("panels.character")._status
+    bpy.ops.robik.mapping_preset_add(name="Mine")
+    file = Path(bpy.utils.preset_find("Mine", "robik/mapping")).rename(tmp_path / "from a friend.py")
+    root.robik.robot.character.targets.clear()
+    assert bpy.ops.robik.load_mapping("INVOKE_DEFAULT", filepath=str(file)) == {"FINISHED"}
+    assert mapped(root) == {"pelvis": "Hips", "foot_l": "Foot.L", "foot_r": "Foot.R"}
+    assert status(root, bpy.context)[1] == "CHECKMARK"
+    boxer = scenes.import_robot("boxer")
+    assert bpy.ops.robik.load_mapping(filepath=str(file)) == {"FINISHED"}
+    assert status(boxer, bpy.context) == (
+        "The robot has no frame 'pelvis' to follow Rig › Hips: choose another, or switch that target off",
+        "ERROR",
+    )
+    file.write_text("nonsense(")
+    with pytest.raises(RuntimeError, match="no preset of a mapping"):
+        bpy.ops.robik.load_mapping(filepath=str(file))
 
 
 def test_source_from_the_selection() -> None:
@@ -204,6 +225,30 @@ def test_stride_lengthens_the_way_and_nothing_else() -> None:
         apart = tracks["foot_l"].position[0] - tracks["foot_r"].position[0]
         assert abs(apart[:2]).max() == pytest.approx(abs(rest_position("foot_l") - rest_position("foot_r"))[:2].max(), abs=0.03)
     assert ways[1][0] == pytest.approx(2 * ways[0][0], rel=5e-3)
+
+
+def test_a_turned_walk_goes_another_way_from_where_the_robot_stands() -> None:
+    root, rig = walker_and_rig()
+    bpy.context.scene.frame_end = 2
+    for frame, x in ((1, 5.0), (2, 6.0)):
+        rig.location.x = x
+        rig.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    character = root.robik.robot.character
+    ways, starts = [], []
+    for yaw in (0.0, np.pi / 2):
+        character.yaw = yaw
+        bpy.ops.robik.auto_map()
+        from tests.blender.test_mapping import clip
+
+        assert character.yaw == pytest.approx(yaw)
+        tracks = clip(root).tracks
+        starts.append(np.mean([track.position[0] for track in tracks.values()], axis=0))
+        ways.append(tracks["pelvis"].position[1] - tracks["pelvis"].position[0])
+    assert ways[1] == pytest.approx([-ways[0][1], ways[0][0], ways[0][2]], abs=1e-6)
+    assert ways[0][0] > 0.2
+    assert starts[1] == pytest.approx(starts[0], abs=1e-6)
+    assert np.abs(starts[0][:2]).max() < 0.02
 
 
 def test_match_rest_aligns_rest_poses_at_any_time() -> None:

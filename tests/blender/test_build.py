@@ -342,6 +342,10 @@ def test_motors_and_limits_by_hand() -> None:
     select(joint)
     assert bpy.ops.robik.set_motor(on=True) == {"FINISHED"}
     assert root["ground-crank"] == 0.0
+    assert np.isinf(scenes.read(root).actuated[0].velocity_limit)
+    for given, known in ((4.5, 4.5), (0.0, 4.5), (3.0, 3.0)):
+        assert bpy.ops.robik.set_motor(on=True, speed=given) == {"FINISHED"}
+        assert scenes.read(root).actuated[0].velocity_limit == known
     assert bpy.ops.robik.set_limits(from_angle=-0.5, to_angle=0.25) == {"FINISHED"}
     assert scenes.read(root).actuated[0].limits[0] == pytest.approx((-0.5, 0.25))
     assert root.id_properties_ui("ground-crank").as_dict()["max"] == pytest.approx(0.25)

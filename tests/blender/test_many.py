@@ -171,6 +171,12 @@ def test_appended_robot_works_like_one_s_own(library: Path) -> None:
     assert len(root.robik.robot.bakes) == 2
 
 
+def test_a_root_that_came_alone_says_how_to_get_the_robot(library: Path) -> None:
+    bpy.ops.wm.append(filepath=f"{library}/Object/walker", directory=f"{library}/Object/", filename="walker")
+    with pytest.raises(RuntimeError, match="no bodies here; append the robot's collection"):
+        bpy.ops.robik.bake()
+
+
 CHANGES = (
     "bake",
     "auto_map",

@@ -103,6 +103,9 @@ def test_robots_keep_their_markers_apart() -> None:
     assert markers() == marked
     first.name = "renamed"
     bake(second)
+    assert markers() == marked
+    bpy.data.objects.remove(first)
+    bake(second)
     assert not markers()
     assert scene.robik.robot == second
 

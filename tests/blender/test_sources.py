@@ -157,3 +157,55 @@ def test_library_overrides(tmp_path: Path) -> None:
     assert sample((rig, "Hips"), (rig, "Foot.L"))[:, 1] == pytest.approx(wanted, abs=1e-6)
     assert wanted[0, 0] > 2.5
     assert np.ptp(wanted, axis=0).max() > 0.05
+
+
+def off(rig: bpy.types.Object) -> None:
+    rig.hide_viewport = True
+
+
+def in_excluded_collection(rig: bpy.types.Object) -> None:
+    left_out = bpy.data.collections.new("left out")
+    bpy.context.scene.collection.children.link(left_out)
+    left_out.objects.link(rig)
+    bpy.context.scene.collection.objects.unlink(rig)
+    bpy.context.view_layer.layer_collection.children["left out"].exclude = True
+
+
+def in_disabled_collection(rig: bpy.types.Object) -> None:
+    in_excluded_collection(rig)
+    bpy.context.view_layer.layer_collection.children["left out"].exclude = False
+    bpy.data.collections["left out"].hide_viewport = True
+
+
+@pytest.mark.parametrize("hide", [off, in_excluded_collection, in_disabled_collection])
+def test_what_blender_lets_stand_still_is_named(hide: object) -> None:
+    rig = scenes.walking_rig(frames=12)
+    driven_by_scene()  # so that the whole scene is sampled
+    root = scenes.import_robot("walker")
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    hide(rig)  # type: ignore[operator]
+    bpy.context.view_layer.update()
+    for name in ("bake", "fit_character", "match_now"):
+        with pytest.raises(RuntimeError, match=r"'pelvis' follows 'Rig', which stands still while .* disabled in viewports or excluded"):
+            getattr(bpy.ops.robik, name)()
+    follow = installed.module("scene.follow")
+    assert not follow.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 0.02)
+    assert "stands still" in follow.problem(root)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_only_the_eye_hides_is_followed(whole: bool) -> None:
+    rig = scenes.walking_rig(frames=12)
+    if whole:
+        driven_by_scene()
+    wanted = evaluated(rig, "Foot.L")
+    rig.hide_set(True)
+    assert sample((rig, "Hips"), (rig, "Foot.L"))[:, 1] == pytest.approx(wanted, abs=1e-6)
+    assert bpy.ops.robik.match_now() == {"FINISHED"}
+
+
+def test_an_excluded_collection_is_sampled_by_itself() -> None:
+    rig = scenes.walking_rig(frames=12)
+    wanted = evaluated(rig, "Foot.L")
+    in_excluded_collection(rig)
+    assert sample((rig, "Hips"), (rig, "Foot.L"))[:, 1] == pytest.approx(wanted, abs=1e-6)
