@@ -27,9 +27,9 @@ def edit_contacts_and_see_limits() -> Iterator[float]:
 
 def edit_contacts(area: Area) -> Iterator[float]:
     """A phase is moved, made longer, added and deleted; what the bake found has become the user's with the first."""
-    strips, show = import_module(f"{PACKAGE}.scene.contact_strips"), bpy.context.scene.robik.overlays
+    strips = import_module(f"{PACKAGE}.scene.contact_strips")
     yield from open_dope_sheet(area)
-    show.contacts = True
+    bpy.context.scene.robik.overlays.contacts = True
     remember("Contacts shown")
     yield 0.5
     found = phases(strips)
@@ -55,7 +55,7 @@ def edit_contacts(area: Area) -> Iterator[float]:
         xdotool("key", "ctrl+z")
         yield from until(lambda expected=expected: target().contact == expected, 60, "undone")
     assert phases(strips) == found
-    show.contacts = False
+    bpy.context.scene.robik.overlays.contacts = False  # asked for anew: undoing has replaced what it was
     yield 0.3
 
 
