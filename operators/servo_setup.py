@@ -11,9 +11,10 @@ from robik.errors import RobikError
 from robik.servo.chain import save_chain
 from robik.servo.setup import Seen
 from robik.servo.setup_task import Task
+from robik.words import counted
 
 from ..scene import play, servo_fields, servo_setup
-from ..scene.parts import chosen_robot
+from ..scene.parts import changeable_robot, chosen_robot
 from ..scene.read_robot import read_robot
 from .reporting import Reporting
 from .servos import Watching
@@ -216,6 +217,20 @@ class ROBIK_OT_remove_servo(Reporting):
         return {"FINISHED"}
 
 
+class ROBIK_OT_take_servo_speeds(Reporting):
+    """Give the robot's motors the speeds of their servos: bakes keep to them from now on"""
+
+    bl_idname = "robik.take_servo_speeds"
+    bl_label = "Bake at These Speeds"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Sets them."""
+        taken = servo_setup.take_speeds(context.scene, changeable_robot(context.scene))
+        self.report({"INFO"}, f"{counted(len(taken), 'joint has', 'joints have')} the speed of its servo; bake again")
+        return {"FINISHED"}
+
+
 class ROBIK_OT_save_servos(Reporting):
     """Save the robot's servos as a file, for other scenes and for the command robik play"""
 
@@ -247,5 +262,6 @@ CLASSES = (
     ROBIK_OT_choose_servo,
     ROBIK_OT_add_servo,
     ROBIK_OT_remove_servo,
+    ROBIK_OT_take_servo_speeds,
     ROBIK_OT_save_servos,
 )

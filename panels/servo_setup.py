@@ -42,6 +42,7 @@ class ROBIK_PT_servos_chain(FoldedPanel):
         row = layout.row(align=True)
         row.operator("robik.zero_servos")
         row.operator("robik.save_servos", icon="FILE_TICK")
+        layout.operator("robik.take_servo_speeds")
 
 
 def _draw_scan(layout: UILayout) -> None:

@@ -21,6 +21,7 @@ from robik.servo.setup import Change, Dragging, Seen
 from robik.servo.setup_task import Task
 
 from . import play
+from .parts import parts
 from .read_robot import read_robot
 
 GLANCE = 0.05  # [s] between looks at which servo moves
@@ -187,6 +188,20 @@ def add(scene: Scene, root: Object, actuator: str) -> int:
 def remove(scene: Scene, root: Object, id: int) -> None:
     """The chain without this servo."""
     keep(scene, setup.without(play.servo_chain(root, read_robot(root), scene), id))
+
+
+def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
+    """Gives the robot's joints the speeds of their servos, for bakes to keep to, and tells which [rad/s or m/s]; of a joint with several
+    motors the slowest one's.
+    """
+    mechanism = read_robot(root)
+    speeds = {servo.actuator: servo.velocity_limit for servo in play.servo_chain(root, mechanism, scene).servos}
+    told = {j.name: [speeds[name] for name in j.coordinate_names if name in speeds] for j in mechanism.actuated}
+    found = {name: min(each) for name, each in told.items() if each}
+    for joint in parts(root)["JOINT"]:
+        if joint.robik.label in found:
+            joint.robik.joint.velocity_limit = found[joint.robik.label]
+    return found
 
 
 def zero_here(scene: Scene, root: Object) -> None:

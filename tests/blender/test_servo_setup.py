@@ -199,3 +199,21 @@ def test_what_cannot_be_set_up_says_so() -> None:
             operator()
     with pytest.raises(RuntimeError, match="the latest scan found no servo 99"):
         bpy.ops.robik.set_servo(servo=99, new_id=1)
+
+
+def test_bakes_keep_to_the_speeds_of_the_servos() -> None:
+    root, _ = scenes.punches(24)
+    bpy.context.scene.render.fps = 60
+    motors = scenes.read(root).actuators
+    bake = root.robik.robot.bake
+    bake.guarantee = True
+    bpy.ops.robik.bake()
+    before = {row.name: row.peak_velocity for row in root.robik.robot.result.actuators}
+    fastest = max(before, key=before.get)
+    installed.module("scene.servo_setup").edit(bpy.context.scene, root, motors.index(fastest) + 1, velocity_limit=before[fastest] / 2)
+    assert bpy.ops.robik.take_servo_speeds() == {"FINISHED"}
+    limits = {joint.name: joint.velocity_limit for joint in scenes.read(root).actuated}
+    assert limits[fastest] == pytest.approx(before[fastest] / 2, rel=1e-6)
+    bpy.ops.robik.bake()
+    now = {row.name: row.peak_velocity for row in root.robik.robot.result.actuators}
+    assert now[fastest] <= before[fastest] / 2 * (1 + 1e-6)
