@@ -126,7 +126,7 @@ class ROBIK_OT_go_to_frame(Reporting):
 
     bl_idname = "robik.go_to_frame"
     bl_label = "Go to Frame"
-    bl_options = {"REGISTER"}
+    bl_options = {"UNDO_GROUPED"}  # as Blender's own jumps: else the next Ctrl-Z would take the playhead back with it
     frame: IntProperty(name="Frame", description="Where to go")
     motor: StringProperty(name="Motor", description="Which motor the speed graph shall bring out", options={"HIDDEN", "SKIP_SAVE"})
     why: StringProperty(name="Why", description="What there is to see", options={"HIDDEN", "SKIP_SAVE"})

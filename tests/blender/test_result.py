@@ -162,3 +162,14 @@ def test_report_of_a_robot_without_a_bake_says_what_to_do(tmp_path: object) -> N
     with pytest.raises(RuntimeError, match="bake first"):
         bpy.ops.robik.report(filepath=str(tmp_path / "report.html"))
     assert not (tmp_path / "report.html").exists()
+
+
+def test_a_jump_is_a_step_of_its_own() -> None:
+    bpy.ops.ed.undo_push(message="At the start")
+    assert bpy.ops.robik.go_to_frame("EXEC_DEFAULT", True, frame=12) == {"FINISHED"}
+    bpy.data.objects.new("later", None)
+    bpy.ops.ed.undo_push(message="Something else")
+    bpy.ops.ed.undo()
+    assert bpy.context.scene.frame_current == 12
+    bpy.ops.ed.undo()
+    assert bpy.context.scene.frame_current == 1
