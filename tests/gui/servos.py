@@ -31,6 +31,7 @@ def play_on_servos() -> Iterator[float]:
     yield from until(lambda: state() == "holding", 60, "torque")
     yield 0.3
     picture("07_holding")
+    import_module(f"{PACKAGE}.scene.servo_setup").NUDGE_TIME = 30.0  # [s]: else it is over before a hand has found ESC
     assert call(bpy.ops.robik.nudge_servo, actuator=play.player().chain.actuators[3]) == {"RUNNING_MODAL"}
     yield from until(lambda: state() == "playing", 60, "nudging")
     yield from key("Escape")
