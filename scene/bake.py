@@ -13,7 +13,7 @@ from robik.ik.objectives import Settings, Weights
 from robik.ik.pose_prior import PosePrior
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import Mechanism
-from robik.retarget.blend import blended, blended_base, shares
+from robik.retarget.blend import blended, blended_base, shares, within_speeds
 from robik.retarget.clip import TargetClip
 from robik.retarget.motion import Motion
 from robik.retarget.retarget import Retargeting
@@ -94,7 +94,10 @@ def _blended(root: Object, solving: Retargeting, motion: Motion, frames: np.ndar
     base = base_curve(root, mechanism, frames)
     index = None if base is None else mechanism.body_index[ForwardKinematics(mechanism).root]
     present = None if index is None else (motion.position[:, index], motion.quaternion[:, index])
-    return solving.remade(motion, blended(old, motion.values, share), blended_base(base, present, share))
+    values = blended(old, motion.values, share)
+    if solving.settings.enforce_velocity and motion.report is not None:
+        values = within_speeds(values, motion.times, solving.settings.velocity_share * motion.report.velocity_limit, share == 0)
+    return solving.remade(motion, values, blended_base(base, present, share))
 
 
 def bake_settings(root: Object, mechanism: Mechanism) -> Settings:

@@ -219,7 +219,7 @@ class RobikBake(PropertyGroup):
     blend: IntProperty(
         name="Blend",
         description="Frames at both ends of an own range over which the bake comes out of the one before and goes back into it; "
-        "more of them turn the motors more slowly, for Keep Motor Speeds does not hold there",
+        "more of them turn the motors more slowly",
         min=0,
         soft_max=50,
         default=5,

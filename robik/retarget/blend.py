@@ -31,6 +31,34 @@ def blended(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> np.ndarray:
     return old + share[:, None] * (new - old)
 
 
+def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Rows near these of which none is faster than allowed; the same where they are not.
+
+    Each coordinate becomes the mean of the highest curve below it and the lowest above it that keep the speed: of all that keep it, one
+    whose largest distance is the least (the Lipschitz extensions of McShane and Whitney).
+
+    Args:
+        values: (T, A) of the actuators.
+        times: (T,) [s], increasing.
+        speeds: (A,) the most of each per second, infinite where there is none.
+        held: (T,) rows that stay as they are, if they can be reached at all.
+    """
+    steps = np.diff(times)[:, None] * speeds
+    highest, lowest = (sign * _lowest(np.where(held[:, None], sign * values, np.inf), steps) for sign in (1.0, -1.0))
+    near = np.clip(values, lowest, highest)
+    return 0.5 * (_lowest(near, steps) - _lowest(-near, steps))
+
+
+def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """What can be reached from every row by at most these steps (T-1, A) a row, at its lowest."""
+    low = values.copy()
+    for k in range(1, len(low)):
+        np.minimum(low[k], low[k - 1] + steps[k - 1], out=low[k])
+    for k in range(len(low) - 1, 0, -1):
+        np.minimum(low[k - 1], low[k] + steps[k - 1], out=low[k - 1])
+    return low
+
+
 def blended_base(old: Base | None, new: Base | None, share: np.ndarray) -> Base | None:
     """Positions (T, 3) and unit quaternions (T, 4) wxyz between the old and the new ones; None for a robot on the ground."""
     if old is None or new is None:

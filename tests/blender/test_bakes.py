@@ -166,6 +166,25 @@ def test_speed_slider_and_what_it_costs() -> None:
     assert robot.result.held_back == 0
 
 
+@pytest.mark.parametrize("guarantee", [True, False])
+def test_blends_keep_motor_speeds(guarantee: bool) -> None:
+    root, _ = scenes.punches()
+    bake = root.robik.robot.bake
+    bake.guarantee = guarantee
+    bpy.ops.robik.bake()
+    mechanism, at, fps = scenes.read(root), np.arange(1.0, 25.0), bpy.context.scene.render.fps
+    before = slider_curves(root, at)
+    root.robik.robot.character.targets[0].offset_location[2] -= 0.1
+    bake.use_range, bake.start, bake.end, bake.blend = True, 8, 18, 2
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    after = slider_curves(root, at)
+    most = (fps * np.abs(np.diff(after, axis=0)) / [joint.velocity_limit for joint in mechanism.actuated]).max()
+    inside = (at > 8) & (at < 18)
+    assert after[~inside] == pytest.approx(before[~inside], abs=1e-6)
+    assert np.abs(after - before)[inside].max() > 0.05
+    assert most <= 1 + 1e-5 if guarantee else most > 1.05
+
+
 def test_own_range_is_balanced_as_a_part_of_the_whole() -> None:
     scene = bpy.context.scene
     scene.render.fps = 24

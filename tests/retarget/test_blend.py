@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from scipy.spatial.transform import Rotation
 
 from robik import robots
 from robik.errors import ClipError
 from robik.ik.objectives import Settings, settings_from
-from robik.retarget.blend import blended, blended_base, shares
+from robik.retarget.blend import blended, blended_base, shares, within_speeds
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import Retargeting
 
@@ -33,6 +34,45 @@ def test_bases_blend_the_short_way() -> None:
     assert position[0] == pytest.approx([0.5] * 3)
     assert abs(quaternion[0] @ Rotation.from_euler("z", 0.2).as_quat()[[3, 0, 1, 2]]) == pytest.approx(1.0)
     assert blended_base(None, None, np.ones(1)) is None
+
+
+def test_what_is_too_fast_is_slowed_to_the_speed_and_no_more() -> None:
+    rng = np.random.default_rng(3)
+    times, speeds = np.cumsum(rng.uniform(0.01, 0.1, 200)), np.array([1.0, 5.0, np.inf])
+    held = np.zeros(200, dtype=bool)
+    held[[0, -1]] = True
+    wild = np.cumsum(0.05 * rng.standard_normal((200, 3)), axis=0)
+    slow = within_speeds(wild, times, speeds, held)
+    rates = np.abs(np.diff(slow, axis=0)) / np.diff(times)[:, None]
+    assert rates.max(axis=0)[:2] == pytest.approx(speeds[:2], rel=1e-9)
+    assert slow[[0, -1]] == pytest.approx(wild[[0, -1]], abs=1e-12)
+    assert (slow[:, 2] == wild[:, 2]).all()
+    assert (slow.max(axis=0) <= wild.max(axis=0)).all() and (slow.min(axis=0) >= wild.min(axis=0)).all()  # within joint limits, so
+    assert within_speeds(slow, times, speeds, held) == pytest.approx(slow, abs=1e-12)
+
+
+def test_the_least_distance_that_the_speed_allows_is_kept() -> None:
+    """Against a linear program: of all rows that keep the speed, none comes nearer to the wild ones at its worst."""
+    rng = np.random.default_rng(4)
+    times, wild = np.arange(40) / 24, rng.uniform(-1, 1, 40)
+    slow = within_speeds(wild[:, None], times, np.array([2.0]), np.zeros(40, dtype=bool))[:, 0]
+    far = np.ones((40, 1))
+    step = np.hstack([np.diff(np.eye(40), axis=0), np.zeros((39, 1))])
+    near = np.hstack([np.eye(40), -far]), np.hstack([-np.eye(40), -far])
+    least = linprog(
+        np.eye(41)[40],
+        A_ub=np.vstack([*near, step, -step]),
+        b_ub=np.concatenate([wild, -wild, np.full(78, 2.0 / 24)]),
+        bounds=(None, None),
+    )
+    assert np.abs(slow - wild).max() == pytest.approx(least.fun, abs=1e-9)
+
+
+def test_ends_that_no_speed_could_join_are_slowed_as_far_as_they_go() -> None:
+    held = np.array([True, False, True])
+    slow = within_speeds(np.array([[0.0], [5.0], [1.0]]), np.arange(3.0), np.array([0.25]), held)
+    assert np.isfinite(slow).all()
+    assert np.abs(np.diff(slow, axis=0)).max() <= 0.25 + 1e-12
 
 
 def punch() -> Retargeting:
