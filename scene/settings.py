@@ -251,7 +251,7 @@ class RobikBake(PropertyGroup):
         default=5.0,
         soft_max=50.0,
     )
-    velocity_weight: FloatProperty(name="Softening", description="How strongly speed is held back", min=0.0, default=1e-3, precision=5)
+    velocity_weight: FloatProperty(name="Softening", description="How strongly speed is held back", min=0.0, default=1e-2, precision=5)
     state_weight: FloatProperty(
         name="Stillness", description="Pull towards the frame before, where the targets leave freedom", min=1e-12, default=1e-7, precision=8
     )

@@ -166,6 +166,15 @@ def test_speed_slider_and_what_it_costs() -> None:
     assert robot.result.held_back == 0
 
 
+def test_softening_slows_every_motor() -> None:
+    root, values = scenes.punches()
+    bake = root.robik.robot.bake
+    bake.guarantee, bake.soften, bake.speed = False, True, 50.0
+    bpy.ops.robik.bake()
+    wanted = bpy.context.scene.render.fps * np.abs(np.diff(values, axis=0)).max(axis=0)
+    assert (np.array([a.peak_velocity for a in root.robik.robot.result.actuators]) < 0.8 * wanted).all()
+
+
 @pytest.mark.parametrize("guarantee", [True, False])
 def test_blends_keep_motor_speeds(guarantee: bool) -> None:
     root, _ = scenes.punches()
