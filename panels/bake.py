@@ -30,7 +30,7 @@ class ROBIK_PT_bake(TabPanel):
         elif result.frames:
             line(layout, f"Last bake: {result.frames} samples in {result.seconds:.1f} s; next {_estimate(context, root)}", "CHECKMARK")
         else:
-            line(layout, "Ready to bake", "CHECKMARK")
+            line(layout, f"Ready to bake {_samples(context, root)} samples", "CHECKMARK")
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(bake, "use_range", text="Own Range")
         column = layout.column(align=True)
@@ -133,11 +133,17 @@ def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
     row.operator("robik.go_to_frame", text=str(result.speed_frame), icon="PLAY").frame = result.speed_frame
 
 
+def _samples(context: Context, root: Object) -> int:
+    """How many the next bake will have."""
+    bake, scene = root.robik.robot.bake, context.scene
+    start, end = (bake.start, bake.end) if bake.use_range else (scene.frame_start, scene.frame_end)
+    return max((end - start) * bake.samples + 1, 1)
+
+
 def _estimate(context: Context, root: Object) -> str:
     """How long the next bake will take, by the last one; its solver is ready by then."""
-    result, bake, scene = root.robik.robot.result, root.robik.robot.bake, context.scene
-    start, end = (bake.start, bake.end) if bake.use_range else (scene.frame_start, scene.frame_end)
-    seconds = (result.seconds - result.preparing) / result.frames * max((end - start) * bake.samples + 1, 1)
+    result = root.robik.robot.result
+    seconds = (result.seconds - result.preparing) / result.frames * _samples(context, root)
     return f"about {seconds:.0f} s" if seconds >= 1 else "less than 1 s"
 
 

@@ -11,9 +11,10 @@ from .tab import FoldedPanel, TabPanel, axes, line, robot_or_hint
 
 
 class ROBIK_UL_targets(UIList):
-    """Source, frame and weight of each target; a missing source shows in red"""
+    """Source, frame and weight of each target; a missing source or frame shows in red"""
 
     bl_idname = "ROBIK_UL_targets"
+    frames: frozenset[str] = frozenset()  # of the robot; the panel looks them up once before it draws the rows
 
     def draw_item(
         self,
@@ -33,7 +34,9 @@ class ROBIK_UL_targets(UIList):
         source.alert = bool(problem)
         source.label(text=item.bone or (item.source.name if item.source else "choose…"), icon="ERROR" if problem else _icon(item))
         right = names.row(align=True)
-        right.label(text=item.frame or "frame…")
+        frame = right.row()
+        frame.alert = item.enabled and item.frame not in self.frames
+        frame.label(text=item.frame or "frame…")
         weight = right.row()
         weight.scale_x = 0.9
         weight.prop(item, "weight", text="", emboss=False)
@@ -51,7 +54,8 @@ class ROBIK_PT_character(TabPanel):
         if root is None:
             return
         character = root.robik.robot.character
-        line(layout, *_status(root, context))
+        ROBIK_UL_targets.frames = frames = _frames(root)
+        line(layout, *_status(root, frames, context))
         column = layout.column()
         column.use_property_split, column.use_property_decorate = True, False
         column.prop(character, "rig")
@@ -141,7 +145,12 @@ def problem_of(target: PropertyGroup, context: Context) -> str:
     return ""
 
 
-def _status(root: Object, context: Context) -> tuple[str, str]:
+def _frames(root: Object) -> frozenset[str]:
+    """What of a robot can follow: its frames and bodies."""
+    return frozenset(part.robik.label for listed in parts(root, ("FRAME", "BODY")).values() for part in listed)
+
+
+def _status(root: Object, frames: frozenset[str], context: Context) -> tuple[str, str]:
     character = root.robik.robot.character
     targets = [t for t in character.targets if t.enabled]
     if not targets:
@@ -149,7 +158,6 @@ def _status(root: Object, context: Context) -> tuple[str, str]:
     problems = [p for t in targets if (p := problem_of(t, context))]
     if problems:
         return problems[0], "ERROR"
-    frames = {part.robik.label for listed in parts(root, ("FRAME", "BODY")).values() for part in listed}
     if lost := next((t for t in targets if t.frame not in frames), None):
         return f"The robot has no frame {lost.frame!r} to follow {describe(lost)}: choose another, or switch that target off", "ERROR"
     return f"{len(targets)} of {len(character.targets)} targets follow, scale {character.scale:.3g}", "CHECKMARK"
