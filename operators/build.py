@@ -123,7 +123,7 @@ class ROBIK_OT_set_ground(Reporting):
 
 
 class ROBIK_OT_make_foot(Reporting):
-    """Let the robot stand on the selected bodies, on what touches the ground as they stand now; balance and pinned feet need that"""
+    """Let the robot stand on the selected bodies, on what touches the ground now: for balance, pinned feet; nothing else holds it then"""
 
     bl_idname = "robik.make_foot"
     bl_label = "Make Foot"
@@ -136,10 +136,11 @@ class ROBIK_OT_make_foot(Reporting):
         if not found:
             raise RobikError("no body is selected; select the robot's feet")
         root = _one_robot(found)
-        made = make_feet(root, found)
+        made, freed = make_feet(root, found)
         context.scene.robik.robot = root
         then = "Fit to Robot" if root.robik.robot.character.targets else "Auto-Map"
-        self.report({"INFO"}, f"{root.robik.label} stands on {', '.join(foot.robik.label for foot in made)}; now {then}")
+        feet = ", ".join(foot.robik.label for foot in made) + (" and is held by nothing else any more" if freed else "")
+        self.report({"INFO"}, f"{root.robik.label} stands on {feet}; now {then}")
         return {"FINISHED"}
 
 

@@ -15,16 +15,20 @@ from robik.retarget.names import part_of
 from robik.retarget.soles import find_sole
 
 from .body_mesh import triangles
+from .hand_build import set_free
 from .parts import bodies, local_pose, parts, unit
 from .write_parts import write_frame
 
 
-def make_feet(root: Object, found: Iterable[Object]) -> list[Object]:
+def make_feet(root: Object, found: Iterable[Object]) -> tuple[list[Object], bool]:
     """The frames of bodies that the robot stands on, at the bodies' origins; a sole is what touches the ground as its body stands
     now, or its flat side below where that does not stand level.
 
-    Targets that follow the body, or a frame on it that is called a foot, follow the foot from now on. A floating robot that nobody has
+    Targets that follow the body, or a frame on it that is called a foot, follow the foot from now on. A robot that nobody has
     placed, and that follows nothing yet, is lifted onto the floor, where files put a robot's hips.
+
+    Returns:
+        The feet, and whether the robot was held by another body, which is let go.
 
     Raises:
         RobikError: a body has nothing flat below; nothing is changed.
@@ -32,8 +36,9 @@ def make_feet(root: Object, found: Iterable[Object]) -> list[Object]:
     soles = {body: _sole(body) for body in found}
     sides = _sides(soles)
     feet = [_make_foot(root, body, sole, sides[body]) for body, sole in soles.items()]
+    freed = set_free(root, soles)
     _stand_on_floor(root, soles)
-    return feet
+    return feet, freed
 
 
 def _make_foot(root: Object, body: Object, sole: np.ndarray, side: str) -> Object:

@@ -180,6 +180,20 @@ def set_ground(root: Object, body: Object) -> Object:
     return add_joint(root, None, body, "fixed", Anchor(place_now, np.array([0.0, 0.0, 1.0])), _free("ground", labels))
 
 
+def set_free(root: Object, feet: Iterable[Object]) -> bool:
+    """Lets a robot go that stands on these bodies, but is held by another, as every URDF's root is unless somebody says otherwise.
+
+    Returns:
+        Whether it was held by one fixed joint, which is gone; what ties it to the world in another way stays.
+    """
+    held = [j for j in parts(root)["JOINT"] if j.robik.joint.parent is None]
+    if len(held) != 1 or held[0].robik.joint.type != "fixed" or held[0].robik.joint.child in list(feet):
+        return False
+    root.robik.robot.importing.base = "floating"
+    remove_joints(root, held)
+    return True
+
+
 def set_motors(root: Object, joints: Iterable[Object], on: bool, speed: float = 0.0) -> None:
     """Drives joints by motors, or lets them go.
 

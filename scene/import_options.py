@@ -6,7 +6,7 @@ from bpy.types import PropertyGroup
 BASES = (
     ("auto", "As the File Says", "A free joint in the file, or bodies that no joint ties to the world, float; all else stands fixed"),
     ("fixed", "Fixed", "The robot is held where it stands, as an arm on a table"),
-    ("floating", "Floating", "The robot can go anywhere, as a walking one must; a URDF cannot say so itself"),
+    ("floating", "Floating", "The robot can go anywhere, as a walking one must; a URDF cannot say so; Make Foot sees to it too"),
 )
 BASE = {"name": "Base", "description": "What holds the robot", "items": BASES, "default": "auto"}
 PACKAGES = {

@@ -23,8 +23,8 @@ def biped(tmp_path: Path) -> Object:
     return biped_of(tmp_path)
 
 
-def biped_of(folder: Path, tilt: float = 0.0) -> Object:
-    """A floating torso, at the height of the pelvis below it as many robots have it, on two legs of three hinges; a box for each foot,
+def biped_of(folder: Path, tilt: float = 0.0, base: str = "floating") -> Object:
+    """A torso, at the height of the pelvis below it as many robots have it, on two legs of three hinges; a box for each foot,
     its toe down by a tilt [rad].
     """
     weight = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -47,7 +47,7 @@ def biped_of(folder: Path, tilt: float = 0.0) -> Object:
     body = "".join(f'<link name="{n}">{shapes.get(n.split("_")[1] if "_" in n else "", "")}{weight}</link>' for n in links)
     file = folder / "biped.urdf"
     file.write_text(f'<robot name="biped">{body}{"".join(joints)}</robot>', encoding="utf-8")
-    assert bpy.ops.robik.import_robot(filepath=str(file), base="floating") == {"FINISHED"}
+    assert bpy.ops.robik.import_robot(filepath=str(file), base=base) == {"FINISHED"}
     return bpy.context.scene.robik.robot
 
 
@@ -114,6 +114,37 @@ def test_feet_that_rest_on_their_toes_stand_flat(tmp_path: Path) -> None:
     sole = np.array([body.matrix_world @ Vector(foot.pose.point(p)) for p in foot.sole])
     assert np.abs(sole[:, 2]).max() < 0.003, "it stands level on the floor"
     assert np.ptp(sole[:, :2], axis=0).max() == pytest.approx(0.3, abs=0.003)
+
+
+def test_a_robot_that_hung_in_the_world_stands_on_its_feet(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """As each URDF does of which nobody has said that it floats."""
+    root = biped_of(tmp_path, base="auto")
+    assert scenes.read(root).is_grounded
+    select_bodies(root, *FEET)
+    assert bpy.ops.robik.make_foot() == {"FINISHED"}
+    assert "held by nothing else any more" in capfd.readouterr().out
+    assert not scenes.read(root).is_grounded
+    assert root.location.z == pytest.approx(LEG + ANKLE, abs=1e-6)
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    assert not scenes.read(root).is_grounded
+    bpy.ops.robik.add_character()
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    bpy.context.scene.frame_end = 120
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    pelvis = next(o for o in scenes.body_objects(root) if o.robik.label == "pelvis")
+    bpy.context.scene.frame_set(1)
+    before = pelvis.matrix_world.translation.copy()
+    bpy.context.scene.frame_set(120)
+    assert (pelvis.matrix_world.translation - before).length > 0.1
+
+
+def test_a_foot_that_is_fixed_to_the_world_stays_so(tmp_path: Path) -> None:
+    root = biped_of(tmp_path)
+    select_bodies(root, FEET[0])
+    bpy.ops.robik.set_ground()
+    select_bodies(root, *FEET)
+    assert bpy.ops.robik.make_foot() == {"FINISHED"}
+    assert scenes.read(root).is_grounded
 
 
 def test_feet_stay_when_the_file_is_read_again_and_are_in_what_is_exported(biped: Object, tmp_path: Path) -> None:
