@@ -18,6 +18,7 @@ from robik.retarget.support import placed, sole_axes, sole_length, standing_poin
 # Heights and speeds in sole lengths, so that they hold at any scale.
 LOW, HIGH = 0.06, 0.15  # a foot this high may be in a swing; this high it surely is
 SLOW, FAST = 0.5, 1.25  # likewise its speed, per second
+STEP = 0.3  # a foot that stands this much higher than another does so on a step
 LEVEL = 0.02  # a phase begins and ends where the foot is this near to the height at which it stands
 SHORTEST = 0.06  # no phase is shorter [s]
 SMOOTHING = 0.02  # of noisy tracks before speeds are taken from them [s]
@@ -153,29 +154,49 @@ def with_contacts(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
     return replace(clip, tracks={n: replace(t, contact=contacts.get(n, t.contact)) for n, t in clip.tracks.items()})
 
 
-def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float = 0.0) -> TargetClip:
+def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None) -> TargetClip:
     """The clip with its feet held in contact: flat on the ground, without sliding or turning; swings are led from hold to hold.
 
-    A foot is held at the middle of its phase's track. Through a swing the corrections at its two ends blend into each
-    other, so that the track stays continuous and keeps its shape; no sole dips into the ground.
+    A foot is held at the middle of its phase's track; one that stands on a step stays so much higher. Through a swing the corrections
+    at its two ends blend into each other, so that the track stays continuous and keeps its shape; no sole dips into the ground.
 
     Args:
         mechanism: the robot.
         clip: with tracks of its feet; contact phases are found where there are none.
-        ground: its height [m].
+        ground: its height [m]; left out, that of the robot's rest pose.
 
     Raises:
         ClipError: the clip moves no foot.
     """
+    ground = ground_height(mechanism) if ground is None else ground
     clip = with_contacts(mechanism, clip)
-    tracks = dict(clip.tracks)
-    for name in feet(mechanism, clip):
-        position, quaternion = _pinned(mechanism, clip, name, ground)
+    tracks, names = dict(clip.tracks), feet(mechanism, clip)
+    lowest = min((level for name in names for level in _levels(mechanism, clip, name)), default=0.0)
+    for name in names:
+        position, quaternion = _pinned(mechanism, clip, name, ground, lowest)
         tracks[name] = Track(position, quaternion, clip.tracks[name].contact)
     return replace(clip, tracks=tracks)
 
 
-def _pinned(mechanism: Mechanism, clip: TargetClip, name: str, ground: float) -> tuple[np.ndarray, np.ndarray]:
+def ground_height(mechanism: Mechanism) -> float:
+    """Height of the ground on which a robot stands in its rest pose [m]: under the lowest of its soles, turned level; 0 without feet."""
+    heights = []
+    for frame in (f for f in mechanism.frames if f.is_foot):
+        origin = mechanism.bodies[mechanism.body_index[frame.body]].pose.point(frame.pose.position)
+        heights.append(float(origin[2] + _up(mechanism, frame.name) @ np.mean(frame.sole, axis=0)))
+    return min(heights, default=0.0)
+
+
+def _levels(mechanism: Mechanism, clip: TargetClip, name: str) -> list[float]:
+    """At which height a foot's sole is, phase by phase [m]."""
+    contact = clip.tracks[name].contact
+    assert contact is not None  # `pin_feet` has filled it in
+    sole = placed(np.array(mechanism.frame(name).sole), *foot_poses(mechanism, clip, name)).mean(axis=1)
+    return [float(np.median(sole[start:stop, 2])) for start, stop in runs(contact)]
+
+
+def _pinned(mechanism: Mechanism, clip: TargetClip, name: str, ground: float, lowest: float) -> tuple[np.ndarray, np.ndarray]:
+    """A foot's pinned track; the clip stands at its `lowest`, the robot on its `ground`."""
     frame, contact = mechanism.frame(name), clip.tracks[name].contact
     assert contact is not None  # `pin_feet` has filled it in
     position, quaternion = foot_poses(mechanism, clip, name)
@@ -185,7 +206,10 @@ def _pinned(mechanism: Mechanism, clip: TargetClip, name: str, ground: float) ->
     # The sole's centre is what moves: a correction of the orientation then does not swing the sole about the frame's origin.
     path = position + turns.apply(centre)
     new_path, new_turns = path.copy(), turns.as_quat()
-    holds = [(start, stop, *_hold(path[start:stop], turns[start:stop], up, ground)) for start, stop in runs(contact)]
+    heights = [level - lowest for level in _levels(mechanism, clip, name)]
+    steps = [ground + (height if height > STEP * sole_length(frame) else 0.0) for height in heights]
+    phases = zip(runs(contact), steps, strict=True)
+    holds = [(start, stop, *_hold(path[start:stop], turns[start:stop], up, step)) for (start, stop), step in phases]
     for start, stop, point, turn in holds:
         new_path[start:stop], new_turns[start:stop] = point, turn.as_quat()
     ends = [None, *holds, None]

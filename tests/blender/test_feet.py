@@ -128,9 +128,19 @@ def test_a_robot_that_hung_in_the_world_stands_on_its_feet(tmp_path: Path, capfd
     assert bpy.ops.robik.reload_robot() == {"FINISHED"}
     assert not scenes.read(root).is_grounded
     bpy.ops.robik.add_character()
+    assert bpy.data.objects["Character"].location.z == pytest.approx(0.0, abs=1e-6), "on the same floor"
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
     bpy.context.scene.frame_end = 120
+    root.robik.robot.balance.pin_feet = True
     assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert max(t.position_error for t in root.robik.robot.result.targets if t.name.startswith("foot")) < 0.03
+    for label in FEET:
+        foot = next(o for o in scenes.body_objects(root) if o.robik.label == label)
+        heights = []
+        for frame in range(1, 121):
+            bpy.context.scene.frame_set(frame)
+            heights.append(foot.matrix_world.translation.z)
+        assert min(heights) == pytest.approx(ANKLE, abs=5e-3), "it stands on the floor"
     pelvis = next(o for o in scenes.body_objects(root) if o.robik.label == "pelvis")
     bpy.context.scene.frame_set(1)
     before = pelvis.matrix_world.translation.copy()

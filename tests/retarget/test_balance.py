@@ -12,7 +12,7 @@ from robik.errors import ClipError
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.retarget.balance import with_balance
 from robik.retarget.clip import TargetClip, Track
-from robik.retarget.contacts import below_ground, find_contacts, pin_feet, runs
+from robik.retarget.contacts import below_ground, find_contacts, ground_height, pin_feet, runs
 from robik.retarget.motion import Motion
 from robik.retarget.support import convex_hull, inset, margins, nearest, placed, signed_distance
 
@@ -280,6 +280,35 @@ def test_pinned_feet_stand_flat_still_and_on_the_ground(biped):
         assert steps < 0.02  # continuous: the swing itself moves 3 mm a frame, its tilt and the noise the rest
         heading = Rotation.from_quat(track.quaternion[:, [1, 2, 3, 0]]).as_euler("ZYX")[:, 0]
         assert np.abs(heading - 0.3).max() < 0.1
+
+
+def test_feet_are_pinned_to_the_ground_that_the_robot_rests_on(biped):
+    """As many files have it, the hips may be at height 0."""
+    clip, truth = gait()
+    sunk = Pose((0.0, 0.0, -0.4))
+    joints = tuple(replace(j, position=sunk.point(j.position)) for j in biped.joints)
+    low = replace(biped, bodies=tuple(replace(b, pose=sunk @ b.pose) for b in biped.bodies), joints=joints)
+    assert ground_height(biped) == pytest.approx(0.0, abs=1e-12)
+    assert ground_height(low) == pytest.approx(-0.4, abs=1e-12)
+    pinned = pin_feet(low, given_by_hand(clip, truth))
+    for name, stands in truth.items():
+        track = pinned.tracks[name]
+        assert placed(np.array(SOLE), track.position, track.quaternion)[stands, :, 2] == pytest.approx(-0.4, abs=1e-9)
+
+
+def test_a_foot_on_a_step_is_pinned_there(biped):
+    clip, truth = gait(noise=0.001)
+    up = 0.1 * (clip.times > clip.times[-1] / 2)[:, None] * [0.0, 0.0, 1.0]
+    clip = replace(clip, tracks={n: replace(t, position=t.position + up) for n, t in clip.tracks.items()})
+    pinned = pin_feet(biped, given_by_hand(clip, truth), ground=0.0)
+    levels = set()
+    for name, stands in truth.items():
+        track = pinned.tracks[name]
+        sole = placed(np.array(SOLE), track.position, track.quaternion)
+        for start, stop in runs(stands):
+            assert np.ptp(sole[start:stop], axis=0).max() < 1e-9
+            levels.add(round(float(sole[start, 0, 2]), 2))
+    assert levels == {0.0, 0.1}
 
 
 def test_pinning_a_flat_still_walk_changes_little(biped):
