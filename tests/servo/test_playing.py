@@ -191,10 +191,11 @@ def test_a_servo_that_is_held_fast_stops_all_before_it_overloads(player, simulat
 
 
 def test_a_current_limit_below_the_servos_own(chain, simulator, wave):
-    """Friction takes 13 units of 648; 60 mA are 22 units. In mode 5 the servo holds to the limit itself, and cannot overload."""
+    """1.5 % of the greatest load are 10 units of 648; 60 mA are 22. In mode 5 the servo holds to the limit itself, and cannot overload."""
     weak = replace(chain, servos=tuple(replace(s, current_limit=0.06) if s.id in (3, 4) else s for s in chain.servos))
     simulator.command("set 4 operating_mode 5")
     player = open_player(weak, simulator, feed_forward=True)  # so that it moves all the time
+    simulator.command("load 3 -0.015")
     assert [simulator.state()[id]["goal_current"] for id in (3, 4)] == [648, 22]
     player.play(wave(60.0, amplitude=0.1, frequency=6.0))
     until(lambda: player.status.servos[2:] and player.status.servos[2].load > 0.3)
