@@ -247,7 +247,7 @@ def test_what_is_read_back_while_streaming(chain, simulator, goals, wave, tmp_pa
     assert np.median(np.abs(recording.error)) < 0.1
     assert (recording.celsius == 30).all()
     assert (recording.volts == 12.0).all()
-    assert np.abs(recording.current).max() == pytest.approx(13 * 0.00269, abs=1e-4), "what friction draws as it moves"
+    assert set(np.round(np.abs(recording.current) / 0.00269).ravel()) <= {0.0, 13.0}, "nothing, or what friction draws while it moves"
     assert np.isnan(recording.load).all()
     assert (np.diff(recording.times) > 0).all(), "without the way to the first frame"
     motion = wave(3.0)
