@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from robik.retarget.motion import Motion
 from robik.servo.chain import ServoChain, default_chain, save_chain
 from robik.servo.player import Player
 from robik.servo.simulator.server import SimulatorProcess
-from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings
+from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 
 from .vendor_sdk import port, sdk, sdk_of, wire  # noqa: F401  (fixtures)
 
@@ -43,6 +44,16 @@ def standing(simulator: SimulatorProcess) -> list[float]:
     """Where the servos stand [counts], once they have come to their goals."""
     until(lambda: all(s["velocity"] == 0 and abs(s["position"] - s["goal_position"]) < 1 for s in simulator.state().values()))
     return [servo["position"] for servo in simulator.state().values()]
+
+
+def open_player(chain: ServoChain, simulator: SimulatorProcess, **settings: object) -> Player:
+    """A player that holds, patient but for these settings."""
+    player = Player(chain, simulator.port, replace(PATIENT, **settings))  # type: ignore[arg-type]
+    player.connect()
+    player.wait(PlayState.READY, PlayState.HOLDING)
+    player.torque(True)
+    player.wait(PlayState.HOLDING)
+    return player
 
 
 @pytest.fixture(autouse=True)

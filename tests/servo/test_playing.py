@@ -20,18 +20,9 @@ from robik.servo.recording import load_recording
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
 
-from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, standing, until
+from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, open_player, standing, until
 
 pytestmark = pytest.mark.real_time
-
-
-def open_player(chain, simulator, **settings) -> Player:
-    player = Player(chain, simulator.port, replace(PATIENT, **settings))
-    player.connect()
-    player.wait(PlayState.READY, PlayState.HOLDING)
-    player.torque(True)
-    player.wait(PlayState.HOLDING)
-    return player
 
 
 @pytest.fixture
@@ -200,10 +191,11 @@ def test_a_servo_that_is_held_fast_stops_all_before_it_overloads(player, simulat
 
 
 def test_a_current_limit_below_the_servos_own(chain, simulator, wave):
-    """A servo that moves draws 40 units of 648; 60 mA are 22 units. In mode 5 the servo holds to the limit itself, and cannot overload."""
+    """1.5 % of the greatest load are 10 units of 648; 60 mA are 22. In mode 5 the servo holds to the limit itself, and cannot overload."""
     weak = replace(chain, servos=tuple(replace(s, current_limit=0.06) if s.id in (3, 4) else s for s in chain.servos))
     simulator.command("set 4 operating_mode 5")
     player = open_player(weak, simulator, feed_forward=True)  # so that it moves all the time
+    simulator.command("load 3 -0.015")
     assert [simulator.state()[id]["goal_current"] for id in (3, 4)] == [648, 22]
     player.play(wave(60.0, amplitude=0.1, frequency=6.0))
     until(lambda: player.status.servos[2:] and player.status.servos[2].load > 0.3)
@@ -255,7 +247,7 @@ def test_what_is_read_back_while_streaming(chain, simulator, goals, wave, tmp_pa
     assert np.median(np.abs(recording.error)) < 0.1
     assert (recording.celsius == 30).all()
     assert (recording.volts == 12.0).all()
-    assert np.abs(recording.current).max() == pytest.approx(40 * 0.00269, abs=1e-4), "what a simulated servo draws as it moves"
+    assert set(np.round(np.abs(recording.current) / 0.00269).ravel()) <= {0.0, 13.0}, "nothing, or what friction draws while it moves"
     assert np.isnan(recording.load).all()
     assert (np.diff(recording.times) > 0).all(), "without the way to the first frame"
     motion = wave(3.0)

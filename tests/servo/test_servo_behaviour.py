@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from dynamixel_sdk import COMM_RX_TIMEOUT, COMM_SUCCESS
+
+from robik.errors import ServoError
 
 from .vendor_sdk import ACCESS, ALERT, AWAKE, LENGTH, LIMIT, OK, RANGE, RESULT_FAIL, little
 
@@ -130,3 +133,48 @@ def test_motion_under_a_profile(sdk, port, simulator):
     simulator.let_pass(0.5)
     assert sdk.read4ByteTxRx(port, 1, 132)[0] == 2400
     assert sdk.read1ByteTxRx(port, 1, 122)[0] == 0
+
+
+def test_current_by_load(sdk, port, simulator):
+    """The greatest torque is 648 units of current; friction takes 13 of them."""
+
+    def current():
+        value = sdk.read2ByteTxRx(port, 1, 126)[0]
+        return value - 65536 if value > 32767 else value
+
+    assert sdk.write1ByteTxRx(port, 1, 64, 1) == OK
+    assert sdk.write4ByteTxRx(port, 1, 112, 30) == OK
+    simulator.let_pass(1.0)
+    assert current() == 0
+    simulator.command("load 1 0.25")
+    simulator.let_pass(1.0)
+    assert (current(), sdk.read4ByteTxRx(port, 1, 132)[0]) == (-162, 2048)
+    assert sdk.write4ByteTxRx(port, 1, 116, 2400) == OK
+    simulator.let_pass(0.4)
+    assert current() == 13 - 162
+    simulator.command("load 1 1.2")
+    simulator.let_pass(0.9)
+    assert current() == -648
+    assert sdk.read4ByteTxRx(port, 1, 132)[0] > 2400
+    simulator.let_pass(0.2)
+    assert sdk.read1ByteTxRx(port, 1, 70) == (0x20, COMM_SUCCESS, ALERT)
+    assert (current(), sdk.read1ByteTxRx(port, 1, 64)[0]) == (0, 0)
+    fell = sdk.read4ByteTxRx(port, 1, 132)[0]
+    simulator.let_pass(1.0)
+    assert sdk.read4ByteTxRx(port, 1, 132)[0] > fell + 2048
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("load 1 heavy", "a load is a share of the greatest torque, from -2 to 2"),
+        ("load 1 nan", "a load is a share of the greatest torque, from -2 to 2"),
+        ("load 1 -30", "a load is a share of the greatest torque, from -2 to 2"),
+        ("load 99 0.5", "there is no servo 99"),
+        ("load 1", "unknown command 'load 1'"),
+        ("load one 0.5", "unknown command 'load one 0.5'"),
+    ],
+)
+def test_a_load_that_cannot_be(simulator, line, why):
+    with pytest.raises(ServoError, match=why):
+        simulator.command(line)

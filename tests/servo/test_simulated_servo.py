@@ -12,8 +12,9 @@ from robik.servo.simulator.servo import SimulatedServo
 PER_TURN = 4096 / (2 * math.pi)
 
 
-def make(**entries):
-    servo = SimulatedServo(MODELS["XH430-W350"], 1, 2048, 0.0)
+def make(model="XH430-W350", load=0.0, **entries):
+    servo = SimulatedServo(MODELS[model], 1, 2048, 0.0)
+    servo.motor.load = load
     for name, value in entries.items():
         write(servo, name, value)
     return servo
@@ -162,3 +163,151 @@ def test_a_single_turn_is_folded_when_torque_comes_on():
     write(servo, "goal_position", 904)
     write(servo, "torque_enable", 1)
     assert read(servo, "present_position") == 904
+
+
+# loads: an XH430's greatest torque is 648 units of current; friction takes 13 of them
+
+
+@pytest.mark.parametrize(("model", "entry", "greatest"), [("XM430-W350", "present_current", 1193), ("XL430-W250", "present_load", 1000)])
+@pytest.mark.parametrize("load", [0.0, 0.3, -0.95])
+def test_it_holds_against_a_load(model, entry, greatest, load):
+    servo = make(model, load, torque_enable=1)
+    servo.advance(60.0)
+    assert read(servo, "present_position") == 2048
+    assert read(servo, entry) == round(-load * greatest)
+    assert read(servo, "hardware_error_status") == 0
+    write(servo, "torque_enable", 0)
+    assert read(servo, entry) == 0
+
+
+@pytest.mark.parametrize("load", [0.0, 0.3, -0.6])
+@pytest.mark.parametrize("goal", [3048, 1048])
+def test_it_turns_against_friction_and_load(goal, load):
+    servo = make(load=load, profile_velocity=10, torque_enable=1, goal_position=goal)
+    way = math.copysign(1.0, goal - 2048)
+    servo.advance(1.0)
+    assert servo.motor.position - 2048 == pytest.approx(way * 10 * VELOCITY_UNIT * PER_TURN)
+    assert read(servo, "present_current") == round((0.02 * way - load) * 648)
+    servo.advance(60.0)
+    assert (read(servo, "present_position"), read(servo, "present_current")) == (goal, round(-load * 648))
+
+
+def test_an_unloaded_servo_draws_little():
+    for name in ("XH430-W350", "XH430-W210", "XM430-W350"):
+        servo = make(name, operating_mode=4, torque_enable=1, profile_velocity=100, goal_position=100_000)
+        servo.advance(1.0)
+        assert 0.02 < read(servo, "present_current") * MODELS[name].current_unit < 0.07
+
+
+def test_acceleration_and_braking_draw_current():
+    """100 units of acceleration, for 0.03 s, are 36 % of the top speed. It speeds up for 64 ms, and slows down from 0.93 s on."""
+    servo = make(operating_mode=4, profile_velocity=100, profile_acceleration=100, torque_enable=1, goal_position=3500)
+    peak = 100 * ACCELERATION_UNIT * PER_TURN * 0.03 / 2048
+    currents = []
+    for millisecond in range(1, 2000):
+        servo.advance(millisecond / 1000)
+        servo.advance(millisecond / 1000)  # no time, no change
+        currents.append(read(servo, "present_current"))
+    assert set(currents[:60]) == {round((0.02 + peak) * 648)}
+    assert set(currents[70:800]) == {13}
+    assert set(currents[930:990]) == {round((0.02 - peak) * 648)}
+    assert currents[-1] == 0
+    write(servo, "profile_acceleration", 1000)
+    write(servo, "goal_position", 0)
+    servo.advance(2.001)
+    assert read(servo, "present_current") == -648  # all it has
+
+
+@pytest.mark.parametrize(("load", "share"), [(-0.5, (0.98 - 0.5) / 0.98), (0.5, 1.0), (-0.98, 0.0)])
+def test_a_heavy_load_slows_it_down(load, share):
+    """As every DC motor: what is left of its torque at standstill is its speed."""
+    for mode, entry, value in ((4, "goal_position", 100_000), (1, "goal_velocity", 130)):
+        servo = make(load=load, operating_mode=mode, torque_enable=1, **{entry: value})
+        servo.advance(0.5)
+        asked = 130 * VELOCITY_UNIT * PER_TURN if mode == 1 else math.inf
+        assert servo.motor.velocity == pytest.approx(min(asked, share * 2048))
+
+
+def test_current_drives_against_a_load():
+    servo = make(load=-0.3, operating_mode=0, torque_enable=1, goal_current=324)
+    servo.advance(1.0)
+    assert servo.motor.velocity == pytest.approx(2048 * (0.5 - 0.3 - 0.02) / 0.98, rel=0.01)
+    assert read(servo, "present_current") == 324
+    write(servo, "goal_current", 190)  # nearly as much: friction holds the rest
+    servo.advance(2.0)
+    assert servo.motor.velocity == 0
+    write(servo, "goal_current", 100)
+    servo.advance(3.0)
+    assert servo.motor.velocity == pytest.approx(-2048 * (0.3 - 100 / 648 - 0.02) / 0.98, rel=0.01)
+    assert read(servo, "present_current") == 100
+
+
+def test_voltage_draws_what_the_motors_own_leaves():
+    servo = make(load=-0.3, operating_mode=16, torque_enable=1, goal_pwm=885)
+    assert read(servo, "present_current") == 648  # it starts
+    servo.advance(1.0)
+    assert servo.motor.velocity == pytest.approx(2048 * (1.0 - 0.3 - 0.02) / 0.98, rel=0.01)
+    assert read(servo, "present_current") == pytest.approx((0.3 + 0.02) * 648, abs=1)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_too_heavy_a_load_pushes_it_away_and_overloads_it(sign):
+    servo = make(load=1.5 * sign, operating_mode=4, torque_enable=1)
+    servo.advance(0.9)
+    assert servo.motor.velocity == pytest.approx(sign * 2048 * (1.5 - 1.0 - 0.02) / 0.98, rel=0.01)
+    assert (read(servo, "present_current"), read(servo, "torque_enable")) == (-648 * sign, 1)
+    servo.advance(1.5)
+    assert (read(servo, "hardware_error_status"), read(servo, "torque_enable")) == (0x20, 0)
+    assert (servo.motor.position - 2048) * sign > 1000
+    servo.motor.load = 0.0
+    servo.advance(3.0)
+    assert servo.motor.velocity == 0
+
+
+def test_a_current_limit_lets_a_smaller_load_push_it_away_and_never_overloads():
+    servo = make(load=-0.5, operating_mode=5, torque_enable=1, goal_current=200)
+    servo.advance(5.0)
+    assert servo.motor.velocity == pytest.approx(-2048 * (0.5 - 200 / 648 - 0.02) / 0.98, rel=0.01)
+    assert (read(servo, "present_current"), read(servo, "hardware_error_status")) == (200, 0)
+    servo.motor.load = -0.1
+    servo.advance(20.0)
+    assert (read(servo, "present_position"), read(servo, "present_current")) == (2048, round(0.1 * 648))
+
+
+def test_without_torque_its_gear_holds_a_small_load_and_a_larger_one_falls():
+    servo = make(load=-0.09)
+    servo.advance(60.0)
+    assert (servo.motor.position, read(servo, "present_current")) == (2048, 0)
+    servo.motor.load = -0.3
+    servo.advance(61.0)
+    assert servo.motor.velocity == pytest.approx(-2048 * (0.3 - 0.1) / 0.9, rel=0.01)
+    write(servo, "operating_mode", 4)
+    write(servo, "torque_enable", 1)
+    servo.advance(80.0)
+    assert read(servo, "present_position") == read(servo, "goal_position")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(
+        [{}, {"profile_velocity": 20}, {"goal_current": 300}, {"goal_current": 600}, {"goal_pwm": -800}, {"goal_velocity": 40}]
+    ),
+    st.sampled_from([0, 1, 4, 5, 16]),
+    st.booleans(),
+    st.floats(-1.5, 1.5),
+    st.lists(st.floats(0.0, 0.5), min_size=2, max_size=12),
+)
+def test_it_does_not_matter_how_often_one_looks(entries, mode, torque, load, looks):
+    """Motion, current, and when it overloads, or its watchdog bites."""
+    how = {"operating_mode": mode, "torque_enable": int(torque), "bus_watchdog": 100, "goal_position": 4000, **entries}
+    once, often = make(load=load, **how), make(load=load, **how)
+    now = 0.0
+    for look in looks:
+        now += look
+        often.advance(now)
+    once.advance(now)
+    assert often.motor.position == pytest.approx(once.motor.position, abs=0.1)
+    assert often.motor.velocity == pytest.approx(once.motor.velocity, abs=0.6)  # below which it counts as standing
+    assert read(often, "present_current") == pytest.approx(read(once, "present_current"), abs=1)
+    for name in ("hardware_error_status", "torque_enable", "bus_watchdog"):
+        assert read(often, name) == read(once, name)

@@ -1,4 +1,7 @@
-"""The moving part of a simulated servo: a horn that follows its goal under a profile, by the clock."""
+"""The moving part of a simulated servo: a horn that follows its goal under a profile, against friction and a load, by the clock.
+
+Torques and what drives the horn are shares of the greatest that the motor has; positive turns it towards larger counts.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ from dataclasses import dataclass
 from math import copysign, exp, inf, sqrt
 
 STEP = 0.001  # [s] of integration, as the servo's own control loop
-FRICTION = 0.02  # of the greatest drive, which a horn without a load needs to turn at all
+FRICTION = 0.02  # share of the greatest torque that the motor needs to turn a horn without a load at all
+BACK_DRIVING = 0.1  # share of the greatest torque that turns a motor without power through its gear
 SPIN_UP = 0.03  # [s], of a motor without a load
 STILL = 0.5  # [counts/s]
-OVERLOAD_AFTER, FULL = 1.0, 0.8  # [s] of standing at full current, and what share of the greatest that is
+OVERLOAD_AFTER, FULL = 1.0, 0.8  # [s] of pushing in vain with at least this share of the greatest torque
 
 
 @dataclass
@@ -18,29 +22,35 @@ class Motor:
 
     Attributes:
         position, velocity: [counts, counts/s].
+        acceleration: under a profile [counts/s²]; 0 where it jumps to its speed, which takes no time.
         goal: where it is heading [counts].
         target_velocity: what a velocity command asks for [counts/s]; None while it heads for the goal.
         drive: what pushes the horn, -1 to 1 of the greatest current or voltage; None where a controller sees to that.
+        drive_is_voltage: whether the turning motor's own voltage (back-EMF) takes its share of the drive.
         strength: of what the controller may push with, 0 to 1.
-        top_speed: what the motor can do [counts/s].
+        top_speed: what the motor can do without a load [counts/s].
         profile_velocity, profile_acceleration: [counts/s, counts/s²]; 0 for none.
-        powered: whether torque is on; without it the horn stands, as friction holds it.
+        powered: whether torque is on; without it the gear's friction holds the horn, up to `BACK_DRIVING`.
+        load: torque from outside.
         blocked: something holds the horn.
-        blocked_for: how long it has pushed against that with all it has [s].
+        pushing_for: how long it has pushed in vain with nearly all it has [s].
     """
 
     position: float
     top_speed: float
     velocity: float = 0.0
+    acceleration: float = 0.0
     goal: float = 0.0
     target_velocity: float | None = None
     drive: float | None = None
+    drive_is_voltage: bool = False
     strength: float = 1.0
     profile_velocity: float = 0.0
     profile_acceleration: float = 0.0
     powered: bool = False
+    load: float = 0.0
     blocked: bool = False
-    blocked_for: float = 0.0
+    pushing_for: float = 0.0
 
     def __post_init__(self) -> None:
         self.goal = self.position
@@ -48,22 +58,69 @@ class Motor:
     @property
     def is_at_rest(self) -> bool:
         """Whether time changes nothing."""
+        if self.velocity != 0.0:
+            return False
         if not self.powered:
-            return True
+            return self.blocked or abs(self.load) <= BACK_DRIVING
         if self.drive is not None:
-            return self.velocity == 0.0 and abs(self.drive) <= FRICTION
-        return self.velocity == 0.0 and (self.position == self.goal if self.target_velocity is None else self.target_velocity == 0.0)
+            return abs(self.drive + self.load) <= FRICTION
+        return self._wanted == 0.0 and not self._gives_way
 
     @property
     def is_pushing(self) -> bool:
-        """Whether it wants to move and cannot."""
+        """Whether it cannot turn as it wants to: something holds the horn, or the load and friction take all it may push with."""
+        if not self.powered or self._gives_way:
+            return self.powered
+        return self._wanted != 0.0 and (self.blocked or self._needed(self._wanted) >= self._most)
+
+    @property
+    def effort(self) -> float:
+        """What it pushes with, -1 to 1: against the load, against friction where it turns, and for the acceleration."""
+        if not self.powered:
+            return 0.0
         if self.drive is not None:
-            return self.powered and self.blocked and abs(self.drive) > FRICTION
-        return self.powered and self.blocked and self.position != self.goal
+            own = (1.0 - FRICTION) * self.velocity / self.top_speed if self.drive_is_voltage else 0.0
+            return max(-1.0, min(1.0, self.drive - own))
+        if self.is_pushing and not self._gives_way:
+            return copysign(self.strength, self._wanted)
+        turning = (self.velocity > 0.0) - (self.velocity < 0.0)
+        needed = FRICTION * turning + self.acceleration * SPIN_UP / self.top_speed - self.load
+        return max(-self.strength, min(self.strength, needed))
+
+    @property
+    def endures(self) -> float:
+        """How long it may go on like this before it is overloaded [s]."""
+        return max(0.0, OVERLOAD_AFTER - self.pushing_for) if self.is_pushing and self._most >= FULL else inf
+
+    @property
+    def _wanted(self) -> float:
+        """The sign is which way it wants to turn; 0 for not at all."""
+        if self.drive is not None:
+            return self.drive
+        return self.goal - self.position if self.target_velocity is None else self.target_velocity
+
+    @property
+    def _most(self) -> float:
+        """What it may push with."""
+        return self.strength if self.drive is None else abs(self.drive)
+
+    @property
+    def _gives_way(self) -> bool:
+        """Whether the load is more than the controller can hold, even with friction's help."""
+        return self.drive is None and not self.blocked and abs(self.load) > self.strength + FRICTION
+
+    def _needed(self, way: float) -> float:
+        """The torque that turns the horn this way (a sign) at all."""
+        return FRICTION - self.load if way > 0.0 else FRICTION + self.load
+
+    def _fastest(self, way: float) -> float:
+        """The greatest speed this way (a sign) [counts/s]: a DC motor's falls with its torque, and too weak a one stands."""
+        needed = self._needed(way)
+        return 0.0 if needed >= self.strength else self.top_speed * min(1.0, (1.0 - needed) / (1.0 - FRICTION))
 
     def halt(self) -> None:
         """Stands at once, here."""
-        self.velocity = 0.0
+        self.velocity = self.acceleration = 0.0
         self.goal = self.position
         if self.target_velocity is not None:
             self.target_velocity = 0.0
@@ -72,33 +129,28 @@ class Motor:
 
     def advance(self, seconds: float) -> None:
         """Moves on by a span of time [s]."""
-        if not self.powered:
-            self.velocity = 0.0
+        if seconds <= 0.0:
             return
+        self.pushing_for = self.pushing_for + seconds if self.endures < inf else 0.0
+        self.acceleration = 0.0
         if self.blocked:
             self.velocity = 0.0
-            effort = self.strength if self.drive is None else abs(self.drive)
-            self.blocked_for = self.blocked_for + seconds if self.is_pushing and effort >= FULL else 0.0
-            return
-        self.blocked_for = 0.0
-        if self.drive is not None:
-            self._push(seconds)
-            return
-        if self.strength <= FRICTION:  # too weak to turn itself
-            self.velocity = 0.0
-            return
-        if self.profile_acceleration == 0.0:
+        elif not self.powered:
+            self._push(0.0, BACK_DRIVING, seconds)
+        elif self.drive is not None:
+            self._push(self.drive, FRICTION, seconds)
+        elif self._gives_way:
+            self._push(-copysign(self.strength, self.load), FRICTION, seconds)
+        elif self.profile_acceleration == 0.0:
             self._slide(seconds)
-            return
-        while seconds > 0.0 and not self.is_at_rest:
-            self._accelerate(min(STEP, seconds))
-            seconds -= STEP
+        else:
+            self._follow(seconds)
 
-    def _push(self, seconds: float) -> None:
-        """Towards the speed at which friction and back-EMF eat up the drive, as every DC motor goes: exponentially."""
-        assert self.drive is not None
-        left = max(0.0, abs(self.drive) - FRICTION) / (1.0 - FRICTION)
-        final = copysign(left * self.top_speed, self.drive)
+    def _push(self, drive: float, friction: float, seconds: float) -> None:
+        """Towards the speed at which friction and back-EMF eat up drive and load, as every DC motor goes: exponentially."""
+        torque = drive + self.load
+        left = max(0.0, abs(torque) - friction) / (1.0 - friction)
+        final = copysign(left * self.top_speed, torque)
         share = 1.0 - exp(-seconds / SPIN_UP)
         self.position += final * seconds + (self.velocity - final) * SPIN_UP * share
         self.velocity += (final - self.velocity) * share
@@ -106,28 +158,39 @@ class Motor:
             self.velocity = 0.0
 
     def _slide(self, seconds: float) -> None:
+        speed = self._fastest(self._wanted)
         if self.target_velocity is not None:
-            self.velocity = max(-self.top_speed, min(self.top_speed, self.target_velocity))
+            self.velocity = max(-speed, min(speed, self.target_velocity))
             self.position += self.velocity * seconds
             return
         distance = self.goal - self.position
-        speed = min(self.top_speed, self.profile_velocity or inf)
+        speed = min(speed, self.profile_velocity or inf)
         if abs(distance) <= speed * seconds:
             self.position, self.velocity = self.goal, 0.0
         else:
             self.velocity = copysign(speed, distance)
             self.position += self.velocity * seconds
 
+    def _follow(self, seconds: float) -> None:
+        """Under a profile that has an acceleration."""
+        while seconds > 0.0 and not self.is_at_rest:
+            self._accelerate(min(STEP, seconds))
+            seconds -= STEP
+        if self.is_at_rest:
+            self.acceleration = 0.0
+
     def _accelerate(self, dt: float) -> None:
         change = self.profile_acceleration * dt
+        fastest = self._fastest(self._wanted)
         if self.target_velocity is not None:
-            wanted = max(-self.top_speed, min(self.top_speed, self.target_velocity))
+            wanted = max(-fastest, min(fastest, self.target_velocity))
         else:
             distance = self.goal - self.position
             if abs(distance) <= change * dt and abs(self.velocity) <= 2 * change:
                 self.position, self.velocity = self.goal, 0.0
                 return
             braking = sqrt(2 * self.profile_acceleration * abs(distance))
-            wanted = copysign(min(self.top_speed, self.profile_velocity or inf, braking, abs(distance) / dt), distance)
-        self.velocity += max(-change, min(change, wanted - self.velocity))
+            wanted = copysign(min(fastest, self.profile_velocity or inf, braking, abs(distance) / dt), distance)
+        self.acceleration = max(-change, min(change, wanted - self.velocity)) / dt
+        self.velocity += self.acceleration * dt
         self.position += self.velocity * dt

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from math import nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -23,6 +24,7 @@ from robik.servo.simulator.servo import SimulatedServo
 POLL = 0.1  # [s] between looks at whether to end
 SHORTEST_SLEEP = 1e-4  # [s]; less than what a sleep itself takes
 START_TIMEOUT = 20.0  # [s] for the child to come up, on a busy machine
+HEAVIEST = 2.0  # load from outside, of the greatest torque
 
 
 class Server:
@@ -81,11 +83,12 @@ class Server:
     def obey(self, commands: IO[str], replies: IO[str]) -> None:
         """Reads commands, a line each, until there are no more, then ends the server: the strings of a puppet for tests.
 
-        `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `place ID COUNTS`, `set ID ENTRY VALUE`,
+        `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `load ID SHARE`, `place ID COUNTS`, `set ID ENTRY VALUE`,
         `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`, `unplug`, `plug`; `state` and `traffic` reply
-        with a line of JSON. `hold` lets the servos' time stand still, whatever the machine does: motion, profiles, watchdogs, reboots,
-        overloads, and the silence after which half a packet is forgotten; `pass SECONDS` lets exactly that much of it pass. What bytes
-        take on the bus stays real. `renew` puts new servos there, empties the record, and lets time go again.
+        with a line of JSON. A load is torque from outside, as a share of the servo's greatest, positive towards larger counts. `hold` lets
+        the servos' time stand still, whatever the machine does: motion, profiles, watchdogs, reboots, overloads, and the silence after
+        which half a packet is forgotten; `pass SECONDS` lets exactly that much of it pass. What bytes take on the bus stays real. `renew`
+        puts new servos there, empties the record, and lets time go again.
         """
         for line in commands:
             with self._lock:
@@ -119,11 +122,17 @@ class Server:
             case ["plug"]:
                 self.port.plug()
                 return {"port": self.port.name}
-            case [verb, id, *rest] if (found := self.simulated.servo(int(id))) is not None and _pull(found, verb, rest, self.clock.now):
+            case [verb, id, *rest] if id.isdecimal() and _pull(self._servo(int(id)), verb, rest, self.clock.now):
                 return {}
             case _:
                 return {"error": f"unknown command {' '.join(words)!r}"}
         return {}
+
+    def _servo(self, id: int) -> SimulatedServo:
+        """Raises ValueError: it is not on the chain."""
+        if (found := self.simulated.servo(id)) is None:
+            raise ValueError(f"there is no servo {id}")
+        return found
 
     def _advance(self) -> None:
         for servo in self.simulated.servos:
@@ -173,6 +182,8 @@ def _pull(servo: SimulatedServo, verb: str, words: list[str], now: float) -> boo
             servo.motor.blocked = True
         case "free", []:
             servo.motor.blocked = False
+        case "load", [share]:
+            servo.motor.load = _load(share)
         case "place", [counts]:
             servo.motor.position = float(counts)
             servo.motor.halt()
@@ -185,6 +196,17 @@ def _pull(servo: SimulatedServo, verb: str, words: list[str], now: float) -> boo
         case _:
             return False
     return True
+
+
+def _load(share: str) -> float:
+    """Raises ValueError: it is no number, or beyond all sense."""
+    try:
+        load = float(share)
+    except ValueError:
+        load = nan
+    if not abs(load) <= HEAVIEST:
+        raise ValueError(f"a load is a share of the greatest torque, from -{HEAVIEST:g} to {HEAVIEST:g}")
+    return load
 
 
 def _state(servo: SimulatedServo) -> dict[str, float]:

@@ -16,13 +16,13 @@ from robik.servo.models import (
     Item,
     Model,
 )
-from robik.servo.simulator.motor import OVERLOAD_AFTER, Motor
+from robik.servo.simulator.motor import Motor
 from robik.servo.simulator.packet import PacketError
 
 CURRENT_MODE, VELOCITY_MODE, PWM_MODE = 0, 1, 16
 GOALS = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
 TRIPPED = -1  # of the bus watchdog
-IDLE_CURRENT, MOVING_CURRENT = 5, 40  # in the model's unit
+LOAD_TOP = 1000  # of models without a current sensor [0.1 %]
 OVERLOAD, OVERHEATING, VOLTAGE = 0x20, 0x04, 0x01
 WAKING = 0.1  # [s] that a servo is deaf after a reboot
 
@@ -184,6 +184,7 @@ class SimulatedServo:
         current = self.get("goal_current") / self.model.table["current_limit"].initial if "goal_current" in self.model.table else 0.0
         voltage = self.get("goal_pwm") / self.model.table["pwm_limit"].initial
         self.motor.drive = {CURRENT_MODE: current, PWM_MODE: voltage}.get(mode)
+        self.motor.drive_is_voltage = mode == PWM_MODE
         self.motor.strength = min(1.0, abs(current)) if mode == CURRENT_POSITION_MODE else 1.0
 
     def _switch_torque(self, on: bool) -> None:
@@ -226,15 +227,25 @@ class SimulatedServo:
         watchdog = self.get("bus_watchdog")
         bites = self.heard + watchdog * WATCHDOG_UNIT
         if watchdog > 0 and self.motor.powered and now > bites:
-            self._move(bites)
-            self.motor.halt()
-            self.set("bus_watchdog", TRIPPED)
-            self.set("goal_position", round(self.motor.position) + self.get("homing_offset"))
-            self.set("profile_velocity", 0)
-            self.set("profile_acceleration", 0)
-        self._move(now)
-        if self.motor.blocked_for > OVERLOAD_AFTER:
+            self._endure(bites)
+            if self.motor.powered:
+                self._trip()
+        self._endure(now)
+
+    def _trip(self) -> None:
+        self.motor.halt()
+        self.set("bus_watchdog", TRIPPED)
+        self.set("goal_position", round(self.motor.position) + self.get("homing_offset"))
+        self.set("profile_velocity", 0)
+        self.set("profile_acceleration", 0)
+
+    def _endure(self, now: float) -> None:
+        """Moves on, until an overload at its own time, however late one looks, and from there as that leaves it."""
+        overloaded = self._now + self.motor.endures
+        if now > overloaded:
+            self._move(overloaded)
             self.raise_error(OVERLOAD)
+        self._move(now)
 
     def _move(self, now: float) -> None:
         before = self.motor.position
@@ -325,12 +336,7 @@ class SimulatedServo:
         self.set("moving_status", int(motor.position == motor.goal) | (0 if motor.is_at_rest else 2))
         self.set("realtime_tick", int((self._now - self._started) * 1000) % 32768)
         self.set("registered_instruction", int(self.registered is not None))
-        sign = (motor.velocity > 0) - (motor.velocity < 0) or (motor.goal > motor.position) - (motor.goal < motor.position)
-        top = self.get("current_limit") if "current_limit" in self.model.table else 1000
-        if motor.drive is not None and motor.powered:
-            load, sign = abs(round(motor.drive * top)), (motor.drive > 0) - (motor.drive < 0)
-        elif motor.is_pushing:
-            load = round(top * motor.strength)
+        if "present_current" in self.model.table:
+            self.set("present_current", round(motor.effort * self.model.table["current_limit"].initial))
         else:
-            load = (MOVING_CURRENT if motor.velocity else IDLE_CURRENT) if motor.powered else 0
-        self.set("present_current" if "present_current" in self.model.table else "present_load", sign * load)
+            self.set("present_load", round(motor.effort * LOAD_TOP))
