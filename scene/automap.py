@@ -7,6 +7,7 @@ from bpy.types import Context, Object, PropertyGroup
 from robik.errors import RobikError
 from robik.mechanism import Mechanism
 from robik.retarget import names
+from robik.retarget.hips import pelvis
 
 UPPER = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(names.ARMS, 0.1)  # weights
 
@@ -40,14 +41,21 @@ def followable(rig: Object) -> list[str]:
 
 
 def proposed(mechanism: Mechanism, rig: Object) -> dict[str, str]:
-    """What each frame of the robot should follow, and each body where no frame but feet says what it is; empty where names do not tell."""
+    """What each frame of the robot should follow, the body where the legs meet, and each body where no frame but feet says what it is;
+    empty where names do not tell.
+    """
     frames, soles = [frame.name for frame in mechanism.frames], {frame.name for frame in mechanism.frames if frame.is_foot}
     said = {part for frame in mechanism.frames if (part := names.part_of(frame.name)) is not None and not frame.is_foot}
     if not said:  # as where a file names sensors alone, or feet were made by hand
         feet = {names.part_of(frame) for frame in frames}
         frames += [body for body in names.ends(body.name for body in mechanism.bodies) if names.part_of(body) not in feet]
+    hips = pelvis(mechanism) or ""
+    if any((names.part_of(frame) or ("",))[0] == "hips" for frame in frames if mechanism.frame(frame).body == hips):
+        hips = ""  # it has a name
+    elif hips and hips not in frames:
+        frames.append(hips)
     first = sorted(frames, key=lambda frame: frame not in soles)  # of two that are called a foot, the one that it stands on
-    found = names.auto_map(first, followable(rig))
+    found = names.auto_map(first, followable(rig), hips)
     return {frame: found.get(frame, "") for frame in frames}
 
 

@@ -15,6 +15,7 @@ from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import Mechanism
 from robik.retarget.blend import blended, blended_base, shares, within_speeds
 from robik.retarget.clip import TargetClip
+from robik.retarget.hips import hips_of
 from robik.retarget.motion import Motion
 from robik.retarget.retarget import Retargeting
 from robik.warm_up import help_compiling
@@ -107,7 +108,7 @@ def bake_settings(root: Object, mechanism: Mechanism) -> Settings:
     com = np.array(robot.balance.weight, dtype=float)
     if robot.balance.source == "FEET":
         com[2] = 0.0  # over the feet, at whatever height the motion wants
-        if robot.balance.give_way and (hips := _hips(root, mechanism)):
+        if robot.balance.give_way and (hips := hips_of(mechanism, weights)):
             weights[hips] = replace(weights[hips], position=(0.0, 0.0, weights[hips].position[2]))
     bake = robot.bake
     return Settings(
@@ -120,11 +121,6 @@ def bake_settings(root: Object, mechanism: Mechanism) -> Settings:
         bool(bake.guarantee),
         float(bake.speed) / 100.0,
     )
-
-
-def _hips(root: Object, mechanism: Mechanism) -> str:
-    """The first target that is no foot, which is also where balance takes its wish from; empty without one."""
-    return next((t.frame for t in active_targets(root, mechanism) if not mechanism.frame(t.frame).is_foot), "")
 
 
 def _soften_above(mechanism: Mechanism, bake: PropertyGroup) -> float:

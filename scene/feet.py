@@ -11,7 +11,7 @@ from mathutils import Matrix
 
 from robik.errors import RobikError
 from robik.mechanism import Frame, Pose
-from robik.retarget.names import part_of
+from robik.retarget.names import part_of, read_name
 from robik.retarget.soles import find_sole
 
 from .body_mesh import triangles
@@ -91,7 +91,7 @@ def _part(name: str) -> str:
 
 def _sides(soles: dict[Object, np.ndarray]) -> dict[Object, str]:
     """Of bodies with their soles (K, 3) which is left, "l", and which right: as their names say, else of two by where their soles lead."""
-    said = {body: (part_of(body.robik.label) or ("", ""))[1] for body in soles}
+    said = {body: name.side if (name := read_name(body.robik.label)) else "" for body in soles}
     if len(soles) != 2 or any(said.values()):
         return said
     origins = np.array([body.matrix_world.translation for body in soles])

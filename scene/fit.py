@@ -16,6 +16,7 @@ from mathutils import Matrix, Quaternion, Vector
 from scipy.spatial.transform import Rotation
 
 from robik.mechanism import Frame, Mechanism, Pose
+from robik.retarget.hips import pelvis
 from robik.retarget.names import ARMS, part_of
 from robik.retarget.support import sole_axes
 
@@ -177,11 +178,14 @@ def _pair(root: Object, mechanism: Mechanism, targets: list[PropertyGroup], sour
     feet = _feet(frames)
     arms = np.logical_or.reduce([_named(frames, part) for part in ARMS]) & feet.any() & ~feet
     stride = float(root.robik.robot.character.stride)
-    return _Pair(sources, stands, poses, feet, _hips(frames, sources, feet, arms), arms, stride)
+    hips = np.array([f.body == pelvis(mechanism) for f in frames]) & ~feet
+    return _Pair(sources, stands, poses, feet, hips if hips.any() else _hips(frames, sources, feet, arms), arms, stride)
 
 
 def _hips(frames: list[Frame], sources: list[Matrix], feet: np.ndarray, arms: np.ndarray) -> np.ndarray:
-    """Which targets tell how long the legs are (N,): the lowest of those called hips, as a torso can be; without one all but the limbs."""
+    """Which targets tell how long the legs are (N,), where none moves the body that they meet in: the lowest of those called hips, as a
+    torso can be; without one all but the limbs.
+    """
     hips = _named(frames, "hips") & ~feet
     if hips.any():
         height = np.array([m.translation.z for m in sources])

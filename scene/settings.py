@@ -161,7 +161,7 @@ class RobikBalance(PropertyGroup):
     give_way: BoolProperty(
         name="Hips Give Way",
         description="Let balance alone say where the hips are sideways; their height and direction still follow. "
-        "They are the first target that is no foot",
+        "They are the target where the legs meet, else the first that is no foot",
         default=True,
     )
     pin_feet: BoolProperty(name="Pin Feet", description="Hold standing feet flat on the ground, without sliding", default=False)

@@ -23,6 +23,7 @@ from robik.errors import ClipError
 from robik.mechanism.model import Mechanism
 from robik.retarget.clip import TargetClip
 from robik.retarget.contacts import foot_poses, with_contacts
+from robik.retarget.hips import hips_of
 from robik.retarget.support import convex_hull, inset, nearest, placed, sole_axes, sole_polygon
 
 RATE = 60.0  # the path is planned at this many points a second and interpolated between them
@@ -47,7 +48,7 @@ def with_balance(
         clip: with tracks of its feet; contact phases are found where there are none.
         margin: the CoM stays at least this far inside the standing foot's outline [m], as far as the sole is that wide.
         wish: (T, 3) where the CoM would be if balance did not matter [m]. By default the clip's own CoM target, else where the robot's
-            CoM would be if it moved rigidly with the first track that is not a foot, else the middle of the feet.
+            CoM would be if it moved rigidly with the track of its hips, or the first that is not a foot, else the middle of the feet.
         lead: the shift of weight is done this long before a foot lifts, and begins this long after one lands [s].
         shift: where the feet leave less time than this for a shift of weight, it begins earlier and ends later [s].
         stiffness: τ above [s]; a longer one gives a smoother path that leaves the wish further.
@@ -83,14 +84,12 @@ def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, 
     if clip.com is not None:
         return clip.com
     rest_com = sum(b.mass * b.rest_com for b in mechanism.bodies) / mechanism.mass if mechanism.mass > 0 else np.zeros(3)
-    for name, track in clip.tracks.items():
-        if track.position is not None and name not in contacts:
-            frame = mechanism.frame(name)
-            rest = mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose
-            offset = np.asarray(rest_com) - np.asarray(rest.position)
-            if track.quaternion is None:
-                return track.position + offset
-            return placed((rest.matrix.T @ offset)[None], track.position, track.quaternion)[:, 0]
+    name = hips_of(mechanism, (n for n, t in clip.tracks.items() if t.position is not None and n not in contacts))
+    if name is not None and (position := clip.tracks[name].position) is not None:
+        frame, quaternion = mechanism.frame(name), clip.tracks[name].quaternion
+        rest = mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose
+        offset = np.asarray(rest_com) - np.asarray(rest.position)
+        return position + offset if quaternion is None else placed((rest.matrix.T @ offset)[None], position, quaternion)[:, 0]
     return np.mean([placed(sole_polygon(mechanism.frame(n)), *foot_poses(mechanism, clip, n)).mean(axis=1) for n in contacts], axis=0)
 
 

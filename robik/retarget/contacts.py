@@ -16,8 +16,9 @@ from robik.retarget.motion import Motion
 from robik.retarget.support import placed, sole_axes, sole_length, standing_points
 
 # Heights and speeds in sole lengths, so that they hold at any scale.
-LOW, HIGH = 0.06, 0.15  # a foot this high may be in a swing; this high it surely is
-SLOW, FAST = 0.5, 1.25  # likewise its speed, per second
+HIGH, RAISED = 0.15, 0.25  # a foot this high may be in a swing, and is if it moves; this high it surely is
+SLOW, FAST = 0.5, 1.25  # a foot this fast may be in a swing; this fast it surely is, per second
+FADE = 0.5  # before the first phase, and after the last, corrections come and go within this [s]
 STEP = 0.3  # a foot that stands this much higher than another does so on a step
 LEVEL = 0.02  # a phase begins and ends where the foot is this near to the height at which it stands
 SHORTEST = 0.06  # no phase is shorter [s]
@@ -89,8 +90,8 @@ def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -
     smooth = gaussian_filter1d(sole, SMOOTHING / step, axis=0, mode="nearest")
     height = (smooth[:, 2] - level) / length
     speed = np.linalg.norm(np.gradient(smooth, times, axis=0), axis=1) / length
-    swings, _ = label((height > LOW) | (speed > SLOW))
-    sure = np.unique(swings[(height > HIGH) | (speed > FAST)])
+    swings, _ = label((height > HIGH) | (speed > SLOW))
+    sure = np.unique(swings[(height > RAISED) | (speed > FAST) | ((height > HIGH) & (speed > SLOW))])
     stands = ~np.isin(swings, sure[sure > 0])
     stands = _without_short(times, stands, step)
     return _without_short(times, _trimmed(stands, height), step)
@@ -158,7 +159,8 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
     """The clip with its feet held in contact: flat on the ground, without sliding or turning; swings are led from hold to hold.
 
     A foot is held at the middle of its phase's track; one that stands on a step stays so much higher. Through a swing the corrections
-    at its two ends blend into each other, so that the track stays continuous and keeps its shape; no sole dips into the ground.
+    at its two ends blend into each other, before the first phase and after the last they come and go, so that the track stays continuous
+    and keeps its shape; no sole dips into the ground.
 
     Args:
         mechanism: the robot.
@@ -217,12 +219,13 @@ def _pinned(mechanism: Mechanism, clip: TargetClip, name: str, ground: float, lo
         first, last = (before[1] if before else 0), (after[0] if after else len(path))
         if first >= last or not (before or after):
             continue
-        shifts = [e[2] - path[k] for e, k in ((before, first - 1), (after, last)) if e]
-        twists = Rotation.concatenate([e[3] * turns[k].inv() for e, k in ((before, first - 1), (after, last)) if e])
-        u = _eased(clip.times, first, last) if before and after else np.zeros(last - first)
-        new_path[first:last] += shifts[0] + u[:, None] * (shifts[-1] - shifts[0])
-        blend = Slerp([0.0, 1.0], twists)(u) if len(twists) == 2 else twists[0]
-        new_turns[first:last] = (blend * turns[first:last]).as_quat()
+        edges = (before, first - 1), (after, last)
+        shifts = [hold[2] - path[k] if hold else np.zeros(3) for hold, k in edges]
+        twists = Rotation.concatenate([hold[3] * turns[k].inv() if hold else Rotation.identity() for hold, k in edges])
+        start = clip.times[first - 1] if before else clip.times[last] - FADE
+        u = _eased(clip.times[first:last], start, clip.times[last] if after else clip.times[first - 1] + FADE)
+        new_path[first:last] += shifts[0] + u[:, None] * (shifts[1] - shifts[0])
+        new_turns[first:last] = (Slerp([0.0, 1.0], twists)(u) * turns[first:last]).as_quat()
     rotations = Rotation.from_quat(new_turns)
     outline = np.stack([rotations.apply(p - centre) for p in sole], axis=1)
     lowest = new_path[:, 2] + outline[..., 2].min(axis=1)
@@ -254,7 +257,7 @@ def _shortest(a: np.ndarray, b: np.ndarray) -> Rotation:
     return Rotation.from_rotvec(axis / sine * np.arctan2(sine, cosine))
 
 
-def _eased(times: np.ndarray, first: int, last: int) -> np.ndarray:
-    """0 at the hold before a swing to 1 at the one after it, at rest at both ends, for the samples first to last."""
-    t = (times[first:last] - times[first - 1]) / (times[last] - times[first - 1])
+def _eased(times: np.ndarray, start: float, end: float) -> np.ndarray:
+    """0 until the start to 1 from the end on, at rest at both (T,)."""
+    t = np.clip((times - start) / (end - start), 0.0, 1.0)
     return t * t * (3.0 - 2.0 * t)

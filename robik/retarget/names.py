@@ -116,18 +116,24 @@ def part_of(name: str) -> tuple[str, str] | None:
     return (ranked[0][1], said.side) if said and ranked else None
 
 
-def _ranked(said: Name | None) -> list[tuple[int, str]]:
+def _ranked(said: Name | None) -> list[tuple[float, str]]:
     """The parts that a name can stand for, each with how usual that name is for it, the most usual first."""
-    ranked = [(words.index(said.stem), part) for part, words in PARTS.items() if said and said.stem in words]
+    if said is None:
+        return []
+    ranked = [(float(words.index(said.stem)), part) for part, words in PARTS.items() if said.stem in words]
+    if not ranked and (stem := said.stem.rstrip("0123456789")) and not said.side:  # torso_2_link, the last of its kind first
+        last = 1.0 / (1.0 + int(said.stem[len(stem) :] or 0))
+        ranked = [(words.index(stem) + last, part) for part, words in PARTS.items() if stem in words and part not in SIDED]
     return sorted(ranked, key=lambda found: found[0])
 
 
-def auto_map(frames: Sequence[str], bones: Sequence[str]) -> dict[str, str]:
+def auto_map(frames: Sequence[str], bones: Sequence[str], hips: str = "") -> dict[str, str]:
     """The bone that each frame should follow.
 
     Args:
         frames: of the robot.
         bones: of the character.
+        hips: which of the frames these are, if its name does not say so.
 
     Returns:
         Bone by frame, in the frames' order, for those frames whose name says what they are and that have such a bone.
@@ -136,8 +142,10 @@ def auto_map(frames: Sequence[str], bones: Sequence[str]) -> dict[str, str]:
     rigify = any(bone.startswith("DEF-") for bone in bones)  # its plain names are controls, which need not move as the body does
     pairs: dict[str, str] = {}
     taken: set[tuple[str, str]] = set()  # parts with their sides: a torso above a pelvis is none
-    for frame in sorted(frames, key=lambda frame: min(_ranked(read_name(frame)), default=(0, ""))[0]):
-        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(frame, said, rigify, taken)
+    parts = {frame: [(-1.0, "hips")] if frame == hips else _ranked(read_name(frame)) for frame in frames}
+    for frame in sorted(frames, key=lambda frame: min(parts[frame], default=(0.0, ""))[0]):
+        side = name.side if (name := read_name(frame)) else ""
+        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(parts[frame], side, said, rigify, taken)
         if bone is not None:
             pairs[frame] = bone
     return {frame: pairs[frame] for frame in frames if frame in pairs}
@@ -154,12 +162,12 @@ def _same_name(frame: str, bones: Sequence[str]) -> str | None:
     return next((bone for bone in bones if bone.lower() == frame.lower()), None)
 
 
-def _bone_of(frame: str, said: list[tuple[str, Name]], rigify: bool, taken: set[tuple[str, str]]) -> str | None:
-    """The bone of the most usual part that a frame's name stands for and that no other frame has; notes that it is taken."""
-    wanted = read_name(frame)
-    for _, part in _ranked(wanted):
-        assert wanted is not None  # else it stands for no part
-        words, side = PARTS[part], wanted.side
+def _bone_of(
+    parts: Sequence[tuple[float, str]], side: str, said: list[tuple[str, Name]], rigify: bool, taken: set[tuple[str, str]]
+) -> str | None:
+    """The bone of the most usual part that a frame stands for and that no other frame has; notes that it is taken."""
+    for _, part in parts:
+        words = PARTS[part]
         sides = (side,) if part not in SIDED else (side,) if side else ("r", "l", "")
         found = [
             (sides.index(name.side), name.steering + 2 * (rigify and not bone.startswith("DEF-")), words.index(name.stem), len(bone), bone)

@@ -139,16 +139,20 @@ def test_preset_is_a_file_that_brings_the_mapping_to_another_scene() -> None:
 def test_preset_from_elsewhere_is_loaded_and_what_does_not_suit_is_said(tmp_path: Path) -> None:
     root, _ = walker_and_rig()
     bpy.ops.robik.auto_map()
-    status = installed.module("panels.character")._status
+    panel = installed.module("panels.character")
+
+    def status(robot: bpy.types.Object) -> tuple[str, str]:
+        return panel._status(robot, panel._frames(robot), bpy.context)
+
     bpy.ops.robik.mapping_preset_add(name="Mine")
     file = Path(bpy.utils.preset_find("Mine", "robik/mapping")).rename(tmp_path / "from a friend.py")
     root.robik.robot.character.targets.clear()
     assert bpy.ops.robik.load_mapping("INVOKE_DEFAULT", filepath=str(file)) == {"FINISHED"}
     assert mapped(root) == {"pelvis": "Hips", "foot_l": "Foot.L", "foot_r": "Foot.R"}
-    assert status(root, bpy.context)[1] == "CHECKMARK"
+    assert status(root)[1] == "CHECKMARK"
     boxer = scenes.import_robot("boxer")
     assert bpy.ops.robik.load_mapping(filepath=str(file)) == {"FINISHED"}
-    assert status(boxer, bpy.context) == (
+    assert status(boxer) == (
         "The robot has no frame 'pelvis' to follow Rig › Hips: choose another, or switch that target off",
         "ERROR",
     )

@@ -1,0 +1,37 @@
+"""The hips of a robot: where its legs meet, whatever that body is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from robik.mechanism.model import WORLD, Mechanism
+from robik.retarget.names import part_of
+
+
+def pelvis(mechanism: Mechanism) -> str | None:
+    """The body that all feet hang on, the nearest to them; None with fewer than two feet, or where they have none in common."""
+    feet = list(dict.fromkeys(frame.body for frame in mechanism.frames if frame.is_foot))
+    if len(feet) < 2:
+        return None
+    first, *others = (_above(mechanism, foot) for foot in feet)
+    return next((body for body in first if body not in feet and all(body in chain for chain in others)), None)
+
+
+def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
+    """Which of these frames moves the hips: one of the pelvis, else one that is called so, else the first that is no foot."""
+    others = [name for name in frames if not mechanism.frame(name).is_foot]
+    body = pelvis(mechanism)
+    on_it = (name for name in others if mechanism.frame(name).body == body)
+    called = (name for name in others if (part_of(name) or ("",))[0] == "hips")
+    return next(iter((*on_it, *called, *others)), None)
+
+
+def _above(mechanism: Mechanism, body: str) -> list[str]:
+    """The bodies that a body hangs on, one on the next, itself first."""
+    parents: dict[str, str] = {}
+    for joint in mechanism.joints:
+        parents.setdefault(joint.child, joint.parent)
+    chain = [body]
+    while (above := parents.get(chain[-1], WORLD)) != WORLD and above not in chain:
+        chain.append(above)
+    return chain
