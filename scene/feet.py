@@ -107,6 +107,8 @@ def _sole(body: Object) -> np.ndarray:
     for shown in (child for child in body.children if child.robik.kind == "VISUAL" and child.type == "MESH"):
         matrix = np.array(shown.matrix_world, dtype=float)
         points.append(triangles(shown)[0] @ matrix[:3, :3].T + matrix[:3, 3])
+    if len(points) == 1:
+        raise RobikError(f"body {body.robik.label!r} has no mesh that it could stand on; select the body that touches the ground")
     sole = find_sole(np.concatenate(points))
     if sole is None:
         raise RobikError(

@@ -173,7 +173,7 @@ def test_what_is_not_flat_below_is_no_foot(biped: Object) -> None:
     other = scenes.import_robot("boxer")
     select_bodies(biped, "pelvis", *FEET)
     before = scenes.everything()
-    with pytest.raises(RuntimeError, match="'pelvis' has nothing flat below"):
+    with pytest.raises(RuntimeError, match="'pelvis' has no mesh"):
         bpy.ops.robik.make_foot()
     assert scenes.everything() == before
     assert bpy.context.scene.robik.robot == other  # a refusal makes no undo step, so it changes nothing
