@@ -15,7 +15,7 @@ from robik.errors import RobikError
 from robik.files import write_whole
 from robik.words import counted
 
-from ..scene.automap import apply, followable, proposed, the_rig
+from ..scene.automap import apply, followable, hung_by, proposed, the_rig
 from ..scene.fit import fit
 from ..scene.parts import changeable_robot
 from ..scene.read_robot import read_robot
@@ -87,6 +87,8 @@ class ROBIK_OT_auto_map(Reporting):
         _check(pairs, mechanism.frame_names, rig, context)
         apply(root, rig, pairs, dict(context.scene.objects.items()))
         self.report({"INFO"}, f"{counted(len(pairs), 'frame follows', 'frames follow')} {rig.name}")
+        if held := hung_by(mechanism, pairs):
+            self.report({"WARNING"}, f"{held!r} is fixed to the world, so the robot cannot walk; select its feet, then Build > Make Foot")
         if self.fit:
             try:
                 fit(context, root, mechanism)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bpy.types import Context, Object, PropertyGroup
 
 from robik.errors import RobikError
-from robik.mechanism import Mechanism
+from robik.mechanism import WORLD, Mechanism
 from robik.retarget import names
 from robik.retarget.hips import pelvis
 
@@ -50,7 +50,7 @@ def proposed(mechanism: Mechanism, rig: Object) -> dict[str, str]:
         feet = {names.part_of(frame) for frame in frames}
         frames += [body for body in names.ends(body.name for body in mechanism.bodies) if names.part_of(body) not in feet]
     hips = pelvis(mechanism) or ""
-    if any((names.part_of(frame) or ("",))[0] == "hips" for frame in frames if mechanism.frame(frame).body == hips):
+    if any(_part(frame) == "hips" for frame in frames if mechanism.frame(frame).body == hips):
         hips = ""  # it has a name
     elif hips and hips not in frames:
         frames.append(hips)
@@ -59,12 +59,24 @@ def proposed(mechanism: Mechanism, rig: Object) -> dict[str, str]:
     return {frame: found.get(frame, "") for frame in frames}
 
 
+def hung_by(mechanism: Mechanism, pairs: dict[str, str]) -> str:
+    """The body by which a robot hangs in the world whose hips and feet follow a character; empty where it stands on a foot, or floats."""
+    held = [joint.child for joint in mechanism.joints if joint.parent == WORLD and joint.type == "fixed"]
+    soles = {frame.body for frame in mechanism.frames if frame.is_foot}
+    walks = {"hips", "foot"} <= {_part(bone) for bone in pairs.values()}
+    return held[0] if held and walks and not any(body in soles or _part(body) == "foot" for body in held) else ""
+
+
+def _part(name: str) -> str:
+    return (names.part_of(name) or ("",))[0]
+
+
 def apply(root: Object, rig: Object, pairs: dict[str, str], scene_objects: dict[str, Object]) -> None:
     """Lets frames follow; what already follows keeps its weights."""
     character = root.robik.robot.character
     character.rig = rig
     known = {target.frame: target for target in character.targets}
-    stands = any((names.part_of(frame) or ("",))[0] == "foot" for frame in pairs)
+    stands = any(_part(frame) == "foot" for frame in pairs)
     for frame, followed in pairs.items():
         target = known.get(frame) or _added(character, followed, stands)
         target.frame, target.enabled = frame, True

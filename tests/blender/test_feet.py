@@ -120,6 +120,11 @@ def test_a_robot_that_hung_in_the_world_stands_on_its_feet(tmp_path: Path, capfd
     """As each URDF does of which nobody has said that it floats."""
     root = biped_of(tmp_path, base="auto")
     assert scenes.read(root).is_grounded
+    rig = scenes.walking_rig()
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    assert "'pelvis' is fixed to the world" in capfd.readouterr().out
+    root.robik.robot.character.targets.clear()
+    bpy.data.objects.remove(rig)
     select_bodies(root, *FEET)
     assert bpy.ops.robik.make_foot() == {"FINISHED"}
     assert "held by nothing else any more" in capfd.readouterr().out
@@ -130,6 +135,7 @@ def test_a_robot_that_hung_in_the_world_stands_on_its_feet(tmp_path: Path, capfd
     bpy.ops.robik.add_character()
     assert bpy.data.objects["Character"].location.z == pytest.approx(0.0, abs=1e-6), "on the same floor"
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    assert "fixed to the world" not in capfd.readouterr().out
     bpy.context.scene.frame_end = 120
     root.robik.robot.balance.pin_feet = True
     assert bpy.ops.robik.bake() == {"FINISHED"}
