@@ -85,7 +85,7 @@ class ROBIK_OT_auto_map(Reporting):
         rig, mechanism = the_rig(context, root), read_robot(root)
         pairs = {pair.name: pair.followed for pair in self.pairs if pair.use and pair.followed}
         _check(pairs, mechanism.frame_names, rig, context)
-        apply(root, rig, pairs, dict(context.scene.objects.items()))
+        apply(root, mechanism, rig, pairs, dict(context.scene.objects.items()))
         self.report({"INFO"}, f"{counted(len(pairs), 'frame follows', 'frames follow')} {rig.name}")
         if held := hung_by(mechanism, pairs):
             self.report({"WARNING"}, f"{held!r} is fixed to the world, so the robot cannot walk; select its feet, then Build > Make Foot")

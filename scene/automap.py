@@ -7,9 +7,10 @@ from bpy.types import Context, Object, PropertyGroup
 from robik.errors import RobikError
 from robik.mechanism import WORLD, Mechanism
 from robik.retarget import names
-from robik.retarget.hips import pelvis
+from robik.retarget.hips import pelvis, turns_freely
 
 UPPER = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(names.ARMS, 0.1)  # weights
+STIFF = 0.02  # weight of a foot's direction where its leg cannot turn it every way: else all of the robot leans to hold it
 
 
 def the_rig(context: Context, root: Object) -> Object:
@@ -71,7 +72,7 @@ def _part(name: str) -> str:
     return (names.part_of(name) or ("",))[0]
 
 
-def apply(root: Object, rig: Object, pairs: dict[str, str], scene_objects: dict[str, Object]) -> None:
+def apply(root: Object, mechanism: Mechanism, rig: Object, pairs: dict[str, str], scene_objects: dict[str, Object]) -> None:
     """Lets frames follow; what already follows keeps its weights."""
     character = root.robik.robot.character
     character.rig = rig
@@ -79,6 +80,8 @@ def apply(root: Object, rig: Object, pairs: dict[str, str], scene_objects: dict[
     stands = any(_part(frame) == "foot" for frame in pairs)
     for frame, followed in pairs.items():
         target = known.get(frame) or _added(character, followed, stands)
+        if frame not in known and mechanism.frame(frame).is_foot and not turns_freely(mechanism, frame):
+            target.orientation_weight = (STIFF,) * 3
         target.frame, target.enabled = frame, True
         target.source, target.bone = (rig, followed) if rig.type == "ARMATURE" else (scene_objects[followed], "")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from robik.mechanism.model import WORLD, Mechanism
+from robik.mechanism.model import WORLD, Joint, Mechanism
 from robik.retarget.names import part_of
 
 
@@ -26,12 +26,27 @@ def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
     return next(iter((*on_it, *called, *others)), None)
 
 
+def turns_freely(mechanism: Mechanism, foot: str) -> bool:
+    """Whether a leg has the six motions that a foot needs to stand anywhere in any direction; legs with loops are taken to."""
+    parents, top, body = _parents(mechanism), pelvis(mechanism), mechanism.frame(foot).body
+    chain = _above(mechanism, body)
+    if top is None or top not in chain or len(parents) < sum(joint.parent != WORLD for joint in mechanism.joints):
+        return True
+    return sum(len(parents[below].motions) for below in chain[: chain.index(top)]) >= 6
+
+
+def _parents(mechanism: Mechanism) -> dict[str, Joint]:
+    """The joint by which each body hangs on another; the first of those of a body with several."""
+    parents: dict[str, Joint] = {}
+    for joint in mechanism.joints:
+        if joint.parent != WORLD:
+            parents.setdefault(joint.child, joint)
+    return parents
+
+
 def _above(mechanism: Mechanism, body: str) -> list[str]:
     """The bodies that a body hangs on, one on the next, itself first."""
-    parents: dict[str, str] = {}
-    for joint in mechanism.joints:
-        parents.setdefault(joint.child, joint.parent)
-    chain = [body]
-    while (above := parents.get(chain[-1], WORLD)) != WORLD and above not in chain:
+    parents, chain = _parents(mechanism), [body]
+    while chain[-1] in parents and (above := parents[chain[-1]].parent) not in chain:
         chain.append(above)
     return chain

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from robik import robots
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
-from robik.retarget.hips import hips_of, pelvis
+from robik.retarget.hips import hips_of, pelvis, turns_freely
 from robik.retarget.names import auto_map, part_of
 
 SOLE = ((-0.1, -0.05, 0.0), (0.1, -0.05, 0.0), (0.1, 0.05, 0.0), (-0.1, 0.05, 0.0))
@@ -37,6 +40,19 @@ def test_hips_are_the_pelvis_else_what_is_called_so_else_no_foot() -> None:
     assert hips_of(robot, ("sole 0", "head_2_link", "torso_2_link")) == "torso_2_link"
     assert hips_of(robot, ("sole 0", "head_2_link")) == "head_2_link"
     assert hips_of(robot, ("sole 0", "sole 1")) is None
+
+
+def test_a_leg_of_fewer_than_six_motions_cannot_turn_its_foot_every_way() -> None:
+    robot = humanoid()
+    assert not turns_freely(robot, "sole 0")
+    free = replace(
+        robot,
+        joints=tuple(
+            replace(j, type="free", motions=(), limits=(), rest=(), actuated=False) if "leg" in j.name else j for j in robot.joints
+        ),
+    )
+    assert turns_freely(free, "sole 0")
+    assert turns_freely(robots.load("walker"), "foot_l"), "six motors move it, through loops"
 
 
 def test_bodies_in_a_row_are_known_by_their_number_and_the_last_is_taken() -> None:
