@@ -78,17 +78,18 @@ def apply(root: Object, mechanism: Mechanism, rig: Object, pairs: dict[str, str]
     character.rig = rig
     known = {target.frame: target for target in character.targets}
     stands = any(_part(frame) == "foot" for frame in pairs)
+    parts = names.parts_of(pairs.values())
     for frame, followed in pairs.items():
-        target = known.get(frame) or _added(character, followed, stands)
+        target = known.get(frame) or _added(character, parts[followed], stands)
         if frame not in known and mechanism.frame(frame).is_foot and not turns_freely(mechanism, frame):
             target.orientation_weight = (STIFF,) * 3
         target.frame, target.enabled = frame, True
         target.source, target.bone = (rig, followed) if rig.type == "ARMATURE" else (scene_objects[followed], "")
 
 
-def _added(character: PropertyGroup, followed: str, stands: bool) -> PropertyGroup:
+def _added(character: PropertyGroup, part: str, stands: bool) -> PropertyGroup:
     """A target. What is above the hips counts less for a robot that stands, chest and head only by their direction."""
-    target, (part, _) = character.targets.add(), names.part_of(followed) or ("", "")
+    target = character.targets.add()
     if stands and part in UPPER:
         target.weight = UPPER[part]
         if part not in names.ARMS:

@@ -116,6 +116,19 @@ def part_of(name: str) -> tuple[str, str] | None:
     return (ranked[0][1], said.side) if said and ranked else None
 
 
+def parts_of(names: Iterable[str]) -> dict[str, str]:
+    """The parts of a body that names stand for beside each other: a spine is the hips only where nothing else is called so."""
+    ranked = {name: _ranked(read_name(name)) for name in names}
+    found: dict[str, str] = {}
+    taken: set[tuple[str, str]] = set()
+    for name in sorted(ranked, key=lambda name: min(ranked[name], default=(0.0, ""))[0]):
+        side = said.side if (said := read_name(name)) else ""
+        part = next((part for _, part in ranked[name] if (part, side) not in taken), "")
+        taken.add((part, side))
+        found[name] = part
+    return found
+
+
 def _ranked(said: Name | None) -> list[tuple[float, str]]:
     """The parts that a name can stand for, each with how usual that name is for it, the most usual first."""
     if said is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robik import robots
-from robik.retarget.names import auto_map, ends, part_of
+from robik.retarget.names import auto_map, ends, part_of, parts_of
 
 FRAMES = ("pelvis", "chest", "head", "hand_l", "hand_r", "foot_l", "foot_r", "thigh_l", "shin_r", "upper_arm_l", "forearm_r", "toe_l")
 
@@ -186,3 +186,14 @@ def test_a_part_is_followed_once() -> None:
     }  # fmt: skip
     assert auto_map(["torso"], bones) == {"torso": "Hips"}  # where there is no pelvis
     assert auto_map(["ankle", "foot", "foot_left"], bones) == {"foot": "RightFoot", "foot_left": "LeftFoot"}
+
+
+def test_a_spine_is_the_hips_only_where_nothing_else_is_called_so() -> None:
+    assert parts_of(["spine", "hips", "foot.L", "foot.R", "box"]) == {
+        "hips": "hips",
+        "spine": "spine",
+        "foot.L": "foot",
+        "foot.R": "foot",
+        "box": "",
+    }
+    assert parts_of(["spine", "chest"]) == {"spine": "hips", "chest": "chest"}
