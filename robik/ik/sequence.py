@@ -20,11 +20,16 @@ from robik.structs import by_reference
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
 UNMET = 2e-6  # the objective where a target of weight one is off by a 500th of the robot's size
 BETTER = 0.5  # of the objective: what another way to stand must be worth
+BENT = 0.3  # rad, or of the robot's size: a coordinate that ends on a limit is moved back by so much to look for another way
+GAIN = 0.999  # of the objective: what that must be worth
+ENOUGH = 20  # iterations of such a look
+LONGEST = 15  # frames between two such looks while none comes to a limit that was not there
 
 
 class Memory(NamedTuple):
     """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,), `frames` (1,)
-    since the last jump, the coordinates `rest` (nq,), and `guess` and `other`, scratch."""
+    since the last jump, the coordinates `rest` (nq,), which are on a limit (d,), `looks` (2,) for another way: the frames until the next
+    and how many those were to be, and `guess` and `other`, scratch."""
 
     last: Placement
     guess: Placement
@@ -33,6 +38,8 @@ class Memory(NamedTuple):
     recent: np.ndarray
     earlier: np.ndarray
     frames: np.ndarray
+    limited: np.ndarray
+    looks: np.ndarray
 
 
 class Output(NamedTuple):
@@ -52,7 +59,9 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
     """A robot that stands in its rest pose."""
     d = len(flat.before)
     last, guess, other = (new_placement(flat, rest) for _ in range(3))
-    memory = by_reference(Memory(last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64)))
+    memory = by_reference(Memory(
+        last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64), np.zeros(2, np.int64)
+    ))  # fmt: skip
     forget(flat, memory, rest)
     return memory
 
@@ -63,6 +72,8 @@ def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
     place(flat, memory.last)
     close(flat, memory.last)
     memory.frames[0] = 0
+    memory.limited[:] = 0
+    memory.looks[:] = 0
 
 
 def new_output(flat: Flat, frames: int) -> Output:
@@ -158,16 +169,75 @@ def _start_afresh(flat, goals, work, memory, limits, most, result):
 
 
 @kernel
+def _is_time_to_look(flat, memory):
+    """Notes which coordinates of the guess are on a limit; whether one has come to its limit, or some have been there for long."""
+    found, came = False, False
+    for i in range(memory.limited.shape[0]):
+        at, side = flat.dof_q[i], 0
+        if at >= 0 and flat.lower[i] < flat.upper[i]:
+            side = int(memory.guess.q[at] >= flat.upper[i] - HELD) - int(memory.guess.q[at] <= flat.lower[i] + HELD)
+        came = came or (side != 0 and side != memory.limited[i])
+        found = found or side != 0
+        memory.limited[i] = side
+    memory.looks[0] -= 1
+    if not came and (not found or memory.looks[0] > 0):
+        return False
+    memory.looks[1] = min(2 * memory.looks[1] + 1, LONGEST)
+    memory.looks[0] = memory.looks[1]
+    return True
+
+
+@kernel(entry=False)
+def _bend_back(flat, goals, work, memory, most, result):
+    """Solves a frame from where coordinates that ended on a limit are moved off it, too, and leaves in `guess` what is there unless this is
+    better; returns what `minimise` does, with the iterations of both.
+
+    A limb that is let go after it was pulled straight can bend either way. Where a limit blocks one soon, that is a dead end; so the first
+    steps keep to the other one.
+    """
+    guess, other = memory.guess, memory.other
+    copy_placement(guess, other)
+    for i in range(memory.limited.shape[0]):
+        at = flat.dof_q[i]
+        if memory.limited[i] < 0:
+            other.q[at] = min(memory.last.q[at] + BENT, work.upper[i])
+            work.lower[i] = max(work.lower[i], 0.5 * (flat.lower[i] + other.q[at]))
+        elif memory.limited[i] > 0:
+            other.q[at] = max(memory.last.q[at] - BENT, work.lower[i])
+            work.upper[i] = min(work.upper[i], 0.5 * (flat.upper[i] + other.q[at]))
+        work.e.free[i] = True
+    place(flat, other)
+    close(flat, other)
+    eliminate(flat, other, work.e)
+    residual = pull_back(flat, other, work.e, work.correction, work.right)
+    if not closed(flat, other, residual) or _beyond(flat, other, work):
+        _bound(flat, goals, work, memory.last, True)
+        return result
+    found = minimise(flat, other, goals, work, True, min(most, ENOUGH), objective(flat, other, goals), residual)
+    _bound(flat, goals, work, memory.last, True)
+    if found[0] < GAIN * result[0]:
+        again = minimise(flat, other, goals, work, True, most, found[0], found[3])
+        found = again[0], found[1] + again[1], again[2], again[3]
+        memory.looks[:] = 0
+        copy_placement(other, guess)
+        return found[0], result[1] + found[1], found[2], found[3]
+    return result[0], result[1] + found[1], result[2], result[3]
+
+
+@kernel
 def solve_frame(flat, goals, work, memory, limits, most, afresh):
     """One frame from the memory of those before; the solution becomes `memory.last`, which the goals regard as the previous state.
 
-    With `afresh` a frame that leaps and still does not meet its targets is solved from the rest pose, too.
+    A frame that ends on a limit and misses its targets is looked at from off that limit, too; with `afresh` one that leaps and misses
+    them also from the rest pose.
     Returns what `minimise` does.
     """
     last, guess = memory.last, memory.guess
     bounded = _bound(flat, goals, work, last, limits)
     value, residual = _predict(flat, memory, work, goals, bounded)
     result = minimise(flat, guess, goals, work, bounded, most, value, residual)
+    if limits and result[0] > UNMET and _is_time_to_look(flat, memory):
+        result = _bend_back(flat, goals, work, memory, most, result)
     for i in range(memory.recent.shape[0]):
         memory.earlier[i] = memory.recent[i]
     difference(flat, guess.q, last.q, memory.recent)

@@ -1,0 +1,43 @@
+"""Limbs that were pulled straight bend the way that their limits leave open, not a little the other way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robik.ik.objectives import Settings
+from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.retarget.clip import TargetClip, Track
+from robik.retarget.retarget import retarget
+
+LONG = 0.4  # of thigh and shin [m]
+OVER = 0.08  # beyond straight, where the knee's limit is [rad]
+
+
+def leg() -> Mechanism:
+    """Hangs from a hip of two hinges; its knee bends backward, and hardly forward."""
+    bodies = (Body("hip", 0.5), Body("thigh", 2.0), Body("shin", 1.0, pose=Pose((0.0, 0.0, -LONG))))
+    side, ahead = (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)
+    joints = (
+        Joint("hip_roll", "revolute", WORLD, "hip", axis=ahead, actuated=True, limits=((-1.0, 1.0),), velocity_limit=8.0),
+        Joint("hip_pitch", "revolute", "hip", "thigh", axis=side, actuated=True, limits=((-2.5, 1.0),), velocity_limit=8.0),
+        Joint("knee", "revolute", "thigh", "shin", (0.0, 0.0, -LONG), side, actuated=True, limits=((-OVER, 2.4),), velocity_limit=8.0),
+    )
+    return Mechanism("leg", bodies, joints, (Frame("foot", "shin", Pose((0.0, 0.0, -LONG))),))
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("sway", [0.0, 0.05, -0.05, 0.1])
+def test_a_leg_that_was_pulled_straight_bends_at_the_knee(keep: bool, sway: float) -> None:
+    times = np.arange(61) / 60
+    depth = 2 * LONG * (0.97 + 0.06 * np.sin(np.pi * times))  # beyond reach in the middle
+    depth[45:] -= 0.3 * (times[45:] - times[44])
+    path = np.column_stack([0.1 * times + sway * np.sin(9 * times), sway * times, -depth])
+    motion = retarget(leg(), TargetClip(times, {"foot": Track(path)}), Settings(enforce_velocity=keep))
+    reach = np.linalg.norm(path, axis=1)
+    assert (reach > 2 * LONG).sum() > 10, "it is pulled straight"
+    error = motion.report.position_error[:, 0]
+    within = error[reach < 2 * LONG - 1e-3]
+    assert within.max() < (0.01 if keep else 1e-4), "at once, but for the knee's speed"
+    assert (within > 1e-4).sum() <= (3 if keep else 0)
+    assert motion.values[-1, 2] > 0.3
