@@ -228,8 +228,7 @@ def _pinned(mechanism: Mechanism, clip: TargetClip, name: str, ground: float, lo
         new_turns[first:last] = (Slerp([0.0, 1.0], twists)(u) * turns[first:last]).as_quat()
     rotations = Rotation.from_quat(new_turns)
     outline = np.stack([rotations.apply(p - centre) for p in sole], axis=1)
-    lowest = new_path[:, 2] + outline[..., 2].min(axis=1)
-    new_path[:, 2] += np.maximum(ground - lowest, 0.0)
+    new_path[:, 2] += np.maximum(ground - new_path[:, 2] - outline[..., 2].min(axis=1), 0.0)
     return new_path - rotations.apply(centre), rotations.as_quat()[:, [3, 0, 1, 2]]
 
 
