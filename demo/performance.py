@@ -142,7 +142,7 @@ def lay_over(root: Object, rig: Object) -> None:
     """Scales and places the character by its present pose: recordings begin standing, while their rest pose may straddle."""
     mechanism, character = add_on("scene.read_robot").read_robot(root), root.robik.robot.character
     frames = [mechanism.frame(target.frame) for target in character.targets]
-    there = np.array([(mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose).position for f in frames])
+    there = np.array([mechanism.rest_pose(f.name).position for f in frames])
     here = np.array([rig.matrix_world @ rig.pose.bones[target.bone].head for target in character.targets])
     feet = np.array([f.is_foot for f in frames])
     tall = [points[~feet, 2].mean() - points[feet, 2].mean() for points in (there, here)]

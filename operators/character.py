@@ -12,10 +12,9 @@ from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 from mathutils import Matrix
 
 from robik.errors import RobikError
-from robik.retarget.contacts import ground_height
 
+from ..scene.feet import ground
 from ..scene.parts import chosen_robot, robots
-from ..scene.read_robot import read_robot
 from ..scene.recording import bring_recording
 from ..scene.walking_character.figure import make_character
 from ..scene.walking_character.walk import animate_walk
@@ -105,15 +104,7 @@ def _place(rig: Object, scene: Scene) -> None:
     at, turn, _ = root.matrix_world.decompose()
     ahead = Matrix.Rotation(radians(90), 4, "Z")  # a robot's front is +X, the character's -Y
     size = Matrix.Diagonal((*rig.scale, 1.0))
-    rig.matrix_world = Matrix.LocRotScale(at, turn, None) @ Matrix.Translation((0, BESIDE, _ground(root))) @ ahead @ size
-
-
-def _ground(root: Object) -> float:
-    """Where a robot's soles are, in its own coordinates; 0 for one without feet, or that is still in several parts."""
-    try:
-        return ground_height(read_robot(root))
-    except RobikError:
-        return 0.0
+    rig.matrix_world = Matrix.LocRotScale(at, turn, None) @ Matrix.Translation((0, BESIDE, ground(root))) @ ahead @ size
 
 
 def menu_entry(self: bpy.types.Menu, _context: Context) -> None:

@@ -9,6 +9,7 @@ from robik.retarget.shortfall import millimetres
 
 from ..scene import follow
 from ..scene.bakes import in_use
+from ..scene.sample import ends
 from .tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 
@@ -135,8 +136,8 @@ def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
 
 def _samples(context: Context, root: Object) -> int:
     """How many the next bake will have."""
-    bake, scene = root.robik.robot.bake, context.scene
-    start, end = (bake.start, bake.end) if bake.use_range else (scene.frame_start, scene.frame_end)
+    bake = root.robik.robot.bake
+    start, end = ends(context.scene, bake)
     return max((end - start) * bake.samples + 1, 1)
 
 

@@ -83,7 +83,7 @@ def _remembered(self, context, args, kws):
 def _function(self, name, *more, **options):
     """`get_function`, without looking at each array whether it is one of somebody's own kind, and then for new kinds."""
     if name == "__array__":
-        raise NotImplementedError  # as numba's own does where there is none; who calls it goes on without
+        raise NotImplementedError  # numba's own raises it too where there is none, and `make_array`, which asks, takes that for no
     return _look_up(self, name, *more, **options)
 
 

@@ -46,12 +46,12 @@ def proposed(mechanism: Mechanism, rig: Object) -> dict[str, str]:
     empty where names do not tell.
     """
     frames, soles = [frame.name for frame in mechanism.frames], {frame.name for frame in mechanism.frames if frame.is_foot}
-    said = {part for frame in mechanism.frames if (part := names.part_of(frame.name)) is not None and not frame.is_foot}
+    said = any(names.part_of(frame.name)[0] for frame in mechanism.frames if not frame.is_foot)
     if not said:  # as where a file names sensors alone, or feet were made by hand
         feet = {names.part_of(frame) for frame in frames}
         frames += [body for body in names.ends(body.name for body in mechanism.bodies) if names.part_of(body) not in feet]
     hips = pelvis(mechanism) or ""
-    if any(_part(frame) == "hips" for frame in frames if mechanism.frame(frame).body == hips):
+    if any(names.part_of(frame)[0] == "hips" for frame in frames if mechanism.frame(frame).body == hips):
         hips = ""  # it has a name
     elif hips and hips not in frames:
         frames.append(hips)
@@ -64,12 +64,8 @@ def hung_by(mechanism: Mechanism, pairs: dict[str, str]) -> str:
     """The body by which a robot hangs in the world whose hips and feet follow a character; empty where it stands on a foot, or floats."""
     held = [joint.child for joint in mechanism.joints if joint.parent == WORLD and joint.type == "fixed"]
     soles = {frame.body for frame in mechanism.frames if frame.is_foot}
-    walks = {"hips", "foot"} <= {_part(bone) for bone in pairs.values()}
-    return held[0] if held and walks and not any(body in soles or _part(body) == "foot" for body in held) else ""
-
-
-def _part(name: str) -> str:
-    return (names.part_of(name) or ("",))[0]
+    walks = {"hips", "foot"} <= {names.part_of(bone)[0] for bone in pairs.values()}
+    return held[0] if held and walks and not any(body in soles or names.part_of(body)[0] == "foot" for body in held) else ""
 
 
 def apply(root: Object, mechanism: Mechanism, rig: Object, pairs: dict[str, str], scene_objects: dict[str, Object]) -> None:
@@ -77,7 +73,7 @@ def apply(root: Object, mechanism: Mechanism, rig: Object, pairs: dict[str, str]
     character = root.robik.robot.character
     character.rig = rig
     known = {target.frame: target for target in character.targets}
-    stands = any(_part(frame) == "foot" for frame in pairs)
+    stands = any(names.part_of(frame)[0] == "foot" for frame in pairs)
     parts = names.parts_of(pairs.values())
     for frame, followed in pairs.items():
         target = known.get(frame) or _added(character, parts[followed], stands)

@@ -13,7 +13,8 @@ from robik.errors import RobikError
 from robik.mechanism import Mechanism
 from robik.retarget.balance import with_balance
 from robik.retarget.clip import TargetClip
-from robik.retarget.contacts import pin_feet, runs
+from robik.retarget.contacts import runs
+from robik.retarget.pinning import pin_feet
 
 SAME = 1e-3  # frames nearer than this are one
 STANDS, SWINGS = "█", "▁"

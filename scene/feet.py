@@ -11,12 +11,14 @@ from mathutils import Matrix
 
 from robik.errors import RobikError
 from robik.mechanism import Frame, Pose
-from robik.retarget.names import part_of, read_name
+from robik.retarget.names import part_of
+from robik.retarget.pinning import ground_height
 from robik.retarget.soles import find_sole
 
 from .body_mesh import triangles
 from .hand_build import set_free
 from .parts import bodies, local_pose, parts, unit
+from .read_robot import read_robot
 from .write_parts import write_frame
 
 
@@ -37,7 +39,7 @@ def make_feet(root: Object, found: Iterable[Object]) -> tuple[list[Object], bool
     sides = _sides(soles)
     feet = [_make_foot(root, body, sole, sides[body]) for body, sole in soles.items()]
     freed = set_free(root, soles)
-    _stand_on_floor(root, soles)
+    _stand_on_floor(root)
     return feet, freed
 
 
@@ -62,7 +64,7 @@ def _make_foot(root: Object, body: Object, sole: np.ndarray, side: str) -> Objec
 def _follow_instead(root: Object, foot: Object, poses: dict[str, Pose]) -> None:
     """Lets a target of one of these frames, given where they are on the foot's body, move the foot, and the body as before."""
     label, targets = foot.robik.label, root.robik.robot.character.targets
-    same = (foot.parent.robik.label, *(name for name in poses if _part(name) == "foot"))
+    same = (foot.parent.robik.label, *(name for name in poses if part_of(name)[0] == "foot"))
     target = next((target for target in targets if target.frame in same), None)
     if target is None or any(target.frame == label for target in targets):
         return
@@ -70,28 +72,26 @@ def _follow_instead(root: Object, foot: Object, poses: dict[str, Pose]) -> None:
     target.offset_location, target.offset_rotation, target.frame = offset.position, offset.quaternion, label
 
 
-def _stand_on_floor(root: Object, soles: dict[Object, np.ndarray]) -> None:
-    """Lifts or lowers a floating robot that is where it came in, so that its feet stand at height 0, level on their soles (K, 3)."""
+def ground(root: Object) -> float:
+    """Height of a robot's ground in its own coordinates [m]; 0 for one without feet, or that is not yet a whole robot."""
+    try:
+        return ground_height(read_robot(root))
+    except RobikError:
+        return 0.0
+
+
+def _stand_on_floor(root: Object) -> None:
+    """Lifts or lowers a floating robot that is where it came in, so that its ground is at height 0."""
     is_fixed = any(joint.parent == root for joint in parts(root)["JOINT"])
     if is_fixed or root.matrix_world != Matrix() or len(root.robik.robot.character.targets):
         return
-    root.location.z = -min(body.matrix_world.translation.z - _height(sole) for body, sole in soles.items())
+    root.location.z = -ground(root)
     bpy.context.view_layer.update()
-
-
-def _height(sole: np.ndarray) -> float:
-    """Of a body's origin above its level sole (K, 3)."""
-    normal = np.linalg.svd(sole - sole.mean(axis=0))[2][2]
-    return float(abs(normal @ sole[0]))
-
-
-def _part(name: str) -> str:
-    return (part_of(name) or ("",))[0]
 
 
 def _sides(soles: dict[Object, np.ndarray]) -> dict[Object, str]:
     """Of bodies with their soles (K, 3) which is left, "l", and which right: as their names say, else of two by where their soles lead."""
-    said = {body: name.side if (name := read_name(body.robik.label)) else "" for body in soles}
+    said = {body: part_of(body.robik.label)[1] for body in soles}
     if len(soles) != 2 or any(said.values()):
         return said
     origins = np.array([body.matrix_world.translation for body in soles])

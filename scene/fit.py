@@ -174,7 +174,7 @@ def _as_it_is(character: PropertyGroup, targets: list[PropertyGroup]) -> None:
 def _pair(root: Object, mechanism: Mechanism, targets: list[PropertyGroup], sources: list[Matrix]) -> _Pair:
     """A pose of the character beside the robot's rest pose."""
     frames, stands = [mechanism.frame(t.frame) for t in targets], pose_of(root.matrix_world)
-    poses = [stands @ mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose for f in frames]
+    poses = [stands @ mechanism.rest_pose(f.name) for f in frames]
     feet = _feet(frames)
     arms = np.logical_or.reduce([_named(frames, part) for part in ARMS]) & feet.any() & ~feet
     stride = float(root.robik.robot.character.stride)
@@ -212,7 +212,7 @@ def _level(frame: Frame, pose: Pose) -> Pose:
 
 def _named(frames: list[Frame], part: str) -> np.ndarray:
     """Which frames are that part of a body by their names (N,)."""
-    return np.array([(part_of(frame.name) or ("",))[0] == part for frame in frames])
+    return np.array([part_of(frame.name)[0] == part for frame in frames])
 
 
 def _by_height(root: Object, mechanism: Mechanism, source: Object) -> float | None:

@@ -14,13 +14,18 @@ from .alone import alone
 from .mapping import check_object, check_source, source_matrix
 
 
+def ends(scene: Scene, bake: PropertyGroup) -> tuple[int, int]:
+    """First and last frame to bake: an own range, else the scene's."""
+    return (bake.start, bake.end) if bake.use_range else (scene.frame_start, scene.frame_end)
+
+
 def frame_range(scene: Scene, bake: PropertyGroup) -> np.ndarray:
     """The frames to bake (T,), with fractions where each is sampled more than once.
 
     Raises:
         RobikError: the range is empty.
     """
-    start, end = (bake.start, bake.end) if bake.use_range else (scene.frame_start, scene.frame_end)
+    start, end = ends(scene, bake)
     if end < start:
         raise RobikError(f"the frames to bake run from {start} to {end}; the end must not lie before the start")
     return np.arange(start * bake.samples, end * bake.samples + 1) / bake.samples

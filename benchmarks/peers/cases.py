@@ -7,7 +7,7 @@ from math import cos, pi, sin
 
 import numpy as np
 
-from robik.bench.clips import rest_pose, samples, smoothstep, turn, wxyz
+from robik.bench.clips import samples, smoothstep, turn, wxyz
 from robik.bench.walking import walk_clip
 from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import body_poses
@@ -65,7 +65,7 @@ def arm_clip(arm: Mechanism, seconds: float = 6.0) -> TargetClip:
 def platform_clip(stewart: Mechanism, seconds: float = 6.0) -> TargetClip:
     """The platform heaves, sways, rolls and yaws within its legs' reach."""
     t = samples(FPS, seconds)
-    rise, rest = smoothstep(t), rest_pose(stewart, "platform")
+    rise, rest = smoothstep(t), stewart.rest_pose("platform")
     move = rise[:, None] * np.stack([0.15 * np.sin(2.0 * t), 0.15 * np.sin(1.7 * t), 0.10 * np.sin(2.6 * t)], axis=1)
     turned = turn(rise * 0.25 * np.sin(1.9 * t), 2) * turn(rise * 0.2 * np.sin(1.3 * t), 1) * turn(rise * 0.2 * np.sin(2.3 * t), 0)
     return TargetClip(t, {"platform": Track(np.array(rest.position) + move, wxyz(turned))})
@@ -77,7 +77,7 @@ def compromise_clip(walker: Mechanism, lift: float = 0.0, seconds: float = 6.0) 
     com = sum(body.mass * body.rest_com for body in walker.bodies) / walker.mass
     way = np.zeros((len(t), 3))
     way[:, 1] = SWING * np.sin(2 * pi * t / 2.0)
-    still = {name: rest_pose(walker, name) for name in ("foot_l", "foot_r", "pelvis")}
+    still = {name: walker.rest_pose(name) for name in ("foot_l", "foot_r", "pelvis")}
     tracks = {name: Track(np.tile(pose.position, (len(t), 1)), np.tile(pose.quaternion, (len(t), 1))) for name, pose in still.items()}
     pelvis = tracks["pelvis"]
     assert pelvis.position is not None

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
 from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import Pose, matrix_quaternion
+from robik.mechanism.pose import matrix_quaternion
 from robik.retarget.clip import TargetClip, Track
 from robik.robots import boxer as boxer_design
 from robik.robots.validation import tool_pose
@@ -63,7 +63,7 @@ def dance_clip(dancer: Mechanism, fps: float, seconds: float = 8.0) -> TargetCli
     ], axis=1)  # fmt: skip
     yaw, pitch = 0.66 * twist * sin + 0.22 * circle * cos, 0.38 * wave * cos + 0.16 * circle * sin
     turned = turn(yaw, 2) * turn(pitch, 1) * turn(-0.25 * sway * sin + 0.16 * twist * twice, 0)
-    rest = rest_pose(dancer, "pelvis_frame")
+    rest = dancer.rest_pose("pelvis_frame")
     return TargetClip(t, {"pelvis_frame": Track(np.array(rest.position) + move, wxyz(turned * Rotation.from_matrix(rest.matrix)))})
 
 
@@ -81,7 +81,7 @@ def chain_clip(chain: Mechanism, laps: int = 10, frames: int = 1000, path: str =
         u = 0.5 * pi * (1 - np.cos(u))
     move = size * np.stack([0.020 * np.sin(2 * u), 0.036 * np.sin(u), 0.020 * (np.cos(u) - 1)], axis=1)
     angles = size * np.stack([0.20 * np.sin(u), 0.16 * np.sin(2 * u), 0.12 * np.sin(u)], axis=1)
-    rest = rest_pose(chain, "tool")
+    rest = chain.rest_pose("tool")
     turned = Rotation.from_euler("ZYX", angles) * Rotation.from_matrix(rest.matrix)
     return TargetClip(np.arange(laps * frames) / frames, {"tool": Track(np.array(rest.position) + move, wxyz(turned))})
 
@@ -121,9 +121,3 @@ def turn(angle: np.ndarray, axis: int) -> Rotation:
 def wxyz(turned: Rotation) -> np.ndarray:
     """Unit quaternions (T, 4) with the real part first."""
     return turned.as_quat()[:, [3, 0, 1, 2]]
-
-
-def rest_pose(mechanism: Mechanism, name: str) -> Pose:
-    """Where a frame is in the rest pose."""
-    frame = mechanism.frame(name)
-    return mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robik.bench.clips import dance_clip, rest_pose, samples, smoothstep
+from robik.bench.clips import dance_clip, samples, smoothstep
 from robik.bench.live import TRACKERS
 from robik.bench.walking import walk_clip
 from robik.limiter import Limiter
@@ -70,7 +70,7 @@ def _moved(walker: Mechanism, t: np.ndarray, pelvis: np.ndarray) -> TargetClip:
     """Feet that stand, and a pelvis (T, 3) away from where it rests [m]."""
     tracks = {}
     for name, away in (("pelvis", pelvis), ("foot_l", 0 * pelvis), ("foot_r", 0 * pelvis)):
-        rest = rest_pose(walker, name)
+        rest = walker.rest_pose(name)
         tracks[name] = Track(np.array(rest.position) + away, np.tile(rest.quaternion, (len(t), 1)))
     return TargetClip(t, tracks)
 

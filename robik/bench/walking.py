@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.bench.clips import rest_pose, samples, smoothstep, turn, wxyz
+from robik.bench.clips import samples, smoothstep, turn, wxyz
 from robik.mechanism.model import Mechanism
 from robik.retarget.balance import with_balance
 from robik.retarget.clip import TargetClip, Track
@@ -24,13 +24,13 @@ def walk_clip(walker: Mechanism, fps: float, balanced: bool) -> TargetClip:
     for index, (name, side) in enumerate((("foot_l", 1.0), ("foot_r", -1.0))):
         forward[name], up, pitch, stands = _foot(t, index)
         weight -= side * smoothstep(up / LIFT)
-        rest = rest_pose(walker, name)
+        rest = walker.rest_pose(name)
         place = np.array(rest.position) + np.stack([forward[name], 0 * t, up], axis=1)
         tracks[name] = Track(place, wxyz(turn(pitch, 1)), stands)
     walking = smoothstep(t / STAND) * smoothstep((t[-1] - t) / STAND)
     middle = 0.5 * (forward["foot_l"] + forward["foot_r"])
     hips = np.stack([middle, SWAY * weight, -CROUCH * walking], axis=1)
-    rest = rest_pose(walker, "pelvis")
+    rest = walker.rest_pose("pelvis")
     yaw = 0.08 * (forward["foot_r"] - forward["foot_l"]) / STRIDE
     tracks["pelvis"] = Track(np.array(rest.position) + hips, wxyz(turn(yaw, 2)))
     clip = TargetClip(t, tracks)
@@ -42,7 +42,7 @@ def _begun_at_rest(walker: Mechanism, clip: TargetClip) -> TargetClip:
     eased = smoothstep(clip.times / STAND)[:, None]
     com = sum(b.mass * b.rest_com for b in walker.bodies) / walker.mass
     assert clip.com is not None and clip.tracks["pelvis"].position is not None  # balance gives the one and leaves the other
-    pelvis, rest = clip.tracks["pelvis"], np.array(rest_pose(walker, "pelvis").position)
+    pelvis, rest = clip.tracks["pelvis"], np.array(walker.rest_pose("pelvis").position)
     tracks = {**clip.tracks, "pelvis": replace(pelvis, position=rest + eased * (pelvis.position - rest))}
     return replace(clip, tracks=tracks, com=com + eased * (clip.com - com))
 
@@ -66,7 +66,7 @@ def walker_clip(walker: Mechanism, fps: float, seconds: float = 2.0) -> TargetCl
     further to the side than that, so that not everything can be met."""
     t = samples(fps, seconds)
     phase = np.pi * t
-    rest = {f.name: rest_pose(walker, f.name) for f in walker.frames}
+    rest = {f.name: walker.rest_pose(f.name) for f in walker.frames}
     tracks = {}
     for name, side in (("foot_l", 1.0), ("foot_r", -1.0)):
         lift = np.maximum(0.0, side * np.sin(2 * phase)) ** 2

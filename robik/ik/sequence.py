@@ -142,6 +142,27 @@ def _bound(flat, goals, work, last, limits):
     return bounded
 
 
+@kernel
+def _stand(flat, other, work):
+    """Places a robot by its coordinates, held by no bound; returns the closure residual."""
+    place(flat, other)
+    residual = close(flat, other)
+    for i in range(work.e.free.shape[0]):
+        work.e.free[i] = True
+    eliminate(flat, other, work.e)
+    return residual
+
+
+@kernel
+def _better(guess, other, result, found, share):
+    """Of what `minimise` returned for two placements the `result` at `guess`, unless what was `found` at `other` has less than a share of
+    its objective: that becomes the guess. With the iterations of both."""
+    if found[0] < share * result[0]:
+        copy_placement(other, guess)
+        return found[0], result[1] + found[1], found[2], found[3]
+    return result[0], result[1] + found[1], result[2], result[3]
+
+
 @kernel(entry=False)
 def _start_afresh(flat, goals, work, memory, limits, most, result):
     """Solves a frame from the rest pose, too, unless it came from there, and leaves in `guess` what is there unless this is better by far;
@@ -156,16 +177,9 @@ def _start_afresh(flat, goals, work, memory, limits, most, result):
         moved = moved or memory.last.q[i] != memory.rest[i]
     if not moved:
         return result
-    place(flat, other)
-    residual = close(flat, other)
-    for i in range(work.e.free.shape[0]):
-        work.e.free[i] = True
-    eliminate(flat, other, work.e)
+    residual = _stand(flat, other, work)
     found = minimise(flat, other, goals, work, limits, most, objective(flat, other, goals), residual)
-    if found[0] < BETTER * result[0]:
-        copy_placement(other, guess)
-        return found[0], result[1] + found[1], found[2], found[3]
-    return result[0], result[1] + found[1], result[2], result[3]
+    return _better(guess, other, result, found, BETTER)
 
 
 @kernel
@@ -205,10 +219,7 @@ def _bend_back(flat, goals, work, memory, most, result):
         elif memory.limited[i] > 0:
             other.q[at] = max(memory.last.q[at] - BENT, work.lower[i])
             work.upper[i] = min(work.upper[i], 0.5 * (flat.upper[i] + other.q[at]))
-        work.e.free[i] = True
-    place(flat, other)
-    close(flat, other)
-    eliminate(flat, other, work.e)
+    _stand(flat, other, work)
     residual = pull_back(flat, other, work.e, work.correction, work.right)
     if not closed(flat, other, residual) or _beyond(flat, other, work):
         _bound(flat, goals, work, memory.last, True)
@@ -219,9 +230,7 @@ def _bend_back(flat, goals, work, memory, most, result):
         again = minimise(flat, other, goals, work, True, most, found[0], found[3])
         found = again[0], found[1] + again[1], again[2], again[3]
         memory.looks[:] = 0
-        copy_placement(other, guess)
-        return found[0], result[1] + found[1], found[2], found[3]
-    return result[0], result[1] + found[1], result[2], result[3]
+    return _better(guess, other, result, found, GAIN)
 
 
 @kernel

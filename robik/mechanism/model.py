@@ -336,6 +336,11 @@ class Mechanism:
             return Frame(name, name)
         raise MechanismError(f"robot {self.name!r} has no frame or body {name!r}; there are {_listed(self.frame_names)}")
 
+    def rest_pose(self, name: str) -> Pose:
+        """Where a frame is in the world, in the rest pose."""
+        frame = self.frame(name)
+        return self.bodies[self.body_index[frame.body]].pose @ frame.pose
+
     @property
     def frame_names(self) -> tuple[str, ...]:
         """Everything that can be a target: frames, then bodies."""

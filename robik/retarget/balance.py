@@ -86,8 +86,7 @@ def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, 
     rest_com = sum(b.mass * b.rest_com for b in mechanism.bodies) / mechanism.mass if mechanism.mass > 0 else np.zeros(3)
     name = hips_of(mechanism, (n for n, t in clip.tracks.items() if t.position is not None and n not in contacts))
     if name is not None and (position := clip.tracks[name].position) is not None:
-        frame, quaternion = mechanism.frame(name), clip.tracks[name].quaternion
-        rest = mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose
+        rest, quaternion = mechanism.rest_pose(name), clip.tracks[name].quaternion
         offset = np.asarray(rest_com) - np.asarray(rest.position)
         return position + offset if quaternion is None else placed((rest.matrix.T @ offset)[None], position, quaternion)[:, 0]
     return np.mean([placed(sole_polygon(mechanism.frame(n)), *foot_poses(mechanism, clip, n)).mean(axis=1) for n in contacts], axis=0)

@@ -22,7 +22,7 @@ def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
     others = [name for name in frames if not mechanism.frame(name).is_foot]
     body = pelvis(mechanism)
     on_it = (name for name in others if mechanism.frame(name).body == body)
-    called = (name for name in others if (part_of(name) or ("",))[0] == "hips")
+    called = (name for name in others if part_of(name)[0] == "hips")
     return next(iter((*on_it, *called, *others)), None)
 
 

@@ -109,11 +109,10 @@ def read_name(name: str) -> Name | None:
     return Name("".join(kept), side, steering)
 
 
-def part_of(name: str) -> tuple[str, str] | None:
-    """The part of a body and its side ("l", "r", "") that a robot's frame stands for; None if its name says none."""
+def part_of(name: str) -> tuple[str, str]:
+    """The part of a body and its side ("l", "r") that a name stands for, each empty where the name says none."""
     said = read_name(name)
-    ranked = _ranked(said)
-    return (ranked[0][1], said.side) if said and ranked else None
+    return (_ranked(said) or [(0.0, "")])[0][1], said.side if said else ""
 
 
 def parts_of(names: Iterable[str]) -> dict[str, str]:
@@ -122,7 +121,7 @@ def parts_of(names: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     taken: set[tuple[str, str]] = set()
     for name in sorted(ranked, key=lambda name: min(ranked[name], default=(0.0, ""))[0]):
-        side = said.side if (said := read_name(name)) else ""
+        side = part_of(name)[1]
         part = next((part for _, part in ranked[name] if (part, side) not in taken), "")
         taken.add((part, side))
         found[name] = part
@@ -157,8 +156,7 @@ def auto_map(frames: Sequence[str], bones: Sequence[str], hips: str = "") -> dic
     taken: set[tuple[str, str]] = set()  # parts with their sides: a torso above a pelvis is none
     parts = {frame: [(-1.0, "hips")] if frame == hips else _ranked(read_name(frame)) for frame in frames}
     for frame in sorted(frames, key=lambda frame: min(parts[frame], default=(0.0, ""))[0]):
-        side = name.side if (name := read_name(frame)) else ""
-        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(parts[frame], side, said, rigify, taken)
+        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(parts[frame], part_of(frame)[1], said, rigify, taken)
         if bone is not None:
             pairs[frame] = bone
     return {frame: pairs[frame] for frame in frames if frame in pairs}
@@ -166,7 +164,7 @@ def auto_map(frames: Sequence[str], bones: Sequence[str], hips: str = "") -> dic
 
 def ends(bodies: Iterable[str]) -> list[str]:
     """Of a robot's bodies those that are worth following if it names no frames: hips, chest, head, hands or else forearms, feet."""
-    said = {body: part for body in bodies if (part := part_of(body)) is not None}
+    said = {body: part_of(body) for body in bodies}
     hands = {side for part, side in said.values() if part == "hand"}
     return [body for body, (part, side) in said.items() if part in ENDS or (part == "forearm" and side not in hands)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.bench.clips import rest_pose, smoothstep
+from robik.bench.clips import smoothstep
 from robik.ik.objectives import Settings, Weights
 from robik.mechanism import Mechanism
 from robik.retarget.clip import TargetClip, Track
@@ -13,7 +13,7 @@ from robik.retarget.clip import TargetClip, Track
 def compromise(walker: Mechanism, pelvis: float, lift: float) -> tuple[TargetClip, Settings]:
     """Four seconds at 60 frames a second, the pelvis of this weight moved up by `lift` [m], and the paper's weights of feet and CoM."""
     t = np.arange(240) / 60
-    rest = {name: rest_pose(walker, name) for name in ("pelvis", "foot_l", "foot_r")}
+    rest = {name: walker.rest_pose(name) for name in ("pelvis", "foot_l", "foot_r")}
     tracks = {name: Track(np.tile(pose.position, (240, 1)), np.tile(pose.quaternion, (240, 1))) for name, pose in rest.items()}
     hips = np.array(rest["pelvis"].position) + lift * smoothstep(t)[:, None] * [0.0, 0.0, 1.0]
     tracks["pelvis"] = Track(hips, tracks["pelvis"].quaternion)

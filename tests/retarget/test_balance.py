@@ -12,8 +12,9 @@ from robik.errors import ClipError
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
 from robik.retarget.balance import with_balance
 from robik.retarget.clip import TargetClip, Track
-from robik.retarget.contacts import below_ground, find_contacts, ground_height, pin_feet, runs
+from robik.retarget.contacts import below_ground, find_contacts, runs
 from robik.retarget.motion import Motion
+from robik.retarget.pinning import ground_height, pin_feet
 from robik.retarget.support import convex_hull, inset, margins, nearest, placed, signed_distance
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]])

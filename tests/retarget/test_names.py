@@ -170,7 +170,8 @@ def test_nothing_is_guessed_from_nothing() -> None:
     assert auto_map(["foot_l"], ["foot_r", "foot_twist_l", "toe_l"]) == {}
     assert auto_map(["foot_l"], []) == {}
     assert part_of("DEF-foot.L") == ("foot", "l")
-    assert part_of("") is None
+    assert part_of("") == ("", "")
+    assert part_of("leg_left_6_link") == ("", "l"), "a side alone"
 
 
 def test_bodies_of_a_robot_without_frames() -> None:
