@@ -55,8 +55,8 @@ bench: environment ## Milliseconds per frame of the solver
 	.venv/bin/robik bench
 
 peers: environment ## RobIK beside mink, pink and PlaCo, which go into .cache/
-	@benchmarks/peers/environments
-	$(PYTHON) -m benchmarks.peers
+	@experiments/peers/environments
+	$(PYTHON) -m experiments peers
 
 clean: ## Takes away what was made, but .venv
 	rm -rf .cache dist out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -173,9 +173,7 @@ def _add_export(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_bench(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "bench", _bench, "what the solvers take and how well they do, on this machine, now")
-    command.add_argument("what", nargs="?", choices=("baking", "tracking"), default="baking", help="whole clips (default), or live targets")
-    command.add_argument("--seed", type=int, default=0, help="of what is random in tracking (default 0)")
+    command = _command(commands, "bench", _bench, "time per frame of the solver on the robots that ship, on this machine")
     command.add_argument("--json", action="store_true", help="print it as JSON")
 
 
@@ -359,15 +357,13 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from robik import bench
-    from robik.bench import tracking
+    from robik.bench import print_table, run
 
-    run, show = (bench.run, bench.print_table) if options.what == "baking" else (lambda: tracking.run(options.seed), tracking.print_tables)
     found = run()
     if options.json:
         print(json.dumps(found, indent=2))
     else:
-        show(found)
+        print_table(found)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.baking.clips import walker_clip
 from robik import robots
-from robik.bench import boxer_clip, walker_clip
+from robik.bench.clips import boxer_clip
 from robik.formats import load_robot
 from robik.retarget.clip import TargetClip, Track, save_clip
 from robik.retarget.motion import Motion, load_motion, save_motion

@@ -9,10 +9,11 @@ from math import pi
 import numpy as np
 import pytest
 
-from robik.bench import growth
-from robik.bench.cases import BALANCED, BOXER, BOXER_LIMIT, BOXER_REGULARIZED, CHAIN, DANCER, FPS, NAIVE, chain_posture
-from robik.bench.clips import chain_clip, dance_clip, singular_clip, validation_clip, with_posture
-from robik.bench.measure import drift
+from experiments.baking import growth
+from experiments.baking.cases import BOXER_LIMIT, BOXER_REGULARIZED, chain_posture, drift
+from experiments.baking.clips import singular_clip, validation_clip, with_posture
+from robik.bench.cases import BALANCED, BOXER, CHAIN, DANCER, FPS, NAIVE
+from robik.bench.clips import chain_clip, dance_clip
 from robik.bench.walking import walk_clip
 from robik.ik.objectives import Settings
 from robik.kinematics.forward import body_poses

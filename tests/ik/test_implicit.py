@@ -9,14 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from experiments.baking.clips import validation_clip
+from experiments.baking.workspace import handle_clip
+from experiments.implicit import DrivenRows, ImplicitSolver, closure_model, forward, moved
+from experiments.oracle.maximal import JointFrames, motion, motion_derivatives
+from experiments.oracle.reference import ReferenceSolver
 from robik import robots
-from robik.bench.clips import boxer_clip, validation_clip
-from robik.bench.workspace import handle_clip
+from robik.bench.clips import boxer_clip
 from robik.errors import MechanismError
-from robik.ik.implicit import DrivenRows, ImplicitSolver, closure_model, forward, moved
-from robik.ik.maximal import JointFrames, motion, motion_derivatives
 from robik.ik.objectives import Settings
-from robik.ik.reference import ReferenceSolver
 from robik.ik.solver import Solver
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism
 from robik.mechanism.joints import MOTIONS
