@@ -51,7 +51,7 @@ extension: environment ## dist/*.zip for this platform (others: make extension P
 lint: environment ## Ruff and mypy
 	.venv/bin/ruff check .; ruff=$$?; tools/check-types && exit $$ruff
 
-bench: environment ## Milliseconds per frame of the solver
+bench: environment ## Milliseconds per frame of the solver on the robots that ship
 	.venv/bin/robik bench
 
 peers: environment ## RobIK beside mink, pink and PlaCo, which go into .cache/

@@ -6,13 +6,14 @@ docs/tracking-experiments.md has the long ones.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from experiments.experiment import plain
-from experiments.tracking import dragging, following, live, scherzinger, solvers
+from experiments.tracking import dragging, following, live, plots, scherzinger, solvers
 from experiments.tracking.tables import EXPERIMENT
 from robik.robots import load
 from robik.tracking import ForwardDynamicsTracker
@@ -203,6 +204,13 @@ def test_what_is_random_comes_from_the_seed() -> None:
     assert all(a != b for a, b in zip(first, other, strict=True))
 
 
-def test_bench_can_be_read(found: Found, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plots_are_drawn_from_a_kept_result(found: Found, tmp_path: Path) -> None:
+    (tmp_path / "tracking.json").write_text(json.dumps(found))
+    drawn = plots.EXPERIMENT.run(folder=str(tmp_path / "plots"), found=str(tmp_path / "tracking.json"))["files"]
+    assert len(drawn) == 6
+    assert all(Path(file).stat().st_size > 5000 for file in drawn)
+
+
+def test_tables_can_be_read(found: Found, capsys: pytest.CaptureFixture[str]) -> None:
     EXPERIMENT.show(found)
     assert "scaling factor" in capsys.readouterr().out
