@@ -23,7 +23,7 @@ DRAGGED = ("ur10", "arm7", "dancer", "validation", "walker")
 FPS = 60.0
 JERK_EVERY = 1200  # steps: now and then a target jumps far beyond reach
 JUDGED_EVERY = 100  # steps
-HOURS = (0.03, 1.0)  # of dragging at 60 Hz: by default, in full
+HOURS = (0.02, 1.0)  # of dragging at 60 Hz: by default, in full
 
 
 def dragged_frames(tracker: Tracker) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ from robik.tracking.classic import (
 from robik.tracking.limits import MotionLimits
 from robik.tracking.serial_chain import Goal, SerialChain
 
-TARGETS = (500, 10_000)  # random ones for each solver: by default, in full
+TARGETS = (200, 10_000)  # random ones for each solver: by default, in full
 MOST = 100  # iterations for a target
 NEAREST = 1e-3  # m: so near to the best answer of all solvers counts as the nearest
 FPS = 60.0

@@ -78,7 +78,7 @@ def test_a_missing_package_is_named(capsys: pytest.CaptureFixture[str], monkeypa
 
 def test_full_sizes_are_chosen_unless_given() -> None:
     tracking = load("tracking")
-    assert tracking.values({}, full=False) == {"seed": 0, "samples": 100_000, "hours": 0.03, "targets": 500}
+    assert tracking.values({}, full=False) == {"seed": 0, "samples": 100_000, "hours": 0.02, "targets": 200}
     assert tracking.values({"hours": 0.5, "seed": None}, full=True) == {"seed": 0, "samples": 100_000, "hours": 0.5, "targets": 10_000}
 
 
