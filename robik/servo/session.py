@@ -144,10 +144,9 @@ class Session:
         after = self._bus.cut_torque()
         servos = self._status().servos
         if len(servos) == len(after):
-            servos = tuple(replace(one, torque=torque) for one, torque in zip(servos, after, strict=True))
+            self._publish(servos=tuple(replace(one, torque=torque) for one, torque in zip(servos, after, strict=True)))
         else:  # they were not found fit, so nothing was known of them
-            servos = self._readings(self._exchange.look_at_whoever_answers())["servos"]
-        self._publish(servos=servos)
+            self.survey()
         asked = zip(self.chain.servos, after, strict=True)
         still = [servo for servo, torque in asked if torque or (torque is None and servo.id not in self._settings.without)]
         if not still:

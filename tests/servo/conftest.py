@@ -62,9 +62,9 @@ def all_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     opened: list[Player] = []
     connect = Player.connect
 
-    def remembered(player: Player) -> None:
+    def remembered(player: Player, after: Player | None = None) -> None:
         opened.append(player)
-        connect(player)
+        connect(player, after)
 
     monkeypatch.setattr(Player, "connect", remembered)
     yield
