@@ -325,11 +325,10 @@ class ROBIK_OT_stop_servos(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Stops."""
-        player = play.connected()
         if self.emergency:
-            player.emergency_stop()
+            play.torque_off()
         else:
-            player.stop()
+            play.connected().stop()
         return {"FINISHED"}
 
 
