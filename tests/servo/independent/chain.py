@@ -128,13 +128,12 @@ class IndependentChain:
 
     def look(self, id: int) -> tuple[float, float, float]:
         """Return the chain's time [s], and where a horn is [counts] and how fast [counts/s] then."""
-        state = self._ask("state", ids=[id])
-        servo = state["servos"][str(id)]
-        return state["time"], servo["horn"], servo["velocity"]
+        servo = self._ask("state", ids=[id])[str(id)]
+        return servo["time"], servo["horn"], servo["velocity"]
 
     def state(self) -> dict[int, dict[str, Any]]:
-        """Return what each servo is like, by id: horn, velocity, goal, fastest, torque, deaf and its entries."""
-        return {int(id): state for id, state in self._ask("state", ids=None)["servos"].items()}
+        """Return what each servo is like, by id: time, horn, velocity, goal, fastest, torque, deaf, entries."""
+        return {int(id): state for id, state in self._ask("state", ids=None).items()}
 
     def registers(self, id: int) -> dict[str, int]:
         """Return the entries of a servo, as it would answer."""

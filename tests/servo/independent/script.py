@@ -22,7 +22,7 @@ class ServoFaults:
         answer_id: the id that its answers carry instead of its own.
         wrong_crc: the checksum of its answers is wrong.
         cut: how many bytes at the end of its answers are missing.
-        before, after: noise around its answers, as hexadecimal digits.
+        noise_before, noise_after: bytes around its answers, as hexadecimal digits.
         refuse: the error number with which it refuses to write an entry, by name.
         swallow: entries that it says it wrote, but does not.
         answers: after so many answers with these faults there are none; None for never.
@@ -36,8 +36,8 @@ class ServoFaults:
     answer_id: int | None = None
     wrong_crc: bool = False
     cut: int = 0
-    before: str = ""
-    after: str = ""
+    noise_before: str = ""
+    noise_after: str = ""
     refuse: Mapping[str, int] = field(default_factory=dict)
     swallow: tuple[str, ...] = ()
     answers: int | None = None
@@ -56,7 +56,8 @@ class ServoFaults:
         """Return a status packet with a wrong checksum, shorter, or with noise around it."""
         if self.wrong_crc:
             whole = whole[:-1] + bytes([whole[-1] ^ 0x5A])
-        return bytes.fromhex(self.before) + whole[: len(whole) - self.cut] + bytes.fromhex(self.after)
+        whole = whole[: len(whole) - self.cut]
+        return bytes.fromhex(self.noise_before) + whole + bytes.fromhex(self.noise_after)
 
     def after_an_answer(self) -> ServoFaults:
         """Return the faults that are left after one more answer."""

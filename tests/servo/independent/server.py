@@ -162,8 +162,7 @@ class Server:
         return {"entries": self._log[since : since + PIECE], "size": len(self._log)}
 
     def _do_state(self, ids: list[int] | None) -> dict[str, Any]:
-        now = time.monotonic()
-        return {"time": now, "servos": {servo.get("id"): _state(servo) for servo in self._those(ids)}}
+        return {servo.get("id"): _state(servo) for servo in self._those(ids)}
 
     def _do_mark(self) -> None:
         for servo in self._servos.values():
@@ -227,8 +226,8 @@ def _state(servo: Servo) -> dict[str, Any]:
     horn = servo.horn
     servo.read(0, 1)  # what it says of itself is as of now
     return {
-        "horn": horn.position, "velocity": horn.velocity, "goal": horn.goal, "fastest": horn.fastest,
-        "torque": servo.is_on, "deaf": servo.is_deaf(), "entries": servo.values(),
+        "time": servo.now, "horn": horn.position, "velocity": horn.velocity, "goal": horn.goal,
+        "fastest": horn.fastest, "torque": servo.is_on, "deaf": servo.is_deaf(), "entries": servo.values(),
     }  # fmt: skip
 
 

@@ -46,6 +46,7 @@ class Servo(Registers):
         faults: what is wrong with it.
         horn: what moves.
         is_on: whether torque is on.
+        now: until when time has passed for it [s].
         registered: address and bytes of a Reg Write that waits.
     """
 
@@ -54,7 +55,7 @@ class Servo(Registers):
         self.faults, self.horn, self._note = ServoFaults(), Horn(position, now), note
         self.registered: tuple[int, bytes] | None = None
         self.is_on, self._has_power, self._load = False, True, 0
-        self._begun = self._now = self._heard = now
+        self.now = self._begun = self._heard = now
         self._starts: float | None = None
         self._backup: dict[str, int] = {}
         self.put("id", id)
@@ -96,7 +97,7 @@ class Servo(Registers):
             self._stand(-self.horn.position)
         elif name in GOALS:
             if name == "goal_position":
-                self._note("goal", self._now, self.get("id"), value)
+                self._note("goal", self.now, self.get("id"), value)
             if self.get("drive_mode") & TORQUE_BY_GOAL and not self.is_on and not is_shut_down(self):
                 self.put("torque_enable", 1)
                 self._switch(True, "goal update")
@@ -127,10 +128,10 @@ class Servo(Registers):
         if on == self.is_on:
             return
         self.is_on = on
-        self._note("torque", self._now, self.get("id"), on, why)
+        self._note("torque", self.now, self.get("id"), on, why)
         self.horn.halt()
         if on:
-            self._heard = self._now
+            self._heard = self.now
             if self.get("operating_mode") == SINGLE_TURN:
                 self.horn.place(self.horn.position % FULL_TURN)
             self._go()
@@ -154,7 +155,7 @@ class Servo(Registers):
     def hear(self, now: float) -> None:
         """Take note of an instruction packet on the bus, which feeds the watchdog."""
         self.advance(now)
-        self._heard = self._now
+        self._heard = self.now
 
     def is_deaf(self) -> bool:
         """Return whether packets pass it unheard: it has no power, it starts, or a fault says so."""
@@ -162,7 +163,7 @@ class Servo(Registers):
 
     def advance(self, now: float) -> None:
         """Let time pass, until `now` [s]; times before the last one change nothing."""
-        now = max(now, self._now)
+        now = max(now, self.now)
         if self._starts is not None and now >= self._starts:
             self._pass(self._starts)
             self._start()
@@ -174,11 +175,11 @@ class Servo(Registers):
         self._pass(now)
 
     def _pass(self, now: float) -> None:
-        self._now = max(now, self._now)
-        self.horn.advance(self._now)
+        self.now = max(now, self.now)
+        self.horn.advance(self.now)
 
     def _trip(self) -> None:
-        self._note("event", self._now, self.get("id"), "watchdog")
+        self._note("event", self.now, self.get("id"), "watchdog")
         self._stand(self.horn.position)
         for name in ("profile_velocity", "profile_acceleration"):
             self.put(name, 0)
@@ -190,8 +191,8 @@ class Servo(Registers):
         """Start again: the RAM as new, and deaf meanwhile."""
         self.advance(now)
         self.cut(why)
-        self._note("event", self._now, self.get("id"), why)
-        self._has_power, self._starts, self.registered = True, self._now + seconds, None
+        self._note("event", self.now, self.get("id"), why)
+        self._has_power, self._starts, self.registered = True, self.now + seconds, None
         for name, entry in self.model.entries.items():
             if not entry.is_eeprom and name not in ("present_input_voltage", "present_temperature"):
                 self.put(name, entry.initial)
@@ -199,8 +200,8 @@ class Servo(Registers):
 
     def _start(self) -> None:
         """End a start, as the startup configuration says."""
-        self._starts, self._begun = None, self._now
-        self._note("event", self._now, self.get("id"), "started")
+        self._starts, self._begun = None, self.now
+        self._note("event", self.now, self.get("id"), "started")
         self._stand(self.horn.position)
         if self.get("startup_configuration") & RESTORE:
             for name, value in self._backup.items():
@@ -216,7 +217,7 @@ class Servo(Registers):
             self.reboot(now, "power")
         elif not on:
             self.cut("power")
-            self._note("event", self._now, self.get("id"), "no power")
+            self._note("event", self.now, self.get("id"), "no power")
             self._has_power, self._starts = False, None
 
     def back_up(self) -> None:
@@ -243,7 +244,7 @@ class Servo(Registers):
 
     def fail(self, bits: int) -> None:
         """Get a hardware error; torque goes off where the shutdown entry says so."""
-        self._note("event", self._now, self.get("id"), f"hardware error {bits:#04x}")
+        self._note("event", self.now, self.get("id"), f"hardware error {bits:#04x}")
         self.put("hardware_error_status", self.get("hardware_error_status") | bits)
         if is_shut_down(self):
             self.cut("shutdown")
@@ -286,7 +287,7 @@ class Servo(Registers):
             self.put(name, velocity)
         self.put("moving", int(abs(velocity) > self.get("moving_threshold")))
         self.put("moving_status", int(is_at_goal) | (2 if horn.is_moving else 0))
-        self.put("realtime_tick", int((self._now - self._begun) * 1000) % 32768)
+        self.put("realtime_tick", int((self.now - self._begun) * 1000) % 32768)
         self.put("registered_instruction", int(self.registered is not None))
         self.put(self.model.effort, self._effort())
 
