@@ -226,7 +226,7 @@ def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.
     assert f"{chain.actuators[0]} has no servo and is left out" in capfd.readouterr().out
 
 
-def test_a_servo_that_does_not_answer_is_refused_unless_it_is_named(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_servo_that_does_not_answer_is_refused_unless_it_is_named(capfd: pytest.CaptureFixture[str]) -> None:
     root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.play")
     chain = play.servo_chain(root, scenes.read(root), scene)
     with SimulatorProcess.of(chain) as simulator:
