@@ -1,0 +1,191 @@
+"""Which part of the character each frame of the robot follows, and how the character's world becomes the robot's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from bpy.types import Depsgraph, LayerCollection, Object, PropertyGroup, Scene, ViewLayer
+from mathutils import Matrix
+from scipy.spatial.transform import Rotation
+
+from robik.errors import RobikError
+from robik.mechanism import Mechanism, Pose
+from robik.retarget.clip import Track
+
+from ..robot.parts import pose_of, unit
+
+NOISE = 1e-6  # of the places between which an offset lies: what Blender's single precision may leave of nothing
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Character's world → robot's coordinates: scaled, turned about the vertical, moved, then seen from the robot's root.
+
+    Attributes:
+        scale: size of the robot against the character.
+        stride: by which the way over the ground is scaled beside.
+        yaw: about the vertical [rad].
+        location: (3,) where the character's origin comes to lie [m].
+        root: the robot's root in the world.
+    """
+
+    scale: float
+    stride: float
+    yaw: float
+    location: np.ndarray
+    root: Pose
+
+    @property
+    def scales(self) -> np.ndarray:
+        """(3,) along X, Y and Z."""
+        return self.scale * np.array([self.stride, self.stride, 1.0])
+
+    def apply(self, positions: np.ndarray, turns: Rotation) -> tuple[np.ndarray, Rotation]:
+        """Positions (T, 3) and orientations, from the character's world to the robot's coordinates."""
+        yaw, back, turn = self._turns
+        world = yaw.apply(self.scales * positions) + self.location
+        return back.apply(world - np.asarray(self.root.position)), turn * turns
+
+    @cached_property
+    def _turns(self) -> tuple[Rotation, Rotation, Rotation]:
+        """By the yaw, from the world to the robot, and both."""
+        yaw, back = Rotation.from_euler("z", self.yaw), rotation(self.root.quaternion).inv()
+        return yaw, back, back * yaw
+
+
+def placement(root: Object) -> Placement:
+    """As a robot's character settings and its root object have it."""
+    character = root.robik.robot.character
+    location = np.array(character.location, dtype=float)
+    return Placement(float(character.scale), float(character.stride), float(character.yaw), location, pose_of(root.matrix_world))
+
+
+def rotation(quaternion: Iterable[float]) -> Rotation:
+    """Of a quaternion wxyz of about unit length, or of rows of them."""
+    return Rotation.from_quat(np.asarray(tuple(quaternion) if not isinstance(quaternion, np.ndarray) else quaternion)[..., [1, 2, 3, 0]])
+
+
+def quaternions(turns: Rotation) -> np.ndarray:
+    """Unit quaternions wxyz."""
+    return turns.as_quat()[..., [3, 0, 1, 2]]
+
+
+def active_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
+    """The targets to follow.
+
+    Raises:
+        RobikError: there are none, one follows no frame of the robot, or two follow the same.
+    """
+    targets = [t for t in root.robik.robot.character.targets if t.enabled]
+    if not targets:
+        raise RobikError(f"robot {root.name!r} follows nothing yet; add a target under Character")
+    seen: set[str] = set()
+    for target in targets:
+        if target.frame not in mechanism.frame_names:
+            raise RobikError(
+                f"a target follows {describe(target)} with the frame {target.frame!r}, which robot {mechanism.name!r} does not have; "
+                f"it has {', '.join(mechanism.frame_names)}"
+            )
+        if target.frame in seen:
+            raise RobikError(f"two targets move the frame {target.frame!r}; switch one of them off")
+        seen.add(target.frame)
+    return targets
+
+
+def describe(target: PropertyGroup) -> str:
+    """What a target follows, for people."""
+    if target.source is None:
+        return "nothing"
+    return f"{target.source.name} › {target.bone}" if target.bone else target.source.name
+
+
+def check_object(followed: Object | None, where: str, scene: Scene, depsgraph: Depsgraph | None = None) -> Object:
+    """An object that is followed, if it is in the scene and moves there.
+
+    Args:
+        followed: the object.
+        where: what follows it, for people.
+        scene: of the robot.
+        depsgraph: what evaluates it; without one it is evaluated alone, whatever its collections are.
+
+    Raises:
+        RobikError: says what is missing and what to do.
+    """
+    if followed is None:
+        raise RobikError(f"{where} follows nothing: choose what it shall follow, or switch it off")
+    if scene.objects.get(followed.name) != followed:
+        raise RobikError(f"{where} follows {followed.name!r}, which is not in this scene any more: choose another or switch it off")
+    if followed.hide_viewport or (depsgraph is not None and not _is_evaluated(followed, depsgraph.view_layer)):
+        raise RobikError(
+            f"{where} follows {followed.name!r}, which stands still while it, or its collection, is disabled in viewports or excluded: "
+            "enable it in the Outliner; to hide it, close its eye"
+        )
+    return followed
+
+
+def _is_evaluated(followed: Object, layer: ViewLayer) -> bool:
+    """Whether an object moves in a view layer, hidden by its eye or not."""
+    return followed.visible_get(view_layer=layer) or _holds(layer.layer_collection, followed)
+
+
+def _holds(layer: LayerCollection, followed: Object) -> bool:
+    """Whether an object is in this collection, or one in it, and that is enabled."""
+    if layer.exclude or layer.collection.hide_viewport:
+        return False
+    return layer.collection.objects.get(followed.name) == followed or any(_holds(child, followed) for child in layer.children)
+
+
+def check_source(target: PropertyGroup, scene: Scene, depsgraph: Depsgraph | None = None) -> None:
+    """Whether what a target follows is there, and moves; arguments as of `check_object`.
+
+    Raises:
+        RobikError: says what is missing and what to do.
+    """
+    where = f"the target of {target.frame!r}"
+    check_object(target.source, where, scene, depsgraph)
+    if not target.bone:
+        return
+    if target.source.type != "ARMATURE":
+        raise RobikError(f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the bone")
+    if target.bone not in target.source.pose.bones:
+        raise RobikError(
+            f"{where} follows the bone {target.bone!r}, which {target.source.name!r} does not have: it was renamed or deleted, choose again"
+        )
+
+
+def source_matrix(target: PropertyGroup, depsgraph: Depsgraph) -> Matrix:
+    """What a target follows, as evaluated now, in the world."""
+    source = target.source.evaluated_get(depsgraph)
+    return source.matrix_world @ source.pose.bones[target.bone].matrix if target.bone else source.matrix_world
+
+
+def rest_matrix(target: PropertyGroup, depsgraph: Depsgraph) -> Matrix:
+    """What a target follows, in the armature's rest pose; an object's is where it is now."""
+    source = target.source.evaluated_get(depsgraph)
+    return source.matrix_world @ source.data.bones[target.bone].matrix_local if target.bone else source.matrix_world
+
+
+def track(target: PropertyGroup, positions: np.ndarray, turns: np.ndarray, placed: Placement) -> Track:
+    """A target's sampled source as the track of the robot's frame.
+
+    Args:
+        target: for its offset.
+        positions, turns: (T, 3) and (T, 4) of the source, in the world.
+        placed: brings them to the robot.
+    """
+    where, oriented = placed.apply(positions, rotation(turns))
+    where = where + oriented.apply(np.array(tuple(target.offset_location)))
+    return Track(where, quaternions(oriented * rotation(unit(target.offset_rotation))))
+
+
+def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement) -> None:
+    """Sets a target's offset so that the robot's frame, where it is given in the robot's coordinates, fits its source."""
+    seen = pose_of(source)
+    where, oriented = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
+    offset = oriented[0].inv().apply(np.array(frame.position) - where[0])
+    noise = NOISE * np.abs([frame.position, where[0]]).max()  # would show as -0 m
+    target.offset_location = np.where(np.abs(offset) > noise, offset, 0.0)
+    target.offset_rotation = quaternions(oriented[0].inv() * rotation(frame.quaternion))
