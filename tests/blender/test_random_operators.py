@@ -260,7 +260,8 @@ def pointers() -> list[object]:
 
 def check() -> None:
     """Nothing is half there."""
-    parts, bakes, reading = (installed.module(f"scene.{name}") for name in ("parts", "bakes", "read_robot"))
+    names = ("robot.parts", "bake.bakes", "robot.reading")
+    parts, bakes, reading = (installed.module(f"scene.{name}") for name in names)
     assert len(bpy.data.scenes) == 1
     assert installed.module("scene.robot.posing")._paused == 0
     for part in bpy.data.objects:
