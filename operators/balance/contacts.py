@@ -7,8 +7,10 @@ from bpy.types import Context, Event, Object, PropertyGroup
 from robik.errors import RobikError
 from robik.retarget.contacts import find_contacts
 
-from ...scene.bake.baking import sample_tracks
-from ...scene.balance.contacts import phases_in, put_phase, set_rows, without_contacts
+from ...scene.bake.target_clip import sample_tracks
+from ...scene.balance.centre_of_mass import read_balance
+from ...scene.balance.contacts import phases_in, put_phase, set_rows
+from ...scene.character.mapping import read_mapping
 from ...scene.character.sampling import frame_range
 from ...scene.long_work.steps import finish
 from ...scene.overlay import contact_strips, editors
@@ -32,7 +34,7 @@ class ROBIK_OT_detect_contacts(Reporting):
         root = changeable_robot(context.scene)
         mechanism = read_robot(root)
         frames = frame_range(context.scene, root.robik.robot.bake)
-        clip = without_contacts(finish(sample_tracks(context, root, mechanism, frames)))
+        clip = finish(sample_tracks(context, read_mapping(root, mechanism), read_balance(root), frames))
         contacts = find_contacts(mechanism, clip)
         for target in root.robik.robot.character.targets:
             if target.enabled and target.frame in contacts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from bpy.types import Action, Object, PropertyGroup
+from bpy.types import Action, PropertyGroup
 
 from robik.errors import RobikError
 from robik.ik.pose_prior import PosePrior
@@ -19,13 +19,12 @@ def can_be_example(bake: PropertyGroup, action: Action) -> bool:
     return any(not sliders.isdisjoint(curves) for curves in actions.objects_in(action))
 
 
-def example_prior(root: Object, mechanism: Mechanism) -> PosePrior | None:
-    """What poses the chosen example makes likely; None without one.
+def example_prior(action: Action | None, mechanism: Mechanism) -> PosePrior | None:
+    """Return what poses an example makes likely; None without one.
 
     Raises:
         RobikError: it does not move all of the robot's motors, or is too short.
     """
-    action = root.robik.robot.bake.example
     if action is None:
         return None
     try:

@@ -7,27 +7,29 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
 
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
-from bpy.types import Context, Depsgraph, Object, Scene
+from bpy.types import Action, Context, Depsgraph, Object, Scene
 
 from robik.errors import RobikError
 from robik.ik.objectives import Settings
 from robik.mechanism import Mechanism
 from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 
-from ..character.mapping import active_targets, check_object, check_source, placement, rotation, source_matrix, track
+from ..balance.centre_of_mass import Balance, read_balance
+from ..character.mapping import CharacterMapping, check_object, check_source, read_mapping, source_matrix, track
+from ..character.placement import rotation
 from ..robot import posing
 from ..robot.parts import local_pose, pose_of, robots
 from ..robot.reading import Moving, read_moving
 from ..robot.sliders import set_sliders, slider_values
-from .baking import bake_settings, weights_of
 from .example import example_prior
+from .request import solver_settings
 
 BEAT = 1 / 60  # s between steps
 REST = 0.2  # s between looks while none can follow: the tracker that is being compiled needs the time
@@ -38,6 +40,60 @@ TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
     "STATE": StateBasedTracker,
     "DYNAMICS": ForwardDynamicsTracker,
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class FollowRequest:
+    """What a robot follows at one beat, and how.
+
+    Attributes:
+        robot: that follows.
+        mapping: what its frames follow.
+        balance: what its centre of mass follows.
+        tracker: key of `TRACKERS`.
+        settings: of the solver; None for trackers that take none.
+        example: an action whose poses are preferred; None without one.
+        example_weight: of the pull towards them.
+    """
+
+    robot: Moving
+    mapping: CharacterMapping
+    balance: Balance
+    tracker: str
+    settings: Settings | None
+    example: Action | None
+    example_weight: float
+
+    @property
+    def choice(self) -> tuple:
+        """All that a new tracker is needed for when it changes, beside the robot."""
+        return self.tracker, self.example.session_uid if self.example else 0, self.example_weight, self.settings
+
+
+def read_follow_request(root: Object) -> FollowRequest:
+    """Read what a robot's panels ask for.
+
+    Raises:
+        RobikError: a mapping or the robot is wrong.
+    """
+    robot, settings = read_moving(root), root.robik.robot
+    mapping, balance, tracker = read_mapping(root, robot.mechanism), read_balance(root), settings.follow.tracker
+    is_solver = TRACKERS[tracker] is StateBasedTracker
+    return FollowRequest(
+        robot=robot,
+        mapping=mapping,
+        balance=balance,
+        tracker=tracker,
+        settings=_live_settings(solver_settings(robot.mechanism, mapping.targets, balance, settings.bake)) if is_solver else None,
+        example=settings.bake.example,
+        example_weight=float(settings.bake.example_weight),
+    )
+
+
+def _live_settings(bake: Settings) -> Settings:
+    """Return a bake's settings, for poses like its own; but for weights, which come with the targets, and speeds that only a bake holds."""
+    every = Settings()
+    return replace(bake, targets={}, com_weight=every.com_weight, enforce_velocity=False, velocity_share=every.velocity_share)
 
 
 class Following:
@@ -112,47 +168,38 @@ def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
         _problems[uid] = "The bake plays; following goes on when it stops"
         return False
     try:
-        robot = read_moving(root)
-        targets = _targets(root, robot.mechanism, scene, depsgraph)
-        following = _ready(root, robot.mechanism, targets)
-        if following is None or following.tracker is None:
+        request = read_follow_request(root)
+        targets = _targets(request, scene, depsgraph)
+        following = _ready(uid, request, targets)
+        if following.tracker is None:
             _problems[uid] = "Preparing the tracker, which takes longer the first time"
             return False
-        _place(root, robot, following)
+        _place(root, request.robot, following)
         values = following.tracker.step(targets, dt)
     except RobikError as error:
         _problems[uid] = str(error)
         return False
     _problems.pop(uid, None)
-    _show(root, robot, following, values)
+    _show(root, request.robot, following, values)
     return True
 
 
-def _ready(root: Object, mechanism: Mechanism, targets: Targets) -> Following | None:
-    """The robot's tracker; a new one where the robot or the choice has changed.
+def _ready(uid: int, request: FollowRequest, targets: Targets) -> Following:
+    """Return the tracker of the robot whose root has this session_uid; a new one where the robot or the choice has changed.
 
     Raises:
         RobikError: there cannot be one.
     """
-    bake, kind, found = root.robik.robot.bake, root.robik.robot.follow.tracker, _following.get(root.session_uid)
-    settings = _settings(root, mechanism) if TRACKERS[kind] is StateBasedTracker else None
-    choice = (kind, bake.example.session_uid if bake.example else 0, bake.example_weight, settings)
-    if found is None or found.mechanism != mechanism or found.choice != choice:
-        make = TRACKERS[kind]
-        if settings is not None:
-            prior, weight = example_prior(root, mechanism), float(bake.example_weight)
-            make = partial(StateBasedTracker, settings=settings, prior=prior, prior_weight=weight)
-        found = _following[root.session_uid] = Following(mechanism, choice, make, targets)
+    found, mechanism = _following.get(uid), request.robot.mechanism
+    if found is None or found.mechanism != mechanism or found.choice != request.choice:
+        make = TRACKERS[request.tracker]
+        if request.settings is not None:
+            prior = example_prior(request.example, mechanism)
+            make = partial(StateBasedTracker, settings=request.settings, prior=prior, prior_weight=request.example_weight)
+        found = _following[uid] = Following(mechanism, request.choice, make, targets)
     if found.error is not None:
         raise found.error
     return found
-
-
-def _settings(root: Object, mechanism: Mechanism) -> Settings:
-    """The bake's, for poses like its own; but for weights, which come with the targets, and speeds that only a bake holds."""
-    every = Settings()
-    bake = bake_settings(root, mechanism)
-    return replace(bake, targets={}, com_weight=every.com_weight, enforce_velocity=False, velocity_share=every.velocity_share)
 
 
 def _place(root: Object, robot: Moving, following: Following) -> None:
@@ -182,25 +229,24 @@ def _show(root: Object, robot: Moving, following: Following, values: np.ndarray)
     following.written, following.posed = values, posed
 
 
-def _targets(root: Object, mechanism: Mechanism, scene: Scene, depsgraph: Depsgraph) -> Targets:
-    """Where the robot's frames, and its centre of mass if it follows an object, should be now, in the robot's coordinates.
+def _targets(request: FollowRequest, scene: Scene, depsgraph: Depsgraph) -> Targets:
+    """Return where the robot's frames, and its centre of mass if it follows an object, should be now, in the robot's coordinates.
 
     Raises:
         RobikError: a target follows something that is not there.
     """
-    placed, frames = placement(root), {}
-    for target in active_targets(root, mechanism):
+    placed, frames = request.mapping.placement, {}
+    for target in request.mapping.targets:
         check_source(target, scene, depsgraph)
         seen = pose_of(source_matrix(target, depsgraph))
         now = track(target, np.array([seen.position]), np.array([seen.quaternion]), placed)
-        frames[target.frame] = Target(now.position[0], now.quaternion[0], weights_of(target))
-    balance = root.robik.robot.balance
-    if balance.source != "OBJECT":
+        frames[target.frame] = Target(now.position[0], now.quaternion[0], target.weights)
+    if request.balance.source != "OBJECT":
         return Targets(frames)
-    followed = check_object(balance.target, "the centre of mass", scene, depsgraph)
+    followed = check_object(request.balance.target, "the centre of mass", scene, depsgraph)
     seen = pose_of(followed.evaluated_get(depsgraph).matrix_world)
     where, _ = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
-    return Targets(frames, where[0], tuple(balance.weight))
+    return Targets(frames, where[0], request.balance.weight)
 
 
 def _plays(context: Context) -> bool:

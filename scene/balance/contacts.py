@@ -1,4 +1,4 @@
-"""Feet and balance: contact phases set by hand, pinned feet and the target of the centre of mass."""
+"""Contact phases of feet, set by hand."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 from bpy.types import PropertyGroup
 
 from robik.errors import RobikError
-from robik.mechanism import Mechanism
-from robik.retarget.balance import with_balance
 from robik.retarget.clip import TargetClip
 from robik.retarget.contacts import runs
-from robik.retarget.pinning import pin_feet
+
+from ..character.mapping import MappedTarget
 
 SAME = 1e-3  # frames nearer than this are one
 STANDS, SWINGS = "█", "▁"
@@ -39,32 +38,27 @@ def parse_phases(text: str, where: str) -> list[tuple[float, float]]:
     return phases
 
 
-def by_hand(target: PropertyGroup, frames: np.ndarray) -> np.ndarray:
-    """Whether a foot stands at these frames (T,), by the phases of its target.
+def standing(phases: Iterable[tuple[float, float]], frames: np.ndarray, foot: str) -> np.ndarray:
+    """Return whether a foot stands at frames (T,), by its phases.
 
     Raises:
         RobikError: a phase ends before it begins.
     """
     stands = np.zeros(len(frames), dtype=bool)
-    for phase in target.stands:
-        if phase.end < phase.start:
-            raise RobikError(f"the contact of {target.frame!r}: a phase runs backwards, from {phase.start} to {phase.end}")
-        stands |= (frames >= phase.start) & (frames <= phase.end)
+    for start, end in phases:
+        if end < start:
+            raise RobikError(f"the contact of {foot!r}: a phase runs backwards, from {start} to {end}")
+        stands |= (frames >= start) & (frames <= end)
     return stands
 
 
-def with_hand_contacts(clip: TargetClip, targets: Iterable[PropertyGroup], frames: np.ndarray) -> TargetClip:
-    """The clip with the contact phases that were set by hand."""
+def with_hand_contacts(clip: TargetClip, targets: Iterable[MappedTarget], frames: np.ndarray) -> TargetClip:
+    """Return the clip with the contact phases that were set by hand."""
     tracks = dict(clip.tracks)
     for target in targets:
-        if target.contact == "HAND":
-            tracks[target.frame] = replace(tracks[target.frame], contact=by_hand(target, frames))
+        if target.phases is not None:
+            tracks[target.frame] = replace(tracks[target.frame], contact=standing(target.phases, frames, target.frame))
     return replace(clip, tracks=tracks)
-
-
-def without_contacts(clip: TargetClip) -> TargetClip:
-    """The clip as if nobody had set a phase."""
-    return replace(clip, tracks={name: replace(track, contact=None) for name, track in clip.tracks.items()})
 
 
 def phases_in(stands: np.ndarray, frames: np.ndarray) -> list[tuple[int, int]]:
@@ -110,12 +104,3 @@ def strip(target: PropertyGroup, start: int, end: int, width: int) -> str:
     half = 0.5 * (end - start) / max(width - 1, 1)
     stands = [any(p.start - half <= f <= p.end + half for p in target.stands) for f in frames]
     return "".join(STANDS if s else SWINGS for s in stands)
-
-
-def balanced(clip: TargetClip, mechanism: Mechanism, balance: PropertyGroup) -> TargetClip:
-    """The clip with pinned feet and a target of the centre of mass over them, as far as asked for."""
-    if balance.pin_feet:
-        clip = pin_feet(mechanism, clip)
-    if balance.source == "FEET":
-        clip = with_balance(mechanism, clip, float(balance.margin), lead=float(balance.lead))
-    return clip

@@ -23,7 +23,8 @@ from robik.retarget.support import sole_axes
 from ..long_work.steps import finish
 from ..robot.parts import bodies, local_pose, parts, pose_of
 from .limbs import hold_direction, limb_of, pointing
-from .mapping import Placement, active_targets, check_source, match, placement, quaternions, rest_matrix, rotation, source_matrix
+from .mapping import active_targets, check_source, match, rest_matrix, source_matrix
+from .placement import Placement, quaternions, read_placement, rotation
 from .sampling import frame_range, sample_sources
 
 GLANCES = 60  # frames at which the ground under the character is looked for
@@ -127,7 +128,7 @@ def match_now(context: Context, root: Object, mechanism: Mechanism) -> None:
     Raises:
         RobikError: a target is wrong or its source is missing.
     """
-    targets, placed, objects = active_targets(root, mechanism), placement(root), bodies(root)
+    targets, placed, objects = active_targets(root, mechanism), read_placement(root), bodies(root)
     depsgraph = context.evaluated_depsgraph_get()
     for target in targets:
         check_source(target, context.scene, depsgraph)

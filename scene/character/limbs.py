@@ -9,7 +9,7 @@ from mathutils import Matrix, Vector
 from robik.mechanism import Mechanism, Pose
 
 from ..robot.parts import pose_of
-from .mapping import Placement, quaternions, rotation
+from .placement import Placement, quaternions, rotation
 
 POINT = 1e-6  # what is shorter has no direction [m]
 

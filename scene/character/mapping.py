@@ -1,80 +1,94 @@
-"""Which part of the character each frame of the robot follows, and how the character's world becomes the robot's."""
+"""Mapping of the character to the robot: what each frame of the robot follows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from bpy.types import Depsgraph, LayerCollection, Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
-from scipy.spatial.transform import Rotation
 
 from robik.errors import RobikError
+from robik.ik.objectives import Weights
 from robik.mechanism import Mechanism, Pose
 from robik.retarget.clip import Track
 
 from ..robot.parts import pose_of, unit
+from .placement import Placement, quaternions, read_placement, rotation
 
 NOISE = 1e-6  # of the places between which an offset lies: what Blender's single precision may leave of nothing
 
 
-@dataclass(frozen=True)
-class Placement:
-    """Character's world → robot's coordinates: scaled, turned about the vertical, moved, then seen from the robot's root.
+@dataclass(frozen=True, kw_only=True)
+class MappedTarget:
+    """A target as the animator has set it.
 
     Attributes:
-        scale: size of the robot against the character.
-        stride: by which the way over the ground is scaled beside.
-        yaw: about the vertical [rad].
-        location: (3,) where the character's origin comes to lie [m].
-        root: the robot's root in the world.
+        frame: of the robot, which follows.
+        source: the object that is followed, or the armature whose bone is; None where none is chosen.
+        bone: that is followed; empty for the object itself.
+        offset_location: (3,) of the robot's frame along the axes of its source [m].
+        offset_rotation: (4,) unit quaternion wxyz of the robot's frame against its source.
+        weights: of the frame's position and orientation.
+        phases: first and last frame of the scene of each phase in which a foot stands, set by hand; None where they are detected.
     """
 
-    scale: float
-    stride: float
-    yaw: float
-    location: np.ndarray
-    root: Pose
-
-    @property
-    def scales(self) -> np.ndarray:
-        """(3,) along X, Y and Z."""
-        return self.scale * np.array([self.stride, self.stride, 1.0])
-
-    def apply(self, positions: np.ndarray, turns: Rotation) -> tuple[np.ndarray, Rotation]:
-        """Positions (T, 3) and orientations, from the character's world to the robot's coordinates."""
-        yaw, back, turn = self._turns
-        world = yaw.apply(self.scales * positions) + self.location
-        return back.apply(world - np.asarray(self.root.position)), turn * turns
-
-    @cached_property
-    def _turns(self) -> tuple[Rotation, Rotation, Rotation]:
-        """By the yaw, from the world to the robot, and both."""
-        yaw, back = Rotation.from_euler("z", self.yaw), rotation(self.root.quaternion).inv()
-        return yaw, back, back * yaw
+    frame: str
+    source: Object | None
+    bone: str
+    offset_location: tuple[float, float, float]
+    offset_rotation: tuple[float, float, float, float]
+    weights: Weights
+    phases: tuple[tuple[int, int], ...] | None
 
 
-def placement(root: Object) -> Placement:
-    """As a robot's character settings and its root object have it."""
-    character = root.robik.robot.character
-    location = np.array(character.location, dtype=float)
-    return Placement(float(character.scale), float(character.stride), float(character.yaw), location, pose_of(root.matrix_world))
+AnyTarget = MappedTarget | PropertyGroup  # as it was read, or as the scene has it
 
 
-def rotation(quaternion: Iterable[float]) -> Rotation:
-    """Of a quaternion wxyz of about unit length, or of rows of them."""
-    return Rotation.from_quat(np.asarray(tuple(quaternion) if not isinstance(quaternion, np.ndarray) else quaternion)[..., [1, 2, 3, 0]])
+@dataclass(frozen=True, kw_only=True)
+class CharacterMapping:
+    """What a robot follows.
+
+    Attributes:
+        targets: that are switched on; no two have the same frame.
+        placement: of the character.
+    """
+
+    targets: tuple[MappedTarget, ...]
+    placement: Placement
 
 
-def quaternions(turns: Rotation) -> np.ndarray:
-    """Unit quaternions wxyz."""
-    return turns.as_quat()[..., [3, 0, 1, 2]]
+def read_mapping(root: Object, mechanism: Mechanism) -> CharacterMapping:
+    """Read what a robot follows.
+
+    Raises:
+        RobikError: there is nothing, a target follows no frame of the robot, or two follow the same.
+    """
+    targets = tuple(read_target(target) for target in active_targets(root, mechanism))
+    return CharacterMapping(targets=targets, placement=read_placement(root))
+
+
+def read_target(target: PropertyGroup) -> MappedTarget:
+    """Read one target of the scene."""
+    return MappedTarget(
+        frame=target.frame,
+        source=target.source,
+        bone=target.bone,
+        offset_location=tuple(target.offset_location),
+        offset_rotation=unit(target.offset_rotation),
+        weights=_weights(target),
+        phases=tuple((phase.start, phase.end) for phase in target.stands) if target.contact == "HAND" else None,
+    )
+
+
+def _weights(target: PropertyGroup) -> Weights:
+    """Return how much a target counts, axis by axis."""
+    position, orientation = (np.array(w, dtype=float) * target.weight for w in (target.position_weight, target.orientation_weight))
+    return Weights(position=tuple(position.tolist()), orientation=tuple(orientation.tolist()))
 
 
 def active_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
-    """The targets to follow.
+    """Return the targets that are switched on.
 
     Raises:
         RobikError: there are none, one follows no frame of the robot, or two follow the same.
@@ -95,7 +109,7 @@ def active_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
     return targets
 
 
-def describe(target: PropertyGroup) -> str:
+def describe(target: AnyTarget) -> str:
     """What a target follows, for people."""
     if target.source is None:
         return "nothing"
@@ -138,7 +152,7 @@ def _holds(layer: LayerCollection, followed: Object) -> bool:
     return layer.collection.objects.get(followed.name) == followed or any(_holds(child, followed) for child in layer.children)
 
 
-def check_source(target: PropertyGroup, scene: Scene, depsgraph: Depsgraph | None = None) -> None:
+def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = None) -> None:
     """Whether what a target follows is there, and moves; arguments as of `check_object`.
 
     Raises:
@@ -156,19 +170,19 @@ def check_source(target: PropertyGroup, scene: Scene, depsgraph: Depsgraph | Non
         )
 
 
-def source_matrix(target: PropertyGroup, depsgraph: Depsgraph) -> Matrix:
+def source_matrix(target: AnyTarget, depsgraph: Depsgraph) -> Matrix:
     """What a target follows, as evaluated now, in the world."""
     source = target.source.evaluated_get(depsgraph)
     return source.matrix_world @ source.pose.bones[target.bone].matrix if target.bone else source.matrix_world
 
 
-def rest_matrix(target: PropertyGroup, depsgraph: Depsgraph) -> Matrix:
+def rest_matrix(target: AnyTarget, depsgraph: Depsgraph) -> Matrix:
     """What a target follows, in the armature's rest pose; an object's is where it is now."""
     source = target.source.evaluated_get(depsgraph)
     return source.matrix_world @ source.data.bones[target.bone].matrix_local if target.bone else source.matrix_world
 
 
-def track(target: PropertyGroup, positions: np.ndarray, turns: np.ndarray, placed: Placement) -> Track:
+def track(target: MappedTarget, positions: np.ndarray, turns: np.ndarray, placed: Placement) -> Track:
     """A target's sampled source as the track of the robot's frame.
 
     Args:
@@ -177,8 +191,8 @@ def track(target: PropertyGroup, positions: np.ndarray, turns: np.ndarray, place
         placed: brings them to the robot.
     """
     where, oriented = placed.apply(positions, rotation(turns))
-    where = where + oriented.apply(np.array(tuple(target.offset_location)))
-    return Track(where, quaternions(oriented * rotation(unit(target.offset_rotation))))
+    where = where + oriented.apply(np.array(target.offset_location))
+    return Track(where, quaternions(oriented * rotation(target.offset_rotation)))
 
 
 def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement) -> None:

@@ -11,7 +11,7 @@ from bpy.types import Context, Object, PropertyGroup, Scene
 from robik.errors import RobikError
 
 from ..animation.evaluation import alone
-from .mapping import check_object, check_source, source_matrix
+from .mapping import AnyTarget, check_object, check_source, source_matrix
 
 
 def ends(scene: Scene, bake: PropertyGroup) -> tuple[int, int]:
@@ -51,7 +51,7 @@ def set_frame(scene: Scene, frame: float) -> None:
 
 
 def sample_sources(
-    context: Context, targets: Sequence[PropertyGroup], points: Sequence[Object], frames: np.ndarray
+    context: Context, targets: Sequence[AnyTarget], points: Sequence[Object], frames: np.ndarray
 ) -> Generator[int, None, tuple[np.ndarray, np.ndarray]]:
     """Samples what targets follow and where objects are, in the world, frame by frame; the scene's frame stays.
 
@@ -83,7 +83,7 @@ def sample_sources(
     return positions, turns / np.linalg.norm(turns, axis=2, keepdims=True)
 
 
-def _check_moving(context: Context, targets: Sequence[PropertyGroup], points: Sequence[Object]) -> None:
+def _check_moving(context: Context, targets: Sequence[AnyTarget], points: Sequence[Object]) -> None:
     """Whether all that is followed moves in the whole scene, where collections may be switched off.
 
     Raises:

@@ -23,7 +23,8 @@ from robik.retarget.support import TOUCH, signed_distance, sole_length, standing
 from ..animation.actions import curves_of
 from ..bake.kept_clip import KeptClip, kept_clip
 from ..bake.result import used_range
-from ..character.mapping import check_source, placement, source_matrix, track
+from ..character.mapping import check_source, read_target, source_matrix, track
+from ..character.placement import read_placement
 from ..robot.parts import bodies, pose_of
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import data_path
@@ -164,11 +165,11 @@ def _misses(
 
 def _live_targets(root: Object, scene: Scene, depsgraph: Depsgraph) -> dict[str, tuple[np.ndarray, Vector]]:
     """Where the targets are now, with their weights, as they would be baked but for balance and pinned feet."""
-    placed, wanted = placement(root), {}
+    placed, wanted = read_placement(root), {}
     for target in root.robik.robot.character.targets:
         if target.enabled and _is_there(target, scene):
             seen = pose_of(source_matrix(target, depsgraph))
-            there = track(target, np.array([seen.position]), np.array([seen.quaternion]), placed).position[0]
+            there = track(read_target(target), np.array([seen.position]), np.array([seen.quaternion]), placed).position[0]
             wanted[target.frame] = there, tuple(target.position_weight)
     return wanted
 

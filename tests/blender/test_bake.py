@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from robik.ik.objectives import Settings
 from robik.kinematics.forward import ForwardKinematics, body_poses
 from tests.blender import installed, scenes
 
@@ -106,6 +107,10 @@ def test_targets_out_of_reach_are_reported_and_the_loops_hold() -> None:
     assert not any(isnan(v) for v in motion.values.ravel())
 
 
+def settings_of(root: bpy.types.Object) -> Settings:
+    return installed.module("scene.bake.request").read_request(root, bpy.context.scene).settings
+
+
 def test_weights_and_settings_reach_the_solver() -> None:
     root = scenes.squats()
     robot = root.robik.robot
@@ -114,7 +119,7 @@ def test_weights_and_settings_reach_the_solver() -> None:
     robot.balance.source, robot.balance.weight = "FEET", (2, 3, 4)
     robot.bake.soften, robot.bake.speed, robot.bake.joint_limits = True, 50.0, False
     robot.balance.give_way = False
-    settings = installed.module("scene.bake.baking").bake_settings(root, scenes.read(root))
+    settings = settings_of(root)
     assert settings.targets["pelvis"].position == (0.5, 0.25, 0.0)
     assert settings.targets["pelvis"].orientation == (0.0, 0.0, 0.5)
     assert settings.com_weight == (2.0, 3.0, 0.0)
@@ -124,7 +129,7 @@ def test_weights_and_settings_reach_the_solver() -> None:
     for joint in (o for o in root.children_recursive if o.robik.kind == "JOINT"):
         joint.robik.joint.velocity_limit = 3.5e38
     robot.bake.velocity_limit = 3.0  # nobody knows how fast its motors are
-    assert installed.module("scene.bake.baking").bake_settings(root, scenes.read(root)).velocity_limit == 3.0
+    assert settings_of(root).velocity_limit == 3.0
     assert settings.velocity_weight > 0
 
 
@@ -174,7 +179,7 @@ def test_hips_give_way_to_balance() -> None:
     assert np.nanmax(report.com_error) < 1e-4
     assert np.nanmax(report.position_error) < 1e-4
     robot.balance.give_way = False
-    assert installed.module("scene.bake.baking").bake_settings(root, scenes.read(root)).targets["pelvis"].position == (1.0, 1.0, 1.0)
+    assert settings_of(root).targets["pelvis"].position == (1.0, 1.0, 1.0)
 
 
 def test_stillness_is_shown_in_steps_of_ten() -> None:

@@ -23,9 +23,8 @@ def sample(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def clip(root: bpy.types.Object) -> object:
-    bake, steps = installed.module("scene.bake.baking"), installed.module("scene.long_work.steps")
-    frames = installed.module("scene.character.sampling").frame_range(bpy.context.scene, root.robik.robot.bake)
-    return steps.finish(bake.sample_clip(bpy.context, root, scenes.read(root), frames))
+    request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
+    return installed.module("scene.long_work.steps").finish(installed.module("scene.bake.target_clip").sample_clip(bpy.context, request))
 
 
 def test_evaluated_rig_is_what_counts() -> None:

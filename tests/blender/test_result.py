@@ -116,10 +116,9 @@ def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
     robot.balance.source, robot.balance.pin_feet, robot.bake.samples = "FEET", True, 2
     robot.character.targets[0].position_weight = (0.0, 0.0, 1.0)
     bake(root)
-    bake_module, steps = installed.module("scene.bake.baking"), installed.module("scene.long_work.steps")
-    mechanism = scenes.read(root)
-    frames = installed.module("scene.character.sampling").frame_range(bpy.context.scene, robot.bake)
-    clip = steps.finish(bake_module.sample_clip(bpy.context, root, mechanism, frames))
+    target_clip, steps = installed.module("scene.bake.target_clip"), installed.module("scene.long_work.steps")
+    request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
+    frames, clip = request.frames, steps.finish(target_clip.sample_clip(bpy.context, request))
     name = root.name
     path = str(tmp_path / "kept.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
