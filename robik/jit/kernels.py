@@ -19,16 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from llvmlite import binding
-from numba import config
+from numba import config, typeof
 from numba.core import types
 from numba.core.caching import FunctionCache
 from numba.core.compiler import Flags
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
-from robik.compiling import Pipeline, quickly
+from .passes import Pipeline, quickly
 
-FOLDERS = ("", "mechanism", "kinematics", "ik", "tracking")  # below robik: where compiled code and its constants are
+FOLDERS = ("jit", "mechanism", "kinematics", "ik", "tracking")  # below robik: where compiled code and its constants are
 OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "no_cfunc_wrapper": True}
 _published: dict[str, Callable[[], None]] = {}  # by symbol, what brings it back in another process
 
@@ -145,6 +145,12 @@ def kinds_in_cache(function: Any) -> int:
     return len(function._cache._cache_file._load_index()) if isinstance(function, _Compiled) else 1
 
 
+def compile_for(function: Any, *arguments: Any) -> None:
+    """Compile a kernel for arguments of the types of these, or load it from the cache; nothing is called."""
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        function.compile(tuple(typeof(argument) for argument in arguments))
+
+
 def _bring(module: str, name: str, types: tuple) -> None:
     """Compiles a kernel for some types, or gets it from the cache."""
     getattr(import_module(module), name).compile(types)
@@ -155,6 +161,6 @@ def _sources() -> str:
     """What all compiled code depends on, as a digest."""
     found = hashlib.sha256()
     for folder in FOLDERS:
-        for source in sorted((Path(__file__).parent / folder).glob("*.py")):
+        for source in sorted((Path(__file__).parents[1] / folder).glob("*.py")):
             found.update(source.name.encode() + b"\0" + source.read_bytes())
     return found.hexdigest()

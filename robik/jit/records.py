@@ -9,6 +9,7 @@ number, of each nested group the address of its own table. The table never chang
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from numba import config, typeof  # config.DISABLE_JIT: NUMBA_DISABLE_JIT=1 runs
 from numba.core import cgutils, types
 from numba.core.datamodel.models import PrimitiveModel
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, register_model, unbox
+from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, overload, register_model, unbox
 from numba.np.numpy_support import as_dtype
 
 Group = TypeVar("Group", bound=NamedTuple)
@@ -53,6 +54,29 @@ def by_reference(arrays: Group) -> Group:
     """A reference to a group's arrays; nested groups must be references already."""
     reference: Any = arrays if config.DISABLE_JIT else Reference(arrays)  # type: ignore[attr-defined]
     return reference
+
+
+def compiled_for_record(record: type, *, otherwise: Any = None) -> Callable[[Callable], Callable]:
+    """Decorator: compiled code calls the function only where its last argument is such a record.
+
+    Args:
+        record: the NamedTuple that the last argument must be.
+        otherwise: what the call gives for other records; the function is not compiled for them.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        def choose(*arguments: types.Type) -> Callable:
+            return function if _group_of(arguments[-1]) == record.__name__ else (lambda *arguments: otherwise)
+
+        overload(function, strict=False)(choose)
+        return function
+
+    return decorate
+
+
+def _group_of(kind: types.Type) -> str | None:
+    """Return the name of the NamedTuple that a type stands for, None if it is none."""
+    return kind.group if isinstance(kind, GroupType) else None
 
 
 def _words(value: Any) -> np.ndarray:

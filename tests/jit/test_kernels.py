@@ -12,13 +12,12 @@ import numba
 import numpy as np
 import pytest
 
-from robik.compiled import kernel
-from robik.compiling import INSTEAD
+from robik.jit import by_reference, kernel
+from robik.jit.passes import INSTEAD
 from robik.kinematics.rotations import cross
-from robik.structs import by_reference
 
 LAYERS = """
-from robik.compiled import inlined, kernel
+from robik.jit import inlined, kernel
 
 @kernel
 def deep(x):
