@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import BITS_PER_BYTE, SYNC_WRITE_BYTES, ServoChain
 from robik.servo.player import SIMULATED, Player, PlaySettings, PlayState
 from robik.servo.softening import fitting_speed

@@ -9,7 +9,7 @@ from bpy.types import Context, Object
 from bpy_extras.io_utils import ExportHelper
 
 from robik.errors import RobikError
-from robik.retarget.motion import Motion, save_motion
+from robik.motions import Motion, save_motion
 
 from ..scene import bakes
 from ..scene.bake import bake_steps

@@ -12,7 +12,7 @@ from bpy.types import Object
 
 from robik.errors import RobikError
 from robik.formats import READERS
-from robik.retarget.motion import Motion, save_motion, save_report
+from robik.motions import Motion, save_motion, save_report
 
 from ..scene.bake import bake_steps
 from ..scene.import_options import BASES

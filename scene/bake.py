@@ -13,10 +13,10 @@ from robik.ik.objectives import Settings, Weights
 from robik.ik.pose_prior import PosePrior
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import Mechanism
+from robik.motions import Motion
 from robik.retarget.blend import blended, blended_base, shares, within_speeds
 from robik.retarget.clip import TargetClip
 from robik.retarget.hips import hips_of
-from robik.retarget.motion import Motion
 from robik.retarget.retarget import Retargeting
 from robik.warm_up import help_compiling
 

@@ -8,7 +8,7 @@ from bpy.types import Object, Scene
 from robik.errors import RobikError
 from robik.kinematics.forward import ForwardKinematics, body_poses
 from robik.mechanism import Mechanism
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.retarget.shortfall import open_beyond
 
 from . import actions, bakes
@@ -119,7 +119,7 @@ def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: S
     Raises:
         RobikError: a slider has no curve.
     """
-    return Motion(times_of(scene, frames), mechanism.actuators, read_motion_at(root, mechanism, frames))
+    return Motion(times=times_of(scene, frames), actuators=mechanism.actuators, values=read_motion_at(root, mechanism, frames))
 
 
 def rebuild_bodies(root: Object, scene: Scene) -> list[float]:

@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.bus import Bus, PortGone, ServoSilent
 from robik.servo.chain import ServoChain
 from robik.servo.connecting import Unfit

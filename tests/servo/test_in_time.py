@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.bus import ServoSilent
 from robik.servo.chain import default_chain
 from robik.servo.connecting import find
@@ -57,12 +57,12 @@ def play(stage, motion: Motion) -> bool:
 
 
 def pose(values) -> Motion:
-    return Motion(np.zeros(1), NAMES, np.reshape(values, (1, len(NAMES))))
+    return Motion(times=np.zeros(1), actuators=NAMES, values=np.reshape(values, (1, len(NAMES))))
 
 
 def wave(seconds: float) -> Motion:
     times = np.arange(0.0, seconds + 1e-9, 1 / 60)
-    return Motion(times, NAMES, 0.8 * np.sin(1.5 * times[:, None] + np.arange(len(NAMES))))
+    return Motion(times=times, actuators=NAMES, values=0.8 * np.sin(1.5 * times[:, None] + np.arange(len(NAMES))))
 
 
 @pytest.mark.parametrize("stalls", [0.0, 0.02])
