@@ -140,7 +140,7 @@ def _set_range(root: Object, arguments: argparse.Namespace) -> None:
 
 def _write(motion: Motion, arguments: argparse.Namespace) -> None:
     if arguments.csv:
-        save_motion(motion, arguments.csv)
+        save_motion(motion, arguments.csv, "csv")
     if arguments.report:
         save_report(motion, arguments.report)
     if arguments.output:
