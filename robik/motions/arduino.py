@@ -1,4 +1,4 @@
-"""A motion as program memory of a small board, and a sketch that plays it there without any computer or library."""
+"""Arduino motion files: servo counts in program memory, as a header or as a sketch that plays them without any computer or library."""
 
 from __future__ import annotations
 
@@ -7,55 +7,40 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.errors import ServoError
-from robik.files import write_whole
-from robik.retarget.motion import Motion
-from robik.servo.chain import ServoChain
-from robik.servo.trajectory import Along
+from robik.motions.format import Companions, MotionFormat, ServoCounts
+from robik.motions.motion import Motion
 
-APPROACH, APPROACH_TIME = 0.5, 6.0  # [rad/s] on the way to the first frame, and how long it is given [s]
+APPROACH_TIME = 6.0  # [s] that the way to the first frame is given
+HEADER = ".h"
 
 
-def write_header(motion: Motion, path: str | Path, chain: ServoChain | None) -> None:
-    """Servo counts in program memory, a row per frame, with ids and times in milliseconds.
-
-    Raises:
-        ServoError: no chain, or the motion lacks a column of it.
-        FormatError: the file cannot be written.
-    """
-    write_whole(path, _data(motion, path, chain))
+def write(motion: Motion, path: Path, companions: Companions) -> bytes:
+    """Return a header where the path ends so, else a sketch."""
+    assert companions.servos is not None  # as FORMAT.needs says
+    name, data = _name(path), _data(motion, _name(path), companions.servos)
+    text = data if path.suffix.lower() == HEADER else data.replace("#pragma once\n", "") + _program(name, companions.servos)
+    return text.encode()
 
 
-def write_sketch(motion: Motion, path: str | Path, chain: ServoChain | None) -> None:
-    """The same with a program for boards whose Serial1 goes to the servos: slowly to the first frame, then once along the motion.
-
-    Raises:
-        ServoError: no chain, or the motion lacks a column of it.
-        FormatError: the file cannot be written.
-    """
-    data, name = _data(motion, path, chain), _name(path)
-    assert chain is not None
-    slow = max(servo.velocity_units(APPROACH / servo.gear_ratio) for servo in chain.servos)
-    fast = max(servo.velocity_units(servo.velocity_limit) for servo in chain.servos)
-    program = _PROGRAM.replace("NAME", name.upper()).replace("name", name)
-    for word, number in (("SLOW", slow), ("FAST", fast), ("WAIT", round(1e3 * APPROACH_TIME))):
-        program = program.replace(word, str(number))
-    write_whole(path, data.replace("#pragma once\n", "") + program)
-
-
-def _name(path: str | Path) -> str:
-    name = re.sub(r"\W", "_", Path(path).stem) or "motion"
+def _name(path: Path) -> str:
+    name = re.sub(r"\W", "_", path.stem) or "motion"
     return f"_{name}" if name[0].isdigit() else name
 
 
-def _data(motion: Motion, path: str | Path, chain: ServoChain | None) -> str:
-    if chain is None:
-        raise ServoError(f"{path}: a file for Arduino holds servo counts, so it needs a chain; give a *.servos.json")
-    counts = chain.counts(Along(motion, chain).at(motion.times - motion.times[0]))
+def _program(name: str, servos: ServoCounts) -> str:
+    """Return a program for boards whose Serial1 goes to the servos: slowly to the first frame, then once along the motion."""
+    program = _PROGRAM.replace("NAME", name.upper()).replace("name", name)
+    for word, number in (("SLOW", servos.slow), ("FAST", servos.fast), ("WAIT", round(1e3 * APPROACH_TIME))):
+        program = program.replace(word, str(number))
+    return program
+
+
+def _data(motion: Motion, name: str, chain: ServoCounts) -> str:
+    """Return a row of counts per frame, with ids and times in milliseconds."""
+    counts = chain.counts
     milliseconds = np.rint((motion.times - motion.times[0]) * 1e3).astype(np.int64)
     fits = np.iinfo(np.int16).min <= counts.min() and counts.max() <= np.iinfo(np.int16).max
     kind = ("int16_t", "word") if fits else ("int32_t", "dword")
-    name = _name(path)
     frames, servos = counts.shape
     rows = ",\n".join("  {" + ", ".join(map(str, row)) + "}" for row in counts.tolist())
     return f"""// Goal positions of {servos} servos in counts, {frames} frames; baud rate {chain.baud_rate}.
@@ -137,3 +122,6 @@ void setup() {
 
 void loop() {}
 """
+
+
+FORMAT = MotionFormat(name="arduino", label="Arduino", extensions=(".ino", HEADER), needs=("servos",), write=write)
