@@ -195,14 +195,17 @@ class PortThread:
         self._board.publish(state=PlayState.CLOSED, message=f"port closed, {torque_words(self._board.status.servos)}")
 
     def _look(self, session: Session, failed: int) -> int:
-        """Look at the servos while nothing moves; also in a fault, in which some may still be powered, or may get hot."""
+        """Look at the servos while nothing moves; also in a fault, in which some may still be powered, or may get hot. While the
+        emergency lasts, whatever has torque is told again."""
+        if self._board.status.state is PlayState.CONNECTING:
+            return failed
         try:
             if self._board.status.state is PlayState.FAULT:
                 session.survey()
-                if self.emergency.is_pressed and self._board.status.may_have_torque:
-                    session.torque_off(OFF)
-            elif self._board.status.state is not PlayState.CONNECTING:
+            else:
                 session.look()
+            if self.emergency.is_pressed and self._board.status.may_have_torque:
+                session.torque_off(OFF)
         except PortGone:
             raise
         except ServoSilent as silent:

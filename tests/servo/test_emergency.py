@@ -133,7 +133,6 @@ def test_a_servo_that_missed_it_is_told_again(servos, player):
     until(lambda: player.status.state is PlayState.READY)
     servos.faults(2, misses=0.9)
     servos.change(2, torque_enable=1)
-    player.emergency_stop()
     until(lambda: 2 not in servos.powered)
 
 
