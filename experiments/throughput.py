@@ -86,7 +86,7 @@ def _bake(root: Object, samples: int) -> dict[str, float]:
 
 
 def _pose_by_slider(root: Object, drags: int) -> dict[str, float | str]:
-    live, spent = add_on("scene.live"), []
+    live, spent = add_on("scene.robot.posing"), []
     live.pose_by_sliders(root)
     for k in range(drags):
         root["knee_l"] += 0.001 if k % 20 < 10 else -0.001
@@ -100,7 +100,7 @@ def _drag_a_target(root: Object, rig: Object, tracker: str, drags: int) -> list[
     """Drag everything that is followed; only our own time counts, not Blender's for the character and the view."""
     import bpy
 
-    follow, spent, solving = add_on("scene.follow"), [], []
+    follow, spent, solving = add_on("scene.bake.follow"), [], []
     root.robik.robot.follow.tracker, root.robik.robot.follow.on = tracker, True
     scene, depsgraph = bpy.context.scene, bpy.context.evaluated_depsgraph_get()
     follow.step(root, scene, depsgraph, 1 / RATE)

@@ -15,7 +15,7 @@ from robik.bench.measure import print_table, row, solved
 from robik.bench.walking import walk_clip
 from robik.ik.objectives import Settings, Weights
 from robik.mechanism.model import Mechanism
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.robots import load
 
 THRESHOLD = 1.11e-5  # of the boxer's velocity regularizer, at 1200 frames a second

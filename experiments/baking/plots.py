@@ -19,7 +19,7 @@ from robik.bench.cases import BALANCED, BOXER, FPS, NAIVE
 from robik.bench.walking import walk_clip
 from robik.ik.solver import Solver
 from robik.kinematics.rotations import quaternion_matrices
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
 from robik.robots import load

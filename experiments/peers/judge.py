@@ -9,7 +9,7 @@ import numpy as np
 from experiments.oracle.reference import ReferenceSolver
 from experiments.peers.cases import Case
 from robik.mechanism.pose import matrix_quaternion, quaternion_matrix
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 
 
 @dataclass(frozen=True)

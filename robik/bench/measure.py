@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robik.bench.cases import Case, cases
-from robik.retarget.motion import Motion, report_summary
+from robik.motions import Motion, report_summary
 from robik.retarget.retarget import retarget
 
 REPEATS = 3

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from experiments import CHECKOUT
 from experiments.__main__ import main
 from experiments.catalogue import CATALOGUE, load
 
@@ -99,18 +95,3 @@ def test_results_keep_their_keys(name: str, capsys: pytest.CaptureFixture[str]) 
     assert set(found) == keys
     load(name).show(found)
     assert capsys.readouterr().out
-
-
-def imported_by(module: Path) -> Iterator[str]:
-    """The modules that a source file imports, at its head or within a function."""
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
-
-
-@pytest.mark.parametrize("room", ["robik", "scene", "operators", "panels"])
-def test_the_product_imports_no_experiment(room: str) -> None:
-    for module in (CHECKOUT / room).rglob("*.py"):
-        assert not [name for name in imported_by(module) if name.split(".")[0] == "experiments"], module
