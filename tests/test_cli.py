@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +52,10 @@ def test_solve_then_forward_kinematics(folder: Path) -> None:
             np.testing.assert_allclose(posed["position"], solved["position"], atol=1e-9)
             np.testing.assert_allclose(np.abs((posed["quaternion"] * solved["quaternion"]).sum(axis=2)), 1.0, atol=1e-12)
             assert posed["residual"].shape == solved["residual"].shape == posed["times"].shape
-    assert robik(folder, "report", "m.csv", "--robot", "walker", "-o", "page.html").returncode == 0
-    assert "margin" in (folder / "page.html").read_text()
+    save_motion(replace(load_motion(folder / "m.csv"), base=None), folder / "bare.csv")
+    for motion, is_unknown in (("m.csv", False), ("bare.csv", True)):
+        assert robik(folder, "report", motion, "--robot", "walker", "-o", "page.html").returncode == 0
+        assert ("the bodies' states: distances and balance" in (folder / "page.html").read_text()) == is_unknown
 
 
 def test_values_at_which_the_robot_cannot_be_assembled_are_named(folder: Path) -> None:
