@@ -12,13 +12,13 @@ from robik.ik.objectives import Settings
 from robik.ik.sequence import Output, forget, new_memory, new_output, solve_frames
 from robik.ik.terms import new_goals
 from robik.ik.work import new_work
+from robik.jit import by_reference
 from robik.kinematics.actuation import actuator_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.passive import passive_values
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
 from robik.mechanism.topology import Topology, build_topology
-from robik.structs import by_reference
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame
