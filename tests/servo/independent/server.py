@@ -161,7 +161,7 @@ class Server:
     def _do_log(self, since: int) -> dict[str, Any]:
         return {"entries": self._log[since : since + PIECE], "size": len(self._log)}
 
-    def _do_state(self, ids: list[int] | None) -> dict[str, Any]:
+    def _do_state(self, ids: list[int] | None) -> dict[int, Any]:
         return {servo.get("id"): _state(servo) for servo in self._those(ids)}
 
     def _do_mark(self) -> None:
