@@ -20,7 +20,7 @@ from robik.bench.workspace import handle_clip
 from robik.ik.implicit import ImplicitSolver
 from robik.ik.solver import Solver
 from robik.kinematics.rotations import quaternion_matrices
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
 from robik.robots import four_bar as design

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.peers.cases import Case
 from robik.ik.reference import ReferenceSolver
 from robik.mechanism.pose import matrix_quaternion, quaternion_matrix
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 
 
 @dataclass(frozen=True)

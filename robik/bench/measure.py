@@ -15,7 +15,7 @@ from robik.bench.clips import dance_clip
 from robik.bench.growth import FPS as FOLLOWED
 from robik.bench.growth import growth
 from robik.mechanism.model import Mechanism
-from robik.retarget.motion import Motion, report_summary
+from robik.motions import Motion, report_summary
 from robik.retarget.retarget import retarget
 from robik.robots import load
 from robik.warm_up import compile_all

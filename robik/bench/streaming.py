@@ -22,7 +22,7 @@ import numpy as np
 
 from robik.bench.cases import BALANCED
 from robik.bench.walking import walk_clip
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.retarget.retarget import retarget
 from robik.robots import load
 from robik.servo.chain import default_chain, save_chain
@@ -94,7 +94,7 @@ def measure(rate: float = 100.0, seconds: float = 10.0, baud_rate: int = 1_000_0
 def _measure(rate: float, seconds: float, baud_rate: int) -> Figures:
     chain = replace(default_chain(MOTORS), baud_rate=baud_rate)
     times = np.arange(0.0, seconds + 1e-9, 1 / 60)
-    motion = Motion(times, MOTORS, AMPLITUDE * (np.sin(times[:, None] + PHASES) - np.sin(PHASES)))
+    motion = Motion(times=times, actuators=MOTORS, values=AMPLITUDE * (np.sin(times[:, None] + PHASES) - np.sin(PHASES)))
     with TemporaryDirectory() as folder:
         save_chain(chain, Path(folder) / "bench.servos.json")
         with SimulatorProcess(Path(folder) / "bench.servos.json", record=Path(folder) / "goals.csv") as simulator:

@@ -142,6 +142,9 @@ class ImplicitSolver(Solver):
         """Values (T, actuators) [rad or m]: what was solved for. A robot that has come apart has joints that read otherwise."""
         return self._values.copy()
 
+    def passive_values(self, output: Output) -> None:
+        """Return None: `solve` leaves `output.q` as it is."""
+
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`; `output.q` is left as it is."""
         order, position, rotation, com, dt = self.topology.order, wanted.position, wanted.rotation, wanted.com, wanted.dt

@@ -295,7 +295,7 @@ class Bus:
             for _ in range(TRIES):
                 self.write_blocks(item.address, item.size, [bytes(item.size)] * len(ids), ids)
             self._drain()  # of answers to what was asked before
-            return [self._torque_after_cut(servo) for servo in self.chain.servos]
+            return [self.cut_torque_of(servo) for servo in self.chain.servos]
 
     def cut_torque_of_all(self) -> None:
         """Turn torque off on every servo at this baud rate, known or not, by a broadcast that nobody answers."""
@@ -303,18 +303,20 @@ class Bus:
         with self.emergency.serving():
             for _ in range(TRIES):
                 self._guard(self._packets.writeTxOnly, self._port, BROADCAST, item.address, item.size, [0] * item.size)
+            self._guard(self._port.ser.flush)
+            self._drain()  # the last packet has to be on the wire before anybody changes the baud rate
 
-    def _torque_after_cut(self, servo: Servo) -> bool | None:
+    def cut_torque_of(self, servo: Servo) -> bool | None:
+        """Turn the torque of a servo off, if it is not; returns it as read back, None if the servo does not answer."""
         item, powered = TABLE["torque_enable"], None
         for _ in range(TRIES):
-            powered = self.torque_of(servo)
+            powered = self._torque_of(servo)
             if powered is False:
                 break
             self.write_blocks(item.address, item.size, [bytes(item.size)], [servo.id])
         return powered
 
-    def torque_of(self, servo: Servo) -> bool | None:
-        """Return whether a servo has torque, asking once; None if it does not answer."""
+    def _torque_of(self, servo: Servo) -> bool | None:
         with self.in_haste(LATENCY):
             try:
                 return bool(self.read(servo, "torque_enable"))

@@ -5,7 +5,7 @@ Nothing here moves anything. Settings are kept without power and locked while to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,16 +86,22 @@ def scan(bus: Bus, baud_rates: Iterable[int] = SCAN_ORDER, said: Callable[[str],
     return list(found.values())
 
 
-def torque_of_all(bus: Bus, baud_rates: Iterable[int] = SCAN_ORDER) -> list[tuple[Seen, bool | None]]:
-    """Return every servo that answers, and whether it has torque; None where that cannot be read.
+def torque_off(bus: Bus, baud_rates: Sequence[int] = SCAN_ORDER) -> list[tuple[Seen, bool | None]]:
+    """Turn the torque of all servos off, first of all and whoever they are.
+
+    Returns:
+        Every servo that answers, and whether it has torque, as read back; None where that cannot be read.
 
     Raises:
         ServoError: the port does not take a baud rate, or is gone.
     """
+    for rate in baud_rates:
+        bus.open_at(rate)
+        bus.cut_torque_of_all()
     found = []
     for one in scan(bus, baud_rates):
         bus.open_at(one.baud_rate)
-        found.append((one, bus.torque_of(Servo(f"servo {one.id}", one.id, one.model or Servo.model))))
+        found.append((one, bus.cut_torque_of(Servo(f"servo {one.id}", one.id, one.model or Servo.model))))
     return found
 
 

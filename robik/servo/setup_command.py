@@ -73,10 +73,7 @@ def torque_off(port: str, baud_rate: int | None = None) -> int:
     """
     rates = setup.SCAN_ORDER if baud_rate is None else (baud_rate,)
     with closing(setup.open_bus(port, rates[0])) as bus:
-        for rate in rates:
-            bus.open_at(rate)
-            bus.cut_torque_of_all()
-        found = setup.torque_of_all(bus, rates)
+        found = setup.torque_off(bus, rates)
     for one, powered in found:
         torque = "does not answer any more" if powered is None else "torque is ON" if powered else "torque is off"
         print(f"id {one.id:3}  {one.model or f'unknown model {one.number}':12}  {one.baud_rate} baud  {torque}")

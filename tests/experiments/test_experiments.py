@@ -19,8 +19,8 @@ from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism import Mechanism
+from robik.motions import Motion, Report
 from robik.retarget.clip import TargetClip, Track
-from robik.retarget.motion import Motion, Report
 from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
 from robik.robots import load

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from dynamixel_sdk import COMM_RX_CORRUPT, COMM_RX_TIMEOUT, COMM_SUCCESS, GroupSyncWrite
 
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import default_chain
 from robik.servo.player import Player
 from robik.servo.port import PORT_ERRORS
@@ -357,7 +357,7 @@ def test_it_shares_no_code_with_what_it_judges():
 def test_the_player_plays_on_it():
     robot = default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W350", robot="test")
     times = np.arange(0.0, 1.5, 1 / 60)
-    motion = Motion(times, NAMES, 0.4 * np.sin(2 * times[:, None] + np.arange(4)))
+    motion = Motion(times=times, actuators=NAMES, values=0.4 * np.sin(2 * times[:, None] + np.arange(4)))
     with IndependentChain(ids=robot.ids) as servos:
         player = Player(robot, servos.port, PlaySettings(approach_speed=1.5, heartbeat=30.0, watchdog=2.0, silence=2.0))
         try:
