@@ -44,6 +44,24 @@ def hold(flat, now, work):
 
 
 @kernel
+def _note_held(work):
+    """Notes which coordinates the step holds at their bounds."""
+    for i in range(work.unheld.shape[0]):
+        work.unheld[i] = work.e.free[i]
+
+
+@kernel
+def _hold_as_noted(flat, now, work):
+    """Holds the coordinates that the step itself holds, and no others, with the factors at its start."""
+    changed = False
+    for i in range(work.unheld.shape[0]):
+        changed = changed or work.e.free[i] != work.unheld[i]
+        work.e.free[i] = work.unheld[i]
+    if changed:
+        eliminate(flat, now, work.e)
+
+
+@kernel
 def _settle(flat, now, work, limits):
     """Onto the loops and between the bounds; returns the closure residual."""
     residual = pull_back(flat, now, work.e, work.correction, work.right)
@@ -98,6 +116,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     """
     scale = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN))
     noise = 1e-13 * abs(value) + 1e-300
+    _note_held(work)
     for attempt in range(30):
         copy_placement(now, work.trial)
         move(flat, now.q, work.step, scale, work.trial.q)
@@ -115,6 +134,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
                 break
             residual = _settle(flat, work.trial, work, limits)
         scale *= 0.5
+        _hold_as_noted(flat, now, work)  # what the longer step met beyond its end says nothing of a shorter one
     return 0.0, value, np.inf
 
 

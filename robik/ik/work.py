@@ -20,7 +20,8 @@ SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way fr
 
 class Work(NamedTuple):
     """Scratch, the frame's bounds on scalar coordinates, `lower` and
-    `upper` (d,), and where the last system bends down: the direction `downhill` (d,) of the leaders and how much, `bend` (1,)."""
+    `upper` (d,), where the last system bends down: the direction `downhill` (d,) of the leaders and how much, `bend` (1,), and which
+    coordinates were free at the end of the last step's program, `unheld` (d,)."""
 
     e: Elimination
     terms: Terms
@@ -43,6 +44,7 @@ class Work(NamedTuple):
     upper: np.ndarray
     downhill: np.ndarray
     bend: np.ndarray
+    unheld: np.ndarray
 
 
 class LargeWork(Work):
@@ -77,6 +79,7 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
             upper=np.full(d, np.inf),
             downhill=np.zeros(d),
             bend=np.zeros(1),
+            unheld=np.ones(d, np.bool_),
         )
     )
 
