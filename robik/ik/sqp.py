@@ -188,7 +188,7 @@ def minimise(flat, now, goals, work, limits, most, value, residual):
         slope, kind, turn, largest, exact = _choose_step(flat, now, goals, work, limits, iteration)
         stationary = largest <= STEP_TOLERANCE
         if stationary:
-            slope = leave_saddle(flat, work) if kind == INDEFINITE else 0.0
+            slope = leave_saddle(flat, now, goals, work) if kind == INDEFINITE else 0.0
             if slope == 0.0:
                 return value, iteration, CONVERGED, residual
             turn, largest = ASIDE, ASIDE
