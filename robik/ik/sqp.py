@@ -174,7 +174,7 @@ def _choose_step(flat, now, goals, work, limits, iteration):
             return slope, kind, turn, largest, True
     slope, kind = foreseeing_step(flat, now, goals, work, limits)
     turn, largest = largest_motion(flat, work.step)
-    if kind == INDEFINITE or largest <= STEP_TOLERANCE:  # there may be a saddle
+    if (kind == INDEFINITE and iteration % PLAIN == PLAIN - 1) or largest <= STEP_TOLERANCE:  # there may be a saddle
         slope, kind = newton_step(flat, now, goals, work, limits, True)
         turn, largest = largest_motion(flat, work.step)
     return slope, kind, turn, largest, False
