@@ -228,20 +228,33 @@ def all_free(work):
 
 @kernel
 def _step(flat, now, goals, work, limits, anyway):
-    """Newton's step on the loops and between the bounds, into `work.step`; where second derivatives that are met on the way are not
-    definite that of the convex model, if one is wanted `anyway`. Returns (slope, kind: INDEFINITE also for that)."""
+    """Newton's step on the loops and between the bounds, into `work.step`; where the second derivatives on its way are not definite, that
+    of the convex model, if one is wanted `anyway`. Returns (slope, kind: INDEFINITE also for that).
+
+    Each set of free leaders may see a definite system and their union an indefinite one: then the step leads uphill at first.
+    """
     kind = _solve_program(flat, now, goals, work, limits, False)
-    if kind == INDEFINITE:
-        if not anyway:
-            return 0.0, kind
-        if _let_go(flat, now, work):
-            eliminate(flat, now, work.e)
-        _make_convex(flat, now, goals, work)
-        _solve_program(flat, now, goals, work, limits, True)
+    if kind != INDEFINITE:
+        slope = _slope_along(work)
+        if not slope > 0.0:
+            return slope, kind
+    if not anyway:
+        work.step[:] = 0.0
+        return 0.0, INDEFINITE
+    if _let_go(flat, now, work):
+        eliminate(flat, now, work.e)
+    _make_convex(flat, now, goals, work)
+    _solve_program(flat, now, goals, work, limits, True)
+    return _slope_along(work), INDEFINITE
+
+
+@inlined
+def _slope_along(work):
+    """The objective's change along `work.step`, to first order."""
     slope = 0.0
     for i in range(work.step.shape[0]):
         slope += work.slope[i] * work.step[i]
-    return slope, kind
+    return slope
 
 
 @kernel

@@ -107,6 +107,15 @@ def _correct(flat, now, goals, work, kind):
 
 
 @kernel
+def _rounding(now, work, value):
+    """How exactly an objective is known at `now`: to its own rounding, and to what the loops' residual there is worth."""
+    noise = 1e-13 * abs(value) + 1e-300
+    for row in range(work.multiplier.shape[0]):
+        noise += abs(work.multiplier[row] * now.value[row])
+    return noise
+
+
+@kernel
 def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     """Along the step, whole, then by halves, until the objective has fallen enough.
 
@@ -115,7 +124,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     there.
     """
     scale = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN))
-    noise = 1e-13 * abs(value) + 1e-300
+    noise = _rounding(now, work, value)
     _note_held(work)
     for attempt in range(30):
         copy_placement(now, work.trial)
@@ -151,7 +160,7 @@ def _finish(flat, now, goals, work, limits, value, residual):
     if not closed(flat, work.trial, gap) or (limits and not all_free(work)):
         return False, value, residual, False
     found = objective(flat, work.trial, goals)
-    if not found <= value + 1e-13 * abs(value) + 1e-300:
+    if not found <= value + _rounding(now, work, value):
         return False, value, residual, False
     copy_placement(work.trial, now)
     if size <= SURE:
@@ -194,7 +203,8 @@ def minimise(flat, now, goals, work, limits, most, value, residual):
             turn, largest = ASIDE, ASIDE
         scale, found, gap = _search(flat, now, goals, work, limits, value, slope, turn, kind)
         if scale == 0.0:  # nothing lower along the step: at the optimum to within rounding, or else stuck
-            return value, iteration + 1, CONVERGED if stationary or largest <= ROUNDED else STALLED, residual
+            rounded = stationary or largest <= ROUNDED or -slope <= _rounding(now, work, value)
+            return value, iteration + 1, CONVERGED if rounded else STALLED, residual
         copy_placement(work.trial, now)
         value, residual = found, gap
         rounded = scale * largest <= STEP_TOLERANCE and largest <= ROUNDED  # only rounding is left to go down
