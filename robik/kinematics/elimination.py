@@ -100,14 +100,8 @@ def _pivoted_lu(A, rows, width, tiny, row, column, free):
             for j in range(k, width):
                 if abs(A[i, j]) > best and free[column[j]]:
                     best, bi, bj = abs(A[i, j]), i, j
-        if bi < 0:  # loops that would be locked by what is held: let go of what moves them most
-            for i in range(k, rows):
-                for j in range(k, width):
-                    if abs(A[i, j]) > best:
-                        best, bi, bj = abs(A[i, j]), i, j
-            if bi < 0:
-                return k
-            free[column[bj]] = True
+        if bi < 0:
+            return k
         if bi != k:
             row[k], row[bi] = row[bi], row[k]
             for j in range(width):
