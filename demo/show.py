@@ -16,7 +16,7 @@ from demo.stage import empty_scene
 from demo.table import table
 from robik import robots
 from robik.mechanism import Mechanism
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.retarget.support import standing_points, support_polygons
 from robik.servo.chain import load_chain
 
@@ -29,7 +29,7 @@ def show(recording: Path | None, out: Path) -> tuple[dict, str]:
     said("the scene")
     empty_scene()
     root, rig = performance.prepare(recording)
-    mechanism = performance.add_on("scene.read_robot").read_robot(root)
+    mechanism = performance.add_on("scene.robot.reading").read_robot(root)
     picture.set_up_camera()
     said("baking with balance")
     balanced = performance.bake(root, balanced=True)

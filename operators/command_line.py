@@ -12,15 +12,16 @@ from bpy.types import Object
 
 from robik.errors import RobikError
 from robik.formats import READERS
-from robik.retarget.motion import Motion, save_motion, save_report
+from robik.motions import Motion, save_motion, save_report
 
-from ..scene.bake import bake_steps
-from ..scene.import_options import BASES
-from ..scene.import_steps import import_steps
-from ..scene.inventory import inventory
-from ..scene.parts import chosen_robot, robots
-from ..scene.result import status
-from ..scene.steps import finish
+from ..scene.bake.baking import bake_steps
+from ..scene.bake.result import status
+from ..scene.importing.options import BASES
+from ..scene.importing.robot_file import import_steps
+from ..scene.long_work.steps import finish
+from ..scene.migration import bring_up_to_date
+from ..scene.robot.inventory import inventory
+from ..scene.robot.parts import chosen_robot, robots
 
 COMMAND = "robik"
 
@@ -109,6 +110,7 @@ def _bake(arguments: argparse.Namespace) -> int:
         _check_folder(path)
     root = _robot(arguments.robot)
     _set_range(root, arguments)
+    bring_up_to_date(root)
     motion = finish(bake_steps(bpy.context, root))
     _write(motion, arguments)
     print(f"{root.name}: {status(root.robik.robot.result)}")
@@ -140,7 +142,7 @@ def _set_range(root: Object, arguments: argparse.Namespace) -> None:
 
 def _write(motion: Motion, arguments: argparse.Namespace) -> None:
     if arguments.csv:
-        save_motion(motion, arguments.csv)
+        save_motion(motion, arguments.csv, "csv")
     if arguments.report:
         save_report(motion, arguments.report)
     if arguments.output:

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.baking.clips import walker_clip
 from robik import robots
-from robik.bench import boxer_clip, walker_clip
+from robik.bench.clips import boxer_clip
 from robik.formats import load_robot
+from robik.motions import Motion, load_motion, save_motion
 from robik.retarget.clip import TargetClip, Track, save_clip
-from robik.retarget.motion import Motion, load_motion, save_motion
 
 
 def robik(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
@@ -128,7 +129,7 @@ def test_solve_in_the_manner_of_an_example(folder: Path) -> None:
     assert robik(folder, "solve", "boxer", "places.npz", "-o", "m.csv").returncode == 0
     plain = load_motion(folder / "m.csv")
     held = plain.values + np.array([0.0, 0.0, 0.5, 0.0])
-    save_motion(Motion(plain.times, plain.actuators, held), folder / "example.csv")
+    save_motion(Motion(times=plain.times, actuators=plain.actuators, values=held), folder / "example.csv")
     done = robik(
         folder, "solve", "boxer", "places.npz", "--prior", "example.csv", "--prior-weight", "1e-4", "-o", "n.csv", "--report", "r.json"
     )

@@ -23,7 +23,7 @@ from tests.gui.window import call, key, picture, remember, result, robot, root, 
 from tools.installed import PACKAGE, install  # noqa: E402
 
 ARCHIVE = Path("/tmp/robik.zip")
-WALKER = CHECKOUT / "robik/robots/walker.robik.json"
+WALKER = CHECKOUT / "robik/data/robots/walker.robik.json"
 CLOSE = 0.01  # [m] that a target may be off
 FOLLOW = {"pelvis": "hips", "foot_l": "foot.L", "foot_r": "foot.R"}
 
@@ -172,7 +172,7 @@ def look() -> Iterator[float]:
     assert bpy.context.scene.frame_current == worst.frame
     hardest = max(result().actuators, key=lambda row: row.peak_velocity)
     assert call(bpy.ops.robik.go_to_frame, frame=hardest.frame, motor=hardest.name) == {"FINISHED"}
-    overlay, show = import_module(f"{PACKAGE}.scene.overlay"), bpy.context.scene.robik.overlays
+    overlay, show = import_module(f"{PACKAGE}.scene.overlay.views"), bpy.context.scene.robik.overlays
     show.com = show.com_target = show.support = show.errors = show.joints = show.graph = True
     for motors in ("SPEED", "LIMIT"):
         show.motors = motors

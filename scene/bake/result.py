@@ -1,0 +1,150 @@
+"""What a bake achieved, kept with the robot for the Result panel."""
+
+from __future__ import annotations
+
+from math import inf, isfinite
+
+import numpy as np
+from bpy.types import PropertyGroup
+
+from robik.mechanism import Mechanism
+from robik.motions import Motion, Report, SpeedCost
+from robik.retarget.clip import TargetClip
+from robik.retarget.contacts import below_ground, runs
+from robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
+from robik.retarget.support import margins
+
+
+def store_result(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray, seconds: float) -> None:
+    """Replaces a robot's last result by that of a solved motion.
+
+    Args:
+        result: of the robot.
+        mechanism: for the motors' limits.
+        clip: that was followed; where it knows the feet's contacts there is a margin of balance.
+        motion: with its report.
+        frames: (T,) of the scene, one per sample of the motion.
+        seconds: how long the bake took.
+    """
+    report = motion.report
+    assert report is not None  # a solved motion has one
+    result.frames, result.seconds = len(frames), seconds
+    result.start, result.step = float(frames[0]), float(frames[1] - frames[0]) if len(frames) > 1 else 1.0
+    result.milliseconds = float(np.median(report.milliseconds))
+    result.residual = float(report.residual.max())
+    result.has_com = bool(np.isfinite(report.com_error).any())
+    result.com_error, where = _largest(report.com_error)
+    result.com_mean, result.com_frame = _mean(report.com_error), round(float(frames[where]))
+    _store_targets(result.targets, report, frames)
+    _store_actuators(result.actuators, mechanism, motion, report, frames)
+    _store_margin(result, mechanism, clip, motion, frames)
+    result.met = position_met(mechanism)
+    _store_short(result, motion, report, frames)
+
+
+def store_cost(result: PropertyGroup, cost: SpeedCost | None, frames: np.ndarray) -> None:
+    """What keeping the motors' speeds has cost a bake of these frames of the scene; None where nothing was to be kept."""
+    lag = np.zeros(len(frames)) if cost is None else cost.lag
+    result.speed_cost, result.speed_turn = (0.0, 0.0) if cost is None else (cost.moved.max(), cost.turned.max())
+    result.speed_frame, result.held_back = round(float(frames[int(lag.argmax())])), int((lag >= 1.0).sum())
+
+
+def _store_margin(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray) -> None:
+    contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
+    inside = margins(mechanism, motion, contacts) if contacts else np.full(len(frames), np.nan)
+    result.sunk, deepest = _largest(below_ground(mechanism, clip, motion))
+    result.sunk_frame = round(float(frames[deepest]))
+    result.has_margin = bool(np.isfinite(inside).any())
+    if result.has_margin:
+        least = int(np.nanargmin(inside))
+        result.margin, result.margin_frame = float(inside[least]), round(float(frames[least]))
+
+
+def _store_targets(rows: PropertyGroup, report: Report, frames: np.ndarray) -> None:
+    rows.clear()
+    for k, name in enumerate(report.targets):
+        added = rows.add()
+        added.name = name
+        distance, where = _largest(report.position_error[:, k])
+        angle, turned = _largest(report.orientation_error[:, k])
+        added.position_error, added.orientation_error = distance, angle
+        added.position_mean, added.orientation_mean = _mean(report.position_error[:, k]), _mean(report.orientation_error[:, k])
+        added.frame = round(float(frames[where if distance > 0 else turned]))
+
+
+def _store_actuators(rows: PropertyGroup, mechanism: Mechanism, motion: Motion, report: Report, frames: np.ndarray) -> None:
+    units = [unit for j in mechanism.actuated for unit in j.coordinate_units]
+    limits = [limit for j in mechanism.actuated for limit in j.limits]
+    rows.clear()
+    for k, name in enumerate(motion.actuators):
+        added = rows.add()
+        added.name, added.unit = name, units[k]
+        speed, where = _largest(np.abs(report.velocity[:, k]))
+        added.peak_velocity, added.frame = speed, round(float(frames[where]))
+        added.velocity_limit = report.velocity_limit[k] if np.isfinite(report.velocity_limit[k]) else 0.0
+        lower, upper = limits[k]
+        added.has_limits = isfinite(lower) or isfinite(upper)
+        if added.has_limits:
+            room = np.minimum(motion.values[:, k] - lower, upper - motion.values[:, k])
+            nearest = int(np.argmin(room))
+            added.room, added.room_frame = float(room[nearest]), round(float(frames[nearest]))
+            added.used = used_range(float(motion.values[nearest, k]), lower, upper)
+
+
+def used_range(value: float, lower: float, upper: float) -> float:
+    """How far a value is from the middle of its range: 0 there, 1 at a limit, more beyond; 0 where a side is open."""
+    if not (isfinite(lower) and isfinite(upper)):
+        return 0.0
+    half = 0.5 * (upper - lower)
+    return abs(value - lower - half) / half if half > 0 else inf
+
+
+def _store_short(result: PropertyGroup, motion: Motion, report: Report, frames: np.ndarray) -> None:
+    """One row for each run of samples that fall short, at the worst of them."""
+    why = dict(report.short)
+    result.missed, result.too_fast = len(why), len(report.too_fast)
+    for k in report.too_fast.tolist():
+        fast = [n for n, v, limit in zip(motion.actuators, report.velocity[k], report.velocity_limit, strict=True) if abs(v) > limit]
+        why[k] = "; ".join(filter(None, (why.get(k, ""), f"too fast: {', '.join(fast)}")))
+    badness = _badness(report, result.met)
+    result.short.clear()
+    for first, stop in runs(np.isin(np.arange(len(frames)), list(why))):
+        worst = first + int(np.argmax(badness[first:stop]))
+        added = result.short.add()
+        added.name = why[worst]
+        added.frame, added.first, added.last = (round(float(frames[k])) for k in (worst, first, stop - 1))
+
+
+def _badness(report: Report, met: float) -> np.ndarray:
+    """How far each sample falls short (T,), in what would just be good enough."""
+    speed = np.abs(report.velocity) / report.velocity_limit
+    parts = [report.position_error / met, report.orientation_error / ORIENTATION_MET, report.com_error[:, None] / met]
+    return np.nan_to_num(np.hstack([*parts, np.where(speed > 1.0, speed, 0.0)])).max(axis=1, initial=0.0)
+
+
+def _largest(values: np.ndarray) -> tuple[float, int]:
+    """The largest value and its index; 0 at the first where there is none."""
+    if not np.isfinite(values).any():
+        return 0.0, 0
+    where = int(np.nanargmax(values))
+    return float(values[where]), where
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(np.nanmean(values)) if np.isfinite(values).any() else 0.0
+
+
+def status(result: PropertyGroup) -> str:
+    """One line about a robot's last bake."""
+    if not result.frames:
+        kept = result.id_data.robik.robot.bakes
+        return "no bake moves the robot now; choose one under Bake > Bakes" if kept else "no bake yet"
+    more = f"; {result.too_fast} are too fast for a motor" if result.too_fast else ""
+    if result.sunk > result.met:
+        more += f"; a foot goes {millimetres(result.sunk)} into the ground at frame {result.sunk_frame}"
+    if not result.missed:
+        good = "" if more else "good: "
+        return f"{good}all {result.frames} samples meet their targets{more}"
+    worst = max([result.com_error, *(row.position_error for row in result.targets)])
+    met = result.frames - result.missed
+    return f"{met} of {result.frames} samples meet their targets, the others come within {millimetres(worst)}{more}"
