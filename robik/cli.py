@@ -100,7 +100,9 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--clip", metavar="CLIP.npz", help="what was followed, for errors and contacts")
     command.add_argument("--settings", metavar="SETTINGS.json", help="with which weights")
     command.add_argument(
-        "--states", metavar="STATES.npz", help="the bodies' poses, which a floating robot needs: solve --states writes them"
+        "--states",
+        metavar="STATES.npz",
+        help="the bodies' poses, for a floating robot whose motion has no base: solve --states writes them",
     )
     command.add_argument("-o", "--output", metavar="REPORT.html", help="default: beside the motion")
 

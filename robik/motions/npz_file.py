@@ -54,14 +54,14 @@ def read(content: bytes) -> Motion:
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+            arrays = {name: np.atleast_1d(file[name]) for name in file.files}  # bytes, too, where one is no array
     except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
         raise ClipError(f"not a motion (.npz): {error}") from None
     base = passive = None
     _check_names(arrays, ALWAYS)
     if BASE[1] in arrays:
         _check_names(arrays, BASE)
-        base = BaseTrack(body=str(arrays[BASE[0]]), position=_numbers(arrays, BASE[1]), quaternion=_numbers(arrays, BASE[2]))
+        base = BaseTrack(body=str(arrays[BASE[0]][0]), position=_numbers(arrays, BASE[1]), quaternion=_numbers(arrays, BASE[2]))
     if PASSIVE[0] in arrays:
         _check_names(arrays, PASSIVE)
         names, table = arrays[PASSIVE[0]].tolist(), _numbers(arrays, PASSIVE[1])

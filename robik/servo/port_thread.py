@@ -199,12 +199,13 @@ class PortThread:
         emergency lasts, whatever has torque is told again."""
         if self._board.status.state is PlayState.CONNECTING:
             return failed
+        had_torque = self._board.status.may_have_torque
         try:
             if self._board.status.state is PlayState.FAULT:
                 session.survey()
             else:
                 session.look()
-            if self.emergency.is_pressed and self._board.status.may_have_torque:
+            if self.emergency.is_pressed and (had_torque or self._board.status.may_have_torque):
                 session.torque_off(OFF)
         except PortGone:
             raise

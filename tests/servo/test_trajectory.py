@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from robik.errors import ServoError
-from robik.motions import Motion
+from robik.motions import BaseTrack, Motion, load_motion, save_motion
 from robik.servo.chain import Servo, ServoChain, default_chain
+from robik.servo.export import export_motion
 from robik.servo.guide import Journey
 from robik.servo.preflight import preflight
 from robik.servo.schedule import Lateness, Schedule
@@ -46,6 +47,23 @@ def test_along_a_motion_linear_is_interpolation_of_the_right_columns():
     values = Along(motion, CHAIN).at(times)
     assert values[:, 0] == pytest.approx(np.interp(times + 5, motion.times, motion.values[:, 2]), abs=1e-12)
     assert values[:, 1] == pytest.approx(np.interp(times + 5, motion.times, motion.values[:, 0]), abs=1e-12)
+
+
+def test_a_floating_robots_base_is_nothing_to_its_servos(tmp_path):
+    """Read from a file, it changes neither goals nor what the preflight says, and no board gets it."""
+    plain = Motion(times=np.arange(50) / 25, actuators=("b", "a"), values=0.1 * np.sin(np.arange(100).reshape(50, 2) / 30))
+    base = BaseTrack(body="pelvis", position=np.full((50, 3), 99.0), quaternion=np.tile([1.0, 0.0, 0.0, 0.0], (50, 1)))
+    save_motion(replace(plain, base=base), tmp_path / "m.csv")
+    floating = load_motion(tmp_path / "m.csv")
+    assert floating.base is not None
+    times = np.linspace(0, 2, 77)
+    assert (Along(floating, CHAIN).at(times) == Along(plain, CHAIN).at(times)).all()
+    assert preflight(floating, CHAIN, PlaySettings()) == preflight(plain, CHAIN, PlaySettings())
+    assert preflight(floating, CHAIN, PlaySettings()).warnings == ()
+    assert part(floating, 0.5, 1.0).actuators == soften(floating, CHAIN, 100.0).motion.actuators[::-1] == ("b", "a")
+    for name in ("m.yaml", "m.h"):
+        files = [export_motion(motion, tmp_path / name, chain=CHAIN) or (tmp_path / name).read_bytes() for motion in (floating, plain)]
+        assert files[0] == files[1]
 
 
 def test_along_a_motion_passes_its_samples_exactly_and_cubic_is_nearer_to_the_curve():
