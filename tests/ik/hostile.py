@@ -17,7 +17,6 @@ from robik.mechanism import Mechanism
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import build_topology
 
-TURN = 0.999 * np.pi  # half a turn but for a little: there the pull to the last state has a kink
 STEPS, STEP = 25, 0.5  # of a walk through the assembled poses [rad, or of half the robot's size]
 
 
@@ -127,7 +126,7 @@ def hostile_clip(mechanism: Mechanism, reachable: Reachable, rounds: int, seed: 
             frames += [(*reachable.frames(reachable.walk(rng)), True) for _ in range(2)]
         elif k % 4 == 1:
             axis = np.eye(3)[rng.integers(3)] if rng.random() < 0.5 else rng.normal(size=3)
-            frames.append((place, _turned(np.tile(TURN * axis / np.linalg.norm(axis), (len(turn), 1)), turn), False))
+            frames.append((place, _turned(np.tile(np.pi * axis / np.linalg.norm(axis), (len(turn), 1)), turn), False))
         elif k % 4 == 2:
             way, axis = away(0.5, 2.0)
             frames.append((place + way, _turned(axis, turn), False))
