@@ -13,14 +13,14 @@ is a body's own second derivative along the exponential of a screw (`hessian.py`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log, sqrt
+from math import log
 from typing import NamedTuple
 
 import numpy as np
 
 from robik.jit import by_reference, inlined, kernel
 from robik.kinematics.kernels import Placement, along, carved, rotate
-from robik.kinematics.rotations import cross
+from robik.kinematics.rotations import cross, half_turn
 from robik.mechanism.topology import Flat
 
 
@@ -105,50 +105,6 @@ def new_terms(flat: Flat) -> Terms:
 
 
 @inlined
-def _half_turn(R, P):
-    """Cosine and vector (sine × axis) of half the angle between the orientations R and P: the quaternion of R Pᵀ."""
-    t = 0.0
-    for i in range(3):
-        for k in range(3):
-            t += R[i, k] * P[i, k]
-    if t < -0.9:
-        return _near_half_turn(R, P, t)
-    w = 0.5 * sqrt(1.0 + t)
-    x = y = z = 0.0
-    for k in range(3):
-        x += R[2, k] * P[1, k] - R[1, k] * P[2, k]
-        y += R[0, k] * P[2, k] - R[2, k] * P[0, k]
-        z += R[1, k] * P[0, k] - R[0, k] * P[1, k]
-    s = 0.25 / w
-    return w, s * x, s * y, s * z
-
-
-@kernel
-def _near_half_turn(R, P, t):
-    """`_half_turn` where the cosine is small and the other way divides by it; t: the trace of R Pᵀ."""
-    i, largest = 0, -2.0
-    for a in range(3):
-        along = 0.0
-        for k in range(3):
-            along += R[a, k] * P[a, k]
-        if along > largest:
-            i, largest = a, along
-    j, m = (i + 1) % 3, (i + 2) % 3
-    u = 0.5 * sqrt(1.0 + 2.0 * largest - t)
-    w = v = n = 0.0
-    for k in range(3):
-        w += R[m, k] * P[j, k] - R[j, k] * P[m, k]
-        v += R[i, k] * P[j, k] + R[j, k] * P[i, k]
-        n += R[i, k] * P[m, k] + R[m, k] * P[i, k]
-    s = 0.25 / u if w >= 0.0 else -0.25 / u
-    u = u if w >= 0.0 else -u
-    x = u if i == 0 else (s * n if i == 1 else s * v)
-    y = u if i == 1 else (s * v if i == 0 else s * n)
-    z = u if i == 2 else (s * n if i == 0 else s * v)
-    return s * w, x, y, z
-
-
-@inlined
 def _turned_away(R, P):
     """3 - tr(Pᵀ R) without cancellation."""
     x = 0.0
@@ -182,7 +138,7 @@ def objective(flat, now, goals):
         c, R, P = now.c[b], now.R[b], goals.previous_R[b]
         mx, my, mz = mx + flat.mass[b] * c[0], my + flat.mass[b] * c[1], mz + flat.mass[b] * c[2]
         dx, dy, dz = c[0] - goals.previous_c[b, 0], c[1] - goals.previous_c[b, 1], c[2] - goals.previous_c[b, 2]
-        w, x, y, z = _half_turn(R, P)
+        w, x, y, z = half_turn(R, P)
         placed += 0.5 * (dx * dx + dy * dy + dz * dz)
         turned += (x * x + y * y + z * z) / (1.0 + w)
         if goals.velocity_weight[0] > 0.0:
@@ -283,7 +239,7 @@ def _add_regularizers(flat, now, goals, terms, share):
         ws = share * slide
         _add_point(terms, b, c[0], c[1], c[2], ws * (x - p[0]), ws * (y - p[1]), ws * (z - p[2]))
         _add_stiffness(terms, b, c[0], c[1], c[2], slide, slide, slide)
-        w, x, y, z = _half_turn(R, P)  # 1 - q · q̄ has the torque ½ vec(q q̄⁻¹), half of which D holds on each side, and the Hessian ¼ w
+        w, x, y, z = half_turn(R, P)  # 1 - q · q̄ has the torque ½ vec(q q̄⁻¹), half of which D holds on each side, and the Hessian ¼ w
         ws, h = 0.25 * share * turn, 0.5 * w
         x, y, z = ws * (x + h * ahead[0]), ws * (y + h * ahead[1]), ws * (z + h * ahead[2])
         D[0, 1] += z
