@@ -70,9 +70,9 @@ def newton_step(flat, now, goals, work, limits, anyway):
 
 
 @kernel(entry=False)
-def foreseeing_step(flat, now, goals, work, limits):
+def foreseeing_step(flat, now, goals, work, limits, anyway):
     """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them. Returns as that does; no step, and
-    INDEFINITE, where Gauss-Newton's is of no use."""
+    INDEFINITE, where Gauss-Newton's is of no use, or where these forces make the system indefinite and none is wanted `anyway`."""
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 0.0, work.correction)
@@ -86,7 +86,7 @@ def foreseeing_step(flat, now, goals, work, limits):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 1.0, work.correction)
     ahead[:] = 0.0
-    return _step(flat, now, goals, work, limits, True)
+    return _step(flat, now, goals, work, limits, anyway)
 
 
 @kernel

@@ -171,7 +171,8 @@ def _finish(flat, now, goals, work, limits, value, residual):
 
 @kernel
 def _choose_step(flat, now, goals, work, limits, iteration):
-    """The step at `now`, into `work.step`: Newton's; where that is not definite or has not been enough, with forces foreseen.
+    """The step at `now`, into `work.step`: Newton's; where that is not definite or has not been enough, with forces foreseen, at first only
+    where those make it definite: far from the optimum Newton's own, made convex, leads into fewer local optima.
 
     Returns (slope, kind of its system, largest turn, largest motion, whether it is Newton's of a definite system).
     """
@@ -181,9 +182,11 @@ def _choose_step(flat, now, goals, work, limits, iteration):
         turn, largest = largest_motion(flat, work.step)
         if iteration < PATIENCE or iteration % PLAIN == PLAIN - 1 or largest <= STEP_TOLERANCE:
             return slope, kind, turn, largest, True
-    slope, kind = foreseeing_step(flat, now, goals, work, limits)
+    patient = iteration < PATIENCE
+    slope, kind = foreseeing_step(flat, now, goals, work, limits, not patient)
     turn, largest = largest_motion(flat, work.step)
-    if (kind == INDEFINITE and iteration % PLAIN == PLAIN - 1) or largest <= STEP_TOLERANCE:  # there may be a saddle
+    plain = patient or iteration % PLAIN == PLAIN - 1
+    if (kind == INDEFINITE and plain) or largest <= STEP_TOLERANCE:  # there may be a saddle
         slope, kind = newton_step(flat, now, goals, work, limits, True)
         turn, largest = largest_motion(flat, work.step)
     return slope, kind, turn, largest, False
