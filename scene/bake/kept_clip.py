@@ -1,4 +1,7 @@
-"""What a bake followed, kept with the action that it made: overlays and reports hold the robot against it, also in a file opened later."""
+"""Clip that a bake followed, kept with the action that it made.
+
+Overlays and reports hold the robot against it, also in a file that is opened later.
+"""
 
 from __future__ import annotations
 

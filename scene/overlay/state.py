@@ -1,4 +1,4 @@
-"""What overlays show of a robot as it stands in the scene now: plain numbers, in the robot's coordinates."""
+"""State that overlays show: plain numbers about a robot as it stands in the scene, in the robot's coordinates."""
 
 from __future__ import annotations
 
