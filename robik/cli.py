@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from robik import __version__
@@ -89,7 +88,7 @@ def _add_solve(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--settings", metavar="SETTINGS.json", help="weights, regularizers, limits; all ones without it")
     command.add_argument("--prior", metavar="EXAMPLE.csv", help="a motion whose poses it shall prefer where targets leave a choice")
     command.add_argument("--prior-weight", type=float, default=1e-4, help="how much, beside targets that weigh 1 (default 1e-4)")
-    command.add_argument("-o", "--output", metavar="MOTION.csv", required=True, help="the motion: time and a column per actuator")
+    command.add_argument("-o", "--output", metavar="MOTION.csv", required=True, help="time, a column per actuator, a floating base")
     command.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
     command.add_argument("--states", metavar="STATES.npz", help="the bodies' poses as well")
 
@@ -101,20 +100,22 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--clip", metavar="CLIP.npz", help="what was followed, for errors and contacts")
     command.add_argument("--settings", metavar="SETTINGS.json", help="with which weights")
     command.add_argument(
-        "--states", metavar="STATES.npz", help="the bodies' poses, which a floating robot needs: solve --states writes them"
+        "--states",
+        metavar="STATES.npz",
+        help="the bodies' poses, for a floating robot whose motion has no base: solve --states writes them",
     )
     command.add_argument("-o", "--output", metavar="REPORT.html", help="default: beside the motion")
 
 
 def _add_fk(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "fk", _fk, "where every body is along a motion; a floating base stays where it rests")
+    command = _command(commands, "fk", _fk, "poses of all bodies along a motion; a floating base without columns stays where it rests")
     _add_robot(command)
     command.add_argument("motion", metavar="MOTION.csv")
     command.add_argument("-o", "--output", metavar="STATES.npz", required=True, help="times, bodies, position, quaternion, residual")
 
 
 def _add_play(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "play", _play, "play a motion on Dynamixel servos; ESC stops")
+    command = _command(commands, "play", _play, "play a motion on Dynamixel servos; ESC stops, T turns torque off")
     command.add_argument("motion", metavar="MOTION.csv")
     command.add_argument("--servos", metavar="SERVOS.json", required=True, help="which servo turns which actuator")
     command.add_argument("--port", required=True, help="a device such as /dev/ttyUSB0 or COM3, a URL for pyserial, or sim")
@@ -128,17 +129,18 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
     soften = "round off what the motors cannot do, and go slowly to a start far away, instead of refusing"
     command.add_argument("--soften", action="store_true", help=soften)
     command.add_argument("--feed-forward", action="store_true", help="tell the servos with each goal how fast to go there")
-    command.add_argument("--need-all", action="store_true", help="refuse when a servo does not answer, instead of playing without it")
+    command.add_argument("--without", type=int, nargs="+", metavar="ID", default=[], help="play without these servos")
     command.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
 
 
 def _add_servos(commands: argparse._SubParsersAction) -> None:
-    servos = commands.add_parser("servos", help="set servos up: scan, set, prepare, zero; report on a recording")
+    servos = commands.add_parser("servos", help="set servos up: scan, set, prepare, zero; turn torque off; report on a recording")
     verbs = servos.add_subparsers(required=True, metavar="VERB")
     for name, text in (
         ("scan", "who is on the bus, at any baud rate"),
         ("set", "give a servo another id or baud rate"),
         ("prepare", "bring all servos to streaming settings, after asking"),
+        ("torque-off", "turn the torque of all servos off, whoever they are"),
         ("zero", "take the pose that the robot was put into by hand as all zeros, into the chain's file"),
     ):
         verb = _command(verbs, name, _servos, text)
@@ -150,7 +152,7 @@ def _add_servos(commands: argparse._SubParsersAction) -> None:
         if name == "zero":
             verb.add_argument("--servos", metavar="SERVOS.json", required=True)
         else:
-            verb.add_argument("--baud", type=int, help="set: the new one; prepare: 1000000 if left out; scan: only this one")
+            verb.add_argument("--baud", type=int, help="set: the new one; prepare: 1000000 if left out; scan, torque-off: only this one")
         if name == "prepare":
             verb.add_argument("--yes", action="store_true", help="do not ask")
     verb = _command(verbs, "report", _servos, "how well the servos followed, from the telemetry of robik play --record")
@@ -166,16 +168,19 @@ def _add_simulate(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_export(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "export", _export, "write a motion for others: .csv .json .npz .yaml (ROS 2) .h .ino (Arduino)")
-    command.add_argument("motion", metavar="MOTION.csv")
+    about = "write a motion in another format: csv, json, npz, ros2 (JointTrajectory), arduino (servo counts)"
+    command = _command(commands, "export", _export, about)
+    command.add_argument("motion", metavar="MOTION")
     command.add_argument("-o", "--output", metavar="FILE", required=True)
-    command.add_argument("--servos", metavar="SERVOS.json", help="needed for .h and .ino, which hold servo counts")
+    command.add_argument("--format", metavar="NAME", help="to be written; by the extension of FILE if left out")
+    command.add_argument("--from", dest="source_format", metavar="NAME", help="the format of MOTION; by its content if left out")
+    command.add_argument("--rate", type=float, metavar="HZ", help="samples per second to be written; the motion's own if left out")
+    command.add_argument("--servos", metavar="SERVOS.json", help="needed for arduino, which holds servo counts")
+    _add_robot(command, "--robot", "whose motion it is, for the order of its columns: ")
 
 
 def _add_bench(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "bench", _bench, "what the solvers take and how well they do, on this machine, now")
-    command.add_argument("what", nargs="?", choices=("baking", "tracking"), default="baking", help="whole clips (default), or live targets")
-    command.add_argument("--seed", type=int, default=0, help="of what is random in tracking (default 0)")
+    command = _command(commands, "bench", _bench, "time per frame of the solver on the robots that ship, on this machine")
     command.add_argument("--json", action="store_true", help="print it as JSON")
 
 
@@ -234,8 +239,8 @@ def _solve(options: argparse.Namespace) -> None:
     from robik.files import check_writable
     from robik.ik.objectives import Settings, load_settings
     from robik.ik.pose_prior import PosePrior
+    from robik.motions import load_motion, report_summary, save_motion, save_report, save_states, values_for
     from robik.retarget.clip import load_clip
-    from robik.retarget.motion import load_motion, report_summary, save_motion, save_report, save_states, values_for
     from robik.retarget.retarget import retarget
     from robik.warm_up import help_compiling
 
@@ -254,7 +259,7 @@ def _solve(options: argparse.Namespace) -> None:
     check_writable(options.output, options.report, options.states)
     help_compiling()
     motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=options.prior_weight)
-    save_motion(motion, options.output)
+    save_motion(motion, options.output, "csv")
     if options.report:
         save_report(motion, options.report)
     if options.states:
@@ -273,8 +278,8 @@ def _report(options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from robik.ik.objectives import Settings, load_settings
+    from robik.motions import load_motion, load_states
     from robik.retarget.clip import load_clip
-    from robik.retarget.motion import load_motion, load_states
     from robik.retarget.report_page import save_page, with_states
 
     motion = load_motion(options.motion)
@@ -290,7 +295,7 @@ def _report(options: argparse.Namespace) -> None:
                 clip.check(mechanism)
         if options.states:
             motion = load_states(options.states, motion, tuple(body.name for body in mechanism.bodies))
-        if options.states or mechanism.is_grounded:
+        if options.states or motion.base is not None or mechanism.is_grounded:
             with _naming(options.motion):
                 motion = with_states(mechanism, motion)
     output = options.output or str(Path(options.motion).with_suffix(".html"))
@@ -299,14 +304,13 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _fk(options: argparse.Namespace) -> None:
-    from robik.kinematics.forward import body_poses
-    from robik.retarget.motion import load_motion, save_states, values_for
+    from robik.motions import load_motion, save_states
+    from robik.retarget.posing import posed
     from robik.retarget.shortfall import unassembled
 
-    mechanism, motion = _load(options), load_motion(options.motion)
-    position, quaternion, residual = body_poses(mechanism, values_for(mechanism, motion, options.motion))
-    bodies = tuple(b.name for b in mechanism.bodies)
-    save_states(replace(motion, bodies=bodies, position=position, quaternion=quaternion), options.output, residual)
+    mechanism = _load(options)
+    motion, residual = posed(mechanism, load_motion(options.motion), options.motion)
+    save_states(motion, options.output, residual)
     print(f"{len(motion.times)} frames, closed to {residual.max():.1g} m")
     if apart := unassembled(mechanism, residual):
         print(f"robik: {options.motion}: {apart}", file=sys.stderr)
@@ -325,12 +329,12 @@ def _play(options: argparse.Namespace) -> int:
         torque_after=options.torque == "on",
         how=How(options.loop, tuple(options.range) if options.range else None, options.speed, options.soften),
         feed_forward=options.feed_forward,
-        need_all=options.need_all,
+        without=tuple(options.without),
         record=options.record,
     )
 
 
-def _servos(options: argparse.Namespace) -> None:
+def _servos(options: argparse.Namespace) -> int:
     from robik.servo import setup_command as servos
 
     match options.verb:
@@ -340,10 +344,13 @@ def _servos(options: argparse.Namespace) -> None:
             servos.change(options.port, options.id, options.new_id, options.baud)
         case "prepare":
             servos.prepare(options.port, options.baud or 1_000_000, options.yes)
+        case "torque-off":
+            return servos.torque_off(options.port, options.baud)
         case "zero":
             servos.zero(options.port, options.servos)
         case "report":
             servos.report(options.recording, options.output)
+    return 0
 
 
 def _simulate(options: argparse.Namespace) -> None:
@@ -353,21 +360,27 @@ def _simulate(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from robik.servo.command import export
+    from robik.servo.export import export
 
-    export(options.motion, options.output, options.servos)
+    export(
+        options.motion,
+        options.output,
+        source_format=options.source_format,
+        format=options.format,
+        servos=options.servos,
+        robot=_load(options) if options.robot else None,
+        rate=options.rate,
+    )
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from robik import bench
-    from robik.bench import tracking
+    from robik.bench import print_table, run
 
-    run, show = (bench.run, bench.print_table) if options.what == "baking" else (lambda: tracking.run(options.seed), tracking.print_tables)
     found = run()
     if options.json:
         print(json.dumps(found, indent=2))
     else:
-        show(found)
+        print_table(found)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from bpy.props import BoolProperty
 from bpy.types import Context, Event, Scene
 
 from robik.errors import RobikError, ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import ServoChain
 from robik.servo.status import PlayState
 
@@ -325,11 +325,10 @@ class ROBIK_OT_stop_servos(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Stops."""
-        player = play.connected()
         if self.emergency:
-            player.emergency_stop()
+            play.torque_off()
         else:
-            player.stop()
+            play.connected().stop()
         return {"FINISHED"}
 
 

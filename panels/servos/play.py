@@ -3,7 +3,7 @@
 import bpy
 from bpy.types import Context, PropertyGroup, UILayout
 
-from robik.servo.status import PlayState, Status
+from robik.servo.status import PlayState, Status, torque_words
 
 from ...scene.robot.sliders import shown
 from ...scene.servos import play
@@ -42,6 +42,8 @@ class ROBIK_PT_servos(TabPanel):
         row.operator("robik.preflight")
         if is_open:
             _draw_playing(layout, settings.playing, status, bool(root.robik.robot.result.frames))
+        elif status.may_have_torque:
+            _draw_stop(layout)
 
 
 def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, baked: bool) -> None:
@@ -54,21 +56,15 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
         row.operator("robik.pause_servos", text="Go On" if paused else "Pause", icon="PLAY" if paused else "PAUSE").on = not paused
     elif not status.state.is_moving:
         holds = status.state is PlayState.HOLDING  # after a fault, torque on is the way on
-        row.operator("robik.torque_servos", text="Torque Off" if holds else "Torque On").on = not holds
+        _button(row, not holds).operator("robik.torque_servos", text="Torque On").on = True  # each button keeps its place:
+        _button(row, holds and baked).operator("robik.play_servos", icon="PLAY")  # a double click presses no other one
+        _button(row, holds).operator("robik.live_servos", icon="REC")
         if "hardware error" in status.message:
-            row.operator("robik.reboot_servos", icon="FILE_REFRESH")
-        if holds:
-            play_button = row.row(align=True)
-            play_button.enabled = baked
-            play_button.operator("robik.play_servos", icon="PLAY")
-            row.operator("robik.live_servos", icon="REC")
+            layout.operator("robik.reboot_servos", icon="FILE_REFRESH")
         if holds and not baked:
             line(layout, "Bake before playing; Live follows the sliders", "INFO")
-    stop = layout.row(align=True)
-    stop.scale_y = 1.4
-    stop.alert = bpy.context.preferences.themes[0].user_interface.wcol_tool.text.v > 0.5  # on its dark red only light text can be read
-    stop.operator("robik.stop_servos", text="Stop", icon="CANCEL").emergency = False
-    stop.operator("robik.stop_servos", text="Torque Off Now").emergency = True
+    _draw_stop(layout)
+    line(layout, f"{torque_words(status.servos).capitalize()} (read back)", "LOCKED" if status.torque else "UNLOCKED")
     if status.strain:
         line(layout, f"Slower: {status.strain}", "TEMP")
     row = layout.row(align=True)
@@ -77,6 +73,22 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     row = layout.row(align=True)
     row.operator("robik.key_servos", text="Key", icon="KEY_HLT")
     row.operator("robik.record_servos", text="Record", icon="REC")
+
+
+def _button(row: UILayout, enabled: bool) -> UILayout:
+    """A place for a button that is greyed out where it cannot be pressed."""
+    place = row.row(align=True)
+    place.enabled = enabled
+    return place
+
+
+def _draw_stop(layout: UILayout) -> None:
+    """Stop and torque off, also where the port is closed."""
+    stop = layout.row(align=True)
+    stop.scale_y = 1.4
+    stop.alert = bpy.context.preferences.themes[0].user_interface.wcol_tool.text.v > 0.5  # on its dark red only light text can be read
+    _button(stop, play.is_open()).operator("robik.stop_servos", text="Stop", icon="CANCEL").emergency = False
+    stop.operator("robik.stop_servos", text="Torque Off").emergency = True
 
 
 class ROBIK_PT_servos_playing(FoldedPanel):
@@ -93,7 +105,7 @@ class ROBIK_PT_servos_playing(FoldedPanel):
             layout.prop(playing, name)
         column = layout.column()
         column.enabled = not play.is_open()
-        for name in ("rate", "feed_forward", "need_all", "record"):
+        for name in ("rate", "feed_forward", "without", "record"):
             column.prop(playing, name)
         if playing.record:
             layout.operator("robik.report_telemetry")
@@ -120,6 +132,7 @@ class ROBIK_PT_servos_state(FoldedPanel):
             (
                 f"{s.id} {s.actuator}",
                 s.error,
+                "?" if s.torque is None else "on" if s.torque else "off",
                 shown(root, s.actuator, at),
                 f"{100 * s.load:.0f} %" if s.current is None else f"{s.current:.2f}",
                 f"{s.celsius:.0f}",
@@ -127,7 +140,7 @@ class ROBIK_PT_servos_state(FoldedPanel):
             )
             for s, at in zip(status.servos, status.present, strict=True)
         ]
-        for name, error, *numbers in [("Servo", "", "At", load, "°C", "V"), *rows]:
+        for name, error, *numbers in [("Servo", "", "Torque", "At", load, "°C", "V"), *rows]:
             row = column.split(factor=0.38)
             row.label(text=name, icon="ERROR" if error else "NONE")
             cells = row.row()

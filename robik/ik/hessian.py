@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
+from robik.jit import by_reference, inlined, kernel
 from robik.kinematics.kernels import along
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference
 
 
 class System(NamedTuple):

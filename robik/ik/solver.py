@@ -12,12 +12,13 @@ from robik.ik.objectives import Settings
 from robik.ik.sequence import Output, forget, new_memory, new_output, solve_frames
 from robik.ik.terms import new_goals
 from robik.ik.work import new_work
+from robik.jit import by_reference
 from robik.kinematics.actuation import actuator_values
 from robik.kinematics.assembly import prepared
+from robik.kinematics.passive import passive_values
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
 from robik.mechanism.topology import Topology, build_topology
-from robik.structs import by_reference
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame
@@ -114,6 +115,10 @@ class Solver:
     def actuator_values(self, output: Output) -> np.ndarray:
         """Values (T, actuators) [rad or m], read off the states (paper, IV-C)."""
         return actuator_values(self.topology, output.q, output.position, output.quaternion)
+
+    def passive_values(self, output: Output) -> dict[str, np.ndarray] | None:
+        """Return the coordinates (T,) [rad or m] of the joints without a motor by name; None where the output does not hold them."""
+        return passive_values(self.topology, output.q, output.position, output.quaternion)
 
     def room(self, frames: int) -> Output:
         """An empty output for so many frames."""

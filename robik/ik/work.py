@@ -5,22 +5,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from robik.ik import articulated
 from robik.ik.hessian import System, new_system
 from robik.ik.terms import Terms, new_terms
+from robik.jit import by_reference, compiled_for_record
 from robik.kinematics.elimination import Elimination, new_elimination
 from robik.kinematics.kernels import Placement, new_placement
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference
 
 SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 
 
 class Work(NamedTuple):
-    """Scratch, the frame's bounds on scalar coordinates, `lower` and
-    `upper` (d,), and where the last system bends down: the direction `downhill` (d,) of the leaders and how much, `bend` (1,)."""
+    """Scratch, the frame's bounds on scalar coordinates, `lower` and `upper` (d,), the second derivatives (d, d) of the convex `model`
+    that stands in for an indefinite one, and which coordinates the last step leaves free, `unheld` (d,)."""
 
     e: Elimination
     terms: Terms
@@ -41,8 +40,8 @@ class Work(NamedTuple):
     shares: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    downhill: np.ndarray
-    bend: np.ndarray
+    model: np.ndarray
+    unheld: np.ndarray
 
 
 class LargeWork(Work):
@@ -75,27 +74,19 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
             shares=np.zeros(d),
             lower=np.full(d, -np.inf),
             upper=np.full(d, np.inf),
-            downhill=np.zeros(d),
-            bend=np.zeros(1),
+            model=np.zeros((d, d)),
+            unheld=np.ones(d, np.bool_),
         )
     )
 
 
+@compiled_for_record(LargeWork, otherwise=False)
 def factor_tree(flat, now, goals, work):
     """`articulated.factor` for a robot of more than `SMALL` degrees of freedom; False for others."""
     return articulated.factor(flat, now, goals, work.e, work.terms, work.system)
 
 
-def solve_tree(flat, now, goals, work, x):
+@compiled_for_record(LargeWork)
+def solve_tree(flat, now, goals, x, work):
     """`articulated.solve` for such a robot."""
     articulated.solve(flat, now, goals, work.e, work.system, x)
-
-
-@overload(factor_tree)
-def _compiled_factor_tree(flat, now, goals, work):
-    return factor_tree if work.group == LargeWork.__name__ else (lambda flat, now, goals, work: False)
-
-
-@overload(solve_tree)
-def _compiled_solve_tree(flat, now, goals, work, x):
-    return solve_tree if work.group == LargeWork.__name__ else (lambda flat, now, goals, work, x: None)

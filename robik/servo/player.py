@@ -4,36 +4,33 @@ One thread owns the port. Everybody else talks to a `Player`, whose methods neve
 
     closed → connecting → ready (torque off) ⇄ holding (torque on) → approaching → playing ⇄ paused → holding
                                                         │            live → holding
-                                                        └── stopping (soft) → holding;  emergency → ready;  any fault → fault
+                                                        └── stopping (soft) → holding;  any fault → fault
+
+From every state the emergency stop leads to ready: torque-off is the next packet on the wire, also where the port is closed and has to
+be opened for it.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
 import numpy as np
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
-from robik.servo.bus import Bus, PortGone, ServoSilent
+from robik.motions import Motion
+from robik.servo.board import Board
 from robik.servo.chain import ServoChain
-from robik.servo.connecting import Unfit
+from robik.servo.port_thread import PortThread
 from robik.servo.preflight import Preflight, preflight
-from robik.servo.schedule import take_precedence
-from robik.servo.session import Session, way_on
+from robik.servo.recording import check_writable
+from robik.servo.session import Session
 from robik.servo.simulator.server import SimulatorProcess
-from robik.servo.status import OFF, PlaySettings, PlayState, Status
+from robik.servo.status import PlaySettings, PlayState, Status
 from robik.servo.stream import Wishes
 from robik.servo.trajectory import Along, part
 
-SIMULATED = "sim"  # the port that is a simulated chain, started and ended by the player
-LOOK = 0.05  # [s] between looks at the servos while nothing plays
 LEAVING = 10.0  # [s] that another player gets to let go of the port
-PATIENT_LOOKS = 3  # that may fail in a row
 
 
 class Player:
@@ -46,31 +43,36 @@ class Player:
 
     Attributes:
         chain: the servos; once connected, those of them that are there.
+        has_touched_torque: whether torque may be another than was found, since it was asked for.
     """
 
     def __init__(self, chain: ServoChain, port: str, settings: PlaySettings | None = None) -> None:
         self.chain, self.port, self.settings = chain, port, settings or PlaySettings()
-        self.simulator: SimulatorProcess | None = None
+        self.has_touched_torque = False
         self._asked = chain
-        self._status = Status()
-        self._publishing = threading.Lock()
-        self._wishes = Wishes(self.settings.heartbeat)
-        self._commands: queue.SimpleQueue[Callable[[Session], None]] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._ending = False
+        self._board = Board()
+        self._after: Player | None = None
         self._goal_limits = chain.count_limits
+        self._renew()
 
-    # for everybody
+    def _renew(self) -> None:
+        self._wishes = Wishes(self.settings.heartbeat)
+        self._thread = PortThread(self._asked, self.port, self.settings, self._wishes, self._board, self._on_connected)
 
     @property
     def status(self) -> Status:
         """Where it stands now."""
-        return self._status
+        return self._board.status
 
     @property
     def is_open(self) -> bool:
         """Whether the port is open, or being opened: also after a fault that left it so, when torque can still be turned off."""
-        return self._thread is not None and self._thread.is_alive()
+        return self._thread.is_alive
+
+    @property
+    def simulator(self) -> SimulatorProcess | None:
+        """The simulated chain that it plays on, if it does, while it runs."""
+        return self._thread.simulator
 
     def heartbeat(self) -> None:
         """Whoever started the player is alive; without this, servos that move stop by their watchdog."""
@@ -83,27 +85,39 @@ class Player:
             after: a player that still has to let go of the port.
         """
         if self.is_open:
-            if self._status.state is PlayState.FAULT:
+            if self.status.state is PlayState.FAULT:
                 self._look_again(f"connecting to {self.port}")
-                self._commands.put(Session.connect)
+                self._thread.ask(Session.connect)
             return
-        self._ending, self.chain = False, self._asked
-        self._commands = queue.SimpleQueue()
-        self._wishes = Wishes(self.settings.heartbeat)
-        self._status = Status(PlayState.CONNECTING, f"connecting to {self.port}")
-        self._thread = threading.Thread(target=self._run, args=(after,), name=f"servos on {self.port}", daemon=True)
-        self._thread.start()
+        self.chain, self._after, self.has_touched_torque = self._asked, after, False
+        self._renew()
+        self._board.status = Status(PlayState.CONNECTING, f"connecting to {self.port}")
+        self._thread.start(lambda: after.close(LEAVING) if after else None)
 
     def torque(self, on: bool) -> None:
         """Turns torque on, the servos holding where they are, or off. Nothing ever moves before the first.
 
-        After a fault this is also the way on: everything is read and checked again first.
+        After a fault or an emergency stop this is also the way on: everything is read and checked again first.
+
+        Raises:
+            ServoError: they move, or torque is just being turned off.
+        """
+        if on and self._thread.emergency.is_pending:
+            raise ServoError("torque is just being turned off; wait until the status says so")
+        self._look_again("turning torque on" if on else "turning torque off")
+        self.has_touched_torque = True
+        if on:
+            self._thread.emergency.release()
+        self._thread.ask(Session.torque_on if on else Session.torque_off)
+
+    def restore_torque(self) -> None:
+        """Give each servo the torque, on or off, that it had at connecting: for whoever gives up before anything moved.
 
         Raises:
             ServoError: they move.
         """
-        self._look_again("turning torque on" if on else "turning torque off")
-        self._commands.put(Session.torque_on if on else Session.torque_off)
+        self._look_again("leaving torque as it was found")
+        self._thread.ask(Session.restore_torque)
 
     def reboot(self) -> None:
         """Reboots the servos that have a hardware error, once its cause is gone: the way on from there, then torque on.
@@ -112,11 +126,11 @@ class Player:
             ServoError: they move.
         """
         self._look_again("rebooting")
-        self._commands.put(Session.reboot)
+        self._thread.ask(Session.reboot)
 
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
         """What speaks against playing this motion; `from_afar` as in `play`."""
-        return preflight(motion, self.chain, self.settings, self._status.present, from_afar)
+        return preflight(motion, self.chain, self.settings, self.status.present, from_afar, self._goal_limits)
 
     def play(
         self,
@@ -137,16 +151,30 @@ class Player:
             from_afar: whether it may start far from where the robot stands, going there slowly, instead of being refused.
 
         Raises:
-            ServoError: the preflight's list, or that the servos do not hold.
+            ServoError: what speaks against it, or that the servos do not hold.
         """
         motion = part(motion, start, end, speed)
-        self.preflight(motion, from_afar).check()
+        along = self.check(motion, from_afar)
         self._check_holding()
-        along = Along(motion, self.chain, self.settings.interpolation)
-        self._check_own_limits(along)
         frame = float(np.median(np.diff(motion.times))) if len(motion.times) > 1 else 1.0 / self.settings.rate
         self._begin(PlayState.APPROACHING, "going to the first frame", along.duration)
-        self._commands.put(lambda session: session.play(along, loop, frame))
+        self._thread.ask(lambda session: session.play(along, loop, frame))
+
+    def check(self, motion: Motion, from_afar: bool = False) -> Along:
+        """Hold a motion against everything that can be known before torque is on: the chain's limits and the servos' own, where the
+        robot stands, and whether the telemetry can be recorded.
+
+        Args:
+            motion: as it is to be played, the whole of it.
+            from_afar: as in `play`.
+
+        Raises:
+            ServoError: what speaks against it.
+        """
+        self.preflight(motion, from_afar).check()
+        if self.settings.record:
+            check_writable(self.settings.record)
+        return Along(motion, self.chain, self.settings.interpolation)
 
     def live(self) -> None:
         """Follows what `aim` says, from slowly catching up with the first of it until `stop`.
@@ -155,8 +183,10 @@ class Player:
             ServoError: the servos do not hold.
         """
         self._check_holding()
+        if self.settings.record:
+            check_writable(self.settings.record)
         self._begin(PlayState.LIVE, "following live", 0.0)
-        self._commands.put(Session.live)
+        self._thread.ask(Session.live)
 
     def aim(self, values: Mapping[str, float] | None) -> None:
         """Where the robot should be now, while it follows live: a value per actuator [rad or m].
@@ -179,16 +209,18 @@ class Player:
         self._wishes.stop.set()
 
     def emergency_stop(self) -> None:
-        """Torque off, now."""
-        self._wishes.off.set()
-        self._commands.put(lambda session: session.torque_off(OFF))
+        """Turn torque off, now, whatever goes on. Until the user turns it on again, nothing else does.
+
+        Where the port is closed it is opened for that; where an earlier player has yet to let go of it, that one is told, too.
+        """
+        if self._after is not None and self._after.is_open:
+            self._after.emergency_stop()
+        self._thread.press_emergency()
 
     def close(self, timeout: float = 3.0) -> None:
         """Stops softly if it plays, leaves torque as it is, closes the port; waits for that at most `timeout` [s], 0 for not at all."""
         self._wishes.stop.set()
-        self._ending = True
-        if self._thread is not None and timeout > 0:
-            self._thread.join(timeout)
+        self._thread.end(timeout)
 
     def wait(self, *states: PlayState, timeout: float = 60.0) -> Status:
         """Beats until the player is in one of these states. For scripts; an interface looks at `status` instead.
@@ -207,102 +239,18 @@ class Player:
         return status
 
     def _look_again(self, message: str) -> None:
-        if self._status.state.is_moving:
-            raise ServoError(f"the servos are {self._status.state.value}; stop them first")
+        if self.status.state.is_moving:
+            raise ServoError(f"the servos are {self.status.state.value}; stop them first")
         if self.is_open:
-            self._publish(state=PlayState.CONNECTING, message=message)
+            self._board.publish(state=PlayState.CONNECTING, message=message)
 
     def _check_holding(self) -> None:
-        if self._status.state is not PlayState.HOLDING:
-            raise ServoError(f"the servos do not hold ({self._status.message}); connect and turn torque on first")
+        if self.status.state is not PlayState.HOLDING:
+            raise ServoError(f"the servos do not hold ({self.status.message}); connect and turn torque on first")
 
     def _begin(self, state: PlayState, message: str, duration: float) -> None:
         self._wishes.clear()
-        self._publish(state=state, message=message, time=0.0, duration=duration)
+        self._board.publish(state=state, message=message, time=0.0, duration=duration)
 
-    def _check_own_limits(self, along: Along) -> None:
-        """Servos refuse goals beyond their own limits without a word: better said before."""
-        counts = self.chain.counts(along.at(np.linspace(0.0, along.duration, max(2, int(along.duration * self.settings.rate) + 1))))
-        for k, servo in enumerate(self.chain.servos):
-            low, high = self._goal_limits[k]
-            least, most = counts[:, k].min(), counts[:, k].max()
-            if least < low or most > high:
-                raise ServoError(
-                    f"servo {servo.id} ({servo.actuator}) takes goals from {low} to {high} counts only, the motion needs {least} "
-                    f"to {most}; change its position limits or its operating mode"
-                )
-
-    # the port's thread
-
-    def _run(self, after: Player | None) -> None:
-        bus: Bus | None = None
-        if after is not None:
-            after.close(LEAVING)
-        try:
-            if self.port == SIMULATED:
-                self.simulator = SimulatorProcess.of(self._asked)
-            bus = Bus(self._asked, self.simulator.port if self.simulator else self.port, self.settings.silence)
-            take_precedence()
-            session = Session(bus, self.settings, self._wishes, self._publish, lambda: self._status, self._know)
-            try:
-                session.connect()
-            except Unfit as unfit:  # what is wrong with them can be mended, with the port open
-                self._publish(state=PlayState.FAULT, message=str(unfit))
-            self._serve(session)
-        except ServoError as error:
-            self._publish(state=PlayState.FAULT, message=str(error))
-        except Exception as error:  # a mistake of ours must not leave an owner waiting for a thread that is gone
-            self._publish(state=PlayState.FAULT, message=f"the player broke down ({error!r}); the servos stop by their watchdog")
-            raise
-        finally:
-            if bus is not None:
-                bus.close()
-            if self.simulator is not None:
-                self.simulator.end()
-                self.simulator = None
-
-    def _serve(self, session: Session) -> None:
-        failed = 0
-        while not (self._ending and self._commands.empty()):
-            try:
-                command = self._commands.get(timeout=LOOK)
-            except queue.Empty:
-                failed = self._look(session, failed)
-                continue
-            try:
-                command(session)
-            except PortGone:
-                raise
-            except ServoSilent as silent:
-                self._publish(state=PlayState.FAULT, message=f"{silent}; {way_on(str(silent))}")
-            except ServoError as error:
-                self._publish(state=PlayState.FAULT, message=str(error))
-        self._publish(state=PlayState.CLOSED, message=f"port closed, torque is {'on' if self._status.torque else 'off'}")
-
-    def _know(self, chain: ServoChain, goal_limits: np.ndarray) -> None:
+    def _on_connected(self, chain: ServoChain, goal_limits: np.ndarray) -> None:
         self.chain, self._goal_limits = chain, goal_limits
-
-    def _look(self, session: Session, failed: int) -> int:
-        if self._status.state in (PlayState.FAULT, PlayState.CONNECTING):
-            return 0
-        try:
-            session.look()
-        except PortGone:
-            raise
-        except ServoSilent as silent:
-            if failed + 1 == PATIENT_LOOKS:
-                self._complain(f"{silent}; {way_on(str(silent))}")
-            return failed + 1
-        except ServoError as error:
-            self._complain(str(error))
-        return 0
-
-    def _complain(self, message: str) -> None:
-        """A fault; unless the owner has asked meanwhile for something that looks anew, and will say what comes of that."""
-        with self._publishing:
-            if self._status.state is not PlayState.CONNECTING:
-                self._status = replace(self._status, state=PlayState.FAULT, message=message)
-
-    def _publish(self, **changes: object) -> None:
-        with self._publishing:  # an owner's change must not be lost to the thread's; nobody holds this while waiting
-            self._status = replace(self._status, **changes)  # type: ignore[arg-type]

@@ -20,9 +20,9 @@ import numpy as np
 from robik.errors import ClipError
 from robik.ik.solver import anchor
 from robik.ik.terms import Goals
+from robik.jit import by_reference
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import IDENTITY, Pose
-from robik.structs import by_reference
 from robik.tracking.limits import MotionLimits
 from robik.tracking.targets import WEIGHTS
 from robik.tracking.tasks import Tasks, remember_targets, take_targets

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
 from robik.errors import ClipError
 from robik.ik.solver import anchor
 from robik.ik.terms import Goals, new_goals
+from robik.jit import inlined, kernel
 from robik.kinematics.actuation import joint_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.forward import ForwardKinematics

@@ -12,7 +12,7 @@ from bpy.types import Object, Scene
 
 from robik.errors import RobikError, ServoError
 from robik.mechanism import Mechanism
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, read_chain
 from robik.servo.player import Player
 from robik.servo.preflight import Preflight, preflight
@@ -49,8 +49,9 @@ def player() -> Player | None:
 
 
 def status() -> Status:
-    """Where the player stands; closed where there is none."""
-    return _player.status if _player is not None else Status()
+    """Where the player stands; after it was disconnected, where it was left, with the torque that it left."""
+    last = _player or _leaving
+    return last.status if last is not None else Status()
 
 
 def is_open() -> bool:
@@ -69,17 +70,45 @@ def connected() -> Player:
     return _player
 
 
+def may_have_torque() -> bool:
+    """Whether servos have torque, or may have: also after disconnecting, and after another file was opened."""
+    return is_open() or status().may_have_torque
+
+
+def torque_off() -> None:
+    """Turn torque off, now, of whatever is or was connected last.
+
+    Raises:
+        ServoError: nothing has been connected yet.
+    """
+    last = _player or _leaving
+    if last is None:
+        raise ServoError("no servos have been connected; robik servos torque-off --port PORT turns the torque of any off")
+    last.emergency_stop()
+
+
 def settings_of(scene: Scene) -> PlaySettings:
-    """How the scene wants it played."""
+    """How the scene wants it played.
+
+    Raises:
+        ServoError: the servos to play without are not named by their ids.
+    """
     playing = scene.robik.playing
     record = bpy.path.abspath(playing.record) if playing.record else ""
     return PlaySettings(
         rate=float(playing.rate),
         heartbeat=HEARTBEAT,
         feed_forward=playing.feed_forward,
-        need_all=playing.need_all,
+        without=_ids(playing.without),
         record=record,
     )
+
+
+def _ids(text: str) -> tuple[int, ...]:
+    words = text.replace(",", " ").split()
+    if wrong := [word for word in words if not word.isdecimal()]:
+        raise ServoError(f"Play Without takes ids of servos, such as 3, 7, not {wrong[0]!r}")
+    return tuple(map(int, words))
 
 
 def report_telemetry(scene: Scene) -> Path:

@@ -29,9 +29,9 @@ class RobikPlaying(PropertyGroup):
     feed_forward: BoolProperty(
         name="Send Speeds", description="Tell the servos with each goal how fast to go there, which makes slow motions smoother"
     )
-    need_all: BoolProperty(
-        name="Need All Servos",
-        description="Refuse to play when a servo of the chain does not answer; without this it is played without, with a warning",
+    without: StringProperty(
+        name="Play Without",
+        description="Ids of servos to play without, such as 3, 7. Any other servo of the chain that does not answer is refused",
     )
     dead_man: BoolProperty(
         name="While D Is Held", description="When following live: the robot comes to a stand whenever the key D is not held"

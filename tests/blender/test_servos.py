@@ -226,17 +226,20 @@ def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.
     assert f"{chain.actuators[0]} has no servo and is left out" in capfd.readouterr().out
 
 
-def test_a_servo_that_does_not_answer_is_warned_of_or_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_servo_that_does_not_answer_is_refused_unless_it_is_named(capfd: pytest.CaptureFixture[str]) -> None:
     root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.servos.play")
     chain = play.servo_chain(root, scenes.read(root), scene)
     with SimulatorProcess.of(chain) as simulator:
         simulator.command("silent 3")
-        scene.robik.port, scene.robik.playing.need_all = simulator.port, True
+        scene.robik.port = simulator.port
         with pytest.raises(RuntimeError, match=rf"servo 3 \({chain.actuators[2]}\) does not answer"):
             bpy.ops.robik.connect_servos()
-        scene.robik.playing.need_all = False
+        scene.robik.playing.without = "third"
+        with pytest.raises(RuntimeError, match="Play Without takes ids of servos, such as 3, 7, not 'third'"):
+            bpy.ops.robik.connect_servos()
+        scene.robik.playing.without = "3"
         assert bpy.ops.robik.connect_servos() == {"FINISHED"}
-        assert f"Warning: Servos: played without servo 3 ({chain.actuators[2]}), which does not answer" in capfd.readouterr().out
+        assert f"Warning: Servos: played without servo 3 ({chain.actuators[2]}), as asked" in capfd.readouterr().out
         assert set(play.real_pose()) == {*chain.actuators} - {chain.actuators[2]}
         play.disconnect(play.LEAVING)
 
@@ -290,6 +293,27 @@ def test_opening_a_file_stops_the_servos_without_waiting_for_them(monkeypatch: p
         assert play.player() is None
         assert player.wait(PlayState.CLOSED).torque
         assert all(servo["velocity"] == 0 for servo in simulator.state().values())
+
+
+def test_torque_is_told_and_can_be_cut_after_disconnecting_and_after_opening_a_file() -> None:
+    root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.servos.play")
+    chain = play.servo_chain(root, scenes.read(root), scene)
+    with SimulatorProcess.of(chain) as simulator:
+        scene.robik.port = simulator.port
+        bpy.ops.robik.connect_servos()
+        bpy.ops.robik.torque_servos(on=True)
+        bpy.ops.robik.disconnect_servos()
+        bpy.ops.wm.read_homefile(use_empty=True)
+        assert play.status().message == "port closed, torque is on"
+        assert play.may_have_torque()
+        assert all(servo["torque_enable"] for servo in simulator.state().values())
+        assert bpy.ops.robik.stop_servos(emergency=True) == {"FINISHED"}
+        ends = monotonic() + DEADLINE
+        while play.may_have_torque():
+            assert monotonic() < ends, play.status()
+            sleep(0.05)
+        assert play.status().message == "port closed, torque is off"
+        assert not any(servo["torque_enable"] for servo in simulator.state().values())
 
 
 def test_disabling_the_add_on_stops_the_servos_and_enabling_it_finds_them_again() -> None:

@@ -14,8 +14,8 @@ from robik.errors import ClipError, MechanismError
 from robik.ik.objectives import Settings, Weights
 from robik.mechanism import Mechanism, Pose
 from robik.mechanism.pose import matrix_quaternion
+from robik.motions import Report
 from robik.retarget.clip import TargetClip, Track
-from robik.retarget.motion import Report
 from robik.retarget.retarget import retarget
 from robik.tracking.serial_chain import SerialChain
 

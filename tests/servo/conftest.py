@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import ServoChain, default_chain, save_chain
 from robik.servo.player import Player
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 
+from .independent_judge import judge, judged, servos  # noqa: F401  (fixtures)
 from .vendor_sdk import port, sdk, sdk_of, wire  # noqa: F401  (fixtures)
 
 NAMES = tuple(f"motor_{k}" for k in range(12))
@@ -62,9 +63,9 @@ def all_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     opened: list[Player] = []
     connect = Player.connect
 
-    def remembered(player: Player) -> None:
+    def remembered(player: Player, after: Player | None = None) -> None:
         opened.append(player)
-        connect(player)
+        connect(player, after)
 
     monkeypatch.setattr(Player, "connect", remembered)
     yield
@@ -116,6 +117,6 @@ def wave():
 
     def make(seconds: float, amplitude: float = 0.8, frequency: float = 1.5) -> Motion:
         times = np.arange(0.0, seconds + 1e-9, 1 / 60)
-        return Motion(times, NAMES, amplitude * np.sin(frequency * times[:, None] + np.arange(12)))
+        return Motion(times=times, actuators=NAMES, values=amplitude * np.sin(frequency * times[:, None] + np.arange(12)))
 
     return make
