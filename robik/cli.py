@@ -232,8 +232,8 @@ def _convert(options: argparse.Namespace) -> None:
 
 def _solve(options: argparse.Namespace) -> None:
     from robik.files import check_writable
-    from robik.ik.objectives import Settings, load_settings
-    from robik.ik.pose_prior import PosePrior
+    from robik.objectives.pose_prior import PosePrior
+    from robik.objectives.settings import Settings, load_settings
     from robik.retarget.clip import load_clip
     from robik.retarget.motion import load_motion, report_summary, save_motion, save_report, save_states, values_for
     from robik.retarget.retarget import retarget
@@ -272,7 +272,7 @@ def _solve(options: argparse.Namespace) -> None:
 def _report(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from robik.ik.objectives import Settings, load_settings
+    from robik.objectives.settings import Settings, load_settings
     from robik.retarget.clip import load_clip
     from robik.retarget.motion import load_motion, load_states
     from robik.retarget.report_page import save_page, with_states

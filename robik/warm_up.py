@@ -61,11 +61,11 @@ def help_compiling() -> None:
 def _compile_last() -> None:
     """What depends on little else comes first: the other process has compiled the rest by then."""
     from robik.ik import curvature, hessian, newton, sqp
-    from robik.ik.terms import new_goals
     from robik.ik.work import new_work
     from robik.kinematics import elimination
     from robik.kinematics.kernels import new_placement
     from robik.mechanism.topology import build_topology
+    from robik.objectives.registry import new_goals
     from robik.robots import load
     from robik.structs import by_reference
 
@@ -77,7 +77,7 @@ def _compile_last() -> None:
     flat, now, goals, work, terms, system, eliminated = (typeof(group) for group in groups)
     row, square, switch, number = typeof(room.step), typeof(room.K), types.boolean, types.float64
     frame = flat, now, goals, work
-    hessian.matrix.compile((flat, now, goals, terms, system, square))
+    hessian.matrix.compile((flat, now, terms, system, square))
     curvature.closure_curvature.compile((flat, now, row, system))
     hessian.times.compile((flat, now, goals, terms, system, row, row))
     newton._step.compile((*frame, switch, switch))

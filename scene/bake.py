@@ -9,10 +9,11 @@ from time import perf_counter
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup
 
-from robik.ik.objectives import Settings, Weights
-from robik.ik.pose_prior import PosePrior
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import Mechanism
+from robik.objectives.pose_prior import PosePrior
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.blend import blended, blended_base, shares, within_speeds
 from robik.retarget.clip import TargetClip
 from robik.retarget.hips import hips_of

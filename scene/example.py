@@ -6,8 +6,8 @@ import numpy as np
 from bpy.types import Action, Object, PropertyGroup
 
 from robik.errors import RobikError
-from robik.ik.pose_prior import PosePrior
 from robik.mechanism import Mechanism
+from robik.objectives.pose_prior import PosePrior
 
 from . import actions
 from .actuators import data_path

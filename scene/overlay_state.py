@@ -10,13 +10,13 @@ from bpy.types import Depsgraph, Object, PropertyGroup, Scene
 
 from robik.errors import RobikError
 from robik.ik.independence import independence
-from robik.ik.objectives import Settings
 from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.frames import frame_poses, robot_com
 from robik.kinematics.joint_places import JointPlace, joint_places
 from robik.mechanism import Mechanism, Pose
 from robik.mechanism.joints import SLIDES
 from robik.mechanism.pose import Vector
+from robik.objectives.settings import Settings
 from robik.retarget.motion import Motion
 from robik.retarget.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
 

@@ -15,7 +15,7 @@ from bpy.props import (
 )
 from bpy.types import Action, Context, Object, PropertyGroup
 
-from robik.ik.pose_prior import WEIGHT
+from robik.objectives.pose_prior import WEIGHT
 
 from .example import can_be_example
 from .import_options import RobikImport

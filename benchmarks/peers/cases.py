@@ -9,11 +9,12 @@ import numpy as np
 
 from robik.bench.clips import samples, smoothstep, turn, wxyz
 from robik.bench.walking import walk_clip
-from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.mechanism.pose import matrix_quaternion
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 from robik.robots import load
 

@@ -7,8 +7,9 @@ from math import acos
 
 from robik.bench.clips import boxer_clip, chain_clip, dance_clip, singular_clip, validation_clip, with_posture
 from robik.bench.walking import naive, walk_clip, walker_clip
-from robik.ik.objectives import Settings, Weights
 from robik.mechanism.model import Mechanism
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip
 from robik.robots import load
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
-from robik.ik.objectives import Settings
 from robik.ik.reference import ReferenceSolver
 from robik.ik.solver import anchor
 from robik.mechanism.model import Mechanism
+from robik.objectives.settings import Settings
 from robik.robots import load
 from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 

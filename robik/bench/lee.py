@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from robik.bench.two_link import two_link_arm
-from robik.ik.objectives import Settings
 from robik.ik.solver import Solver
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import matrix_quaternion
+from robik.objectives.settings import Settings
 from robik.robots import load
 from robik.tracking import (
     DifferentialSettings,

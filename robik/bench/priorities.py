@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from robik.ik.objectives import Weights
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.objectives.weights import Weights
 from robik.tracking import DifferentialSettings, DifferentialTracker, Target, Targets
 from robik.tracking.limits import MotionLimits
 

@@ -17,6 +17,7 @@ from robik.compiled import inlined, kernel
 from robik.kinematics.kernels import along
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
+from robik.objectives.registry import answer
 from robik.structs import by_reference
 
 
@@ -26,9 +27,9 @@ class System(NamedTuple):
     Per cluster, with room for the largest: `bend`, what loops and couplings add to the second derivatives; `block`, its factor where
     `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free leaders, by their place in the cluster. `U`, `Y`
     (d, 6): of each degree of freedom what its motion makes the subtree exert, and block⁻¹ U of the free leaders. Per body `P`
-    (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `com` (3, d): derivatives of the centre of mass; `away` (3, d): the system's solutions for
-    them; `border` (3, 3). `H`, `z`, `shares`, `root`, `D` (3, 3) and `f` (3,)
-    are scratch.
+    (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`); `border` (r, r),
+    what borders the rest of the system. `H`, `z`, `shares`, `root`, `line` (d,), `answer` (n + 1, 6), `along` (r,),
+    `D` (3, 3) and `f` (3,) are scratch.
     """
 
     bend: np.ndarray
@@ -42,19 +43,21 @@ class System(NamedTuple):
     P: np.ndarray
     h: np.ndarray
     xi: np.ndarray
-    com: np.ndarray
     away: np.ndarray
     border: np.ndarray
     H: np.ndarray
     z: np.ndarray
     shares: np.ndarray
     root: np.ndarray
+    line: np.ndarray
+    answer: np.ndarray
+    along: np.ndarray
     D: np.ndarray
     f: np.ndarray
 
 
-def new_system(flat: Flat) -> System:
-    """Room for the system of a mechanism."""
+def new_system(flat: Flat, rows: int) -> System:
+    """Return room for the system of a mechanism with at most so many low-rank rows."""
     n, d, clusters = len(flat.parent), len(flat.before), len(flat.cluster_on)
     most = int(np.diff(flat.cluster_dof_at).max(initial=0))
     blocks = (clusters, most, most)
@@ -71,13 +74,15 @@ def new_system(flat: Flat) -> System:
             P=np.zeros((n, 6, 6)),
             h=np.zeros((n, 6)),
             xi=np.zeros((n, 6)),
-            com=np.zeros((3, d)),
-            away=np.zeros((3, d)),
-            border=np.zeros((3, 3)),
+            away=np.zeros((rows, d)),
+            border=np.zeros((rows, rows)),
             H=np.zeros((most, most)),
             z=np.zeros(most),
             shares=np.zeros(most),
             root=np.zeros((6, 6)),
+            line=np.zeros(d),
+            answer=np.zeros((n, 6)),
+            along=np.zeros(rows),
             D=np.zeros((3, 3)),
             f=np.zeros(3),
         )
@@ -117,7 +122,7 @@ def exerted(flat, now, terms, A, b):
 
 
 @kernel
-def matrix(flat, now, goals, terms, A, K):
+def matrix(flat, now, terms, A, K):
     """K (d, d): the second derivatives in full, for a robot so small that a matrix is quicker, or whose system is not definite."""
     K[:] = 0.0
     for b in range(flat.parent.shape[0]):
@@ -146,25 +151,24 @@ def matrix(flat, now, goals, terms, A, K):
             for at in range(start, flat.cluster_dof_at[c + 1]):
                 for to in range(start, flat.cluster_dof_at[c + 1]):
                     K[flat.cluster_dof[at], flat.cluster_dof[to]] += A.bend[c, at - start, to - start]
-    wc = goals.com_weight
-    if wc[0] != 0.0 or wc[1] != 0.0 or wc[2] != 0.0:
-        com_derivatives(flat, now, terms, A)
-        for i in range(K.shape[0]):
-            x, y, z = wc[0] * A.com[0, i], wc[1] * A.com[1, i], wc[2] * A.com[2, i]
-            for j in range(K.shape[0]):
-                K[i, j] += x * A.com[0, j] + y * A.com[1, j] + z * A.com[2, j]
+    _add_rows(terms, A, K)
 
 
-@kernel(entry=False)
-def com_derivatives(flat, now, terms, A):
-    """Fills `com`."""
-    for b in range(1, flat.parent.shape[0]):
-        m, h = terms.mass[b], terms.moment[b]
-        if flat.first[b] < flat.last[b]:
-            for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
-                w, v = now.omega[j], now.v[j]
-                x, y, z = cross(w[0], w[1], w[2], h[0], h[1], h[2])
-                A.com[0, j], A.com[1, j], A.com[2, j] = x + m * v[0], y + m * v[1], z + m * v[2]
+@kernel
+def _add_rows(terms, A, K):
+    """Add the low-rank rows to K (d, d)."""
+    count, d, line = terms.row_count[0], K.shape[0], A.line
+    if count == 0:
+        return
+    for i in range(d):
+        line[:] = 0.0
+        for r in range(count):
+            row = terms.rows[r]
+            x = terms.row_weight[r] * row[i]
+            for j in range(d):
+                line[j] += x * row[j]
+        for j in range(d):
+            K[i, j] += line[j]
 
 
 @inlined
@@ -183,22 +187,18 @@ def carry(flat, now, xi, b, x):
 @kernel
 def times(flat, now, goals, terms, A, x, out):
     """out (d,) = the second derivatives times x (d,)."""
-    wc, n = goals.com_weight, flat.parent.shape[0]
-    u0 = u1 = u2 = 0.0
+    n = flat.parent.shape[0]
     for b in range(1, n):
         carry(flat, now, A.xi, b, x)
-        xi, c, m = A.xi[b], now.c[b], flat.mass[b]
-        a0, a1, a2 = cross(xi[0], xi[1], xi[2], c[0], c[1], c[2])
-        u0, u1, u2 = u0 + m * (a0 + xi[3]), u1 + m * (a1 + xi[4]), u2 + m * (a2 + xi[5])
-    u0, u1, u2 = wc[0] * u0, wc[1] * u1, wc[2] * u2
     A.h[:] = 0.0
+    A.answer[:] = 0.0
+    answer(flat, now, goals, A.xi, A.answer)
     for b in range(n - 1, 0, -1):
-        h, xi, P, c, m = A.h[b], A.xi[b], terms.stiffness[b], now.c[b], flat.mass[b]
+        h, xi, P = A.h[b], A.xi[b], terms.stiffness[b]
         for i in range(6):
             for k in range(6):
                 h[i] += P[i, k] * xi[k]
-        a0, a1, a2 = cross(c[0], c[1], c[2], m * u0, m * u1, m * u2)
-        h[0], h[1], h[2], h[3], h[4], h[5] = h[0] + a0, h[1] + a1, h[2] + a2, h[3] + m * u0, h[4] + m * u1, h[5] + m * u2
+            h[i] += A.answer[b, i]
         if flat.first[b] < flat.last[b]:
             _through_joint(flat, now, terms, A, b, x, out)
         for i in range(6):

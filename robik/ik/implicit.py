@@ -19,7 +19,6 @@ from scipy.optimize import OptimizeResult, minimize
 
 from robik.errors import MechanismError
 from robik.ik.maximal import JointFrames, Rows, motion_derivatives
-from robik.ik.objectives import Settings
 from robik.ik.reference import ReferenceSolver
 from robik.ik.reference_objective import Objective
 from robik.ik.sequence import Output
@@ -27,6 +26,8 @@ from robik.ik.solver import MOST_ITERATIONS, Solver, Targets, Wanted
 from robik.ik.sqp import CONVERGED, STALLED
 from robik.mechanism.model import UNLIMITED, Mechanism
 from robik.mechanism.pose import matrix_quaternion
+from robik.objectives.registry import over_time
+from robik.objectives.settings import Settings
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 LARGEST_TURN = 0.5  # rad of a body in one step of forward kinematics
@@ -144,12 +145,16 @@ class ImplicitSolver(Solver):
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`; `output.q` is left as it is."""
-        order, position, rotation, com, dt = self.topology.order, wanted.position, wanted.rotation, wanted.com, wanted.dt
+        order, dt = self.topology.order, wanted.dt
+        frames, mass = self._goals.frame_pose, self._goals.centre_of_mass
+        position, rotation, com = (
+            over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation, mass.target)
+        )
         for k in range(start, stop):
             targets = {
                 name: (
-                    position[k, i] if self._goals.position_weight[i].any() else None,
-                    matrix_quaternion(rotation[k, i]) if self._goals.orientation_weight[i].any() else None,
+                    position[k, i] if frames.position_weight[i].any() else None,
+                    matrix_quaternion(rotation[k, i]) if frames.orientation_weight[i].any() else None,
                 )
                 for i, name in enumerate(self.names)
             }

@@ -13,10 +13,11 @@ from robik.compiled import inlined, kernel
 from robik.ik.curvature import closure_curvature
 from robik.ik.dense import cholesky, copy_chosen, diagonalise, make_positive, solve_factored
 from robik.ik.hessian import carry, matrix, times
-from robik.ik.terms import gather, gradient, stiffen
 from robik.ik.work import SMALL, factor_tree, solve_tree
 from robik.kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
 from robik.kinematics.kernels import largest_motion
+from robik.objectives.registry import gather, stiffen
+from robik.objectives.terms import gradient
 
 ASIDE = 0.1  # rad, and of the robot's size: the step away from a saddle
 HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
@@ -53,7 +54,7 @@ def _let_go(flat, now, work):
 def _bend(flat, now, goals, work, share, slope):
     """Second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`, with the forces as `gather` takes them."""
     gather(flat, now, goals, work.terms, share)
-    stiffen(flat, work.terms)
+    stiffen(flat, now, goals, work.terms)
     gradient(flat, now, work.terms, slope)
     multipliers(flat, work.e, slope, work.multiplier)
     closure_curvature(flat, now, work.multiplier, work.system)
@@ -90,7 +91,7 @@ def foreseeing_step(flat, now, goals, work, limits):
 
 
 @kernel
-def _factor(flat, now, goals, work, anew, anyway):
+def _factor(flat, now, work, anew, anyway):
     """Factors the second derivatives over the free leaders, which are listed; returns ARTICULATED, DENSE, or INDEFINITE where they are
     not positive definite, the eigenvalues replaced by their absolute values if factors are wanted `anyway`. Without `anew` only the list
     has changed."""
@@ -101,11 +102,11 @@ def _factor(flat, now, goals, work, anew, anyway):
             n += 1
     work.leading[0] = n
     if d > SMALL:
-        if factor_tree(flat, now, goals, work):
+        if factor_tree(flat, now, work):
             return ARTICULATED
         anew = d > 0
     if anew:
-        matrix(flat, now, goals, work.terms, work.system, work.K)
+        matrix(flat, now, work.terms, work.system, work.K)
         reduce_matrix(flat, work.e, work.K)
     copy_chosen(work.K, work.leaders, n, work.H)
     if cholesky(work.H, n):
@@ -150,10 +151,10 @@ def leave_saddle(flat, work):
 
 
 @kernel(entry=False)
-def solve_system(flat, now, goals, work, kind, x):
+def solve_system(flat, now, work, kind, x):
     """In place: x (d,), a reduced gradient, to the solution of the factored system, followers included."""
     if kind == ARTICULATED:
-        solve_tree(flat, now, goals, work, x)
+        solve_tree(flat, now, work, x)
         return
     n = work.leading[0]
     for a in range(n):
@@ -213,14 +214,14 @@ def _step(flat, now, goals, work, limits, anyway):
     _slope_after(flat, now, goals, work, False)
     kind, anew = INDEFINITE, d > 0
     for _ in range(3 * d + 3):
-        kind = _factor(flat, now, goals, work, anew, anyway)
+        kind = _factor(flat, now, work, anew, anyway)
         if kind == INDEFINITE and not anyway:
             return 0.0, kind
         anew = d < 0
         way = work.correction
         for i in range(d):
             way[i] = -work.gradient[i]
-        solve_system(flat, now, goals, work, kind, way)
+        solve_system(flat, now, work, kind, way)
         reach, who = _reach(flat, now, work, way) if limits else (1.0, -1)
         for i in range(d):
             work.step[i] += reach * way[i]

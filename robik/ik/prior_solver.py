@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.ik.objectives import Settings
-from robik.ik.pose_prior import WEIGHT, Attraction, PosePrior
 from robik.ik.sequence import Output
 from robik.ik.solver import Solver, Targets, Wanted
 from robik.kinematics.actuation import actuator_values
 from robik.kinematics.frames import own_frames
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
+from robik.objectives.pose_prior import WEIGHT, Attraction, PosePrior
+from robik.objectives.registry import over_time
+from robik.objectives.settings import Settings
 
 ROUNDS = 60  # of the first frame, which starts in the rest pose: it may take the prior's answer to its own answer so often
 SETTLED = 1e-4  # rad or m
@@ -55,12 +56,14 @@ class PriorSolver(Solver):
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`."""
+        frames = self._goals.frame_pose
+        position, rotation = (over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation))
         for k in range(start, stop):
             values, places, turns = self._before(output, k)
             for _ in range(1 if k else ROUNDS):
                 likely = self._attraction.poses(values, places, turns)
-                wanted.position[k, self._followed :] = likely[0][self._drawn]
-                wanted.rotation[k, self._followed :] = quaternion_matrices(likely[1][self._drawn])
+                position[k, self._followed :] = likely[0][self._drawn]
+                rotation[k, self._followed :] = quaternion_matrices(likely[1][self._drawn])
                 super().solve(output, k, k + 1, wanted)
                 last, (values, places, turns) = values, self._before(output, k + 1)
                 if np.abs(values - last).max(initial=0.0) < SETTLED:

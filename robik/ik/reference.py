@@ -21,10 +21,10 @@ import numpy as np
 
 from robik.errors import MechanismError
 from robik.ik.maximal import AXES, JointFrames, Rows
-from robik.ik.objectives import Settings
 from robik.ik.reference_objective import Objective, Targets
 from robik.mechanism.model import WORLD, Mechanism
 from robik.mechanism.pose import Pose, matrix_quaternion, quaternion_matrix
+from robik.objectives.settings import Settings
 
 if TYPE_CHECKING:
     from robik.retarget.clip import TargetClip

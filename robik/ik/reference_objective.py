@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robik.ik.maximal import AXES, Rows
-from robik.ik.objectives import Settings
 from robik.mechanism.pose import quaternion_matrix
+from robik.objectives.settings import Settings
 
 if TYPE_CHECKING:
     from robik.ik.reference import ReferenceSolver

@@ -11,10 +11,11 @@ import numpy as np
 
 from robik.compiled import kernel
 from robik.ik.newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
-from robik.ik.terms import gather, gradient, objective
 from robik.kinematics.assembly import closed, pull_back
 from robik.kinematics.elimination import eliminate, reduce_gradient, refactor
 from robik.kinematics.kernels import close, copy_placement, largest_motion, move, place
+from robik.objectives.registry import gather, objective
+from robik.objectives.terms import gradient
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
@@ -80,7 +81,7 @@ def _correct(flat, now, goals, work, kind):
     reduce_gradient(flat, e, way)
     for i in range(way.shape[0]):
         way[i] = -way[i]
-    solve_system(flat, now, goals, work, kind, way)
+    solve_system(flat, now, work, kind, way)
     turn, largest = largest_motion(flat, way)
     if turn > LARGEST_TURN:
         return np.inf

@@ -9,10 +9,10 @@ from numba.extending import overload
 
 from robik.ik import articulated
 from robik.ik.hessian import System, new_system
-from robik.ik.terms import Terms, new_terms
 from robik.kinematics.elimination import Elimination, new_elimination
 from robik.kinematics.kernels import Placement, new_placement
 from robik.mechanism.topology import Flat
+from robik.objectives.terms import MOST_ROWS, Terms, new_terms
 from robik.structs import by_reference
 
 SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
@@ -58,7 +58,7 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
         kind(
             e=new_elimination(flat),
             terms=new_terms(flat),
-            system=new_system(flat),
+            system=new_system(flat, MOST_ROWS),
             trial=new_placement(flat, q),
             H=np.zeros((d, d)),
             gradient=np.zeros(d),
@@ -81,21 +81,21 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
     )
 
 
-def factor_tree(flat, now, goals, work):
+def factor_tree(flat, now, work):
     """`articulated.factor` for a robot of more than `SMALL` degrees of freedom; False for others."""
-    return articulated.factor(flat, now, goals, work.e, work.terms, work.system)
+    return articulated.factor(flat, now, work.e, work.terms, work.system)
 
 
-def solve_tree(flat, now, goals, work, x):
+def solve_tree(flat, now, work, x):
     """`articulated.solve` for such a robot."""
-    articulated.solve(flat, now, goals, work.e, work.system, x)
+    articulated.solve(flat, now, work.e, work.system, x)
 
 
 @overload(factor_tree)
-def _compiled_factor_tree(flat, now, goals, work):
-    return factor_tree if work.group == LargeWork.__name__ else (lambda flat, now, goals, work: False)
+def _compiled_factor_tree(flat, now, work):
+    return factor_tree if work.group == LargeWork.__name__ else (lambda flat, now, work: False)
 
 
 @overload(solve_tree)
-def _compiled_solve_tree(flat, now, goals, work, x):
-    return solve_tree if work.group == LargeWork.__name__ else (lambda flat, now, goals, work, x: None)
+def _compiled_solve_tree(flat, now, work, x):
+    return solve_tree if work.group == LargeWork.__name__ else (lambda flat, now, work, x: None)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.ik.objectives import Settings
 from robik.kinematics.frames import frame_poses
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
+from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip
 
 

@@ -9,14 +9,14 @@ from time import perf_counter
 import numpy as np
 
 from robik.errors import ClipError
-from robik.ik.objectives import Settings
-from robik.ik.pose_prior import WEIGHT, PosePrior
 from robik.ik.prior_solver import PriorSolver
 from robik.ik.solver import Solver
 from robik.ik.sqp import CONVERGED
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import own_frames, robot_com
 from robik.mechanism.model import Mechanism
+from robik.objectives.pose_prior import WEIGHT, PosePrior
+from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip
 from robik.retarget.distances import distances
 from robik.retarget.motion import Motion, Report

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robik.errors import ClipError
-from robik.ik.objectives import Settings
 from robik.kinematics.frames import frame_poses
 from robik.kinematics.rotations import product
 from robik.mechanism.model import Mechanism
+from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.distances import distances
 from robik.retarget.motion import Motion, Report

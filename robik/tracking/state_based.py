@@ -1,7 +1,7 @@
 """The bake's own solver, one frame at a time (paper, eq. 3): each step ends in the optimum, however far that is.
 
-Where targets leave a choice, a pose prior can make it: poses like those of an example (`ik/pose_prior.py`). Against jitter, and where
-targets leave the robot's reach, the paper's velocity regularizer bends the motion smoothly below a speed.
+Where targets leave a choice, a pose prior can make it: poses like those of an example (`objectives/pose_prior.py`). Against jitter, and
+where targets leave the robot's reach, the paper's velocity regularizer bends the motion smoothly below a speed.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from robik.errors import ClipError
-from robik.ik.objectives import Settings
-from robik.ik.pose_prior import WEIGHT, Attraction, PosePrior
 from robik.ik.sequence import new_memory, solve_frame
-from robik.ik.terms import Goals
 from robik.ik.work import new_work
 from robik.mechanism.model import Mechanism
+from robik.objectives.pose_prior import WEIGHT, Attraction, PosePrior
+from robik.objectives.registry import Goals
+from robik.objectives.settings import Settings
 from robik.tracking.targets import Target, Targets
 from robik.tracking.tracker import Tracker
 
@@ -74,14 +74,14 @@ class StateBasedTracker(Tracker):
 
     def _lay_out(self, targets: Targets) -> Goals:
         goals, square = super()._lay_out(targets), self.settings.per_square_metre(self.mechanism)
-        goals.position_weight[:] *= square
-        goals.com_weight[:] *= square
+        goals.frame_pose.position_weight[:] *= square
+        goals.centre_of_mass.weight[:] *= square
         return goals
 
     def _advance(self, goals: Goals, dt: float) -> float:
         settings = self.settings
-        goals.state_weight[:] = settings.state_weight, settings.state_weight * settings.per_square_metre(self.mechanism)
-        goals.velocity_weight[0] = settings.velocity_weight
-        goals.threshold[:] = settings.thresholds(np.array([dt]))[0]
+        goals.change_of_state.weight[:] = settings.state_weight, settings.state_weight * settings.per_square_metre(self.mechanism)
+        goals.velocity.weight[0] = settings.velocity_weight
+        goals.velocity.threshold[:] = settings.thresholds(np.array([dt]))[0]
         _, _, _, residual = solve_frame(self.flat, goals, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS, False)
         return residual

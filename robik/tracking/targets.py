@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from robik.ik.objectives import Settings, Weights
 from robik.mechanism.pose import Vector
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 
 WEIGHTS = Weights()
 ALIKE = (1.0, 1.0, 1.0)

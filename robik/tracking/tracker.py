@@ -1,7 +1,7 @@
 """The interface of all trackers: targets that arrive one at a time go in, actuator values come out.
 
 A tracker is a robot at a moment (`now`, always assembled) and a way to move it towards targets (`_advance`), which is all that a
-new tracker has to define. Targets come to it in the arrays that the bake's solver uses as well (`ik.terms.Goals`).
+new tracker has to define. Targets come to it in the arrays that the bake's solver uses as well (`objectives.registry.Goals`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 from robik.compiled import inlined, kernel
 from robik.errors import ClipError
 from robik.ik.solver import anchor
-from robik.ik.terms import Goals, new_goals
 from robik.kinematics.actuation import joint_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.forward import ForwardKinematics
@@ -25,6 +24,7 @@ from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import UNIT_TOLERANCE, Pose
 from robik.mechanism.topology import build_topology
+from robik.objectives.registry import Goals, new_goals
 from robik.tracking.targets import FARTHEST, Targets
 
 
@@ -191,17 +191,18 @@ class Tracker(ABC):
         place_weights = [g.weights.position if g.position is not None else (0.0,) * 3 for g in given]
         turn_weights = [g.weights.orientation if g.quaternion is not None else (0.0,) * 3 for g in given]
         goals = new_goals(self.flat, anchors, self.now)
-        goals.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
-        goals.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
+        goals.frame_pose.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
+        goals.frame_pose.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
         if targets.com is not None:
-            goals.com_weight[:] = targets.com_weight
+            goals.centre_of_mass.weight[:] = targets.com_weight
         return goals
 
 
 @kernel
 def take_targets(flat, now, given, goals):
     """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals; the first wrong one, or -1."""
-    t = goals.body.shape[0]
+    frames, com = goals.frame_pose, goals.centre_of_mass
+    t = frames.body.shape[0]
     for i in range(t + 1):
         for k in range(7):
             if not np.isfinite(given[i, k]):
@@ -211,17 +212,17 @@ def take_targets(flat, now, given, goals):
     for b in range(1, flat.parent.shape[0]):
         m, c = flat.mass[b], now.c[b]
         x, y, z = x + m * c[0], y + m * c[1], z + m * c[2]
-    _near(given[t], x, y, z, goals.com_weight, most, goals.com)
+    _near(given[t], x, y, z, com.weight, most, com.target)
     for i in range(t):
-        x, y, z = rotate(now.R[goals.body[i]], goals.point[i])
-        c = now.c[goals.body[i]]
-        _near(given[i], x + c[0], y + c[1], z + c[2], goals.position_weight[i], most, goals.position[i])
+        x, y, z = rotate(now.R[frames.body[i]], frames.point[i])
+        c = now.c[frames.body[i]]
+        _near(given[i], x + c[0], y + c[1], z + c[2], frames.position_weight[i], most, frames.position[i])
         w, x, y, z = given[i, 3], given[i, 4], given[i, 5], given[i, 6]
         norm = w * w + x * x + y * y + z * z
         if not abs(sqrt(norm) - 1.0) < UNIT_TOLERANCE:
             return i
         s = 2.0 / norm
-        R = goals.rotation[i]
+        R = frames.rotation[i]
         R[0, 0], R[0, 1], R[0, 2] = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
         R[1, 0], R[1, 1], R[1, 2] = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
         R[2, 0], R[2, 1], R[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)

@@ -14,11 +14,11 @@ from robik.bench.cases import BALANCED, BOXER, BOXER_LIMIT, BOXER_REGULARIZED, C
 from robik.bench.clips import chain_clip, dance_clip, singular_clip, validation_clip, with_posture
 from robik.bench.measure import drift
 from robik.bench.walking import walk_clip
-from robik.ik.objectives import Settings
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism import Mechanism
+from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.motion import Motion, Report
 from robik.retarget.retarget import retarget

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from robik import robots
-from robik.ik.objectives import Settings, Weights
 from robik.ik.reference import ReferenceResult, ReferenceSolver, follow
 from robik.ik.reference_objective import Objective
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.motion import Motion
 from robik.retarget.retarget import retarget

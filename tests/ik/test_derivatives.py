@@ -9,12 +9,13 @@ from robik import robots
 from robik.ik.articulated import factor, solve
 from robik.ik.curvature import closure_curvature
 from robik.ik.hessian import System, matrix, new_system, times
-from robik.ik.objectives import Settings
 from robik.ik.solver import Solver
-from robik.ik.terms import Terms, gather, gradient, new_terms, objective, stiffen
 from robik.kinematics.elimination import eliminate, extend, new_elimination
 from robik.kinematics.kernels import Placement, close, closure_jacobian, move, new_placement, place
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
+from robik.objectives.registry import gather, objective, stiffen
+from robik.objectives.settings import Settings
+from robik.objectives.terms import MOST_ROWS, Terms, gradient, new_terms
 
 
 def everything() -> Mechanism:
@@ -46,8 +47,8 @@ def solver(request: pytest.FixtureRequest) -> Solver:
     targets = {name: (rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.8, 0.0]])) for name in names}
     wanted = made.wanted(targets, None, np.zeros(1))
     goals = made._goals
-    goals.position[:], goals.rotation[:], goals.com[:] = wanted.position[0], wanted.rotation[0], rng.normal(size=3)
-    goals.velocity_weight[0], goals.threshold[:] = 1e-2, (1e-2, 1e-3)
+    goals.targets[:], goals.centre_of_mass.target[:] = wanted.targets[0], rng.normal(size=3)
+    goals.velocity.weight[0], goals.velocity.threshold[:] = 1e-2, (1e-2, 1e-3)
     return made
 
 
@@ -82,7 +83,7 @@ def both_matrices(solver: Solver, now: Placement, terms: Terms, system: System) 
     products = np.zeros_like(K)
     for i, unit in enumerate(np.eye(len(K))):
         times(solver.flat, now, solver._goals, terms, system, unit, products[i])
-    matrix(solver.flat, now, solver._goals, terms, system, K)
+    matrix(solver.flat, now, terms, system, K)
     np.testing.assert_allclose(K, products, atol=1e-10 * np.abs(K).max())
     return K
 
@@ -95,10 +96,10 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     place(flat, now)
     close(flat, now)
     multiplier = np.random.default_rng(3).normal(size=len(now.value))
-    terms, slope, system = new_terms(flat), np.zeros(d), new_system(flat)
+    terms, slope, system = new_terms(flat), np.zeros(d), new_system(flat, MOST_ROWS)
     gather(flat, now, goals, terms, 1.0)
     gradient(flat, now, terms, slope)
-    stiffen(flat, terms)
+    stiffen(flat, now, goals, terms)
     K = both_matrices(solver, now, terms, system)
     closure_curvature(flat, now, multiplier, system)
     bent = both_matrices(solver, now, terms, system)
@@ -127,7 +128,7 @@ def test_newton_systems(solver: Solver, held: int) -> None:
     """From the tips to the root and back, the solution is that of the reduced matrix, and so is the word on its definiteness."""
     flat, goals, rng = solver.flat, solver._goals, np.random.default_rng(4)
     q, _ = away(solver, 0.05)
-    now, terms, system, e = new_placement(flat, q), new_terms(flat), new_system(flat), new_elimination(flat)
+    now, terms, system, e = new_placement(flat, q), new_terms(flat), new_system(flat, MOST_ROWS), new_elimination(flat)
     place(flat, now)
     close(flat, now)
     d = len(flat.before)
@@ -141,19 +142,19 @@ def test_newton_systems(solver: Solver, held: int) -> None:
         extend(flat, e, step)
         Z[:, column] = step
     definite = []
-    goals.previous_R[:], goals.previous_c[:] = now.R, now.c
+    goals.change_of_state.previous_R[:], goals.change_of_state.previous_c[:] = now.R, now.c
     for state_weight in (0.01, 1.0, 1e2, 1e4):
-        goals.state_weight[:] = state_weight
+        goals.change_of_state.weight[:] = state_weight
         gather(flat, now, goals, terms, 1.0)
-        stiffen(flat, terms)
+        stiffen(flat, now, goals, terms)
         closure_curvature(flat, now, 0.01 * rng.normal(size=len(now.value)), system)
         reduced = Z.T @ both_matrices(solver, now, terms, system) @ Z
         assert reduced == pytest.approx(reduced.T, abs=1e-9 * np.abs(reduced).max())
         definite.append(bool(np.linalg.eigvalsh(reduced)[0] > 0))
-        assert factor(flat, now, goals, e, terms, system) == definite[-1]
+        assert factor(flat, now, e, terms, system) == definite[-1]
         if definite[-1]:
             x = np.zeros(d)
             x[leaders] = right = rng.normal(size=len(leaders))
-            solve(flat, now, goals, e, system, x)
+            solve(flat, now, e, terms, system, x)
             np.testing.assert_allclose(x, Z @ np.linalg.solve(reduced, right), rtol=1e-6, atol=1e-9)
     assert any(definite)

@@ -15,11 +15,11 @@ from robik.bench.workspace import handle_clip
 from robik.errors import MechanismError
 from robik.ik.implicit import DrivenRows, ImplicitSolver, closure_model, forward, moved
 from robik.ik.maximal import JointFrames, motion, motion_derivatives
-from robik.ik.objectives import Settings
 from robik.ik.reference import ReferenceSolver
 from robik.ik.solver import Solver
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism
 from robik.mechanism.joints import MOTIONS
+from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from tests.ik.random_mechanisms import Problem, problems

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from robik import robots
-from robik.ik.objectives import Settings, Weights
 from robik.kinematics.frames import frame_poses, robot_com
 from robik.mechanism import Mechanism, Pose
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.motion import Motion
 from robik.retarget.report_page import page

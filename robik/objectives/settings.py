@@ -1,13 +1,4 @@
-"""What the solver minimises, as a user states it.
-
-    f(s) = Σ ½ Σₖ w_pos,ₖ (xₖ − x̂ₖ)²/ℓ²  +  Σ Σₐ w_ori,ₐ (1 − R a · â)  +  ½ Σₖ w_com,ₖ (cₖ − ĉₖ)²/ℓ²  (paper, IV-B)
-         + w_state ½ |s − s̄|²  +  w_vel Σᵢ g(3 − tr R̄ᵢᵀRᵢ),   g(x) = ln³(x / t) above t, t = 2 (1 − cos ω Δt)   (paper, IV-C, IV-D)
-         + w_vel Σᵢ g(|cᵢ − c̄ᵢ|²),   t = (v Δt)²                                                            (the same of linear velocity)
-
-In s too, positions count in units of ℓ, the length that weighs as much as a radian: the robot's own extent unless it is set, so that
-robots of all sizes follow alike. The paper's weights are for ℓ = 1 m. Position weights act along the world's axes. Orientation weight a
-acts on the direction of the frame's axis a: with (0, 0, 1) the z axis is held and the frame may spin about it.
-"""
+"""Settings of a retargeting: the objectives' weights, limits, and what holds in every frame."""
 
 from __future__ import annotations
 
@@ -22,23 +13,8 @@ import numpy as np
 from robik.errors import ClipError, FormatError, RobikError
 from robik.files import read_json
 from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import Vector, vector
-
-
-@dataclass(frozen=True)
-class Weights:
-    """How much a frame target counts: position along the world's axes, orientation by the frame's axes; 0 where it does not matter.
-
-    Raises:
-        ClipError, MechanismError: a weight that is negative, infinite or NaN.
-    """
-
-    position: Vector = (1.0, 1.0, 1.0)
-    orientation: Vector = (1.0, 1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "position", _weights(self.position, "a position weight"))
-        object.__setattr__(self, "orientation", _weights(self.orientation, "an orientation weight"))
+from robik.mechanism.pose import Vector
+from robik.objectives.weights import Weights, checked_weights
 
 
 @dataclass(frozen=True)
@@ -75,7 +51,7 @@ class Settings:
     length: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "com_weight", _weights(self.com_weight, "com_weight"))
+        object.__setattr__(self, "com_weight", checked_weights(self.com_weight, "com_weight"))
         if not (isfinite(self.state_weight) and self.state_weight > 0):
             raise ClipError(f"state_weight must be positive, for example 1e-7, not {self.state_weight}")
         if not (isfinite(self.velocity_weight) and self.velocity_weight >= 0):
@@ -157,10 +133,3 @@ def settings_from(data: Any) -> Settings:
         if not isinstance(fields.get(name, True), bool):
             raise ClipError(f"{name} must be true or false, not {fields[name]!r}")
     return Settings(weights, **fields)
-
-
-def _weights(values: Any, what: str) -> Vector:
-    checked = vector(values, what)
-    if min(checked) < 0:
-        raise ClipError(f"{what} must be zero or more in each direction, not {checked}")
-    return checked
