@@ -168,15 +168,15 @@ def _border(flat, now, e, terms, A):
     for k in range(count):
         x = A.away[k]
         for j in range(x.shape[0]):
-            x[j] = terms.rows[k, j]
+            x[j] = terms.rows[k, j] if terms.row_weight[k] != 0.0 else 0.0
         reduce_gradient(flat, e, x)
         _solve_tree(flat, now, e, A, x)
     for k in range(count):
         for i in range(count):
             A.border[k, i] = 0.0
             for j in range(A.away.shape[1]):
-                A.border[k, i] += terms.rows[k, j] * A.away[i, j]
-        A.border[k, k] += 1.0 / terms.row_weight[k]
+                A.border[k, i] += terms.rows[k, j] * A.away[i, j] if terms.row_weight[k] != 0.0 else 0.0
+        A.border[k, k] += 1.0 / terms.row_weight[k] if terms.row_weight[k] != 0.0 else 1.0
     return _negative_pivots(A.border, count)
 
 
@@ -208,7 +208,7 @@ def solve(flat, now, e, terms, A, x):
     for k in range(count):
         s[k] = 0.0
         for j in range(x.shape[0]):
-            s[k] += terms.rows[k, j] * x[j]
+            s[k] += terms.rows[k, j] * x[j] if terms.row_weight[k] != 0.0 else 0.0
         for i in range(k):
             s[k] -= B[k, i] * s[i]
     for k in range(count):

@@ -28,8 +28,8 @@ class System(NamedTuple):
     `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free leaders, by their place in the cluster. `U`, `Y`
     (d, 6): of each degree of freedom what its motion makes the subtree exert, and block⁻¹ U of the free leaders. Per body `P`
     (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`); `border` (r, r),
-    what borders the rest of the system. `H`, `z`, `shares`, `root`, `line` (d,), `answer` (n + 1, 6), `along` (r,),
-    `D` (3, 3) and `f` (3,) are scratch.
+    what borders the rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `D` (3, 3)
+    and `f` (3,) are scratch.
     """
 
     bend: np.ndarray
@@ -49,7 +49,6 @@ class System(NamedTuple):
     z: np.ndarray
     shares: np.ndarray
     root: np.ndarray
-    line: np.ndarray
     answer: np.ndarray
     along: np.ndarray
     D: np.ndarray
@@ -80,7 +79,6 @@ def new_system(flat: Flat, rows: int) -> System:
             z=np.zeros(most),
             shares=np.zeros(most),
             root=np.zeros((6, 6)),
-            line=np.zeros(d),
             answer=np.zeros((n, 6)),
             along=np.zeros(rows),
             D=np.zeros((3, 3)),
@@ -151,24 +149,18 @@ def matrix(flat, now, terms, A, K):
             for at in range(start, flat.cluster_dof_at[c + 1]):
                 for to in range(start, flat.cluster_dof_at[c + 1]):
                     K[flat.cluster_dof[at], flat.cluster_dof[to]] += A.bend[c, at - start, to - start]
-    _add_rows(terms, A, K)
+    _add_rows(terms, K)
 
 
 @kernel
-def _add_rows(terms, A, K):
-    """Add the low-rank rows to K (d, d)."""
-    count, d, line = terms.row_count[0], K.shape[0], A.line
-    if count == 0:
-        return
-    for i in range(d):
-        line[:] = 0.0
-        for r in range(count):
-            row = terms.rows[r]
-            x = terms.row_weight[r] * row[i]
-            for j in range(d):
-                line[j] += x * row[j]
-        for j in range(d):
-            K[i, j] += line[j]
+def _add_rows(terms, K):
+    """Add the low-rank rows to K (d, d), three at a time."""
+    for r in range(0, terms.row_count[0], 3):
+        a, b, c, w = terms.rows[r], terms.rows[r + 1], terms.rows[r + 2], terms.row_weight
+        for i in range(K.shape[0]):
+            x, y, z = w[r] * a[i], w[r + 1] * b[i], w[r + 2] * c[i]
+            for j in range(K.shape[0]):
+                K[i, j] += x * a[j] + y * b[j] + z * c[j]
 
 
 @inlined

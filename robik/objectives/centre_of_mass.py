@@ -60,30 +60,22 @@ def add_terms(flat, now, com, terms, share):
 
 @kernel
 def add_rows(flat, now, com, terms):
-    """Append the derivatives of the centre of mass along the axes that count to the low-rank rows."""
+    """Append the derivatives of the centre of mass along the world's axes to the low-rank rows."""
     if com.weight[0] == 0.0 and com.weight[1] == 0.0 and com.weight[2] == 0.0:
         return
     start = terms.row_count[0]
+    terms.row_count[0] += 3
     _sum_masses(flat, now, com)
+    a, b, c = terms.rows[start], terms.rows[start + 1], terms.rows[start + 2]
     for k in range(3):
-        if com.weight[k] > 0.0:
-            terms.row_weight[terms.row_count[0]] = com.weight[k]
-            terms.row_count[0] += 1
-    for b in range(1, flat.parent.shape[0]):
-        if flat.first[b] < flat.last[b]:
-            m, h = com.mass[b], com.moment[b]
-            for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
+        terms.row_weight[start + k] = com.weight[k]
+    for body in range(1, flat.parent.shape[0]):
+        if flat.first[body] < flat.last[body]:
+            m, h = com.mass[body], com.moment[body]
+            for j in range(flat.at_v[flat.first[body]], flat.tip[body] + 1):
                 w, v = now.omega[j], now.v[j]
                 x, y, z = cross(w[0], w[1], w[2], h[0], h[1], h[2])
-                row = start
-                if com.weight[0] > 0.0:
-                    terms.rows[row, j] = x + m * v[0]
-                    row += 1
-                if com.weight[1] > 0.0:
-                    terms.rows[row, j] = y + m * v[1]
-                    row += 1
-                if com.weight[2] > 0.0:
-                    terms.rows[row, j] = z + m * v[2]
+                a[j], b[j], c[j] = x + m * v[0], y + m * v[1], z + m * v[2]
 
 
 @kernel

@@ -35,7 +35,7 @@ class Terms(NamedTuple):
     wrench: np.ndarray  # (n + 1, 6) torque and force on a body and all that hangs on it
     sums: np.ndarray  # memory of all the above
     stiffness: np.ndarray  # (n + 1, 6, 6) each body's own second derivative
-    rows: np.ndarray  # (r, d) low-rank part of the second derivatives, Σ weight row rowᵀ
+    rows: np.ndarray  # (r, d) low-rank part of the second derivatives, Σ weight row rowᵀ; they come in threes
     row_weight: np.ndarray  # (r,)
     row_count: np.ndarray  # (1,) how many of them count
     A: np.ndarray  # (3, 3) scratch
