@@ -72,7 +72,7 @@ def _compile_last() -> None:
     topology = build_topology(load("boxer"))
     flat = by_reference(topology.flat)
     now, room = new_placement(flat, topology.rest), new_work(flat, topology.rest)
-    goals = new_goals(flat, [], now)
+    goals = new_goals(topology, [], now)
     groups = flat, now, goals, room, room.terms, room.system, room.e
     flat, now, goals, work, terms, system, eliminated = (typeof(group) for group in groups)
     row, square, switch, number = typeof(room.step), typeof(room.K), types.boolean, types.float64

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 
 from robik.ik.reference import ReferenceSolver
-from robik.ik.solver import anchor
+from robik.kinematics.frames import anchor
 from robik.mechanism.model import Mechanism
 from robik.objectives.settings import Settings
 from robik.robots import load

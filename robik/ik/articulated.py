@@ -9,12 +9,16 @@ by three: it comes in by a bordered system.
 
 from __future__ import annotations
 
+from math import sqrt
+
 from robik.compiled import kernel
 from robik.ik.dense import cholesky, copy_chosen, diagonalise, solve_factored
 from robik.ik.hessian import carry, exerted, one_ball
 from robik.kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
 from robik.kinematics.kernels import along
+from robik.kinematics.rotations import cross
 
+TINY = 1e-13  # of the largest eigenvalue of an objective over two bodies: smaller ones are rounding
 SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smaller ones
 
 
@@ -25,6 +29,7 @@ def _assemble(flat, now, terms, A, c):
     for i in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
         for j in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
             H[i, j] = A.bend[c, i, j]
+        H[i, i] += terms.hold[flat.cluster_dof[flat.cluster_dof_at[c] + i]]
     root[:] = 0.0
     for at in range(flat.cluster_body_at[c + 1] - 1, flat.cluster_body_at[c] - 1, -1):
         b = flat.cluster_body[at]
@@ -123,7 +128,8 @@ def factor(flat, now, e, terms, A):
             for i in range(6):
                 for k in range(6):
                     P[i, k] -= U[i] * Y[k]
-    return _border(flat, now, e, terms, A) == negative
+    taken = _add_rows_tied(flat, now, terms, A)
+    return _border(flat, now, e, terms, A) == negative + taken
 
 
 @kernel
@@ -162,9 +168,82 @@ def _divide(flat, A, c, n):
 
 
 @kernel
+def _add_rows_tied(flat, now, terms, A):
+    """Append rows for the objectives over two bodies, by the eigenvectors of their second derivatives; return how many have negative
+    weights. Those come last: as long as the whole is positive definite, so is every system on the way to it."""
+    front, back, n = terms.row_count[0], terms.rows.shape[0], flat.parent.shape[0]
+    for k in range(terms.tied.shape[0]):
+        centre = now.c[terms.tied[k, 1]]
+        _about(terms.stiffness[n + k], terms.across[k], centre, flat.size, A.tie)
+        diagonalise(A.tie, A.tie_vectors, 12)
+        top = 0.0
+        for m in range(12):
+            top = max(top, abs(A.tie[m, m]))
+        for m in range(12):
+            weight = A.tie[m, m]
+            if abs(weight) > TINY * top:
+                row = front
+                if weight > 0.0:
+                    front += 1
+                else:
+                    back -= 1
+                    row = back
+                terms.row_weight[row] = 1.0 if weight > 0.0 else -1.0
+                _fill_row(flat, now, terms, k, centre, A.tie_vectors[:, m], sqrt(abs(weight)), terms.rows[row])
+    negative = terms.rows.shape[0] - back
+    for i in range(negative):
+        terms.row_weight[front + i] = -1.0
+        for j in range(terms.rows.shape[1]):
+            terms.rows[front + i, j] = terms.rows[back + i, j]
+    terms.row_count[1] = front + negative
+    return negative
+
+
+@kernel
+def _about(P, Q, centre, size, M):
+    """M (12, 12): the second derivatives [[P, -Q], [-Qᵀ, P]] over the screws of two tied bodies, about a point near them and with slides
+    in units of the robot's size, so that its eigenvalues compare."""
+    X = ((0.0, -centre[2], centre[1]), (centre[2], 0.0, -centre[0]), (-centre[1], centre[0], 0.0))
+    for i in range(6):
+        for j in range(6):
+            M[i, j] = M[6 + i, 6 + j] = P[i, j]
+            M[i, 6 + j] = M[6 + j, i] = -Q[i, j]
+    for block in range(0, 12, 6):  # v = v′ + centre × ω: first the columns, then the rows
+        for i in range(12):
+            for j in range(3):
+                for m in range(3):
+                    M[i, block + j] += M[i, block + 3 + m] * X[m][j]
+    for block in range(0, 12, 6):
+        for i in range(12):
+            for j in range(3):
+                for m in range(3):
+                    M[block + j, i] += M[block + 3 + m, i] * X[m][j]
+    for block in range(3, 12, 6):
+        for i in range(12):
+            for j in range(3):
+                M[i, block + j] *= size
+                M[block + j, i] *= size
+
+
+@kernel
+def _fill_row(flat, now, terms, k, centre, vector, scale, row):
+    """Fill a low-rank row (d,) with scale · vector · (screw of a, screw of b)."""
+    row[:] = 0.0
+    for side in range(2):
+        j = flat.tip[terms.tied[k, side]]
+        while j >= 0:
+            w, v = now.omega[j], now.v[j]
+            x, y, z = cross(w[0], w[1], w[2], centre[0], centre[1], centre[2])
+            u = (w[0], w[1], w[2], (v[0] + x) / flat.size, (v[1] + y) / flat.size, (v[2] + z) / flat.size)
+            for m in range(6):
+                row[j] += scale * vector[6 * side + m] * u[m]
+            j = flat.before[j]
+
+
+@kernel
 def _border(flat, now, e, terms, A):
     """Prepare the low-rank rows, which border the rest of the system; return how many negative eigenvalues they take away."""
-    count = terms.row_count[0]
+    count = terms.row_count[1]
     for k in range(count):
         x = A.away[k]
         for j in range(x.shape[0]):
@@ -202,7 +281,7 @@ def _negative_pivots(B, n):
 def solve(flat, now, e, terms, A, x):
     """Turn x (d,) in place from a gradient reduced to the leaders to the system's solution, followers included."""
     _solve_tree(flat, now, e, A, x)
-    count, B, s = terms.row_count[0], A.border, A.along
+    count, B, s = terms.row_count[1], A.border, A.along
     if count == 0:
         return
     for k in range(count):

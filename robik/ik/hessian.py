@@ -28,7 +28,8 @@ class System(NamedTuple):
     `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free leaders, by their place in the cluster. `U`, `Y`
     (d, 6): of each degree of freedom what its motion makes the subtree exert, and block⁻¹ U of the free leaders. Per body `P`
     (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`); `border` (r, r),
-    what borders the rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `D` (3, 3)
+    what borders the rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `tie` and
+    `tie_vectors` (12, 12), `D` (3, 3)
     and `f` (3,) are scratch.
     """
 
@@ -51,6 +52,8 @@ class System(NamedTuple):
     root: np.ndarray
     answer: np.ndarray
     along: np.ndarray
+    tie: np.ndarray
+    tie_vectors: np.ndarray
     D: np.ndarray
     f: np.ndarray
 
@@ -81,6 +84,8 @@ def new_system(flat: Flat, rows: int) -> System:
             root=np.zeros((6, 6)),
             answer=np.zeros((n, 6)),
             along=np.zeros(rows),
+            tie=np.zeros((12, 12)),
+            tie_vectors=np.zeros((12, 12)),
             D=np.zeros((3, 3)),
             f=np.zeros(3),
         )
@@ -150,6 +155,37 @@ def matrix(flat, now, terms, A, K):
                 for to in range(start, flat.cluster_dof_at[c + 1]):
                     K[flat.cluster_dof[at], flat.cluster_dof[to]] += A.bend[c, at - start, to - start]
     _add_rows(terms, K)
+    for i in range(K.shape[0]):
+        K[i, i] += terms.hold[i]
+    for k in range(terms.tied.shape[0]):
+        _add_tied(flat, now, terms, k, A, K)
+
+
+@kernel
+def _add_tied(flat, now, terms, k, A, K):
+    """Add the second derivatives of an objective over two bodies to K (d, d)."""
+    P, Q, u, w = terms.stiffness[flat.parent.shape[0] + k], terms.across[k], A.root[0], A.root[1]
+    for side in range(2):
+        j = flat.tip[terms.tied[k, side]]
+        while j >= 0:
+            screw, slide = now.omega[j], now.v[j]
+            for i in range(6):
+                u[i] = w[i] = 0.0
+                for m in range(3):
+                    u[i] += P[i, m] * screw[m] + P[i, 3 + m] * slide[m]
+                    w[i] -= Q[i, m] * screw[m] + Q[i, 3 + m] * slide[m]
+            i = flat.tip[terms.tied[k, side]]
+            while i >= 0:
+                K[i, j] += along(now, i, u)
+                i = flat.before[i]
+            if side == 1:
+                i = flat.tip[terms.tied[k, 0]]
+                while i >= 0:
+                    value = along(now, i, w)
+                    K[i, j] += value
+                    K[j, i] += value
+                    i = flat.before[i]
+            j = flat.before[j]
 
 
 @kernel
@@ -185,6 +221,8 @@ def times(flat, now, goals, terms, A, x, out):
     A.h[:] = 0.0
     A.answer[:] = 0.0
     answer(flat, now, goals, A.xi, A.answer)
+    for k in range(terms.tied.shape[0]):
+        _answer_tied(terms, k, terms.stiffness[n + k], A.xi[terms.tied[k, 0]], A.xi[terms.tied[k, 1]], A.answer)
     for b in range(n - 1, 0, -1):
         h, xi, P = A.h[b], A.xi[b], terms.stiffness[b]
         for i in range(6):
@@ -201,6 +239,18 @@ def times(flat, now, goals, terms, A, x, out):
             for at in range(start, flat.cluster_dof_at[c + 1]):
                 for to in range(start, flat.cluster_dof_at[c + 1]):
                     out[flat.cluster_dof[at]] += A.bend[c, at - start, to - start] * x[flat.cluster_dof[to]]
+    for i in range(x.shape[0]):
+        out[i] += terms.hold[i] * x[i]
+
+
+@kernel
+def _answer_tied(terms, k, P, a, b, out):
+    """Add to `out` (n + 1, 6) how wrenches change where two tied bodies move by the screws a and b (6,)."""
+    Q, on_a, on_b = terms.across[k], out[terms.tied[k, 0]], out[terms.tied[k, 1]]
+    for i in range(6):
+        for j in range(6):
+            on_a[i] += P[i, j] * a[j] - Q[i, j] * b[j]
+            on_b[i] += P[i, j] * b[j] - Q[j, i] * a[j]
 
 
 @kernel

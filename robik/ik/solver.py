@@ -14,8 +14,9 @@ from robik.kinematics.actuation import actuator_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import Topology, build_topology
-from robik.objectives.registry import new_goals, over_time
+from robik.mechanism.topology import build_topology
+from robik.objectives.objective import Objective
+from robik.objectives.registry import fill, new_goals, over_time
 from robik.objectives.settings import Settings
 from robik.structs import by_reference
 
@@ -30,15 +31,6 @@ class Wanted(NamedTuple):
     dt: np.ndarray  # (T,) time step into each frame [s]
 
 
-def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
-    """Body, point (3,) and axes (3, 3) of a frame in the body's state frame, which has the world's orientation in the rest pose."""
-    mechanism = topology.mechanism
-    frame = mechanism.frame(name)
-    body = mechanism.bodies[mechanism.body_index[frame.body]]
-    rest = body.pose @ frame.pose
-    return topology.body_at[frame.body], np.array(rest.position) - body.rest_com, rest.matrix
-
-
 class Solver:
     """Follows targets with a robot, each frame from the one before.
 
@@ -47,14 +39,22 @@ class Solver:
         names: the frames (or bodies) to be followed, in the order of the targets given to `solve`.
         settings: weights, regularizers, limits.
         has_com: whether there is a target for the centre of mass.
+        objectives: what else is asked for, with its targets over time.
 
     Raises:
         MechanismError: a name is unknown; lists those that exist.
         ClipError: a CoM target for a robot without mass, or no target at all.
     """
 
-    def __init__(self, mechanism: Mechanism, names: tuple[str, ...], settings: Settings, has_com: bool = False):
-        self.mechanism, self.names, self.settings = mechanism, tuple(names), settings
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        names: tuple[str, ...],
+        settings: Settings,
+        has_com: bool = False,
+        objectives: tuple[Objective, ...] = (),
+    ):
+        self.mechanism, self.names, self.settings, self.objectives = mechanism, tuple(names), settings, tuple(objectives)
         self.topology = build_topology(mechanism)
         self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
@@ -62,12 +62,12 @@ class Solver:
         self._square = settings.per_square_metre(mechanism)
         self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
-        self._goals = new_goals(self.flat, [anchor(self.topology, name) for name in self.names], self._memory.last)
+        self._goals = new_goals(self.topology, self.names, self._memory.last, self.objectives)
         if has_com:
             self._goals.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
         self._goals.change_of_state.weight[:] = settings.state_weight * np.array([1.0, self._square])
         self._goals.velocity.weight[:] = settings.velocity_weight
-        self._work = new_work(self.flat, self.topology.rest)
+        self._work = new_work(self.flat, self.topology.rest, self._goals.tied)
         self.speed = self._speeds()
 
     def reset(self) -> None:
@@ -91,6 +91,8 @@ class Solver:
         dt = np.concatenate([[np.inf], np.diff(times)])
         if com is not None:
             over_time(goals, rows, goals.centre_of_mass.target)[:] = com
+        weights = [self.settings.weight_of(item) for item in self.objectives]
+        fill(goals, rows, self.objectives, weights, self._square)
         over_time(goals, rows, goals.velocity.threshold)[:] = self.settings.thresholds(dt)
         return by_reference(Wanted(rows, dt))
 

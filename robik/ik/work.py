@@ -12,7 +12,7 @@ from robik.ik.hessian import System, new_system
 from robik.kinematics.elimination import Elimination, new_elimination
 from robik.kinematics.kernels import Placement, new_placement
 from robik.mechanism.topology import Flat
-from robik.objectives.terms import MOST_ROWS, Terms, new_terms
+from robik.objectives.terms import NOTHING_TIED, ROWS, ROWS_TIED, Terms, new_terms
 from robik.structs import by_reference
 
 SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
@@ -50,15 +50,21 @@ class LargeWork(Work):
     alone."""
 
 
-def new_work(flat: Flat, q: np.ndarray) -> Work:
-    """Room for solving a mechanism."""
+def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray = NOTHING_TIED) -> Work:
+    """Return room for solving a mechanism.
+
+    Args:
+        flat: the robot.
+        q: (nq,) coordinates that stand in it at first.
+        tied: (k, 2) bodies of the goals' objectives over two bodies (`Goals.tied`).
+    """
     kind = Work if len(flat.before) <= SMALL else LargeWork
     d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
     return by_reference(
         kind(
             e=new_elimination(flat),
-            terms=new_terms(flat),
-            system=new_system(flat, MOST_ROWS),
+            terms=new_terms(flat, tied),
+            system=new_system(flat, ROWS + ROWS_TIED * len(tied)),
             trial=new_placement(flat, q),
             H=np.zeros((d, d)),
             gradient=np.zeros(d),

@@ -10,14 +10,18 @@ The residuals x − x̂ and R a − â (1 − R a · â = ½ |R a − â|²) giv
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from robik.compiled import kernel
+from robik.kinematics.frames import anchor
 from robik.kinematics.kernels import rotate
 from robik.kinematics.rotations import cross
+from robik.mechanism.topology import Topology
 from robik.objectives.terms import add_point, add_stiffness, moved
+from robik.structs import by_reference
 
 
 class FramePoses(NamedTuple):
@@ -74,3 +78,25 @@ def add_terms(now, frames, terms, share):
                     D[0, k] += d[0] * g
                     D[1, k] += d[1] * g
                     D[2, k] += d[2] * g
+
+
+def table(topology: Topology, names: Sequence[str], position: np.ndarray, rotation: np.ndarray) -> FramePoses:
+    """Return the compiled table, all weights zero.
+
+    Args:
+        topology: the robot.
+        names: of t frames or bodies.
+        position, rotation: (t, 3) and (t, 3, 3), their targets in `Goals.targets`.
+    """
+    anchors, t = [anchor(topology, name) for name in names], len(names)
+    return by_reference(
+        FramePoses(
+            body=np.array([a[0] for a in anchors], dtype=np.int64),
+            point=np.array([a[1] for a in anchors]).reshape(t, 3),
+            axes=np.array([a[2] for a in anchors]).reshape(t, 3, 3),
+            position_weight=np.zeros((t, 3)),
+            orientation_weight=np.zeros((t, 3)),
+            position=position,
+            rotation=rotation,
+        )
+    )

@@ -7,17 +7,23 @@ This is the one place that lists the objectives. A new one is a file beside this
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robik.compiled import kernel
 from robik.kinematics.kernels import Placement, carved
-from robik.mechanism.topology import Flat
-from robik.objectives import centre_of_mass, change_of_state, frame_pose, velocity
+from robik.mechanism.topology import Topology
+from robik.objectives import centre_of_mass, change_of_state, distance, frame_pose, look_at, posture, relative_frame, velocity
 from robik.objectives.centre_of_mass import CentreOfMass
 from robik.objectives.change_of_state import ChangeOfState
+from robik.objectives.distance import Distance, Distances
 from robik.objectives.frame_pose import FramePoses
+from robik.objectives.look_at import LookAt, LookAts
+from robik.objectives.objective import Objective
+from robik.objectives.posture import Posture, Postures
+from robik.objectives.relative_frame import RelativeFrame, RelativeFrames
 from robik.objectives.terms import collect, stiffen_bodies
 from robik.objectives.velocity import Velocity
 from robik.structs import by_reference
@@ -28,42 +34,77 @@ class Goals(NamedTuple):
 
     frame_pose: FramePoses
     centre_of_mass: CentreOfMass
+    relative_frame: RelativeFrames
+    look_at: LookAts
+    distance: Distances
+    posture: Postures
     change_of_state: ChangeOfState
     velocity: Velocity
     targets: np.ndarray  # (m,) memory of all numbers that change from frame to frame, which the objectives' own arrays share
+    tied: np.ndarray  # (k, 2) bodies a and b of each objective over two bodies
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 
 
-def new_goals(flat: Flat, anchors: Sequence[tuple[int, np.ndarray, np.ndarray]], previous: Placement) -> Goals:
+ASKED: tuple[type[Objective], ...] = (RelativeFrame, LookAt, Distance, Posture)  # what a clip asks for one by one
+
+
+def new_goals(topology: Topology, names: Sequence[str], previous: Placement, objectives: Sequence[Objective] = ()) -> Goals:
     """Return goals that ask for nothing yet: all weights zero, no bounds.
 
     Args:
-        flat: the robot.
-        anchors: body, point (3,) and axes (3, 3) of each followed frame.
+        topology: the robot.
+        names: of the followed frames.
         previous: placement of the frame before; its arrays are read when a frame is solved.
+        objectives: what else is asked for.
     """
-    t, n = len(anchors), len(flat.parent)
-    targets, (position, rotation, com, threshold) = carved((t, 3), (t, 3, 3), (3,), (2,))
+    t, n = len(names), len(topology.flat.parent)
+    of_kind = [[item for item in objectives if isinstance(item, kind)] for kind in ASKED]
+    sizes = [kind.shapes(len(items)) for kind, items in zip(ASKED, of_kind, strict=True)]
+    targets, (position, rotation, com, threshold, *rest) = carved((t, 3), (t, 3, 3), (3,), (2,), *(size for kind in sizes for size in kind))
     threshold[:] = np.inf
-    frames = FramePoses(
-        body=np.array([a[0] for a in anchors], dtype=np.int64),
-        point=np.array([a[1] for a in anchors]).reshape(t, 3),
-        axes=np.array([a[2] for a in anchors]).reshape(t, 3, 3),
-        position_weight=np.zeros((t, 3)),
-        orientation_weight=np.zeros((t, 3)),
-        position=position,
-        rotation=rotation,
-    )
+    tied: list[tuple[int, int]] = []
+    tables = {}
+    for kind, items, size in zip(ASKED, of_kind, sizes, strict=True):
+        slots = [_slot(topology, item, tied) for item in items]
+        views, rest = rest[: len(size)], rest[len(size) :]
+        tables[kind.FIELD] = kind.table(topology, items, slots, views)
     return by_reference(
         Goals(
-            frame_pose=by_reference(frames),
+            frame_pose=frame_pose.table(topology, names, position, rotation),
             centre_of_mass=by_reference(CentreOfMass(com, np.zeros(3), np.zeros(n), np.zeros((n, 3)))),
+            **tables,
             change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros(2))),
             velocity=by_reference(Velocity(previous.R, previous.c, np.zeros(1), threshold)),
             targets=targets,
-            reach=np.full(len(flat.before), np.inf),
+            tied=np.array(tied, dtype=np.int64).reshape(-1, 2),
+            reach=np.full(len(topology.flat.before), np.inf),
         )
     )
+
+
+def _slot(topology: Topology, item: Objective, tied: list[tuple[int, int]]) -> int:
+    """Return where an objective's forces go: to its body, or if it is over two, which are appended to `tied`, to a slot beyond them."""
+    bodies = [topology.body_at[topology.mechanism.frame(name).body] for name in item.bodies]
+    if len(bodies) < 2:
+        return bodies[0] if bodies else 0
+    tied.append((bodies[1], bodies[0]))
+    return len(topology.flat.parent) + len(tied) - 1
+
+
+def fill(goals: Goals, targets: np.ndarray, objectives: Sequence[Objective], weights: Sequence[Any], per_square_metre: float) -> None:
+    """Write what is asked for one by one into the goals' weights and a clip's targets.
+
+    Args:
+        goals: made for these objectives.
+        targets: (T, m), a row of `Goals.targets` for each sample.
+        objectives: with T samples.
+        weights: theirs.
+        per_square_metre: 1/ℓ² [1/m²].
+    """
+    count = dict.fromkeys(ASKED, 0)
+    for item, weight in zip(objectives, weights, strict=True):
+        item.fill(getattr(goals, item.FIELD), count[type(item)], partial(over_time, goals, targets), weight, per_square_metre)
+        count[type(item)] += 1
 
 
 def over_time(goals: Goals, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
@@ -86,6 +127,10 @@ def objective(flat, now, goals):
     """Return f(s), the sum of all objectives."""
     total = frame_pose.add_value(now, goals.frame_pose, 0.0)
     total = centre_of_mass.add_value(flat, now, goals.centre_of_mass, total)
+    total = relative_frame.add_value(now, goals.relative_frame, total)
+    total = look_at.add_value(flat, now, goals.look_at, total)
+    total = distance.add_value(now, goals.distance, total)
+    total = posture.add_value(flat, now, goals.posture, total)
     total = change_of_state.add_value(flat, now, goals.change_of_state, total)
     return velocity.add_value(flat, now, goals.velocity, total)
 
@@ -102,6 +147,10 @@ def gather(flat, now, goals, terms, share):
     change_of_state.add_terms(flat, now, goals.change_of_state, terms, share)
     velocity.add_terms(flat, now, goals.velocity, terms)
     centre_of_mass.add_terms(flat, now, goals.centre_of_mass, terms, share)
+    relative_frame.add_terms(now, goals.relative_frame, terms, share)
+    look_at.add_terms(flat, now, goals.look_at, terms, share)
+    distance.add_terms(flat, now, goals.distance, terms, share)
+    posture.add_terms(flat, now, goals.posture, terms, share)
     collect(flat, terms)
 
 

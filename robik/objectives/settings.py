@@ -14,6 +14,7 @@ from robik.errors import ClipError, FormatError, RobikError
 from robik.files import read_json
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import Vector
+from robik.objectives.objective import Objective
 from robik.objectives.weights import Weights, checked_weights
 
 
@@ -33,6 +34,7 @@ class Settings:
         enforce_velocity: whether every actuator keeps its own velocity limit from frame to frame, whatever that costs in tracking; the
             regularizer bends the motion smoothly before, if it is on. Actuated balls are not held; `Report.too_fast` tells where they
             would have to be.
+        objectives: weights of what a clip asks for beside frames and centre of mass, by its key, as `hand.in.pelvis`.
         velocity_share: how much of each actuator's velocity limit may be used where it is enforced, above 0 to 1.
 
     Raises:
@@ -49,6 +51,7 @@ class Settings:
     velocity_share: float = 1.0
     linear_velocity_limit: float = inf
     length: float | None = None
+    objectives: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com_weight", checked_weights(self.com_weight, "com_weight"))
@@ -93,6 +96,14 @@ class Settings:
     def weights(self, name: str) -> Weights:
         """Of a frame target."""
         return self.targets.get(name, Weights())
+
+    def weight_of(self, item: Objective) -> Any:
+        """Return the weight of an objective; its kind's own where nothing is said.
+
+        Raises:
+            ClipError: a weight that is none of its kind's.
+        """
+        return item.weight_from(self.objectives[item.key], item.key) if item.key in self.objectives else item.WEIGHT
 
 
 def load_settings(path: str | Path) -> Settings:

@@ -7,6 +7,13 @@ residuals' Gauss-Newton parts add to M, 6 × 6 over screws (ω, v). With the sym
     stiffness = [[Mww + ½ (D + Dᵀ) - tr D, Mwv - ½ [f]×], [.., Mvv]]
 
 is a body's own second derivative along the exponential of a screw (`ik/hessian.py` makes a robot's of the bodies').
+
+An objective over two bodies a and b is a function of the motion of b against a. Its forces on b and its P, the stiffness of b while a
+stands still, go to a slot of its own beyond the bodies'. By exp(−Sₐ) exp(S_b) the rest follows: a feels the opposite wrench, and
+
+    ∂²f = [[P, −Qᵀ], [−Q, P]] over (S_b, S_a),   Q = P + C at a's side,   C S = ½ (ω × τ + v × f, ω × f)
+
+with the wrench (τ, f) on b. Degrees of freedom that move both bodies alike cancel out.
 """
 
 from __future__ import annotations
@@ -21,35 +28,46 @@ from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
 from robik.structs import by_reference
 
-MOST_ROWS = 3  # of the centre of mass
+ROWS = 3  # of the centre of mass
+ROWS_TIED = 12  # of two bodies that are tied, at most
+NOTHING_TIED = np.zeros((0, 2), np.int64)
 
 
 class Terms(NamedTuple):
     """Scratch of one placement."""
 
-    f: np.ndarray  # (n + 1, 3) force on each body
-    D: np.ndarray  # (n + 1, 3, 3) its moments
-    Mww: np.ndarray  # (n + 1, 3, 3) Gauss-Newton parts of the second derivatives, over turns
-    Mwv: np.ndarray  # (n + 1, 3, 3) over turns and slides
-    Mvv: np.ndarray  # (n + 1, 3, 3) over slides
+    f: np.ndarray  # (n + 1 + k, 3) force on each body, and in the slot of each of k objectives over two bodies
+    D: np.ndarray  # (n + 1 + k, 3, 3) its moments
+    Mww: np.ndarray  # (n + 1 + k, 3, 3) Gauss-Newton parts of the second derivatives, over turns
+    Mwv: np.ndarray  # (n + 1 + k, 3, 3) over turns and slides
+    Mvv: np.ndarray  # (n + 1 + k, 3, 3) over slides
+    pull: np.ndarray  # (d,) force on each degree of freedom itself
+    hold: np.ndarray  # (d,) its stiffness
     wrench: np.ndarray  # (n + 1, 6) torque and force on a body and all that hangs on it
     sums: np.ndarray  # memory of all the above
-    stiffness: np.ndarray  # (n + 1, 6, 6) each body's own second derivative
+    stiffness: np.ndarray  # (n + 1 + k, 6, 6) each body's and each slot's own second derivative
+    tied: np.ndarray  # (k, 2) bodies a and b of each slot
+    across: np.ndarray  # (k, 6, 6) Q
     rows: np.ndarray  # (r, d) low-rank part of the second derivatives, Σ weight row rowᵀ; they come in threes
     row_weight: np.ndarray  # (r,)
-    row_count: np.ndarray  # (1,) how many of them count
+    row_count: np.ndarray  # (2,) how many of them count, and how many with those of bodies that are tied, which only large robots have
     A: np.ndarray  # (3, 3) scratch
     ahead: np.ndarray  # (n + 1, 6) screw by which a body will have moved when it exerts what is gathered; zero unless foreseen
 
 
-def new_terms(flat: Flat) -> Terms:
-    """Return room for the terms of a mechanism."""
-    n = len(flat.parent)
-    matrix = (n, 3, 3)
-    sums, parts = carved((n, 3), matrix, matrix, matrix, matrix, (n, 6))
-    rows = np.zeros((MOST_ROWS, len(flat.before)))
-    low_rank = rows, np.zeros(MOST_ROWS), np.zeros(1, np.int64)
-    return by_reference(Terms._make([*parts, sums, np.zeros((n, 6, 6)), *low_rank, np.zeros((3, 3)), np.zeros((n, 6))]))
+def new_terms(flat: Flat, tied: np.ndarray = NOTHING_TIED) -> Terms:
+    """Return room for the terms of a mechanism.
+
+    Args:
+        flat: the robot.
+        tied: (k, 2) bodies a and b of the objectives over two bodies.
+    """
+    n, d, k = len(flat.parent), len(flat.before), len(tied)
+    matrix, rows = (n + k, 3, 3), ROWS + ROWS_TIED * k
+    sums, parts = carved((n + k, 3), matrix, matrix, matrix, matrix, (d,), (d,), (n, 6))
+    bodies = np.zeros((n + k, 6, 6)), tied, np.zeros((k, 6, 6))
+    low_rank = np.zeros((rows, d)), np.zeros(rows), np.zeros(2, np.int64)
+    return by_reference(Terms._make([*parts, sums, *bodies, *low_rank, np.zeros((3, 3)), np.zeros((n, 6))]))
 
 
 @inlined
@@ -95,6 +113,25 @@ def add_stiffness(terms, b, x, y, z, wx, wy, wz):
 
 
 @inlined
+def add_along(terms, b, x, y, z, nx, ny, nz, w):
+    """Add the Gauss-Newton part of ½ w (n · e)² for a world point of a body and a direction n."""
+    m, n = cross(x, y, z, nx, ny, nz), (nx, ny, nz)
+    A, B, V = terms.Mww[b], terms.Mwv[b], terms.Mvv[b]
+    for i in range(3):
+        for j in range(3):
+            A[i, j] += w * m[i] * m[j]
+            B[i, j] += w * m[i] * n[j]
+            V[i, j] += w * n[i] * n[j]
+
+
+@inlined
+def seen_from(terms, b, a):
+    """Return the screw by which body b will have moved against body a."""
+    x, y = terms.ahead[b], terms.ahead[a]
+    return x[0] - y[0], x[1] - y[1], x[2] - y[2], x[3] - y[3], x[4] - y[4], x[5] - y[5]
+
+
+@inlined
 def moved(screw, x, y, z):
     """Return where a screw takes a point, to first order."""
     a, b, c = cross(screw[0], screw[1], screw[2], x, y, z)
@@ -103,7 +140,16 @@ def moved(screw, x, y, z):
 
 @kernel
 def collect(flat, terms):
-    """Sum wrenches from the tips to the root."""
+    """Sum wrenches from the tips to the root, those of slots on both of their bodies."""
+    n = flat.parent.shape[0]
+    for k in range(terms.tied.shape[0]):
+        a, b, f, D = terms.wrench[terms.tied[k, 0]], terms.wrench[terms.tied[k, 1]], terms.f[n + k], terms.D[n + k]
+        for i in range(3):
+            torque = D[(i + 1) % 3, (i + 2) % 3] - D[(i + 2) % 3, (i + 1) % 3]
+            a[i] -= torque
+            b[i] += torque
+            a[3 + i] -= f[i]
+            b[3 + i] += f[i]
     for b in range(flat.parent.shape[0] - 1, 0, -1):
         p, f, D, wrench = flat.parent[b], terms.f[b], terms.D[b], terms.wrench[b]
         wrench[0] += D[1, 2] - D[2, 1]
@@ -121,13 +167,13 @@ def gradient(flat, now, terms, out):
     for b in range(1, flat.parent.shape[0]):
         if flat.first[b] < flat.last[b]:
             for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
-                out[j] = along(now, j, terms.wrench[b])
+                out[j] = along(now, j, terms.wrench[b]) + terms.pull[j]
 
 
 @kernel
 def stiffen_bodies(flat, terms):
-    """Fill the bodies' own stiffness from gathered terms."""
-    for b in range(1, flat.parent.shape[0]):
+    """Fill the bodies' own stiffness from gathered terms, and what ties two of them."""
+    for b in range(1, terms.f.shape[0]):
         K, A, B, V, D, f = terms.stiffness[b], terms.Mww[b], terms.Mwv[b], terms.Mvv[b], terms.D[b], terms.f[b]
         trace = D[0, 0] + D[1, 1] + D[2, 2]
         for i in range(3):
@@ -145,3 +191,19 @@ def stiffen_bodies(flat, terms):
         for i in range(3):
             for k in range(3):
                 K[3 + k, i] = K[i, 3 + k]
+    for k in range(terms.tied.shape[0]):
+        slot = flat.parent.shape[0] + k
+        Q, P, D, f = terms.across[k], terms.stiffness[slot], terms.D[slot], terms.f[slot]
+        for i in range(6):
+            for j in range(6):
+                Q[i, j] = P[i, j]
+        for i in range(3):  # C = −½ [[[τ], [f]], [[f], 0]]
+            j, m = (i + 1) % 3, (i + 2) % 3
+            half = 0.5 * (D[j, m] - D[m, j])
+            Q[j, m] += half
+            Q[m, j] -= half
+            half = 0.5 * f[i]
+            Q[j, 3 + m] += half
+            Q[m, 3 + j] -= half
+            Q[3 + j, m] += half
+            Q[3 + m, j] -= half

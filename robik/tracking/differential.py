@@ -18,7 +18,7 @@ import daqp
 import numpy as np
 
 from robik.errors import ClipError
-from robik.ik.solver import anchor
+from robik.kinematics.frames import anchor
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import IDENTITY, Pose
 from robik.objectives.registry import Goals

@@ -14,11 +14,10 @@ import numpy as np
 
 from robik.compiled import inlined, kernel
 from robik.errors import ClipError
-from robik.ik.solver import anchor
 from robik.kinematics.actuation import joint_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.forward import ForwardKinematics
-from robik.kinematics.frames import own_frames
+from robik.kinematics.frames import anchor, own_frames
 from robik.kinematics.kernels import close, new_placement, place, rotate
 from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.model import Mechanism
@@ -186,11 +185,10 @@ class Tracker(ABC):
         """The goals' arrays, with their weights; zero for what a target leaves open."""
         if targets.com is not None and self.mechanism.mass <= 0:
             raise ClipError(f"robot {self.mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
-        anchors = [anchor(self.topology, name) for name in targets.frames]
-        given, t = list(targets.frames.values()), len(anchors)
+        given, t = list(targets.frames.values()), len(targets.frames)
         place_weights = [g.weights.position if g.position is not None else (0.0,) * 3 for g in given]
         turn_weights = [g.weights.orientation if g.quaternion is not None else (0.0,) * 3 for g in given]
-        goals = new_goals(self.flat, anchors, self.now)
+        goals = new_goals(self.topology, tuple(targets.frames), self.now)
         goals.frame_pose.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
         goals.frame_pose.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
         if targets.com is not None:

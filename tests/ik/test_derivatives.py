@@ -13,9 +13,15 @@ from robik.ik.solver import Solver
 from robik.kinematics.elimination import eliminate, extend, new_elimination
 from robik.kinematics.kernels import Placement, close, closure_jacobian, move, new_placement, place
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
+from robik.objectives.distance import Distance
+from robik.objectives.look_at import LookAt
+from robik.objectives.objective import Objective
+from robik.objectives.posture import Posture, drawable_coordinates
 from robik.objectives.registry import gather, objective, stiffen
+from robik.objectives.relative_frame import RelativeFrame
 from robik.objectives.settings import Settings
-from robik.objectives.terms import MOST_ROWS, Terms, gradient, new_terms
+from robik.objectives.terms import ROWS, ROWS_TIED, Terms, gradient, new_terms
+from robik.objectives.weights import Weights
 
 
 def everything() -> Mechanism:
@@ -37,12 +43,37 @@ def everything() -> Mechanism:
     return Mechanism("everything", bodies, joints, couplings=(Coupling("gear", "revolute", "prismatic", (0.1, 0.7, -0.4, 0.2)),))
 
 
-@pytest.fixture(params=["boxer", "walker", "everything"])
+def asked_of(mechanism: Mechanism, pairs: list[tuple[str, str]]) -> tuple[Objective, ...]:
+    """Every kind of objective over one body and over two, unmet, and joints drawn to a pose."""
+    rng, asked = np.random.default_rng(7), []
+    for first, second in pairs:
+        asked += [
+            RelativeFrame(first, second, rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.0, 0.8]])),
+            LookAt(second, rng.normal(size=(1, 3)), first, tuple(rng.normal(size=3))),
+            LookAt(first, 3.0 * rng.normal(size=(1, 3))),
+            Distance(first, np.array([0.7]), second),
+            Distance(second, np.array([0.2]), point=rng.normal(size=(1, 3))),
+        ]
+    asked += [Posture(name, np.array([0.3])) for name in drawable_coordinates(mechanism)[:3]]
+    return tuple(item.checked(1) for item in asked)
+
+
+PAIRS = {
+    "boxer": [("hand", "shoulder")],
+    "walker": [("foot_l", "foot_r"), ("pelvis", "foot_l")],
+    "everything": [("c", "i"), ("g", "b"), ("h", "h")],
+}
+
+
+@pytest.fixture(params=["boxer", "walker", "everything", "boxer, all", "walker, all", "everything, all"])
 def solver(request: pytest.FixtureRequest) -> Solver:
-    mechanism = everything() if request.param == "everything" else robots.load(request.param)
-    names = ("c", "i") if request.param == "everything" else tuple(f.name for f in mechanism.frames)
-    weighed = Settings(state_weight=0.3, velocity_weight=1e-2, velocity_limit=1.0, com_weight=(0.5, 1.0, 2.0))
-    made = Solver(mechanism, names, weighed, has_com=True)
+    robot, _, extra = request.param.partition(", ")
+    mechanism = everything() if robot == "everything" else robots.load(robot)
+    names = ("c", "i") if robot == "everything" else tuple(f.name for f in mechanism.frames)
+    asked = asked_of(mechanism, PAIRS[robot]) if extra else ()
+    heavy = {item.key: Weights((0.5, 1.0, 2.0), (1.5, 0.7, 0.4)) if isinstance(item, RelativeFrame) else 1.5 for item in asked}
+    weighed = Settings(state_weight=0.3, velocity_weight=1e-2, velocity_limit=1.0, com_weight=(0.5, 1.0, 2.0), objectives=heavy)
+    made = Solver(mechanism, names, weighed, True, asked)
     rng = np.random.default_rng(1)
     targets = {name: (rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.8, 0.0]])) for name in names}
     wanted = made.wanted(targets, None, np.zeros(1))
@@ -77,6 +108,11 @@ def test_closure_jacobian(solver: Solver) -> None:
     np.testing.assert_allclose(J, expected, atol=1e-8)
 
 
+def room_for(solver: Solver) -> System:
+    """Room for the system of a solver."""
+    return new_system(solver.flat, ROWS + ROWS_TIED * len(solver._goals.tied))
+
+
 def both_matrices(solver: Solver, now: Placement, terms: Terms, system: System) -> np.ndarray:
     """The second derivatives (d, d) in full, which are those of the products column by column."""
     K = np.zeros((len(solver.flat.before),) * 2)
@@ -96,7 +132,7 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     place(flat, now)
     close(flat, now)
     multiplier = np.random.default_rng(3).normal(size=len(now.value))
-    terms, slope, system = new_terms(flat), np.zeros(d), new_system(flat, MOST_ROWS)
+    terms, slope, system = new_terms(flat, goals.tied), np.zeros(d), room_for(solver)
     gather(flat, now, goals, terms, 1.0)
     gradient(flat, now, terms, slope)
     stiffen(flat, now, goals, terms)
@@ -128,7 +164,7 @@ def test_newton_systems(solver: Solver, held: int) -> None:
     """From the tips to the root and back, the solution is that of the reduced matrix, and so is the word on its definiteness."""
     flat, goals, rng = solver.flat, solver._goals, np.random.default_rng(4)
     q, _ = away(solver, 0.05)
-    now, terms, system, e = new_placement(flat, q), new_terms(flat), new_system(flat, MOST_ROWS), new_elimination(flat)
+    now, terms, system, e = new_placement(flat, q), new_terms(flat, goals.tied), room_for(solver), new_elimination(flat)
     place(flat, now)
     close(flat, now)
     d = len(flat.before)
