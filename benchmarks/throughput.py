@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _pose_by_slider(root: Object) -> None:
-    live, spent = add_on("scene.live"), []
+    live, spent = add_on("scene.robot.posing"), []
     live.pose_by_sliders(root)
     for k in range(DRAGS):
         root["knee_l"] += 0.001 if k % 20 < 10 else -0.001
@@ -65,7 +65,7 @@ def _drag_a_target(root: Object, rig: Object, tracker: str) -> None:
     """Everything that follows is dragged; only our own time counts, not Blender's for the character and the view."""
     import bpy
 
-    follow, spent, solving = add_on("scene.follow"), [], []
+    follow, spent, solving = add_on("scene.bake.follow"), [], []
     root.robik.robot.follow.tracker, root.robik.robot.follow.on = tracker, True
     scene, depsgraph = bpy.context.scene, bpy.context.evaluated_depsgraph_get()
     follow.step(root, scene, depsgraph, 1 / RATE)

@@ -24,7 +24,7 @@ BESIDE = 0.8  # how far from the robot the character stands [m]
 def boxer() -> None:
     """An arm that punches after a character's right hand, which itself is steered by an empty."""
     scene = begin(frames=48)
-    rig = add_on("scene.walking_character.figure").make_character(scene)
+    rig = add_on("scene.character.walking.figure").make_character(scene)
     rig.rotation_euler.z, rig.location.y = radians(90), BESIDE  # the character faces -Y, the boxer X
     fist = bpy.data.objects.new("Fist", None)
     scene.collection.objects.link(fist)
@@ -46,9 +46,9 @@ def boxer() -> None:
 def dancer() -> None:
     """A pelvis on two legs that stand: it sways, bobs and turns after a character's hips."""
     scene = begin(frames=96)
-    rig = add_on("scene.walking_character.figure").make_character(scene)
+    rig = add_on("scene.character.walking.figure").make_character(scene)
     rig.rotation_euler.z, rig.location.y = radians(90), BESIDE
-    walk = add_on("scene.walking_character.walk")
+    walk = add_on("scene.character.walking.walk")
     for frame in range(scene.frame_start, scene.frame_end + 1):
         beat = 2 * pi * (frame - 1) / 48
         turn = Euler((0.06 * sin(2 * beat), 0.10 * sin(beat), 0.05 * sin(beat + 1))).to_quaternion()

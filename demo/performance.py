@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
@@ -95,15 +96,20 @@ def bake(root: Object, balanced: bool) -> Bake:
     if not balanced:
         pelvis.position_weight = NAIVE_PELVIS
     bpy.ops.robik.bake()
-    mechanism = add_on("scene.read_robot").read_robot(root)
-    frames = add_on("scene.sample").frame_range(scene, robot.bake)
-    clip = add_on("scene.steps").finish(add_on("scene.bake").sample_clip(bpy.context, root, mechanism, frames))
-    motion = retarget(mechanism, clip, add_on("scene.bake").bake_settings(root, mechanism))
+    mechanism = add_on("scene.robot.reading").read_robot(root)
+    request, clip = sampled(root)
+    motion = retarget(mechanism, clip, request.settings)
     pelvis.position_weight = weight
-    keyed = add_on("scene.curves").read_motion(root, mechanism, frames, scene)
+    keyed = add_on("scene.bake.curves").read_motion(root, mechanism, request.frames, scene)
     if (off := np.abs(keyed.values - motion.values).max()) > SAME:
         raise RobikError(f"the baked curves differ by {off:g} rad from what the solver says; bake again")
     return Bake(clip, motion)
+
+
+def sampled(root: Object) -> tuple[Any, TargetClip]:
+    """Return what a bake of the robot is asked for, and the clip that it follows."""
+    request = add_on("scene.bake.request").read_request(root, bpy.context.scene)
+    return request, add_on("scene.long_work.steps").finish(add_on("scene.bake.target_clip").sample_clip(bpy.context, request))
 
 
 def contacts_of(clip: TargetClip) -> dict[str, np.ndarray]:
@@ -140,7 +146,7 @@ def prepare(recording: Path | None) -> tuple[Object, Object]:
 
 def lay_over(root: Object, rig: Object) -> None:
     """Scales and places the character by its present pose: recordings begin standing, while their rest pose may straddle."""
-    mechanism, character = add_on("scene.read_robot").read_robot(root), root.robik.robot.character
+    mechanism, character = add_on("scene.robot.reading").read_robot(root), root.robik.robot.character
     frames = [mechanism.frame(target.frame) for target in character.targets]
     there = np.array([mechanism.rest_pose(f.name).position for f in frames])
     here = np.array([rig.matrix_world @ rig.pose.bones[target.bone].head for target in character.targets])
@@ -156,9 +162,7 @@ def level(root: Object) -> None:
 
     Recorded hips are tilted by as much as their markers were; a robot with one torso for hips and chest would stoop all the time.
     """
-    mechanism = add_on("scene.read_robot").read_robot(root)
-    frames = add_on("scene.sample").frame_range(bpy.context.scene, root.robik.robot.bake)
-    clip = add_on("scene.steps").finish(add_on("scene.bake").sample_clip(bpy.context, root, mechanism, frames))
+    _, clip = sampled(root)
     turns = clip.tracks["pelvis"].quaternion
     ups = [(Quaternion(q).inverted() @ Vector((0, 0, 1))) for q in turns.tolist()]
     lean = Vector((0, 0, 1)).rotation_difference(sum(ups, Vector()).normalized())

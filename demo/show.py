@@ -29,7 +29,7 @@ def show(recording: Path | None, out: Path) -> tuple[dict, str]:
     said("the scene")
     empty_scene()
     root, rig = performance.prepare(recording)
-    mechanism = performance.add_on("scene.read_robot").read_robot(root)
+    mechanism = performance.add_on("scene.robot.reading").read_robot(root)
     picture.set_up_camera()
     said("baking with balance")
     balanced = performance.bake(root, balanced=True)

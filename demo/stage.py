@@ -70,11 +70,11 @@ def bring_recording(file: Path) -> Object:
     Raises:
         RobikError: the file cannot be read as a recording.
     """
-    rig = add_on("scene.recording").bring_recording(file)
+    rig = add_on("scene.character.recording").bring_recording(file)
     bpy.context.scene.frame_start = 2
     rig.rotation_euler.z += radians(90)
-    height = add_on("scene.recording").TALL / rig.scale.x
-    dress = add_on("scene.walking_character.flesh").dress
+    height = add_on("scene.character.recording").TALL / rig.scale.x
+    dress = add_on("scene.character.walking.flesh").dress
     dress(rig, {bone.name: (_limb(bone, height),) for bone in rig.data.bones if bone.length > 0.02 * height})
     return rig
 
@@ -83,5 +83,5 @@ def _limb(bone: bpy.types.Bone, height: float) -> object:
     """A capsule along a bone, slimmer where the bone is short; a head is round."""
     thick = 0.045 if bone.name.lower().endswith("head") else 0.035
     radius = min(max((0.5 if thick > 0.04 else 0.17) * bone.length, 0.012 * height), thick * height)
-    flesh = add_on("scene.walking_character.flesh").Flesh
+    flesh = add_on("scene.character.walking.flesh").Flesh
     return flesh(tuple(bone.head_local), tuple(bone.tail_local), (radius, 0.8 * radius), (1.0, 1.0), BRONZE)

@@ -2,10 +2,15 @@
 
 import bpy
 
-from ..scene import play
-from . import bake, build, character, command_line, contacts, import_robot, mapping, polish, servo_setup, servos, targets
+from ..scene.servos.play import LEAVING, disconnect
+from . import command_line
+from .bake import baking, polish
+from .balance import contacts
+from .character import mapping, performers, targets
+from .robot import build, import_file
+from .servos import play, setup
 
-MODULES = (import_robot, build, character, targets, mapping, contacts, bake, polish, servos, servo_setup)
+MODULES = (import_file, build, performers, targets, mapping, contacts, baking, polish, play, setup)
 _commands: list[object] = []
 
 
@@ -15,23 +20,23 @@ def register() -> None:
         for cls in module.CLASSES:
             bpy.utils.register_class(cls)
     contacts.register_keys()
-    bpy.types.TOPBAR_MT_file_import.append(import_robot.menu_entry)
-    bpy.types.TOPBAR_MT_file_import.append(character.import_entry)
+    bpy.types.TOPBAR_MT_file_import.append(import_file.menu_entry)
+    bpy.types.TOPBAR_MT_file_import.append(performers.import_entry)
     bpy.types.TOPBAR_MT_file_export.append(build.menu_entry)
-    bpy.types.VIEW3D_MT_armature_add.append(character.menu_entry)
-    bpy.app.handlers.load_pre.append(servos.before_load)
+    bpy.types.VIEW3D_MT_armature_add.append(performers.menu_entry)
+    bpy.app.handlers.load_pre.append(play.before_load)
     _commands.append(bpy.utils.register_cli_command(command_line.COMMAND, command_line.run))
 
 
 def unregister() -> None:
     """In reverse; servos that still move are stopped."""
-    play.disconnect(play.LEAVING)
-    bpy.app.handlers.load_pre.remove(servos.before_load)
+    disconnect(LEAVING)
+    bpy.app.handlers.load_pre.remove(play.before_load)
     bpy.utils.unregister_cli_command(_commands.pop())
     contacts.unregister_keys()
-    bpy.types.VIEW3D_MT_armature_add.remove(character.menu_entry)
-    bpy.types.TOPBAR_MT_file_import.remove(character.import_entry)
-    bpy.types.TOPBAR_MT_file_import.remove(import_robot.menu_entry)
+    bpy.types.VIEW3D_MT_armature_add.remove(performers.menu_entry)
+    bpy.types.TOPBAR_MT_file_import.remove(performers.import_entry)
+    bpy.types.TOPBAR_MT_file_import.remove(import_file.menu_entry)
     bpy.types.TOPBAR_MT_file_export.remove(build.menu_entry)
     for module in reversed(MODULES):
         for cls in reversed(module.CLASSES):

@@ -14,13 +14,14 @@ from robik.errors import RobikError
 from robik.formats import READERS
 from robik.retarget.motion import Motion, save_motion, save_report
 
-from ..scene.bake import bake_steps
-from ..scene.import_options import BASES
-from ..scene.import_steps import import_steps
-from ..scene.inventory import inventory
-from ..scene.parts import chosen_robot, robots
-from ..scene.result import status
-from ..scene.steps import finish
+from ..scene.bake.baking import bake_steps
+from ..scene.bake.result import status
+from ..scene.importing.options import BASES
+from ..scene.importing.robot_file import import_steps
+from ..scene.long_work.steps import finish
+from ..scene.migration import bring_up_to_date
+from ..scene.robot.inventory import inventory
+from ..scene.robot.parts import chosen_robot, robots
 
 COMMAND = "robik"
 
@@ -109,6 +110,7 @@ def _bake(arguments: argparse.Namespace) -> int:
         _check_folder(path)
     root = _robot(arguments.robot)
     _set_range(root, arguments)
+    bring_up_to_date(root)
     motion = finish(bake_steps(bpy.context, root))
     _write(motion, arguments)
     print(f"{root.name}: {status(root.robik.robot.result)}")

@@ -11,8 +11,8 @@ from bpy.types import ID, Context, Event
 
 from robik.errors import RobikError
 
-from ..scene import alive
-from ..scene.steps import Progress, finish
+from ..scene.long_work import heartbeat
+from ..scene.long_work.steps import Progress, finish
 from .reporting import Reporting
 
 SLICE = 0.1  # work between two looks at the keyboard [s]
@@ -70,7 +70,7 @@ class Stepping(Reporting):
         try:
             progress = next(self._steps)
             while perf_counter() < until and not progress.is_long:
-                alive.beat()
+                heartbeat.beat()
                 progress = next(self._steps)
         except StopIteration as done:
             self._clear(context)

@@ -2,9 +2,14 @@
 
 import bpy
 
-from . import bake, build, character, contacts, overlays, result, robot, servo_setup, servos
+from .bake import baking, result
+from .balance import centre_of_mass, contacts
+from .character import mapping
+from .overlay import switches
+from .robot import build, overview
+from .servos import play, setup
 
-MODULES = (robot, build, character, contacts, bake, result, overlays, servos, servo_setup)
+MODULES = (overview, build, mapping, centre_of_mass, contacts, baking, result, switches, play, setup)
 
 
 def register() -> None:
@@ -12,14 +17,14 @@ def register() -> None:
     for module in MODULES:
         for cls in module.CLASSES:
             bpy.utils.register_class(cls)
-    overlays.register()
-    bpy.types.VIEW3D_MT_add.append(robot.in_add_menu)
+    switches.register()
+    bpy.types.VIEW3D_MT_add.append(overview.in_add_menu)
 
 
 def unregister() -> None:
     """In reverse."""
-    bpy.types.VIEW3D_MT_add.remove(robot.in_add_menu)
-    overlays.unregister()
+    bpy.types.VIEW3D_MT_add.remove(overview.in_add_menu)
+    switches.unregister()
     for module in reversed(MODULES):
         for cls in reversed(module.CLASSES):
             bpy.utils.unregister_class(cls)

@@ -4,7 +4,7 @@ from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
 from robik.errors import RobikError
 
-from ..scene.parts import chosen_robot, robots
+from ..scene.robot.parts import chosen_robot, robots
 
 
 class TabPanel(Panel):

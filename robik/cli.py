@@ -114,7 +114,7 @@ def _add_fk(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_play(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "play", _play, "play a motion on Dynamixel servos; ESC stops")
+    command = _command(commands, "play", _play, "play a motion on Dynamixel servos; ESC stops, T turns torque off")
     command.add_argument("motion", metavar="MOTION.csv")
     command.add_argument("--servos", metavar="SERVOS.json", required=True, help="which servo turns which actuator")
     command.add_argument("--port", required=True, help="a device such as /dev/ttyUSB0 or COM3, a URL for pyserial, or sim")
@@ -128,17 +128,18 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
     soften = "round off what the motors cannot do, and go slowly to a start far away, instead of refusing"
     command.add_argument("--soften", action="store_true", help=soften)
     command.add_argument("--feed-forward", action="store_true", help="tell the servos with each goal how fast to go there")
-    command.add_argument("--need-all", action="store_true", help="refuse when a servo does not answer, instead of playing without it")
+    command.add_argument("--without", type=int, nargs="+", metavar="ID", default=[], help="play without these servos")
     command.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
 
 
 def _add_servos(commands: argparse._SubParsersAction) -> None:
-    servos = commands.add_parser("servos", help="set servos up: scan, set, prepare, zero; report on a recording")
+    servos = commands.add_parser("servos", help="set servos up: scan, set, prepare, zero; turn torque off; report on a recording")
     verbs = servos.add_subparsers(required=True, metavar="VERB")
     for name, text in (
         ("scan", "who is on the bus, at any baud rate"),
         ("set", "give a servo another id or baud rate"),
         ("prepare", "bring all servos to streaming settings, after asking"),
+        ("torque-off", "turn the torque of all servos off, whoever they are"),
         ("zero", "take the pose that the robot was put into by hand as all zeros, into the chain's file"),
     ):
         verb = _command(verbs, name, _servos, text)
@@ -150,7 +151,7 @@ def _add_servos(commands: argparse._SubParsersAction) -> None:
         if name == "zero":
             verb.add_argument("--servos", metavar="SERVOS.json", required=True)
         else:
-            verb.add_argument("--baud", type=int, help="set: the new one; prepare: 1000000 if left out; scan: only this one")
+            verb.add_argument("--baud", type=int, help="set: the new one; prepare: 1000000 if left out; scan, torque-off: only this one")
         if name == "prepare":
             verb.add_argument("--yes", action="store_true", help="do not ask")
     verb = _command(verbs, "report", _servos, "how well the servos followed, from the telemetry of robik play --record")
@@ -325,12 +326,12 @@ def _play(options: argparse.Namespace) -> int:
         torque_after=options.torque == "on",
         how=How(options.loop, tuple(options.range) if options.range else None, options.speed, options.soften),
         feed_forward=options.feed_forward,
-        need_all=options.need_all,
+        without=tuple(options.without),
         record=options.record,
     )
 
 
-def _servos(options: argparse.Namespace) -> None:
+def _servos(options: argparse.Namespace) -> int:
     from robik.servo import setup_command as servos
 
     match options.verb:
@@ -340,10 +341,13 @@ def _servos(options: argparse.Namespace) -> None:
             servos.change(options.port, options.id, options.new_id, options.baud)
         case "prepare":
             servos.prepare(options.port, options.baud or 1_000_000, options.yes)
+        case "torque-off":
+            return servos.torque_off(options.port, options.baud)
         case "zero":
             servos.zero(options.port, options.servos)
         case "report":
             servos.report(options.recording, options.output)
+    return 0
 
 
 def _simulate(options: argparse.Namespace) -> None:

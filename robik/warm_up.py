@@ -10,33 +10,8 @@ import os
 import subprocess
 import sys
 
-from numba import typeof
-from numba.core import event, types
-
 LAST = "last"  # the argument for what solving comes to last
 _started: list[subprocess.Popen] = []
-
-
-class _Compilations(event.Listener):
-    """Counts those under way; what comes from the cache is none."""
-
-    def __init__(self) -> None:
-        self.under_way = 0
-
-    def on_start(self, event: event.Event) -> None:
-        self.under_way += 1
-
-    def on_end(self, event: event.Event) -> None:
-        self.under_way -= 1
-
-
-_compilations = _Compilations()
-event.register("numba:compile", _compilations)
-
-
-def is_compiling() -> bool:
-    """Whether this process is compiling."""
-    return _compilations.under_way > 0
 
 
 def compile_all() -> None:
@@ -51,8 +26,8 @@ def compile_all() -> None:
 
 def help_compiling() -> None:
     """Before solving: starts a second process for what solving comes to last, unless all is compiled or that has been started before."""
-    from robik.compiled import kinds_in_cache
     from robik.ik.sqp import minimise
+    from robik.jit import kinds_in_cache
 
     if not _started and not kinds_in_cache(minimise):
         _started.append(_process(LAST))
@@ -62,29 +37,26 @@ def _compile_last() -> None:
     """What depends on little else comes first: the other process has compiled the rest by then."""
     from robik.ik import curvature, hessian, newton, sqp
     from robik.ik.work import new_work
+    from robik.jit import by_reference, compile_for
     from robik.kinematics import elimination
     from robik.kinematics.kernels import new_placement
     from robik.mechanism.topology import build_topology
     from robik.objectives.registry import new_goals
     from robik.robots import load
-    from robik.structs import by_reference
 
     topology = build_topology(load("boxer"))
     flat = by_reference(topology.flat)
     now, room = new_placement(flat, topology.rest), new_work(flat, topology.rest)
     goals = new_goals(topology, [], now)
-    groups = flat, now, goals, room, room.terms, room.system, room.e
-    flat, now, goals, work, terms, system, eliminated = (typeof(group) for group in groups)
-    row, square, switch, number = typeof(room.step), typeof(room.K), types.boolean, types.float64
-    frame = flat, now, goals, work
-    hessian.matrix.compile((flat, now, terms, system, square))
-    curvature.closure_curvature.compile((flat, now, row, system))
-    hessian.times.compile((flat, now, goals, terms, system, row, row))
-    newton._step.compile((*frame, switch, switch))
-    newton.leave_saddle.compile((flat, work))
-    elimination.refactor.compile((flat, now, eliminated))
-    sqp._search.compile((*frame, switch, number, number, number, types.int64))
-    sqp._finish.compile((*frame, switch, number, number))
+    frame = flat, now, goals, room
+    compile_for(hessian.matrix, flat, now, room.terms, room.system, room.K)
+    compile_for(curvature.closure_curvature, flat, now, room.step, room.system)
+    compile_for(hessian.times, flat, now, goals, room.terms, room.system, room.step, room.step)
+    compile_for(newton._step, *frame, True, True)
+    compile_for(newton.leave_saddle, flat, room)
+    compile_for(elimination.refactor, flat, now, room.e)
+    compile_for(sqp._search, *frame, True, 0.0, 0.0, 0.0, 0)
+    compile_for(sqp._finish, *frame, True, 0.0, 0.0)
 
 
 def warm_up() -> subprocess.Popen | None:

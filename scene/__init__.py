@@ -2,7 +2,10 @@
 
 import bpy
 
-from . import follow, live, migration, overlay, properties
+from . import migration, properties
+from .bake import follow
+from .overlay import views
+from .robot import posing
 
 
 def register() -> None:
@@ -10,16 +13,16 @@ def register() -> None:
     if hasattr(bpy.utils, "expose_bundled_modules"):  # Blender's own pxr, where Blender is a Python module (4.4 and later)
         bpy.utils.expose_bundled_modules()
     properties.register()
-    live.register()
+    posing.register()
     migration.register()
-    overlay.register()
+    views.register()
     follow.register()
 
 
 def unregister() -> None:
     """In reverse."""
     follow.unregister()
-    overlay.unregister()
+    views.unregister()
     migration.unregister()
-    live.unregister()
+    posing.unregister()
     properties.unregister()

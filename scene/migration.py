@@ -8,10 +8,10 @@ from bpy.types import Object
 
 from robik.errors import RobikError
 
-from . import actions, bakes
-from .contacts import parse_phases, set_rows
-
-FORMAT = 2
+from .animation import actions
+from .bake import bakes
+from .balance.contacts import parse_phases, set_rows
+from .robot.saved_format import FORMAT
 
 
 def bring_up_to_date(root: Object) -> None:
@@ -21,11 +21,6 @@ def bring_up_to_date(root: Object) -> None:
         return
     _from_first(root)
     robot.format = FORMAT
-
-
-def too_new(root: Object) -> bool:
-    """Whether a later version of RobIK has saved the robot, which may mean things that this one does not know."""
-    return bool(root.robik.robot.format > FORMAT)
 
 
 def _from_first(root: Object) -> None:

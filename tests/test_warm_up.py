@@ -10,10 +10,11 @@ from pathlib import Path
 from numba import njit
 from numba.core import event
 
-from robik.warm_up import is_compiling, warm_up
+from robik.jit import is_compiling
+from robik.warm_up import warm_up
 
 COUNT = """
-from robik.compiled import kinds_in_cache
+from robik.jit import kinds_in_cache
 from robik.ik import curvature, hessian, newton, sqp
 print(*map(kinds_in_cache, (hessian.matrix, curvature.closure_curvature, hessian.times, newton._step, sqp._search, sqp._finish)))
 """

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from robik.compiled import kernel
 from robik.ik.dense import cholesky, copy_chosen, diagonalise, solve_factored
 from robik.ik.hessian import carry, exerted, one_ball
+from robik.jit import kernel
 from robik.kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
 from robik.kinematics.kernels import along
 from robik.kinematics.rotations import cross

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robik.compiled import inlined, kernel
+from robik.jit import inlined, kernel
 from robik.kinematics.kernels import rotate
 from robik.kinematics.rotations import cross
 from robik.mechanism.constraints import OFFSET

@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
+from robik.jit import by_reference, inlined, kernel
 from robik.kinematics.kernels import along
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
 from robik.objectives.registry import answer
-from robik.structs import by_reference
 
 
 class System(NamedTuple):

@@ -9,11 +9,11 @@ step is small both are the same, and at the optimum the convergence is that of N
 
 from __future__ import annotations
 
-from robik.compiled import inlined, kernel
 from robik.ik.curvature import closure_curvature
 from robik.ik.dense import cholesky, copy_chosen, diagonalise, make_positive, solve_factored
 from robik.ik.hessian import carry, matrix, times
 from robik.ik.work import SMALL, factor_tree, solve_tree
+from robik.jit import inlined, kernel
 from robik.kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
 from robik.kinematics.kernels import largest_motion
 from robik.objectives.registry import gather, stiffen
@@ -154,7 +154,7 @@ def leave_saddle(flat, work):
 def solve_system(flat, now, work, kind, x):
     """In place: x (d,), a reduced gradient, to the solution of the factored system, followers included."""
     if kind == ARTICULATED:
-        solve_tree(flat, now, work, x)
+        solve_tree(flat, now, x, work)
         return
     n = work.leading[0]
     for a in range(n):

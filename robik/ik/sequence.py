@@ -6,16 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import kernel
 from robik.ik.newton import HELD
 from robik.ik.sqp import CONVERGED, hold, minimise
+from robik.jit import by_reference, kernel
 from robik.kinematics.assembly import closed, pull_back
 from robik.kinematics.elimination import eliminate
 from robik.kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
 from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.topology import Flat
 from robik.objectives.registry import objective
-from robik.structs import by_reference
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
 UNMET = 2e-6  # the objective where a target of weight one is off by a 500th of the robot's size

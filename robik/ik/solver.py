@@ -10,6 +10,7 @@ import numpy as np
 from robik.errors import ClipError
 from robik.ik.sequence import Output, forget, new_memory, new_output, solve_frames
 from robik.ik.work import new_work
+from robik.jit import by_reference
 from robik.kinematics.actuation import actuator_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.rotations import quaternion_matrices
@@ -18,7 +19,6 @@ from robik.mechanism.topology import build_topology
 from robik.objectives.objective import Objective
 from robik.objectives.registry import fill, new_goals, over_time
 from robik.objectives.settings import Settings
-from robik.structs import by_reference
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.compiled import kernel
 from robik.ik.newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
+from robik.jit import kernel
 from robik.kinematics.assembly import closed, pull_back
 from robik.kinematics.elimination import eliminate, reduce_gradient, refactor
 from robik.kinematics.kernels import close, copy_placement, largest_motion, move, place

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from robik.ik import articulated
 from robik.ik.hessian import System, new_system
+from robik.jit import by_reference, compiled_for_record
 from robik.kinematics.elimination import Elimination, new_elimination
 from robik.kinematics.kernels import Placement, new_placement
 from robik.mechanism.topology import Flat
 from robik.objectives.terms import NOTHING_TIED, ROWS, ROWS_TIED, Terms, new_terms
-from robik.structs import by_reference
 
 SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 
@@ -87,21 +86,13 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray = NOTHING_TIED) -> Work
     )
 
 
+@compiled_for_record(LargeWork, otherwise=False)
 def factor_tree(flat, now, work):
     """`articulated.factor` for a robot of more than `SMALL` degrees of freedom; False for others."""
     return articulated.factor(flat, now, work.e, work.terms, work.system)
 
 
-def solve_tree(flat, now, work, x):
+@compiled_for_record(LargeWork)
+def solve_tree(flat, now, x, work):
     """`articulated.solve` for such a robot."""
-    articulated.solve(flat, now, work.e, work.system, x)
-
-
-@overload(factor_tree)
-def _compiled_factor_tree(flat, now, work):
-    return factor_tree if work.group == LargeWork.__name__ else (lambda flat, now, work: False)
-
-
-@overload(solve_tree)
-def _compiled_solve_tree(flat, now, work, x):
-    return solve_tree if work.group == LargeWork.__name__ else (lambda flat, now, work, x: None)
+    articulated.solve(flat, now, work.e, work.terms, work.system, x)

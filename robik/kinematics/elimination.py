@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
+from robik.jit import by_reference, inlined, kernel
 from robik.kinematics.kernels import group_jacobian
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference
 
 
 class Elimination(NamedTuple):

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
+from robik.jit import by_reference, inlined, kernel
 from robik.kinematics.rotations import between, cross, multiply, turned
 from robik.mechanism.constraints import BALL, HINGE, OFFSET, SLIDE
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference
 
 
 class Placement(NamedTuple):

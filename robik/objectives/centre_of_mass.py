@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import kernel
+from robik.jit import kernel
 from robik.kinematics.rotations import cross
 from robik.objectives.terms import add_point, moved
 

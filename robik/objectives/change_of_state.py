@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
+from robik.jit import inlined, kernel
 from robik.objectives.terms import add_point, add_stiffness, moved
 
 

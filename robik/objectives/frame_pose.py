@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import kernel
+from robik.jit import by_reference, kernel
 from robik.kinematics.frames import anchor
 from robik.kinematics.kernels import rotate
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Topology
 from robik.objectives.terms import add_point, add_stiffness, moved
-from robik.structs import by_reference
 
 
 class FramePoses(NamedTuple):

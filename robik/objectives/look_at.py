@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
 from robik.errors import ClipError
+from robik.jit import by_reference, inlined, kernel
 from robik.kinematics.frames import anchor, frame_poses
 from robik.kinematics.kernels import rotate
 from robik.kinematics.rotations import cross
@@ -29,7 +29,6 @@ from robik.mechanism.pose import Vector
 from robik.mechanism.topology import Topology
 from robik.objectives.objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight, stacked
 from robik.objectives.terms import add_point, moved, seen_from
-from robik.structs import by_reference
 
 NEAREST = 1e-6
 

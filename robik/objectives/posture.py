@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robik.compiled import kernel
 from robik.errors import ClipError
+from robik.jit import by_reference, kernel
 from robik.mechanism.model import Mechanism
 from robik.mechanism.topology import Topology
 from robik.objectives.objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight
-from robik.structs import by_reference
 
 
 class Postures(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robik.compiled import kernel
+from robik.jit import by_reference, kernel
 from robik.kinematics.kernels import Placement, carved
 from robik.mechanism.topology import Topology
 from robik.objectives import centre_of_mass, change_of_state, distance, frame_pose, look_at, posture, relative_frame, velocity
@@ -26,7 +26,6 @@ from robik.objectives.posture import Posture, Postures
 from robik.objectives.relative_frame import RelativeFrame, RelativeFrames
 from robik.objectives.terms import collect, stiffen_bodies
 from robik.objectives.velocity import Velocity
-from robik.structs import by_reference
 
 
 class Goals(NamedTuple):

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
 from robik.errors import ClipError, RobikError
+from robik.jit import by_reference, inlined, kernel
 from robik.kinematics.frames import anchor, frame_poses
 from robik.kinematics.kernels import rotate
 from robik.kinematics.rotations import cross, multiply, quaternion_matrices
@@ -25,7 +25,6 @@ from robik.objectives.distances import angle_between, length_along
 from robik.objectives.objective import Miss, Objective, Own, States, ints, samples_of, stacked
 from robik.objectives.terms import add_along, add_point, moved, seen_from
 from robik.objectives.weights import Weights
-from robik.structs import by_reference
 
 
 class RelativeFrames(NamedTuple):

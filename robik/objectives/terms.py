@@ -22,11 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
+from robik.jit import by_reference, inlined, kernel
 from robik.kinematics.kernels import along, carved
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference
 
 ROWS = 3  # of the centre of mass
 ROWS_TIED = 12  # of two bodies that are tied, at most

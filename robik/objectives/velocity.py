@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
+from robik.jit import inlined, kernel
 from robik.kinematics.rotations import cross
 from robik.objectives.terms import add_point, add_stiffness
 

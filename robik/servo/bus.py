@@ -12,6 +12,7 @@ from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyn
 
 from robik.errors import ServoError
 from robik.servo.chain import Servo, ServoChain
+from robik.servo.emergency import Emergency, EmergencyStopped
 from robik.servo.models import MODELS, WATCHDOG_UNIT, describe_hardware_error
 from robik.servo.port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
 
@@ -21,6 +22,8 @@ LATE = 0.06  # [s] that one may be late at worst
 REFUSED = 0x7F  # the bits of an answer's error that say why; the other one is the alert
 UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
 TRIES = 3  # at what must not fail because of a lost packet
+BROADCAST = 0xFE  # the id that every servo hears
+SLICE = 0.005  # [s] of waiting at a time: the emergency stop may be pressed meanwhile
 MODEL_OF_ADDRESSES = "XH430-W350"  # the entries used here have one address in all models; `MODELS` is tested for that
 TABLE = MODELS[MODEL_OF_ADDRESSES].table
 
@@ -40,9 +43,11 @@ class Bus:
         chain: who should be there.
         port: a device path, or a URL that pyserial opens, such as `socket://host:port`.
         silence: how long a servo of the chain is asked again, unless goals are waiting, before it counts as gone [s].
+        emergency: the owner's emergency stop.
 
     Attributes:
         chain: whom `set` and its like write to.
+        emergency: see above; every read and write leaves with `EmergencyStopped` when it is pressed.
         missing: who should be there as well, but did not answer at connecting.
         has_fast_read: whether all of them answer fast sync reads; found out at connecting.
         round_trip: of the slowest ping so far [s].
@@ -51,8 +56,8 @@ class Bus:
         ServoError: the port does not exist or cannot be opened; says what to do.
     """
 
-    def __init__(self, chain: ServoChain, port: str, silence: float = UNHURRIED) -> None:
-        self.chain = chain
+    def __init__(self, chain: ServoChain, port: str, silence: float = UNHURRIED, emergency: Emergency | None = None) -> None:
+        self.chain, self.emergency = chain, emergency or Emergency()
         self.name = port
         self.missing: tuple[Servo, ...] = ()
         self._silence = silence
@@ -60,7 +65,7 @@ class Bus:
         self.round_trip = 0.0
         self._is_hasty = self._owes = False
         self._packets = Protocol2PacketHandler()
-        self._port = SerialPort(port)
+        self._port = SerialPort(port, self.emergency)
         self.open_at(chain.baud_rate)
 
     def open_at(self, baud_rate: int) -> None:
@@ -173,9 +178,10 @@ class Bus:
         return self.read_each("present_position")
 
     @contextmanager
-    def in_haste(self) -> Iterator[None]:
-        """Within this, less patience than usual with answers: goals are waiting."""
-        self._port.latency = min(LATENCY, max(SHORTEST_LATENCY, PATIENCE * self.round_trip))
+    def in_haste(self, latency: float = 0.0) -> Iterator[None]:
+        """Ask only once within this, and wait for an answer no longer than goals can: PATIENCE times what the slowest ping took,
+        or at least a latency [s]."""
+        self._port.latency = min(LATENCY, max(SHORTEST_LATENCY, latency, PATIENCE * self.round_trip))
         self._is_hasty = True
         try:
             yield
@@ -195,9 +201,20 @@ class Bus:
 
         In haste the questions are all the same, and so are the answers.
         """
-        time.sleep(DRAIN if self._is_hasty else LATE)
+        self.pause(DRAIN if self._is_hasty else LATE)
         self._guard(self._port.clearPort)
         self._owes = self._is_hasty
+
+    def pause(self, seconds: float) -> None:
+        """Wait, unless the emergency stop is pressed.
+
+        Raises:
+            EmergencyStopped: it is.
+        """
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self.emergency.check()
+            time.sleep(min(left, SLICE))
 
     def _settle(self) -> None:
         """Waits for what haste left behind."""
@@ -257,24 +274,54 @@ class Bus:
         """Reboots a servo: its torque goes off; it answers again after half a second or so."""
         self._read_guarded(lambda: self._packets.reboot(self._port, servo.id), None)
 
-    def set_torque(self, on: bool) -> None:
-        """Torque of all servos.
+    def set_torque(self, powered: Sequence[bool]) -> None:
+        """Turn torque on or off, for each servo of the chain.
 
         Raises:
             ServoError: a servo does not obey.
         """
-        self.set("torque_enable", [int(on)] * len(self.chain.servos))
+        self.set("torque_enable", [int(on) for on in powered])
 
-    def cut_torque(self) -> None:
-        """Torque off, said three times at once since nobody answers, and then made sure of. Who does not answer may still hear.
+    def cut_torque(self) -> list[bool | None]:
+        """Turn torque off at once, whatever else was going on: nobody answers a Sync Write, so it is sent three times, and who is
+        missing may still hear it. A packet that met somebody's late answer on the wire is lost: those that still have torque
+        are told again, one by one.
 
-        Raises:
-            ServoError: a servo does not obey or does not answer.
+        Returns:
+            Torque of each servo of the chain as read back, None where one does not answer.
         """
         ids, item = [*self.chain.ids, *(servo.id for servo in self.missing)], TABLE["torque_enable"]
+        with self.emergency.serving():
+            for _ in range(TRIES):
+                self.write_blocks(item.address, item.size, [bytes(item.size)] * len(ids), ids)
+            self._drain()  # of answers to what was asked before
+            return [self.cut_torque_of(servo) for servo in self.chain.servos]
+
+    def cut_torque_of_all(self) -> None:
+        """Turn torque off on every servo at this baud rate, known or not, by a broadcast that nobody answers."""
+        item = TABLE["torque_enable"]
+        with self.emergency.serving():
+            for _ in range(TRIES):
+                self._guard(self._packets.writeTxOnly, self._port, BROADCAST, item.address, item.size, [0] * item.size)
+            self._guard(self._port.ser.flush)
+            self._drain()  # the last packet has to be on the wire before anybody changes the baud rate
+
+    def cut_torque_of(self, servo: Servo) -> bool | None:
+        """Turn the torque of a servo off, if it is not; returns it as read back, None if the servo does not answer."""
+        item, powered = TABLE["torque_enable"], None
         for _ in range(TRIES):
-            self.write_blocks(item.address, item.size, [bytes(item.size)] * len(ids), ids)
-        self.set_torque(False)
+            powered = self._torque_of(servo)
+            if powered is False:
+                break
+            self.write_blocks(item.address, item.size, [bytes(item.size)], [servo.id])
+        return powered
+
+    def _torque_of(self, servo: Servo) -> bool | None:
+        with self.in_haste(LATENCY):
+            try:
+                return bool(self.read(servo, "torque_enable"))
+            except ServoSilent:
+                return None
 
     def set_watchdog(self, seconds: float) -> None:
         """Lets the servos stop when no packet has come for this long; 0 turns that off and clears one that has tripped.
@@ -282,8 +329,7 @@ class Bus:
         Raises:
             ServoError: a servo does not take it.
         """
-        units = 0 if seconds == 0 else min(127, max(1, round(seconds / WATCHDOG_UNIT)))
-        self.set("bus_watchdog", [units] * len(self.chain.servos))
+        self.set("bus_watchdog", [watchdog_units(seconds)] * len(self.chain.servos))
 
     def set_speed_limit(self, speeds: np.ndarray) -> None:
         """The servos' own speed limit, by their profile; speeds (n,) of the actuators [rad/s or m/s].
@@ -314,9 +360,17 @@ class Bus:
         """Calls the SDK; a failing port becomes our error, and the SDK is left able to go on."""
         try:
             return call(*arguments)
+        except EmergencyStopped:
+            self._port.is_using = False
+            raise
         except PORT_ERRORS as error:
             self._port.is_using = False
             raise PortGone(f"port {self.name} is gone ({reason(error)}); check the adapter and its cable, then connect again") from None
+
+
+def watchdog_units(seconds: float) -> int:
+    """Return a time of the bus watchdog in its unit; 0 for none."""
+    return 0 if seconds == 0 else min(127, max(1, round(seconds / WATCHDOG_UNIT)))
 
 
 def as_bytes(value: int, size: int) -> bytes:

@@ -1,33 +1,30 @@
-"""What `robik play`, `robik simulate-servos` and `robik export` do."""
+"""The commands `robik play`, `robik simulate-servos` and `robik export`."""
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from robik.errors import ServoError
-from robik.retarget.motion import load_motion
+from robik.retarget.motion import Motion, load_motion
 from robik.servo.chain import load_chain
+from robik.servo.controls import Controls, controls, on_endings
 from robik.servo.export import export_motion
 from robik.servo.player import SIMULATED, Player
 from robik.servo.simulator.port import PseudoTerminal, Socket
 from robik.servo.simulator.server import Server
 from robik.servo.softening import soften
-from robik.servo.status import PlaySettings, PlayState, Status
+from robik.servo.status import PlaySettings, PlayState, Status, torque_words
 from robik.servo.trajectory import part
 
-ESCAPE, PAUSE = "\x1b", " "
-GLANCE = 0.05  # [s] between looks at the keyboard and the player
-CONNECT_TIMEOUT = 30.0  # [s]
+GLANCE = 0.05  # [s] between looks at the controls and the player
+TIMEOUT = 30.0  # [s] of connecting, and of turning torque on
 STOPPED = 1  # the exit code when the user stopped it
+UNMOVED = "stopped before anything moved"
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,10 @@ class How:
 
 
 def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How = How(), **settings: Any) -> int:
-    """Plays a motion file on a chain and says how it goes. ESC or Ctrl-C stops softly, a second one turns torque off; space pauses.
+    """Play a motion file on a chain and say how it goes.
+
+    ESC, Ctrl-C, SIGTERM and a terminal that is closed stop softly; T turns torque off, and so does a second stop, two seconds later
+    or more; space pauses. Whatever ends it before anything moved leaves torque as it was found.
 
     Args:
         motion_path: a `MOTION.csv`.
@@ -58,101 +58,150 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     """
     motion, chain = load_motion(motion_path), load_chain(servos_path)
     player = Player(chain, port, PlaySettings(**settings))
-    start, end = how.stretch or (None, None)
-    motion = part(motion, start, end, how.speed)
-    if how.soften:
-        softened = soften(motion, chain, player.settings.rate, player.settings.interpolation)
-        name, worst = max(softened.deviation.items(), key=lambda item: item[1])
-        print(f"softened: {name} leaves the motion by {worst:.3g} at most", file=sys.stderr)
-        motion = softened.motion
+    motion = _prepared(motion, player, how)
     checked = player.preflight(motion)
     checked.check()
     for warning in checked.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    player.connect()
-    try:
-        print(player.wait(PlayState.READY, PlayState.HOLDING, timeout=CONNECT_TIMEOUT).message)
-        player.torque(True)
-        if missing := player.wait(PlayState.HOLDING).missing:
-            print(f"warning: {missing}", file=sys.stderr)
-        player.play(motion, loop=how.loop, from_afar=how.soften)
-        return _watch(player)
-    except KeyboardInterrupt:  # before anything moved
-        player.emergency_stop()
-        return STOPPED
-    finally:
-        player.close()
+        _say(f"warning: {warning}", sys.stderr)
+    with controls() as pressed:
+        player.connect()
+        try:
+            return _Play(player, pressed).run(motion, how)
+        finally:
+            player.close()
 
 
-def _watch(player: Player) -> int:
-    stops = 0
-    interrupts: list[None] = []
-    with _on_interrupt(lambda: interrupts.append(None)), _keys() as keys:
+def _prepared(motion: Motion, player: Player, how: How) -> Motion:
+    start, end = how.stretch or (None, None)
+    motion = part(motion, start, end, how.speed)
+    if not how.soften:
+        return motion
+    softened = soften(motion, player.chain, player.settings.rate, player.settings.interpolation)
+    name, worst = max(softened.deviation.items(), key=lambda item: item[1])
+    _say(f"softened: {name} leaves the motion by {worst:.3g} at most", sys.stderr)
+    return softened.motion
+
+
+class _Stopped(Exception):
+    """The user gave up before anything moved."""
+
+
+class _Play:
+    """A player and its user's controls, from connecting to the end."""
+
+    def __init__(self, player: Player, pressed: Controls) -> None:
+        self._player, self._pressed = player, pressed
+
+    def run(self, motion: Motion, how: How) -> int:
+        """Connect, check everything that can be known, turn torque on, play. Returns the exit code."""
+        player, has_moved = self._player, False
+        try:
+            _say(self._wait(PlayState.READY, PlayState.HOLDING).message)
+            if player.status.missing:
+                _say(f"warning: {player.status.missing}", sys.stderr)
+            player.check(motion, how.soften)
+            player.torque(True)
+            self._wait(PlayState.HOLDING)
+            player.play(motion, loop=how.loop, from_afar=how.soften)
+            has_moved = True
+            return self._watch()
+        except _Stopped:
+            _say(f"{UNMOVED}; {self._leave_torque()}")
+            return STOPPED
+        except ServoError as error:
+            left = self._turn_off_if_asked() if has_moved else self._leave_torque()
+            raise ServoError(f"{error}; {left}" if player.has_touched_torque else str(error)) from None
+
+    def _wait(self, *states: PlayState) -> Status:
+        """Wait until the player is there; a stop ends that at once while it connects, which changes nothing."""
+        ends = time.monotonic() + TIMEOUT
+        while (status := self._player.status).state not in states:
+            self._player.heartbeat()
+            self._pressed.look()
+            if self._pressed.is_torque_off:
+                self._player.emergency_stop()
+                raise _Stopped
+            if self._pressed.stops and PlayState.READY in states:
+                raise _Stopped
+            if status.state is PlayState.FAULT:
+                raise ServoError(status.message)
+            if time.monotonic() > ends:
+                raise ServoError(f"the player is still {status.state.value} after {TIMEOUT:g} s: {status.message}")
+            time.sleep(GLANCE / 5)
+        self._pressed.look()
+        if self._pressed.stops:
+            raise _Stopped
+        return status
+
+    def _leave_torque(self) -> str:
+        """Leave torque as it was found, since nothing has moved; returns what it is, in words."""
+        player = self._player
+        if not player.has_touched_torque and not self._pressed.is_torque_off:
+            return "torque is as it was found"
+        if player.is_open and not self._pressed.is_torque_off:
+            player.restore_torque()
+        return self._settled()
+
+    def _turn_off_if_asked(self) -> str:
+        """Turn torque off where it was to be off in the end, whatever the end is; returns what it is, in words."""
+        player = self._player
+        if player.is_open and not player.settings.torque_after:
+            player.torque(False)
+        return self._settled()
+
+    def _settled(self) -> str:
+        ends = time.monotonic() + TIMEOUT
+        while self._player.is_open and self._player.status.state is PlayState.CONNECTING and time.monotonic() < ends:
+            self._pressed.look()
+            if self._pressed.is_torque_off:
+                self._player.emergency_stop()
+            time.sleep(GLANCE)
+        return torque_words(self._player.status.servos)
+
+    def _watch(self) -> int:
+        player, pressed = self._player, self._pressed
+        stops = pauses = 0
+        is_off = False
         while True:
             player.heartbeat()
             status = player.status
-            pressed = keys()
-            asked = sum(key == ESCAPE for key in pressed)
-            while interrupts:  # one by one: another may come at any time
-                interrupts.pop()
-                asked += 1
-            if PAUSE in pressed:
+            pressed.look()
+            if pressed.pauses != pauses:
+                pauses = pressed.pauses
                 player.resume() if status.state is PlayState.PAUSED else player.pause()
-            if asked:
-                stops += asked
-                player.stop() if stops == 1 else player.emergency_stop()
+            if pressed.stops > stops:
+                stops = pressed.stops
+                player.stop()
+            if pressed.is_torque_off and not is_off:
+                is_off = True
+                player.emergency_stop()
             _show(status)
             if status.state is PlayState.FAULT:
                 raise ServoError(status.message)
-            if status.state in (PlayState.HOLDING, PlayState.READY) or (status.state is PlayState.CLOSED):
+            if status.state in (PlayState.HOLDING, PlayState.READY, PlayState.CLOSED):
                 break
             time.sleep(GLANCE)
-    late = f"{status.lateness_p99 * 1e3:.2f} ms late at the 99th percentile"
-    print(f"{status.message} ({status.sent} goals at {player.settings.rate:g} Hz, {status.dropped} dropped, {late})")
-    return STOPPED if stops else 0
+        late = f"{status.lateness_p99 * 1e3:.2f} ms late at the 99th percentile"
+        _say(f"{status.message} ({status.sent} goals at {player.settings.rate:g} Hz, {status.dropped} dropped, {late})")
+        return STOPPED if stops or is_off else 0
+
+
+def _say(text: str, to: IO[str] | None = None, end: str = "\n") -> None:
+    """Print, unless the terminal is gone, which must not end what plays."""
+    with suppress(OSError, ValueError):
+        print(text, file=to, end=end, flush=True)
 
 
 def _show(status: Status) -> None:
-    if not sys.stderr.isatty():
+    try:
+        if not sys.stderr.isatty():
+            return
+    except ValueError:  # closed
         return
     done = f"{status.time:6.1f} of {status.duration:.1f} s" if status.state is PlayState.PLAYING else status.message
     end = "\r" if status.state.is_moving else "\r\033[K"
-    print(f"\r\033[K{status.state.value} {done}  dropped {status.dropped}  [ESC stops, space pauses]", end=end, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _on_interrupt(act: Callable[[], None]) -> Iterator[None]:
-    """Ctrl-C acts so, instead of throwing us out, where signals can be had at all."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, lambda *_: act())
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _keys() -> Iterator[Callable[[], str]]:
-    """A function that gives the keys pressed since it was last asked, without waiting and without Enter."""
-    if not sys.stdin or not sys.stdin.isatty():
-        yield lambda: ""
-    elif sys.platform == "win32":
-        import msvcrt
-
-        yield lambda: "".join(msvcrt.getwch() for _ in range(16) if msvcrt.kbhit())
-    else:
-        import select
-        import termios
-        import tty
-
-        before = termios.tcgetattr(sys.stdin)
-        tty.setcbreak(sys.stdin)
-        try:
-            yield lambda: os.read(sys.stdin.fileno(), 64).decode("ascii", "ignore") if select.select([sys.stdin], [], [], 0)[0] else ""
-        finally:
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+    hint = "[ESC stops, space pauses, T torque off]"
+    _say(f"\r\033[K{status.state.value} {done}  dropped {status.dropped}  {hint}", sys.stderr, end)
 
 
 def simulate(servos_path: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
@@ -168,7 +217,7 @@ def simulate(servos_path: str | Path, record: str | Path | None = None, over_soc
     """
     server = Server(load_chain(servos_path), Socket() if over_socket else PseudoTerminal(), record)
     print(server.port.name, flush=True)
-    with _on_interrupt(server.end):
+    with on_endings(server.end):
         server.run()
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from robik.errors import ServoError
 from robik.servo.bus import TRIES, Bus, PortGone, ServoSilent
-from robik.servo.chain import Servo
+from robik.servo.chain import Servo, ServoChain
 from robik.servo.models import FAST_READ_FIRMWARE, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
 
-TIMED_PROFILE = 0x04  # a bit of the drive mode
+TIMED_PROFILE, TORQUE_BY_GOAL = 0x04, 0x08  # bits of the drive mode
+STARTUP_TORQUE = 0x01  # a bit of the startup configuration
+STARTUP_FIRMWARE = 45  # from which there is one
 WATCHDOG_FIRMWARE = 38
 WAKING = 0.6  # [s] that a servo takes to answer again after a reboot
 LOAD_TOP = 1000  # of models without a current sensor [0.1 %]
@@ -26,7 +28,7 @@ class Found:
 
     Attributes:
         firmware: version.
-        mode, drive_mode, homing_offset: entries of those names.
+        mode, drive_mode, homing_offset, startup: operating mode, drive mode, homing offset and startup configuration.
         torque: whether it is on.
         position: [counts], as read.
         low, high: its own limits for goals [counts]; None where its mode has none.
@@ -40,6 +42,7 @@ class Found:
     mode: int
     drive_mode: int
     homing_offset: int
+    startup: int
     torque: bool
     position: int
     low: int | None
@@ -51,38 +54,44 @@ class Found:
     load_limit: int
 
 
-def find(bus: Bus, need_all: bool = False) -> tuple[Found, ...]:
+def find(bus: Bus, without: Collection[int] = ()) -> tuple[Found, ...]:
     """Reads every servo of the bus's chain.
 
     Args:
-        bus: whose chain is reduced to those that are there; the others become its `missing`.
-        need_all: whether servos that do not answer are refused instead.
+        bus: whose chain is reduced by those to do without; they become its `missing`.
+        without: ids of servos to do without.
 
     Returns:
-        What those say that are there, in the chain's order.
+        What the others say, in the chain's order.
 
     Raises:
-        ServoError: none answers as the chain says.
-        Unfit: some are another model, have a hardware error, or are set up so that they cannot follow positions,
-            or do not answer where all are needed; names all of them, and what to do.
+        ServoError: none answers as the chain says, or there is no servo of an id to do without.
+        Unfit: some do not answer, are another model, have a hardware error, or are set up so that they cannot follow
+            positions; names all of them, and what to do.
     """
     found: list[Found] = []
-    missing: dict[Servo, str] = {}
+    silent: dict[Servo, str] = {}
     problems: list[str] = []
+    left_out = _left_out(bus.chain, without)
     bus.round_trip, bus.missing = 0.0, ()
     for servo in bus.chain.servos:
+        if servo in left_out:
+            continue
         try:
             _check_model(bus, servo)
             found.append(_read_surely(bus, servo))
             problems += _obstacles(servo, found[-1])
         except PortGone:
             raise
-        except ServoSilent as silent:
-            missing[servo] = str(silent)
+        except ServoSilent as error:
+            silent[servo] = str(error)
         except ServoError as error:
             problems.append(str(error))
-    if need_all or not found:
-        problems = [*missing.values(), *problems]
+    if silent and found:
+        ids = " ".join(str(servo.id) for servo in silent)
+        problems.insert(0, "; ".join(silent.values()) + f"; or play without: --without {ids}, in Blender Play Without")
+    elif silent:
+        problems = [*silent.values(), *problems]
     if not found and len(bus.chain.servos) > 1:
         hint = f"check their power, the cable, and whether they are set to {bus.chain.baud_rate} baud"
         raise ServoError(
@@ -90,19 +99,26 @@ def find(bus: Bus, need_all: bool = False) -> tuple[Found, ...]:
         )
     if problems:
         raise (Unfit if found else ServoError)("; ".join(problems))
-    if missing:
-        bus.chain = replace(bus.chain, servos=tuple(servo for servo in bus.chain.servos if servo not in missing))
-        bus.missing = tuple(missing)
+    if left_out:
+        bus.chain = replace(bus.chain, servos=tuple(servo for servo in bus.chain.servos if servo not in left_out))
+        bus.missing = left_out
     bus.has_fast_read = all(f.firmware >= FAST_READ_FIRMWARE for f in found)
     return tuple(found)
 
 
+def _left_out(chain: ServoChain, without: Collection[int]) -> tuple[Servo, ...]:
+    unknown = sorted(set(without) - set(chain.ids))
+    if unknown:
+        raise ServoError(f"there is no servo {unknown[0]} to play without; the chain has {', '.join(map(str, chain.ids))}")
+    left_out = tuple(servo for servo in chain.servos if servo.id in without)
+    if len(left_out) == len(chain.servos):
+        raise ServoError("every servo of the chain is to be played without; nobody would be left")
+    return left_out
+
+
 def absence(missing: Sequence[Servo]) -> str:
-    """What is played without, and what to look at, in words; empty where nobody is missing."""
-    if not missing:
-        return ""
-    what = "does not answer; check its power, its cable and its id" if len(missing) == 1 else "do not answer; check power, cables and ids"
-    return f"played without {names(missing)}, which {what}"
+    """Say who is played without; empty where nobody is."""
+    return f"played without {names(missing)}, as asked" if missing else ""
 
 
 def names(servos: Sequence[Servo]) -> str:
@@ -132,13 +148,14 @@ def _read_surely(bus: Bus, servo: Servo) -> Found:
 
 
 def _read_all(bus: Bus, servo: Servo) -> Found:
-    mode = bus.read(servo, "operating_mode")
+    mode, firmware = bus.read(servo, "operating_mode"), bus.read(servo, "firmware_version")
     has_limits = mode == SINGLE_TURN_MODE
     return Found(
-        firmware=bus.read(servo, "firmware_version"),
+        firmware=firmware,
         mode=mode,
         drive_mode=bus.read(servo, "drive_mode"),
         homing_offset=bus.read(servo, "homing_offset"),
+        startup=bus.read(servo, "startup_configuration") if firmware >= STARTUP_FIRMWARE else 0,
         torque=bool(bus.read(servo, "torque_enable")),
         position=bus.read(servo, "present_position"),
         low=bus.read(servo, "min_position_limit") if has_limits else None,
@@ -168,6 +185,9 @@ def _obstacles(servo: Servo, found: Found) -> list[str]:
         return [f"{where} is in operating mode {found.mode}; set it to a position mode (3, 4 or 5)"]
     if found.drive_mode & TIMED_PROFILE:
         return [f"{where} has a time-based profile; set its drive mode to a velocity-based one (without 4)"]
+    if found.startup & STARTUP_TORQUE or found.drive_mode & TORQUE_BY_GOAL:
+        which = "Startup Torque On" if found.startup & STARTUP_TORQUE else "Torque On by Goal Update"
+        return [f"{where} has {which} set, so that it would run at full speed after a restart; robik servos prepare clears it"]
     if found.homing_offset:  # with a watchdog, old firmware moves by it
         return [f"{where} has a homing offset of {found.homing_offset}; set it to 0 and put it into the chain's zero"]
     return []

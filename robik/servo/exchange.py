@@ -1,7 +1,7 @@
 """Goals out and telemetry in, each in one packet: indirect addresses gather what lies apart in the servos' tables.
 
 indirect data   1…4 profile velocity, 5…8 goal position    written to all by one Sync Write
-                9…20 what is reported                      read from all by one (fast) Sync Read
+                9…20 what is reported                      read from all, with 1…8, by one (fast) Sync Read
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robik.servo.bus import TABLE, Bus, as_bytes
+from robik.servo.bus import TABLE, Bus, ServoSilent, as_bytes
 from robik.servo.chain import Servo
 from robik.servo.models import describe_hardware_error
+from robik.servo.port import LATENCY
 
 COMMANDED = ("profile_velocity", "goal_position")  # in this order, so that the speed is in force when the goal arrives
 LOAD = "present_current"  # or present_load, at the same address
 HEALTH = ("torque_enable", "bus_watchdog", "hardware_error_status")
 REPORTED = (*HEALTH, LOAD, "present_position", "present_input_voltage", "present_temperature")
-TRIPPED = 0xFF
+SEEN = ("profile_velocity", *REPORTED)
+TRIPPED = -1
 RUN = (126, 21)  # address and size: without gaps from load to temperature
 
 
@@ -28,7 +30,9 @@ class Telemetry:
     """What one servo reports.
 
     Attributes:
-        torque, tripped: whether it is powered; whether its bus watchdog has stopped it.
+        torque: whether it is powered.
+        watchdog: of the bus, in its unit; 0 where there is none, `TRIPPED` where it has stopped the servo.
+        profile: its own speed limit, in its unit; 0 where there is none.
         errors: hardware error bits.
         load: current or load, in its own unit, with sign.
         position: [counts].
@@ -36,12 +40,17 @@ class Telemetry:
     """
 
     torque: bool
-    tripped: bool
+    watchdog: int
+    profile: int
     errors: int
     load: int
     position: int
     volts: float
     celsius: float
+
+    def is_guarded(self, watchdog: int) -> bool:
+        """Return whether this bus watchdog [its unit] and a speed limit of its own are in force, as whoever sends goals set them."""
+        return self.watchdog == watchdog and self.profile > 0
 
     @property
     def complaint(self) -> str:
@@ -50,7 +59,7 @@ class Telemetry:
             return f"has a hardware error ({describe_hardware_error(self.errors)})"
         if not self.torque:
             return "lost its torque, as after a loss of power"
-        return "was stopped by its watchdog, since it heard nothing for too long" if self.tripped else ""
+        return "was stopped by its watchdog, since it heard nothing for too long" if self.watchdog == TRIPPED else ""
 
 
 class Exchange:
@@ -61,10 +70,11 @@ class Exchange:
 
     Attributes:
         is_gathered: whether indirect addresses are in use; without them goals go plainly and a look reads more bytes.
+        failed: servos, by their place in the chain, that get no goals any more.
     """
 
     def __init__(self, bus: Bus) -> None:
-        self.bus, self.is_gathered = bus, False
+        self.bus, self.is_gathered, self.failed = bus, False, set[int]()
         places = {tuple(s.table.table[f"indirect_{what}_1"].address for what in ("address", "data")) for s in bus.chain.servos}
         self._addresses, self._data = min(places)
         self._can_gather = len(places) == 1  # a chain of models with other places cannot be spoken to in one packet
@@ -94,12 +104,14 @@ class Exchange:
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None = None) -> None:
         """Goal positions (n,) [counts] to all servos in one packet, with profile velocities (n,) where they are given and can be."""
-        goals = [as_bytes(count, 4) for count in counts.tolist()]
-        if speeds is None or not self.is_gathered:
-            self.bus.write_blocks(TABLE["goal_position"].address, 4, goals)
-            return
-        both = [as_bytes(speed, 4) + goal for speed, goal in zip(speeds.tolist(), goals, strict=True)]
-        self.bus.write_blocks(self._data, self._command_size, both)
+        address, blocks = TABLE["goal_position"].address, [as_bytes(count, 4) for count in counts.tolist()]
+        if speeds is not None and self.is_gathered:
+            address = self._data
+            blocks = [as_bytes(speed, 4) + goal for speed, goal in zip(speeds.tolist(), blocks, strict=True)]
+        obeying = [k for k in range(len(blocks)) if k not in self.failed]
+        if obeying:
+            ids = self.bus.chain.ids
+            self.bus.write_blocks(address, len(blocks[0]), [blocks[k] for k in obeying], [ids[k] for k in obeying])
 
     # telemetry
 
@@ -108,7 +120,7 @@ class Exchange:
         if not self.is_gathered:
             return None
         with self.bus.in_haste():
-            blocks = self.bus.read_blocks(self._data + self._command_size, self._report_size)
+            blocks = self.bus.read_blocks(self._data, self._command_size + self._report_size)
         return None if blocks is None else [_gathered(block) for block in blocks]
 
     def look_at(self, servo: Servo, hastily: bool = True) -> Telemetry:
@@ -122,10 +134,21 @@ class Exchange:
 
     def _read(self, servo: Servo) -> Telemetry:
         if self.is_gathered:
-            return _gathered(self.bus.read_block(servo, self._data + self._command_size, self._report_size))
-        parts = {name: self.bus.read_block(servo, _address(name), _size(name)) for name in REPORTED if _address(name) < RUN[0]}
+            return _gathered(self.bus.read_block(servo, self._data, self._command_size + self._report_size))
+        parts = {name: self.bus.read_block(servo, _address(name), _size(name)) for name in SEEN if _address(name) < RUN[0]}
         run = self.bus.read_block(servo, *RUN)
-        return _telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in REPORTED if n not in parts})
+        return _telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in SEEN if n not in parts})
+
+    def look_at_whoever_answers(self) -> list[Telemetry | None]:
+        """Look at every servo, asking once; None for each that does not answer."""
+        return [self._glance(servo) for servo in self.bus.chain.servos]
+
+    def _glance(self, servo: Servo) -> Telemetry | None:
+        with self.bus.in_haste(LATENCY):
+            try:
+                return self._read(servo)
+            except ServoSilent:
+                return None
 
     def look_at_each(self) -> list[Telemetry]:
         """At all servos, one after the other where it must be.
@@ -146,7 +169,7 @@ def _size(name: str) -> int:
 
 def _gathered(block: bytes) -> Telemetry:
     parts, start = {}, 0
-    for name in REPORTED:
+    for name in (*COMMANDED, *REPORTED):
         parts[name] = block[start : start + _size(name)]
         start += _size(name)
     return _telemetry(parts)
@@ -154,11 +177,12 @@ def _gathered(block: bytes) -> Telemetry:
 
 def _telemetry(parts: dict[str, bytes]) -> Telemetry:
     def number(name: str) -> int:
-        return int.from_bytes(parts[name], "little", signed=TABLE[name].is_signed and name != "bus_watchdog")
+        return int.from_bytes(parts[name], "little", signed=TABLE[name].is_signed)
 
     return Telemetry(
         torque=bool(number("torque_enable")),
-        tripped=number("bus_watchdog") == TRIPPED,
+        watchdog=number("bus_watchdog"),
+        profile=number("profile_velocity"),
         errors=number("hardware_error_status"),
         load=number(LOAD),
         position=number("present_position"),

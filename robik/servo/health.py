@@ -48,7 +48,9 @@ class Health:
         """Why to go slower, in words; empty if there is no reason."""
         return next((strain for strain in self._strains if strain), "")
 
-    def judge(self, k: int, seen: Telemetry, now: float, goal: int | None = None, speed: float = 0.0) -> str:
+    def judge(
+        self, k: int, seen: Telemetry, now: float, goal: int | None = None, speed: float = 0.0, watchdog: int | None = None
+    ) -> str:
         """Takes note of what servo k reports.
 
         Args:
@@ -57,6 +59,7 @@ class Health:
             now: [s].
             goal: the latest [counts]; None where it has none.
             speed: at which its goals move [counts/s].
+            watchdog: of the bus that was set [its unit], beside a speed limit; None where neither is needed.
 
         Returns:
             Why all must stop, in words; empty if they may go on.
@@ -73,6 +76,8 @@ class Health:
         self._strains[k] = heat if seen.celsius >= limit - WARM else load if self._loads[k] >= STRAINED else ""
         if seen.complaint:
             return f"{where} {seen.complaint}"
+        if watchdog is not None and not seen.is_guarded(watchdog):
+            return f"{where} lost its watchdog or its speed limit: it restarted, or another program changed it"
         if seen.celsius >= limit - HOT:
             return f"{heat}; let it cool"
         if self._loads[k] >= OVERSTRAINED:

@@ -4,7 +4,10 @@ One thread owns the port. Everybody else talks to a `Player`, whose methods neve
 
     closed → connecting → ready (torque off) ⇄ holding (torque on) → approaching → playing ⇄ paused → holding
                                                         │            live → holding
-                                                        └── stopping (soft) → holding;  emergency → ready;  any fault → fault
+                                                        └── stopping (soft) → holding;  any fault → fault
+
+From every state the emergency stop leads to ready: torque-off is the next packet on the wire, also where the port is closed and has to
+be opened for it.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from dataclasses import replace
 
 import numpy as np
@@ -22,11 +26,13 @@ from robik.retarget.motion import Motion
 from robik.servo.bus import Bus, PortGone, ServoSilent
 from robik.servo.chain import ServoChain
 from robik.servo.connecting import Unfit
+from robik.servo.emergency import Emergency, EmergencyStopped
 from robik.servo.preflight import Preflight, preflight
+from robik.servo.recording import check_writable
 from robik.servo.schedule import take_precedence
 from robik.servo.session import Session, way_on
 from robik.servo.simulator.server import SimulatorProcess
-from robik.servo.status import OFF, PlaySettings, PlayState, Status
+from robik.servo.status import OFF, PlaySettings, PlayState, Status, torque_words
 from robik.servo.stream import Wishes
 from robik.servo.trajectory import Along, part
 
@@ -46,18 +52,21 @@ class Player:
 
     Attributes:
         chain: the servos; once connected, those of them that are there.
+        has_touched_torque: whether torque may be another than was found, since it was asked for.
     """
 
     def __init__(self, chain: ServoChain, port: str, settings: PlaySettings | None = None) -> None:
         self.chain, self.port, self.settings = chain, port, settings or PlaySettings()
         self.simulator: SimulatorProcess | None = None
+        self.has_touched_torque = False
         self._asked = chain
         self._status = Status()
         self._publishing = threading.Lock()
-        self._wishes = Wishes(self.settings.heartbeat)
-        self._commands: queue.SimpleQueue[Callable[[Session], None]] = queue.SimpleQueue()
+        self._wishes, self._emergency = Wishes(self.settings.heartbeat), Emergency()
+        self._commands: queue.SimpleQueue[tuple[int, Callable[[Session], None]]] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._ending = False
+        self._is_running = self._ending = False
+        self._after: Player | None = None
         self._goal_limits = chain.count_limits
 
     # for everybody
@@ -85,25 +94,39 @@ class Player:
         if self.is_open:
             if self._status.state is PlayState.FAULT:
                 self._look_again(f"connecting to {self.port}")
-                self._commands.put(Session.connect)
+                self._ask(Session.connect)
             return
-        self._ending, self.chain = False, self._asked
+        self._ending, self.chain, self._after = False, self._asked, after
+        self.has_touched_torque = False
         self._commands = queue.SimpleQueue()
-        self._wishes = Wishes(self.settings.heartbeat)
+        self._wishes, self._emergency = Wishes(self.settings.heartbeat), Emergency()
         self._status = Status(PlayState.CONNECTING, f"connecting to {self.port}")
-        self._thread = threading.Thread(target=self._run, args=(after,), name=f"servos on {self.port}", daemon=True)
-        self._thread.start()
+        self._start(self._run)
 
     def torque(self, on: bool) -> None:
         """Turns torque on, the servos holding where they are, or off. Nothing ever moves before the first.
 
-        After a fault this is also the way on: everything is read and checked again first.
+        After a fault or an emergency stop this is also the way on: everything is read and checked again first.
+
+        Raises:
+            ServoError: they move, or torque is just being turned off.
+        """
+        if on and self._emergency.is_pending:
+            raise ServoError("torque is just being turned off; wait until the status says so")
+        self._look_again("turning torque on" if on else "turning torque off")
+        self.has_touched_torque = True
+        if on:
+            self._emergency.release()
+        self._ask(Session.torque_on if on else Session.torque_off)
+
+    def restore_torque(self) -> None:
+        """Give each servo the torque, on or off, that it had at connecting: for whoever gives up before anything moved.
 
         Raises:
             ServoError: they move.
         """
-        self._look_again("turning torque on" if on else "turning torque off")
-        self._commands.put(Session.torque_on if on else Session.torque_off)
+        self._look_again("leaving torque as it was found")
+        self._ask(Session.restore_torque)
 
     def reboot(self) -> None:
         """Reboots the servos that have a hardware error, once its cause is gone: the way on from there, then torque on.
@@ -112,11 +135,11 @@ class Player:
             ServoError: they move.
         """
         self._look_again("rebooting")
-        self._commands.put(Session.reboot)
+        self._ask(Session.reboot)
 
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
         """What speaks against playing this motion; `from_afar` as in `play`."""
-        return preflight(motion, self.chain, self.settings, self._status.present, from_afar)
+        return preflight(motion, self.chain, self.settings, self._status.present, from_afar, self._goal_limits)
 
     def play(
         self,
@@ -137,16 +160,30 @@ class Player:
             from_afar: whether it may start far from where the robot stands, going there slowly, instead of being refused.
 
         Raises:
-            ServoError: the preflight's list, or that the servos do not hold.
+            ServoError: what speaks against it, or that the servos do not hold.
         """
         motion = part(motion, start, end, speed)
-        self.preflight(motion, from_afar).check()
+        along = self.check(motion, from_afar)
         self._check_holding()
-        along = Along(motion, self.chain, self.settings.interpolation)
-        self._check_own_limits(along)
         frame = float(np.median(np.diff(motion.times))) if len(motion.times) > 1 else 1.0 / self.settings.rate
         self._begin(PlayState.APPROACHING, "going to the first frame", along.duration)
-        self._commands.put(lambda session: session.play(along, loop, frame))
+        self._ask(lambda session: session.play(along, loop, frame))
+
+    def check(self, motion: Motion, from_afar: bool = False) -> Along:
+        """Hold a motion against everything that can be known before torque is on: the chain's limits and the servos' own, where the
+        robot stands, and whether the telemetry can be recorded.
+
+        Args:
+            motion: as it is to be played, the whole of it.
+            from_afar: as in `play`.
+
+        Raises:
+            ServoError: what speaks against it.
+        """
+        self.preflight(motion, from_afar).check()
+        if self.settings.record:
+            check_writable(self.settings.record)
+        return Along(motion, self.chain, self.settings.interpolation)
 
     def live(self) -> None:
         """Follows what `aim` says, from slowly catching up with the first of it until `stop`.
@@ -155,8 +192,10 @@ class Player:
             ServoError: the servos do not hold.
         """
         self._check_holding()
+        if self.settings.record:
+            check_writable(self.settings.record)
         self._begin(PlayState.LIVE, "following live", 0.0)
-        self._commands.put(Session.live)
+        self._ask(Session.live)
 
     def aim(self, values: Mapping[str, float] | None) -> None:
         """Where the robot should be now, while it follows live: a value per actuator [rad or m].
@@ -179,9 +218,19 @@ class Player:
         self._wishes.stop.set()
 
     def emergency_stop(self) -> None:
-        """Torque off, now."""
-        self._wishes.off.set()
-        self._commands.put(lambda session: session.torque_off(OFF))
+        """Turn torque off, now, whatever goes on. Until the user turns it on again, nothing else does.
+
+        Where the port is closed it is opened for that; where an earlier player has yet to let go of it, that one is told, too.
+        """
+        if self._after is not None and self._after.is_open:
+            self._after.emergency_stop()
+        with self._publishing:
+            self._emergency.press()
+            wakes = self._is_running
+        if wakes:
+            self._ask(lambda _: None)  # wakes it, should it wait for a command
+        elif self.port != SIMULATED:  # whose servos are gone with it
+            self._start(self._run_for_emergency)
 
     def close(self, timeout: float = 3.0) -> None:
         """Stops softly if it plays, leaves torque as it is, closes the port; waits for that at most `timeout` [s], 0 for not at all."""
@@ -189,6 +238,10 @@ class Player:
         self._ending = True
         if self._thread is not None and timeout > 0:
             self._thread.join(timeout)
+
+    def _ask(self, command: Callable[[Session], None]) -> None:
+        """Let the port's thread do something, unless the emergency stop is pressed before it gets there."""
+        self._commands.put((self._emergency.presses, command))
 
     def wait(self, *states: PlayState, timeout: float = 60.0) -> Status:
         """Beats until the player is in one of these states. For scripts; an interface looks at `status` instead.
@@ -220,73 +273,117 @@ class Player:
         self._wishes.clear()
         self._publish(state=state, message=message, time=0.0, duration=duration)
 
-    def _check_own_limits(self, along: Along) -> None:
-        """Servos refuse goals beyond their own limits without a word: better said before."""
-        counts = self.chain.counts(along.at(np.linspace(0.0, along.duration, max(2, int(along.duration * self.settings.rate) + 1))))
-        for k, servo in enumerate(self.chain.servos):
-            low, high = self._goal_limits[k]
-            least, most = counts[:, k].min(), counts[:, k].max()
-            if least < low or most > high:
-                raise ServoError(
-                    f"servo {servo.id} ({servo.actuator}) takes goals from {low} to {high} counts only, the motion needs {least} "
-                    f"to {most}; change its position limits or its operating mode"
-                )
-
     # the port's thread
 
-    def _run(self, after: Player | None) -> None:
-        bus: Bus | None = None
-        if after is not None:
-            after.close(LEAVING)
+    def _start(self, run: Callable[[], None]) -> None:
+        self._is_running = True
+        self._thread = threading.Thread(target=run, name=f"servos on {self.port}", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        if self._after is not None:
+            self._after.close(LEAVING)
         try:
             if self.port == SIMULATED:
                 self.simulator = SimulatorProcess.of(self._asked)
-            bus = Bus(self._asked, self.simulator.port if self.simulator else self.port, self.settings.silence)
-            take_precedence()
-            session = Session(bus, self.settings, self._wishes, self._publish, lambda: self._status, self._know)
-            try:
-                session.connect()
-            except Unfit as unfit:  # what is wrong with them can be mended, with the port open
-                self._publish(state=PlayState.FAULT, message=str(unfit))
-            self._serve(session)
+            with closing(self._open()) as bus:
+                take_precedence()
+                self._serve(Session(bus, self.settings, self._wishes, self._publish, lambda: self._status, self._know))
         except ServoError as error:
-            self._publish(state=PlayState.FAULT, message=str(error))
+            self._publish(state=PlayState.FAULT, message=str(error), servos=tuple(replace(s, torque=None) for s in self._status.servos))
         except Exception as error:  # a mistake of ours must not leave an owner waiting for a thread that is gone
             self._publish(state=PlayState.FAULT, message=f"the player broke down ({error!r}); the servos stop by their watchdog")
             raise
         finally:
-            if bus is not None:
-                bus.close()
             if self.simulator is not None:
                 self.simulator.end()
                 self.simulator = None
+                self._publish(servos=tuple(replace(servo, torque=False) for servo in self._status.servos))
+            self._leave()
+
+    def _open(self) -> Bus:
+        return Bus(self._asked, self.simulator.port if self.simulator else self.port, self.settings.silence, self._emergency)
+
+    def _leave(self) -> None:
+        """End the thread; but not with an emergency stop that nobody answered."""
+        with self._publishing:
+            self._is_running = self._emergency.is_pending and self.port != SIMULATED
+        if self._is_running:
+            self._run_for_emergency()
+
+    def _run_for_emergency(self) -> None:
+        """Open the port to turn torque off, and for nothing else."""
+        self._publish(state=PlayState.CONNECTING, message=f"turning torque off on {self.port}")
+        try:
+            with closing(self._open()) as bus:
+                session = Session(bus, self.settings, self._wishes, self._publish, lambda: self._status, self._know)
+                session.torque_off(OFF)
+                self._publish(state=PlayState.CLOSED, message=f"port closed, {torque_words(self._status.servos)}")
+        except ServoError as error:
+            self._publish(state=PlayState.FAULT, message=f"torque could not be turned off: {error}; switch the power off")
+        finally:
+            self._is_running = False
 
     def _serve(self, session: Session) -> None:
+        """Do what is asked for until the owner leaves; an emergency stop comes first."""
+        with suppress(EmergencyStopped):
+            self._connect(session)
         failed = 0
-        while not (self._ending and self._commands.empty()):
+        while self._emergency.is_pending or not (self._ending and self._commands.empty()):
             try:
-                command = self._commands.get(timeout=LOOK)
-            except queue.Empty:
-                failed = self._look(session, failed)
+                failed = self._turn(session, failed)
+            except EmergencyStopped:
                 continue
-            try:
-                command(session)
             except PortGone:
                 raise
-            except ServoSilent as silent:
-                self._publish(state=PlayState.FAULT, message=f"{silent}; {way_on(str(silent))}")
             except ServoError as error:
-                self._publish(state=PlayState.FAULT, message=str(error))
-        self._publish(state=PlayState.CLOSED, message=f"port closed, torque is {'on' if self._status.torque else 'off'}")
+                self._fail(session, error)
+        self._close(session)
 
-    def _know(self, chain: ServoChain, goal_limits: np.ndarray) -> None:
-        self.chain, self._goal_limits = chain, goal_limits
+    def _connect(self, session: Session) -> None:
+        try:
+            session.connect()
+        except Unfit as unfit:  # what is wrong with them can be mended, with the port open
+            self._fail(session, unfit)
 
-    def _look(self, session: Session, failed: int) -> int:
-        if self._status.state in (PlayState.FAULT, PlayState.CONNECTING):
+    def _turn(self, session: Session, failed: int) -> int:
+        """Do what comes next; returns how many looks in a row have failed."""
+        if self._emergency.is_pending:
+            session.torque_off(OFF)
             return 0
         try:
-            session.look()
+            presses, command = self._commands.get(timeout=LOOK)
+        except queue.Empty:
+            return self._look(session, failed)
+        if presses == self._emergency.presses:
+            command(session)
+        return 0
+
+    def _fail(self, session: Session, error: ServoError) -> None:
+        """Tell of a fault, with the torque that there is now."""
+        try:
+            session.survey()
+        except EmergencyStopped:
+            return
+        way = f"; {way_on(str(error))}" if isinstance(error, ServoSilent) else ""
+        self._publish(state=PlayState.FAULT, message=f"{error}{way}")
+
+    def _close(self, session: Session) -> None:
+        try:
+            session.survey()
+        except EmergencyStopped:
+            return  # `_leave` answers it
+        self._publish(state=PlayState.CLOSED, message=f"port closed, {torque_words(self._status.servos)}")
+
+    def _look(self, session: Session, failed: int) -> int:
+        """Look at the servos while nothing moves; also in a fault, in which some may still be powered, or may get hot."""
+        try:
+            if self._status.state is PlayState.FAULT:
+                session.survey()
+                if self._emergency.is_pressed and self._status.may_have_torque:
+                    session.torque_off(OFF)
+            elif self._status.state is not PlayState.CONNECTING:
+                session.look()
         except PortGone:
             raise
         except ServoSilent as silent:
@@ -296,6 +393,9 @@ class Player:
         except ServoError as error:
             self._complain(str(error))
         return 0
+
+    def _know(self, chain: ServoChain, goal_limits: np.ndarray) -> None:
+        self.chain, self._goal_limits = chain, goal_limits
 
     def _complain(self, message: str) -> None:
         """A fault; unless the owner has asked meanwhile for something that looks anew, and will say what comes of that."""

@@ -8,9 +8,13 @@ import time
 import serial
 from dynamixel_sdk import PortHandler
 
+from robik.servo.emergency import Emergency
+
 LATENCY = 0.034  # [s] that an answer may take beyond its bytes: the SDK's own allowance
 WRITE_TIMEOUT = 1.0  # [s]: a port that takes no bytes for so long is gone; less can be a computer that stalls
 READ_SLICE = 0.002  # [s] of waiting for bytes at a time
+INSTRUCTION = 7  # place in a packet
+HARMLESS = (0x01, 0x02, 0x08, 0x82, 0x8A, 0x92)  # instructions: ping, reads, and reboot, which turns torque off
 
 try:
     import termios
@@ -22,12 +26,22 @@ OPEN_ERRORS = PORT_ERRORS + (ValueError,)  # noqa: RUF005  (a starred tuple has 
 
 
 class SerialPort(PortHandler):
-    """The SDK's port, which waits for bytes instead of spinning, opens URLs too, takes any baud rate, and gives up after a time of ours."""
+    """The SDK's port, which waits for bytes instead of spinning, opens URLs too, takes any baud rate, gives up after a time of ours, and
+    leaves every read and write when the emergency stop is pressed."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, emergency: Emergency) -> None:
         super().__init__(name)
         self.is_open: bool = False
         self.latency = LATENCY
+        self._emergency = emergency
+
+    def readPort(self, length: int) -> bytes:
+        self._emergency.check()
+        return super().readPort(length)
+
+    def writePort(self, packet: list[int]) -> int:
+        self._emergency.check(changes=packet[INSTRUCTION] not in HARMLESS)
+        return super().writePort(packet)
 
     def setBaudRate(self, baudrate: int) -> bool:
         """Opens the port at a baud rate. The SDK's own knows 4 M at most; the port itself says what it cannot."""

@@ -41,7 +41,12 @@ class Preflight:
 
 
 def preflight(
-    motion: Motion, chain: ServoChain, settings: PlaySettings, present: Sequence[float] = (), from_afar: bool = False
+    motion: Motion,
+    chain: ServoChain,
+    settings: PlaySettings,
+    present: Sequence[float] = (),
+    from_afar: bool = False,
+    goal_limits: np.ndarray | None = None,
 ) -> Preflight:
     """Holds a motion against the chain's limits at the rate at which it is to be sent.
 
@@ -54,6 +59,7 @@ def preflight(
         settings: how it is to be played.
         present: where the chain's servos are now [rad or m]; empty if that is not known.
         from_afar: whether it may start far from there, going there slowly, instead of being refused.
+        goal_limits: lowest and highest counts (n, 2) that the servos take; None where that is not known.
     """
     rate = settings.rate
     warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]
@@ -72,6 +78,8 @@ def preflight(
         bus_problems(chain, rate, settings.feed_forward) + _position_problems(chain, times, values) + _speed_problems(chain, times, values)
     )
     problems += _acceleration_problems(chain, motion)
+    if goal_limits is not None:
+        problems += _own_limit_problems(chain, chain.counts(values), goal_limits)
     if not from_afar:
         problems += [f"{one}; bring it nearer, or ask for softening, and it goes there slowly" for one in far]
     return Preflight(tuple(problems), tuple(warnings))
@@ -108,6 +116,20 @@ def _position_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray)
         if beyond[worst] > TOLERANCE:
             side, limit = ("above", high) if values[worst, k] > high else ("below", low)
             problems.append(f"{servo.actuator}: {values[worst, k]:.4g} at {times[worst]:.3f} s is {side} its limit {limit:.4g}")
+    return problems
+
+
+def _own_limit_problems(chain: ServoChain, counts: np.ndarray, goal_limits: np.ndarray) -> list[str]:
+    """Say which goals (K, n) are beyond the servos' own limits (n, 2), which these refuse without a word."""
+    problems = []
+    for k, servo in enumerate(chain.servos):
+        low, high = goal_limits[k]
+        least, most = counts[:, k].min(), counts[:, k].max()
+        if least < low or most > high:
+            problems.append(
+                f"servo {servo.id} ({servo.actuator}) takes goals from {low} to {high} counts only, the motion needs {least} "
+                f"to {most}; change its position limits or its operating mode"
+            )
     return problems
 
 

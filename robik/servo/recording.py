@@ -62,6 +62,22 @@ class Recorder:
             raise ServoError(f"the telemetry could not be recorded to {self._path}: {error.strerror or error}") from None
 
 
+def check_writable(path: str | Path) -> None:
+    """Make sure, before anything moves, that telemetry can be written to a file. What it holds stays.
+
+    Raises:
+        ServoError: it cannot.
+    """
+    is_new = not Path(path).exists()
+    try:
+        with open(path, "a", encoding="utf-8"):
+            pass
+        if is_new:
+            Path(path).unlink()
+    except OSError as error:
+        raise ServoError(f"the telemetry cannot be recorded to {path}: {error.strerror or error}") from None
+
+
 def labels(chain: ServoChain) -> list[str]:
     """A name for each servo: its actuator's, with the id where two servos share one."""
     return [name if chain.actuators.count(name) == 1 else f"{name} #{id}" for name, id in zip(chain.actuators, chain.ids, strict=True)]

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 
@@ -15,6 +15,7 @@ import numpy as np
 
 BIN, BINS = 2e-5, 5000  # [s] and number, of the histogram: up to 0.1 s, the last bin for all beyond
 SWITCH = 5e-4  # [s] that another thread may go on for once this one is due; Python's own choice is 5 ms
+SLICE = 0.02  # [s] of waiting at a time
 DROPPED_SLACK = 1e-4  # [s]: a deadline that passes while we look at the clock is not missed
 
 
@@ -71,13 +72,17 @@ class Lateness:
 class Schedule:
     """Deadlines k / rate from `start` on. A goal that is late by a whole period is dropped, never queued.
 
+    Args:
+        rate: of goals [Hz].
+        check: called now and then while waiting; may raise what ends the wait.
+
     Attributes:
         sent, dropped: goals so far.
         lateness: of those that were sent.
     """
 
-    def __init__(self, rate: float) -> None:
-        self.period = 1.0 / rate
+    def __init__(self, rate: float, check: Callable[[], None] = lambda: None) -> None:
+        self.period, self._check = 1.0 / rate, check
         self.sent = self.dropped = 0
         self.lateness = Lateness()
         self._origin = 0.0
@@ -96,7 +101,8 @@ class Schedule:
             self._next = due
         self._deadline = self._origin + self._next * self.period
         while (left := self._deadline - time.monotonic()) > 0:
-            time.sleep(left)
+            time.sleep(min(left, SLICE))
+            self._check()
         self._next += 1
         return self._next - 1
 

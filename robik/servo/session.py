@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import nan
 
 import numpy as np
 
 from robik.errors import ServoError
 from robik.limiter import Limiter
-from robik.servo.bus import Bus, PortGone, ServoSilent
+from robik.servo.bus import TABLE, Bus, PortGone, ServoSilent
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.connecting import WAKING, absence, find, names
+from robik.servo.connecting import WAKING, Found, absence, find, names
 from robik.servo.exchange import Exchange, Telemetry
 from robik.servo.guide import Guide, Journey, Pursuit
 from robik.servo.health import Health
 from robik.servo.models import CURRENT_POSITION_MODE, SINGLE_TURN_MODE, describe_hardware_error
 from robik.servo.recording import Recorder
 from robik.servo.schedule import undisturbed
-from robik.servo.status import OFF, PlaySettings, PlayState, ServoReading, Status
+from robik.servo.status import PlaySettings, PlayState, ServoReading, Status, torque_words
 from robik.servo.stream import Outcome, Stream, Wishes
 from robik.servo.trajectory import Along, Between, Round, Standing, Trajectory
 
@@ -51,6 +53,8 @@ class Session:
         self._bus, self._settings, self._wishes, self._publish, self._status, self._know = bus, settings, wishes, publish, status, know
         self._asked, self._is_found = bus.chain, False
         self._goal_limits = bus.chain.count_limits
+        self._torque_before: dict[int, bool] = {}
+        self._forget()
 
     def connect(self) -> None:
         """Reads every servo, writes nothing; ends in ready, or in holding where torque is on already.
@@ -58,17 +62,19 @@ class Session:
         Raises:
             ServoError: what keeps them from playing.
         """
-        self._publish(**self._find())
+        found = self._find()
+        self._torque_before = dict(zip(self.chain.ids, (one.torque for one in found), strict=True))
+        self._publish(**self._as_found(found))
 
     @property
     def chain(self) -> ServoChain:
         """The servos that are there."""
         return self._bus.chain
 
-    def _find(self) -> dict[str, object]:
-        """Reads every servo, writes nothing; what is to be published of that."""
-        self._bus.chain, self._is_found = self._asked, False
-        found = find(self._bus, self._settings.need_all)
+    def _find(self) -> tuple[Found, ...]:
+        """Reads every servo, writes nothing."""
+        self._forget()
+        found = find(self._bus, self._settings.without)
         self._exchange, self._health = Exchange(self._bus), Health(self.chain, found)
         self._single_turn = np.array([f.mode == SINGLE_TURN_MODE for f in found])
         limits = self.chain.count_limits.copy()
@@ -80,23 +86,30 @@ class Session:
         self._is_found = True
         self._own_limits = [(f.low, f.high) for f in found]
         self._held_weakly = [servo for servo, f in zip(self.chain.servos, found, strict=True) if f.mode == CURRENT_POSITION_MODE]
-        powered = sum(f.torque for f in found)
-        torque = powered == len(found)
+        return found
+
+    def _forget(self) -> None:
+        """Know nothing of the servos but what the chain says."""
+        self._bus.chain, self._is_found = self._asked, False
+        self._exchange, self._health = Exchange(self._bus), Health(self._asked, ())
+        self._single_turn = np.zeros(len(self._asked.servos), dtype=bool)
+
+    def _as_found(self, found: tuple[Found, ...]) -> dict[str, object]:
+        """Return what is to be published of servos that were found."""
+        readings = tuple(
+            ServoReading(s.id, s.actuator, f.torque, 0.0, s.amperes(0), f.celsius, f.volts, "")
+            for s, f in zip(self.chain.servos, found, strict=True)
+        )
         without = f", without {names(self._bus.missing)}" if self._bus.missing else ""
         present = self._folded(np.array([f.position for f in found]))
         return {
-            "state": PlayState.HOLDING if torque else PlayState.READY,
-            "message": f"{len(found)} servos found{without}, torque is "
-            + ("on" if torque else f"on in {powered} only" if powered else "off"),
-            "torque": torque,
+            "state": PlayState.HOLDING if all(f.torque for f in found) else PlayState.READY,
+            "message": f"{len(found)} servos found{without}, {torque_words(readings)}",
             "present": tuple(self.chain.values(present).tolist()),
             "hottest": max(f.celsius for f in found),
             "lowest_volts": min(f.volts for f in found),
             "missing": absence(self._bus.missing),
-            "servos": tuple(
-                ServoReading(s.id, s.actuator, 0.0, s.amperes(0), f.celsius, f.volts, "")
-                for s, f in zip(self.chain.servos, found, strict=True)
-            ),
+            "servos": readings,
         }
 
     # torque
@@ -117,16 +130,40 @@ class Session:
         for servo in self._held_weakly:
             if servo.current_units is not None:
                 bus.set_one(servo, "goal_current", servo.current_units)
-        bus.set_torque(True)
+        bus.set_torque([True] * len(self.chain.servos))
         self._wishes.clear()
-        held = {"state": PlayState.HOLDING, "message": "holding, torque is on", "torque": True, "strain": ""}
-        self._publish(**found | held | {"present": tuple(self.chain.values(goals).tolist())})
+        held = {"state": PlayState.HOLDING, "message": "holding, torque is on", "strain": ""}
+        self._publish(**self._as_found(found) | self._readings(self._exchange.look_at_each()) | held)
 
     def torque_off(self, message: str = "torque is off") -> None:
-        """No servo holds."""
-        self._wishes.off.clear()
-        self._bus.cut_torque()
-        self._publish(state=PlayState.READY, message=message, torque=False)
+        """Turn torque off, before anything else.
+
+        Raises:
+            ServoError: a servo still has torque, or does not answer; names them.
+        """
+        after = self._bus.cut_torque()
+        servos = self._status().servos
+        if len(servos) == len(after):
+            self._publish(servos=tuple(replace(one, torque=torque) for one, torque in zip(servos, after, strict=True)))
+        else:  # they were not found fit, so nothing was known of them
+            self.survey()
+        asked = zip(self.chain.servos, after, strict=True)
+        still = [servo for servo, torque in asked if torque or (torque is None and servo.id not in self._settings.without)]
+        if not still:
+            self._publish(state=PlayState.READY, message=message)
+            return
+        raise ServoError(f"torque-off was sent, but {names(still)} did not confirm it; switch the power off")
+
+    def restore_torque(self) -> None:
+        """Give each servo the torque, on or off, that it had at connecting.
+
+        Raises:
+            ServoError: a servo does not take it.
+        """
+        self._bus.set_torque([self._torque_before.get(id, False) for id in self.chain.ids])
+        self.survey()
+        status = self._status()
+        self._publish(state=PlayState.HOLDING if status.torque else PlayState.READY, message=torque_words(status.servos))
 
     def reboot(self) -> None:
         """Reboots the servos that have a hardware error, and looks at all anew."""
@@ -134,7 +171,7 @@ class Session:
         for servo in asleep:
             self._bus.reboot(servo)
         if asleep:
-            self._wishes.off.wait(WAKING)
+            self._bus.pause(WAKING)
         self.connect()
 
     def _has_error(self, servo: Servo) -> bool:
@@ -151,25 +188,36 @@ class Session:
         """
         if not self._is_found:
             return
+        was_held = self._status().state is PlayState.HOLDING
         seen = self._exchange.look_at_each()
-        self._publish(present=tuple(self.chain.values(self._folded(np.array([one.position for one in seen]))).tolist()), **self._seen(seen))
+        self._publish(**self._readings(seen))
         for servo, one in zip(self.chain.servos, seen, strict=True):
-            if one.complaint and (self._status().torque or one.errors):
+            if one.complaint and (was_held or one.errors):
                 raise ServoError(f"servo {servo.id} ({servo.actuator}) {one.complaint}; {remedy(one)}")
 
-    def _seen(self, seen: list[Telemetry]) -> dict[str, object]:
-        rows = zip(self.chain.servos, seen, strict=True)
-        errors = [describe_hardware_error(one.errors) if one.errors else "" for one in seen]
-        return {
-            "hottest": max(one.celsius for one in seen),
-            "lowest_volts": min(one.volts for one in seen),
-            "servos": tuple(
-                ServoReading(
-                    servo.id, servo.actuator, self._health.load(k), servo.amperes(abs(one.load)), one.celsius, one.volts, errors[k]
-                )
-                for k, (servo, one) in enumerate(rows)
-            ),
-        }
+    def survey(self) -> None:
+        """Read and publish torque, heat and position of whichever servo answers, fit or not: after a fault, and before leaving."""
+        self._publish(**self._readings(self._exchange.look_at_whoever_answers()))
+
+    def _readings(self, seen: Sequence[Telemetry | None]) -> dict[str, object]:
+        """Return what is to be published of a look at every servo; of one that did not answer, that it did not."""
+        before = self._status().present
+        known = before if len(before) == len(seen) else (nan,) * len(seen)
+        counts = self._folded(np.array([0 if one is None else one.position for one in seen]))
+        present = [was if one is None else now for one, was, now in zip(seen, known, self.chain.values(counts).tolist(), strict=True)]
+        answers = [one for one in seen if one is not None]
+        readings = [self._reading(k, servo, one) for k, (servo, one) in enumerate(zip(self.chain.servos, seen, strict=True))]
+        extremes: dict[str, object] = {}
+        if answers:
+            extremes = {"hottest": max(one.celsius for one in answers), "lowest_volts": min(one.volts for one in answers)}
+        return {"present": tuple(present), "servos": tuple(readings), **extremes}
+
+    def _reading(self, k: int, servo: Servo, seen: Telemetry | None) -> ServoReading:
+        if seen is None:
+            return ServoReading(servo.id, servo.actuator, None, 0.0, None, nan, nan, "does not answer")
+        error = describe_hardware_error(seen.errors) if seen.errors else ""
+        current = servo.amperes(abs(seen.load))
+        return ServoReading(servo.id, servo.actuator, seen.torque, self._health.load(k), current, seen.celsius, seen.volts, error)
 
     # moving
 
@@ -251,14 +299,11 @@ class Session:
         return Outcome.FAILED
 
     def _finish(self, stream: Stream, outcome: Outcome) -> None:
-        if outcome is Outcome.OFF:
-            self.torque_off(OFF)
-            return
         if outcome is Outcome.ABANDONED:
             self._let_watchdog_bite()
             return
         if outcome is Outcome.FAILED:
-            self._bus.send("bus_watchdog", [0] * len(self.chain.servos))  # unanswered: one of them may be silent
+            self._unguard_whoever_obeys()
             raise ServoError(f"{stream.trouble}; the others stopped and hold; {way_on(stream.trouble)}")
         self._bus.set_watchdog(0.0)
         self._publish(present=tuple(self.chain.values(self._folded(self._bus.positions())).tolist()))
@@ -269,11 +314,16 @@ class Session:
         else:
             self._publish(state=PlayState.HOLDING, message=f"{message}, holding" + ("" if is_over else "; play again to go on"))
 
+    def _unguard_whoever_obeys(self) -> None:
+        """Let the servos that stand and hold do so without packets: unanswered, since one of the others may be silent."""
+        item = TABLE["bus_watchdog"]
+        ids = [id for k, id in enumerate(self.chain.ids) if k not in self._exchange.failed]
+        if ids:
+            self._bus.write_blocks(item.address, item.size, [bytes(item.size)] * len(ids), ids)
+
     def _let_watchdog_bite(self) -> None:
         self._publish(state=PlayState.STOPPING, message="no heartbeat: the servos stop by their watchdog")
-        if self._wishes.off.wait(1.5 * self._settings.watchdog):
-            self.torque_off(OFF)
-            return
+        self._bus.pause(1.5 * self._settings.watchdog)
         stopped = int(np.count_nonzero(self._bus.read_each("bus_watchdog") == -1))
         raise ServoError(
             f"no heartbeat for {self._settings.heartbeat:g} s: {stopped} of {len(self.chain.servos)} servos were stopped by their watchdog "
@@ -309,10 +359,9 @@ class Session:
             lateness_p999=late.percentile(99.9),
             lateness_worst=late.worst,
             time=stream.at if state in (PlayState.PLAYING, PlayState.PAUSED) else status.time,
-            present=tuple(self.chain.values(stream.present).tolist()),
             strain=self._health.strain,
             looks=stream.looks,
-            **(self._seen(seen) if len(seen) == len(self.chain.servos) else {}),
+            **(self._readings(seen) if len(seen) == len(self.chain.servos) else {}),
         )
 
 

@@ -5,7 +5,7 @@ Nothing here moves anything. Settings are kept without power and locked while to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from robik.errors import ServoError
 from robik.servo.bus import Bus, ServoSilent
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.connecting import TIMED_PROFILE
+from robik.servo.connecting import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL
 from robik.servo.models import BAUD_RATES, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE
 from robik.servo.preflight import bus_problems
 from robik.servo.status import PlaySettings
@@ -86,6 +86,25 @@ def scan(bus: Bus, baud_rates: Iterable[int] = SCAN_ORDER, said: Callable[[str],
     return list(found.values())
 
 
+def torque_off(bus: Bus, baud_rates: Sequence[int] = SCAN_ORDER) -> list[tuple[Seen, bool | None]]:
+    """Turn the torque of all servos off, first of all and whoever they are.
+
+    Returns:
+        Every servo that answers, and whether it has torque, as read back; None where that cannot be read.
+
+    Raises:
+        ServoError: the port does not take a baud rate, or is gone.
+    """
+    for rate in baud_rates:
+        bus.open_at(rate)
+        bus.cut_torque_of_all()
+    found = []
+    for one in scan(bus, baud_rates):
+        bus.open_at(one.baud_rate)
+        found.append((one, bus.cut_torque_of(Servo(f"servo {one.id}", one.id, one.model or Servo.model))))
+    return found
+
+
 def set_id(bus: Bus, seen: Seen, id: int) -> Seen:
     """Gives a servo another id.
 
@@ -135,12 +154,17 @@ def advice(bus: Bus, seen: Iterable[Seen], baud_rate: int = STREAMING_BAUD) -> l
     changes: list[Change] = []
     for one in seen:
         bus.open_at(one.baud_rate)
-        is_now = {entry: bus.read(one.servo, entry) for entry in ("return_delay_time", "operating_mode", "drive_mode", "homing_offset")}
+        has_startup = one.firmware >= STARTUP_FIRMWARE
+        entries = ("return_delay_time", "operating_mode", "drive_mode", "homing_offset", *["startup_configuration"] * has_startup)
+        is_now = {entry: bus.read(one.servo, entry) for entry in entries}
         wanted = [
             ("return_delay_time", 0, "so that it answers at once"),
-            ("drive_mode", is_now["drive_mode"] & ~TIMED_PROFILE, "since its profile counts in time instead of speed"),
+            ("drive_mode", is_now["drive_mode"] & ~(TIMED_PROFILE | TORQUE_BY_GOAL), _drive_mode_reason(is_now["drive_mode"])),
             ("homing_offset", 0, "since the chain's zero does that, and old firmware moves by it"),
         ]
+        if has_startup:
+            cleared = is_now["startup_configuration"] & ~STARTUP_TORQUE
+            wanted.append(("startup_configuration", cleared, "since it would turn its torque on by itself after a restart"))
         if is_now["operating_mode"] not in POSITION_MODES:
             wanted.append(("operating_mode", SINGLE_TURN_MODE, "since it does not follow positions"))
         changes += [Change(one, entry, is_now[entry], value, why) for entry, value, why in wanted if is_now[entry] != value]
@@ -148,6 +172,12 @@ def advice(bus: Bus, seen: Iterable[Seen], baud_rate: int = STREAMING_BAUD) -> l
             codes = BAUD_RATES.index(one.baud_rate), BAUD_RATES.index(baud_rate)
             changes.append(Change(one, "baud_rate", *codes, f"{one.baud_rate} → {baud_rate} baud"))
     return changes
+
+
+def _drive_mode_reason(drive_mode: int) -> str:
+    if drive_mode & TORQUE_BY_GOAL:
+        return "since a goal would turn its torque on after a restart"
+    return "since its profile counts in time instead of speed"
 
 
 def apply(bus: Bus, changes: Iterable[Change]) -> None:

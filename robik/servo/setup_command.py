@@ -1,4 +1,4 @@
-"""What `robik servos` does: scan, set, prepare, zero, report."""
+"""The command `robik servos`: scan, set, prepare, torque-off, zero, report."""
 
 from __future__ import annotations
 
@@ -60,6 +60,26 @@ def prepare(port: str, baud_rate: int, is_sure: bool) -> None:
             return
         setup.apply(bus, changes)
         print(f"{len(changes)} changes made")
+
+
+def torque_off(port: str, baud_rate: int | None = None) -> int:
+    """Turn torque off on a bus, first of all and whoever is there, then print what each servo has, as read back.
+
+    Returns:
+        0 when every servo that answers has its torque off, 1 otherwise.
+
+    Raises:
+        ServoError: the port cannot be opened, or is gone.
+    """
+    rates = setup.SCAN_ORDER if baud_rate is None else (baud_rate,)
+    with closing(setup.open_bus(port, rates[0])) as bus:
+        found = setup.torque_off(bus, rates)
+    for one, powered in found:
+        torque = "does not answer any more" if powered is None else "torque is ON" if powered else "torque is off"
+        print(f"id {one.id:3}  {one.model or f'unknown model {one.number}':12}  {one.baud_rate} baud  {torque}")
+    if not found:
+        print("torque-off was sent, but no servo answers; check the power, the cable and the port")
+    return int(not found or any(powered is not False for _, powered in found))
 
 
 def zero(port: str, servos_path: str | Path) -> None:

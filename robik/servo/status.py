@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
@@ -47,7 +48,7 @@ class PlaySettings:
         torque_after: whether torque stays on when the motion is over.
         feed_forward: whether each goal carries the speed at which it should be reached, where the models can.
         live_share, live_acceleration: when following live, of the speed limits, at most; and of the actuators [rad/s² or m/s²].
-        need_all: refuses when a servo does not answer at connecting, instead of playing without it.
+        without: ids of servos to play without; any other that does not answer at connecting is refused.
         record: a file that gets the telemetry of what is played; empty for none.
 
     Raises:
@@ -65,7 +66,7 @@ class PlaySettings:
     feed_forward: bool = False
     live_share: float = 0.6
     live_acceleration: float = 20.0
-    need_all: bool = False
+    without: tuple[int, ...] = ()
     record: str = ""
 
     def __post_init__(self) -> None:
@@ -78,11 +79,20 @@ class PlaySettings:
 
 @dataclass(frozen=True)
 class ServoReading:
-    """What one servo last reported: its id and actuator, load as a share of its greatest, averaged, current [A] where it measures that,
-    [°C], [V], hardware errors in words."""
+    """What one servo last reported.
+
+    Attributes:
+        id, actuator: which one.
+        torque: whether it has torque, as read back; None where it does not answer.
+        load: as a share of its greatest, averaged.
+        current: [A]; None where it measures none.
+        celsius, volts: temperature [°C] and supply [V]; NaN where it does not answer.
+        error: hardware errors in words, or that it does not answer; empty otherwise.
+    """
 
     id: int
     actuator: str
+    torque: bool | None
     load: float
     current: float | None
     celsius: float
@@ -96,7 +106,6 @@ class Status:
 
     Attributes:
         state, message: where it stands, and in words for the user.
-        torque: whether the servos are powered.
         time, duration: of what is being played [s].
         sent, dropped: goals.
         lateness_p99, lateness_p999, lateness_worst: [s].
@@ -111,7 +120,6 @@ class Status:
 
     state: PlayState = PlayState.CLOSED
     message: str = "not connected"
-    torque: bool = False
     time: float = 0.0
     duration: float = 0.0
     sent: int = 0
@@ -128,6 +136,31 @@ class Status:
     servos: tuple[ServoReading, ...] = ()
 
     @property
+    def torque(self) -> bool:
+        """Whether every servo has torque, as read back."""
+        return bool(self.servos) and all(servo.torque for servo in self.servos)
+
+    @property
+    def may_have_torque(self) -> bool:
+        """Whether any servo has torque, or may have: one that does not answer says nothing of it."""
+        return any(servo.torque is not False for servo in self.servos)
+
+    @property
     def progress(self) -> float:
         """Share of the motion that has been played, 0 to 1."""
         return min(1.0, self.time / self.duration) if self.duration > 0 else 0.0
+
+
+def torque_words(servos: Sequence[ServoReading]) -> str:
+    """Say which servos have torque, as read back."""
+    powered = [servo.id for servo in servos if servo.torque]
+    silent = [servo.id for servo in servos if servo.torque is None]
+    if not servos or len(silent) == len(servos):
+        return "torque is not known"
+    if len(powered) == len(servos):
+        return "torque is on"
+    if not powered and not silent:
+        return "torque is off"
+    said = f"torque is on in {len(powered)} of {len(servos)}"
+    said += f" (servo {', '.join(map(str, powered))})" if powered else ""
+    return said + (f", not known of servo {', '.join(map(str, silent))}" if silent else "")

@@ -10,7 +10,7 @@ from math import ceil, inf
 
 import numpy as np
 
-from robik.servo.bus import ServoSilent
+from robik.servo.bus import ServoSilent, watchdog_units
 from robik.servo.exchange import Exchange, Telemetry
 from robik.servo.guide import Guide, Wish
 from robik.servo.health import CARE, Health
@@ -34,7 +34,6 @@ class Outcome(Enum):
 
     DONE = "at its end"
     STOPPED = "a soft stop was asked for"
-    OFF = "an emergency stop was asked for"
     ABANDONED = "the owner's heartbeat is gone"
     FAILED = "a servo failed"
 
@@ -46,13 +45,13 @@ class Wishes:
         patience: between heartbeats [s].
 
     Attributes:
-        stop, off: events: come to a stand; torque off at once.
+        stop: an event: come to a stand.
         pace: 1 as planned, 0 for a pause.
         wish: where to be, for live following.
     """
 
     def __init__(self, patience: float) -> None:
-        self.stop, self.off = threading.Event(), threading.Event()
+        self.stop = threading.Event()
         self.pace, self.wish = 1.0, Wish()
         self._patience = patience
         self._beat = time.monotonic()
@@ -64,7 +63,6 @@ class Wishes:
     def clear(self) -> None:
         """No wishes, and alive."""
         self.stop.clear()
-        self.off.clear()
         self.pace = 1.0
         self.wish.set(None)
         self.beat()
@@ -72,8 +70,6 @@ class Wishes:
     @property
     def outcome(self) -> Outcome | None:
         """How they end a stream; None for going on."""
-        if self.off.is_set():
-            return Outcome.OFF
         if time.monotonic() - self._beat > self._patience:
             return Outcome.ABANDONED
         return Outcome.STOPPED if self.stop.is_set() else None
@@ -110,8 +106,9 @@ class Stream:
         report: Callable[[Stream], None],
         record: Callable[[float, float, np.ndarray, list[Telemetry]], None] | None = None,
     ) -> None:
-        self._silence = settings.silence
-        self.schedule, self.trouble, self.at, self.is_resting, self.looks = Schedule(settings.rate), "", 0.0, False, 0
+        self._silence, self._watchdog = settings.silence, watchdog_units(settings.watchdog)
+        self.schedule = Schedule(settings.rate, exchange.bus.emergency.check)
+        self.trouble, self.at, self.is_resting, self.looks = "", 0.0, False, 0
         self._bus, self._exchange, self._health = exchange.bus, exchange, health
         self._limits, self._wishes, self._report, self._record = goal_limits, wishes, report, record
         chain = self._bus.chain
@@ -154,7 +151,7 @@ class Stream:
 
     def start_over(self) -> None:
         """Counts goals and lateness, and records, from here."""
-        self.schedule = Schedule(1.0 / self.schedule.period)
+        self.schedule = Schedule(1.0 / self.schedule.period, self._bus.emergency.check)
         self._began = time.monotonic()
 
     def follow(self, guide: Guide) -> Outcome:
@@ -163,7 +160,7 @@ class Stream:
         last, ending = -1, Outcome.DONE
         while not guide.is_over or last < 0:
             wished = self._wishes.outcome
-            if wished in (Outcome.OFF, Outcome.ABANDONED):
+            if wished is Outcome.ABANDONED:
                 return wished
             if wished is Outcome.STOPPED and ending is Outcome.DONE:
                 ending = self._stop(guide, wished)
@@ -245,6 +242,7 @@ class Stream:
             if self._missed < MISSES or now - self._silent_since < self._silence:
                 return True
             self.trouble = str(silent)
+            self._exchange.failed.add(k)
             return False
         self._missed, self._silent_since = 0, inf
         self._one = (k + 1) % len(self._bus.chain.servos)
@@ -256,7 +254,9 @@ class Stream:
 
     def _note(self, k: int, seen: Telemetry, now: float) -> None:
         self.present[k] = seen.position
-        trouble = self._health.judge(k, seen, now, int(self._last[k]), float(self._speeds[k]))
+        trouble = self._health.judge(k, seen, now, int(self._last[k]), float(self._speeds[k]), self._watchdog)
+        if seen.complaint or not seen.is_guarded(self._watchdog):  # it gets no goals any more: nothing holds it to a speed
+            self._exchange.failed.add(k)
         self.trouble = self.trouble or trouble
 
     def _tell(self) -> None:

@@ -18,11 +18,11 @@ import daqp
 import numpy as np
 
 from robik.errors import ClipError
+from robik.jit import by_reference
 from robik.kinematics.frames import anchor
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import IDENTITY, Pose
 from robik.objectives.registry import Goals
-from robik.structs import by_reference
 from robik.tracking.limits import MotionLimits
 from robik.tracking.targets import WEIGHTS
 from robik.tracking.tasks import Tasks, remember_targets, take_targets

@@ -14,8 +14,8 @@ from math import exp, isfinite
 
 import numpy as np
 
-from robik.compiled import kernel
 from robik.errors import ClipError
+from robik.jit import kernel
 from robik.kinematics.rotations import between, turned
 from robik.mechanism.pose import UNIT_TOLERANCE
 

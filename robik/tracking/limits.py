@@ -17,8 +17,8 @@ from math import isfinite, pi, sqrt
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
 from robik.errors import ClipError
+from robik.jit import inlined, kernel
 from robik.mechanism.model import Mechanism
 
 RISE = 0.15  # s from rest to full speed

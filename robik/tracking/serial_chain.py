@@ -7,8 +7,8 @@ from math import atan2, sqrt
 
 import numpy as np
 
-from robik.compiled import kernel
 from robik.errors import MechanismError
+from robik.jit import kernel
 from robik.kinematics.assembly import prepared
 from robik.kinematics.frames import anchor
 from robik.kinematics.kernels import new_placement, place, rotate

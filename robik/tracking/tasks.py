@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
+from robik.jit import inlined, kernel
 from robik.kinematics.elimination import reduce_gradient
 from robik.kinematics.kernels import rotate
 from robik.kinematics.rotations import cross, multiply

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
 from robik.errors import ClipError
+from robik.jit import inlined, kernel
 from robik.kinematics.actuation import joint_values
 from robik.kinematics.assembly import prepared
 from robik.kinematics.forward import ForwardKinematics

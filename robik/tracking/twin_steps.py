@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.compiled import kernel
 from robik.ik.dense import cholesky, copy_chosen, solve_factored
+from robik.jit import kernel
 from robik.kinematics.assembly import closed, pull_back
 from robik.kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
 from robik.kinematics.kernels import close, copy_placement, largest_motion, move, place

@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
 from robik.ik.dense import cholesky, solve_factored
+from robik.jit import by_reference, inlined, kernel
 from robik.kinematics.assembly import closed, pull_back
 from robik.kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
 from robik.kinematics.kernels import Placement, copy_placement, difference, largest_motion, move, new_placement
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference
 from robik.tracking.limits import BRAKES, approach, velocity_range
 from robik.tracking.tasks import linearise, quadratic, remember_targets, take_targets
 

@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.compiled import inlined, kernel
+from robik.jit import by_reference, inlined, kernel
 from robik.kinematics.elimination import Elimination, new_elimination
 from robik.kinematics.kernels import Placement, carved, new_placement, rotate
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
-from robik.structs import by_reference
 
 
 class Twin(NamedTuple):

@@ -22,17 +22,17 @@ def import_robot(name: str) -> Object:
 
 def read(root: Object) -> Mechanism:
     """The mechanism that a robot in the scene stands for."""
-    return installed.module("scene.read_robot").read_robot(root)
+    return installed.module("scene.robot.reading").read_robot(root)
 
 
 def body_objects(root: Object) -> list[Object]:
     """In the mechanism's order."""
-    return installed.module("scene.parts").bodies(root)
+    return installed.module("scene.robot.parts").bodies(root)
 
 
 def channel(target: Object, data_path: str, index: int, frames: np.ndarray) -> np.ndarray:
     """An F-curve of an object, evaluated."""
-    return installed.module("scene.actions").read_curves(target, [(data_path, index)], frames)[:, 0]
+    return installed.module("scene.animation.actions").read_curves(target, [(data_path, index)], frames)[:, 0]
 
 
 def keyed_pose(target: Object, frames: np.ndarray) -> np.ndarray:
@@ -84,7 +84,7 @@ def punches(frames: int = 24) -> tuple[Object, np.ndarray]:
     for k in range(frames):
         pose = type(hand.pose)(tuple(position[k, body]), tuple(quaternion[k, body])) @ hand.pose
         path[k], turns[k] = pose.position, pose.quaternion
-    turns = installed.module("scene.curves").continuous(turns)
+    turns = installed.module("scene.bake.curves").continuous(turns)
     follow(empty("to hand", path, turns), "hand")
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, frames
     return root, values

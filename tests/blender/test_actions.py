@@ -20,11 +20,11 @@ def target() -> bpy.types.Object:
 
 
 def curve(values: np.ndarray, path: str = "location", index: int = 0) -> object:
-    return installed.module("scene.actions").Curve(path, index, values, "Group")
+    return installed.module("scene.animation.actions").Curve(path, index, values, "Group")
 
 
 def test_written_curves_move_the_object(target: bpy.types.Object) -> None:
-    actions = installed.module("scene.actions")
+    actions = installed.module("scene.animation.actions")
     frames = np.arange(1.0, 5.0, 0.25)
     actions.write_curves(target, frames, [curve(frames**2, index=2)])
     for frame in frames:
@@ -38,7 +38,7 @@ def test_written_curves_move_the_object(target: bpy.types.Object) -> None:
 
 
 def test_writing_again_replaces_and_leaves_others(target: bpy.types.Object) -> None:
-    actions = installed.module("scene.actions")
+    actions = installed.module("scene.animation.actions")
     target.keyframe_insert("scale", frame=3)
     actions.write_curves(target, np.arange(10.0), [curve(np.ones(10))])
     actions.write_curves(target, np.arange(4.0), [curve(np.zeros(4))])
@@ -49,7 +49,7 @@ def test_writing_again_replaces_and_leaves_others(target: bpy.types.Object) -> N
 
 
 def test_objects_that_share_an_action_stay_apart(target: bpy.types.Object) -> None:
-    actions = installed.module("scene.actions")
+    actions = installed.module("scene.animation.actions")
     actions.write_curves(target, np.arange(3.0), [curve(np.ones(3))])
     other = target.copy()
     bpy.context.scene.collection.objects.link(other)
@@ -61,4 +61,4 @@ def test_objects_that_share_an_action_stay_apart(target: bpy.types.Object) -> No
 
 def test_missing_curve_is_named(target: bpy.types.Object) -> None:
     with pytest.raises(RobikError, match=r"target.*location"):
-        installed.module("scene.actions").read_curves(target, [("location", 1)], np.arange(3.0))
+        installed.module("scene.animation.actions").read_curves(target, [("location", 1)], np.arange(3.0))

@@ -139,7 +139,7 @@ def test_preset_is_a_file_that_brings_the_mapping_to_another_scene() -> None:
 def test_preset_from_elsewhere_is_loaded_and_what_does_not_suit_is_said(tmp_path: Path) -> None:
     root, _ = walker_and_rig()
     bpy.ops.robik.auto_map()
-    panel = installed.module("panels.character")
+    panel = installed.module("panels.character.mapping")
 
     def status(robot: bpy.types.Object) -> tuple[str, str]:
         return panel._status(robot, panel._frames(robot), bpy.context)

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from robik.kinematics.forward import ForwardKinematics, body_poses
+from robik.objectives.settings import Settings
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def bake(root: bpy.types.Object) -> object:
-    return installed.module("scene.steps").finish(installed.module("scene.bake").bake_steps(bpy.context, root))
+    return installed.module("scene.long_work.steps").finish(installed.module("scene.bake.baking").bake_steps(bpy.context, root))
 
 
 def frames() -> np.ndarray:
@@ -94,7 +95,7 @@ def test_result_is_kept() -> None:
     assert {a.name: a.peak_velocity for a in result.actuators} == pytest.approx(peaks, rel=1e-5)
     assert result.residual == pytest.approx(motion.report.residual.max())
     assert 0 <= result.residual < 1e-9
-    assert "24" in installed.module("scene.result").status(result)
+    assert "24" in installed.module("scene.bake.result").status(result)
 
 
 def test_targets_out_of_reach_are_reported_and_the_loops_hold() -> None:
@@ -106,6 +107,10 @@ def test_targets_out_of_reach_are_reported_and_the_loops_hold() -> None:
     assert not any(isnan(v) for v in motion.values.ravel())
 
 
+def settings_of(root: bpy.types.Object) -> Settings:
+    return installed.module("scene.bake.request").read_request(root, bpy.context.scene).settings
+
+
 def test_weights_and_settings_reach_the_solver() -> None:
     root = scenes.squats()
     robot = root.robik.robot
@@ -114,7 +119,7 @@ def test_weights_and_settings_reach_the_solver() -> None:
     robot.balance.source, robot.balance.weight = "FEET", (2, 3, 4)
     robot.bake.soften, robot.bake.speed, robot.bake.joint_limits = True, 50.0, False
     robot.balance.give_way = False
-    settings = installed.module("scene.bake").bake_settings(root, scenes.read(root))
+    settings = settings_of(root)
     assert settings.targets["pelvis"].position == (0.5, 0.25, 0.0)
     assert settings.targets["pelvis"].orientation == (0.0, 0.0, 0.5)
     assert settings.com_weight == (2.0, 3.0, 0.0)
@@ -124,7 +129,7 @@ def test_weights_and_settings_reach_the_solver() -> None:
     for joint in (o for o in root.children_recursive if o.robik.kind == "JOINT"):
         joint.robik.joint.velocity_limit = 3.5e38
     robot.bake.velocity_limit = 3.0  # nobody knows how fast its motors are
-    assert installed.module("scene.bake").bake_settings(root, scenes.read(root)).velocity_limit == 3.0
+    assert settings_of(root).velocity_limit == 3.0
     assert settings.velocity_weight > 0
 
 
@@ -133,21 +138,21 @@ def test_stopping_leaves_nothing_behind(steps: int) -> None:
     root = scenes.squats()
     bpy.context.scene.frame_set(3)
     before = scenes.everything()
-    running = installed.module("scene.bake").bake_steps(bpy.context, root)
+    running = installed.module("scene.bake.baking").bake_steps(bpy.context, root)
     for _ in range(steps):
         next(running)
     running.close()
     assert scenes.everything() == before
     assert bpy.context.scene.frame_current == 3
     assert root.robik.robot.result.frames == 0
-    assert installed.module("scene.live")._paused == 0
+    assert installed.module("scene.robot.posing")._paused == 0
 
 
 @pytest.mark.parametrize("removed", ["robot", "character", "scene"])
 def test_stopping_after_something_was_removed_leaves_nothing_behind(removed: str) -> None:
     root, other = scenes.squats(), bpy.data.scenes.new("Other")
     bpy.ops.rigidbody.world_add()  # so that the scene itself goes through its frames
-    running = installed.module("scene.bake").bake_steps(bpy.context, root)
+    running = installed.module("scene.bake.baking").bake_steps(bpy.context, root)
     for _ in range(10):
         next(running)
     actions = len(bpy.data.actions)
@@ -161,7 +166,7 @@ def test_stopping_after_something_was_removed_leaves_nothing_behind(removed: str
         running.close()
     assert len(bpy.data.actions) <= actions
     assert len(bpy.data.scenes) == (1 if removed == "scene" else 2)
-    assert installed.module("scene.live")._paused == 0
+    assert installed.module("scene.robot.posing")._paused == 0
 
 
 def test_hips_give_way_to_balance() -> None:
@@ -174,7 +179,7 @@ def test_hips_give_way_to_balance() -> None:
     assert np.nanmax(report.com_error) < 1e-4
     assert np.nanmax(report.position_error) < 1e-4
     robot.balance.give_way = False
-    assert installed.module("scene.bake").bake_settings(root, scenes.read(root)).targets["pelvis"].position == (1.0, 1.0, 1.0)
+    assert settings_of(root).targets["pelvis"].position == (1.0, 1.0, 1.0)
 
 
 def test_stillness_is_shown_in_steps_of_ten() -> None:
@@ -202,7 +207,7 @@ def test_without_targets_or_robot_it_says_so() -> None:
 def test_rebuilding_bodies_follows_edited_curves() -> None:
     root, _ = scenes.punches()
     bake(root)
-    curve = installed.module("scene.actions").curves_of(root)['["elbow"]', 0]
+    curve = installed.module("scene.animation.actions").curves_of(root)['["elbow"]', 0]
     for key in curve.keyframe_points:
         key.co.y += 0.25
     curve.update()
@@ -218,9 +223,9 @@ def test_rebuilding_names_frames_whose_loops_do_not_close() -> None:
     root.robik.robot.bake.guarantee = False
     bake(root)
     for name in ("ankle_pitch_l", "ankle_roll_l", "knee_l"):
-        curve = installed.module("scene.actions").curves_of(root)[f'["{name}"]', 0]
+        curve = installed.module("scene.animation.actions").curves_of(root)[f'["{name}"]', 0]
         curve.keyframe_points[3].co.y += 2.5
-    broken = installed.module("scene.curves").rebuild_bodies(root, bpy.context.scene)
+    broken = installed.module("scene.bake.curves").rebuild_bodies(root, bpy.context.scene)
     assert broken == [4.0]
 
 

@@ -55,14 +55,14 @@ def test_bakes_are_kept_and_can_be_changed_between() -> None:
 def test_one_action_a_bake_where_actions_have_slots() -> None:
     root = two_bakes()
     empties = 3
-    objects = 1 if installed.module("scene.actions").SLOTS else 32
+    objects = 1 if installed.module("scene.animation.actions").SLOTS else 32
     assert len(bpy.data.actions) == empties + 2 * objects
     assert bpy.ops.robik.remove_bake(index=0) == {"FINISHED"}
     assert len(bpy.data.actions) == empties + objects
-    assert installed.module("scene.bakes").in_use(root) == 0
+    assert installed.module("scene.bake.bakes").in_use(root) == 0
     assert bpy.ops.robik.remove_bake(index=0) == {"FINISHED"}
     assert len(bpy.data.actions) == empties
-    assert installed.module("scene.bakes").in_use(root) == -1
+    assert installed.module("scene.bake.bakes").in_use(root) == -1
     assert root.robik.robot.result.frames == 0
     with pytest.raises(RuntimeError, match="no bake"):
         bpy.ops.robik.remove_bake(index=0)
@@ -70,7 +70,7 @@ def test_one_action_a_bake_where_actions_have_slots() -> None:
 
 def test_without_the_bake_that_moved_it_the_robot_says_that_others_are_kept() -> None:
     root = scenes.squats(frames=3)
-    status = installed.module("scene.result").status
+    status = installed.module("scene.bake.result").status
     assert status(root.robik.robot.result) == "no bake yet"
     bpy.ops.robik.bake()
     bpy.ops.robik.bake()
@@ -88,9 +88,9 @@ def test_what_was_keyed_by_hand_is_kept_too() -> None:
     bpy.ops.robik.bake()
     robot = root.robik.robot
     assert len(robot.bakes) == 2
-    assert ("location", 0) in installed.module("scene.actions").curves_of(root)  # a bake leaves what is not its own
+    assert ("location", 0) in installed.module("scene.animation.actions").curves_of(root)  # a bake leaves what is not its own
     bpy.ops.robik.use_bake(index=0)
-    keys = installed.module("scene.actions").curves_of(root)['["knee_l"]', 0].keyframe_points
+    keys = installed.module("scene.animation.actions").curves_of(root)['["knee_l"]', 0].keyframe_points
     assert [tuple(k.co) for k in keys] == [(3.0, 0.5)]
     assert not any(b.animation_data.action for b in scenes.body_objects(root))
 
@@ -205,7 +205,7 @@ def test_own_range_is_balanced_as_a_part_of_the_whole() -> None:
     bpy.ops.robik.bake()
     assert not robot.result.missed
     mechanism, frames = scenes.read(root), np.arange(20.0, 41.0)
-    read = installed.module("scene.curves").read_motion_at
+    read = installed.module("scene.bake.curves").read_motion_at
     before = read(root, mechanism, frames)
     robot.bake.use_range, robot.bake.start, robot.bake.end, robot.bake.blend = True, 20, 40, 0
     bpy.ops.robik.bake()

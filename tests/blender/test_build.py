@@ -171,7 +171,7 @@ def test_a_lost_loop_is_closed_again() -> None:
     root = scenes.import_robot("walker")
     before = scenes.read(root)
     cut = before.joints[[j.name for j in before.joints].index("knee_l")]
-    joints = installed.module("scene.parts").parts(root)["JOINT"]
+    joints = installed.module("scene.robot.parts").parts(root)["JOINT"]
     shown = next(j for j in joints if j.robik.label == cut.name)
     shown.hide_set(False)
     select(shown)
@@ -366,7 +366,7 @@ def test_diagnosis_marks_what_cannot_move_until_it_is_mended() -> None:
     assert bpy.ops.robik.diagnose() == {"FINISHED"}
     assert joint.robik.joint.finding == "ASKEW"
     assert "cannot move: ground-crank" in root.robik.robot.diagnosis
-    ((_, shapes),) = installed.module("scene.overlay").shapes_in(bpy.context)
+    ((_, shapes),) = installed.module("scene.overlay.views").shapes_in(bpy.context)
     assert any("coupler-rocker: askew" in text for _, text, _ in shapes.labels)
     assert len(shapes.lines) >= 4 * 3
     select(joint)

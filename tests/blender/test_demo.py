@@ -30,7 +30,7 @@ def walk() -> dict:
 
 
 def test_the_feet_stand_still_between_steps(walk: dict) -> None:
-    motion = add_on("scene.walking_character.walk")
+    motion = add_on("scene.character.walking.walk")
     gait = motion.Gait()
     times = np.arange(len(walk["hips"])) / stage.FRAME_RATE
     for side, foot in motion.feet(gait, times).items():
@@ -46,7 +46,7 @@ def test_the_leg_reaches_its_foot(walk: dict) -> None:
 
 
 def test_the_walk_goes_forward_and_keeps_its_head_level(walk: dict) -> None:
-    gait = add_on("scene.walking_character.walk").Gait()
+    gait = add_on("scene.character.walking.walk").Gait()
     way = walk["hips"][-1, :3, 3] - walk["hips"][0, :3, 3]
     assert -way[1] == pytest.approx(gait.stride * (gait.steps - 1), abs=0.02)
     assert abs(way[0]) < 0.01
@@ -57,7 +57,7 @@ def test_the_walk_goes_forward_and_keeps_its_head_level(walk: dict) -> None:
 def test_the_walker_walks_balanced_and_naively_would_fall() -> None:
     stage.empty_scene()
     root, _ = performance.prepare(None)
-    mechanism = add_on("scene.read_robot").read_robot(root)
+    mechanism = add_on("scene.robot.reading").read_robot(root)
     balanced = performance.bake(root, balanced=True)
     contacts = performance.contacts_of(balanced.clip)
     good = performance.summary(mechanism, balanced.motion, contacts)
@@ -75,7 +75,7 @@ def test_the_walker_walks_balanced_and_naively_would_fall() -> None:
 def test_the_dance_stays_assembled_in_every_frame(shared_data: Path) -> None:
     stage.empty_scene()
     root, _ = performance.prepare(shared_data / "bvh" / "05_20-mb.bvh")
-    mechanism = add_on("scene.read_robot").read_robot(root)
+    mechanism = add_on("scene.robot.reading").read_robot(root)
     baked = performance.bake(root, balanced=True)
     report = performance.summary(mechanism, baked.motion, performance.contacts_of(baked.clip))
     assert report["frames"] == 1096

@@ -96,7 +96,7 @@ def test_it_is_saved_and_undone(tmp_path: Path) -> None:
 
 def test_what_cannot_be_an_example_is_not_offered_and_said() -> None:
     root = arm_with_a_motion()
-    offered, bake = installed.module("scene.example").can_be_example, root.robik.robot.bake
+    offered, bake = installed.module("scene.bake.example").can_be_example, root.robik.robot.bake
     own, other = root.animation_data.action, bpy.data.objects["to tool"].animation_data.action
     assert offered(bake, own) and not offered(bake, other)
     before = scenes.everything()
@@ -109,10 +109,10 @@ def test_what_cannot_be_an_example_is_not_offered_and_said() -> None:
 
 def _only_one_motor(root: bpy.types.Object) -> bpy.types.Action:
     """An action that moves one motor, made beside the robot's own."""
-    own, slot = installed.module("scene.actions").assigned(root)
+    own, slot = installed.module("scene.animation.actions").assigned(root)
     root.animation_data.action = made = bpy.data.actions.new("one motor")
     root.keyframe_insert(f'["{scenes.read(root).actuators[0]}"]', frame=1)
-    installed.module("scene.actions").assign(root, own, slot)
+    installed.module("scene.animation.actions").assign(root, own, slot)
     return made
 
 
@@ -123,7 +123,7 @@ def test_followed_live_it_takes_the_same_poses() -> None:
     robot.bake.example = root.animation_data.action
     root.animation_data.action = None
     robot.follow.on = True
-    names, module = scenes.read(root).actuators, installed.module("scene.follow")
+    names, module = scenes.read(root).actuators, installed.module("scene.bake.follow")
     for k in (4, 0):
         bpy.context.scene.frame_set(1 + k)
         for _ in range(80):

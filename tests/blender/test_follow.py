@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 def beats(root: bpy.types.Object, count: int, dt: float = 1 / 60) -> list[np.ndarray]:
     """Steps as the main loop would take them; the sliders after each."""
-    module, names, out = installed.module("scene.follow"), scenes.read(root).actuators, []
+    module, names, out = installed.module("scene.bake.follow"), scenes.read(root).actuators, []
     for _ in range(count):
         bpy.context.view_layer.update()
         assert module.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), dt), module.problem(root)
@@ -85,10 +85,10 @@ def test_at_once_follows_by_the_settings_of_the_bake() -> None:
     assert beats(root, 20)[-1][3] <= at - 0.3 + 1e-5
     bake.joint_limits = False
     assert beats(root, 40)[-1][3] == pytest.approx(at, abs=1e-3)
-    made = installed.module("scene.follow")._following[root.session_uid]
+    made = installed.module("scene.bake.follow")._following[root.session_uid]
     bake.state_weight, bake.soften = 1.0, True
     beats(root, 1)
-    settings = installed.module("scene.follow")._following[root.session_uid].tracker.settings
+    settings = installed.module("scene.bake.follow")._following[root.session_uid].tracker.settings
     assert settings != made.tracker.settings
     assert settings.state_weight == pytest.approx(1.0)
     assert settings.velocity_weight == pytest.approx(bake.velocity_weight)
@@ -108,7 +108,7 @@ def test_sliders_moved_by_hand_are_where_it_goes_on_from() -> None:
 
 def test_what_is_wrong_is_told_and_nothing_moves() -> None:
     root, _ = scenes.punches(2)
-    module = installed.module("scene.follow")
+    module = installed.module("scene.bake.follow")
     root.robik.robot.character.targets[0].source = None
     before = [tuple(b.location) for b in scenes.body_objects(root)]
     assert not module.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 1 / 60)
@@ -120,7 +120,7 @@ def test_what_is_wrong_is_told_and_nothing_moves() -> None:
 def test_robots_of_others_are_followed_with_by_every_tracker(shared_data: Path, file: str) -> None:
     """Dragged, beyond reach too, they stay assembled and finite; a target that is no number, or gone, leaves them where they are."""
     assert bpy.ops.robik.import_robot(filepath=str(shared_data / file)) == {"FINISHED"}
-    root, module = bpy.context.scene.robik.robot, installed.module("scene.follow")
+    root, module = bpy.context.scene.robik.robot, installed.module("scene.bake.follow")
     mechanism = scenes.read(root)
     frame = dragged_frames(StateBasedTracker(mechanism))[-1]
     rest = np.array(mechanism.bodies[mechanism.body_index[mechanism.frame(frame).body]].pose.position)
@@ -151,7 +151,7 @@ def test_robots_of_others_are_followed_with_by_every_tracker(shared_data: Path, 
 
 def test_an_edited_robot_is_followed_with_at_once() -> None:
     """A limit, a frame's place, and both of them undone: what was read before does not count on."""
-    read = installed.module("scene.read_robot").read_moving_parts
+    read = installed.module("scene.robot.reading").read_moving_parts
     root, _ = scenes.punches(2)
     root.robik.robot.follow.tracker, root.robik.robot.follow.on = "STATE", True
     bpy.ops.ed.undo_push(message="Start")

@@ -58,4 +58,4 @@ def test_a_bake_is_as_it_was_after_following() -> None:
     bpy.context.scene.frame_set(7)
     bpy.context.scene.frame_set(6)
     assert np.array([np.array(b.matrix_world) for b in scenes.body_objects(root)]) == pytest.approx(stood, abs=1e-6)
-    assert installed.module("scene.bakes").in_use(root) == 0
+    assert installed.module("scene.bake.bakes").in_use(root) == 0

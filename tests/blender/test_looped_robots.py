@@ -36,7 +36,7 @@ def leaves(value: object, place: str = "") -> Iterator[tuple[str, object]]:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_scene_and_saved_file_change_no_number(empty_scene: None, shared_data: Path, tmp_path: Path, name: str) -> None:
     robot = import_robot(shared_data / name).mechanism
-    root = installed.module("scene.build_robot").Builder(robot).build(bpy.context.scene.collection)  # with cubes for its meshes
+    root = installed.module("scene.robot.builder").Builder(robot).build(bpy.context.scene.collection)  # with cubes for its meshes
     bpy.context.scene.robik.robot = root
     save_robot(robot, tmp_path / "0.robik.json")
     save_robot(scenes.read(root), tmp_path / "1.robik.json")

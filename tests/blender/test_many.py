@@ -29,7 +29,7 @@ def test_two_robots_in_one_scene() -> None:
     bpy.ops.robik.bake()
     before = slider_curves(walker, AT)
     boxer, _ = scenes.punches(frames=8)
-    with_both = installed.module("scene.parts")
+    with_both = installed.module("scene.robot.parts")
     assert with_both.chosen_robot(bpy.context.scene) == boxer
     bpy.ops.robik.bake()
     assert slider_curves(walker, AT) == pytest.approx(before)
@@ -54,7 +54,7 @@ def test_two_scenes_have_their_own_robots_and_rates() -> None:
     boxer, _ = scenes.punches(frames=8)
     bpy.ops.robik.bake()
     assert second.robik.robot == boxer
-    assert installed.module("scene.parts").robots(first) == [first.robik.robot]
+    assert installed.module("scene.robot.parts").robots(first) == [first.robik.robot]
     bpy.context.window.scene = first
     bpy.ops.robik.bake()
     assert first.robik.robot.robik.robot.result.frames == 8
@@ -160,7 +160,7 @@ def bring(library: Path, link: bool) -> bpy.types.Collection:
 
 def test_appended_robot_works_like_one_s_own(library: Path) -> None:
     bpy.context.scene.collection.children.link(bring(library, link=False))
-    root = installed.module("scene.parts").chosen_robot(bpy.context.scene)
+    root = installed.module("scene.robot.parts").chosen_robot(bpy.context.scene)
     assert np.abs(bodies_at(root, 5) - bodies_at(root, 1)).max() > 0.01
     bpy.ops.robik.reduce_keys()
     for target in root.robik.robot.character.targets:  # its sources came along, but stand in no scene
@@ -192,7 +192,7 @@ CHANGES = (
 
 def test_linked_robot_plays_and_says_why_it_cannot_be_changed(library: Path) -> None:
     bpy.context.scene.collection.children.link(bring(library, link=True))
-    root = installed.module("scene.parts").chosen_robot(bpy.context.scene)
+    root = installed.module("scene.robot.parts").chosen_robot(bpy.context.scene)
     assert np.abs(bodies_at(root, 5) - bodies_at(root, 1)).max() > 0.01
     assert scenes.read(root).name == "walker"
     assert np.ptp(slider_curves(root, AT), axis=0).max() > 0.01
@@ -213,7 +213,7 @@ def test_overridden_robot_plays_and_can_be_made_one_s_own(library: Path) -> None
     with pytest.raises(RuntimeError, match="a library override and cannot be changed here: make it local"):
         bpy.ops.robik.reduce_keys()
     bpy.ops.object.make_local(type="ALL")
-    root = installed.module("scene.parts").chosen_robot(bpy.context.scene)
+    root = installed.module("scene.robot.parts").chosen_robot(bpy.context.scene)
     assert root.library is None
     assert bpy.ops.robik.reduce_keys() == {"FINISHED"}
     assert np.abs(bodies_at(root, 5) - bodies_at(root, 1)).max() > 0.01
@@ -226,7 +226,7 @@ def test_overridden_robot_is_whole_in_a_file_that_is_opened_again(library: Path,
     bpy.context.scene.collection.children.unlink(linked)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
-    root = installed.module("scene.parts").chosen_robot(bpy.context.scene)
+    root = installed.module("scene.robot.parts").chosen_robot(bpy.context.scene)
     assert root.override_library is not None
     assert len(scenes.read(root).joints) == 36  # each ties bodies of the override
     for part in bpy.context.scene.objects:

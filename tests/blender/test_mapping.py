@@ -18,13 +18,13 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 def sample(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     targets = bpy.context.scene.robik.robot.robik.robot.character.targets
-    return installed.module("scene.steps").finish(installed.module("scene.sample").sample_sources(bpy.context, targets, [], frames))
+    sampling = installed.module("scene.character.sampling")
+    return installed.module("scene.long_work.steps").finish(sampling.sample_sources(bpy.context, targets, [], frames))
 
 
 def clip(root: bpy.types.Object) -> object:
-    bake, steps = installed.module("scene.bake"), installed.module("scene.steps")
-    frames = installed.module("scene.sample").frame_range(bpy.context.scene, root.robik.robot.bake)
-    return steps.finish(bake.sample_clip(bpy.context, root, scenes.read(root), frames))
+    request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
+    return installed.module("scene.long_work.steps").finish(installed.module("scene.bake.target_clip").sample_clip(bpy.context, request))
 
 
 def test_evaluated_rig_is_what_counts() -> None:
@@ -32,7 +32,7 @@ def test_evaluated_rig_is_what_counts() -> None:
     scenes.import_robot("boxer")
     rig = scenes.walking_rig()
     carrier = scenes.empty("carrier", np.column_stack([np.arange(24) * 0.1, np.zeros(24), np.zeros(24)]))
-    for keyed in installed.module("scene.actions").curves_of(carrier).values():
+    for keyed in installed.module("scene.animation.actions").curves_of(carrier).values():
         for key in keyed.keyframe_points:
             key.interpolation = "LINEAR"
     rig.parent, rig.scale = carrier, (2, 2, 2)

@@ -45,9 +45,9 @@ DAE = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COL
 def build(folder: Path, *files: str, color: tuple = (0.8, 0.8, 0.8, 1.0)) -> tuple[list[bpy.types.Object], list[str]]:
     """The visuals of a robot with these meshes, and the warnings."""
     robot = Mechanism("shape", (Body("only", 1.0, visuals=tuple(Visual("mesh", (1, 1, 1), color=color, file=f) for f in files)),))
-    builder = installed.module("scene.build_robot").Builder(robot, str(folder / "shape.robik.json"))
+    builder = installed.module("scene.robot.builder").Builder(robot, str(folder / "shape.robik.json"))
     root = builder.build(bpy.context.scene.collection)
-    return installed.module("scene.parts").parts(root)["VISUAL"], builder.warnings
+    return installed.module("scene.robot.parts").parts(root)["VISUAL"], builder.warnings
 
 
 def dotted(path: Path) -> None:
@@ -70,7 +70,7 @@ def corners(mesh: bpy.types.Mesh) -> set[tuple]:
 def test_missing_mesh_has_a_placeholder(tmp_path: Path) -> None:
     robot = Mechanism("lost", (Body("only", 1.0, visuals=(Visual("mesh", (2, 2, 2), file="gone.stl"),)),))
     save_robot(robot, tmp_path / "lost.robik.json")
-    builder = installed.module("scene.build_robot").Builder(robot, str(tmp_path / "lost.robik.json"))
+    builder = installed.module("scene.robot.builder").Builder(robot, str(tmp_path / "lost.robik.json"))
     root = builder.build(bpy.context.scene.collection)
     assert len(builder.warnings) == 1
     assert "gone.stl" in builder.warnings[0]
@@ -85,8 +85,8 @@ def test_meshes_come_in_as_they_are(tmp_path: Path, extension: str, write: str) 
     corners = {tuple(round(c, 4) for c in bpy.context.object.matrix_world @ v.co) for v in bpy.context.object.data.vertices}
     bpy.data.objects.remove(bpy.context.object)
     robot = Mechanism("shape", (Body("only", 1.0, visuals=(Visual("mesh", (1, 1, 1), file=f"part{extension}"),) * 2),))
-    builder = installed.module("scene.build_robot").Builder(robot, str(tmp_path / "shape.robik.json"))
-    visuals = installed.module("scene.parts").parts(builder.build(bpy.context.scene.collection))["VISUAL"]
+    builder = installed.module("scene.robot.builder").Builder(robot, str(tmp_path / "shape.robik.json"))
+    visuals = installed.module("scene.robot.parts").parts(builder.build(bpy.context.scene.collection))["VISUAL"]
     assert builder.warnings == []
     assert visuals[0].data == visuals[1].data
     assert {tuple(round(c, 4) for c in v.co) for v in visuals[0].data.vertices} == corners
@@ -102,7 +102,7 @@ def test_gltf_comes_with_places_and_materials_and_nothing_else(tmp_path: Path) -
         bpy.ops.mesh.primitive_cube_add(location=(k, 0, 0))
         cube = bpy.context.object
         cube.parent = holder
-        cube.data.materials.append(installed.module("scene.visuals").painted_material(f"paint{k}", color)[0])
+        cube.data.materials.append(installed.module("scene.robot.visuals").painted_material(f"paint{k}", color)[0])
         bpy.context.view_layer.update()
         expected |= {tuple(round(c, 4) for c in cube.matrix_world @ v.co) for v in cube.data.vertices}
     bpy.ops.object.camera_add()
@@ -187,7 +187,7 @@ def test_import_stopped_between_meshes_leaves_nothing(tmp_path: Path) -> None:
     visuals = tuple(Visual("mesh", (1, 1, 1), file=f) for f in ("part.obj", "other.obj"))
     save_robot(Mechanism("two", (Body("only", 1.0, visuals=visuals),)), tmp_path / "two.robik.json")
     before = scenes.everything()
-    steps = installed.module("scene.import_steps").import_steps(bpy.context, str(tmp_path / "two.robik.json"))
+    steps = installed.module("scene.importing.robot_file").import_steps(bpy.context, str(tmp_path / "two.robik.json"))
     said = []
     while not said or "other.obj" not in said[-1]:
         said.append(next(steps).text)
@@ -201,7 +201,7 @@ def test_large_stl_is_read_in_steps_as_blender_reads_it(tmp_path: Path, monkeypa
     bpy.ops.wm.stl_export(filepath=str(tmp_path / "part.stl"), forward_axis="Y", up_axis="Z")
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     (whole,), _ = build(tmp_path, "part.stl")
-    monkeypatch.setattr(installed.module("scene.mesh_import"), "LARGE", 0)
+    monkeypatch.setattr(installed.module("scene.robot.mesh_import"), "LARGE", 0)
     (stepped,), warnings = build(tmp_path, "part.stl")
     assert warnings == []
     assert corners(stepped.data) == corners(whole.data)
@@ -227,7 +227,7 @@ def test_meshes_of_mujoco_are_shown(tmp_path: Path) -> None:
     assert bpy.ops.robik.import_robot(filepath=str(tmp_path / "r.xml")) == {"FINISHED"}
     root = bpy.context.scene.robik.robot
     assert not root.robik.robot.warnings
-    for visual in installed.module("scene.parts").parts(root)["VISUAL"]:
+    for visual in installed.module("scene.robot.parts").parts(root)["VISUAL"]:
         assert (len(visual.data.vertices), len(visual.data.polygons)) == (4, 4)
         assert tuple(visual.dimensions) == pytest.approx((1.0, 1.0, 2.0))
         assert sum(face.normal.dot(face.center - visual.data.vertices[0].co) >= 0 for face in visual.data.polygons) == 4

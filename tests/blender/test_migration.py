@@ -17,12 +17,12 @@ OLD = Path(__file__).parent / "data" / "format_1.blend"
 def check(root: bpy.types.Object) -> None:
     """What the file's user had is there."""
     robot = root.robik.robot
-    assert robot.format == installed.module("scene.migration").FORMAT
+    assert robot.format == installed.module("scene.robot.saved_format").FORMAT
     target = robot.character.targets[1]
     assert (target.frame, target.weight, target.contact) == ("foot_l", 0.5, "HAND")
     assert [(p.start, p.end) for p in target.stands] == [(1, 2), (4, 6)]
     assert [bake.name for bake in robot.bakes] == ["walker bake"]
-    assert installed.module("scene.bakes").in_use(root) == 0
+    assert installed.module("scene.bake.bakes").in_use(root) == 0
     assert robot.bakes[0].result.frames == robot.result.frames == 6
 
 
@@ -64,9 +64,9 @@ def test_appended_it_is_brought_up_to_date_by_the_next_bake_at_the_latest() -> N
 
 def test_a_later_versions_robot_says_so() -> None:
     root = scenes.import_robot("boxer")
-    migration = installed.module("scene.migration")
-    assert not migration.too_new(root)
-    root.robik.robot.format = migration.FORMAT + 1
-    assert migration.too_new(root)
-    migration.bring_up_to_date(root)
-    assert root.robik.robot.format == migration.FORMAT + 1
+    saved_format = installed.module("scene.robot.saved_format")
+    assert not saved_format.too_new(root)
+    root.robik.robot.format = saved_format.FORMAT + 1
+    assert saved_format.too_new(root)
+    installed.module("scene.migration").bring_up_to_date(root)
+    assert root.robik.robot.format == saved_format.FORMAT + 1

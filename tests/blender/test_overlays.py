@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def overlay() -> ModuleType:
-    return installed.module("scene.overlay")
+    return installed.module("scene.overlay.views")
 
 
 def show(**switches: object) -> bpy.types.PropertyGroup:
@@ -28,7 +28,7 @@ def show(**switches: object) -> bpy.types.PropertyGroup:
 
 
 def state(root: bpy.types.Object) -> object:
-    return installed.module("scene.overlay_state").robot_state(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+    return installed.module("scene.overlay.state").robot_state(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get())
 
 
 def updates() -> int:
@@ -71,7 +71,7 @@ def test_limits_lie_over_the_selected_motors_curves_in_what_the_editor_shows() -
         assert len(curves) == 4
         for path, curve in curves.items():
             curve.select = path == '["elbow"]'
-        draw = installed.module("scene.limit_lines").limit_shapes
+        draw = installed.module("scene.overlay.limit_lines").limit_shapes
         assert [text for _, text, _ in draw(bpy.context).labels] == ["elbow -5.73°", "elbow 149°"]
         bpy.context.scene.unit_settings.system_rotation = "RADIANS"
         assert [text for _, text, _ in draw(bpy.context).labels] == ["elbow -0.1 rad", "elbow 2.6 rad"]
@@ -119,7 +119,7 @@ def test_what_is_shown_is_what_was_baked() -> None:
     for target in robot.character.targets:  # they stand where the robot stood before it was moved
         target.source.parent = root
     motion = bake(root)
-    kept = installed.module("scene.kept_clip").kept_clip(root)
+    kept = installed.module("scene.bake.kept_clip").kept_clip(root)
     inside = margins(scenes.read(root), motion, {n: t.contact for n, t in kept.clip.tracks.items() if t.contact is not None})
     show(com=True, com_target=True, support=True, errors=True, joints=True, motors="SPEED")
     for frame in (1, 2, 9, 12, 24):
@@ -195,7 +195,7 @@ def test_joints_of_every_type_are_drawn(name: str) -> None:
 
 
 def test_speed_graph_follows_the_curves() -> None:
-    graph = installed.module("scene.overlay_graph")
+    graph = installed.module("scene.overlay.speed_graph")
     root, _ = scenes.punches()
     assert graph.motor_speeds(root, bpy.context.scene) is None  # nothing is baked
     root.robik.robot.bake.guarantee = False
@@ -209,7 +209,7 @@ def test_speed_graph_follows_the_curves() -> None:
     drawn = np.concatenate(shapes.lines)
     assert drawn[:, 0].min() >= 50.0 and drawn[:, 0].max() <= 450.0
     assert drawn[:, 1].min() >= 30.0 and drawn[:, 1].max() <= 130.0 + 1e-3
-    curve = installed.module("scene.actions").curves_of(root)['["elbow"]', 0]
+    curve = installed.module("scene.animation.actions").curves_of(root)['["elbow"]', 0]
     for key in curve.keyframe_points:
         key.co.y = 0.3
     curve.update()
@@ -217,7 +217,7 @@ def test_speed_graph_follows_the_curves() -> None:
 
 
 def test_graph_keeps_peaks_that_are_narrower_than_a_pixel() -> None:
-    graph = installed.module("scene.overlay_graph")
+    graph = installed.module("scene.overlay.speed_graph")
     speeds = np.zeros((12000, 2))
     speeds[7777, 1] = 3.0
     found = graph.Speeds(np.arange(12000.0), ("a", "b"), speeds, np.ones(2), ("rad", "rad"))

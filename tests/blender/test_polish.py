@@ -18,7 +18,7 @@ AT = np.arange(1.0, 25.0)
 
 
 def key_count(root: bpy.types.Object) -> int:
-    curves = installed.module("scene.actions").curves_of(root)
+    curves = installed.module("scene.animation.actions").curves_of(root)
     return sum(len(curves[f'["{name}"]', 0].keyframe_points) for name in scenes.read(root).actuators)
 
 
@@ -36,7 +36,7 @@ def test_reduced_keys_stay_within_the_tolerance_and_the_bodies_follow() -> None:
     position, _, residual = body_poses(mechanism, after, (base[:, :3], base[:, 3:] / np.linalg.norm(base[:, 3:], axis=1, keepdims=True)))
     assert residual.max() < 1e-9
     assert np.abs(position - keyed[..., :3]).max() < 1e-5
-    frames = installed.module("scene.curves").baked_frames(root, mechanism)
+    frames = installed.module("scene.bake.curves").baked_frames(root, mechanism)
     assert frames == pytest.approx(AT)  # servos and exports still get every frame
 
 
@@ -128,7 +128,7 @@ def test_contacts_are_found_and_edited() -> None:
     assert phases(root, "foot_l") == [(8, 9), (12, 13), (20, 30)]
     assert bpy.ops.robik.move_phase(foot="foot_l", index=1, start=1, end=5) == {"FINISHED"}
     assert phases(root, "foot_l") == [(1, 5), (8, 9), (20, 30)]
-    strip = installed.module("scene.contacts").strip(target, 1, 24, 24)
+    strip = installed.module("scene.balance.contacts").strip(target, 1, 24, 24)
     assert [c == "█" for c in strip] == contact.tolist()
     target.stands[0].end = -3
     with pytest.raises(RuntimeError, match=r"foot_l.*runs backwards"):
@@ -145,7 +145,7 @@ def test_contacts_are_found_and_edited() -> None:
 
 def test_strips_are_taken_hold_of_where_they_are_drawn() -> None:
     """A lane for each foot, the bake's contacts until they are set by hand; what the mouse does to them, in pixels of an editor."""
-    strips, root = installed.module("scene.contact_strips"), stepping()
+    strips, root = installed.module("scene.overlay.contact_strips"), stepping()
     assert [(lane.foot, lane.phases) for lane in strips.lanes(root)] == [("foot_l", ()), ("foot_r", ())]
     root.robik.robot.balance.pin_feet = True
     bpy.ops.robik.bake()

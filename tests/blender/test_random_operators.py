@@ -54,7 +54,7 @@ class User:
             assert pointers() == before, f"{name} refused, which makes no undo step, but changed something"
 
     def root(self) -> bpy.types.Object | None:
-        found = installed.module("scene.parts").robots(bpy.context.scene)
+        found = installed.module("scene.robot.parts").robots(bpy.context.scene)
         return self.random.choice(found) if found else None
 
     def target(self) -> bpy.types.PropertyGroup | None:
@@ -70,7 +70,7 @@ class User:
         self.changed(what)
 
     def _do_import(self) -> None:
-        if len(installed.module("scene.parts").robots(bpy.context.scene)) < 3:
+        if len(installed.module("scene.robot.parts").robots(bpy.context.scene)) < 3:
             self.call("import_robot", filepath=str(robots.path(self.random.choice(["boxer", "walker", "dancer"]))))
 
     def _do_choose(self) -> None:
@@ -133,7 +133,7 @@ class User:
 
     def _do_build(self) -> None:
         """Two plates on the floor, and something made of them."""
-        if len(installed.module("scene.parts").robots(bpy.context.scene)) > 3:
+        if len(installed.module("scene.robot.parts").robots(bpy.context.scene)) > 3:
             return
         for shown in bpy.context.view_layer.objects:
             shown.select_set(False)
@@ -175,7 +175,7 @@ class User:
 
     def _do_ghost(self) -> None:
         """As while servos are connected."""
-        ghost, root = installed.module("scene.ghost"), self.root()
+        ghost, root = installed.module("scene.overlay.ghost"), self.root()
         if root is not None and self.random.random() < 0.7:
             try:
                 ghost.show(root, dict.fromkeys(scenes.read(root).actuators, 0.1))
@@ -185,7 +185,7 @@ class User:
             ghost.hide()
 
     def _do_follow(self) -> None:
-        follow, root = installed.module("scene.follow"), self.root()
+        follow, root = installed.module("scene.bake.follow"), self.root()
         if root is not None:
             follow.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 1 / 60)
 
@@ -260,9 +260,10 @@ def pointers() -> list[object]:
 
 def check() -> None:
     """Nothing is half there."""
-    parts, bakes, reading = (installed.module(f"scene.{name}") for name in ("parts", "bakes", "read_robot"))
+    names = ("robot.parts", "bake.bakes", "robot.reading")
+    parts, bakes, reading = (installed.module(f"scene.{name}") for name in names)
     assert len(bpy.data.scenes) == 1
-    assert installed.module("scene.live")._paused == 0
+    assert installed.module("scene.robot.posing")._paused == 0
     for part in bpy.data.objects:
         if part.robik.kind != "NONE":
             assert parts.robot_of(part) is not None, f"{part.name} belongs to no robot"

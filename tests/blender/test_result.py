@@ -12,14 +12,14 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def bake(root: bpy.types.Object) -> object:
-    return installed.module("scene.steps").finish(installed.module("scene.bake").bake_steps(bpy.context, root))
+    return installed.module("scene.long_work.steps").finish(installed.module("scene.bake.baking").bake_steps(bpy.context, root))
 
 
 def raised(frames: range, by: float = 0.3) -> bpy.types.Object:
     """Squats whose pelvis is out of reach in some frames; the root."""
     root = scenes.squats()
     source = bpy.data.objects["to pelvis"]
-    curve = installed.module("scene.actions").curves_of(source)["location", 2]
+    curve = installed.module("scene.animation.actions").curves_of(source)["location", 2]
     for key in curve.keyframe_points:
         key.interpolation = "LINEAR"
         if round(key.co.x) in frames:
@@ -42,7 +42,7 @@ def test_frames_that_fall_short_come_in_runs_with_their_worst() -> None:
     worst = 1 + int(np.nanargmax(motion.report.position_error.max(axis=1)))
     assert worst in {row.frame for row in result.short}
     assert dict(motion.report.short)[worst - 1].startswith(next(row.name for row in result.short if row.frame == worst)[:12])
-    assert f"{24 - len(missed)} of 24" in installed.module("scene.result").status(result)
+    assert f"{24 - len(missed)} of 24" in installed.module("scene.bake.result").status(result)
 
 
 def test_motors_are_held_against_their_limits() -> None:
@@ -69,7 +69,7 @@ def test_too_fast_frames_are_told() -> None:
     result = root.robik.robot.result
     assert result.too_fast == len(motion.report.too_fast) > 0
     assert result.missed == 0
-    assert "too fast for a motor" in installed.module("scene.result").status(result)
+    assert "too fast for a motor" in installed.module("scene.bake.result").status(result)
     assert any("too fast: " in row.name for row in result.short)
 
 
@@ -116,15 +116,14 @@ def test_what_was_followed_is_kept_with_the_action(tmp_path: object) -> None:
     robot.balance.source, robot.balance.pin_feet, robot.bake.samples = "FEET", True, 2
     robot.character.targets[0].position_weight = (0.0, 0.0, 1.0)
     bake(root)
-    bake_module, steps = installed.module("scene.bake"), installed.module("scene.steps")
-    mechanism = scenes.read(root)
-    frames = installed.module("scene.sample").frame_range(bpy.context.scene, robot.bake)
-    clip = steps.finish(bake_module.sample_clip(bpy.context, root, mechanism, frames))
+    target_clip, steps = installed.module("scene.bake.target_clip"), installed.module("scene.long_work.steps")
+    request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
+    frames, clip = request.frames, steps.finish(target_clip.sample_clip(bpy.context, request))
     name = root.name
     path = str(tmp_path / "kept.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
-    kept = installed.module("scene.kept_clip").kept_clip(bpy.data.objects[name])
+    kept = installed.module("scene.bake.kept_clip").kept_clip(bpy.data.objects[name])
     assert kept.frames == pytest.approx(frames)
     assert kept.clip.times == pytest.approx(clip.times)
     assert kept.clip.com == pytest.approx(clip.com, abs=1e-6)
@@ -150,7 +149,7 @@ def test_report_page_shows_the_curves_as_they_are(tmp_path: object) -> None:
     for name, peak in motion.peak_velocity().items():
         assert f"<td>{name}</td><td>{peak:.2f} of " in html
     before = html.count('class="bad"')
-    curve = installed.module("scene.actions").curves_of(root)['["knee_l"]', 0]
+    curve = installed.module("scene.animation.actions").curves_of(root)['["knee_l"]', 0]
     curve.keyframe_points[5].co.y += 2.0  # quicker than any motor
     curve.update()
     assert bpy.ops.robik.report(filepath=str(path)) == {"FINISHED"}

@@ -61,7 +61,7 @@ def test_file_keeps_the_robot(tmp_path: Path) -> None:
 
 def test_edits_count_and_the_rest_stays_exact() -> None:
     root, before = scenes.import_robot("walker"), robots.load("walker")
-    parts = installed.module("scene.parts").parts(root)
+    parts = installed.module("scene.robot.parts").parts(root)
     joint = next(j for j in parts["JOINT"] if j.robik.label == "knee_l")
     joint.location.x += 0.01
     joint.robik.joint.velocity_limit = 2.0
@@ -126,7 +126,7 @@ def test_what_the_reader_found_stays_with_the_robot() -> None:
     ("capsule", (0.5, 2), (1, 1, 3))],
 )  # fmt: skip
 def test_primitives_have_their_size(shape: str, size: tuple, extent: tuple) -> None:
-    mesh = installed.module("scene.visuals").primitive(Visual(shape, size))
+    mesh = installed.module("scene.robot.visuals").primitive(Visual(shape, size))
     corners = np.array([v.co for v in mesh.vertices])
     assert np.ptp(corners, axis=0) == pytest.approx(extent, rel=0.01)
     assert np.abs(corners.max(axis=0) + corners.min(axis=0)).max() < 1e-6

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("empty_scene")]
 @pytest.fixture
 def simulator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SimulatorProcess]:
     monkeypatch.setattr(setup, "SCAN_ORDER", (57_600, 1_000_000))
-    root, play = scenes.squats(frames=10), installed.module("scene.play")
+    root, play = scenes.squats(frames=10), installed.module("scene.servos.play")
     settings_of = play.settings_of
     monkeypatch.setattr(
         play, "settings_of", lambda scene: replace(settings_of(scene), heartbeat=5.0, watchdog=2.0, silence=2.0)
@@ -59,7 +59,7 @@ def moving_to_and_fro(simulator: SimulatorProcess, id: int) -> Iterator[None]:
 
 
 def test_from_factory_servos_to_a_chain(simulator: SimulatorProcess, tmp_path: Path) -> None:
-    play, servo_setup, scene = installed.module("scene.play"), installed.module("scene.servo_setup"), bpy.context.scene
+    play, servo_setup, scene = installed.module("scene.servos.play"), installed.module("scene.servos.setup"), bpy.context.scene
     for command in ("set 3 baud_rate 1", "set 3 return_delay_time 250"):
         simulator.command(command)
     assert bpy.ops.robik.scan_servos() == {"FINISHED"}
@@ -69,7 +69,7 @@ def test_from_factory_servos_to_a_chain(simulator: SimulatorProcess, tmp_path: P
     assert {one.baud_rate for one in servo_setup.seen()} == {1_000_000}
     assert bpy.ops.robik.set_servo(servo=12, new_id=40, new_baud=1_000_000) == {"FINISHED"}
 
-    root = installed.module("scene.parts").chosen_robot(scene)
+    root = installed.module("scene.robot.parts").chosen_robot(scene)
     mechanism = scenes.read(root)
     chain = play.servo_chain(root, mechanism, scene)
     last = chain.actuators[11]
@@ -113,7 +113,7 @@ def unfolded() -> Object:
 
 
 def chain_of(root: Object) -> ServoChain:
-    return installed.module("scene.play").servo_chain(root, scenes.read(root), bpy.context.scene)
+    return installed.module("scene.servos.play").servo_chain(root, scenes.read(root), bpy.context.scene)
 
 
 def test_the_fields_of_a_servo_read_and_edit_the_chain(unfolded: Object) -> None:
@@ -147,7 +147,7 @@ def test_the_fields_of_a_servo_read_and_edit_the_chain(unfolded: Object) -> None
     ],
 )
 def test_a_field_that_cannot_be_so_says_why_and_changes_nothing(unfolded: Object, field: str, value: float, says: str) -> None:
-    fields, before = installed.module("scene.servo_fields"), chain_of(unfolded)
+    fields, before = installed.module("scene.servos.fields"), chain_of(unfolded)
     setattr(bpy.context.scene.robik.playing.servo, field, value)
     assert re.search(says, fields.refused())
     assert bpy.context.scene.robik.playing.chain == ""
@@ -176,10 +176,10 @@ def test_a_second_servo_is_added_and_removed_in_one_step_each(unfolded: Object) 
     assert name not in chain_of(unfolded).actuators
     bpy.ops.ed.undo()
     bpy.ops.ed.undo()
-    root = installed.module("scene.parts").chosen_robot(bpy.context.scene)
+    root = installed.module("scene.robot.parts").chosen_robot(bpy.context.scene)
     assert [servo for servo in chain_of(root).servos if servo.actuator == name] == pair
     bpy.ops.ed.undo()
-    root = installed.module("scene.parts").chosen_robot(bpy.context.scene)
+    root = installed.module("scene.robot.parts").chosen_robot(bpy.context.scene)
     assert chain_of(root) == before
     assert bpy.ops.robik.remove_servo(servo=3) == {"FINISHED"}
     assert bpy.ops.robik.add_servo(actuator=name) == {"FINISHED"}
@@ -210,7 +210,7 @@ def test_bakes_keep_to_the_speeds_of_the_servos() -> None:
     bpy.ops.robik.bake()
     before = {row.name: row.peak_velocity for row in root.robik.robot.result.actuators}
     fastest = max(before, key=before.get)
-    installed.module("scene.servo_setup").edit(bpy.context.scene, root, motors.index(fastest) + 1, velocity_limit=before[fastest] / 2)
+    installed.module("scene.servos.setup").edit(bpy.context.scene, root, motors.index(fastest) + 1, velocity_limit=before[fastest] / 2)
     assert bpy.ops.robik.take_servo_speeds() == {"FINISHED"}
     limits = {joint.name: joint.velocity_limit for joint in scenes.read(root).actuated}
     assert limits[fastest] == pytest.approx(before[fastest] / 2, rel=1e-6)

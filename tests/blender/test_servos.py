@@ -26,7 +26,7 @@ DEADLINE = 60.0  # [s] for what must happen some time
 @pytest.fixture
 def let_go(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Servos that bear with a machine that stalls, let go of in the end."""
-    play = installed.module("scene.play")
+    play = installed.module("scene.servos.play")
     settings_of = play.settings_of
     monkeypatch.setattr(play, "HEARTBEAT", 3.0)
     monkeypatch.setattr(play, "settings_of", lambda scene: replace(settings_of(scene), watchdog=1.5, silence=1.5))
@@ -36,7 +36,7 @@ def let_go(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_plays_on_the_simulated_chain() -> None:
     root = scenes.squats(frames=30)
-    play = installed.module("scene.play")
+    play = installed.module("scene.servos.play")
     assert bpy.ops.robik.bake() == {"FINISHED"}
     assert bpy.ops.robik.preflight() == {"FINISHED"}
     assert bpy.ops.robik.connect_servos() == {"FINISHED"}
@@ -71,7 +71,7 @@ def test_telemetry_is_recorded_and_drawn(tmp_path: Path) -> None:
 
 def test_fault_leaves_the_servos_within_reach() -> None:
     root = scenes.squats(frames=240)
-    play = installed.module("scene.play")
+    play = installed.module("scene.servos.play")
     bpy.ops.robik.bake()
     bpy.ops.robik.connect_servos()
     bpy.ops.robik.torque_servos(on=True)
@@ -92,7 +92,7 @@ def test_fault_leaves_the_servos_within_reach() -> None:
 
 def _turn(seconds: float) -> None:
     """Blender's main loop, which the module has not."""
-    play, ends = installed.module("scene.play"), monotonic() + seconds
+    play, ends = installed.module("scene.servos.play"), monotonic() + seconds
     while monotonic() < ends:
         play.tick(bpy.context.scene)
         sleep(0.02)
@@ -101,13 +101,13 @@ def _turn(seconds: float) -> None:
 def _turn_until(condition: Callable[[], object]) -> None:
     ends = monotonic() + DEADLINE
     while not condition():
-        assert monotonic() < ends, installed.module("scene.play").status()
+        assert monotonic() < ends, installed.module("scene.servos.play").status()
         _turn(0.02)
 
 
 def test_live_follows_sliders_and_the_timeline_and_stops_without_them() -> None:
     root = scenes.squats(frames=30)
-    play = installed.module("scene.play")
+    play = installed.module("scene.servos.play")
     bpy.ops.robik.connect_servos()
     bpy.ops.robik.torque_servos(on=True)
     chain, state = play.player().chain, type(play.status().state)
@@ -131,7 +131,7 @@ def test_live_follows_sliders_and_the_timeline_and_stops_without_them() -> None:
 
 def test_the_real_pose_moves_the_sliders_and_is_keyed() -> None:
     root = scenes.squats(frames=30)
-    play = installed.module("scene.play")
+    play = installed.module("scene.servos.play")
     bpy.ops.robik.connect_servos()
     chain, simulator = play.player().chain, play.player().simulator
     name = chain.actuators[4]
@@ -139,7 +139,7 @@ def test_the_real_pose_moves_the_sliders_and_is_keyed() -> None:
     value = 200 / chain.servos[4].counts_per_unit
     bpy.context.scene.robik.playing.mirror = True
     _turn_until(lambda: root[name] == pytest.approx(value, abs=1e-3))
-    assert installed.module("scene.actuators").shown(root, name, play.status().present[4]) == "18°"
+    assert installed.module("scene.robot.sliders").shown(root, name, play.status().present[4]) == "18°"
     bpy.context.scene.frame_set(7)
     assert bpy.ops.robik.key_servos() == {"FINISHED"}
     assert scenes.channel(root, f'["{name}"]', 0, np.array([7.0]))[0] == pytest.approx(value, abs=1e-3)
@@ -151,7 +151,7 @@ def test_the_real_pose_moves_the_sliders_and_is_keyed() -> None:
 
 def test_the_ghost_stands_where_the_real_robot_is() -> None:
     root = scenes.squats(frames=30)
-    play, ghost = installed.module("scene.play"), installed.module("scene.ghost")
+    play, ghost = installed.module("scene.servos.play"), installed.module("scene.overlay.ghost")
     bpy.ops.robik.connect_servos()
     chain, simulator = play.player().chain, play.player().simulator
     _turn(0.1)
@@ -164,7 +164,7 @@ def test_the_ghost_stands_where_the_real_robot_is() -> None:
     bpy.context.scene.robik.playing.mirror = True  # now the robot itself goes there
     _turn_until(lambda: ghost.places() == [])
     bpy.context.view_layer.update()
-    bodies = installed.module("scene.parts").bodies(root)
+    bodies = installed.module("scene.robot.parts").bodies(root)
     assert len(there) == len(bodies)
     assert np.abs([np.array(body.matrix_world) - matrix for body, matrix in zip(bodies, there, strict=True)]).max() < 1e-5
     bpy.context.scene.robik.playing.mirror = False
@@ -178,7 +178,7 @@ def test_the_ghost_stands_where_the_real_robot_is() -> None:
 
 def test_curves_that_were_edited_are_played_as_they_bend() -> None:
     root = scenes.squats(frames=30)
-    play, scene, mechanism = installed.module("scene.play"), bpy.context.scene, scenes.read(root)
+    play, scene, mechanism = installed.module("scene.servos.play"), bpy.context.scene, scenes.read(root)
     for frame, value in ((1, 0.0), (30, 0.3)):
         for name in mechanism.actuators:
             root[name] = value
@@ -194,7 +194,7 @@ def test_curves_that_were_edited_are_played_as_they_bend() -> None:
 
 def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:
     root = scenes.squats(frames=30)
-    play, scene = installed.module("scene.play"), bpy.context.scene
+    play, scene = installed.module("scene.servos.play"), bpy.context.scene
     assert bpy.ops.robik.bake() == {"FINISHED"}
     scene.robik.playing.speed = 4.0
     chain = play.servo_chain(root, scenes.read(root), scene)
@@ -215,7 +215,7 @@ def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:
 @pytest.mark.parametrize("soften", [False, True])
 def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.CaptureFixture[str]) -> None:
     root, scene = scenes.squats(frames=30), bpy.context.scene
-    chain = installed.module("scene.play").servo_chain(root, scenes.read(root), scene)
+    chain = installed.module("scene.servos.play").servo_chain(root, scenes.read(root), scene)
     scene.robik.playing.chain = chain_text(replace(chain, servos=chain.servos[1:]))
     scene.robik.playing.soften = soften
     bpy.ops.robik.bake()
@@ -226,24 +226,27 @@ def test_who_plays_is_told_which_motor_has_no_servo(soften: bool, capfd: pytest.
     assert f"{chain.actuators[0]} has no servo and is left out" in capfd.readouterr().out
 
 
-def test_a_servo_that_does_not_answer_is_warned_of_or_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.play")
+def test_a_servo_that_does_not_answer_is_refused_unless_it_is_named(capfd: pytest.CaptureFixture[str]) -> None:
+    root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.servos.play")
     chain = play.servo_chain(root, scenes.read(root), scene)
     with SimulatorProcess.of(chain) as simulator:
         simulator.command("silent 3")
-        scene.robik.port, scene.robik.playing.need_all = simulator.port, True
+        scene.robik.port = simulator.port
         with pytest.raises(RuntimeError, match=rf"servo 3 \({chain.actuators[2]}\) does not answer"):
             bpy.ops.robik.connect_servos()
-        scene.robik.playing.need_all = False
+        scene.robik.playing.without = "third"
+        with pytest.raises(RuntimeError, match="Play Without takes ids of servos, such as 3, 7, not 'third'"):
+            bpy.ops.robik.connect_servos()
+        scene.robik.playing.without = "3"
         assert bpy.ops.robik.connect_servos() == {"FINISHED"}
-        assert f"Warning: Servos: played without servo 3 ({chain.actuators[2]}), which does not answer" in capfd.readouterr().out
+        assert f"Warning: Servos: played without servo 3 ({chain.actuators[2]}), as asked" in capfd.readouterr().out
         assert set(play.real_pose()) == {*chain.actuators} - {chain.actuators[2]}
         play.disconnect(play.LEAVING)
 
 
 def _wait_for(state: str) -> None:
     """Without a heartbeat."""
-    play, ends = installed.module("scene.play"), monotonic() + DEADLINE
+    play, ends = installed.module("scene.servos.play"), monotonic() + DEADLINE
     while play.status().state is not state:
         assert monotonic() < ends, play.status()
         sleep(0.05)
@@ -276,7 +279,7 @@ def test_broken_chain_file_is_named(tmp_path: Path) -> None:
 def test_opening_a_file_stops_the_servos_without_waiting_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     root = scenes.squats()
     bpy.ops.robik.bake()
-    play, mechanism, scene = installed.module("scene.play"), scenes.read(root), bpy.context.scene
+    play, mechanism, scene = installed.module("scene.servos.play"), scenes.read(root), bpy.context.scene
     chain = play.servo_chain(root, mechanism, scene)
     with SimulatorProcess.of(chain) as simulator:
         player = play.connect(chain, simulator.port, replace(play.settings_of(scene), stop_time=2.0))
@@ -292,10 +295,31 @@ def test_opening_a_file_stops_the_servos_without_waiting_for_them(monkeypatch: p
         assert all(servo["velocity"] == 0 for servo in simulator.state().values())
 
 
+def test_torque_is_told_and_can_be_cut_after_disconnecting_and_after_opening_a_file() -> None:
+    root, scene, play = scenes.squats(frames=10), bpy.context.scene, installed.module("scene.servos.play")
+    chain = play.servo_chain(root, scenes.read(root), scene)
+    with SimulatorProcess.of(chain) as simulator:
+        scene.robik.port = simulator.port
+        bpy.ops.robik.connect_servos()
+        bpy.ops.robik.torque_servos(on=True)
+        bpy.ops.robik.disconnect_servos()
+        bpy.ops.wm.read_homefile(use_empty=True)
+        assert play.status().message == "port closed, torque is on"
+        assert play.may_have_torque()
+        assert all(servo["torque_enable"] for servo in simulator.state().values())
+        assert bpy.ops.robik.stop_servos(emergency=True) == {"FINISHED"}
+        ends = monotonic() + DEADLINE
+        while play.may_have_torque():
+            assert monotonic() < ends, play.status()
+            sleep(0.05)
+        assert play.status().message == "port closed, torque is off"
+        assert not any(servo["torque_enable"] for servo in simulator.state().values())
+
+
 def test_disabling_the_add_on_stops_the_servos_and_enabling_it_finds_them_again() -> None:
     root = scenes.squats()
     bpy.ops.robik.bake()
-    play, mechanism, scene = installed.module("scene.play"), scenes.read(root), bpy.context.scene
+    play, mechanism, scene = installed.module("scene.servos.play"), scenes.read(root), bpy.context.scene
     chain = play.servo_chain(root, mechanism, scene)
     with SimulatorProcess.of(chain) as simulator:
         scene.robik.port = simulator.port
@@ -314,7 +338,7 @@ def test_disabling_the_add_on_stops_the_servos_and_enabling_it_finds_them_again(
             assert play.player() is None
         finally:
             assert bpy.ops.preferences.addon_enable(module=installed.PACKAGE) == {"FINISHED"}
-        play = installed.module("scene.play")
+        play = installed.module("scene.servos.play")
         assert bpy.ops.robik.connect_servos() == {"FINISHED"}
         assert play.status().state.value == "holding"
         assert bpy.ops.robik.play_servos() == {"FINISHED"}
@@ -324,7 +348,7 @@ def test_disabling_the_add_on_stops_the_servos_and_enabling_it_finds_them_again(
 def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatch: pytest.MonkeyPatch) -> None:
     root = scenes.squats()
     bpy.ops.robik.bake()
-    play, mechanism, scene = installed.module("scene.play"), scenes.read(root), bpy.context.scene
+    play, mechanism, scene = installed.module("scene.servos.play"), scenes.read(root), bpy.context.scene
     chain = play.servo_chain(root, mechanism, scene)
     settings = replace(play.settings_of(scene), stop_time=2.0)
     with SimulatorProcess.of(chain) as simulator:
@@ -347,20 +371,20 @@ def test_who_disconnects_does_not_wait_and_the_next_one_gets_the_port(monkeypatc
 def test_a_bake_tells_the_servos_that_blender_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while it writes, which is one long step: each body's curves are a beat."""
     root = scenes.squats(frames=10)
-    alive, beats = installed.module("scene.alive"), []
+    alive, beats = installed.module("scene.long_work.heartbeat"), []
     alive.tell(lambda: beats.append(1))
     assert bpy.ops.robik.bake() == {"FINISHED"}
-    assert len(beats) > len(installed.module("scene.parts").bodies(root))
+    assert len(beats) > len(installed.module("scene.robot.parts").bodies(root))
     bpy.ops.robik.connect_servos()
     beats.clear()
-    installed.module("scene.play").disconnect()
+    installed.module("scene.servos.play").disconnect()
     alive.beat()
     assert beats == []
 
 
 def test_a_start_far_away_is_refused_or_asked_for() -> None:
     scenes.squats(frames=10)
-    play = installed.module("scene.play")
+    play = installed.module("scene.servos.play")
     bpy.ops.robik.bake()
     bpy.ops.robik.connect_servos()
     player = play.player()

@@ -57,7 +57,7 @@ def test_floating_base_stays_where_it_was_put() -> None:
 
 def test_values_that_open_the_loops_are_told() -> None:
     root = scenes.import_robot("walker")
-    live = installed.module("scene.live")
+    live = installed.module("scene.robot.posing")
     for name in ("ankle_pitch_l", "ankle_roll_l", "knee_l"):
         drag(root, name, root[name] + 2.5)
     assert "loops" in live.problem(root)

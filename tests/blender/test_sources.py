@@ -20,8 +20,8 @@ def sample(*sources: tuple[bpy.types.Object, str]) -> np.ndarray:
     for (source, bone), frame in zip(sources, ("pelvis", "foot_l", "foot_r"), strict=False):
         scenes.follow(source, frame, bone)
     targets = bpy.context.scene.robik.robot.robik.robot.character.targets
-    module = installed.module("scene.sample")
-    return installed.module("scene.steps").finish(module.sample_sources(bpy.context, targets, [], FRAMES))[0]
+    module = installed.module("scene.character.sampling")
+    return installed.module("scene.long_work.steps").finish(module.sample_sources(bpy.context, targets, [], FRAMES))[0]
 
 
 def evaluated(source: bpy.types.Object, bone: str = "") -> np.ndarray:
@@ -188,7 +188,7 @@ def test_what_blender_lets_stand_still_is_named(hide: object) -> None:
     for name in ("bake", "fit_character", "match_now"):
         with pytest.raises(RuntimeError, match=r"'pelvis' follows 'Rig', which stands still while .* disabled in viewports or excluded"):
             getattr(bpy.ops.robik, name)()
-    follow = installed.module("scene.follow")
+    follow = installed.module("scene.bake.follow")
     assert not follow.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 0.02)
     assert "stands still" in follow.problem(root)
 

@@ -194,7 +194,7 @@ def test_picture_that_is_missing_or_elsewhere_is_a_warning(picture: str, says: s
 def test_import_stopped_after_a_painted_mesh_leaves_nothing(empty_scene: None, tmp_path: Path) -> None:
     file = painted(tmp_path / "r", ".usdz")
     before = scenes.everything()
-    steps = installed.module("scene.import_steps").import_steps(bpy.context, str(file))
+    steps = installed.module("scene.importing.robot_file").import_steps(bpy.context, str(file))
     while len(bpy.data.meshes) < before["meshes"] + 1:
         next(steps)
     assert len(bpy.data.images) == 1

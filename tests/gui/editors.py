@@ -27,7 +27,7 @@ def edit_contacts_and_see_limits() -> Iterator[float]:
 
 def edit_contacts(area: Area) -> Iterator[float]:
     """A phase is moved, made longer, added and deleted; what the bake found has become the user's with the first."""
-    strips = import_module(f"{PACKAGE}.scene.contact_strips")
+    strips = import_module(f"{PACKAGE}.scene.overlay.contact_strips")
     yield from open_dope_sheet(area)
     bpy.context.scene.robik.overlays.contacts = True
     remember("Contacts shown")
@@ -61,7 +61,7 @@ def edit_contacts(area: Area) -> Iterator[float]:
 
 def see_limits(area: Area) -> Iterator[float]:
     """A hip's curve with its limits, at a zoom that shows both."""
-    lines, show = import_module(f"{PACKAGE}.scene.limit_lines"), bpy.context.scene.robik.overlays
+    lines, show = import_module(f"{PACKAGE}.scene.overlay.limit_lines"), bpy.context.scene.robik.overlays
     yield from open_graph_editor(area, "hip_pitch_l")
     show.limits = True
     yield 0.5

@@ -17,7 +17,7 @@ from tools.installed import PACKAGE
 
 def drag_and_play() -> Iterator[float]:
     """Follow Live on; a foot is dragged and let go; the walk plays; Follow Live off, and nothing is left running or keyed."""
-    follow = import_module(f"{PACKAGE}.scene.follow")
+    follow = import_module(f"{PACKAGE}.scene.bake.follow")
     actions, took = len(bpy.data.actions), timed(follow)
     yield from switch("follow.on", 0.25)
     assert robot().follow.on

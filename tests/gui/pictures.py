@@ -125,7 +125,7 @@ def panels(which: dict[str, tuple[str, ...]]) -> Iterator[float]:
 def overlays() -> Iterator[float]:
     """The robot near by, with each of them."""
     scene, space = bpy.context.scene, view().spaces[0]
-    show, overlay = scene.robik.overlays, import_module(f"{PACKAGE}.scene.overlay")
+    show, overlay = scene.robik.overlays, import_module(f"{PACKAGE}.scene.overlay.views")
     scene.frame_set(max(result().actuators, key=lambda row: row.peak_velocity).frame)
     space.region_3d.view_location = next(o for o in root().children_recursive if o.robik.label == "torso").location
     space.region_3d.view_location.z, space.region_3d.view_distance = 0.24, 0.95
@@ -182,7 +182,7 @@ def editors() -> Iterator[float]:
 
 def servos() -> Iterator[float]:
     """The servos' panels while a simulated chain holds."""
-    play = import_module(f"{PACKAGE}.scene.play")
+    play = import_module(f"{PACKAGE}.scene.servos.play")
     call(bpy.ops.robik.choose_servo, servo=3)
     call(bpy.ops.robik.connect_servos)
     yield from until(lambda: play.status().state.value == "ready", 60, "servos found")

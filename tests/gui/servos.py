@@ -15,7 +15,7 @@ from tools.installed import PACKAGE
 
 def play_on_servos() -> Iterator[float]:
     """Connect, torque, play, ESC, play, stop, disconnect; on the simulated chain."""
-    play = import_module(f"{PACKAGE}.scene.play")
+    play = import_module(f"{PACKAGE}.scene.servos.play")
     settings_of = play.settings_of
     patient = {"heartbeat": 15.0, "watchdog": 2.5, "silence": 2.0}  # a machine that stalls is no fault of theirs
     play.settings_of = lambda scene: replace(settings_of(scene), **patient)
@@ -31,7 +31,7 @@ def play_on_servos() -> Iterator[float]:
     yield from until(lambda: state() == "holding", 60, "torque")
     yield 0.3
     picture("07_holding")
-    import_module(f"{PACKAGE}.scene.servo_setup").NUDGE_TIME = 30.0  # [s]: else it is over before a hand has found ESC
+    import_module(f"{PACKAGE}.scene.servos.setup").NUDGE_TIME = 30.0  # [s]: else it is over before a hand has found ESC
     assert call(bpy.ops.robik.nudge_servo, actuator=play.player().chain.actuators[3]) == {"RUNNING_MODAL"}
     yield from until(lambda: state() == "playing", 60, "nudging")
     yield from key("Escape")

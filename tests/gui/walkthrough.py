@@ -172,7 +172,7 @@ def look() -> Iterator[float]:
     assert bpy.context.scene.frame_current == worst.frame
     hardest = max(result().actuators, key=lambda row: row.peak_velocity)
     assert call(bpy.ops.robik.go_to_frame, frame=hardest.frame, motor=hardest.name) == {"FINISHED"}
-    overlay, show = import_module(f"{PACKAGE}.scene.overlay"), bpy.context.scene.robik.overlays
+    overlay, show = import_module(f"{PACKAGE}.scene.overlay.views"), bpy.context.scene.robik.overlays
     show.com = show.com_target = show.support = show.errors = show.joints = show.graph = True
     for motors in ("SPEED", "LIMIT"):
         show.motors = motors

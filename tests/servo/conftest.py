@@ -17,6 +17,7 @@ from robik.servo.player import Player
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import FARTHEST_WATCHDOG, PlaySettings, PlayState
 
+from .independent_judge import judge, judged, servos  # noqa: F401  (fixtures)
 from .vendor_sdk import port, sdk, sdk_of, wire  # noqa: F401  (fixtures)
 
 NAMES = tuple(f"motor_{k}" for k in range(12))
@@ -62,9 +63,9 @@ def all_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     opened: list[Player] = []
     connect = Player.connect
 
-    def remembered(player: Player) -> None:
+    def remembered(player: Player, after: Player | None = None) -> None:
         opened.append(player)
-        connect(player)
+        connect(player, after)
 
     monkeypatch.setattr(Player, "connect", remembered)
     yield

@@ -32,7 +32,7 @@ FOOT = """
 ## What this does not cover
 
 Servos that really are there: gears that slip, supplies that sag under load, adapters that reorder. A servo whose firmware ignores the
-bus watchdog cannot be stopped by it when the computer dies; connecting refuses firmware that is known to be too old. *Torque Off Now*
+bus watchdog cannot be stopped by it when the computer dies; connecting refuses firmware that is known to be too old. *Torque Off*
 remains, and so does the switch of the power supply. Keep that switch within reach.
 """
 

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from robik.servo.bus import Bus
 from robik.servo.chain import default_chain, save_chain
 from robik.servo.command import export, play
 from robik.servo.connecting import find
+from robik.servo.controls import RELEASED
 
 from .conftest import DEADLINE, until
 
@@ -52,7 +54,7 @@ def test_play_on_the_simulated_chain(files, tmp_path, capsys):
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")
-def test_ctrl_c_stops_softly_and_a_second_one_turns_torque_off(files, tmp_path):
+def test_ctrl_c_stops_softly_and_a_second_one_later_turns_torque_off(files, tmp_path):
     record = tmp_path / "goals.csv"
     simulator = start("simulate(*a)", files[1], record)
     port = simulator.stdout.readline().strip()
@@ -68,6 +70,7 @@ def test_ctrl_c_stops_softly_and_a_second_one_turns_torque_off(files, tmp_path):
             for _ in range(presses):
                 size = record.stat().st_size
                 until(lambda size=size: record.stat().st_size > size + 10_000)  # it moves, and is watched
+                time.sleep(RELEASED)
                 player.send_signal(signal.SIGINT)
             out, errors = player.communicate(timeout=DEADLINE)
             assert (player.returncode, errors) == (1, "")

@@ -211,6 +211,7 @@ def test_no_goal_outside_the_limits_and_no_step_above_the_speed(stage, seed):
     """The stream's own last guard, with everything before it left out."""
     stage.session.torque_on()
     stage.bus.set_speed_limit(CHAIN.speed_limits)
+    stage.bus.set_watchdog(CALM.watchdog)
     skip = len(stage.goals) // len(NAMES)
     found = find(stage.bus)
     stream = Stream(Exchange(stage.bus), CALM, CHAIN.count_limits, stage.wishes, Health(CHAIN, found), lambda _: None)

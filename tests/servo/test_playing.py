@@ -328,18 +328,19 @@ def test_two_servos_turn_one_actuator_in_mirror(wave):
         player.close()
 
 
-def test_a_missing_servo_is_played_without_or_refused(chain, simulator, wave):
+def test_a_missing_servo_is_refused_unless_it_is_named(chain, simulator, wave):
     simulator.command("silent 6")
-    player = Player(chain, simulator.port, replace(PATIENT, need_all=True))
+    player = Player(chain, simulator.port, PATIENT)
     player.connect()
     message = player.wait(PlayState.FAULT).message
     assert re.match(r"servo 6 \(motor_5\) does not answer on .+; check its power, its cable, its id, .+ 1000000 baud", message), message
+    assert "--without 6" in message
     player.close()
-    player = Player(chain, simulator.port, PATIENT)
+    player = Player(chain, simulator.port, replace(PATIENT, without=(6,)))
     player.connect()
     status = player.wait(PlayState.READY)
     assert status.message == "11 servos found, without servo 6 (motor_5), torque is off"
-    assert status.missing == "played without servo 6 (motor_5), which does not answer; check its power, its cable and its id"
+    assert status.missing == "played without servo 6 (motor_5), as asked"
     player.torque(True)
     assert player.wait(PlayState.HOLDING).missing == status.missing
     assert len(player.chain.servos) == 11
@@ -347,10 +348,14 @@ def test_a_missing_servo_is_played_without_or_refused(chain, simulator, wave):
     player.play(wave(0.3))
     assert "to the end" in player.wait(PlayState.HOLDING).message
     assert standing(simulator)[5] == 2048
-    simulator.command("answer 6")
-    player.torque(True)
-    status = player.wait(PlayState.HOLDING)
-    assert (status.missing, len(status.servos), len(status.present), len(player.chain.servos)) == ("", 12, 12, 12)
+    player.close()
+
+
+@pytest.mark.parametrize(("without", "words"), [((99,), "there is no servo 99"), (tuple(range(1, 13)), "nobody would be left")])
+def test_servos_that_cannot_be_done_without(chain, simulator, without, words):
+    player = Player(chain, simulator.port, replace(PATIENT, without=without))
+    player.connect()
+    assert words in player.wait(PlayState.FAULT).message
     player.close()
 
 
@@ -358,7 +363,7 @@ def test_one_of_a_pair_that_is_missing_and_none_that_answers():
     chain = ServoChain((Servo("knee", 1), Servo("knee", 2, direction=-1), Servo("hip", 3)))
     with SimulatorProcess.of(chain) as simulator:
         simulator.command("silent 2")
-        player = open_player(chain, simulator)
+        player = open_player(chain, simulator, without=(2,))
         assert "without servo 2 (knee)" in player.status.missing
         player.play(Motion(np.array([0.0, 0.5]), ("hip", "knee"), np.array([[0.0, 0.0], [0.2, 0.5]])))
         player.wait(PlayState.HOLDING)
@@ -376,9 +381,11 @@ def test_a_servo_that_goes_missing_later_still_hears_that_torque_goes_off(chain,
     simulator.command("set 6 status_return_level 0")  # it hears, but no longer answers
     until(lambda: player.status.state is PlayState.FAULT, player.heartbeat)
     player.torque(True)
-    assert "servo 6 (motor_5)" in player.wait(PlayState.HOLDING).missing
-    assert len(player.status.present) == len(player.status.servos) == 11
+    assert "servo 6 (motor_5)" in player.wait(PlayState.FAULT).message
     player.emergency_stop()
-    player.wait(PlayState.READY)
+    until(lambda: "servo 6 (motor_5) did not confirm it; switch the power off" in player.status.message)
+    assert [one.torque for one in player.status.servos] == [False] * 5 + [None] + [False] * 6
     assert not any(servo["torque_enable"] for servo in simulator.state().values())
     simulator.command("set 6 status_return_level 2")
+    until(lambda: player.status.state is PlayState.READY)
+    assert [one.torque for one in player.status.servos] == [False] * 12

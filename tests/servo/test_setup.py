@@ -221,7 +221,7 @@ def test_how_well_they_followed(tmp_path, capsys):
     recorder, lag = Recorder(tmp_path / "t.csv", chain), 0.05
     for time in np.arange(0.0, 8.0, 0.01):
         counts = [chain.counts(np.array([np.sin(t), 0.2]))[0] for t in (time, time - lag)]
-        seen = [Telemetry(True, False, 0, 9, int(counts[1]), 12.0, 41.0), Telemetry(True, False, 0, 5, 2180, 11.8, 30.0)]
+        seen = [Telemetry(True, 10, 1, 0, 9, int(counts[1]), 12.0, 41.0), Telemetry(True, 10, 1, 0, 5, 2180, 11.8, 30.0)]
         recorder.add(time, time, np.array([counts[0], 2178]), seen)
     recorder.close()
     assert main(["servos", "report", str(tmp_path / "t.csv"), "-o", str(tmp_path / "t.html")]) == 0

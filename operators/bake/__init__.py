@@ -1,0 +1,1 @@
+"""Operators of the bake and of editing its result."""

@@ -1,0 +1,150 @@
+"""Baking: with progress and ESC in a window, straight through elsewhere."""
+
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import bpy
+from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.types import Context, Object
+from bpy_extras.io_utils import ExportHelper
+
+from robik.errors import RobikError
+from robik.retarget.motion import Motion, save_motion
+
+from ...scene.bake import bakes
+from ...scene.bake.baking import bake_steps
+from ...scene.bake.curves import baked_frames, read_motion
+from ...scene.bake.markers import mark_short
+from ...scene.bake.report import write_report
+from ...scene.bake.result import status
+from ...scene.long_work.steps import Progress
+from ...scene.migration import bring_up_to_date
+from ...scene.robot.parts import changeable_robot, chosen_robot
+from ...scene.robot.reading import read_robot
+from ..reporting import Reporting
+from ..stepping import Stepping
+
+
+class ROBIK_OT_bake(Stepping):
+    """Make the robot follow the character over the frame range: keys its motors and its bodies"""
+
+    bl_idname = "robik.bake"
+    bl_label = "Bake"
+    bl_options = {"REGISTER", "UNDO"}
+    stopped = "Bake stopped; nothing was changed"
+
+    def steps(self, context: Context) -> Generator[Progress, None, Motion]:
+        """Samples, solves, writes."""
+        root = changeable_robot(context.scene)
+        bring_up_to_date(root)
+        return bake_steps(context, root)
+
+    def done(self, context: Context, result: Motion) -> None:
+        """Says how good the motion is."""
+        root = chosen_robot(context.scene)
+        self.report({"INFO"}, f"{root.name}: {status(root.robik.robot.result)}")
+
+
+class ROBIK_OT_use_bake(Reporting):
+    """Let this bake move the robot"""
+
+    bl_idname = "robik.use_bake"
+    bl_label = "Use Bake"
+    bl_options = {"REGISTER", "UNDO"}
+    index: IntProperty(name="Bake", description="Its place in the list", min=0)
+
+    def run(self, context: Context) -> set[str]:
+        """Changes the actions of root and bodies."""
+        _change_bakes(context, self.index, bakes.use)
+        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_remove_bake(Reporting):
+    """Delete this bake with its curves"""
+
+    bl_idname = "robik.remove_bake"
+    bl_label = "Remove Bake"
+    bl_options = {"REGISTER", "UNDO"}
+    index: IntProperty(name="Bake", description="Its place in the list", min=0)
+
+    def run(self, context: Context) -> set[str]:
+        """Deletes its actions too, unless something else uses them."""
+        _change_bakes(context, self.index, bakes.remove)
+        return {"FINISHED"}
+
+
+def _change_bakes(context: Context, index: int, change: Callable[[Object, int], None]) -> None:
+    """Does something to one of the robot's bakes; the timeline's markers are then those of the bake in use.
+
+    Raises:
+        RobikError: there is no such bake; says which there are.
+    """
+    root = changeable_robot(context.scene)
+    kept = root.robik.robot.bakes
+    if index >= len(kept):
+        raise RobikError(f"robot {root.name!r} has no bake number {index + 1}; it has {len(kept) or 'none yet, bake first'}")
+    change(root, index)
+    mark_short(root, context.scene)
+
+
+class ROBIK_OT_export_motion(Reporting, ExportHelper):
+    """Write the motors' curves to a file: a time and a column per motor"""
+
+    bl_idname = "robik.export_motion"
+    bl_label = "Export Motion"
+    bl_options = {"REGISTER"}
+    filename_ext = ".csv"
+    filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
+
+    def run(self, context: Context) -> set[str]:
+        """Reads the curves at their keys."""
+        root = chosen_robot(context.scene)
+        mechanism = read_robot(root)
+        save_motion(read_motion(root, mechanism, baked_frames(root, mechanism), context.scene), bpy.path.abspath(self.filepath))
+        return {"FINISHED"}
+
+
+class ROBIK_OT_report(Reporting, ExportHelper):
+    """Write the result as an HTML page with plots of speeds, errors, balance and contacts, and show it in the web browser"""
+
+    bl_idname = "robik.report"
+    bl_label = "Report"
+    bl_options = {"REGISTER"}
+    filename_ext = ".html"
+    filter_glob: StringProperty(default="*.html", options={"HIDDEN"})
+    show: BoolProperty(name="Show", description="Open the page in the web browser", default=True)
+
+    def run(self, context: Context) -> set[str]:
+        """Writes the page."""
+        path = Path(bpy.path.abspath(self.filepath))
+        write_report(chosen_robot(context.scene), context.scene, path)
+        if self.show and not bpy.app.background:
+            bpy.ops.wm.url_open(url=path.as_uri())
+        return {"FINISHED"}
+
+
+class ROBIK_OT_go_to_frame(Reporting):
+    """Go to this frame"""
+
+    bl_idname = "robik.go_to_frame"
+    bl_label = "Go to Frame"
+    bl_options = {"UNDO_GROUPED"}  # as Blender's own jumps: else the next Ctrl-Z would take the playhead back with it
+    frame: IntProperty(name="Frame", description="Where to go")
+    motor: StringProperty(name="Motor", description="Which motor the speed graph shall bring out", options={"HIDDEN", "SKIP_SAVE"})
+    why: StringProperty(name="Why", description="What there is to see", options={"HIDDEN", "SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, context: Context, properties: bpy.types.OperatorProperties) -> str:
+        """The tooltip: what there is to see at the frame."""
+        return f"{properties.why + ': ' if properties.why else ''}go to frame {properties.frame}"
+
+    def run(self, context: Context) -> set[str]:
+        """Moves the playhead."""
+        if self.motor:
+            chosen_robot(context.scene).robik.robot.result.shown = self.motor
+        context.scene.frame_set(self.frame)
+        return {"FINISHED"}
+
+
+CLASSES = (ROBIK_OT_bake, ROBIK_OT_use_bake, ROBIK_OT_remove_bake, ROBIK_OT_export_motion, ROBIK_OT_report, ROBIK_OT_go_to_frame)

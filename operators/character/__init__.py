@@ -1,0 +1,1 @@
+"""Operators of the character: performers, targets, mapping."""

@@ -1,0 +1,132 @@
+"""What the robot follows: adding, removing and aligning targets, fitting the character."""
+
+from bpy.props import EnumProperty, StringProperty
+from bpy.types import Context, Object
+
+from robik.errors import RobikError
+
+from ...scene.character.fit import align_rest_poses, fit, match_now
+from ...scene.robot.parts import changeable_robot
+from ...scene.robot.reading import read_robot
+from ..reporting import Reporting
+
+
+class ROBIK_OT_add_target(Reporting):
+    """Let a frame of the robot follow a bone or an object: the active pose bone, the active object, or the ones given"""
+
+    bl_idname = "robik.add_target"
+    bl_label = "Add Target"
+    bl_options = {"REGISTER", "UNDO"}
+
+    frame: StringProperty(name="Frame", description="The robot's frame or body that shall follow")
+    source: StringProperty(name="Source", description="The armature or object to follow; empty for the active one")
+    bone: StringProperty(name="Bone", description="The pose bone to follow; empty for the active one, or the object itself")
+
+    def run(self, context: Context) -> set[str]:
+        """Adds one target at the end of the list."""
+        root = changeable_robot(context.scene)
+        source, bone = self._source(context, root)
+        character = root.robik.robot.character
+        names = read_robot(root).frame_names
+        if self.frame and self.frame not in names:
+            raise RobikError(f"robot {root.name!r} has no frame {self.frame!r}; it has {', '.join(names)}")
+        taken = {t.frame for t in character.targets}
+        added = character.targets.add()
+        added.source, added.bone = source, bone
+        added.frame = self.frame or next((n for n in names if n not in taken), "")
+        character.active = len(character.targets) - 1
+        if character.rig is None:
+            character.rig = source
+        return {"FINISHED"}
+
+    def _source(self, context: Context, root: Object) -> tuple[Object | None, str]:
+        """The object, or None to be chosen later, and the bone."""
+        if self.source:
+            source: Object | None = context.scene.objects.get(self.source)
+            if source is None:
+                raise RobikError(f"there is no object {self.source!r} in this scene to follow")
+            return source, self.bone
+        active, bone = context.active_object, context.active_pose_bone
+        if active is not None and bone is not None:
+            return active, bone.name
+        if active is not None and active.robik.kind == "NONE":
+            return active, self.bone
+        return root.robik.robot.character.rig, self.bone
+
+
+class ROBIK_OT_remove_target(Reporting):
+    """Take the chosen target off the list"""
+
+    bl_idname = "robik.remove_target"
+    bl_label = "Remove Target"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Removes the active row."""
+        character = changeable_robot(context.scene).robik.robot.character
+        if not 0 <= character.active < len(character.targets):
+            raise RobikError("no target is chosen; click one in the list")
+        character.targets.remove(character.active)
+        character.active = max(0, min(character.active, len(character.targets) - 1))
+        return {"FINISHED"}
+
+
+class ROBIK_OT_choose_source(Reporting):
+    """Let the chosen target follow what is selected: the active pose bone, or the active object"""
+
+    bl_idname = "robik.choose_source"
+    bl_label = "From Selection"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Sets source and bone of the active row."""
+        character = changeable_robot(context.scene).robik.robot.character
+        if not 0 <= character.active < len(character.targets):
+            raise RobikError("no target is chosen; click one in the list")
+        active, bone = context.active_object, context.active_pose_bone
+        if active is None or active.robik.kind != "NONE":
+            raise RobikError("nothing to follow is selected; select a bone in pose mode, or an object that is no part of a robot")
+        target = character.targets[character.active]
+        target.source, target.bone = active, bone.name if bone is not None else ""
+        return {"FINISHED"}
+
+
+class ROBIK_OT_match_now(Reporting):
+    """Take the offset of every active target from how character and robot stand"""
+
+    bl_idname = "robik.match_now"
+    bl_label = "Match Now"
+    bl_options = {"REGISTER", "UNDO"}
+
+    poses: EnumProperty(
+        name="Poses",
+        description="Which poses correspond",
+        items=(
+            ("NOW", "As they stand now", "Pose robot and character alike first"),
+            ("REST", "Rest poses", "The character's rest pose and the robot's, at the present scale"),
+        ),
+    )
+
+    def run(self, context: Context) -> set[str]:
+        """Sets the offsets."""
+        root = changeable_robot(context.scene)
+        mechanism = read_robot(root)
+        (match_now if self.poses == "NOW" else align_rest_poses)(context, root, mechanism)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_fit_character(Reporting):
+    """Scale and place the character's motion so that it suits the robot, and align the rest poses; the character stays as it is"""
+
+    bl_idname = "robik.fit_character"
+    bl_label = "Fit to Robot"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Sets scale, place and offsets."""
+        root = changeable_robot(context.scene)
+        fit(context, root, read_robot(root))
+        return {"FINISHED"}
+
+
+CLASSES = (ROBIK_OT_add_target, ROBIK_OT_remove_target, ROBIK_OT_choose_source, ROBIK_OT_match_now, ROBIK_OT_fit_character)

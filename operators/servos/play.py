@@ -1,0 +1,354 @@
+"""Playing on servos. Nothing moves before the user turned torque on; while it plays, Blender's heartbeat keeps it going."""
+
+from time import monotonic
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+from bpy.props import BoolProperty
+from bpy.types import Context, Event, Scene
+
+from robik.errors import RobikError, ServoError
+from robik.retarget.motion import Motion
+from robik.servo.chain import ServoChain
+from robik.servo.status import PlayState
+
+from ...scene.robot.parts import chosen_robot
+from ...scene.robot.reading import read_robot
+from ...scene.servos import play
+from ..reporting import Reporting
+
+LOOK = 0.05  # between a window's looks at the player [s]
+REDRAW = 5  # beats between drawings of the panel
+TIMEOUT = 30.0  # for scripts: of connecting and switching [s]
+HELD = 0.7  # [s] after which a key that no longer repeats is not held
+_beats = 0
+
+
+def _beat() -> float | None:
+    """From Blender's main loop, whatever the user is dragging; as long as something is connected."""
+    global _beats
+    if play.player() is None:
+        return None
+    _beats += 1
+    play.tick(bpy.context.scene)
+    if _beats % REDRAW == 0:
+        for window in bpy.context.window_manager.windows:
+            for area in window.screen.areas:
+                for region in area.regions if area.type == "VIEW_3D" else ():
+                    if region.type == "UI":
+                        region.tag_redraw()
+    return play.BEAT
+
+
+class ROBIK_OT_disconnect_servos(Reporting):
+    """Stop, close the port and leave the servos' torque as it is"""
+
+    bl_idname = "robik.disconnect_servos"
+    bl_label = "Disconnect"
+
+    def run(self, context: Context) -> set[str]:
+        """Lets go of the port."""
+        play.connected()
+        play.disconnect(play.LEAVING if bpy.app.background else 0.0)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_torque_servos(Reporting):
+    """Turn the servos' torque on, so that they hold where they are, or off, so that they yield"""
+
+    bl_idname = "robik.torque_servos"
+    bl_label = "Torque"
+    on: BoolProperty(name="On", description="Whether the servos hold", default=True)
+
+    def run(self, context: Context) -> set[str]:
+        """Switches."""
+        player = play.connected()
+        player.torque(self.on)
+        if bpy.app.background:
+            player.wait(PlayState.HOLDING if self.on else PlayState.READY, timeout=TIMEOUT)
+        return {"FINISHED"}
+
+
+def _checked_motion(operator: Reporting, scene: Scene, chain: ServoChain) -> Motion:
+    """What is to be played, once nothing speaks against it; what it will do without, or otherwise than baked, is reported."""
+    root = chosen_robot(scene)
+    motion, softened = play.motion_to_play(root, read_robot(root), scene, chain)
+    found = play.check(motion, chain, scene)
+    for warning in (*found.warnings, *filter(None, [softened])):
+        operator.report({"WARNING"}, warning)
+    found.check()
+    return motion
+
+
+class ROBIK_OT_preflight(Reporting):
+    """Hold the baked motion against the servos' limits, without moving anything"""
+
+    bl_idname = "robik.preflight"
+    bl_label = "Preflight"
+
+    def run(self, context: Context) -> set[str]:
+        """Reports what speaks against playing."""
+        root = chosen_robot(context.scene)
+        chain = play.servo_chain(root, read_robot(root), context.scene)
+        _checked_motion(self, context.scene, chain)
+        self.report({"INFO"}, f"Preflight: {len(chain.servos)} servos can play this motion")
+        return {"FINISHED"}
+
+
+class Watching(Reporting):
+    """An operator that sets the servos moving and stays until they stand; ESC stops them, everything else goes on to Blender."""
+
+    bl_idname = "robik.watching"  # never registered
+
+    def watch(self, context: Context) -> set[str]:
+        """Begins to; a script waits instead."""
+        self._timer = context.window_manager.event_timer_add(LOOK, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Looks at the player. The heartbeat comes from elsewhere, since whoever drags something takes these events away."""
+        player = play.player()
+        if player is None or not self.goes_on(player.status.state):
+            context.window_manager.event_timer_remove(self._timer)
+            self.tell()
+            return {"FINISHED"}
+        if event.type == "ESC" and event.value == "PRESS":
+            player.stop()
+            return {"RUNNING_MODAL"}
+        self.see(context, event)
+        return {"PASS_THROUGH"}
+
+    def goes_on(self, state: PlayState) -> bool:
+        """Whether there still is something to watch."""
+        return state.is_moving
+
+    def tell(self) -> None:
+        """What came of it."""
+        self.report({"ERROR" if play.status().state is PlayState.FAULT else "INFO"}, f"Servos: {play.status().message}")
+
+    def see(self, context: Context, event: Event) -> None:
+        """Anything else that happens meanwhile."""
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator, for example by opening another file."""
+        context.window_manager.event_timer_remove(self._timer)
+        play.disconnect()
+
+
+class ROBIK_OT_connect_servos(Watching):
+    """Open the port and read every servo; nothing is written and nothing moves"""
+
+    bl_idname = "robik.connect_servos"
+    bl_label = "Connect"
+
+    def run(self, context: Context) -> set[str]:
+        """Connects; a script waits for the answer, a window looks on."""
+        root = chosen_robot(context.scene)
+        chain = play.servo_chain(root, read_robot(root), context.scene)
+        player = play.connect(chain, context.scene.robik.port, play.settings_of(context.scene))
+        if bpy.app.background:
+            player.wait(PlayState.READY, PlayState.HOLDING, timeout=TIMEOUT)
+            self.tell()
+            return {"FINISHED"}
+        if not bpy.app.timers.is_registered(_beat):
+            bpy.app.timers.register(_beat, first_interval=play.BEAT, persistent=True)
+        return self.watch(context)
+
+    def goes_on(self, state: PlayState) -> bool:
+        """Until they were found, or not."""
+        return state is PlayState.CONNECTING
+
+    def tell(self) -> None:
+        """Who is there, and who is not."""
+        super().tell()
+        if play.status().missing:
+            self.report({"WARNING"}, f"Servos: {play.status().missing}")
+
+
+class ROBIK_OT_play_servos(Watching):
+    """Go slowly to the first frame, then play the baked motion on the servos; ESC stops"""
+
+    bl_idname = "robik.play_servos"
+    bl_label = "Play"
+
+    def run(self, context: Context) -> set[str]:
+        """Plays; a script waits for the end."""
+        player, playing = play.connected(), context.scene.robik.playing
+        motion = _checked_motion(self, context.scene, player.chain)
+        player.play(motion, loop=playing.loop, speed=playing.speed, from_afar=playing.soften)
+        if not bpy.app.background:
+            return self.watch(context)
+        player.wait(PlayState.HOLDING, PlayState.READY, timeout=TIMEOUT + 2.0 * player.status.duration)
+        self.report({"INFO"}, f"Servos: {player.status.message}")
+        return {"FINISHED"}
+
+
+class ROBIK_OT_pause_servos(Reporting):
+    """Slow down along the motion and stand there, or go on from there"""
+
+    bl_idname = "robik.pause_servos"
+    bl_label = "Pause"
+    on: BoolProperty(name="Pause", description="Whether to pause or to go on", default=True)
+
+    def run(self, context: Context) -> set[str]:
+        """Switches."""
+        player = play.connected()
+        if self.on:
+            player.pause()
+        else:
+            player.resume()
+        return {"FINISHED"}
+
+
+class ROBIK_OT_live_servos(Watching):
+    """The servos follow the sliders, whether these are dragged or animated, never faster than is safe; ESC stops"""
+
+    bl_idname = "robik.live_servos"
+    bl_label = "Live"
+
+    def run(self, context: Context) -> set[str]:
+        """Follows; a script goes on, and must call `play.tick` itself."""
+        play.lead_live(chosen_robot(context.scene))
+        if bpy.app.background:
+            return {"FINISHED"}
+        self._pressed = -HELD
+        play.hold(not context.scene.robik.playing.dead_man)
+        return self.watch(context)
+
+    def see(self, context: Context, event: Event) -> None:
+        """The dead man's key: while it is held, it repeats."""
+        now = monotonic()
+        if event.type == "D":
+            self._pressed = now if event.value == "PRESS" else -HELD
+        play.hold(not context.scene.robik.playing.dead_man or now - self._pressed < HELD)
+
+
+class ROBIK_OT_reboot_servos(Reporting):
+    """Reboot the servos that have a hardware error; remove its cause first"""
+
+    bl_idname = "robik.reboot_servos"
+    bl_label = "Reboot"
+
+    def run(self, context: Context) -> set[str]:
+        """Reboots."""
+        player = play.connected()
+        player.reboot()
+        if bpy.app.background:
+            player.wait(PlayState.READY, PlayState.HOLDING, timeout=TIMEOUT)
+        return {"FINISHED"}
+
+
+class ROBIK_OT_key_servos(Reporting):
+    """Key the motors at the current frame where the real robot is"""
+
+    bl_idname = "robik.key_servos"
+    bl_label = "Key Real Pose"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Keys."""
+        pose = play.real_pose()
+        play.key_real_pose(chosen_robot(context.scene), np.array([float(context.scene.frame_current)]), [pose])
+        return {"FINISHED"}
+
+
+class ROBIK_OT_record_servos(Reporting):
+    """Key the motors from the current frame on as the real robot is moved by hand, until ESC or Return"""
+
+    bl_idname = "robik.record_servos"
+    bl_label = "Record Real Pose"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Context) -> set[str]:
+        """Begins."""
+        if bpy.app.background:
+            raise ServoError("a recording needs a window; in a script, use robik.key_servos at each frame")
+        self._poses, self._began = [(0.0, play.real_pose())], monotonic()
+        self._timer = context.window_manager.event_timer_add(LOOK / 2, window=context.window)
+        context.workspace.status_text_set("Recording the real robot: Return or ESC ends it")
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Takes a pose with each beat; in the end keys what there is."""
+        is_over = event.type in ("ESC", "RET") and event.value == "PRESS"
+        try:
+            if event.type == "TIMER" and play.is_open():
+                self._poses.append((monotonic() - self._began, play.real_pose()))
+            if not is_over and play.is_open():
+                return {"PASS_THROUGH"}
+            self.cancel(context)
+            self._key(context.scene)
+        except RobikError as error:
+            self.cancel(context)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def _key(self, scene: Scene) -> None:
+        times = np.array([time for time, _ in self._poses])
+        frames = scene.frame_current + times * scene.render.fps / scene.render.fps_base
+        play.key_real_pose(chosen_robot(scene), frames, [pose for _, pose in self._poses])
+        self.report({"INFO"}, f"Recorded {times[-1]:.1f} s from the real robot")
+
+    def cancel(self, context: Context) -> None:
+        """Lets go of the window; Blender calls it, too, when it ends the operator."""
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            context.workspace.status_text_set(None)
+            self._timer = None
+
+
+class ROBIK_OT_report_telemetry(Reporting):
+    """Draw goal, position and error of each servo from the telemetry that was recorded last, as a page beside its file"""
+
+    bl_idname = "robik.report_telemetry"
+    bl_label = "How They Followed…"
+
+    def run(self, context: Context) -> set[str]:
+        """Writes the page, and shows it."""
+        page = play.report_telemetry(context.scene)
+        self.report({"INFO"}, f"Telemetry drawn in {page}")
+        if not bpy.app.background:
+            bpy.ops.wm.url_open(url=page.as_uri())
+        return {"FINISHED"}
+
+
+class ROBIK_OT_stop_servos(Reporting):
+    """Stop the servos: slow down and hold, or turn torque off at once"""
+
+    bl_idname = "robik.stop_servos"
+    bl_label = "Stop"
+    emergency: BoolProperty(name="Torque Off", description="Turn torque off at once: what the servos carry may fall")
+
+    def run(self, context: Context) -> set[str]:
+        """Stops."""
+        if self.emergency:
+            play.torque_off()
+        else:
+            play.connected().stop()
+        return {"FINISHED"}
+
+
+@persistent
+def before_load(_file: str) -> None:
+    """Opening another file stops what plays, and closes the port; the file need not wait for that."""
+    play.disconnect()
+
+
+CLASSES = (
+    ROBIK_OT_connect_servos,
+    ROBIK_OT_disconnect_servos,
+    ROBIK_OT_torque_servos,
+    ROBIK_OT_preflight,
+    ROBIK_OT_play_servos,
+    ROBIK_OT_pause_servos,
+    ROBIK_OT_live_servos,
+    ROBIK_OT_reboot_servos,
+    ROBIK_OT_key_servos,
+    ROBIK_OT_record_servos,
+    ROBIK_OT_report_telemetry,
+    ROBIK_OT_stop_servos,
+)

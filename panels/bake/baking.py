@@ -1,0 +1,151 @@
+"""The bake."""
+
+from math import degrees
+from typing import cast
+
+from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
+
+from robik.retarget.shortfall import millimetres
+
+from ...scene.bake import follow
+from ...scene.bake.bakes import in_use
+from ...scene.character.sampling import ends
+from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
+
+
+class ROBIK_PT_bake(TabPanel):
+    """Follow the character over the frame range"""
+
+    bl_idname = "ROBIK_PT_bake"
+    bl_label = "Bake"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        robot, scene = root.robik.robot, context.scene
+        bake, result = robot.bake, robot.result
+        if not any(t.enabled for t in robot.character.targets):
+            line(layout, "Add a target under Character first", "INFO")
+        elif result.frames:
+            line(layout, f"Last bake: {result.frames} samples in {result.seconds:.1f} s; next {_estimate(context, root)}", "CHECKMARK")
+        else:
+            line(layout, f"Ready to bake {_samples(context, root)} samples", "CHECKMARK")
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.prop(bake, "use_range", text="Own Range")
+        column = layout.column(align=True)
+        source, names = (bake, ("start", "end")) if bake.use_range else (scene, ("frame_start", "frame_end"))
+        column.prop(source, names[0], text="Frames")
+        column.prop(source, names[1], text="to")
+        if bake.use_range:
+            column.prop(bake, "blend")
+        layout.prop(bake, "samples", text="Samples / Frame")
+        layout.prop(bake, "speed", slider=True)
+        layout.prop(bake, "guarantee")
+        layout.prop(bake, "soften")
+        if result.frames and (bake.guarantee or bake.soften):
+            _draw_cost(layout, result)
+        layout.prop(bake, "example")
+        if bake.example:
+            layout.prop(bake, "likeness")
+        button = layout.row()
+        button.scale_y = 1.4
+        button.operator("robik.bake", text="Bake", icon="REC")
+        row = layout.row(align=True)
+        row.use_property_split = False
+        row.prop(robot.follow, "on", toggle=True, icon="PLAY" if not robot.follow.on else "PAUSE")
+        row.prop(robot.follow, "tracker", text="")
+        if robot.follow.on and (problem := follow.problem(root)):
+            line(layout, problem, "INFO")
+
+
+class ROBIK_PT_bake_advanced(FoldedPanel):
+    """Weights of the solver"""
+
+    bl_idname = "ROBIK_PT_bake_advanced"
+    bl_parent_id = "ROBIK_PT_bake"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        layout.use_property_split, layout.use_property_decorate = True, False
+        bake = root.robik.robot.bake
+        for name in ("joint_limits", "stillness", "velocity_weight", "velocity_limit"):
+            layout.prop(bake, name)
+
+
+class ROBIK_UL_bakes(UIList):
+    """Bakes that are kept, and how many of their samples meet their targets; the dot says which one moves the robot"""
+
+    bl_idname = "ROBIK_UL_bakes"
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: PropertyGroup,
+        item: PropertyGroup,
+        icon: int,
+        active: PropertyGroup,
+        active_name: str,
+        index: int,
+    ) -> None:
+        row = layout.row(align=True)
+        used = in_use(cast(Object, data.id_data)) == index
+        row.operator("robik.use_bake", text="", icon="RADIOBUT_ON" if used else "RADIOBUT_OFF", emboss=False).index = index
+        halves = row.split(factor=0.62, align=True)
+        halves.prop(item, "name", text="", emboss=False)
+        if item.result.frames:
+            halves.label(text=f"{item.result.frames - item.result.missed}/{item.result.frames}")
+
+
+class ROBIK_PT_bakes(FoldedPanel):
+    """The bakes that are kept"""
+
+    bl_idname = "ROBIK_PT_bakes"
+    bl_parent_id = "ROBIK_PT_bake"
+    bl_label = "Bakes"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        robot = root.robik.robot
+        if not robot.bakes:
+            line(layout, "Every bake is kept here", "INFO")
+            return
+        row = layout.row()
+        row.template_list("ROBIK_UL_bakes", "", robot, "bakes", robot, "chosen_bake", rows=3)
+        row.operator("robik.remove_bake", text="", icon="REMOVE").index = robot.chosen_bake
+
+
+def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
+    """What keeping the motors' speed has cost."""
+    if not result.held_back:
+        line(layout, "Keeping to it costs nothing", "CHECKMARK")
+        return
+    line(layout, f"Costs up to {millimetres(result.speed_cost)}, {degrees(result.speed_turn):.1f}°", "INFO")
+    row = layout.row(align=True)
+    row.label(text=f"{result.held_back} samples lag")
+    row.operator("robik.go_to_frame", text=str(result.speed_frame), icon="PLAY").frame = result.speed_frame
+
+
+def _samples(context: Context, root: Object) -> int:
+    """How many the next bake will have."""
+    bake = root.robik.robot.bake
+    start, end = ends(context.scene, bake)
+    return max((end - start) * bake.samples + 1, 1)
+
+
+def _estimate(context: Context, root: Object) -> str:
+    """How long the next bake will take, by the last one; its solver is ready by then."""
+    result = root.robik.robot.result
+    seconds = (result.seconds - result.preparing) / result.frames * _samples(context, root)
+    return f"about {seconds:.0f} s" if seconds >= 1 else "less than 1 s"
+
+
+CLASSES = (ROBIK_UL_bakes, ROBIK_PT_bake, ROBIK_PT_bakes, ROBIK_PT_bake_advanced)

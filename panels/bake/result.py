@@ -1,0 +1,169 @@
+"""The result of a bake: how well the robot followed, how hard its motors work, and where to look."""
+
+from collections.abc import Callable
+from math import degrees
+
+from bpy.types import Context, Object, PropertyGroup, UILayout
+
+from robik.retarget.shortfall import millimetres
+
+from ...scene.bake.result import status
+from ...scene.robot.parts import parts
+from ..tab import TabPanel, line, robot_or_hint
+
+MOST = 6  # rows of frames that fall short
+CLOSED = 1e-6  # of what counts as met: loops open by less are closed
+TIGHT = 0.9  # share of a motor's speed or range from which it is shown as hard at work
+NAME, BUTTON = 0.34, 0.73  # where the columns end
+
+
+class ROBIK_PT_result(TabPanel):
+    """How well the robot followed"""
+
+    bl_idname = "ROBIK_PT_result"
+    bl_label = "Result"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        result = root.robik.robot.result
+        text = status(result)
+        line(layout, text[0].upper() + text[1:], "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK")
+        if not result.frames:
+            return
+        if torn := _torn(root):
+            line(layout, f"Balance pulls {torn} elsewhere: tick Hips Give Way there, or set its weights for Position X and Y to 0", "INFO")
+        _draw_short(layout, result)
+        _draw_targets(layout, result)
+        _draw_motors(layout, "Speed [rad/s]", "speed", result, _speed)
+        _draw_motors(layout, "Room to the limit", "reach", result, _reach)
+        closed = "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
+        line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
+        row = layout.row(align=True)
+        row.prop(context.scene.robik.overlays, "graph", toggle=True, icon="FCURVE")
+        row.operator("robik.report", text="Report…")
+        row = layout.row(align=True)
+        row.operator("robik.rebuild_bodies")
+        row.operator("robik.reduce_keys")
+        row = layout.row(align=True)
+        row.operator("robik.export_motion", text="Export Motion…")
+
+
+def _draw_short(layout: UILayout, result: PropertyGroup) -> None:
+    """Where to look first."""
+    column = layout.column(align=True)
+    for row in result.short[:MOST]:
+        where = f"{row.first}" if row.first == row.last else f"{row.first} – {row.last}"
+        split = column.split(factor=BUTTON, align=True)
+        text = split.row()
+        text.alert = True
+        text.label(text=f"{where}: {row.name.partition(';')[0]}")
+        _jump(split, row.frame, why=row.name)
+    if len(result.short) > MOST:
+        column.label(text=f"and {len(result.short) - MOST} more, marked in the timeline")
+
+
+def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
+    """Mean and worst distance of each target, and of the centre of mass."""
+    header, body = layout.panel("robik_targets")
+    header.label(text="Targets: mean, worst [mm]")
+    if body is None:
+        return
+    column = body.column(align=True)
+    for row in result.targets:
+        angle = f", {degrees(row.orientation_error):.1f}°"
+        _draw_target(column, row.name, row.position_mean, row.position_error, angle, row.frame, result.met)
+    if result.has_com:
+        _draw_target(column, "mass centre", result.com_mean, result.com_error, "", result.com_frame, result.met)
+    if result.has_margin:
+        _draw_margin(column, result)
+    if result.sunk > result.met:
+        _draw_row(
+            column, "ground", f"{millimetres(result.sunk)} into it", True, result.sunk_frame, "A foot lands late and goes through the floor"
+        )
+
+
+def _draw_target(column: UILayout, name: str, mean: float, worst: float, more: str, frame: int, met: float) -> None:
+    text = f"{_digits(1e3 * mean)}, {_digits(1e3 * worst)}{more}"
+    _draw_row(column, name, text, worst > met, frame, f"{name} is {millimetres(worst)}{more} off")
+
+
+def _digits(value: float) -> str:
+    """To a hundredth, or three digits, which is what the column holds."""
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
+
+
+def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
+    text = f"{1e3 * result.margin:.0f} mm inside" if result.margin >= 0 else f"{-1e3 * result.margin:.0f} mm outside"
+    why = "The centre of mass is nearest to the edge of the support"
+    _draw_row(column, "balance", text, result.margin < 0, result.margin_frame, why)
+
+
+def _draw_row(column: UILayout, name: str, text: str, is_bad: bool, frame: int, why: str) -> None:
+    row = column.split(factor=BUTTON, align=True)
+    names = row.split(factor=NAME / BUTTON, align=True)
+    names.alert = is_bad
+    names.label(text=name)
+    names.label(text=text)
+    _jump(row, frame, why=why)
+
+
+def _speed(row: PropertyGroup) -> tuple[float, str, int] | None:
+    """A motor's peak speed against its limit: the bar, its text, the frame."""
+    unit = "" if row.unit == "rad" else f" {row.unit}/s"  # the title says rad/s
+    if row.velocity_limit <= 0:
+        return 0.0, f"{row.peak_velocity:.2f}{unit}", row.frame
+    return row.peak_velocity / row.velocity_limit, f"{row.peak_velocity:.2f} of {row.velocity_limit:.1f}{unit}", row.frame
+
+
+def _reach(row: PropertyGroup) -> tuple[float, str, int] | None:
+    """How far a motor goes through its range, likewise; None where it has no limits."""
+    if not row.has_limits:
+        return None
+    return row.used, f"{degrees(row.room):.1f}°" if row.unit == "rad" else f"{1e3 * row.room:.1f} mm", row.room_frame
+
+
+def _draw_motors(
+    layout: UILayout, title: str, key: str, result: PropertyGroup, load: Callable[[PropertyGroup], tuple[float, str, int] | None]
+) -> None:
+    """A bar for each motor, the hardest at work first; ▶ goes to where it is."""
+    header, body = layout.panel(f"robik_{key}", default_closed=key == "reach")
+    rows = sorted(((found, row.name) for row in result.actuators if (found := load(row)) is not None), reverse=True)
+    header.label(text=title)
+    over = sum(share > 1.0 + 1e-6 for (share, _, _), _ in rows)
+    if over:
+        header.label(text=f"{over} beyond", icon="ERROR")
+    if body is None:
+        return
+    column = body.column(align=True)
+    for (share, text, frame), name in rows:
+        row = column.split(factor=BUTTON, align=True)
+        names = row.split(factor=NAME / BUTTON, align=True)
+        names.alert = share > 1.0 + 1e-6
+        names.label(text=name)
+        names.progress(factor=min(share, 1.0), text=text)
+        _jump(row, frame, name, f"{name}: {text}", tight=share > TIGHT)
+
+
+def _jump(row: UILayout, frame: int, motor: str = "", why: str = "", tight: bool = False) -> None:
+    """A button that goes to a frame."""
+    button = row.operator("robik.go_to_frame", text=str(frame), icon="ERROR" if tight else "PLAY")
+    button.frame, button.motor, button.why = frame, motor, why
+
+
+def _torn(root: Object) -> str:
+    """The target that balance keeps the robot from reaching, if one is also to be followed sideways; else empty."""
+    robot = root.robik.robot
+    if robot.balance.source == "NONE" or robot.result.missed <= robot.result.held_back:  # motors' speeds keep it from its targets
+        return ""
+    feet = {f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot}
+    others = [t for t in robot.character.targets if t.enabled and t.frame not in feet]
+    gives_way = robot.balance.source == "FEET" and robot.balance.give_way  # the first of them, the hips
+    free = {t.frame for t in others[int(gives_way) :] if any(t.position_weight[:2])}
+    missed = [row for row in robot.result.targets if row.name in free and row.position_error > robot.result.met]
+    return max(missed, key=lambda row: row.position_error).name if missed else ""
+
+
+CLASSES = (ROBIK_PT_result,)

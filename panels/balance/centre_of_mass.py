@@ -1,0 +1,56 @@
+"""Balance: the target of the centre of mass."""
+
+from bpy.types import Context, Object
+
+from ...scene.robot.parts import parts
+from ..tab import TabPanel, axes, line, robot_or_hint
+
+
+class ROBIK_PT_balance(TabPanel):
+    """Where the centre of mass shall be"""
+
+    bl_idname = "ROBIK_PT_balance"
+    bl_label = "Balance"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        balance = root.robik.robot.balance
+        line(layout, *_status(root))
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.prop(balance, "source")
+        if balance.source == "OBJECT":
+            layout.prop(balance, "target")
+        if balance.source == "FEET":
+            layout.prop(balance, "margin")
+            layout.prop(balance, "lead")
+            layout.prop(balance, "give_way")
+        layout.prop(balance, "pin_feet")
+        if balance.source != "NONE":
+            axes(layout, balance, "weight", "Weight")
+
+
+def _status(root: Object) -> tuple[str, str]:
+    robot = root.robik.robot
+    feet = [f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot]
+    following = {t.frame for t in robot.character.targets if t.enabled}
+    needs_feet = robot.balance.source == "FEET" or robot.balance.pin_feet
+    if needs_feet and not feet:
+        return "No part of this robot is a foot yet: select its feet, then Robot > Build > Make Foot", "ERROR"
+    if needs_feet and not following & set(feet):
+        return f"Let a foot follow the character first: {', '.join(feet)}", "ERROR"
+    if robot.result.frames and robot.result.has_margin:
+        good = robot.result.margin >= 0
+        where = f"{1e3 * abs(robot.result.margin):.0f} mm, worst at frame {robot.result.margin_frame}"
+        return (f"Margin {where}", "CHECKMARK") if good else (f"Outside the feet by {where}", "ERROR")
+    if robot.balance.source == "NONE":
+        return "The centre of mass goes where the motion takes it", "INFO"
+    if robot.balance.source == "OBJECT":
+        followed = robot.balance.target
+        return (f"Follows {followed.name}", "CHECKMARK") if followed else ("Choose the object to follow", "ERROR")
+    return "Kept over the feet", "CHECKMARK"
+
+
+CLASSES = (ROBIK_PT_balance,)

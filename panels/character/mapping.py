@@ -1,0 +1,155 @@
+"""The character: which of its parts the robot's frames follow."""
+
+from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
+
+from robik.errors import RobikError
+
+from ...operators.character.mapping import ROBIK_MT_mapping_presets
+from ...scene.character.mapping import check_source, describe
+from ...scene.robot.parts import parts
+from ..tab import FoldedPanel, TabPanel, axes, line, robot_or_hint
+
+
+class ROBIK_UL_targets(UIList):
+    """Source, frame and weight of each target; a missing source or frame shows in red"""
+
+    bl_idname = "ROBIK_UL_targets"
+    frames: frozenset[str] = frozenset()  # of the robot; the panel looks them up once before it draws the rows
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: PropertyGroup,
+        item: PropertyGroup,
+        icon: int,
+        active: PropertyGroup,
+        active_name: str,
+    ) -> None:
+        row = layout.row(align=True)
+        row.prop(item, "enabled", text="")
+        names = row.split(factor=0.45, align=True)
+        source = names.row()
+        problem = item.enabled and problem_of(item, context)
+        source.alert = bool(problem)
+        source.label(text=item.bone or (item.source.name if item.source else "choose…"), icon="ERROR" if problem else _icon(item))
+        right = names.row(align=True)
+        frame = right.row()
+        frame.alert = item.enabled and item.frame not in self.frames
+        frame.label(text=item.frame or "frame…")
+        weight = right.row()
+        weight.scale_x = 0.9
+        weight.prop(item, "weight", text="", emboss=False)
+
+
+class ROBIK_PT_character(TabPanel):
+    """What the robot follows"""
+
+    bl_idname = "ROBIK_PT_character"
+    bl_label = "Character"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        character = root.robik.robot.character
+        ROBIK_UL_targets.frames = frames = _frames(root)
+        line(layout, *_status(root, frames, context))
+        column = layout.column()
+        column.use_property_split, column.use_property_decorate = True, False
+        column.prop(character, "rig")
+        if character.rig is None and not any(o.type == "ARMATURE" for o in context.scene.objects):
+            layout.operator("robik.add_character", text="Add a Walking Character")
+            layout.operator("robik.import_recording", text="Bring a Recording…")
+        row = layout.row(align=True)
+        row.operator("robik.auto_map", text="Auto-Map…")
+        row.menu("ROBIK_MT_mapping_presets", text=ROBIK_MT_mapping_presets.bl_label)
+        row.operator("robik.mapping_preset_add", text="", icon="ADD")
+        row.operator("robik.mapping_preset_add", text="", icon="REMOVE").remove_active = True
+        row = layout.row()
+        row.template_list("ROBIK_UL_targets", "", character, "targets", character, "active", rows=4)
+        side = row.column(align=True)
+        side.operator("robik.add_target", text="", icon="ADD")
+        side.operator("robik.remove_target", text="", icon="REMOVE")
+        if 0 <= character.active < len(character.targets):
+            _draw_target(layout, character.targets[character.active])
+        row = layout.row(align=True)
+        row.operator("robik.match_now", text="Match Now").poses = "NOW"
+        row.operator("robik.match_now", text="Match Rest").poses = "REST"
+        column = layout.column()
+        column.use_property_split, column.use_property_decorate = True, False
+        column.prop(character, "fit_by")
+        column.operator("robik.fit_character", text="Fit to Robot")
+        for name in ("scale", "stride", "location", "yaw"):
+            column.prop(character, name)
+
+
+class ROBIK_PT_target_advanced(FoldedPanel):
+    """Weights by axis and the offset of the chosen target"""
+
+    bl_idname = "ROBIK_PT_target_advanced"
+    bl_parent_id = "ROBIK_PT_character"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        character = root.robik.robot.character
+        if not 0 <= character.active < len(character.targets):
+            line(layout, "Add a target first", "INFO")
+            return
+        target = character.targets[character.active]
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.label(text="Weights by axis")
+        axes(layout, target, "position_weight", "Position")
+        axes(layout, target, "orientation_weight", "Direction")
+        layout.label(text="Robot frame against what it follows")
+        for name in ("offset_location", "offset_rotation"):
+            layout.column().prop(target, name)
+
+
+def problem_of(target: PropertyGroup, context: Context) -> str:
+    """What is wrong with what a target follows; empty if nothing is."""
+    try:
+        check_source(target, context.scene)
+    except RobikError as error:
+        return str(error)
+    return ""
+
+
+def _frames(root: Object) -> frozenset[str]:
+    """What of a robot can follow: its frames and bodies."""
+    return frozenset(part.robik.label for listed in parts(root, ("FRAME", "BODY")).values() for part in listed)
+
+
+def _status(root: Object, frames: frozenset[str], context: Context) -> tuple[str, str]:
+    character = root.robik.robot.character
+    targets = [t for t in character.targets if t.enabled]
+    if not targets:
+        return "Add what the robot shall follow: select a bone and press +", "INFO"
+    problems = [p for t in targets if (p := problem_of(t, context))]
+    if problems:
+        return problems[0], "ERROR"
+    if lost := next((t for t in targets if t.frame not in frames), None):
+        return f"The robot has no frame {lost.frame!r} to follow {describe(lost)}: choose another, or switch that target off", "ERROR"
+    return f"{len(targets)} of {len(character.targets)} targets follow, scale {character.scale:.3g}", "CHECKMARK"
+
+
+def _icon(target: PropertyGroup) -> str:
+    return "BONE_DATA" if target.bone else "OBJECT_DATA"
+
+
+def _draw_target(layout: UILayout, target: PropertyGroup) -> None:
+    column = layout.column(align=True)
+    column.use_property_split, column.use_property_decorate = True, False
+    row = column.row(align=True)
+    row.prop(target, "source", text="Follow")
+    row.operator("robik.choose_source", text="", icon="RESTRICT_SELECT_OFF")
+    if target.source is not None and target.source.type == "ARMATURE":
+        column.prop_search(target, "bone", target.source.pose, "bones", text="Bone")
+    column.prop(target, "frame", text="Robot Frame", icon="EMPTY_ARROWS")
+
+
+CLASSES = (ROBIK_UL_targets, ROBIK_PT_character, ROBIK_PT_target_advanced)

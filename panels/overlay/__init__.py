@@ -1,0 +1,1 @@
+"""Switches of the overlays."""

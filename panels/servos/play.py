@@ -1,0 +1,151 @@
+"""The servos: connect, hold, play, stop."""
+
+import bpy
+from bpy.types import Context, PropertyGroup, UILayout
+
+from robik.servo.status import PlayState, Status, torque_words
+
+from ...scene.robot.sliders import shown
+from ...scene.servos import play
+from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
+
+ICONS = {PlayState.FAULT: "ERROR", PlayState.CLOSED: "UNLINKED"}
+
+
+class ROBIK_PT_servos(TabPanel):
+    """Play the baked motion on the robot itself"""
+
+    bl_idname = "ROBIK_PT_servos"
+    bl_label = "Servos"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        status = play.status()
+        line(layout, status.message[:1].upper() + status.message[1:], ICONS.get(status.state, "LINKED"))
+        settings = context.scene.robik
+        is_open = play.is_open()
+        if is_open and status.missing:
+            line(layout, status.missing[:1].upper() + status.missing[1:], "ERROR")
+        column = layout.column()
+        column.enabled = not is_open
+        column.use_property_split, column.use_property_decorate = True, False
+        column.prop(settings, "port")
+        column.prop(settings, "servos", text="Servo File")
+        row = layout.row(align=True)
+        if is_open:
+            row.operator("robik.disconnect_servos", icon="UNLINKED")
+        else:
+            row.operator("robik.connect_servos", icon="LINKED")
+        row.operator("robik.preflight")
+        if is_open:
+            _draw_playing(layout, settings.playing, status, bool(root.robik.robot.result.frames))
+        elif status.may_have_torque:
+            _draw_stop(layout)
+
+
+def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, baked: bool) -> None:
+    """Torque, play, live, stop."""
+    row = layout.row(align=True)
+    row.scale_y = 1.4
+    if status.state in (PlayState.PLAYING, PlayState.PAUSED):
+        paused = status.state is PlayState.PAUSED
+        row.progress(factor=status.progress, text=f"{status.time:.1f} of {status.duration:.1f} s")
+        row.operator("robik.pause_servos", text="Go On" if paused else "Pause", icon="PLAY" if paused else "PAUSE").on = not paused
+    elif not status.state.is_moving:
+        holds = status.state is PlayState.HOLDING  # after a fault, torque on is the way on
+        _button(row, not holds).operator("robik.torque_servos", text="Torque On").on = True  # each button keeps its place:
+        _button(row, holds and baked).operator("robik.play_servos", icon="PLAY")  # a double click presses no other one
+        _button(row, holds).operator("robik.live_servos", icon="REC")
+        if "hardware error" in status.message:
+            layout.operator("robik.reboot_servos", icon="FILE_REFRESH")
+        if holds and not baked:
+            line(layout, "Bake before playing; Live follows the sliders", "INFO")
+    _draw_stop(layout)
+    line(layout, f"{torque_words(status.servos).capitalize()} (read back)", "LOCKED" if status.torque else "UNLOCKED")
+    if status.strain:
+        line(layout, f"Slower: {status.strain}", "TEMP")
+    row = layout.row(align=True)
+    row.prop(settings, "ghost", toggle=True)
+    row.prop(settings, "mirror", toggle=True)
+    row = layout.row(align=True)
+    row.operator("robik.key_servos", text="Key", icon="KEY_HLT")
+    row.operator("robik.record_servos", text="Record", icon="REC")
+
+
+def _button(row: UILayout, enabled: bool) -> UILayout:
+    """A place for a button that is greyed out where it cannot be pressed."""
+    place = row.row(align=True)
+    place.enabled = enabled
+    return place
+
+
+def _draw_stop(layout: UILayout) -> None:
+    """Stop and torque off, also where the port is closed."""
+    stop = layout.row(align=True)
+    stop.scale_y = 1.4
+    stop.alert = bpy.context.preferences.themes[0].user_interface.wcol_tool.text.v > 0.5  # on its dark red only light text can be read
+    _button(stop, play.is_open()).operator("robik.stop_servos", text="Stop", icon="CANCEL").emergency = False
+    stop.operator("robik.stop_servos", text="Torque Off").emergency = True
+
+
+class ROBIK_PT_servos_playing(FoldedPanel):
+    """How the motion plays on the servos"""
+
+    bl_idname = "ROBIK_PT_servos_playing"
+    bl_label = "Playing"
+    bl_parent_id = "ROBIK_PT_servos"
+
+    def draw(self, context: Context) -> None:
+        layout, playing = self.layout, context.scene.robik.playing
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("speed", "loop", "use_range", "soften", "dead_man"):
+            layout.prop(playing, name)
+        column = layout.column()
+        column.enabled = not play.is_open()
+        for name in ("rate", "feed_forward", "without", "record"):
+            column.prop(playing, name)
+        if playing.record:
+            layout.operator("robik.report_telemetry")
+
+
+class ROBIK_PT_servos_state(FoldedPanel):
+    """What each servo reports"""
+
+    bl_idname = "ROBIK_PT_servos_state"
+    bl_label = "Each Servo"
+    bl_parent_id = "ROBIK_PT_servos"
+
+    def draw(self, context: Context) -> None:
+        layout, status = self.layout, play.status()
+        root = robot_or_hint(context, layout)
+        if root is None:
+            return
+        if not status.servos:
+            line(layout, "Connect to see their state", "INFO")
+            return
+        column = layout.column(align=True)
+        load = "/".join(sorted({"%" if s.current is None else "A" for s in status.servos}, reverse=True))
+        rows = [
+            (
+                f"{s.id} {s.actuator}",
+                s.error,
+                "?" if s.torque is None else "on" if s.torque else "off",
+                shown(root, s.actuator, at),
+                f"{100 * s.load:.0f} %" if s.current is None else f"{s.current:.2f}",
+                f"{s.celsius:.0f}",
+                f"{s.volts:.1f}",
+            )
+            for s, at in zip(status.servos, status.present, strict=True)
+        ]
+        for name, error, *numbers in [("Servo", "", "Torque", "At", load, "°C", "V"), *rows]:
+            row = column.split(factor=0.38)
+            row.label(text=name, icon="ERROR" if error else "NONE")
+            cells = row.row()
+            for text in [error] if error else numbers:
+                cells.label(text=text)
+
+
+CLASSES = (ROBIK_PT_servos, ROBIK_PT_servos_playing, ROBIK_PT_servos_state)

@@ -1,0 +1,70 @@
+"""Emergency stop: a state that every read and write of the port looks at."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class EmergencyStopped(Exception):
+    """The emergency stop was pressed while the port was in use. No `ServoError`: nobody but the port's loop may answer it."""
+
+
+class Emergency:
+    """A latch between whoever presses the emergency stop and the thread that owns the port.
+
+    Pressed, it stays pressed until the user turns torque on: until then no packet but torque-off changes a servo. It is
+    pending until torque-off has been sent: until then no packet but torque-off is sent at all, and no answer is waited for.
+
+    Attributes:
+        presses: count of presses; a command from before the latest one is out of date.
+    """
+
+    def __init__(self) -> None:
+        self.presses = 0
+        self._served = 0
+        self._pressed = threading.Event()
+        self._is_serving = False
+
+    @property
+    def is_pressed(self) -> bool:
+        """Whether it was pressed, and torque has not been asked for since."""
+        return self._pressed.is_set()
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it was pressed, and torque-off has not been sent since."""
+        return self.presses > self._served
+
+    def press(self) -> None:
+        """Ask for torque-off. Any thread may."""
+        self._pressed.set()
+        self.presses += 1
+
+    def release(self) -> None:
+        """Let packets change servos again, since the user has asked for torque."""
+        self._pressed.clear()
+
+    def check(self, changes: bool = False) -> None:
+        """Leave what is going on if it must not go on.
+
+        Args:
+            changes: whether a packet that changes a servo is about to be sent.
+
+        Raises:
+            EmergencyStopped: it must not.
+        """
+        if not self._is_serving and (self.is_pending or (changes and self.is_pressed)):
+            raise EmergencyStopped
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Let the owner of the port turn torque off within this. Presses from before the beginning are served if it does not fail."""
+        presses = self.presses
+        self._is_serving = True
+        try:
+            yield
+            self._served = presses
+        finally:
+            self._is_serving = False

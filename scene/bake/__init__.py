@@ -1,0 +1,1 @@
+"""The bake and its results, and following live."""

@@ -1,0 +1,87 @@
+"""The bake: sample the rig, solve, write the curves. A generator of steps, so that a window stays alive and ESC leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from time import perf_counter
+
+from bpy.types import Context, Object
+
+from robik.kinematics.forward import ForwardKinematics
+from robik.retarget.blend import blended, blended_base, within_speeds
+from robik.retarget.clip import TargetClip
+from robik.retarget.motion import Motion
+from robik.retarget.retarget import Retargeting
+from robik.warm_up import help_compiling
+
+from ..long_work.steps import Progress, in_thread, starting
+from ..robot import posing
+from . import bakes
+from .curves import write_motion
+from .kept_clip import keep_clip
+from .markers import mark_short
+from .request import BakeRequest, PresentMotion, read_request
+from .result import store_cost, store_result
+from .target_clip import SAMPLING, sample_clip
+
+
+def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Motion]:
+    """Sample the character, solve, and only then write the robot's curves, into a new action, and its result.
+
+    Raises:
+        RobikError: a mapping, a range or the robot is wrong; nothing has been changed.
+    """
+    began = perf_counter()
+    request = read_request(root, context.scene)
+    clip = yield from sample_clip(context, request)
+    sampled = perf_counter()
+    motion, preparing = yield from _solved(request, clip)
+    solved = perf_counter()
+    with posing.paused():
+        _write(root, request, clip, motion)
+        written, result = perf_counter(), root.robik.robot.result
+        store_result(result, request.mechanism, clip, motion, request.frames, written - began)
+        result.sampling, result.solving, result.writing = sampled - began, solved - sampled - preparing, written - solved
+        result.preparing = preparing
+        store_cost(result, motion.report.speed_cost, request.frames)
+        bakes.keep_result(root)
+        mark_short(root, context.scene)
+        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+    return motion
+
+
+def _solved(request: BakeRequest, clip: TargetClip) -> Generator[Progress, None, tuple[Motion, float]]:
+    """Return the motion, blended into the present one where that is asked for, and how long it took until the solver was ready [s]."""
+    began, preparing, frames = perf_counter(), 0.0, request.frames
+    help_compiling()
+    solving = Retargeting(
+        request.mechanism, clip, request.settings, speed_cost=True, prior=request.prior, prior_weight=request.prior_weight
+    )
+    for done in in_thread(solving.steps()):
+        if done is None:
+            preparing = perf_counter() - began
+            yield starting("Preparing the solver", SAMPLING)
+        else:
+            yield Progress(SAMPLING + (1.0 - SAMPLING) * done / len(frames), f"Solving frame {frames[done - 1]:g}")
+    motion = solving.motion()
+    return motion if request.present is None else _blended(solving, motion, request.present), preparing
+
+
+def _blended(solving: Retargeting, motion: Motion, present: PresentMotion) -> Motion:
+    """Return the motion, coming out of the present one and going back into it where that goes on."""
+    mechanism, settings = solving.mechanism, solving.settings
+    values = blended(present.values, motion.values, present.share)
+    if settings.enforce_velocity and motion.report is not None:
+        values = within_speeds(values, motion.times, settings.velocity_share * motion.report.velocity_limit, present.share == 0)
+    if present.base is None:
+        return solving.remade(motion, values, None)
+    index = mechanism.body_index[ForwardKinematics(mechanism).root]
+    solved = motion.position[:, index], motion.quaternion[:, index]
+    return solving.remade(motion, values, blended_base(present.base, solved, present.share))
+
+
+def _write(root: Object, request: BakeRequest, clip: TargetClip, motion: Motion) -> None:
+    """Write the curves of sliders and bodies into a new action, and keep with it what was followed."""
+    bakes.begin(root)
+    write_motion(root, motion, request.frames, request.keeps_other_keys)
+    keep_clip(root.animation_data.action, request.frames, clip, request.settings)

@@ -1,0 +1,154 @@
+"""Motion ↔ F-curves: the actuators' on the robot's root, the bodies' on each body."""
+
+from __future__ import annotations
+
+import numpy as np
+from bpy.types import Object, Scene
+
+from robik.errors import RobikError
+from robik.kinematics.forward import ForwardKinematics, body_poses
+from robik.mechanism import Mechanism
+from robik.retarget.motion import Motion
+from robik.retarget.shortfall import open_beyond
+
+from ..animation import actions
+from ..animation.actions import Curve
+from ..character.sampling import times_of
+from ..robot.parts import bodies
+from ..robot.reading import read_robot
+from ..robot.sliders import data_path
+from . import bakes
+
+SAME = 1e-3  # frames nearer than this are one
+FRAME_DECIMALS = 4  # keys' frames are in single precision
+POSE_CHANNELS = (*(("location", k) for k in range(3)), *(("rotation_quaternion", k) for k in range(4)))
+
+
+def write_motion(root: Object, motion: Motion, frames: np.ndarray, outside: bool = False) -> None:
+    """Keys the sliders of a robot and the poses of its bodies; keys that were there are replaced, on request only between the frames."""
+    sliders = [Curve(data_path(name), 0, motion.values[:, k], "Motors") for k, name in enumerate(motion.actuators)]
+    actions.write_curves(root, frames, sliders, outside)
+    if motion.position is not None and motion.quaternion is not None:
+        write_bodies(root, frames, motion.position, motion.quaternion, outside)
+
+
+def write_bodies(root: Object, frames: np.ndarray, position: np.ndarray, quaternion: np.ndarray, outside: bool = False) -> None:
+    """Keys the poses of a robot's bodies.
+
+    Args:
+        root: of the robot.
+        frames: (T,).
+        position: (T, n, 3) of each body's own frame, in the robot's coordinates [m].
+        quaternion: (T, n, 4) likewise, wxyz.
+        outside: whether keys outside of the frames stay.
+    """
+    for i, body in enumerate(bodies(root)):
+        body.rotation_mode = "QUATERNION"
+        pose = np.hstack([position[:, i], _joining(body, continuous(quaternion[:, i]), frames, outside)])
+        actions.write_curves(body, frames, [Curve(path, k, pose[:, c], "Body") for c, (path, k) in enumerate(POSE_CHANNELS)], outside)
+
+
+def _joining(body: Object, turns: np.ndarray, frames: np.ndarray, outside: bool) -> np.ndarray:
+    """Quaternions (T, 4) with the sign of the keys that stay before and after them."""
+    if not outside or POSE_CHANNELS[3] not in actions.curves_of(body):
+        return turns
+    return turns if float(actions.read_curves(body, POSE_CHANNELS[3:], frames[:1])[0] @ turns[0]) >= 0 else -turns
+
+
+def continuous(quaternion: np.ndarray) -> np.ndarray:
+    """Quaternions (T, 4) with the sign that makes each the neighbour of the one before, so that keys blend the short way."""
+    against = (quaternion[1:] * quaternion[:-1]).sum(axis=1) < 0
+    signs = np.where(np.cumsum(against) % 2, -1.0, 1.0)
+    return np.concatenate([quaternion[:1], quaternion[1:] * signs[:, None]])
+
+
+def has_keys(root: Object, mechanism: Mechanism) -> bool:
+    """Whether every slider has keys."""
+    curves = actions.curves_of(root)
+    found = [curves.get((data_path(name), 0)) for name in mechanism.actuators]
+    return bool(found) and all(curve is not None and len(curve.keyframe_points) for curve in found)
+
+
+def baked_frames(root: Object, mechanism: Mechanism) -> np.ndarray:
+    """The frames over which the sliders have keys (T,): each key's, and between them as dense as the robot was baked, so that thinned out
+    curves lose nothing.
+
+    Raises:
+        RobikError: a slider has none, or there is no slider.
+    """
+    curves = actions.curves_of(root)
+    frames: list[np.ndarray] = []
+    if not mechanism.actuators:
+        raise RobikError(f"no motor drives robot {root.name!r}; select its joints and click Set Motor")
+    for name in mechanism.actuators:
+        curve = curves.get((data_path(name), 0))
+        if curve is None or not len(curve.keyframe_points):
+            raise RobikError(f"the motor {name!r} of robot {root.name!r} has no keys; bake first, or key its slider")
+        frames.append(actions.key_frames(curve))
+    keyed = np.unique(np.round(np.concatenate(frames), FRAME_DECIMALS))
+    result = root.robik.robot.result
+    step = min(float(result.step), 1.0) if result.frames else 1.0
+    dense = keyed[0] + step * np.arange(int(np.floor((keyed[-1] - keyed[0]) / step + SAME)) + 1)
+    apart = np.abs(dense - keyed[np.clip(np.searchsorted(keyed, dense - SAME), 0, len(keyed) - 1)])
+    return np.union1d(keyed, dense[apart > SAME])
+
+
+def played_frames(root: Object, mechanism: Mechanism, step: float) -> np.ndarray:
+    """Frames (T,) between which straight lines are what the sliders' curves do: the baked ones, or `step` frames apart where curves bend.
+
+    Raises:
+        RobikError: a slider has no keys.
+    """
+    frames, curves = baked_frames(root, mechanism), actions.curves_of(root)
+    if all(actions.is_straight(curves[data_path(name), 0]) for name in mechanism.actuators):
+        return frames
+    return np.append(np.arange(frames[0], frames[-1] - SAME, step), frames[-1])
+
+
+def read_motion_at(root: Object, mechanism: Mechanism, frames: np.ndarray) -> np.ndarray:
+    """The sliders' curves (T, A) at these frames [rad or m].
+
+    Raises:
+        RobikError: a slider has no curve.
+    """
+    return actions.read_curves(root, [(data_path(name), 0) for name in mechanism.actuators], frames)
+
+
+def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: Scene) -> Motion:
+    """The motion that a robot's slider curves hold, at these frames.
+
+    Raises:
+        RobikError: a slider has no curve.
+    """
+    return Motion(times_of(scene, frames), mechanism.actuators, read_motion_at(root, mechanism, frames))
+
+
+def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
+    """Keys the bodies anew from the sliders' curves; a floating robot's base keeps its keys.
+
+    Returns:
+        The frames in which the sliders' values do not let the loops close.
+
+    Raises:
+        RobikError: a slider, or a floating base, has no curve.
+    """
+    mechanism = read_robot(root)
+    frames = baked_frames(root, mechanism)
+    motion = read_motion(root, mechanism, frames, scene)
+    position, quaternion, residual = body_poses(mechanism, motion.values, base_curve(root, mechanism, frames))
+    bakes.make_own(root)
+    write_bodies(root, frames, position, quaternion)
+    return frames[residual > open_beyond(mechanism)].tolist()
+
+
+def base_curve(root: Object, mechanism: Mechanism, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Where a floating robot's base is at these frames: positions (T, 3) and unit quaternions (T, 4); None for a robot on the ground.
+
+    Raises:
+        RobikError: the base has no curves.
+    """
+    base = ForwardKinematics(mechanism).root
+    if base is None:
+        return None
+    pose = actions.read_curves(bodies(root)[mechanism.body_index[base]], POSE_CHANNELS, frames)
+    return pose[:, :3], pose[:, 3:] / np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)

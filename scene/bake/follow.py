@@ -1,0 +1,281 @@
+"""The robot follows its targets live, while they are dragged or animated: a tracker takes a step at every beat of Blender's main loop.
+
+It moves the sliders too, so that servos which follow the sliders follow the targets. Where a bake moves the robot, playback comes first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from time import monotonic
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+from bpy.types import Action, Context, Depsgraph, Object, Scene
+
+from robik.errors import RobikError
+from robik.mechanism import Mechanism
+from robik.objectives.settings import Settings
+from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
+
+from ..balance.centre_of_mass import Balance, read_balance
+from ..character.mapping import CharacterMapping, check_object, check_source, read_mapping, source_matrix, track
+from ..character.placement import rotation
+from ..robot import posing
+from ..robot.parts import local_pose, pose_of, robots
+from ..robot.reading import Moving, read_moving
+from ..robot.sliders import set_sliders, slider_values
+from .example import example_prior
+from .request import solver_settings
+
+BEAT = 1 / 60  # s between steps
+REST = 0.2  # s between looks while none can follow: the tracker that is being compiled needs the time
+LONGEST = 0.1  # s: of a window that hung no more than this is caught up with
+MOVED = 1e-6  # [rad, m]: what a slider of single precision may be off
+TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
+    "DIFFERENTIAL": DifferentialTracker,
+    "STATE": StateBasedTracker,
+    "DYNAMICS": ForwardDynamicsTracker,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FollowRequest:
+    """What a robot follows at one beat, and how.
+
+    Attributes:
+        robot: that follows.
+        mapping: what its frames follow.
+        balance: what its centre of mass follows.
+        tracker: key of `TRACKERS`.
+        settings: of the solver; None for trackers that take none.
+        example: an action whose poses are preferred; None without one.
+        example_weight: of the pull towards them.
+    """
+
+    robot: Moving
+    mapping: CharacterMapping
+    balance: Balance
+    tracker: str
+    settings: Settings | None
+    example: Action | None
+    example_weight: float
+
+    @property
+    def choice(self) -> tuple:
+        """All that a new tracker is needed for when it changes, beside the robot."""
+        return self.tracker, self.example.session_uid if self.example else 0, self.example_weight, self.settings
+
+
+def read_follow_request(root: Object) -> FollowRequest:
+    """Read what a robot's panels ask for.
+
+    Raises:
+        RobikError: a mapping or the robot is wrong.
+    """
+    robot, settings = read_moving(root), root.robik.robot
+    mapping, balance, tracker = read_mapping(root, robot.mechanism), read_balance(root), settings.follow.tracker
+    is_solver = TRACKERS[tracker] is StateBasedTracker
+    return FollowRequest(
+        robot=robot,
+        mapping=mapping,
+        balance=balance,
+        tracker=tracker,
+        settings=_live_settings(solver_settings(robot.mechanism, mapping.targets, balance, settings.bake)) if is_solver else None,
+        example=settings.bake.example,
+        example_weight=float(settings.bake.example_weight),
+    )
+
+
+def _live_settings(bake: Settings) -> Settings:
+    """Return a bake's settings, for poses like its own; but for weights, which come with the targets, and speeds that only a bake holds."""
+    every = Settings()
+    return replace(bake, targets={}, com_weight=every.com_weight, enforce_velocity=False, velocity_share=every.velocity_share)
+
+
+class Following:
+    """One robot's tracker, made ready on a thread of its own: compiling takes a while the first time."""
+
+    def __init__(self, mechanism: Mechanism, choice: tuple, make: Callable[[Mechanism], Tracker], targets: Targets) -> None:
+        self.mechanism, self.choice, self._make_tracker = mechanism, choice, make
+        self.tracker: Tracker | None = None
+        self.error: RobikError | None = None
+        self.written: np.ndarray | None = None  # the sliders as the last step left them
+        self.posed: np.ndarray | None = None  # and the bodies
+        self._maker = threading.Thread(target=self._make, args=(targets,), name=f"tracker of {mechanism.name}", daemon=True)
+        self._maker.start()
+        if bpy.app.background:
+            self._maker.join()
+
+    def _make(self, targets: Targets) -> None:
+        try:
+            tracker = self._make_tracker(self.mechanism)
+            tracker.step(targets, BEAT)  # what it needs is compiled now
+        except RobikError as error:
+            self.error = error
+            return
+        self.tracker = tracker
+
+
+_following: dict[int, Following] = {}  # by the root's session_uid
+_problems: dict[int, str] = {}
+_last = 0.0
+
+
+def problem(root: Object) -> str:
+    """Why a robot does not follow its targets now; empty if it does."""
+    return _problems.get(root.session_uid, "")
+
+
+def wake() -> None:
+    """Starts the beat, if some robot follows."""
+    if not bpy.app.background and not bpy.app.timers.is_registered(tick):
+        bpy.app.timers.register(tick, first_interval=BEAT, persistent=True)
+
+
+def tick() -> float | None:
+    """One beat: every robot that follows takes a step. In a window Blender's main loop calls it."""
+    global _last
+    now = monotonic()
+    dt, _last = min(max(now - _last, 1e-3), LONGEST), now
+    scene = bpy.context.scene
+    followers = [root for root in robots(scene) if root.robik.robot.follow.on]
+    followed = [step(root, scene, bpy.context.evaluated_depsgraph_get(), dt) for root in followers]
+    if not followers:
+        _following.clear()
+        return None
+    return BEAT if any(followed) else REST
+
+
+def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
+    """A robot takes a step towards its targets: bodies and sliders move.
+
+    Args:
+        root: of the robot.
+        scene, depsgraph: where its targets are.
+        dt: for how long it moves [s].
+
+    Returns:
+        Whether it followed; if not, `problem` tells why.
+    """
+    uid = root.session_uid
+    if posing.is_paused():
+        return False
+    if _plays(bpy.context) and posing.has_baked_bodies(root):
+        _problems[uid] = "The bake plays; following goes on when it stops"
+        return False
+    try:
+        request = read_follow_request(root)
+        targets = _targets(request, scene, depsgraph)
+        following = _ready(uid, request, targets)
+        if following.tracker is None:
+            _problems[uid] = "Preparing the tracker, which takes longer the first time"
+            return False
+        _place(root, request.robot, following)
+        values = following.tracker.step(targets, dt)
+    except RobikError as error:
+        _problems[uid] = str(error)
+        return False
+    _problems.pop(uid, None)
+    _show(root, request.robot, following, values)
+    return True
+
+
+def _ready(uid: int, request: FollowRequest, targets: Targets) -> Following:
+    """Return the tracker of the robot whose root has this session_uid; a new one where the robot or the choice has changed.
+
+    Raises:
+        RobikError: there cannot be one.
+    """
+    found, mechanism = _following.get(uid), request.robot.mechanism
+    if found is None or found.mechanism != mechanism or found.choice != request.choice:
+        make = TRACKERS[request.tracker]
+        if request.settings is not None:
+            prior = example_prior(request.example, mechanism)
+            make = partial(StateBasedTracker, settings=request.settings, prior=prior, prior_weight=request.example_weight)
+        found = _following[uid] = Following(mechanism, request.choice, make, targets)
+    if found.error is not None:
+        raise found.error
+    return found
+
+
+def _place(root: Object, robot: Moving, following: Following) -> None:
+    """Puts the tracker where the robot is, if that is not where it left it: at first, and where sliders were moved."""
+    tracker = following.tracker
+    assert tracker is not None
+    values = slider_values(root, robot.mechanism.actuators)
+    rounding = MOVED * (1.0 + np.abs(values).max(initial=0.0))
+    if following.written is not None and np.abs(values - following.written).max(initial=0.0) <= rounding:
+        return
+    name = tracker.topology.root
+    base = None if name is None else local_pose(robot.bodies[robot.mechanism.body_index[name]])
+    tracker.reset(values, base)
+
+
+def _show(root: Object, robot: Moving, following: Following, values: np.ndarray) -> None:
+    """Poses bodies and sliders as the tracker is; where nothing moves, Blender has nothing to do."""
+    assert following.tracker is not None
+    position, quaternion = following.tracker.bodies()
+    posed = np.hstack([position, quaternion])
+    if following.posed is not None and np.abs(posed - following.posed).max(initial=0.0) < MOVED:
+        return
+    with posing.paused():
+        posing.pose(robot.bodies, position, quaternion)
+        set_sliders(root, robot.mechanism.actuators, values)
+        posing.settled(root)
+    following.written, following.posed = values, posed
+
+
+def _targets(request: FollowRequest, scene: Scene, depsgraph: Depsgraph) -> Targets:
+    """Return where the robot's frames, and its centre of mass if it follows an object, should be now, in the robot's coordinates.
+
+    Raises:
+        RobikError: a target follows something that is not there.
+    """
+    placed, frames = request.mapping.placement, {}
+    for target in request.mapping.targets:
+        check_source(target, scene, depsgraph)
+        seen = pose_of(source_matrix(target, depsgraph))
+        now = track(target, np.array([seen.position]), np.array([seen.quaternion]), placed)
+        frames[target.frame] = Target(now.position[0], now.quaternion[0], target.weights)
+    if request.balance.source != "OBJECT":
+        return Targets(frames)
+    followed = check_object(request.balance.target, "the centre of mass", scene, depsgraph)
+    seen = pose_of(followed.evaluated_get(depsgraph).matrix_world)
+    where, _ = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
+    return Targets(frames, where[0], request.balance.weight)
+
+
+def _plays(context: Context) -> bool:
+    return any(window.screen.is_animation_playing for window in context.window_manager.windows)
+
+
+@persistent
+def _after_change(*_arguments: object) -> None:
+    """Of a file, or a state, that came back, robots may follow."""
+    _following.clear()
+    _problems.clear()
+    if any(root.robik.robot.follow.on for scene in bpy.data.scenes for root in robots(scene)):
+        wake()
+
+
+HANDLERS = (bpy.app.handlers.load_post, bpy.app.handlers.undo_post, bpy.app.handlers.redo_post)
+
+
+def register() -> None:
+    """Starts looking for robots that follow."""
+    for handlers in HANDLERS:
+        handlers.append(_after_change)
+
+
+def unregister() -> None:
+    """Stops."""
+    for handlers in HANDLERS:
+        handlers.remove(_after_change)
+    if bpy.app.timers.is_registered(tick):
+        bpy.app.timers.unregister(tick)
+    _following.clear()
+    _problems.clear()

@@ -1,0 +1,104 @@
+"""After the bake: fewer keys, and keys set by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from bpy.types import Object
+
+from robik.kinematics.forward import ForwardKinematics, body_poses
+from robik.mechanism import Mechanism
+from robik.retarget.reduce import reduce_keys
+from robik.retarget.shortfall import open_beyond
+
+from ..animation import actions
+from ..robot.parts import bodies, local_pose
+from ..robot.reading import read_robot
+from ..robot.sliders import data_path, slider_values
+from . import bakes
+from .curves import POSE_CHANNELS, baked_frames, base_curve, read_motion_at, write_bodies
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What thinning out the keys came to.
+
+    Attributes:
+        before, after: how many keys the motors had and have.
+        turned_off, slid_off: how far a motor is from where it was, at worst [rad] and [m]; None without such motors.
+        bodies_off: how far a body is from where it was, at worst [m].
+        broken: frames in which the loops do not close any more.
+    """
+
+    before: int
+    after: int
+    turned_off: float | None
+    slid_off: float | None
+    bodies_off: float
+    broken: list[float]
+
+
+def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
+    """Thins out the motors' keys to a tolerance, and keys the bodies anew from what is left.
+
+    Args:
+        root: of the robot.
+        angle: tolerance of motors that turn [rad].
+        length: of motors that slide [m].
+
+    Raises:
+        RobikError: a motor has no keys; nothing has been changed.
+    """
+    mechanism = read_robot(root)
+    frames = baked_frames(root, mechanism)
+    values, base = read_motion_at(root, mechanism, frames), base_curve(root, mechanism, frames)
+    units = [unit for joint in mechanism.actuated for unit in joint.coordinate_units]
+    keys = [reduce_keys(frames, values[:, k], angle if unit == "rad" else length) for k, unit in enumerate(units)]
+    reduced = np.column_stack([k.at(frames) for k in keys])
+    there, _, _ = body_poses(mechanism, values, base)
+    position, quaternion, residual = body_poses(mechanism, reduced, base)
+    before = sum(len(actions.curves_of(root)[data_path(n), 0].keyframe_points) for n in mechanism.actuators)
+    bakes.make_own(root)
+    for name, kept in zip(mechanism.actuators, keys, strict=True):
+        actions.write_smooth(root, data_path(name), 0, kept, "Motors")
+    off = np.abs(read_motion_at(root, mechanism, frames) - values).max(axis=0)
+    turned, slid = (max((float(o) for o, u in zip(off, units, strict=True) if u == unit), default=None) for unit in ("rad", "m"))
+    write_bodies(root, frames, position, quaternion)
+    far = float(np.linalg.norm(position - there, axis=2).max())
+    return Reduction(before, sum(len(k.times) for k in keys), turned, slid, far, frames[residual > open_beyond(mechanism)].tolist())
+
+
+def key_pose(root: Object, frame: float) -> bool:
+    """Keys all sliders as they stand, and a floating base where it stands.
+
+    Returns:
+        Whether the robot has a motion whose bodies are to be rebuilt; without one the bodies follow the sliders by themselves.
+
+    Raises:
+        RobikError: a slider is missing.
+    """
+    mechanism = read_robot(root)
+    values = slider_values(root, mechanism.actuators)
+    moving = bakes.has_bodies(root)
+    if moving:
+        bakes.make_own(root)
+    for name, value in zip(mechanism.actuators, values.tolist(), strict=True):
+        actions.set_key(root, data_path(name), 0, frame, value, "Motors")
+    if moving:
+        _key_base(root, mechanism, frame)
+    return moving
+
+
+def _key_base(root: Object, mechanism: Mechanism, frame: float) -> None:
+    """Keys a floating robot's base where it stands."""
+    base = ForwardKinematics(mechanism).root
+    if base is None:
+        return
+    body = bodies(root)[mechanism.body_index[base]]
+    pose = local_pose(body)
+    turn = np.array(pose.quaternion)
+    if POSE_CHANNELS[3] in actions.curves_of(body) and float(actions.read_curves(body, POSE_CHANNELS[3:], np.array([frame]))[0] @ turn) < 0:
+        turn = -turn
+    for (path, index), value in zip(POSE_CHANNELS, [*pose.position, *turn.tolist()], strict=True):
+        actions.set_key(body, path, index, frame, value, "Body")

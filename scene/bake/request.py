@@ -1,0 +1,128 @@
+"""Request for a bake: everything that it needs of the scene, read once before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+
+import numpy as np
+from bpy.types import Object, PropertyGroup, Scene
+
+from robik.mechanism import Mechanism
+from robik.objectives.pose_prior import PosePrior
+from robik.objectives.settings import Settings
+from robik.retarget.blend import shares
+from robik.retarget.hips import hips_of
+
+from ..balance.centre_of_mass import Balance, read_balance
+from ..character.mapping import CharacterMapping, MappedTarget, read_mapping
+from ..character.sampling import frame_range, planned_range
+from ..robot.reading import read_robot
+from .curves import baked_frames, base_curve, has_keys, read_motion_at
+from .example import example_prior
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PresentMotion:
+    """Motion that the robot's curves hold at the frames of a bake which is blended into it.
+
+    Attributes:
+        values: (T, A) of the motors [rad or m].
+        base: positions (T, 3) [m] and unit quaternions (T, 4) of a floating base; None for a robot on the ground.
+        share: (T,) of the bake: 0 where the present motion stays, 1 where it is replaced.
+    """
+
+    values: np.ndarray
+    base: tuple[np.ndarray, np.ndarray] | None
+    share: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BakeRequest:
+    """What a bake is asked for.
+
+    Attributes:
+        mechanism: the robot.
+        mapping: what its frames follow.
+        balance: of the clip.
+        frames: (T,) of the scene to bake, with fractions between whole frames.
+        planned: (P,) frames that balance looks at; `frames` is a part of it.
+        settings: of the solver.
+        prior: what poses the example makes likely; None without one.
+        prior_weight: of the pull towards them.
+        present: what the bake is blended into; None where it is not blended.
+        keeps_other_keys: whether keys outside of the frames stay.
+    """
+
+    mechanism: Mechanism
+    mapping: CharacterMapping
+    balance: Balance
+    frames: np.ndarray
+    planned: np.ndarray
+    settings: Settings
+    prior: PosePrior | None
+    prior_weight: float
+    present: PresentMotion | None
+    keeps_other_keys: bool
+
+
+def read_request(root: Object, scene: Scene) -> BakeRequest:
+    """Read what a robot's panels ask for.
+
+    Raises:
+        RobikError: a mapping, a range, an example or the robot is wrong.
+    """
+    mechanism, bake = read_robot(root), root.robik.robot.bake
+    frames, prior = frame_range(scene, bake), example_prior(bake.example, mechanism)
+    mapping, balance = read_mapping(root, mechanism), read_balance(root)
+    keeps_other_keys = bool(bake.use_range) and has_keys(root, mechanism)
+    return BakeRequest(
+        mechanism=mechanism,
+        mapping=mapping,
+        balance=balance,
+        frames=frames,
+        planned=planned_range(scene, bake) if balance.needs_contacts else frames,
+        settings=solver_settings(mechanism, mapping.targets, balance, bake),
+        prior=prior,
+        prior_weight=float(bake.example_weight),
+        present=_present_motion(root, mechanism, frames, bake.blend) if keeps_other_keys and bake.blend else None,
+        keeps_other_keys=keeps_other_keys,
+    )
+
+
+def _present_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, blend: int) -> PresentMotion:
+    """Return what the robot's curves hold, to come out of it and go back into it where it goes on."""
+    first, last = baked_frames(root, mechanism)[[0, -1]]
+    return PresentMotion(
+        values=read_motion_at(root, mechanism, frames),
+        base=base_curve(root, mechanism, frames),
+        share=shares(frames, blend, first < frames[0], last > frames[-1]),
+    )
+
+
+def solver_settings(mechanism: Mechanism, targets: Sequence[MappedTarget], balance: Balance, bake: PropertyGroup) -> Settings:
+    """Return the solver's settings that targets, balance and bake ask for."""
+    weights = {target.frame: target.weights for target in targets}
+    com_weight = balance.weight
+    if balance.source == "FEET":
+        com_weight = (*com_weight[:2], 0.0)  # over the feet, at whatever height the motion wants
+        if balance.give_way and (hips := hips_of(mechanism, weights)):
+            weights[hips] = replace(weights[hips], position=(0.0, 0.0, weights[hips].position[2]))
+    return Settings(
+        targets=weights,
+        com_weight=com_weight,
+        state_weight=float(bake.state_weight),
+        velocity_weight=float(bake.velocity_weight) if bake.soften else 0.0,
+        velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
+        joint_limits=bool(bake.joint_limits),
+        enforce_velocity=bool(bake.guarantee),
+        velocity_share=float(bake.speed) / 100.0,
+    )
+
+
+def _soften_above(mechanism: Mechanism, bake: PropertyGroup) -> float:
+    """Return the angular velocity from which bodies are held back [rad/s]: of the slowest motor that turns, as far as limits are known."""
+    turning = [joint.velocity_limit for joint in mechanism.actuated if "rad" in joint.coordinate_units]
+    slowest = min(turning, default=inf)
+    return float(bake.speed) / 100.0 * slowest if isfinite(slowest) else float(bake.velocity_limit)

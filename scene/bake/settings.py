@@ -1,0 +1,124 @@
+"""Settings of the bake, and of following live."""
+
+from collections.abc import Callable
+from math import log10
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
+from bpy.types import Action, Context, PropertyGroup
+
+from robik.objectives.pose_prior import WEIGHT
+
+from .example import can_be_example
+from .follow import wake
+
+WEAKEST = -10  # exponent of the weight that an animator sees as 0
+
+
+def _follow_changed(_group: PropertyGroup, _context: Context) -> None:
+    wake()
+
+
+class RobikFollow(PropertyGroup):
+    """Whether a robot follows its targets live, and how."""
+
+    on: BoolProperty(
+        name="Follow Live",
+        description="The robot follows its targets at once, while you drag or play them; a bake is not needed, nor made",
+        update=_follow_changed,
+    )
+    tracker: EnumProperty(
+        name="Tracker",
+        description="How the robot follows live",
+        items=(
+            ("STATE", "At Once", "Is where the bake would put it, at once, however fast the motors would have to turn"),
+            ("DIFFERENTIAL", "Motor Speeds", "Moves as its motors can: never faster, never jerkier; lags behind what is too quick for it"),
+            ("DYNAMICS", "Springy", "Is pulled by its targets like a weight on a spring; calm where it is stretched out"),
+        ),
+    )
+
+
+def _by_tens(weight: str) -> dict[str, Callable]:
+    """A weight as an animator sets it: each step is ten times as strong."""
+
+    def read(bake: PropertyGroup) -> float:
+        return log10(getattr(bake, weight)) - WEAKEST
+
+    def write(bake: PropertyGroup, steps: float) -> None:
+        setattr(bake, weight, 10.0 ** (steps + WEAKEST))
+
+    return {"get": read, "set": write}
+
+
+class RobikBake(PropertyGroup):
+    use_range: BoolProperty(name="Own Range", description="Bake these frames instead of the scene's frame range")
+    start: IntProperty(name="Start", description="First frame to bake", default=1)
+    end: IntProperty(name="End", description="Last frame to bake", default=250)
+    blend: IntProperty(
+        name="Blend",
+        description="Frames at both ends of an own range over which the bake comes out of the one before and goes back into it; "
+        "more of them turn the motors more slowly",
+        min=0,
+        soft_max=50,
+        default=5,
+    )
+    samples: IntProperty(
+        name="Samples per Frame", description="How often the motion is solved and keyed within each frame", min=1, max=100, default=1
+    )
+    guarantee: BoolProperty(
+        name="Keep Motor Speeds",
+        description="Never turn a motor faster than it can: the robot lags behind what is too quick for it",
+        default=True,
+    )
+    speed: FloatProperty(
+        name="Motor Speed",
+        description="How much of each motor's speed the motion may use",
+        subtype="PERCENTAGE",
+        min=1.0,
+        max=100.0,
+        default=100.0,
+        precision=0,
+    )
+    soften: BoolProperty(
+        name="Soften", description="Hold back what turns faster than that share of the slowest motor's speed: smoother, but no promise"
+    )
+    velocity_limit: FloatProperty(
+        name="Soften Above",
+        description="For a robot whose motors' speeds are unknown: above this speed of turning a body is held back [rad/s]",
+        min=0.01,
+        default=5.0,
+        soft_max=50.0,
+    )
+    velocity_weight: FloatProperty(name="Softening", description="How strongly speed is held back", min=0.0, default=1e-2, precision=5)
+    state_weight: FloatProperty(
+        name="Stillness", description="Pull towards the frame before, where the targets leave freedom", min=1e-12, default=1e-7, precision=8
+    )
+    stillness: FloatProperty(
+        name="Stillness",
+        description="How strongly the robot keeps its pose where the targets leave it free; each step is ten times as strong",
+        min=0.0,
+        soft_max=8.0,
+        precision=1,
+        **_by_tens("state_weight"),
+    )
+    example: PointerProperty(
+        name="Poses Like",
+        description="A motion of this robot, such as an earlier bake: where the targets leave a choice, the robot takes poses like its",
+        type=Action,
+        poll=can_be_example,
+    )
+    example_weight: FloatProperty(
+        name="Likeness", description="Pull towards poses like the example's", min=1e-12, default=WEIGHT, precision=8
+    )
+    likeness: FloatProperty(
+        name="Likeness",
+        description="How strongly the robot takes poses like the example's; each step is ten times as strong, "
+        "and costs the targets ten times as much",
+        min=0.0,
+        soft_max=8.0,
+        precision=1,
+        **_by_tens("example_weight"),
+    )
+    joint_limits: BoolProperty(name="Joint Limits", description="Keep every joint within its limits", default=True)
+
+
+CLASSES = (RobikFollow, RobikBake)

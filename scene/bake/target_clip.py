@@ -1,0 +1,57 @@
+"""Target clip of a bake: the character sampled in the robot's coordinates, with contacts and balance."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+from bpy.types import Context
+
+from robik.retarget.clip import TargetClip
+
+from ..balance.centre_of_mass import Balance, balanced
+from ..balance.contacts import with_hand_contacts
+from ..character.mapping import CharacterMapping, check_object, track
+from ..character.placement import rotation
+from ..character.sampling import sample_sources, times_of
+from ..long_work.steps import Progress
+from ..robot import posing
+from .request import BakeRequest
+
+SAMPLING = 0.4  # part of the progress bar that sampling takes
+
+
+def sample_clip(context: Context, request: BakeRequest) -> Generator[Progress, None, TargetClip]:
+    """Sample what the robot shall follow at the frames of a request, in the robot's coordinates, balanced as asked for.
+
+    Raises:
+        RobikError: a target follows something that is not there, or balance is not possible.
+    """
+    planned = request.planned
+    sampled = yield from sample_tracks(context, request.mapping, request.balance, planned)
+    clip = with_hand_contacts(sampled, request.mapping.targets, planned)
+    first = int(np.searchsorted(planned, request.frames[0]))
+    return balanced(clip, request.mechanism, request.balance).part(first, first + len(request.frames))
+
+
+def sample_tracks(
+    context: Context, mapping: CharacterMapping, balance: Balance, frames: np.ndarray
+) -> Generator[Progress, None, TargetClip]:
+    """Sample what targets and centre of mass follow at frames (T,) of the scene, in the robot's coordinates; contacts are left out.
+
+    Raises:
+        RobikError: a target follows something that is not there.
+    """
+    points = [check_object(balance.target, "the centre of mass", context.scene)] if balance.source == "OBJECT" else []
+    with posing.paused():
+        sampling = sample_sources(context, mapping.targets, points, frames)
+        while True:
+            try:
+                done = next(sampling)
+            except StopIteration as finished:
+                positions, turns = finished.value
+                break
+            yield Progress(SAMPLING * done / len(frames), f"Sampling frame {frames[done - 1]:g}")
+    tracks = {t.frame: track(t, positions[:, i], turns[:, i], mapping.placement) for i, t in enumerate(mapping.targets)}
+    com = mapping.placement.apply(positions[:, -1], rotation(turns[:, -1]))[0] if points else None
+    return TargetClip(times_of(context.scene, frames), tracks, com)

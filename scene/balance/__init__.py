@@ -1,0 +1,1 @@
+"""Contacts of the feet, and the target of the centre of mass."""

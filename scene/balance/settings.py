@@ -1,0 +1,54 @@
+"""Settings of the robot's balance."""
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty
+from bpy.types import Object, PropertyGroup
+
+
+class RobikBalance(PropertyGroup):
+    source: EnumProperty(
+        name="Centre of Mass",
+        description="What the robot's centre of mass follows",
+        items=(
+            ("NONE", "Free", "The centre of mass goes where the motion takes it"),
+            ("FEET", "Over the feet", "Keep the centre of mass over the feet that stand on the ground"),
+            ("OBJECT", "Object", "The centre of mass follows an object"),
+        ),
+        default="NONE",
+    )
+    target: PointerProperty(name="Target", description="The object that the centre of mass follows", type=Object)
+    margin: FloatProperty(
+        name="Margin",
+        description="How far inside the standing foot's outline the centre of mass stays",
+        unit="LENGTH",
+        min=0.0,
+        default=0.01,
+        precision=3,
+    )
+    lead: FloatProperty(
+        name="Look Ahead",
+        description="How long before a foot lifts the weight is off it; longer makes the shift of weight begin earlier",
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+        min=0.0,
+        soft_max=0.5,
+        default=0.06,
+        precision=2,
+    )
+    give_way: BoolProperty(
+        name="Hips Give Way",
+        description="Let balance alone say where the hips are sideways; their height and direction still follow. "
+        "They are the target where the legs meet, else the first that is no foot",
+        default=True,
+    )
+    pin_feet: BoolProperty(name="Pin Feet", description="Hold standing feet flat on the ground, without sliding", default=False)
+    weight: FloatVectorProperty(
+        name="Weight",
+        description="How much the centre of mass counts along the world's X, Y and Z",
+        size=3,
+        min=0.0,
+        soft_max=1.0,
+        default=(1.0, 1.0, 1.0),
+    )
+
+
+CLASSES = (RobikBalance,)

@@ -1,0 +1,205 @@
+"""Mapping of the character to the robot: what each frame of the robot follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from bpy.types import Depsgraph, LayerCollection, Object, PropertyGroup, Scene, ViewLayer
+from mathutils import Matrix
+
+from robik.errors import RobikError
+from robik.mechanism import Mechanism, Pose
+from robik.objectives.weights import Weights
+from robik.retarget.clip import Track
+
+from ..robot.parts import pose_of, unit
+from .placement import Placement, quaternions, read_placement, rotation
+
+NOISE = 1e-6  # of the places between which an offset lies: what Blender's single precision may leave of nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class MappedTarget:
+    """A target as the animator has set it.
+
+    Attributes:
+        frame: of the robot, which follows.
+        source: the object that is followed, or the armature whose bone is; None where none is chosen.
+        bone: that is followed; empty for the object itself.
+        offset_location: (3,) of the robot's frame along the axes of its source [m].
+        offset_rotation: (4,) unit quaternion wxyz of the robot's frame against its source.
+        weights: of the frame's position and orientation.
+        phases: first and last frame of the scene of each phase in which a foot stands, set by hand; None where they are detected.
+    """
+
+    frame: str
+    source: Object | None
+    bone: str
+    offset_location: tuple[float, float, float]
+    offset_rotation: tuple[float, float, float, float]
+    weights: Weights
+    phases: tuple[tuple[int, int], ...] | None
+
+
+AnyTarget = MappedTarget | PropertyGroup  # as it was read, or as the scene has it
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharacterMapping:
+    """What a robot follows.
+
+    Attributes:
+        targets: that are switched on; no two have the same frame.
+        placement: of the character.
+    """
+
+    targets: tuple[MappedTarget, ...]
+    placement: Placement
+
+
+def read_mapping(root: Object, mechanism: Mechanism) -> CharacterMapping:
+    """Read what a robot follows.
+
+    Raises:
+        RobikError: there is nothing, a target follows no frame of the robot, or two follow the same.
+    """
+    targets = tuple(read_target(target) for target in active_targets(root, mechanism))
+    return CharacterMapping(targets=targets, placement=read_placement(root))
+
+
+def read_target(target: PropertyGroup) -> MappedTarget:
+    """Read one target of the scene."""
+    return MappedTarget(
+        frame=target.frame,
+        source=target.source,
+        bone=target.bone,
+        offset_location=tuple(target.offset_location),
+        offset_rotation=unit(target.offset_rotation),
+        weights=_weights(target),
+        phases=tuple((phase.start, phase.end) for phase in target.stands) if target.contact == "HAND" else None,
+    )
+
+
+def _weights(target: PropertyGroup) -> Weights:
+    """Return how much a target counts, axis by axis."""
+    position, orientation = (np.array(w, dtype=float) * target.weight for w in (target.position_weight, target.orientation_weight))
+    return Weights(position=tuple(position.tolist()), orientation=tuple(orientation.tolist()))
+
+
+def active_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
+    """Return the targets that are switched on.
+
+    Raises:
+        RobikError: there are none, one follows no frame of the robot, or two follow the same.
+    """
+    targets = [t for t in root.robik.robot.character.targets if t.enabled]
+    if not targets:
+        raise RobikError(f"robot {root.name!r} follows nothing yet; add a target under Character")
+    seen: set[str] = set()
+    for target in targets:
+        if target.frame not in mechanism.frame_names:
+            raise RobikError(
+                f"a target follows {describe(target)} with the frame {target.frame!r}, which robot {mechanism.name!r} does not have; "
+                f"it has {', '.join(mechanism.frame_names)}"
+            )
+        if target.frame in seen:
+            raise RobikError(f"two targets move the frame {target.frame!r}; switch one of them off")
+        seen.add(target.frame)
+    return targets
+
+
+def describe(target: AnyTarget) -> str:
+    """What a target follows, for people."""
+    if target.source is None:
+        return "nothing"
+    return f"{target.source.name} › {target.bone}" if target.bone else target.source.name
+
+
+def check_object(followed: Object | None, where: str, scene: Scene, depsgraph: Depsgraph | None = None) -> Object:
+    """An object that is followed, if it is in the scene and moves there.
+
+    Args:
+        followed: the object.
+        where: what follows it, for people.
+        scene: of the robot.
+        depsgraph: what evaluates it; without one it is evaluated alone, whatever its collections are.
+
+    Raises:
+        RobikError: says what is missing and what to do.
+    """
+    if followed is None:
+        raise RobikError(f"{where} follows nothing: choose what it shall follow, or switch it off")
+    if scene.objects.get(followed.name) != followed:
+        raise RobikError(f"{where} follows {followed.name!r}, which is not in this scene any more: choose another or switch it off")
+    if followed.hide_viewport or (depsgraph is not None and not _is_evaluated(followed, depsgraph.view_layer)):
+        raise RobikError(
+            f"{where} follows {followed.name!r}, which stands still while it, or its collection, is disabled in viewports or excluded: "
+            "enable it in the Outliner; to hide it, close its eye"
+        )
+    return followed
+
+
+def _is_evaluated(followed: Object, layer: ViewLayer) -> bool:
+    """Whether an object moves in a view layer, hidden by its eye or not."""
+    return followed.visible_get(view_layer=layer) or _holds(layer.layer_collection, followed)
+
+
+def _holds(layer: LayerCollection, followed: Object) -> bool:
+    """Whether an object is in this collection, or one in it, and that is enabled."""
+    if layer.exclude or layer.collection.hide_viewport:
+        return False
+    return layer.collection.objects.get(followed.name) == followed or any(_holds(child, followed) for child in layer.children)
+
+
+def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = None) -> None:
+    """Whether what a target follows is there, and moves; arguments as of `check_object`.
+
+    Raises:
+        RobikError: says what is missing and what to do.
+    """
+    where = f"the target of {target.frame!r}"
+    check_object(target.source, where, scene, depsgraph)
+    if not target.bone:
+        return
+    if target.source.type != "ARMATURE":
+        raise RobikError(f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the bone")
+    if target.bone not in target.source.pose.bones:
+        raise RobikError(
+            f"{where} follows the bone {target.bone!r}, which {target.source.name!r} does not have: it was renamed or deleted, choose again"
+        )
+
+
+def source_matrix(target: AnyTarget, depsgraph: Depsgraph) -> Matrix:
+    """What a target follows, as evaluated now, in the world."""
+    source = target.source.evaluated_get(depsgraph)
+    return source.matrix_world @ source.pose.bones[target.bone].matrix if target.bone else source.matrix_world
+
+
+def rest_matrix(target: AnyTarget, depsgraph: Depsgraph) -> Matrix:
+    """What a target follows, in the armature's rest pose; an object's is where it is now."""
+    source = target.source.evaluated_get(depsgraph)
+    return source.matrix_world @ source.data.bones[target.bone].matrix_local if target.bone else source.matrix_world
+
+
+def track(target: MappedTarget, positions: np.ndarray, turns: np.ndarray, placed: Placement) -> Track:
+    """A target's sampled source as the track of the robot's frame.
+
+    Args:
+        target: for its offset.
+        positions, turns: (T, 3) and (T, 4) of the source, in the world.
+        placed: brings them to the robot.
+    """
+    where, oriented = placed.apply(positions, rotation(turns))
+    where = where + oriented.apply(np.array(target.offset_location))
+    return Track(where, quaternions(oriented * rotation(target.offset_rotation)))
+
+
+def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement) -> None:
+    """Sets a target's offset so that the robot's frame, where it is given in the robot's coordinates, fits its source."""
+    seen = pose_of(source)
+    where, oriented = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
+    offset = oriented[0].inv().apply(np.array(frame.position) - where[0])
+    noise = NOISE * np.abs([frame.position, where[0]]).max()  # would show as -0 m
+    target.offset_location = np.where(np.abs(offset) > noise, offset, 0.0)
+    target.offset_rotation = quaternions(oriented[0].inv() * rotation(frame.quaternion))

@@ -1,0 +1,68 @@
+"""Placement of the character: the way from its world to the robot's coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from bpy.types import Object
+from scipy.spatial.transform import Rotation
+
+from robik.mechanism import Pose
+
+from ..robot.parts import pose_of
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Character's world → robot's coordinates: scaled, turned about the vertical, moved, then seen from the robot's root.
+
+    Attributes:
+        scale: size of the robot against the character.
+        stride: by which the way over the ground is scaled beside.
+        yaw: about the vertical [rad].
+        location: (3,) where the character's origin comes to lie [m].
+        root: the robot's root in the world.
+    """
+
+    scale: float
+    stride: float
+    yaw: float
+    location: np.ndarray
+    root: Pose
+
+    @property
+    def scales(self) -> np.ndarray:
+        """(3,) along X, Y and Z."""
+        return self.scale * np.array([self.stride, self.stride, 1.0])
+
+    def apply(self, positions: np.ndarray, turns: Rotation) -> tuple[np.ndarray, Rotation]:
+        """Positions (T, 3) and orientations, from the character's world to the robot's coordinates."""
+        yaw, back, turn = self._turns
+        world = yaw.apply(self.scales * positions) + self.location
+        return back.apply(world - np.asarray(self.root.position)), turn * turns
+
+    @cached_property
+    def _turns(self) -> tuple[Rotation, Rotation, Rotation]:
+        """By the yaw, from the world to the robot, and both."""
+        yaw, back = Rotation.from_euler("z", self.yaw), rotation(self.root.quaternion).inv()
+        return yaw, back, back * yaw
+
+
+def read_placement(root: Object) -> Placement:
+    """Return the placement that a robot's character settings and its root object say."""
+    character = root.robik.robot.character
+    location = np.array(character.location, dtype=float)
+    return Placement(float(character.scale), float(character.stride), float(character.yaw), location, pose_of(root.matrix_world))
+
+
+def rotation(quaternion: Iterable[float]) -> Rotation:
+    """Of a quaternion wxyz of about unit length, or of rows of them."""
+    return Rotation.from_quat(np.asarray(tuple(quaternion) if not isinstance(quaternion, np.ndarray) else quaternion)[..., [1, 2, 3, 0]])
+
+
+def quaternions(turns: Rotation) -> np.ndarray:
+    """Unit quaternions wxyz."""
+    return turns.as_quat()[..., [3, 0, 1, 2]]

@@ -1,0 +1,119 @@
+"""Settings of the character: what each frame of the robot follows, and how the character's motion is brought to the robot."""
+
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import Context, Object, PropertyGroup
+
+ONES = (1.0, 1.0, 1.0)
+
+
+def _frame_names(target: PropertyGroup, _context: Context, typed: str) -> list[str]:
+    """The frames of a target's robot, then its bodies, that contain what is being typed."""
+    parts = [o for o in target.id_data.children_recursive if o.robik.kind in ("FRAME", "BODY")]
+    parts.sort(key=lambda o: (o.robik.kind == "BODY", o.robik.order))
+    return [o.robik.label for o in parts if typed.lower() in o.robik.label.lower()]
+
+
+class RobikPhase(PropertyGroup):
+    """Frames in which a foot stands."""
+
+    start: IntProperty(name="From", description="First frame in which the foot stands")
+    end: IntProperty(name="To", description="Last frame in which the foot stands")
+
+
+class RobikTarget(PropertyGroup):
+    """A part of the character that a frame of the robot follows."""
+
+    enabled: BoolProperty(name="Follow", description="Whether the bake follows this target", default=True)
+    source: PointerProperty(name="Source", description="The armature or object that is followed", type=Object)
+    bone: StringProperty(name="Bone", description="The pose bone that is followed; empty for the object itself")
+    frame: StringProperty(name="Frame", description="The robot's frame or body that follows", search=_frame_names)
+    weight: FloatProperty(name="Weight", description="How much this target counts against the others", min=0.0, soft_max=1.0, default=1.0)
+    position_weight: FloatVectorProperty(
+        name="Position",
+        description="How much the position counts along the world's X, Y and Z",
+        size=3,
+        min=0.0,
+        soft_max=1.0,
+        default=ONES,
+    )
+    orientation_weight: FloatVectorProperty(
+        name="Orientation",
+        description="How much the direction of the robot frame's own X, Y and Z axis counts",
+        size=3,
+        min=0.0,
+        soft_max=1.0,
+        default=ONES,
+    )
+    contact: EnumProperty(
+        name="Contact",
+        description="When this foot stands on the ground",
+        items=(
+            ("DETECT", "Detect", "Found from the foot's height and speed"),
+            ("HAND", "By hand", "The phases listed under Balance > Contacts"),
+        ),
+    )
+    stands: CollectionProperty(type=RobikPhase)
+    active_phase: IntProperty(name="Phase", min=0)
+    phases: StringProperty(name="Stands", description="As files of the first format kept the phases", options={"HIDDEN"})
+    offset_location: FloatVectorProperty(
+        name="Offset", description="Of the robot's frame, along the axes of what it follows", subtype="TRANSLATION", unit="LENGTH", size=3
+    )
+    offset_rotation: FloatVectorProperty(
+        name="Turn", description="Of the robot's frame against what it follows", subtype="QUATERNION", size=4, default=(1.0, 0.0, 0.0, 0.0)
+    )
+
+
+class RobikCharacter(PropertyGroup):
+    """How the character's motion is brought to the robot's size and place; the character itself stays as it is."""
+
+    rig: PointerProperty(name="Rig", description="The character: an armature, or any object", type=Object)
+    scale: FloatProperty(
+        name="Scale",
+        description="Size of the robot against the character; its motion is scaled by this",
+        min=1e-6,
+        default=1.0,
+        precision=4,
+    )
+    stride: FloatProperty(
+        name="Stride",
+        description="Makes the way over the ground longer or shorter against the height: long legs take longer steps",
+        min=0.01,
+        soft_max=3.0,
+        default=1.0,
+    )
+    fit_by: EnumProperty(
+        name="Fit By",
+        description="What Fit to Robot makes equal",
+        items=(
+            ("LEGS", "Leg length", "The height of the hips above the feet; without feet how far what is followed lies apart"),
+            ("HEIGHT", "Height", "The height of the whole character and of the whole robot"),
+            ("EXACT", "Exact", "Nothing is scaled, moved or turned: the rig was made for this robot"),
+        ),
+    )
+    location: FloatVectorProperty(
+        name="Place",
+        description="Where the character's world origin comes to lie after scaling",
+        subtype="TRANSLATION",
+        unit="LENGTH",
+        size=3,
+    )
+    yaw: FloatProperty(
+        name="Turn",
+        description="Turns the motion about the vertical: the robot walks another way; Fit to Robot then places it again",
+        subtype="ANGLE",
+        unit="ROTATION",
+    )
+    targets: CollectionProperty(type=RobikTarget)
+    active: IntProperty(name="Target", min=0)
+
+
+CLASSES = (RobikPhase, RobikTarget, RobikCharacter)

@@ -1,0 +1,1 @@
+"""Robot files: importing them, and reading them again."""

@@ -1,0 +1,89 @@
+"""Importing a robot, and reading its file again: steps that a window stays alive between. Stopped early, they leave nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import bpy
+from bpy.types import Context, Object
+
+from robik.errors import RobikError
+from robik.formats import Imported, import_robot
+from robik.formats.options import package_folders, xacro_arguments
+
+from ..bake import bakes
+from ..long_work.steps import Progress, in_thread, starting
+from ..robot.builder import Builder
+from ..robot.parts import parts, show_joints
+from .reimport import BY_HAND, Before
+
+
+def import_steps(
+    context: Context, path: str, base: str = "auto", packages: str = "", arguments: str = ""
+) -> Generator[Progress, None, Object]:
+    """The root of the robot in a file, built into the scene and chosen; the options are kept for the next one.
+
+    Raises:
+        RobikError: it cannot be read; the scene is as it was.
+    """
+    scene, folders = context.scene, package_folders(packages, bpy.path.abspath)
+    imported = yield from _read(path, folders, base, xacro_arguments(arguments))
+    builder = Builder(imported.mechanism, path, folders)
+    root = yield from builder.build_steps(scene.collection)
+    scene.robik.robot = root
+    for options in (scene.robik.importing, root.robik.robot.importing):
+        options.base, options.packages = base, packages
+    root.robik.robot.importing.arguments = arguments
+    _tell(root, imported.report, (*imported.warnings, *builder.warnings))
+    show_joints(root, False)
+    for selected in context.selected_objects:
+        selected.select_set(False)
+    root.select_set(True)
+    context.view_layer.objects.active = root
+    return root
+
+
+def reload_steps(context: Context, root: Object) -> Generator[Progress, None, Object]:
+    """Reads a robot's file again and changes the robot to what it says now; what no longer matches is among its warnings.
+
+    Raises:
+        RobikError: it cannot be read, or there is no file; the scene is as it was.
+    """
+    options, source = root.robik.robot.importing, bpy.path.abspath(root.robik.robot.source)
+    if not source:
+        raise RobikError(f"robot {root.name!r} was not imported from a file, so there is nothing to read again")
+    folders = package_folders(options.packages, bpy.path.abspath)
+    imported = yield from _read(source, folders, options.base, xacro_arguments(options.arguments))
+    before = Before(context.scene, root)
+    imported, by_hand = before.with_hand_built(imported)
+    builder = Builder(imported.mechanism, source, folders, {name for kind, name in by_hand if kind == "BODY"})
+    hidden = all(joint.hide_get() for joint in parts(root)["JOINT"])
+    bake = bakes.in_use(root)
+    yield from builder.rebuild_steps(root)
+    if bake >= 0:
+        bakes.use(root, bake)  # also for the bodies that are new
+    for part in (part for kind in BY_HAND for part in parts(root)[kind]):
+        part.robik.by_hand = (part.robik.kind, part.robik.label) in by_hand
+    show_joints(root, not hidden)
+    changed, lost = before.compared(imported.mechanism)
+    _tell(root, (*imported.report, *changed), (*lost, *imported.warnings, *builder.warnings))
+    return root
+
+
+def _read(path: str, packages: Iterable[Path], base: str, arguments: Mapping[str, str]) -> Generator[Progress, None, Imported]:
+    """On a thread of its own: a window stays alive."""
+
+    def reading() -> Iterator[Imported]:
+        yield import_robot(path, packages, base, arguments)
+
+    found: list[Imported | None] = [None]
+    for found[0] in in_thread(reading()):
+        yield starting(f"Reading {Path(path).name}")
+    assert found[0] is not None
+    return found[0]
+
+
+def _tell(root: Object, report: Iterable[str], warnings: Iterable[str]) -> None:
+    """Keeps with the robot what there is to say of its file."""
+    root.robik.robot.report, root.robik.robot.warnings = "\n".join(report), "\n".join(warnings)

@@ -1,0 +1,83 @@
+"""Long work as generators of steps: a window drives them one by one, everything else at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from robik.jit import is_compiling
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far work is.
+
+    Attributes:
+        fraction: 0 to 1; None where nobody can say.
+        text: what is being done.
+        is_long: before a step that cannot be cut up, so that it is shown first.
+        counts: whether it takes as long the next time; else no estimate is made of it.
+    """
+
+    fraction: float | None
+    text: str
+    is_long: bool = False
+    counts: bool = True
+
+
+def starting(text: str, fraction: float | None = None) -> Progress:
+    """What is being done, or that it has to wait for the compiler, which happens once."""
+    return Progress(fraction, "Compiling the solver, once and for all robots" if is_compiling() else text, counts=False)
+
+
+def finish(steps: Generator[Any, None, Result]) -> Result:
+    """All steps at once; what they return."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value
+
+
+def in_thread(steps: Iterator[Result], wait: float = 0.01) -> Iterator[Result | None]:
+    """Runs steps that never touch Blender on a thread of their own, so that the window stays alive between and within them.
+
+    Args:
+        steps: plain Python; closed early, it is left at its next step.
+        wait: how long each look at the thread may take [s].
+
+    Yields:
+        What the steps yielded last, again and again until they are done. None before the first.
+
+    Raises:
+        Whatever the steps raise.
+    """
+    seen: list[Result | None] = [None]
+    failed: list[BaseException] = []
+    unwanted = threading.Event()
+
+    def work() -> None:
+        try:
+            for step in steps:
+                seen[0] = step
+                if unwanted.is_set():
+                    return
+        except BaseException as error:  # handed to whoever waits
+            failed.append(error)
+
+    thread = threading.Thread(target=work, name="robik", daemon=True)
+    thread.start()
+    try:
+        alive = True
+        while alive:
+            thread.join(wait)
+            alive = thread.is_alive()
+            yield seen[0]
+    finally:
+        unwanted.set()
+    if failed:
+        raise failed[0]

@@ -1,0 +1,1 @@
+"""What is drawn into the views and editors."""

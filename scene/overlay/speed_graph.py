@@ -1,0 +1,189 @@
+"""The speed graph: how fast each motor turns over the bake, as a share of what it can, at the foot of the 3D view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from bpy.types import Area, Object, Region, Scene
+
+from robik.mechanism import Mechanism
+
+from ..animation.actions import curves_of, read_curves
+from ..bake.curves import baked_frames
+from ..bake.kept_clip import kept_clip
+from ..character.sampling import times_of
+from ..robot.reading import read_moving_parts
+from ..robot.sliders import data_path
+from .shapes import BAD, TIGHT, Color, Shapes
+
+BACK: Color = (0.07, 0.07, 0.08, 0.86)
+GRID: Color = (1.0, 1.0, 1.0, 0.16)
+OTHERS: Color = (0.6, 0.72, 0.9, 0.45)
+HAND: Color = (0.45, 0.7, 1.0, 0.9)
+WORDS: Color = (1.0, 1.0, 1.0, 0.9)
+HEIGHT, EDGE, LEAST = 150, 10, 240  # of the graph, its distance from the view's edges, its least width [px at a scale of 1]
+TITLE, FOOT, LEFT, RIGHT = 22, 18, 44, 14  # what it leaves free inside
+HIGHEST = 2.0  # share of the limit up to which it goes
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Speeds of a robot's motors over its bake.
+
+    Attributes:
+        frames: (T,) of the scene.
+        names: of the motors that have a limit.
+        speeds: (T, motors) [rad/s or m/s], each the step into its frame.
+        limits: (motors,) likewise.
+        units: of the motors' values.
+    """
+
+    frames: np.ndarray
+    names: tuple[str, ...]
+    speeds: np.ndarray
+    limits: np.ndarray
+    units: tuple[str, ...]
+
+    @property
+    def shares(self) -> np.ndarray:
+        """(T, motors) of their limits."""
+        return self.speeds / self.limits
+
+    def index(self, name: str) -> int:
+        """Of a motor; the one that works hardest where there is none of that name."""
+        return self.names.index(name) if name in self.names else int(np.argmax(self.shares.max(axis=0)))
+
+    def describe(self, k: int) -> str:
+        """A motor at its fastest, in words."""
+        worst = int(np.argmax(self.speeds[:, k]))
+        unit, speed, limit = self.units[k], self.speeds[worst, k], self.limits[k]
+        return f"{self.names[k]} {speed:.2f} of {limit:.1f} {unit}/s at frame {self.frames[worst]:g}"
+
+
+def motor_speeds(root: Object, scene: Scene) -> Speeds | None:
+    """By the curves as they are now, so that edits show; None for a robot without keys or without known limits.
+
+    Raises:
+        RobikError: the robot is incomplete.
+    """
+    mechanism = read_moving_parts(root)
+    limits = np.array([joint.velocity_limit for joint in mechanism.actuated for _ in joint.motions])
+    known = np.flatnonzero(np.isfinite(limits))
+    if not len(known) or not _is_keyed(root, mechanism):
+        return None
+    kept = kept_clip(root)
+    frames = kept.frames if kept is not None else baked_frames(root, mechanism)
+    if len(frames) < 2:
+        return None
+    values = read_curves(root, [(data_path(mechanism.actuators[k]), 0) for k in known], frames)
+    speeds = np.zeros_like(values)
+    speeds[1:] = np.abs(np.diff(values, axis=0)) / np.diff(times_of(scene, frames))[:, None]
+    units = [unit for joint in mechanism.actuated for unit in joint.coordinate_units]
+    return Speeds(frames, tuple(mechanism.actuators[k] for k in known), speeds, limits[known], tuple(units[k] for k in known))
+
+
+def _is_keyed(root: Object, mechanism: Mechanism) -> bool:
+    curves = curves_of(root)
+    return all((data_path(name), 0) in curves for name in mechanism.actuators)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the graph lies in a view's region: the plot itself, without title and numbers [px]."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+    scale: float
+
+    def x(self, frames: np.ndarray | float, speeds: Speeds) -> np.ndarray | float:
+        """Of frames."""
+        first, last = speeds.frames[0], speeds.frames[-1]
+        return self.left + (self.right - self.left) * (frames - first) / (last - first)
+
+
+def place_in(area: Area, region: Region, scale: float) -> Place | None:
+    """At the foot of a 3D view, between its toolbar and its sidebar; None where there is no room."""
+    left, right, bottom = 0, region.width, 0
+    for other in area.regions:
+        if other == region or other.width <= 1 or other.height <= 1:
+            continue
+        if other.alignment == "LEFT":
+            left = max(left, other.x + other.width - region.x)
+        elif other.alignment == "RIGHT":
+            right = min(right, other.x - region.x)
+        elif other.alignment == "BOTTOM":
+            bottom = max(bottom, other.y + other.height - region.y)
+    if right - left < LEAST * scale or region.height < 2 * HEIGHT * scale:
+        return None
+    inner = (EDGE + LEFT) * scale, (EDGE + RIGHT) * scale, (EDGE + FOOT) * scale, (EDGE + HEIGHT - TITLE) * scale
+    return Place(left + inner[0], right - inner[1], bottom + inner[2], bottom + inner[3], scale)
+
+
+def graph_shapes(speeds: Speeds, place: Place, shown: str) -> Shapes:
+    """All of the graph but the playhead, in pixels."""
+    shapes, k, shares = Shapes(), speeds.index(shown), speeds.shares
+    top = max(1.2, min(float(shares.max()) * 1.05, HIGHEST))
+    unit = (place.top - place.bottom) / top
+    _frame(shapes, place, unit, top)
+    columns = _columns(speeds, place)
+    for other in range(len(speeds.names)):
+        if other != k:
+            _curve(shapes, columns(other), place, unit, OTHERS, top)
+    _curve(shapes, columns(k), place, unit, TIGHT, top)
+    s = place.scale
+    shapes.labels.append((np.array([place.left - (LEFT - 8) * s, place.top + 7 * s, 12]), "Motor speeds", WORDS))
+    shapes.labels.append((np.array([place.left + 62 * s, place.top + 7 * s, 12]), speeds.describe(k), TIGHT))
+    for frame in (speeds.frames[0], speeds.frames[-1]):
+        text = f"{frame:g}"
+        x = float(place.x(frame, speeds)) - (7 * s * len(text) if frame == speeds.frames[-1] else 0.0)
+        shapes.labels.append((np.array([x, place.bottom - 14 * s, 10]), text, WORDS))
+    return shapes
+
+
+def playhead(speeds: Speeds, place: Place, frame: float) -> Shapes:
+    """The line at the present frame, with its number; nothing outside the bake."""
+    shapes = Shapes()
+    if speeds.frames[0] <= frame <= speeds.frames[-1]:
+        x = float(place.x(frame, speeds))
+        shapes.segments(np.array([[x, place.bottom, 0.0], [x, place.top, 0.0]]), HAND)
+        shapes.labels.append((np.array([x + 3 * place.scale, place.top - 11 * place.scale, 10]), f"{frame:g}", HAND))
+    return shapes
+
+
+def _frame(shapes: Shapes, place: Place, unit: float, top: float) -> None:
+    """Background, grid, and the limit as the one line that is red."""
+    s = place.scale
+    box = [(-LEFT, -FOOT), (RIGHT, -FOOT), (RIGHT, TITLE), (-LEFT, TITLE)]
+    corners = [(place.left if dx < 0 else place.right, place.bottom if dy < 0 else place.top) for dx, dy in box]
+    shapes.fan(np.array([(x + dx * s, y + dy * s, 0.0) for (x, y), (dx, dy) in zip(corners, box, strict=True)]), BACK)
+    for share in (0.0, 0.5, 1.0, 1.5):
+        if share <= top:
+            y = place.bottom + share * unit
+            shapes.segments(np.array([[place.left, y, 0.0], [place.right, y, 0.0]]), BAD if share == 1.0 else GRID)
+            color = BAD if share == 1.0 else WORDS
+            shapes.labels.append((np.array([place.left - (LEFT - 8) * s, y - 4 * s, 10]), f"{100 * share:.0f} %", color))
+
+
+def _columns(speeds: Speeds, place: Place) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
+    """The largest share of each motor within each column of pixels: a peak never hides between two of them."""
+    columns = max(int(place.right - place.left), 2)
+    x = np.asarray(place.x(speeds.frames, speeds))
+    if len(x) <= columns:
+        return lambda k: (x, speeds.shares[:, k])
+    starts = np.flatnonzero(np.diff(np.floor(x), prepend=-np.inf) > 0)
+    return lambda k: (x[starts], np.maximum.reduceat(speeds.shares[:, k], starts))
+
+
+def _curve(shapes: Shapes, points: tuple[np.ndarray, np.ndarray], place: Place, unit: float, color: Color, top: float) -> None:
+    """A motor's curve; what lies beyond the limit is filled red down to it."""
+    x, shares = points
+    y = place.bottom + unit * np.minimum(shares, top)
+    zero = np.zeros(len(x))
+    shapes.path(np.column_stack([x, y, zero]), color)
+    if shares.max() > 1.0 + 1e-6:
+        limit = place.bottom + unit
+        shapes.band(np.column_stack([x, np.full(len(x), limit), zero]), np.column_stack([x, np.maximum(y, limit), zero]), (*BAD[:3], 0.85))

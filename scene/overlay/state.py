@@ -1,0 +1,240 @@
+"""What overlays show of a robot as it stands in the scene now: plain numbers, in the robot's coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import degrees
+
+import numpy as np
+from bpy.types import Depsgraph, Object, PropertyGroup, Scene
+
+from robik.errors import RobikError
+from robik.ik.independence import independence
+from robik.kinematics.forward import ForwardKinematics
+from robik.kinematics.frames import frame_poses, robot_com
+from robik.kinematics.joint_places import JointPlace, joint_places
+from robik.mechanism import Mechanism, Pose
+from robik.mechanism.joints import SLIDES
+from robik.mechanism.pose import Vector
+from robik.objectives.settings import Settings
+from robik.retarget.motion import Motion
+from robik.retarget.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
+
+from ..animation.actions import curves_of
+from ..bake.kept_clip import KeptClip, kept_clip
+from ..bake.result import used_range
+from ..character.mapping import check_source, read_target, source_matrix, track
+from ..character.placement import read_placement
+from ..robot.parts import bodies, pose_of
+from ..robot.reading import read_moving_parts
+from ..robot.sliders import data_path
+
+SINGULAR = 0.03  # a motor whose independence is this small counts as singular
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A frame of the robot and where it should be: (3,) each [m]."""
+
+    name: str
+    here: np.ndarray
+    there: np.ndarray
+
+    @property
+    def distance(self) -> float:
+        """How far apart they are [m]."""
+        return float(np.linalg.norm(self.there - self.here))
+
+
+@dataclass(frozen=True)
+class MotorLoad:
+    """How hard a motor is at work.
+
+    Attributes:
+        place: of its joint.
+        motion: which of the joint's motions it drives.
+        load: 0 at ease, 1 at its limit, more beyond.
+        text: what to say of it where it is at its limit.
+    """
+
+    place: JointPlace
+    motion: str
+    load: float
+    text: str
+
+
+@dataclass(frozen=True)
+class RobotState:
+    """A robot now, and what a bake wanted of it here.
+
+    Attributes:
+        size: of the robot [m].
+        ground: height of what it stands on [m].
+        com: (3,) its centre of mass [m]; None for a robot without mass.
+        com_target: (2,) where that should be, over the ground [m], or None.
+        support: (K, 2) corners of what it stands on [m], or None in the air.
+        margin: how far inside the support the centre of mass is [m], or None.
+        misses: of the targets.
+        joints: where they are; empty if not asked for.
+        motors: their loads; empty if not asked for.
+    """
+
+    size: float
+    ground: float
+    com: np.ndarray | None
+    com_target: np.ndarray | None
+    support: np.ndarray | None
+    margin: float | None
+    misses: tuple[Miss, ...]
+    joints: tuple[JointPlace, ...]
+    motors: tuple[MotorLoad, ...]
+
+
+_solvers: dict[int, ForwardKinematics] = {}  # by the root's session_uid
+
+
+def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
+    """A robot as it stands, as far as the scene's overlays show it.
+
+    Raises:
+        RobikError: the robot is incomplete.
+    """
+    show = scene.robik.overlays
+    mechanism = read_moving_parts(root)
+    motion = _present(root, mechanism)
+    kept, frame = kept_clip(root), scene.frame_current_final
+    sample = None if kept is None else kept.sample(frame)
+    com = motion.com[0] if motion.com is not None and mechanism.mass > 0 else None
+    support, ground = _support(mechanism, motion, kept, sample)
+    margin = None if support is None or com is None else float(signed_distance(com[None, :2], support)[0])
+    com_target = None if kept is None or sample is None or kept.clip.com is None else kept.clip.com[sample, :2]
+    places = tuple(joint_places(mechanism, motion.position[0], motion.quaternion[0])) if show.joints or show.motors != "NONE" else ()
+    return RobotState(
+        mechanism.extent,
+        ground,
+        com,
+        com_target,
+        support,
+        margin,
+        _misses(root, scene, depsgraph, mechanism, motion, kept, sample) if show.errors else (),
+        places if show.joints else (),
+        _motors(root, scene, mechanism, motion, places, kept) if show.motors != "NONE" else (),
+    )
+
+
+def _present(root: Object, mechanism: Mechanism) -> Motion:
+    """The robot's pose in the scene, as a motion of one sample."""
+    back = root.matrix_world.inverted_safe()
+    poses = [pose_of(back @ body.matrix_world) for body in bodies(root)]
+    position, quaternion = np.array([[p.position for p in poses]]), np.array([[p.quaternion for p in poses]])
+    names = tuple(body.name for body in mechanism.bodies)
+    return Motion(np.zeros(1), (), np.zeros((1, 0)), names, position, quaternion, robot_com(mechanism, position, quaternion))
+
+
+def _support(mechanism: Mechanism, motion: Motion, kept: KeptClip | None, sample: int | None) -> tuple[np.ndarray | None, float]:
+    """What the robot stands on and its height: by the bake's contacts, else the feet that are lowest."""
+    soles = {f.name: standing_points(mechanism, motion, f.name)[0] for f in mechanism.frames if f.is_foot}
+    if not soles:
+        return None, 0.0
+    if kept is not None and sample is not None and any(t.contact is not None for t in kept.clip.tracks.values()):
+        tracks = kept.clip.tracks
+        contacts = {n: tracks[n].contact[sample : sample + 1] for n in soles if n in tracks and tracks[n].contact is not None}
+    else:
+        lowest = min(points[:, 2].min() for points in soles.values())
+        contacts = {n: np.array([p[:, 2].min() < lowest + TOUCH * sole_length(mechanism.frame(n))]) for n, p in soles.items()}
+    standing = [float(soles[n][:, 2].min()) for n, stands in contacts.items() if stands[0]]
+    return support_polygons(mechanism, motion, contacts)[0], min(standing, default=0.0)
+
+
+def _misses(
+    root: Object, scene: Scene, depsgraph: Depsgraph, mechanism: Mechanism, motion: Motion, kept: KeptClip | None, sample: int | None
+) -> tuple[Miss, ...]:
+    """Of the targets that the bake followed here; outside a bake, of those that are to be followed."""
+    if kept is not None and sample is not None:
+        weights = {name: kept.settings.weights(name).position for name in kept.clip.tracks}
+        wanted = {name: (t.position[sample], weights[name]) for name, t in kept.clip.tracks.items() if t.position is not None}
+    else:
+        wanted = _live_targets(root, scene, depsgraph)
+    misses = []
+    for name, (there, weight) in wanted.items():
+        if name in mechanism.frame_names and any(weight):
+            here = frame_poses(mechanism, name, motion.position, motion.quaternion)[0][0]
+            misses.append(Miss(name, here, np.where(np.array(weight) > 0, there, here)))  # an axis without weight is not missed
+    return tuple(misses)
+
+
+def _live_targets(root: Object, scene: Scene, depsgraph: Depsgraph) -> dict[str, tuple[np.ndarray, Vector]]:
+    """Where the targets are now, with their weights, as they would be baked but for balance and pinned feet."""
+    placed, wanted = read_placement(root), {}
+    for target in root.robik.robot.character.targets:
+        if target.enabled and _is_there(target, scene):
+            seen = pose_of(source_matrix(target, depsgraph))
+            there = track(read_target(target), np.array([seen.position]), np.array([seen.quaternion]), placed).position[0]
+            wanted[target.frame] = there, tuple(target.position_weight)
+    return wanted
+
+
+def _is_there(target: PropertyGroup, scene: Scene) -> bool:
+    """Whether what a target follows exists; the panel says what is wrong with it."""
+    try:
+        check_source(target, scene)
+    except RobikError:
+        return False
+    return True
+
+
+def _motors(
+    root: Object, scene: Scene, mechanism: Mechanism, motion: Motion, places: tuple[JointPlace, ...], kept: KeptClip | None
+) -> tuple[MotorLoad, ...]:
+    kind = scene.robik.overlays.motors
+    driven = [(place, k) for place in places if place.joint.actuated for k in range(len(place.joint.motions))]
+    if kind == "SPEED":
+        loads = _speeds(root, scene, mechanism, kept)
+    elif kind == "LIMIT":
+        loads = [_reach(place, k) for place, k in driven]
+    else:
+        loads = _singularities(root, mechanism, motion, driven, kept)
+    return tuple(MotorLoad(place, place.joint.motions[k], *load) for (place, k), load in zip(driven, loads, strict=True))
+
+
+def _speeds(root: Object, scene: Scene, mechanism: Mechanism, kept: KeptClip | None) -> list[tuple[float, str]]:
+    """Speed into this frame against the limit, by the curves as they are now."""
+    step = kept.frames[1] - kept.frames[0] if kept is not None and len(kept.frames) > 1 else 1.0
+    seconds = step * scene.render.fps_base / scene.render.fps
+    curves, frame = curves_of(root), scene.frame_current_final
+    limits = [(joint.velocity_limit, unit) for joint in mechanism.actuated for unit in joint.coordinate_units]
+    loads = []
+    for name, (limit, unit) in zip(mechanism.actuators, limits, strict=True):
+        curve = curves.get((data_path(name), 0))
+        speed = 0.0 if curve is None else abs(curve.evaluate(frame) - curve.evaluate(frame - step)) / seconds
+        loads.append((speed / limit, f"{name} {speed:.1f} of {limit:.1f} {unit}/s"))
+    return loads
+
+
+def _reach(place: JointPlace, k: int) -> tuple[float, str]:
+    (lower, upper), value = place.joint.limits[k], float(place.values[k])
+    shown = f"{degrees(value):.0f}°" if place.joint.motions[k] not in SLIDES else f"{1e3 * value:.0f} mm"
+    return used_range(value, lower, upper), f"{place.joint.coordinate_names[k]} at {shown}"
+
+
+def _singularities(
+    root: Object, mechanism: Mechanism, motion: Motion, driven: list[tuple[JointPlace, int]], kept: KeptClip | None
+) -> list[tuple[float, str]]:
+    """How near each motor is to a singular pose, for what the bake followed; without one for all frames of the robot."""
+    solver = _solvers.get(root.session_uid)
+    if solver is None or solver.mechanism != mechanism:
+        solver = _solvers[root.session_uid] = ForwardKinematics(mechanism)
+    base = None
+    if solver.root is not None:
+        i = mechanism.body_index[solver.root]
+        base = Pose(tuple(motion.position[0, i]), tuple(motion.quaternion[0, i]))
+    values = np.array([place.values[k] for place, k in driven])
+    if kept is not None:
+        names = tuple(n for n in kept.clip.tracks if n in mechanism.frame_names)
+        found = independence(solver, values, base, names, kept.settings, kept.clip.com is not None)
+    else:
+        found = independence(solver, values, base, tuple(f.name for f in mechanism.frames), Settings())
+    sines = np.ones(len(values)) if found is None else found
+    return [
+        (SINGULAR / max(float(s), 1e-6), f"{place.joint.coordinate_names[k]} singular") for s, (place, k) in zip(sines, driven, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""Robots as objects of the scene: built, read, posed and edited."""

@@ -1,0 +1,32 @@
+"""A diagnosis of a robot in the scene, kept with it and its joints until something is built anew."""
+
+from __future__ import annotations
+
+from bpy.types import Object
+
+from robik.kinematics.diagnosis import diagnose
+
+from .parts import parts
+from .reading import read_moving_parts
+
+
+def diagnose_robot(root: Object) -> tuple[str, ...]:
+    """What is found, in sentences; the joints keep what was found of each.
+
+    Raises:
+        RobikError: the robot is incomplete.
+    """
+    found = diagnose(read_moving_parts(root))
+    root.robik.robot.diagnosis = "\n".join(found.sentences)
+    ranked = (("ASKEW", found.askew), ("STUCK", found.stuck), ("NEEDLESS", found.needless), ("REDUNDANT", found.redundant))
+    for joint in parts(root)["JOINT"]:
+        joint.robik.joint.finding = next((finding for finding, names in ranked if joint.robik.label in names), "NONE")
+    return found.sentences
+
+
+def forget_diagnosis(root: Object) -> None:
+    """It no longer holds."""
+    root.robik.robot.diagnosis = ""
+    for joint in parts(root)["JOINT"]:
+        if joint.robik.joint.finding != "NONE":
+            joint.robik.joint.finding = "NONE"

@@ -1,0 +1,124 @@
+"""Feet by hand: most files of robots do not say what a robot stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+import numpy as np
+from bpy.types import Object
+from mathutils import Matrix
+
+from robik.errors import RobikError
+from robik.mechanism import Frame, Pose
+from robik.retarget.names import part_of
+from robik.retarget.pinning import ground_height
+from robik.retarget.soles import find_sole
+
+from .body_mesh import triangles
+from .hand_build import set_free
+from .parts import bodies, local_pose, parts, unit
+from .reading import read_robot
+from .writing import write_frame
+
+
+def make_feet(root: Object, found: Iterable[Object]) -> tuple[list[Object], bool]:
+    """The frames of bodies that the robot stands on, at the bodies' origins; a sole is what touches the ground as its body stands
+    now, or its flat side below where that does not stand level.
+
+    Targets that follow the body, or a frame on it that is called a foot, follow the foot from now on. A robot that nobody has
+    placed, and that follows nothing yet, is lifted onto the floor, where files put a robot's hips.
+
+    Returns:
+        The feet, and whether the robot was held by another body, which is let go.
+
+    Raises:
+        RobikError: a body has nothing flat below; nothing is changed.
+    """
+    soles = {body: _sole(body) for body in found}
+    sides = _sides(soles)
+    feet = [_make_foot(root, body, sole, sides[body]) for body, sole in soles.items()]
+    freed = set_free(root, soles)
+    _stand_on_floor(root)
+    return feet, freed
+
+
+def _make_foot(root: Object, body: Object, sole: np.ndarray, side: str) -> Object:
+    known = parts(root)["FRAME"]
+    made = next((frame for frame in known if frame.parent == body and frame.robik.is_foot), None)
+    if made is None:
+        label = _name(body.robik.label, side, {p.robik.label for p in (*bodies(root), *known)})
+        made = bpy.data.objects.new(label, None)
+        root.users_collection[0].objects.link(made)
+        made.parent, made.empty_display_size = body, root.empty_display_size / 2
+        own = made.robik
+        own.kind, own.label, own.by_hand = "FRAME", label, True
+        own.order = 1 + max((frame.robik.order for frame in known), default=-1)
+    pose = local_pose(made)
+    outline = tuple((x, y, z) for x, y, z in map(pose.inverse().point, sole.tolist()))
+    write_frame(made, Frame(made.robik.label, body.robik.label, pose, outline))
+    _follow_instead(root, made, {body.robik.label: Pose()} | {p.robik.label: local_pose(p) for p in known if p.parent == body})
+    return made
+
+
+def _follow_instead(root: Object, foot: Object, poses: dict[str, Pose]) -> None:
+    """Lets a target of one of these frames, given where they are on the foot's body, move the foot, and the body as before."""
+    label, targets = foot.robik.label, root.robik.robot.character.targets
+    same = (foot.parent.robik.label, *(name for name in poses if part_of(name)[0] == "foot"))
+    target = next((target for target in targets if target.frame in same), None)
+    if target is None or any(target.frame == label for target in targets):
+        return
+    offset = Pose(tuple(target.offset_location), unit(target.offset_rotation)) @ poses[target.frame].inverse() @ local_pose(foot)
+    target.offset_location, target.offset_rotation, target.frame = offset.position, offset.quaternion, label
+
+
+def ground(root: Object) -> float:
+    """Height of a robot's ground in its own coordinates [m]; 0 for one without feet, or that is not yet a whole robot."""
+    try:
+        return ground_height(read_robot(root))
+    except RobikError:
+        return 0.0
+
+
+def _stand_on_floor(root: Object) -> None:
+    """Lifts or lowers a floating robot that is where it came in, so that its ground is at height 0."""
+    is_fixed = any(joint.parent == root for joint in parts(root)["JOINT"])
+    if is_fixed or root.matrix_world != Matrix() or len(root.robik.robot.character.targets):
+        return
+    root.location.z = -ground(root)
+    bpy.context.view_layer.update()
+
+
+def _sides(soles: dict[Object, np.ndarray]) -> dict[Object, str]:
+    """Of bodies with their soles (K, 3) which is left, "l", and which right: as their names say, else of two by where their soles lead."""
+    said = {body: part_of(body.robik.label)[1] for body in soles}
+    if len(soles) != 2 or any(said.values()):
+        return said
+    origins = np.array([body.matrix_world.translation for body in soles])
+    forward = sum(np.array(body.matrix_world.to_3x3(), dtype=float) @ sole.mean(axis=0) for body, sole in soles.items())
+    across = np.cross([0.0, 0.0, 1.0], forward)
+    right, left = np.argsort(origins @ across)
+    return {body: {left: "l", right: "r"}[k] for k, body in enumerate(soles)}
+
+
+def _sole(body: Object) -> np.ndarray:
+    """The outline (K, 3) of what a body's meshes stand on, in the body's coordinates."""
+    points = [np.zeros((0, 3))]
+    for shown in (child for child in body.children if child.robik.kind == "VISUAL" and child.type == "MESH"):
+        matrix = np.array(shown.matrix_world, dtype=float)
+        points.append(triangles(shown)[0] @ matrix[:3, :3].T + matrix[:3, 3])
+    if len(points) == 1:
+        raise RobikError(f"body {body.robik.label!r} has no mesh that it could stand on; select the body that touches the ground")
+    sole = find_sole(np.concatenate(points))
+    if sole is None:
+        raise RobikError(
+            f"body {body.robik.label!r} has nothing flat below that it could stand on; pose the robot as it stands, or choose its foot"
+        )
+    back = np.array(body.matrix_world.inverted_safe(), dtype=float)
+    return sole @ back[:3, :3].T + back[:3, 3]
+
+
+def _name(body: str, side: str, taken: set[str]) -> str:
+    """A foot's name: foot_l and foot_r, which Auto-Map knows, where the side is known."""
+    name = f"foot_{side}" if side else f"{body}_foot"
+    return next(n for k in range(1, len(taken) + 2) if (n := name if k == 1 else f"{name}_{k}") not in taken)

@@ -1,0 +1,1 @@
+"""A robot's motion on servos."""

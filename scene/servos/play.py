@@ -1,0 +1,300 @@
+"""A robot's motion on servos: the one player that a Blender session has, and what it plays on."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import bpy
+import numpy as np
+from bpy.types import Object, Scene
+
+from robik.errors import RobikError, ServoError
+from robik.mechanism import Mechanism
+from robik.retarget.motion import Motion
+from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, read_chain
+from robik.servo.player import Player
+from robik.servo.preflight import Preflight, preflight
+from robik.servo.recording import load_recording
+from robik.servo.recording_report import write_report
+from robik.servo.softening import soften
+from robik.servo.status import PlaySettings, PlayState, Status
+from robik.servo.trajectory import part
+
+from ..animation.actions import Curve, write_curves
+from ..bake.curves import played_frames, read_motion
+from ..long_work import heartbeat as alive
+from ..overlay import ghost
+from ..robot.parts import chosen_robot
+from ..robot.sliders import data_path, set_sliders
+
+CHAIN_EXTENSION = ".servos.json"
+NOTICEABLE = 1e-3  # [rad or m] of difference that softening makes
+STILL = 1e-4  # [rad or m]: a servo that stands jitters by less than a count
+APART = 5e-3  # [rad or m]: less is not to be seen
+HEARTBEAT = 1.5  # [s]: Blender's window may hang for a second, while a file is saved; its death ends the thread at once
+LEAVING = 3.0  # [s] that servos get to come to a stand where somebody must wait for them
+BEAT = 0.03  # [s] between turns of Blender's main loop that the player hears of
+
+_player: Player | None = None
+_leaving: Player | None = None  # which may still slow down
+_led = ""  # the name of the robot whose sliders the servos follow live; undoing makes new objects
+_is_held = True  # whether the dead man's key is
+
+
+def player() -> Player | None:
+    """The connected player, or None."""
+    return _player
+
+
+def status() -> Status:
+    """Where the player stands; after it was disconnected, where it was left, with the torque that it left."""
+    last = _player or _leaving
+    return last.status if last is not None else Status()
+
+
+def is_open() -> bool:
+    """Whether there are servos to speak to: also after most faults, when they may still be powered and can still be stopped."""
+    return _player is not None and _player.is_open
+
+
+def connected() -> Player:
+    """The connected player.
+
+    Raises:
+        ServoError: there is none, or its port is closed.
+    """
+    if _player is None or not _player.is_open:
+        raise ServoError(f"no servos are connected ({status().message}); connect first")
+    return _player
+
+
+def may_have_torque() -> bool:
+    """Whether servos have torque, or may have: also after disconnecting, and after another file was opened."""
+    return is_open() or status().may_have_torque
+
+
+def torque_off() -> None:
+    """Turn torque off, now, of whatever is or was connected last.
+
+    Raises:
+        ServoError: nothing has been connected yet.
+    """
+    last = _player or _leaving
+    if last is None:
+        raise ServoError("no servos have been connected; robik servos torque-off --port PORT turns the torque of any off")
+    last.emergency_stop()
+
+
+def settings_of(scene: Scene) -> PlaySettings:
+    """How the scene wants it played.
+
+    Raises:
+        ServoError: the servos to play without are not named by their ids.
+    """
+    playing = scene.robik.playing
+    record = bpy.path.abspath(playing.record) if playing.record else ""
+    return PlaySettings(
+        rate=float(playing.rate),
+        heartbeat=HEARTBEAT,
+        feed_forward=playing.feed_forward,
+        without=_ids(playing.without),
+        record=record,
+    )
+
+
+def _ids(text: str) -> tuple[int, ...]:
+    words = text.replace(",", " ").split()
+    if wrong := [word for word in words if not word.isdecimal()]:
+        raise ServoError(f"Play Without takes ids of servos, such as 3, 7, not {wrong[0]!r}")
+    return tuple(map(int, words))
+
+
+def report_telemetry(scene: Scene) -> Path:
+    """Draws the telemetry that was recorded, on a page beside its file.
+
+    Raises:
+        RobikError: no file is named, it holds no telemetry, or the page cannot be written.
+    """
+    if not scene.robik.playing.record:
+        raise ServoError("no telemetry is recorded; name a file under Telemetry, connect and play")
+    recording = Path(bpy.path.abspath(scene.robik.playing.record))
+    page = recording.with_suffix(".html")
+    write_report(load_recording(recording), page)
+    return page
+
+
+def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
+    """Opens a port, once an earlier player has let go of its own; nobody waits for either.
+
+    Raises:
+        ServoError: no port is named.
+    """
+    global _player
+    if not port.strip():
+        raise ServoError("no port is named; give the servos' serial port, for example /dev/ttyUSB0 or COM3, or sim for simulated ones")
+    disconnect()
+    _player = Player(chain, port.strip(), settings)
+    _player.connect(after=_leaving)
+    alive.tell(_player.heartbeat)
+    return _player
+
+
+def disconnect(wait: float = 0.0) -> None:
+    """Stops softly, closes the port and leaves torque as it is; waits for that at most so long [s]."""
+    global _player, _leaving, _led
+    _led = ""
+    ghost.hide()
+    if _player is not None:
+        alive.tell(None)
+        _leaving, _player = _player, None
+    if _leaving is not None:
+        _leaving.close(wait)
+
+
+def chain_file(root: Object, scene: Scene) -> Path | None:
+    """The file that says which servo drives which motor: the one chosen, else the one beside the robot, where the scene keeps no chain."""
+    if scene.robik.servos:
+        return Path(bpy.path.abspath(scene.robik.servos))
+    if scene.robik.playing.chain or not root.robik.robot.source:
+        return None
+    source = Path(bpy.path.abspath(root.robik.robot.source))
+    beside = source.with_name(source.name.split(".")[0] + CHAIN_EXTENSION)
+    return beside if beside.is_file() else None
+
+
+def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
+    """A robot's servos: from its file, or as the scene keeps them, or one per motor with ids 1, 2, … where there is neither.
+
+    Raises:
+        ServoError, FormatError: the file is not what it should be.
+    """
+    file = chain_file(root, scene)
+    if file is not None:
+        return load_chain(file)
+    if scene.robik.playing.chain:
+        where = f"the chain of scene {scene.name!r}"
+        try:
+            data = json.loads(scene.robik.playing.chain)
+        except ValueError as error:
+            raise ServoError(f"{where} is not JSON: {error}; choose a servo file, or empty it") from None
+        return read_chain(data, where)
+    return one_per_motor(mechanism)
+
+
+def one_per_motor(mechanism: Mechanism, model: str = Servo.model) -> ServoChain:
+    """A servo for each motor, with ids 1, 2, … and the motors' limits."""
+    limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
+    speeds = {n: j.velocity_limit for j in mechanism.actuated for n in j.coordinate_names}
+    return default_chain(mechanism.actuators, limits, speeds, model, robot=mechanism.name)
+
+
+def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:
+    """What speaks against playing a motion on a chain as the scene wants it played."""
+    playing = scene.robik.playing
+    return preflight(part(motion, speed=playing.speed), chain, settings_of(scene), status().present, playing.soften)
+
+
+def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> tuple[Motion, str]:
+    """What the sliders' curves hold, exactly, in the range that is asked for, softened if that is asked for.
+
+    Returns:
+        The motion, and what softening did to it, in words; empty where it was not asked for or changed nothing to speak of.
+
+    Raises:
+        RobikError: there are none, or none in the range.
+    """
+    step = scene.robik.playing.speed * scene.render.fps / scene.render.fps_base / settings_of(scene).rate
+    frames = played_frames(root, mechanism, step)
+    if scene.robik.playing.use_range and scene.use_preview_range:
+        first, last = scene.frame_preview_start, scene.frame_preview_end
+        frames = frames[(frames >= first) & (frames <= last)]
+        if not len(frames):
+            raise ServoError(f"nothing is baked in the preview range, frames {first} to {last}; bake there, or play without the range")
+    motion = read_motion(root, mechanism, frames, scene)
+    if not scene.robik.playing.soften:
+        return motion, ""
+    softened = soften(part(motion, speed=scene.robik.playing.speed), chain, settings_of(scene).rate)
+    name, worst = max(softened.deviation.items(), key=lambda item: item[1])
+    # at the speed at which it will be played; given back in the motion's own time, as everything else
+    motion = part(softened.motion, speed=1.0 / scene.robik.playing.speed)
+    return motion, f"softened: {name} leaves the bake by {worst:.3g} at most" if worst > NOTICEABLE else ""
+
+
+# Blender's main loop
+
+
+def tick(scene: Scene) -> None:
+    """One turn of Blender's main loop: it is alive, the sliders are where the servos should be, or the real pose is where they are."""
+    if _player is None or not _player.is_open:
+        return
+    _player.heartbeat()
+    if _player.status.state is PlayState.LIVE:
+        _player.aim(_slider_wishes(_player, bpy.data.objects.get(_led)) if _is_held else None)
+    with suppress(RobikError):  # without a robot, or before the servos said where they are, there is nothing to show
+        if scene.robik.playing.mirror and not _player.status.state.is_moving:
+            show_real_pose(scene)
+        _show_ghost(scene)
+
+
+def _show_ghost(scene: Scene) -> None:
+    """The ghost where the servos are; none where that is where the sliders are, as far as can be seen."""
+    root, present = chosen_robot(scene), real_pose()
+    is_apart = any(isinstance(root.get(name), float) and abs(root[name] - value) > APART for name, value in present.items())
+    if scene.robik.playing.ghost and is_apart:
+        ghost.show(root, present)
+    else:
+        ghost.hide()
+
+
+def lead_live(root: Object) -> None:
+    """The servos follow this robot's sliders from now on: dragged, animated, or posed in any other way.
+
+    Raises:
+        ServoError: they do not hold.
+    """
+    global _led
+    connected().live()
+    _led = root.name
+    hold(True)
+
+
+def hold(is_held: bool) -> None:
+    """Whether the dead man's key is held: without it, there is no wish."""
+    global _is_held
+    _is_held = is_held
+
+
+def _slider_wishes(player: Player, root: Object | None) -> dict[str, float]:
+    """The sliders' values; without the robot, or a slider of it, nothing is wished for."""
+    sliders = {} if root is None else {name: root.get(name) for name in player.chain.actuators}
+    return {name: value for name, value in sliders.items() if isinstance(value, float)}
+
+
+def real_pose() -> dict[str, float]:
+    """Where the servos are, by actuator [rad or m]. The first of two servos speaks for both.
+
+    Raises:
+        ServoError: nothing is known of them.
+    """
+    status = connected().status
+    present = dict(reversed([(one.actuator, value) for one, value in zip(status.servos, status.present, strict=False)]))
+    if not present:
+        raise ServoError("the servos have not said where they are; connect first")
+    return present
+
+
+def show_real_pose(scene: Scene) -> None:
+    """Moves the sliders of the scene's robot to where the servos are."""
+    root = chosen_robot(scene)
+    present = real_pose()
+    names = [name for name in present if isinstance(root.get(name), float) and abs(root[name] - present[name]) > STILL]
+    set_sliders(root, tuple(names), np.array([present[name] for name in names]))
+
+
+def key_real_pose(root: Object, frames: np.ndarray, poses: list[dict[str, float]]) -> None:
+    """Keys the sliders at frames (T,) with poses of the real robot; keys outside of these frames stay."""
+    names = [name for name in poses[0] if isinstance(root.get(name), float)]
+    curves = [Curve(data_path(name), 0, np.array([pose[name] for pose in poses]), "Motors") for name in names]
+    write_curves(root, frames, curves, outside=True)

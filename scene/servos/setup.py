@@ -1,0 +1,243 @@
+"""Setting a robot's servos up: who is on the bus, and the chain that the scene keeps. Whatever talks to the port does so in a `Task`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from time import sleep
+from typing import Any
+
+import numpy as np
+from bpy.types import Object, Scene
+
+from robik.errors import ServoError
+from robik.retarget.motion import Motion
+from robik.servo import setup
+from robik.servo.bus import Bus
+from robik.servo.chain import ServoChain, chain_text
+from robik.servo.player import SIMULATED
+from robik.servo.setup import Change, Dragging, Seen
+from robik.servo.setup_task import Task
+
+from ..robot.parts import parts
+from ..robot.reading import read_robot
+from . import play
+
+GLANCE = 0.05  # [s] between looks at which servo moves
+PATIENCE = 30.0  # [s] in which one should
+NUDGE, NUDGE_TIME = np.radians(5.0), 1.0  # [rad] or [m / 10], and [s] out and back again
+
+_task: Task | None = None
+_seen: list[Seen] = []
+_advice: list[Change] = []
+
+
+def seen() -> list[Seen]:
+    """The servos that the latest scan found."""
+    return _seen
+
+
+def advice() -> list[Change]:
+    """What should be changed about them, so that they can stream."""
+    return _advice
+
+
+def task() -> Task | None:
+    """What goes on now, or went on last."""
+    return _task
+
+
+def _start(port: str, work: Callable[[Task, Bus], object]) -> Task:
+    """Work with an open bus, for which nobody else may have the port.
+
+    Raises:
+        ServoError: somebody has, or there is nothing to set up.
+    """
+    global _task
+    if port.strip() in ("", SIMULATED):
+        raise ServoError("simulated servos need no setting up; name the serial port of real ones")
+    if play.is_open():
+        raise ServoError("the servos are connected for playing; disconnect first")
+    if _task is not None and not _task.is_done:
+        raise ServoError(f"still busy ({_task.said}); wait, or cancel")
+
+    def on_bus(task: Task) -> object:
+        with closing(setup.open_bus(port.strip())) as bus:
+            return work(task, bus)
+
+    _task = Task(on_bus)
+    return _task
+
+
+def scan(port: str) -> Task:
+    """Asks at all likely baud rates who is there, and what should be changed about them."""
+
+    def work(task: Task, bus: Bus) -> None:
+        found = setup.scan(bus, (rate for rate in setup.SCAN_ORDER if not task.is_cancelled), task.say)
+        known = [one for one in found if one.model is not None]
+        _seen[:], _advice[:] = found, setup.advice(bus, known)
+        task.say(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
+
+    return _start(port, work)
+
+
+def prepare(port: str) -> Task:
+    """Makes the changes that the latest scan advised."""
+    changes = list(_advice)
+
+    def work(task: Task, bus: Bus) -> None:
+        task.say(f"making {len(changes)} changes")
+        setup.apply(bus, changes)
+        rates = {change.servo.id: setup.STREAMING_BAUD for change in changes if change.entry == "baud_rate"}
+        _seen[:] = [replace(one, baud_rate=rates.get(one.id, one.baud_rate)) for one in _seen]
+        _advice[:] = []
+        task.say(f"{len(changes)} changes made")
+
+    return _start(port, work)
+
+
+def change(port: str, id: int, new_id: int, new_baud_rate: int) -> Task:
+    """Gives a servo that the scan found another id and baud rate."""
+    one = next((one for one in _seen if one.id == id), None)
+    if one is None:
+        raise ServoError(f"the latest scan found no servo {id}; scan again")
+
+    def work(task: Task, bus: Bus) -> None:
+        task.say(f"setting servo {id}")
+        now = setup.set_id(bus, one, new_id) if new_id != id else one
+        now = setup.set_baud_rate(bus, now, new_baud_rate) if new_baud_rate != now.baud_rate else now
+        _seen[_seen.index(one)] = now
+        task.say(f"servo {now.id} answers at {now.baud_rate} baud")
+
+    return _start(port, work)
+
+
+def find_dragged(port: str, actuator: str) -> Task:
+    """Waits for somebody to move the actuator by hand; its result is the servo that moved, or None."""
+    rates = {one.baud_rate for one in _seen}
+    if len(rates) != 1:
+        raise ServoError("scan first, and bring all servos to one baud rate" if rates else "scan first, so that the servos are known")
+    candidates = [one for one in _seen if one.model is not None]
+
+    def work(task: Task, bus: Bus) -> Seen | None:
+        bus.open_at(rates.pop())
+        dragging = Dragging(bus, candidates)
+        task.say(f"move {actuator} by hand")
+        for _ in range(int(PATIENCE / GLANCE)):
+            moved = dragging.moved()
+            if moved is not None or task.is_cancelled:
+                task.say(f"{actuator} is servo {moved.id}" if moved else "cancelled")
+                return moved
+            sleep(GLANCE)
+        raise ServoError(f"nobody moved {actuator}; turn torque off and move it by more than 5°")
+
+    return _start(port, work)
+
+
+# the chain
+
+
+def keep(scene: Scene, chain: ServoChain) -> None:
+    """The scene's chain from now on; a servo file that was chosen no longer is. Who is connected lets go, and must connect anew."""
+    play.disconnect()
+    scene.robik.servos = ""
+    scene.robik.playing.chain = chain_text(chain)
+
+
+def assign(scene: Scene, root: Object, actuator: str, one: Seen) -> None:
+    """This servo turns this actuator."""
+    keep(scene, setup.assigned(play.servo_chain(root, read_robot(root), scene), actuator, one))
+
+
+def turn_round(scene: Scene, root: Object, id: int) -> None:
+    """This servo's direction is the other one."""
+    keep(scene, setup.turned_round(play.servo_chain(root, read_robot(root), scene), id))
+
+
+def edit(scene: Scene, root: Object, id: int, /, **entries: Any) -> None:
+    """Other entries of this servo.
+
+    Raises:
+        ServoError: the chain cannot be so.
+    """
+    keep(scene, setup.edited(play.servo_chain(root, read_robot(root), scene), id, **entries))
+
+
+def add(scene: Scene, root: Object, actuator: str) -> int:
+    """Another servo for an actuator, at the next free id, which is given back: the mirror image of the one that it has, if any.
+
+    Raises:
+        ServoError: the robot has no such motor.
+    """
+    mechanism = read_robot(root)
+    chain = play.servo_chain(root, mechanism, scene)
+    twin = next((servo for servo in chain.servos if servo.actuator == actuator), None)
+    if twin is None and actuator not in mechanism.actuators:
+        raise ServoError(f"the robot has no motor {actuator!r}; it has {', '.join(mechanism.actuators)}")
+    if twin is None:
+        fresh = play.one_per_motor(mechanism, chain.servos[0].model)
+        made = fresh.servos[fresh.actuators.index(actuator)]
+    else:
+        made = replace(twin, direction=-twin.direction)
+    chain = setup.with_another(chain, made)
+    keep(scene, chain)
+    return next(servo.id for servo in reversed(chain.servos) if servo.actuator == actuator)
+
+
+def remove(scene: Scene, root: Object, id: int) -> None:
+    """The chain without this servo."""
+    keep(scene, setup.without(play.servo_chain(root, read_robot(root), scene), id))
+
+
+def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
+    """Gives the robot's joints the speeds of their servos, for bakes to keep to, and tells which [rad/s or m/s]; of a joint with several
+    motors the slowest one's.
+    """
+    mechanism = read_robot(root)
+    speeds = {servo.actuator: servo.velocity_limit for servo in play.servo_chain(root, mechanism, scene).servos}
+    told = {j.name: [speeds[name] for name in j.coordinate_names if name in speeds] for j in mechanism.actuated}
+    found = {name: min(each) for name, each in told.items() if each}
+    for joint in parts(root)["JOINT"]:
+        if joint.robik.label in found:
+            joint.robik.joint.velocity_limit = found[joint.robik.label]
+    return found
+
+
+def zero_here(scene: Scene, root: Object) -> None:
+    """Where the robot stands now, every actuator is at 0.
+
+    Raises:
+        ServoError: nothing is connected, or torque is on.
+    """
+    player = play.connected()
+    if player.status.torque:
+        raise ServoError("torque is on; turn it off and put the robot into the pose in which every motor is at 0 by hand")
+    positions = player.chain.exact_counts(np.array(player.status.present))
+    here = dict(zip(player.chain.ids, np.rint(positions).astype(int).tolist(), strict=True))
+    keep(scene, setup.with_zeros(play.servo_chain(root, read_robot(root), scene), here))
+
+
+def nudge(actuator: str) -> None:
+    """Moves one actuator by 5° up and back, slowly, so that one sees which way it turns.
+
+    Raises:
+        ServoError: the servos do not hold, or it has no room.
+    """
+    player = play.connected()
+    here = play.real_pose()
+    if actuator not in here:
+        raise ServoError(f"the motor {actuator!r} has no servo; assign one")
+    low, high = next(servo.position_limits for servo in player.chain.servos if servo.actuator == actuator)
+    way = NUDGE if here[actuator] + NUDGE <= high else -NUDGE
+    if not low <= here[actuator] + way <= high:
+        raise ServoError(f"the motor {actuator!r} has no room for 5° between its limits")
+    names = tuple(here)
+    rest = np.clip(np.array([here[name] for name in names]), *np.array([_limits(player.chain, name) for name in names]).T)
+    out = rest.copy()
+    out[names.index(actuator)] += way
+    player.play(Motion(np.array([0.0, NUDGE_TIME, 2 * NUDGE_TIME]), names, np.array([rest, out, rest])))
+
+
+def _limits(chain: ServoChain, actuator: str) -> tuple[float, float]:
+    return next(servo.position_limits for servo in chain.servos if servo.actuator == actuator)
