@@ -13,10 +13,11 @@ from math import sqrt
 
 from robik.ik.dense import cholesky, copy_chosen, diagonalise, solve_factored
 from robik.ik.hessian import carry, exerted, one_ball
-from robik.jit import kernel
+from robik.jit import compiled_for_record, kernel
 from robik.kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
 from robik.kinematics.kernels import along
 from robik.kinematics.rotations import cross
+from robik.objectives.terms import TiedTerms
 
 TINY = 1e-13  # of the largest eigenvalue of an objective over two bodies: smaller ones are rounding
 SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smaller ones
@@ -128,7 +129,7 @@ def factor(flat, now, e, terms, A):
             for i in range(6):
                 for k in range(6):
                     P[i, k] -= U[i] * Y[k]
-    taken = _add_rows_tied(flat, now, terms, A)
+    taken = _rows_tied(flat, now, A, terms)
     return _border(flat, now, e, terms, A) == negative + taken
 
 
@@ -197,6 +198,12 @@ def _add_rows_tied(flat, now, terms, A):
             terms.rows[front + i, j] = terms.rows[back + i, j]
     terms.row_count[1] = front + negative
     return negative
+
+
+@compiled_for_record(TiedTerms, otherwise=0)
+def _rows_tied(flat, now, A, terms):
+    """Do so where bodies may be tied."""
+    return _add_rows_tied(flat, now, terms, A)
 
 
 @kernel

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, inlined, kernel
+from robik.jit import by_reference, compiled_for_record, inlined, kernel
 from robik.kinematics.kernels import along
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
 from robik.objectives.registry import answer
+from robik.objectives.terms import TiedTerms
 
 
 class System(NamedTuple):
@@ -156,6 +157,12 @@ def matrix(flat, now, terms, A, K):
     _add_rows(terms, K)
     for i in range(K.shape[0]):
         K[i, i] += terms.hold[i]
+    _add_all_tied(flat, now, A, K, terms)
+
+
+@compiled_for_record(TiedTerms)
+def _add_all_tied(flat, now, A, K, terms):
+    """Add the second derivatives of all objectives over two bodies to K (d, d)."""
     for k in range(terms.tied.shape[0]):
         _add_tied(flat, now, terms, k, A, K)
 
@@ -220,8 +227,7 @@ def times(flat, now, goals, terms, A, x, out):
     A.h[:] = 0.0
     A.answer[:] = 0.0
     answer(flat, now, goals, A.xi, A.answer)
-    for k in range(terms.tied.shape[0]):
-        _answer_tied(terms, k, terms.stiffness[n + k], A.xi[terms.tied[k, 0]], A.xi[terms.tied[k, 1]], A.answer)
+    _answer_all_tied(n, A, terms)
     for b in range(n - 1, 0, -1):
         h, xi, P = A.h[b], A.xi[b], terms.stiffness[b]
         for i in range(6):
@@ -240,6 +246,13 @@ def times(flat, now, goals, terms, A, x, out):
                     out[flat.cluster_dof[at]] += A.bend[c, at - start, to - start] * x[flat.cluster_dof[to]]
     for i in range(x.shape[0]):
         out[i] += terms.hold[i] * x[i]
+
+
+@compiled_for_record(TiedTerms)
+def _answer_all_tied(n, A, terms):
+    """Add to `answer` how wrenches change where tied bodies move by the screws `xi`."""
+    for k in range(terms.tied.shape[0]):
+        _answer_tied(terms, k, terms.stiffness[n + k], A.xi[terms.tied[k, 0]], A.xi[terms.tied[k, 1]], A.answer)
 
 
 @kernel

@@ -17,7 +17,7 @@ from numpy.linalg import LinAlgError
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import OptimizeResult, minimize
 
-from robik.errors import MechanismError
+from robik.errors import ClipError, MechanismError
 from robik.ik.maximal import JointFrames, Rows, motion_derivatives
 from robik.ik.reference import ReferenceSolver
 from robik.ik.reference_objective import Objective
@@ -26,6 +26,7 @@ from robik.ik.solver import MOST_ITERATIONS, Solver, Targets, Wanted
 from robik.ik.sqp import CONVERGED, STALLED
 from robik.mechanism.model import UNLIMITED, Mechanism
 from robik.mechanism.pose import matrix_quaternion
+from robik.objectives import objective as asked
 from robik.objectives.registry import over_time
 from robik.objectives.settings import Settings
 
@@ -107,7 +108,16 @@ class ImplicitSolver(Solver):
         MechanismError: for couplings, which the paper does not have.
     """
 
-    def __init__(self, mechanism: Mechanism, names: tuple[str, ...], settings: Settings, has_com: bool = False):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        names: tuple[str, ...],
+        settings: Settings,
+        has_com: bool = False,
+        objectives: tuple[asked.Objective, ...] = (),
+    ):
+        if objectives:
+            raise ClipError(f"the implicit formulation follows frames and the centre of mass alone; leave out {objectives[0].key!r}")
         if mechanism.couplings:
             raise MechanismError(
                 f"robot {mechanism.name!r} has the coupling {mechanism.couplings[0].name!r}, which the implicit formulation cannot hold; "

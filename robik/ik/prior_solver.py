@@ -12,6 +12,7 @@ from robik.kinematics.actuation import actuator_values
 from robik.kinematics.frames import own_frames
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
+from robik.objectives.objective import Objective
 from robik.objectives.pose_prior import WEIGHT, Attraction, PosePrior
 from robik.objectives.registry import over_time
 from robik.objectives.settings import Settings
@@ -24,7 +25,7 @@ class PriorSolver(Solver):
     """Follows targets in poses like an example's: every other body is drawn softly to where the prior has it, seen from the frame before.
 
     Args:
-        mechanism, names, settings, has_com: as `Solver` takes them.
+        mechanism, names, settings, has_com, objectives: as `Solver` takes them.
         prior: what poses are likely, over the actuators.
         weight: of the pull towards them, per body, beside targets that weigh 1.
 
@@ -38,6 +39,7 @@ class PriorSolver(Solver):
         names: tuple[str, ...],
         settings: Settings,
         has_com: bool,
+        objectives: tuple[Objective, ...],
         prior: PosePrior,
         weight: float = WEIGHT,
     ):
@@ -46,7 +48,7 @@ class PriorSolver(Solver):
         drawn = tuple(body.name for body in mechanism.bodies if body.name not in names)
         self._drawn = [mechanism.body_index[name] for name in drawn]
         weights = {**settings.targets, **dict.fromkeys(drawn, self._attraction.pull)}
-        super().__init__(mechanism, (*names, *drawn), replace(settings, targets=weights), has_com)
+        super().__init__(mechanism, (*names, *drawn), replace(settings, targets=weights), has_com, objectives)
         self._rest = np.array([v for joint in mechanism.actuated for v in joint.rest])
 
     def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:

@@ -67,7 +67,7 @@ class Solver:
             self._goals.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
         self._goals.change_of_state.weight[:] = settings.state_weight * np.array([1.0, self._square])
         self._goals.velocity.weight[:] = settings.velocity_weight
-        self._work = new_work(self.flat, self.topology.rest, self._goals.tied)
+        self._work = new_work(self.flat, self.topology.rest, self._goals.tied if self.objectives else None)
         self.speed = self._speeds()
 
     def reset(self) -> None:

@@ -12,7 +12,7 @@ from robik.jit import by_reference, compiled_for_record
 from robik.kinematics.elimination import Elimination, new_elimination
 from robik.kinematics.kernels import Placement, new_placement
 from robik.mechanism.topology import Flat
-from robik.objectives.terms import NOTHING_TIED, ROWS, ROWS_TIED, Terms, new_terms
+from robik.objectives.terms import ROWS, ROWS_TIED, Terms, new_terms
 
 SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 
@@ -49,13 +49,13 @@ class LargeWork(Work):
     alone."""
 
 
-def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray = NOTHING_TIED) -> Work:
+def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
     """Return room for solving a mechanism.
 
     Args:
         flat: the robot.
         q: (nq,) coordinates that stand in it at first.
-        tied: (k, 2) bodies of the goals' objectives over two bodies (`Goals.tied`).
+        tied: (k, 2) bodies of the goals' objectives over two bodies (`Goals.tied`); None where nothing is asked for one by one.
     """
     kind = Work if len(flat.before) <= SMALL else LargeWork
     d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
@@ -63,7 +63,7 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray = NOTHING_TIED) -> Work
         kind(
             e=new_elimination(flat),
             terms=new_terms(flat, tied),
-            system=new_system(flat, ROWS + ROWS_TIED * len(tied)),
+            system=new_system(flat, ROWS + (0 if tied is None else ROWS_TIED * len(tied))),
             trial=new_placement(flat, q),
             H=np.zeros((d, d)),
             gradient=np.zeros(d),

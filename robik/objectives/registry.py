@@ -1,7 +1,7 @@
 """All objectives of a frame in one group, and the sum of their values, forces and second derivatives.
 
-This is the one place that lists the objectives. A new one is a file beside this one, a field of `Goals`, and a line in each of `new_goals`,
-`objective`, `gather` and, where it ties bodies together, `stiffen` and `answer`.
+This is the one place that lists the objectives. One that a clip asks for by a key of its own is a file beside this one, a field of `Asked`,
+an entry of `ASKED`, and a line in `_asked_value` and `_add_asked_terms`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, kernel
+from robik.jit import by_reference, compiled_for_record, kernel
 from robik.kinematics.kernels import Placement, carved
 from robik.mechanism.topology import Topology
 from robik.objectives import centre_of_mass, change_of_state, distance, frame_pose, look_at, posture, relative_frame, velocity
@@ -28,15 +28,25 @@ from robik.objectives.terms import collect, stiffen_bodies
 from robik.objectives.velocity import Velocity
 
 
+class Asked(NamedTuple):
+    """What a clip asks for one by one."""
+
+    relative_frame: RelativeFrames
+    look_at: LookAts
+    distance: Distances
+    posture: Postures
+
+
+class NothingAsked(Asked):
+    """The same with nothing in it, another type so that most clips need not wait for these objectives to be compiled."""
+
+
 class Goals(NamedTuple):
     """What a frame of the clip asks for."""
 
     frame_pose: FramePoses
     centre_of_mass: CentreOfMass
-    relative_frame: RelativeFrames
-    look_at: LookAts
-    distance: Distances
-    posture: Postures
+    asked: Asked
     change_of_state: ChangeOfState
     velocity: Velocity
     targets: np.ndarray  # (m,) memory of all numbers that change from frame to frame, which the objectives' own arrays share
@@ -71,7 +81,7 @@ def new_goals(topology: Topology, names: Sequence[str], previous: Placement, obj
         Goals(
             frame_pose=frame_pose.table(topology, names, position, rotation),
             centre_of_mass=by_reference(CentreOfMass(com, np.zeros(3), np.zeros(n), np.zeros((n, 3)))),
-            **tables,
+            asked=by_reference(Asked(**tables) if objectives else NothingAsked(**tables)),
             change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros(2))),
             velocity=by_reference(Velocity(previous.R, previous.c, np.zeros(1), threshold)),
             targets=targets,
@@ -102,7 +112,7 @@ def fill(goals: Goals, targets: np.ndarray, objectives: Sequence[Objective], wei
     """
     count = dict.fromkeys(ASKED, 0)
     for item, weight in zip(objectives, weights, strict=True):
-        item.fill(getattr(goals, item.FIELD), count[type(item)], partial(over_time, goals, targets), weight, per_square_metre)
+        item.fill(getattr(goals.asked, item.FIELD), count[type(item)], partial(over_time, goals, targets), weight, per_square_metre)
         count[type(item)] += 1
 
 
@@ -121,15 +131,30 @@ def over_time(goals: Goals, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
     return targets[:, start : start + own.size].reshape(len(targets), *own.shape)
 
 
+@compiled_for_record(Asked, otherwise=0.0)
+def _asked_value(flat, now, asked):
+    """Return the sum of what is asked for one by one."""
+    total = relative_frame.add_value(now, asked.relative_frame, 0.0)
+    total = look_at.add_value(flat, now, asked.look_at, total)
+    total = distance.add_value(now, asked.distance, total)
+    return posture.add_value(flat, now, asked.posture, total)
+
+
+@compiled_for_record(Asked)
+def _add_asked_terms(flat, now, terms, share, asked):
+    """Add its forces and stiffness."""
+    relative_frame.add_terms(now, asked.relative_frame, terms, share)
+    look_at.add_terms(flat, now, asked.look_at, terms, share)
+    distance.add_terms(flat, now, asked.distance, terms, share)
+    posture.add_terms(flat, now, asked.posture, terms, share)
+
+
 @kernel
 def objective(flat, now, goals):
     """Return f(s), the sum of all objectives."""
     total = frame_pose.add_value(now, goals.frame_pose, 0.0)
     total = centre_of_mass.add_value(flat, now, goals.centre_of_mass, total)
-    total = relative_frame.add_value(now, goals.relative_frame, total)
-    total = look_at.add_value(flat, now, goals.look_at, total)
-    total = distance.add_value(now, goals.distance, total)
-    total = posture.add_value(flat, now, goals.posture, total)
+    total += _asked_value(flat, now, goals.asked)
     total = change_of_state.add_value(flat, now, goals.change_of_state, total)
     return velocity.add_value(flat, now, goals.velocity, total)
 
@@ -146,10 +171,7 @@ def gather(flat, now, goals, terms, share):
     change_of_state.add_terms(flat, now, goals.change_of_state, terms, share)
     velocity.add_terms(flat, now, goals.velocity, terms)
     centre_of_mass.add_terms(flat, now, goals.centre_of_mass, terms, share)
-    relative_frame.add_terms(now, goals.relative_frame, terms, share)
-    look_at.add_terms(flat, now, goals.look_at, terms, share)
-    distance.add_terms(flat, now, goals.distance, terms, share)
-    posture.add_terms(flat, now, goals.posture, terms, share)
+    _add_asked_terms(flat, now, terms, share, goals.asked)
     collect(flat, terms)
 
 
@@ -159,6 +181,7 @@ def stiffen(flat, now, goals, terms):
     stiffen_bodies(flat, terms)
     terms.row_count[0] = 0
     centre_of_mass.add_rows(flat, now, goals.centre_of_mass, terms)
+    terms.row_count[1] = terms.row_count[0]
 
 
 @kernel

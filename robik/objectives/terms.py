@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, inlined, kernel
+from robik.jit import by_reference, compiled_for_record, inlined, kernel
 from robik.kinematics.kernels import along, carved
 from robik.kinematics.rotations import cross
 from robik.mechanism.topology import Flat
@@ -54,19 +54,25 @@ class Terms(NamedTuple):
     ahead: np.ndarray  # (n + 1, 6) screw by which a body will have moved when it exerts what is gathered; zero unless foreseen
 
 
-def new_terms(flat: Flat, tied: np.ndarray = NOTHING_TIED) -> Terms:
+class TiedTerms(Terms):
+    """Terms where bodies may be tied, another type so that what only those need is compiled for them alone."""
+
+
+def new_terms(flat: Flat, tied: np.ndarray | None = None) -> Terms:
     """Return room for the terms of a mechanism.
 
     Args:
         flat: the robot.
-        tied: (k, 2) bodies a and b of the objectives over two bodies.
+        tied: (k, 2) bodies a and b of the objectives over two bodies; None where nothing is asked for one by one.
     """
+    kind = Terms if tied is None else TiedTerms
+    tied = NOTHING_TIED if tied is None else tied
     n, d, k = len(flat.parent), len(flat.before), len(tied)
     matrix, rows = (n + k, 3, 3), ROWS + ROWS_TIED * k
     sums, parts = carved((n + k, 3), matrix, matrix, matrix, matrix, (d,), (d,), (n, 6))
     bodies = np.zeros((n + k, 6, 6)), tied, np.zeros((k, 6, 6))
     low_rank = np.zeros((rows, d)), np.zeros(rows), np.zeros(2, np.int64)
-    return by_reference(Terms._make([*parts, sums, *bodies, *low_rank, np.zeros((3, 3)), np.zeros((n, 6))]))
+    return by_reference(kind._make([*parts, sums, *bodies, *low_rank, np.zeros((3, 3)), np.zeros((n, 6))]))
 
 
 @inlined
@@ -138,8 +144,8 @@ def moved(screw, x, y, z):
 
 
 @kernel
-def collect(flat, terms):
-    """Sum wrenches from the tips to the root, those of slots on both of their bodies."""
+def _collect_tied(flat, terms):
+    """Give the wrenches in slots to both bodies of each."""
     n = flat.parent.shape[0]
     for k in range(terms.tied.shape[0]):
         a, b, f, D = terms.wrench[terms.tied[k, 0]], terms.wrench[terms.tied[k, 1]], terms.f[n + k], terms.D[n + k]
@@ -149,6 +155,45 @@ def collect(flat, terms):
             b[i] += torque
             a[3 + i] -= f[i]
             b[3 + i] += f[i]
+
+
+@compiled_for_record(TiedTerms)
+def collect_tied(flat, terms):
+    """Do so where bodies may be tied."""
+    _collect_tied(flat, terms)
+
+
+@kernel
+def _stiffen_tied(flat, terms):
+    """Fill what ties two bodies, from the stiffness in their slot."""
+    for k in range(terms.tied.shape[0]):
+        slot = flat.parent.shape[0] + k
+        Q, P, D, f = terms.across[k], terms.stiffness[slot], terms.D[slot], terms.f[slot]
+        for i in range(6):
+            for j in range(6):
+                Q[i, j] = P[i, j]
+        for i in range(3):  # C = −½ [[[τ], [f]], [[f], 0]]
+            j, m = (i + 1) % 3, (i + 2) % 3
+            half = 0.5 * (D[j, m] - D[m, j])
+            Q[j, m] += half
+            Q[m, j] -= half
+            half = 0.5 * f[i]
+            Q[j, 3 + m] += half
+            Q[m, 3 + j] -= half
+            Q[3 + j, m] += half
+            Q[3 + m, j] -= half
+
+
+@compiled_for_record(TiedTerms)
+def stiffen_tied(flat, terms):
+    """Do so where bodies may be tied."""
+    _stiffen_tied(flat, terms)
+
+
+@kernel
+def collect(flat, terms):
+    """Sum wrenches from the tips to the root, those of slots on both of their bodies."""
+    collect_tied(flat, terms)
     for b in range(flat.parent.shape[0] - 1, 0, -1):
         p, f, D, wrench = flat.parent[b], terms.f[b], terms.D[b], terms.wrench[b]
         wrench[0] += D[1, 2] - D[2, 1]
@@ -190,19 +235,4 @@ def stiffen_bodies(flat, terms):
         for i in range(3):
             for k in range(3):
                 K[3 + k, i] = K[i, 3 + k]
-    for k in range(terms.tied.shape[0]):
-        slot = flat.parent.shape[0] + k
-        Q, P, D, f = terms.across[k], terms.stiffness[slot], terms.D[slot], terms.f[slot]
-        for i in range(6):
-            for j in range(6):
-                Q[i, j] = P[i, j]
-        for i in range(3):  # C = −½ [[[τ], [f]], [[f], 0]]
-            j, m = (i + 1) % 3, (i + 2) % 3
-            half = 0.5 * (D[j, m] - D[m, j])
-            Q[j, m] += half
-            Q[m, j] -= half
-            half = 0.5 * f[i]
-            Q[j, 3 + m] += half
-            Q[m, 3 + j] -= half
-            Q[3 + j, m] += half
-            Q[3 + m, j] -= half
+    stiffen_tied(flat, terms)

@@ -53,11 +53,11 @@ class Retargeting:
         prior_weight: float = WEIGHT,
     ):
         clip.check(mechanism)
-        if not clip.tracks and clip.com is None:
+        if not clip.tracks and clip.com is None and not clip.objectives:
             raise ClipError("the clip has no targets; give at least one frame or the centre of mass something to follow")
         settings.check(mechanism)
         self.mechanism, self.clip, self.settings = mechanism, clip, settings
-        wanted = mechanism, tuple(clip.tracks), settings, clip.com is not None
+        wanted = mechanism, tuple(clip.tracks), settings, clip.com is not None, clip.objectives
         self.solver = formulation(*wanted) if prior is None else PriorSolver(*wanted, prior, prior_weight)
         self._output = self.solver.room(len(clip.times))
         self._milliseconds = np.zeros(len(clip.times))

@@ -108,6 +108,11 @@ def test_closure_jacobian(solver: Solver) -> None:
     np.testing.assert_allclose(J, expected, atol=1e-8)
 
 
+def tied_of(solver: Solver) -> np.ndarray | None:
+    """The bodies that objectives tie, None without such objectives."""
+    return solver._goals.tied if solver.objectives else None
+
+
 def room_for(solver: Solver) -> System:
     """Room for the system of a solver."""
     return new_system(solver.flat, ROWS + ROWS_TIED * len(solver._goals.tied))
@@ -132,7 +137,7 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     place(flat, now)
     close(flat, now)
     multiplier = np.random.default_rng(3).normal(size=len(now.value))
-    terms, slope, system = new_terms(flat, goals.tied), np.zeros(d), room_for(solver)
+    terms, slope, system = new_terms(flat, tied_of(solver)), np.zeros(d), room_for(solver)
     gather(flat, now, goals, terms, 1.0)
     gradient(flat, now, terms, slope)
     stiffen(flat, now, goals, terms)
@@ -164,7 +169,7 @@ def test_newton_systems(solver: Solver, held: int) -> None:
     """From the tips to the root and back, the solution is that of the reduced matrix, and so is the word on its definiteness."""
     flat, goals, rng = solver.flat, solver._goals, np.random.default_rng(4)
     q, _ = away(solver, 0.05)
-    now, terms, system, e = new_placement(flat, q), new_terms(flat, goals.tied), room_for(solver), new_elimination(flat)
+    now, terms, system, e = new_placement(flat, q), new_terms(flat, tied_of(solver)), room_for(solver), new_elimination(flat)
     place(flat, now)
     close(flat, now)
     d = len(flat.before)
