@@ -1,8 +1,9 @@
 # What there is to do in a checkout. Each target sets up what it needs, and does so only once.
 PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
+SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py mapping.py command_line.py migration.py)
 
-.PHONY: help environment demo test test-library test-installed test-blender test-gui pictures extension lint bench peers clean
+.PHONY: help environment demo test test-library test-installed test-blender smoke-installed test-gui pictures extension lint bench peers clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -36,6 +37,13 @@ test-blender-4.2:
 	.cache/blender-4.2/bin/python -m pytest -q tests/blender/test_[a-c]*.py
 	.cache/blender-4.2/bin/python -m pytest -q tests/blender/test_[d-z]*.py
 
+smoke-installed: environment ## Some of the tests in Blender's module, one or two of each thing that versions of Blender do differently
+	$(PYTHON) -m pytest -q $(SMOKE)
+
+smoke-blender-%: ## The same on Blender 4.2, 4.5, 5.0 or 5.2
+	@tools/environment .cache/blender-$* $*
+	.cache/blender-$*/bin/python -m pytest -q $(SMOKE)
+
 test-gui: ## A walk through real Blender windows, 4.3 and 5.2, in Debians of their own below .cache/ (as root, on Debian)
 	@$(MAKE) --no-print-directory --keep-going test-gui-4.3 test-gui-5.2
 
@@ -51,12 +59,12 @@ extension: environment ## dist/*.zip for this platform (others: make extension P
 lint: environment ## Ruff and mypy
 	.venv/bin/ruff check .; ruff=$$?; tools/check-types && exit $$ruff
 
-bench: environment ## Milliseconds per frame of the solver
+bench: environment ## Milliseconds per frame of the solver on the robots that ship
 	.venv/bin/robik bench
 
 peers: environment ## RobIK beside mink, pink and PlaCo, which go into .cache/
-	@benchmarks/peers/environments
-	$(PYTHON) -m benchmarks.peers
+	@experiments/peers/environments
+	$(PYTHON) -m experiments peers
 
 clean: ## Takes away what was made, but .venv
 	rm -rf .cache dist out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,8 +15,8 @@ from demo.stage import bring_character, bring_recording
 from robik import robots
 from robik.errors import RobikError
 from robik.mechanism import Mechanism
+from robik.motions import Motion, report_summary
 from robik.retarget.clip import TargetClip
-from robik.retarget.motion import Motion, report_summary
 from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
 from tools.installed import add_on

@@ -16,7 +16,7 @@ from demo.stage import empty_scene
 from demo.table import table
 from robik import robots
 from robik.mechanism import Mechanism
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.retarget.support import standing_points, support_polygons
 from robik.servo.chain import load_chain
 

@@ -12,7 +12,7 @@ from bpy.types import Object
 
 from robik.errors import RobikError
 from robik.formats import READERS
-from robik.retarget.motion import Motion, save_motion, save_report
+from robik.motions import Motion, save_motion, save_report
 
 from ..scene.bake.baking import bake_steps
 from ..scene.bake.result import status
@@ -142,7 +142,7 @@ def _set_range(root: Object, arguments: argparse.Namespace) -> None:
 
 def _write(motion: Motion, arguments: argparse.Namespace) -> None:
     if arguments.csv:
-        save_motion(motion, arguments.csv)
+        save_motion(motion, arguments.csv, "csv")
     if arguments.report:
         save_report(motion, arguments.report)
     if arguments.output:

@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from robik import __version__
@@ -89,7 +88,7 @@ def _add_solve(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--settings", metavar="SETTINGS.json", help="weights, regularizers, limits; all ones without it")
     command.add_argument("--prior", metavar="EXAMPLE.csv", help="a motion whose poses it shall prefer where targets leave a choice")
     command.add_argument("--prior-weight", type=float, default=1e-4, help="how much, beside targets that weigh 1 (default 1e-4)")
-    command.add_argument("-o", "--output", metavar="MOTION.csv", required=True, help="the motion: time and a column per actuator")
+    command.add_argument("-o", "--output", metavar="MOTION.csv", required=True, help="time, a column per actuator, a floating base")
     command.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
     command.add_argument("--states", metavar="STATES.npz", help="the bodies' poses as well")
 
@@ -101,13 +100,15 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--clip", metavar="CLIP.npz", help="what was followed, for errors and contacts")
     command.add_argument("--settings", metavar="SETTINGS.json", help="with which weights")
     command.add_argument(
-        "--states", metavar="STATES.npz", help="the bodies' poses, which a floating robot needs: solve --states writes them"
+        "--states",
+        metavar="STATES.npz",
+        help="the bodies' poses, for a floating robot whose motion has no base: solve --states writes them",
     )
     command.add_argument("-o", "--output", metavar="REPORT.html", help="default: beside the motion")
 
 
 def _add_fk(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "fk", _fk, "where every body is along a motion; a floating base stays where it rests")
+    command = _command(commands, "fk", _fk, "poses of all bodies along a motion; a floating base without columns stays where it rests")
     _add_robot(command)
     command.add_argument("motion", metavar="MOTION.csv")
     command.add_argument("-o", "--output", metavar="STATES.npz", required=True, help="times, bodies, position, quaternion, residual")
@@ -167,16 +168,19 @@ def _add_simulate(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_export(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "export", _export, "write a motion for others: .csv .json .npz .yaml (ROS 2) .h .ino (Arduino)")
-    command.add_argument("motion", metavar="MOTION.csv")
+    about = "write a motion in another format: csv, json, npz, ros2 (JointTrajectory), arduino (servo counts)"
+    command = _command(commands, "export", _export, about)
+    command.add_argument("motion", metavar="MOTION")
     command.add_argument("-o", "--output", metavar="FILE", required=True)
-    command.add_argument("--servos", metavar="SERVOS.json", help="needed for .h and .ino, which hold servo counts")
+    command.add_argument("--format", metavar="NAME", help="to be written; by the extension of FILE if left out")
+    command.add_argument("--from", dest="source_format", metavar="NAME", help="the format of MOTION; by its content if left out")
+    command.add_argument("--rate", type=float, metavar="HZ", help="samples per second to be written; the motion's own if left out")
+    command.add_argument("--servos", metavar="SERVOS.json", help="needed for arduino, which holds servo counts")
+    _add_robot(command, "--robot", "whose motion it is, for the order of its columns: ")
 
 
 def _add_bench(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "bench", _bench, "what the solvers take and how well they do, on this machine, now")
-    command.add_argument("what", nargs="?", choices=("baking", "tracking"), default="baking", help="whole clips (default), or live targets")
-    command.add_argument("--seed", type=int, default=0, help="of what is random in tracking (default 0)")
+    command = _command(commands, "bench", _bench, "time per frame of the solver on the robots that ship, on this machine")
     command.add_argument("--json", action="store_true", help="print it as JSON")
 
 
@@ -233,10 +237,10 @@ def _convert(options: argparse.Namespace) -> None:
 
 def _solve(options: argparse.Namespace) -> None:
     from robik.files import check_writable
+    from robik.motions import load_motion, report_summary, save_motion, save_report, save_states, values_for
     from robik.objectives.pose_prior import PosePrior
     from robik.objectives.settings import Settings, load_settings
     from robik.retarget.clip import load_clip
-    from robik.retarget.motion import load_motion, report_summary, save_motion, save_report, save_states, values_for
     from robik.retarget.retarget import retarget
     from robik.warm_up import help_compiling
 
@@ -255,7 +259,7 @@ def _solve(options: argparse.Namespace) -> None:
     check_writable(options.output, options.report, options.states)
     help_compiling()
     motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=options.prior_weight)
-    save_motion(motion, options.output)
+    save_motion(motion, options.output, "csv")
     if options.report:
         save_report(motion, options.report)
     if options.states:
@@ -273,9 +277,9 @@ def _solve(options: argparse.Namespace) -> None:
 def _report(options: argparse.Namespace) -> None:
     from pathlib import Path
 
+    from robik.motions import load_motion, load_states
     from robik.objectives.settings import Settings, load_settings
     from robik.retarget.clip import load_clip
-    from robik.retarget.motion import load_motion, load_states
     from robik.retarget.report_page import save_page, with_states
 
     motion = load_motion(options.motion)
@@ -291,7 +295,7 @@ def _report(options: argparse.Namespace) -> None:
                 clip.check(mechanism)
         if options.states:
             motion = load_states(options.states, motion, tuple(body.name for body in mechanism.bodies))
-        if options.states or mechanism.is_grounded:
+        if options.states or motion.base is not None or mechanism.is_grounded:
             with _naming(options.motion):
                 motion = with_states(mechanism, motion)
     output = options.output or str(Path(options.motion).with_suffix(".html"))
@@ -300,14 +304,13 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _fk(options: argparse.Namespace) -> None:
-    from robik.kinematics.forward import body_poses
-    from robik.retarget.motion import load_motion, save_states, values_for
+    from robik.motions import load_motion, save_states
+    from robik.retarget.posing import posed
     from robik.retarget.shortfall import unassembled
 
-    mechanism, motion = _load(options), load_motion(options.motion)
-    position, quaternion, residual = body_poses(mechanism, values_for(mechanism, motion, options.motion))
-    bodies = tuple(b.name for b in mechanism.bodies)
-    save_states(replace(motion, bodies=bodies, position=position, quaternion=quaternion), options.output, residual)
+    mechanism = _load(options)
+    motion, residual = posed(mechanism, load_motion(options.motion), options.motion)
+    save_states(motion, options.output, residual)
     print(f"{len(motion.times)} frames, closed to {residual.max():.1g} m")
     if apart := unassembled(mechanism, residual):
         print(f"robik: {options.motion}: {apart}", file=sys.stderr)
@@ -357,21 +360,27 @@ def _simulate(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from robik.servo.command import export
+    from robik.servo.export import export
 
-    export(options.motion, options.output, options.servos)
+    export(
+        options.motion,
+        options.output,
+        source_format=options.source_format,
+        format=options.format,
+        servos=options.servos,
+        robot=_load(options) if options.robot else None,
+        rate=options.rate,
+    )
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from robik import bench
-    from robik.bench import tracking
+    from robik.bench import print_table, run
 
-    run, show = (bench.run, bench.print_table) if options.what == "baking" else (lambda: tracking.run(options.seed), tracking.print_tables)
     found = run()
     if options.json:
         print(json.dumps(found, indent=2))
     else:
-        show(found)
+        print_table(found)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def _compile_last() -> None:
     compile_for(curvature.closure_curvature, flat, now, room.step, room.system)
     compile_for(hessian.times, flat, now, goals, room.terms, room.system, room.step, room.step)
     compile_for(newton._step, *frame, True, True)
-    compile_for(newton.leave_saddle, flat, room)
+    compile_for(newton.leave_saddle, flat, now, room)
     compile_for(elimination.refactor, flat, now, room.e)
     compile_for(sqp._search, *frame, True, 0.0, 0.0, 0.0, 0)
     compile_for(sqp._finish, *frame, True, 0.0, 0.0)

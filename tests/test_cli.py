@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from experiments.baking.clips import walker_clip
 from robik import robots
-from robik.bench import boxer_clip, walker_clip
+from robik.bench.clips import boxer_clip
 from robik.formats import load_robot
+from robik.motions import Motion, load_motion, save_motion
 from robik.retarget.clip import TargetClip, Track, save_clip
-from robik.retarget.motion import Motion, load_motion, save_motion
 
 
 def robik(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
@@ -38,14 +40,23 @@ def test_solve_then_forward_kinematics(folder: Path) -> None:
     assert report["frames"] == 60
     assert report["constraint_residual_max"] < 1e-9
     assert set(report["peak_velocity"]) == set(robots.load("walker").actuators)
-    assert (folder / "m.csv").read_text().splitlines()[0].startswith("time,hip_yaw_l,")
+    lines = (folder / "m.csv").read_text().splitlines()
+    assert lines[0] == "# base: torso"
+    assert lines[1].startswith("time,hip_yaw_l,")
+    assert lines[1].endswith(",base.x,base.y,base.z,base.qw,base.qx,base.qy,base.qz")
     assert robik(folder, "solve", "boxer", "punch.npz", "-o", "b.csv", "--states", "b.npz").returncode == 0
-    assert robik(folder, "fk", "boxer", "b.csv", "-o", "f.npz").returncode == 0
-    with np.load(folder / "b.npz") as solved, np.load(folder / "f.npz") as posed:
-        assert list(posed["bodies"]) == [b.name for b in robots.load("boxer").bodies]
-        np.testing.assert_allclose(posed["position"], solved["position"], atol=1e-9)
-        np.testing.assert_allclose(np.abs((posed["quaternion"] * solved["quaternion"]).sum(axis=2)), 1.0, atol=1e-12)
-        assert posed["residual"].shape == solved["residual"].shape == posed["times"].shape
+    assert (folder / "b.csv").read_text().startswith("time,")
+    for robot, motion, states in (("boxer", "b.csv", "b.npz"), ("walker", "m.csv", "s.npz")):  # one that stands, one that floats
+        assert robik(folder, "fk", robot, motion, "-o", "f.npz").returncode == 0
+        with np.load(folder / states) as solved, np.load(folder / "f.npz") as posed:
+            assert list(posed["bodies"]) == [b.name for b in robots.load(robot).bodies]
+            np.testing.assert_allclose(posed["position"], solved["position"], atol=1e-9)
+            np.testing.assert_allclose(np.abs((posed["quaternion"] * solved["quaternion"]).sum(axis=2)), 1.0, atol=1e-12)
+            assert posed["residual"].shape == solved["residual"].shape == posed["times"].shape
+    save_motion(replace(load_motion(folder / "m.csv"), base=None), folder / "bare.csv")
+    for motion, is_unknown in (("m.csv", False), ("bare.csv", True)):
+        assert robik(folder, "report", motion, "--robot", "walker", "-o", "page.html").returncode == 0
+        assert ("the bodies' states: distances and balance" in (folder / "page.html").read_text()) == is_unknown
 
 
 def test_values_at_which_the_robot_cannot_be_assembled_are_named(folder: Path) -> None:
@@ -68,6 +79,24 @@ def test_values_at_which_the_robot_cannot_be_assembled_are_named(folder: Path) -
         assert done.stderr == f"robik: {motion}: {words}\n"
         assert words in robik(folder, "inspect", robot, "--motion", motion).stdout
         assert json.loads(robik(folder, "inspect", robot, "--motion", motion, "--json").stdout)["unassembled"] == words
+
+
+def test_export_by_name_and_by_extension(folder: Path) -> None:
+    assert robik(folder, "solve", "walker", "strides.npz", "-o", "m.csv").returncode == 0
+    written = (folder / "m.csv").read_bytes()
+    for one, name in (("m.json", "json"), ("m.npz", "npz")):
+        done = robik(folder, "export", "m.csv", "-o", one)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert robik(folder, "export", one, "-o", "back.txt", "--from", name, "--format", "csv").returncode == 0
+        assert (folder / "back.txt").read_bytes() == written
+    assert robik(folder, "export", "m.csv", "-o", "slow.csv", "--rate", "10", "--robot", "walker").returncode == 0
+    motion, slow = load_motion(folder / "m.csv"), load_motion(folder / "slow.csv")
+    assert slow.actuators == robots.load("walker").actuators
+    np.testing.assert_allclose(slow.values, motion.values[::3], rtol=0, atol=1e-12)
+    assert slow.base is not None and motion.base is not None
+    np.testing.assert_allclose(slow.base.position, motion.base.position[::3], rtol=0, atol=1e-12)
+    assert robik(folder, "export", "m.csv", "-o", "m.h", "--servos", str(robots.servos_path("walker"))).returncode == 0
+    assert "m_counts[60][12]" in (folder / "m.h").read_text()
 
 
 def test_inspect_prints_json(folder: Path) -> None:
@@ -128,7 +157,7 @@ def test_solve_in_the_manner_of_an_example(folder: Path) -> None:
     assert robik(folder, "solve", "boxer", "places.npz", "-o", "m.csv").returncode == 0
     plain = load_motion(folder / "m.csv")
     held = plain.values + np.array([0.0, 0.0, 0.5, 0.0])
-    save_motion(Motion(plain.times, plain.actuators, held), folder / "example.csv")
+    save_motion(Motion(times=plain.times, actuators=plain.actuators, values=held), folder / "example.csv")
     done = robik(
         folder, "solve", "boxer", "places.npz", "--prior", "example.csv", "--prior-weight", "1e-4", "-o", "n.csv", "--report", "r.json"
     )
@@ -159,6 +188,15 @@ BAD = {
     ),
     "unknown kind of robot": (("inspect", "robot.step"), ("robot.step", ".robik.json")),
     "unknown kind to write": (("convert", "boxer", "robot.step"), ("robot.step", ".urdf")),
+    "unknown format": (("export", "short.csv", "-o", "m.bvh", "--format", "bvh"), ("bvh", "csv, json, npz, ros2, arduino")),
+    "unknown format to read": (("export", "short.csv", "-o", "m.json", "--from", "bvh"), ("bvh", "csv, json, npz")),
+    "unknown extension": (("export", "short.csv", "-o", "m.bvh"), ("m.bvh", ".csv, .json, .npz, .yaml, .ino, .h", "arduino")),
+    "no servos": (("export", "short.csv", "-o", "m", "--format", "arduino"), ("m: ", "*.servos.json")),
+    "no rate": (("export", "short.csv", "-o", "m.json", "--rate", "0"), ("rate", "positive")),
+    "another robot's motion": (("export", "other.csv", "-o", "m.json", "--robot", "boxer"), ("other.csv", "no column for")),
+    "no motion": (("export", "paw.json", "-o", "m.csv"), ("paw.json", "robik-motion")),
+    "base of another robot": (("fk", "walker", "based.csv", "-o", "s.npz"), ("based.csv", "'paw'", "'torso'")),
+    "half a base": (("fk", "boxer", "half.csv", "-o", "s.npz"), ("half.csv", "base.qz")),
     "no command": ((), ("COMMAND", "--help")),
 }
 
@@ -173,6 +211,10 @@ def test_bad_input_is_one_line_and_leaves_nothing(folder: Path, case: str) -> No
     (folder / "other.csv").write_text("time,knee\n0,0\n1,0.1\n")
     (folder / "short.csv").write_text(f"time,{','.join(robots.load('boxer').actuators)}\n0,0,0,0,0\n")
     (folder / "paw.json").write_text('{"targets": {"paw": {}}}')
+    columns = ",".join(robots.load("walker").actuators)
+    head = f"# base: paw\ntime,{columns},base.x,base.y,base.z,base.qw,base.qx,base.qy,base.qz\n"
+    (folder / "based.csv").write_text(f"{head}0,{'0,' * 12}0,0,1,1,0,0,0\n")
+    (folder / "half.csv").write_text("time,base.x\n0,0\n")
     before = {p.name: p.read_bytes() for p in folder.iterdir()}
     done = robik(folder, *arguments)
     assert done.returncode == 2

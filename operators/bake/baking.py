@@ -4,12 +4,14 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Object
 from bpy_extras.io_utils import ExportHelper
 
 from robik.errors import RobikError
-from robik.retarget.motion import Motion, save_motion
+from robik.motions import FORMATS, Motion
+from robik.motions.registry import WRITABLE, format_to_write
+from robik.servo.export import export_motion
 
 from ...scene.bake import bakes
 from ...scene.bake.baking import bake_steps
@@ -21,6 +23,7 @@ from ...scene.long_work.steps import Progress
 from ...scene.migration import bring_up_to_date
 from ...scene.robot.parts import changeable_robot, chosen_robot
 from ...scene.robot.reading import read_robot
+from ...scene.servos.play import servo_chain
 from ..reporting import Reporting
 from ..stepping import Stepping
 
@@ -89,19 +92,34 @@ def _change_bakes(context: Context, index: int, change: Callable[[Object, int], 
 
 
 class ROBIK_OT_export_motion(Reporting, ExportHelper):
-    """Write the motors' curves to a file: a time and a column per motor"""
+    """Write the motors' curves, and a floating robot's base, to a file that others play"""
 
     bl_idname = "robik.export_motion"
     bl_label = "Export Motion"
     bl_options = {"REGISTER"}
-    filename_ext = ".csv"
-    filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
+    format: EnumProperty(
+        name="Format",
+        description="What kind of file to write; a script that leaves it out gets the one of the file's extension",
+        items=[(name, FORMATS[name].label, "") for name in WRITABLE],
+    )
+    filter_glob: StringProperty(
+        default=";".join(f"*{extension}" for name in WRITABLE for extension in FORMATS[name].extensions), options={"HIDDEN"}
+    )
+
+    @property
+    def filename_ext(self) -> str:
+        """The extension that the file browser gives the file: its own where the format has it."""
+        own, known = Path(self.filepath).suffix.lower(), FORMATS[self.format].extensions
+        return own if own in known else known[0]
 
     def run(self, context: Context) -> set[str]:
         """Reads the curves at their keys."""
-        root = chosen_robot(context.scene)
+        root, path = chosen_robot(context.scene), bpy.path.abspath(self.filepath)
         mechanism = read_robot(root)
-        save_motion(read_motion(root, mechanism, baked_frames(root, mechanism), context.scene), bpy.path.abspath(self.filepath))
+        motion = read_motion(root, mechanism, baked_frames(root, mechanism), context.scene)
+        chosen = format_to_write(path, self.format if self.properties.is_property_set("format") else None)
+        chain = servo_chain(root, mechanism, context.scene) if "servos" in chosen.needs else None
+        export_motion(motion, path, chosen.name, chain=chain, robot=mechanism)
         return {"FINISHED"}
 
 

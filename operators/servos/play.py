@@ -9,7 +9,7 @@ from bpy.props import BoolProperty
 from bpy.types import Context, Event, Scene
 
 from robik.errors import RobikError, ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import ServoChain
 from robik.servo.status import PlayState
 

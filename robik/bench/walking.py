@@ -1,4 +1,4 @@
-"""What the walker follows in the experiments."""
+"""The walk of the walker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ ROLL = 0.15  # of the toes, down in the first half of a swing and up in the seco
 
 
 def walk_clip(walker: Mechanism, fps: float, balanced: bool) -> TargetClip:
-    """Six steps forward, from standing to standing; with `balanced`, the centre of mass over the feet and the pelvis leaning with it."""
+    """Return six steps forward, from standing to standing.
+
+    Args:
+        walker: the robot.
+        fps: frames per second.
+        balanced: whether the centre of mass is to be over the feet, with the pelvis leaning along.
+    """
     t = samples(fps, 2 * STAND + STEPS * SWING + (STEPS - 1) * DOUBLE)
     tracks, forward, weight = {}, {}, np.zeros(len(t))
     for index, (name, side) in enumerate((("foot_l", 1.0), ("foot_r", -1.0))):
@@ -38,7 +44,7 @@ def walk_clip(walker: Mechanism, fps: float, balanced: bool) -> TargetClip:
 
 
 def _begun_at_rest(walker: Mechanism, clip: TargetClip) -> TargetClip:
-    """The clip with pelvis and centre of mass eased from where they rest to where balance wants them, while the robot still stands."""
+    """Ease pelvis and centre of mass from rest to the balanced targets while the robot still stands."""
     eased = smoothstep(clip.times / STAND)[:, None]
     com = sum(b.mass * b.rest_com for b in walker.bodies) / walker.mass
     assert clip.com is not None and clip.tracks["pelvis"].position is not None  # balance gives the one and leaves the other
@@ -48,7 +54,7 @@ def _begun_at_rest(walker: Mechanism, clip: TargetClip) -> TargetClip:
 
 
 def _foot(t: np.ndarray, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """How far forward and up a foot is [m], how far its toes point down [rad], and whether it stands."""
+    """Return a foot's way forward and up [m], the pitch of its toes down [rad], and whether it stands, each (T,)."""
     forward, up, pitch = np.zeros((3, len(t)))
     stands = np.ones(len(t), bool)
     for step in range(index, STEPS, 2):
@@ -59,26 +65,3 @@ def _foot(t: np.ndarray, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
         pitch += ROLL * np.sin(2 * np.pi * air) * np.sin(np.pi * air) ** 2
         stands &= ~((u > 0) & (u < 1))
     return forward, up, pitch, stands
-
-
-def walker_clip(walker: Mechanism, fps: float, seconds: float = 2.0) -> TargetClip:
-    """Steps in place and forward: feet lift 3 cm and stride 6 cm, the pelvis sways 2 cm and nods, the centre of mass should be 1 cm
-    further to the side than that, so that not everything can be met."""
-    t = samples(fps, seconds)
-    phase = np.pi * t
-    rest = {f.name: walker.rest_pose(f.name) for f in walker.frames}
-    tracks = {}
-    for name, side in (("foot_l", 1.0), ("foot_r", -1.0)):
-        lift = np.maximum(0.0, side * np.sin(2 * phase)) ** 2
-        move = np.stack([0.03 * (1 - np.cos(phase)) * side, 0 * t, 0.03 * lift], axis=1)
-        tracks[name] = Track(np.array(rest[name].position) + move, np.tile(rest[name].quaternion, (len(t), 1)))
-    sway = np.sin(2 * phase)
-    hips = np.stack([0 * t, -0.02 * sway, -0.012 + 0.006 * np.cos(4 * phase)], axis=1)
-    tracks["pelvis"] = Track(np.array(rest["pelvis"].position) + hips, np.tile(rest["pelvis"].quaternion, (len(t), 1)))
-    com = sum(b.mass * b.rest_com for b in walker.bodies) / walker.mass + np.stack([0 * t, -0.03 * sway, 0 * t], axis=1)
-    return TargetClip(t, tracks, com)
-
-
-def naive(clip: TargetClip) -> TargetClip:
-    """The clip without its centre of mass."""
-    return replace(clip, com=None)

@@ -72,8 +72,8 @@ def newton_step(flat, now, goals, work, limits, anyway):
 
 @kernel(entry=False)
 def foreseeing_step(flat, now, goals, work, limits):
-    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them. Returns as that does; INDEFINITE where it
-    is of no use."""
+    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them. Returns as that does; no step, and
+    INDEFINITE, where Gauss-Newton's is of no use."""
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 0.0, work.correction)
@@ -87,67 +87,90 @@ def foreseeing_step(flat, now, goals, work, limits):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 1.0, work.correction)
     ahead[:] = 0.0
-    return _step(flat, now, goals, work, limits, False)
+    return _step(flat, now, goals, work, limits, True)
 
 
 @kernel
-def _factor(flat, now, work, anew, anyway):
-    """Factors the second derivatives over the free leaders, which are listed; returns ARTICULATED, DENSE, or INDEFINITE where they are
-    not positive definite, the eigenvalues replaced by their absolute values if factors are wanted `anyway`. Without `anew` only the list
-    has changed."""
-    d, n = work.step.shape[0], 0
-    for i in range(d):
-        if work.e.free[i] and not work.e.follows[i]:
+def _list_leaders(work, held):
+    """Lists the free leaders, and the `held` ones too if they are wanted; returns how many there are."""
+    n = 0
+    for i in range(work.step.shape[0]):
+        if not work.e.follows[i] and (held or work.e.free[i]):
             work.leaders[n] = i
             n += 1
     work.leading[0] = n
-    if d > SMALL:
-        if factor_tree(flat, now, work):
-            return ARTICULATED
-        anew = d > 0
-    if anew:
-        matrix(flat, now, work.terms, work.system, work.K)
-        reduce_matrix(flat, work.e, work.K)
-    copy_chosen(work.K, work.leaders, n, work.H)
-    if cholesky(work.H, n):
-        return DENSE
-    if not anyway:
-        return INDEFINITE
-    copy_chosen(work.K, work.leaders, n, work.H)
-    diagonalise(work.H, work.vectors, n)
-    _note_descent(work, n)
-    make_positive(work.H, n)
-    return INDEFINITE
+    return n
 
 
 @kernel
-def _note_descent(work, n):
-    """Keeps the direction in which the objective bends down most, and by how much; none where it does not."""
+def _fill(flat, now, work, n):
+    """Fills H with the second derivatives over the n leaders that are listed."""
+    matrix(flat, now, work.terms, work.system, work.K)
+    reduce_matrix(flat, work.e, work.K)
+    copy_chosen(work.K, work.leaders, n, work.H)
+
+
+@kernel
+def _factor(flat, now, work, anew, convex):
+    """Factors the second derivatives over the free leaders, or those of the convex model; returns ARTICULATED, DENSE, or INDEFINITE
+    where they are not positive definite. Without `anew` only the list of free leaders has changed."""
+    n = _list_leaders(work, False)
+    if convex:
+        if anew:
+            copy_chosen(work.model, work.e.every, work.step.shape[0], work.K)
+            reduce_matrix(flat, work.e, work.K)
+        copy_chosen(work.K, work.leaders, n, work.H)
+    else:
+        if work.step.shape[0] > SMALL and factor_tree(flat, now, work):
+            return ARTICULATED
+        if anew or work.step.shape[0] > SMALL:
+            _fill(flat, now, work, n)
+        else:
+            copy_chosen(work.K, work.leaders, n, work.H)
+    return DENSE if cholesky(work.H, n) else INDEFINITE
+
+
+@kernel(entry=False)
+def _make_convex(flat, now, work):
+    """Fills `model` with the second derivatives over all leaders, held ones too, their eigenvalues replaced by the absolute values.
+
+    One model for the whole program: were each set of free leaders given absolute eigenvalues of its own, the sum of its steps could lead
+    uphill.
+    """
+    n = _list_leaders(work, True)
+    _fill(flat, now, work, n)
+    diagonalise(work.H, work.vectors, n)
+    make_positive(work.H, n)
+    work.model[:] = 0.0
+    for a in range(n):
+        for b in range(n):
+            for k in range(n):
+                work.model[work.leaders[a], work.leaders[b]] += work.vectors[a, k] * work.H[k, k] * work.vectors[b, k]
+
+
+@kernel(entry=False)
+def leave_saddle(flat, now, work):
+    """Where nothing but the second derivatives points down: puts a step along their lowest eigenvector over the free leaders into
+    `work.step` and returns the change that they promise, 0.0 where they promise none."""
+    n = _list_leaders(work, False)
+    _fill(flat, now, work, n)
+    diagonalise(work.H, work.vectors, n)
     lowest, top = 0, 0.0
     for k in range(n):
         top = max(top, abs(work.H[k, k]))
         if work.H[k, k] < work.H[lowest, lowest]:
             lowest = k
-    work.bend[0] = work.H[lowest, lowest] if n > 0 and work.H[lowest, lowest] < -1e-9 * top else 0.0
-    work.downhill[:] = 0.0
-    for a in range(n):
-        work.downhill[work.leaders[a]] = work.vectors[a, lowest]
-
-
-@kernel(entry=False)
-def leave_saddle(flat, work):
-    """Where nothing but the second derivatives points down: puts a step that way into `work.step` and returns the change that they
-    promise, 0.0 where they promise none."""
-    if work.bend[0] == 0.0:
+    if n == 0 or not work.H[lowest, lowest] < -1e-9 * top:
         return 0.0
-    for i in range(work.step.shape[0]):
-        work.step[i] = work.downhill[i]
+    work.step[:] = 0.0
+    for a in range(n):
+        work.step[work.leaders[a]] = work.vectors[a, lowest]
     extend(flat, work.e, work.step)
     _, largest = largest_motion(flat, work.step)
     scale = ASIDE / largest
     for i in range(work.step.shape[0]):
         work.step[i] *= scale
-    return 0.5 * work.bend[0] * scale * scale
+    return 0.5 * work.H[lowest, lowest] * scale * scale
 
 
 @kernel(entry=False)
@@ -159,7 +182,7 @@ def solve_system(flat, now, work, kind, x):
     n = work.leading[0]
     for a in range(n):
         work.reduced[a] = x[work.leaders[a]]
-    solve_factored(work.H, work.vectors, n, kind == DENSE, work.reduced, work.shares)
+    solve_factored(work.H, work.vectors, n, True, work.reduced, work.shares)
     for i in range(x.shape[0]):
         x[i] = 0.0
     for a in range(n):
@@ -168,15 +191,17 @@ def solve_system(flat, now, work, kind, x):
 
 
 @kernel
-def _slope_after(flat, now, goals, work, moved):
-    """Fills `work.gradient` with the model's gradient after the step so far, if it has `moved`, reduced to the leaders."""
-    if moved:
+def _slope_after(flat, now, goals, work, convex):
+    """Fills `work.gradient` with the model's gradient after the step so far, reduced to the leaders."""
+    if convex:
+        for i in range(work.slope.shape[0]):
+            work.gradient[i] = work.slope[i]
+            for j in range(work.slope.shape[0]):
+                work.gradient[i] += work.model[i, j] * work.step[j]
+    else:
         times(flat, now, goals, work.terms, work.system, work.step, work.gradient)
         for i in range(work.slope.shape[0]):
             work.gradient[i] += work.slope[i]
-    else:
-        for i in range(work.slope.shape[0]):
-            work.gradient[i] = work.slope[i]
     reduce_gradient(flat, work.e, work.gradient)
 
 
@@ -204,19 +229,52 @@ def all_free(work):
 
 @kernel
 def _step(flat, now, goals, work, limits, anyway):
-    """Newton's step on the loops and between the bounds, into `work.step`: a quadratic program, solved by an active set.
+    """Newton's step on the loops and between the bounds, into `work.step`; where the second derivatives on its way are not definite, that
+    of the convex model, if one is wanted `anyway`. Returns (slope, kind: INDEFINITE also for that).
+
+    Each set of free leaders may see a definite system and their union an indefinite one: then the step leads uphill at first.
+    """
+    kind = _solve_program(flat, now, goals, work, limits, False)
+    if kind != INDEFINITE:
+        slope = _slope_along(work)
+        if not slope > 0.0:
+            return slope, kind
+    if not anyway:
+        work.step[:] = 0.0
+        return 0.0, INDEFINITE
+    if _let_go(flat, now, work):
+        eliminate(flat, now, work.e)
+    _make_convex(flat, now, work)
+    _solve_program(flat, now, goals, work, limits, True)
+    return _slope_along(work), INDEFINITE
+
+
+@inlined
+def _slope_along(work):
+    """The objective's change along `work.step`, to first order."""
+    slope = 0.0
+    for i in range(work.step.shape[0]):
+        slope += work.slope[i] * work.step[i]
+    return slope
+
+
+@kernel
+def _solve_program(flat, now, goals, work, limits, convex):
+    """The quadratic program of the step, solved by an active set; returns the kind of the last system, INDEFINITE where one has no factors.
 
     From no step at all: to the optimum of the free leaders, or as far as the first bound, which then is held; at the optimum, the held
-    coordinate that most wants back is let go. Returns (slope, kind of the last system).
+    coordinate that most wants back is let go.
     """
     d = work.step.shape[0]
     work.step[:] = 0.0
-    _slope_after(flat, now, goals, work, False)
+    for i in range(d):
+        work.gradient[i] = work.slope[i]
+    reduce_gradient(flat, work.e, work.gradient)
     kind, anew = INDEFINITE, d > 0
     for _ in range(3 * d + 3):
-        kind = _factor(flat, now, work, anew, anyway)
-        if kind == INDEFINITE and not anyway:
-            return 0.0, kind
+        kind = _factor(flat, now, work, anew, convex)
+        if kind == INDEFINITE:
+            return kind
         anew = d < 0
         way = work.correction
         for i in range(d):
@@ -232,13 +290,10 @@ def _step(flat, now, goals, work, limits, anyway):
                 anew = d > 0
         elif not limits or all_free(work):
             break
-        _slope_after(flat, now, goals, work, True)
+        _slope_after(flat, now, goals, work, convex)
         if who < 0:
             who = _eager(flat, now, work)
             if who < 0:
                 break
             work.e.free[who] = True
-    slope = 0.0
-    for i in range(d):
-        slope += work.slope[i] * work.step[i]
-    return slope, kind
+    return kind

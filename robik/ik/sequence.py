@@ -17,18 +17,18 @@ from robik.mechanism.topology import Flat
 from robik.objectives.registry import objective
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
+RISEN = 1.5  # by this factor the objective has changed since another way was looked for
 UNMET = 2e-6  # the objective where a target of weight one is off by a 500th of the robot's size
 BETTER = 0.5  # of the objective: what another way to stand must be worth
 BENT = 0.3  # rad, or of the robot's size: a coordinate that ends on a limit is moved back by so much to look for another way
 GAIN = 0.999  # of the objective: what that must be worth
 ENOUGH = 20  # iterations of such a look
-LONGEST = 15  # frames between two such looks while none comes to a limit that was not there
 
 
 class Memory(NamedTuple):
     """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,), `frames` (1,)
-    since the last jump, the coordinates `rest` (nq,), which are on a limit (d,), `looks` (2,) for another way: the frames until the next
-    and how many those were to be, and `guess` and `other`, scratch."""
+    since the last jump, the coordinates `rest` (nq,), which are on a limit (d,), `looked` (1,): the objective when another way was last
+    looked for, and `guess` and `other`, scratch."""
 
     last: Placement
     guess: Placement
@@ -38,7 +38,7 @@ class Memory(NamedTuple):
     earlier: np.ndarray
     frames: np.ndarray
     limited: np.ndarray
-    looks: np.ndarray
+    looked: np.ndarray
 
 
 class Output(NamedTuple):
@@ -59,7 +59,7 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
     d = len(flat.before)
     last, guess, other = (new_placement(flat, rest) for _ in range(3))
     memory = by_reference(Memory(
-        last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64), np.zeros(2, np.int64)
+        last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64), np.zeros(1)
     ))  # fmt: skip
     forget(flat, memory, rest)
     return memory
@@ -72,7 +72,7 @@ def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
     close(flat, memory.last)
     memory.frames[0] = 0
     memory.limited[:] = 0
-    memory.looks[:] = 0
+    memory.looked[0] = 0.0
 
 
 def new_output(flat: Flat, frames: int) -> Output:
@@ -182,8 +182,8 @@ def _start_afresh(flat, goals, work, memory, limits, most, result):
 
 
 @kernel
-def _is_time_to_look(flat, memory):
-    """Notes which coordinates of the guess are on a limit; whether one has come to its limit, or some have been there for long."""
+def _note_limited(flat, memory):
+    """Notes which coordinates of the guess are on a limit; returns whether any is, and whether one has come to its limit."""
     found, came = False, False
     for i in range(memory.limited.shape[0]):
         at, side = flat.dof_q[i], 0
@@ -192,11 +192,18 @@ def _is_time_to_look(flat, memory):
         came = came or (side != 0 and side != memory.limited[i])
         found = found or side != 0
         memory.limited[i] = side
-    memory.looks[0] -= 1
-    if not came and (not found or memory.looks[0] > 0):
+    return found, came
+
+
+@kernel
+def _is_time_to_look(flat, memory, value):
+    """Whether a frame that ends on a limit, with this objective, is worth a look for another way: one coordinate has just come to its
+    limit, or the objective has changed by much since the last look."""
+    found, came = _note_limited(flat, memory)
+    looked = memory.looked[0]
+    if not came and (not found or looked / RISEN <= value <= RISEN * looked):
         return False
-    memory.looks[1] = min(2 * memory.looks[1] + 1, LONGEST)
-    memory.looks[0] = memory.looks[1]
+    memory.looked[0] = value
     return True
 
 
@@ -228,7 +235,7 @@ def _bend_back(flat, goals, work, memory, most, result):
     if found[0] < GAIN * result[0]:
         again = minimise(flat, other, goals, work, True, most, found[0], found[3])
         found = again[0], found[1] + again[1], again[2], again[3]
-        memory.looks[:] = 0
+        memory.looked[0] = found[0]
     return _better(guess, other, result, found, GAIN)
 
 
@@ -244,7 +251,7 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
     bounded = _bound(flat, goals, work, last, limits)
     value, residual = _predict(flat, memory, work, goals, bounded)
     result = minimise(flat, guess, goals, work, bounded, most, value, residual)
-    if limits and result[0] > UNMET and _is_time_to_look(flat, memory):
+    if limits and result[0] > UNMET and _is_time_to_look(flat, memory, result[0]):
         result = _bend_back(flat, goals, work, memory, most, result)
     for i in range(memory.recent.shape[0]):
         memory.earlier[i] = memory.recent[i]

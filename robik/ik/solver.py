@@ -13,6 +13,7 @@ from robik.ik.work import new_work
 from robik.jit import by_reference
 from robik.kinematics.actuation import actuator_values
 from robik.kinematics.assembly import prepared
+from robik.kinematics.passive import passive_values
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.model import Mechanism
 from robik.mechanism.topology import build_topology
@@ -115,6 +116,10 @@ class Solver:
     def actuator_values(self, output: Output) -> np.ndarray:
         """Values (T, actuators) [rad or m], read off the states (paper, IV-C)."""
         return actuator_values(self.topology, output.q, output.position, output.quaternion)
+
+    def passive_values(self, output: Output) -> dict[str, np.ndarray] | None:
+        """Return the coordinates (T,) [rad or m] of the joints without a motor by name; None where the output does not hold them."""
+        return passive_values(self.topology, output.q, output.position, output.quaternion)
 
     def room(self, frames: int) -> Output:
         """An empty output for so many frames."""

@@ -45,6 +45,24 @@ def hold(flat, now, work):
 
 
 @kernel
+def _note_held(work):
+    """Notes which coordinates the step holds at their bounds."""
+    for i in range(work.unheld.shape[0]):
+        work.unheld[i] = work.e.free[i]
+
+
+@kernel
+def _hold_as_noted(flat, now, work):
+    """Holds the coordinates that the step itself holds, and no others, with the factors at its start."""
+    changed = False
+    for i in range(work.unheld.shape[0]):
+        changed = changed or work.e.free[i] != work.unheld[i]
+        work.e.free[i] = work.unheld[i]
+    if changed:
+        eliminate(flat, now, work.e)
+
+
+@kernel
 def _settle(flat, now, work, limits):
     """Onto the loops and between the bounds; returns the closure residual."""
     residual = pull_back(flat, now, work.e, work.correction, work.right)
@@ -90,6 +108,15 @@ def _correct(flat, now, goals, work, kind):
 
 
 @kernel
+def _rounding(now, work, value):
+    """How exactly an objective is known at `now`: to its own rounding, and to what the loops' residual there is worth."""
+    noise = 1e-13 * abs(value) + 1e-300
+    for row in range(work.multiplier.shape[0]):
+        noise += abs(work.multiplier[row] * now.value[row])
+    return noise
+
+
+@kernel
 def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     """Along the step, whole, then by halves, until the objective has fallen enough.
 
@@ -98,7 +125,8 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     there.
     """
     scale = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN))
-    noise = 1e-13 * abs(value) + 1e-300
+    noise = _rounding(now, work, value)
+    _note_held(work)
     for attempt in range(30):
         copy_placement(now, work.trial)
         move(flat, now.q, work.step, scale, work.trial.q)
@@ -116,6 +144,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
                 break
             residual = _settle(flat, work.trial, work, limits)
         scale *= 0.5
+        _hold_as_noted(flat, now, work)  # what the longer step met beyond its end says nothing of a shorter one
     return 0.0, value, np.inf
 
 
@@ -132,7 +161,7 @@ def _finish(flat, now, goals, work, limits, value, residual):
     if not closed(flat, work.trial, gap) or (limits and not all_free(work)):
         return False, value, residual, False
     found = objective(flat, work.trial, goals)
-    if not found <= value + 1e-13 * abs(value) + 1e-300:
+    if not found <= value + _rounding(now, work, value):
         return False, value, residual, False
     copy_placement(work.trial, now)
     if size <= SURE:
@@ -155,7 +184,7 @@ def _choose_step(flat, now, goals, work, limits, iteration):
             return slope, kind, turn, largest, True
     slope, kind = foreseeing_step(flat, now, goals, work, limits)
     turn, largest = largest_motion(flat, work.step)
-    if kind == INDEFINITE or largest <= STEP_TOLERANCE:  # there may be a saddle
+    if (kind == INDEFINITE and iteration % PLAIN == PLAIN - 1) or largest <= STEP_TOLERANCE:  # there may be a saddle
         slope, kind = newton_step(flat, now, goals, work, limits, True)
         turn, largest = largest_motion(flat, work.step)
     return slope, kind, turn, largest, False
@@ -169,13 +198,14 @@ def minimise(flat, now, goals, work, limits, most, value, residual):
         slope, kind, turn, largest, exact = _choose_step(flat, now, goals, work, limits, iteration)
         stationary = largest <= STEP_TOLERANCE
         if stationary:
-            slope = leave_saddle(flat, work) if kind == INDEFINITE else 0.0
+            slope = leave_saddle(flat, now, work) if kind == INDEFINITE else 0.0
             if slope == 0.0:
                 return value, iteration, CONVERGED, residual
             turn, largest = ASIDE, ASIDE
         scale, found, gap = _search(flat, now, goals, work, limits, value, slope, turn, kind)
         if scale == 0.0:  # nothing lower along the step: at the optimum to within rounding, or else stuck
-            return value, iteration + 1, CONVERGED if stationary or largest <= ROUNDED else STALLED, residual
+            rounded = stationary or largest <= ROUNDED or -slope <= _rounding(now, work, value)
+            return value, iteration + 1, CONVERGED if rounded else STALLED, residual
         copy_placement(work.trial, now)
         value, residual = found, gap
         rounded = scale * largest <= STEP_TOLERANCE and largest <= ROUNDED  # only rounding is left to go down

@@ -18,8 +18,8 @@ SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way fr
 
 
 class Work(NamedTuple):
-    """Scratch, the frame's bounds on scalar coordinates, `lower` and
-    `upper` (d,), and where the last system bends down: the direction `downhill` (d,) of the leaders and how much, `bend` (1,)."""
+    """Scratch, the frame's bounds on scalar coordinates, `lower` and `upper` (d,), the second derivatives (d, d) of the convex `model`
+    that stands in for an indefinite one, and which coordinates the last step leaves free, `unheld` (d,)."""
 
     e: Elimination
     terms: Terms
@@ -40,8 +40,8 @@ class Work(NamedTuple):
     shares: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    downhill: np.ndarray
-    bend: np.ndarray
+    model: np.ndarray
+    unheld: np.ndarray
 
 
 class LargeWork(Work):
@@ -80,8 +80,8 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
             shares=np.zeros(d),
             lower=np.full(d, -np.inf),
             upper=np.full(d, np.inf),
-            downhill=np.zeros(d),
-            bend=np.zeros(1),
+            model=np.zeros((d, d)),
+            unheld=np.ones(d, np.bool_),
         )
     )
 

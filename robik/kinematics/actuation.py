@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import hypot, pi, tau
+
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.constraints import joint_matrices
 from robik.mechanism.joints import SLIDES, TURNS
 from robik.mechanism.model import Joint
-from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import Topology
 
 
@@ -83,22 +85,17 @@ def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
 
 
 def _rotation_vectors(R: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Rotation vectors (T, 3), each the one nearest to the one before, the first to `last`; they may go beyond π."""
-    vectors = np.empty((len(R), 3))
-    for k, turn in enumerate(R):
-        v = _log(turn)
-        angle = float(np.linalg.norm(v))
+    """Return rotation vectors (T, 3), each the one nearest to the one before, the first to `last`; they may go beyond π.
+
+    All vectors v (1 + 2π k / |v|) with a whole number k are the same rotation.
+    """
+    vectors, before = Rotation.from_matrix(R).as_rotvec().tolist(), last.tolist()
+    for k, v in enumerate(vectors):
+        angle, past = hypot(*v), hypot(*before)
         if angle > 1e-12:
-            turns = np.round((last @ v / angle - angle) / (2 * np.pi))
-            v = v * (1 + 2 * np.pi * turns / angle)
-        elif np.linalg.norm(last) > np.pi:
-            v = last * (np.round(np.linalg.norm(last) / (2 * np.pi)) * 2 * np.pi / np.linalg.norm(last))
-        vectors[k] = last = v
-    return vectors
-
-
-def _log(R: np.ndarray) -> np.ndarray:
-    """Rotation vector (3,) of a rotation matrix (3, 3), through its quaternion."""
-    w, *v = matrix_quaternion(R)
-    s = float(np.linalg.norm(v))
-    return np.array(v) * (2.0 if s < 1e-12 else 2.0 * np.arctan2(s, w) / s)
+            turns = round((sum(a * b for a, b in zip(before, v, strict=True)) / angle - angle) / tau)
+            vectors[k] = [x * (1 + tau * turns / angle) for x in v]
+        elif past > pi:
+            vectors[k] = [x * (round(past / tau) * tau / past) for x in before]
+        before = vectors[k]
+    return np.array(vectors)

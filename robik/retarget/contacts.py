@@ -9,8 +9,8 @@ from scipy.ndimage import gaussian_filter1d, label
 
 from robik.errors import ClipError
 from robik.mechanism.model import Mechanism
+from robik.motions import Motion
 from robik.retarget.clip import TargetClip
-from robik.retarget.motion import Motion
 from robik.retarget.support import placed, sole_length, standing_points
 
 # Heights and speeds in sole lengths, so that they hold at any scale.

@@ -4,7 +4,7 @@ into the page, so that it can be sent and opened anywhere."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 from math import degrees, isfinite
@@ -14,14 +14,14 @@ import numpy as np
 
 from robik.errors import ClipError
 from robik.files import write_whole
-from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import robot_com
 from robik.mechanism.model import Mechanism
+from robik.motions import Motion, values_for
 from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip
 from robik.retarget.contacts import find_contacts, runs
 from robik.retarget.distances import distances
-from robik.retarget.motion import Motion
+from robik.retarget.posing import posed
 from robik.retarget.support import margins
 
 MOST = 3000  # points of a line; beyond that the largest of neighbours stand for them
@@ -66,22 +66,23 @@ class Plot:
 
 
 def with_states(mechanism: Mechanism, motion: Motion) -> Motion:
-    """The motion with its bodies' poses and its centre of mass, by forward kinematics; as it is where they are known.
+    """Return the motion with its bodies' poses and its centre of mass, by forward kinematics unless they are known.
+
+    Args:
+        mechanism: the robot.
+        motion: has a column per actuator of the robot.
 
     Raises:
-        ClipError: an actuator has no column, or the robot floats, so that its motors alone do not say where it is.
+        ClipError: an actuator has no column, or the robot floats and the motion has neither states nor a base.
     """
-    if missing := [name for name in mechanism.actuators if name not in motion.actuators]:
-        raise ClipError(f"the motion has no column for {', '.join(missing)} of robot {mechanism.name!r}")
-    values = motion.values[:, [motion.actuators.index(name) for name in mechanism.actuators]]
-    position, quaternion = motion.position, motion.quaternion
-    if position is None or quaternion is None:
-        if not mechanism.is_grounded:
+    if motion.position is None or motion.quaternion is None:
+        if motion.base is None and not mechanism.is_grounded:
             raise ClipError(f"robot {mechanism.name!r} floats, so its motors do not say where it is; give its states too")
-        position, quaternion, _ = body_poses(mechanism, values)
-    com = robot_com(mechanism, position, quaternion)
+        return posed(mechanism, motion)[0]
+    values = values_for(mechanism, motion, "the motion")
+    com = robot_com(mechanism, motion.position, motion.quaternion)
     bodies = tuple(body.name for body in mechanism.bodies)
-    return Motion(motion.times, mechanism.actuators, values, bodies, position, quaternion, com, motion.report)
+    return replace(motion, actuators=mechanism.actuators, values=values, bodies=bodies, com=com)
 
 
 def save_page(

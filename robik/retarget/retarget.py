@@ -15,13 +15,13 @@ from robik.ik.sqp import CONVERGED
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import own_frames, robot_com
 from robik.mechanism.model import Mechanism
+from robik.motions import BaseTrack, Motion, Report
 from robik.objectives.pose_prior import WEIGHT, PosePrior
 from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip
 from robik.retarget.distances import distances
-from robik.retarget.motion import Motion, Report
 from robik.retarget.shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
-from robik.retarget.speed_cost import SpeedCost, without_speeds
+from robik.retarget.speed_cost import measure_speed_cost, without_speeds
 
 CHUNK = 16  # frames solved between two looks at the clock
 
@@ -92,6 +92,8 @@ class Retargeting:
             times=self.clip.times,
             actuators=self.mechanism.actuators,
             values=values,
+            base=self._base(position, quaternion),
+            passive=self.solver.passive_values(out),
             bodies=tuple(b.name for b in self.mechanism.bodies),
             position=position,
             quaternion=quaternion,
@@ -100,7 +102,7 @@ class Retargeting:
         )
         if self._free is None or motion.report is None:
             return motion
-        cost = SpeedCost.between(self.mechanism, self.clip, self.settings, motion, self._free.motion())
+        cost = measure_speed_cost(self.mechanism, self.clip, self.settings, motion, self._free.motion())
         return replace(motion, report=replace(motion.report, speed_cost=cost))
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
@@ -112,7 +114,24 @@ class Retargeting:
         short = {k: f"{why}; {open_loops[k]}" if k in open_loops else why for k, why in report.short}
         cost = motion.report.speed_cost if motion.report else None
         report = replace(report, speed_cost=cost, residual=residual, short=tuple(sorted((open_loops | short).items())))
-        return replace(motion, values=values, position=position, quaternion=quaternion, com=com, report=report)
+        return replace(
+            motion,
+            values=values,
+            base=self._base(position, quaternion),
+            passive=None,
+            position=position,
+            quaternion=quaternion,
+            com=com,
+            report=report,
+        )
+
+    def _base(self, position: np.ndarray, quaternion: np.ndarray) -> BaseTrack | None:
+        """Return the floating base's pose from those of all bodies (T, n, 3) and (T, n, 4); None for a grounded robot."""
+        root = self.solver.topology.root
+        if root is None:
+            return None
+        index = self.mechanism.body_index[root]
+        return BaseTrack(body=root, position=position[:, index], quaternion=quaternion[:, index])
 
     def _report(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> Report:
         frames, names = len(self.clip.times), tuple(self.clip.tracks)

@@ -10,7 +10,7 @@ import numpy as np
 from robik.files import write_whole
 from robik.kinematics.singularity import Distances, distances
 from robik.mechanism.model import Mechanism
-from robik.retarget.motion import load_motion, values_for
+from robik.motions import load_motion, values_for
 from robik.retarget.shortfall import unassembled
 
 NEAR = 0.05  # a distance below which a frame is called near to singular

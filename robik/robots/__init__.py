@@ -8,7 +8,7 @@ from robik.errors import RobikError
 from robik.formats import load_robot
 from robik.mechanism import Mechanism
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "data" / "robots"
 EXTENSION = ".robik.json"
 
 

@@ -1,4 +1,4 @@
-"""The commands `robik play`, `robik simulate-servos` and `robik export`."""
+"""The commands `robik play` and `robik simulate-servos`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion, load_motion
+from robik.motions import Motion, load_motion
 from robik.servo.chain import load_chain
 from robik.servo.controls import Controls, controls, on_endings
-from robik.servo.export import export_motion
-from robik.servo.player import SIMULATED, Player
+from robik.servo.player import Player
+from robik.servo.port_thread import SIMULATED
 from robik.servo.simulator.port import PseudoTerminal, Socket
 from robik.servo.simulator.server import Server
 from robik.servo.softening import soften
@@ -221,13 +221,4 @@ def simulate(servos_path: str | Path, record: str | Path | None = None, over_soc
         server.run()
 
 
-def export(motion_path: str | Path, path: str | Path, servos_path: str | Path | None = None) -> None:
-    """Writes a motion for something else to play; see `export_motion`.
-
-    Raises:
-        RobikError: an unknown kind of file, or one that needs a chain and has none.
-    """
-    export_motion(load_motion(motion_path), path, load_chain(servos_path) if servos_path else None)
-
-
-__all__ = ["SIMULATED", "export", "play", "simulate"]
+__all__ = ["SIMULATED", "play", "simulate"]

@@ -1,78 +1,87 @@
-"""A motion in the files that others play: CSV, JSON, NumPy, ROS 2 and Arduino, chosen by the file's extension."""
+"""Export of a motion to a file, in a servo chain's counts where the format wants them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
+from robik.mechanism.model import Mechanism
+from robik.motions.format import Companions, ServoCounts
+from robik.motions.motion import Motion, values_for
+from robik.motions.registry import format_to_write, load_motion, save_motion
+from robik.motions.resampling import resampled
+from robik.servo.chain import ServoChain, load_chain
+from robik.servo.trajectory import Along
 
-from robik.errors import ServoError
-from robik.files import write_whole
-from robik.retarget.motion import Motion, save_motion
-from robik.servo.arduino import write_header, write_sketch
-from robik.servo.chain import ServoChain
-
-FORMAT, VERSION = "robik-motion", 1
+APPROACH = 0.5  # [rad/s] on the way to the first frame
 
 
-def export_motion(motion: Motion, path: str | Path, chain: ServoChain | None = None) -> None:
-    """Writes a motion: `.csv`, `.json`, `.npz`, `.yaml` (ROS 2 JointTrajectory) or, on a chain, `.h` and `.ino` (Arduino).
+def export_motion(
+    motion: Motion, path: str | Path, format: str | None = None, *, chain: ServoChain | None = None, robot: Mechanism | None = None
+) -> None:
+    """Write a motion.
 
     Args:
-        motion: what to write.
-        path: its extension says how.
-        chain: the servos; `.h` and `.ino` hold their counts.
+        motion: to be written.
+        path: of the file.
+        format: a name of `FORMATS`; by the path's extension if left out.
+        chain: the servos, for formats that hold their counts.
+        robot: whose motion it is, for formats that need it.
 
     Raises:
-        ServoError: an unknown extension, or `.h` or `.ino` without a chain.
-        FormatError: the file cannot be written.
+        FormatError: an unknown format, one that needs something else, or a file that cannot be written.
+        ClipError: a motion that the format cannot hold.
+        ServoError: the motion lacks a column of the chain.
     """
-    extension = Path(path).suffix.lower()
-    if extension not in WRITERS:
-        raise ServoError(f"{path}: a motion is exported as {', '.join(WRITERS)}, not as {extension or 'a file without extension'}")
-    WRITERS[extension](motion, path, chain)
+    chosen = format_to_write(path, format)
+    servos = servo_counts(motion, chain) if chain is not None and "servos" in chosen.needs else None
+    save_motion(motion, path, chosen.name, Companions(servos=servos, robot=robot))
 
 
-def _csv(motion: Motion, path: str | Path, chain: ServoChain | None) -> None:
-    save_motion(motion, path)
+def export(
+    source: str | Path,
+    path: str | Path,
+    *,
+    source_format: str | None = None,
+    format: str | None = None,
+    servos: str | Path | None = None,
+    robot: Mechanism | None = None,
+    rate: float | None = None,
+) -> None:
+    """Write a motion file in another format.
+
+    Args:
+        source: the motion file.
+        path: of the file to be written.
+        source_format, format: names of `FORMATS`; guessed if left out.
+        servos: a `*.servos.json`, for formats that hold servo counts.
+        robot: whose motion it is; its columns are then in the order of the robot's actuators.
+        rate: samples per second of what is written [Hz]; the motion's own samples if left out.
+
+    Raises:
+        RobikError: one sentence that says what is wrong, and what would be right; nothing is written.
+    """
+    chosen = format_to_write(path, format)
+    motion = load_motion(source, source_format)
+    if robot is not None:
+        motion = replace(motion, actuators=robot.actuators, values=values_for(robot, motion, source))
+    if rate is not None:
+        motion = resampled(motion, rate)
+    chain = None if servos is None else load_chain(servos)
+    export_motion(motion, path, chosen.name, chain=chain, robot=robot)
 
 
-def _json(motion: Motion, path: str | Path, chain: ServoChain | None) -> None:
-    data = {
-        "format": FORMAT,
-        "version": VERSION,
-        "time": motion.times.tolist(),
-        "actuators": {name: motion.values[:, k].tolist() for k, name in enumerate(motion.actuators)},
-    }
-    write_whole(path, json.dumps(data, indent=1) + "\n")
+def servo_counts(motion: Motion, chain: ServoChain) -> ServoCounts:
+    """Return a motion in the counts of a chain's servos.
 
-
-def _npz(motion: Motion, path: str | Path, chain: ServoChain | None) -> None:
-    arrays = {"times": motion.times, "actuators": np.array(motion.actuators), "values": motion.values}
-    write_whole(path, lambda file: np.savez_compressed(file, **arrays))
-
-
-def _yaml(motion: Motion, path: str | Path, chain: ServoChain | None) -> None:
-    """trajectory_msgs/JointTrajectory, as `ros2 topic pub` takes it; times count from the first frame."""
-    lines = ["header: {stamp: {sec: 0, nanosec: 0}, frame_id: ''}", "joint_names:"]
-    lines += [f"- {json.dumps(name)}" for name in motion.actuators]
-    lines.append("points:")
-    velocities = np.gradient(motion.values, motion.times, axis=0) if len(motion.times) > 1 else np.zeros_like(motion.values)
-    for time, values, speeds in zip(motion.times - motion.times[0], motion.values.tolist(), velocities.tolist(), strict=True):
-        nanoseconds = round(float(time) * 1e9)
-        lines.append(f"- positions: [{', '.join(map(repr, values))}]")
-        lines.append(f"  velocities: [{', '.join(map(repr, speeds))}]")
-        lines.append(f"  time_from_start: {{sec: {nanoseconds // 10**9}, nanosec: {nanoseconds % 10**9}}}")
-    write_whole(path, "\n".join(lines) + "\n")
-
-
-WRITERS: dict[str, Callable[[Motion, str | Path, ServoChain | None], None]] = {
-    ".csv": _csv,
-    ".json": _json,
-    ".npz": _npz,
-    ".yaml": _yaml,
-    ".h": write_header,
-    ".ino": write_sketch,
-}
+    Raises:
+        ServoError: the motion lacks a column of the chain.
+    """
+    return ServoCounts(
+        actuators=chain.actuators,
+        ids=chain.ids,
+        baud_rate=chain.baud_rate,
+        counts=chain.counts(Along(motion, chain).at(motion.times - motion.times[0])),
+        slow=max(servo.velocity_units(APPROACH / servo.gear_ratio) for servo in chain.servos),
+        fast=max(servo.velocity_units(servo.velocity_limit) for servo in chain.servos),
+    )

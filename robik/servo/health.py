@@ -48,9 +48,7 @@ class Health:
         """Why to go slower, in words; empty if there is no reason."""
         return next((strain for strain in self._strains if strain), "")
 
-    def judge(
-        self, k: int, seen: Telemetry, now: float, goal: int | None = None, speed: float = 0.0, watchdog: int | None = None
-    ) -> str:
+    def judge(self, k: int, seen: Telemetry, now: float, goal: int | None = None, speed: float = 0.0, watchdog: int | None = None) -> str:
         """Takes note of what servo k reports.
 
         Args:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
 from robik.servo.status import PlaySettings
 from robik.servo.trajectory import Along, Between, sample_times

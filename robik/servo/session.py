@@ -10,6 +10,7 @@ import numpy as np
 
 from robik.errors import ServoError
 from robik.limiter import Limiter
+from robik.servo.board import Board
 from robik.servo.bus import TABLE, Bus, PortGone, ServoSilent
 from robik.servo.chain import Servo, ServoChain
 from robik.servo.connecting import WAKING, Found, absence, find, names
@@ -19,7 +20,7 @@ from robik.servo.health import Health
 from robik.servo.models import CURRENT_POSITION_MODE, SINGLE_TURN_MODE, describe_hardware_error
 from robik.servo.recording import Recorder
 from robik.servo.schedule import undisturbed
-from robik.servo.status import PlaySettings, PlayState, ServoReading, Status, torque_words
+from robik.servo.status import PlaySettings, PlayState, ServoReading, torque_words
 from robik.servo.stream import Outcome, Stream, Wishes
 from robik.servo.trajectory import Along, Between, Round, Standing, Trajectory
 
@@ -35,10 +36,9 @@ class Session:
         bus: the port.
         settings: how to play.
         wishes: the owner's.
-        publish: changes the owner's `Status`.
-        status: tells it.
-        know: is told the servos that are there, and the lowest and highest counts (n, 2) that each takes, before these are published.
-
+        board: where the status is published.
+        on_connected: callback (chain, count limits (n, 2)): the servos that are there, and the lowest and highest counts that each
+            takes; called before they are published.
     """
 
     def __init__(
@@ -46,11 +46,10 @@ class Session:
         bus: Bus,
         settings: PlaySettings,
         wishes: Wishes,
-        publish: Callable[..., None],
-        status: Callable[[], Status],
-        know: Callable[[ServoChain, np.ndarray], None],
+        board: Board,
+        on_connected: Callable[[ServoChain, np.ndarray], None],
     ) -> None:
-        self._bus, self._settings, self._wishes, self._publish, self._status, self._know = bus, settings, wishes, publish, status, know
+        self._bus, self._settings, self._wishes, self._board, self._on_connected = bus, settings, wishes, board, on_connected
         self._asked, self._is_found = bus.chain, False
         self._goal_limits = bus.chain.count_limits
         self._torque_before: dict[int, bool] = {}
@@ -64,7 +63,7 @@ class Session:
         """
         found = self._find()
         self._torque_before = dict(zip(self.chain.ids, (one.torque for one in found), strict=True))
-        self._publish(**self._as_found(found))
+        self._board.publish(**self._as_found(found))
 
     @property
     def chain(self) -> ServoChain:
@@ -82,7 +81,7 @@ class Session:
             if f.low is not None and f.high is not None:
                 limits[k] = max(f.low, limits[k, 0]), min(f.high, limits[k, 1])
         self._goal_limits = limits
-        self._know(self.chain, limits)
+        self._on_connected(self.chain, limits)
         self._is_found = True
         self._own_limits = [(f.low, f.high) for f in found]
         self._held_weakly = [servo for servo, f in zip(self.chain.servos, found, strict=True) if f.mode == CURRENT_POSITION_MODE]
@@ -133,7 +132,7 @@ class Session:
         bus.set_torque([True] * len(self.chain.servos))
         self._wishes.clear()
         held = {"state": PlayState.HOLDING, "message": "holding, torque is on", "strain": ""}
-        self._publish(**self._as_found(found) | self._readings(self._exchange.look_at_each()) | held)
+        self._board.publish(**self._as_found(found) | self._readings(self._exchange.look_at_each()) | held)
 
     def torque_off(self, message: str = "torque is off") -> None:
         """Turn torque off, before anything else.
@@ -142,15 +141,15 @@ class Session:
             ServoError: a servo still has torque, or does not answer; names them.
         """
         after = self._bus.cut_torque()
-        servos = self._status().servos
+        servos = self._board.status.servos
         if len(servos) == len(after):
-            self._publish(servos=tuple(replace(one, torque=torque) for one, torque in zip(servos, after, strict=True)))
+            self._board.publish(servos=tuple(replace(one, torque=torque) for one, torque in zip(servos, after, strict=True)))
         else:  # they were not found fit, so nothing was known of them
             self.survey()
         asked = zip(self.chain.servos, after, strict=True)
         still = [servo for servo, torque in asked if torque or (torque is None and servo.id not in self._settings.without)]
         if not still:
-            self._publish(state=PlayState.READY, message=message)
+            self._board.publish(state=PlayState.READY, message=message)
             return
         raise ServoError(f"torque-off was sent, but {names(still)} did not confirm it; switch the power off")
 
@@ -162,8 +161,8 @@ class Session:
         """
         self._bus.set_torque([self._torque_before.get(id, False) for id in self.chain.ids])
         self.survey()
-        status = self._status()
-        self._publish(state=PlayState.HOLDING if status.torque else PlayState.READY, message=torque_words(status.servos))
+        status = self._board.status
+        self._board.publish(state=PlayState.HOLDING if status.torque else PlayState.READY, message=torque_words(status.servos))
 
     def reboot(self) -> None:
         """Reboots the servos that have a hardware error, and looks at all anew."""
@@ -188,20 +187,20 @@ class Session:
         """
         if not self._is_found:
             return
-        was_held = self._status().state is PlayState.HOLDING
+        was_held = self._board.status.state is PlayState.HOLDING
         seen = self._exchange.look_at_each()
-        self._publish(**self._readings(seen))
+        self._board.publish(**self._readings(seen))
         for servo, one in zip(self.chain.servos, seen, strict=True):
             if one.complaint and (was_held or one.errors):
                 raise ServoError(f"servo {servo.id} ({servo.actuator}) {one.complaint}; {remedy(one)}")
 
     def survey(self) -> None:
         """Read and publish torque, heat and position of whichever servo answers, fit or not: after a fault, and before leaving."""
-        self._publish(**self._readings(self._exchange.look_at_whoever_answers()))
+        self._board.publish(**self._readings(self._exchange.look_at_whoever_answers()))
 
     def _readings(self, seen: Sequence[Telemetry | None]) -> dict[str, object]:
         """Return what is to be published of a look at every servo; of one that did not answer, that it did not."""
-        before = self._status().present
+        before = self._board.status.present
         known = before if len(before) == len(seen) else (nan,) * len(seen)
         counts = self._folded(np.array([0 if one is None else one.position for one in seen]))
         present = [was if one is None else now for one, was, now in zip(seen, known, self.chain.values(counts).tolist(), strict=True)]
@@ -223,24 +222,24 @@ class Session:
 
     def play(self, along: Along, loop: bool, frame: float) -> None:
         """Goes slowly to the first frame, then along a motion; `frame` is the time between its samples [s]."""
-        self._publish(state=PlayState.APPROACHING, message="going to the first frame")
+        self._board.publish(state=PlayState.APPROACHING, message="going to the first frame")
         way: Trajectory = Round(along, self._approach_speeds, frame, self.chain.speed_limits) if loop else along
         self._move(lambda stream: self._travel(stream, way))
 
     def live(self) -> None:
         """Follows the owner's wishes."""
-        self._publish(state=PlayState.LIVE, message="following live")
+        self._board.publish(state=PlayState.LIVE, message="following live")
         self._move(self._chase)
 
     def _move(self, go: Callable[[Stream], Outcome]) -> None:
-        if not self._status().torque:
+        if not self._board.status.torque:
             raise ServoError("torque was turned off before anything moved; turn it on and start again")
         settings = self._settings
         recorder = Recorder(settings.record, self.chain) if settings.record else None
         report, note = self._report, recorder.add if recorder else None
         stream = Stream(self._exchange, settings, self._goal_limits, self._wishes, self._health, report, note)
         try:
-            self._publish(sent=0, dropped=0, looks=0, strain="")
+            self._board.publish(sent=0, dropped=0, looks=0, strain="")
             present = self._folded(self._bus.positions())
             self._bus.set_speed_limit(self._approach_speeds)
             self._bus.set_watchdog(settings.watchdog)
@@ -263,7 +262,7 @@ class Session:
         if outcome is not Outcome.DONE:
             return outcome
         self._release(stream, self.chain.speed_limits)
-        self._publish(state=PlayState.PLAYING, message="playing")
+        self._board.publish(state=PlayState.PLAYING, message="playing")
         return stream.follow(self._journey(way))
 
     def _journey(self, trajectory: Trajectory) -> Guide:
@@ -275,7 +274,7 @@ class Session:
         limiter = Limiter(np.sort(self.chain.values(self._goal_limits.T).T, axis=1), speeds, accelerations, stream.schedule.period)
         limiter.place(self.chain.values(stream.present))
         self._release(stream, speeds)
-        self._publish(state=PlayState.LIVE, message="following live")
+        self._board.publish(state=PlayState.LIVE, message="following live")
         return stream.follow(Pursuit(limiter, self._wishes.wish, np.minimum(self._approach_speeds, speeds), speeds))
 
     def _release(self, stream: Stream, speeds: np.ndarray) -> None:
@@ -306,13 +305,13 @@ class Session:
             self._unguard_whoever_obeys()
             raise ServoError(f"{stream.trouble}; the others stopped and hold; {way_on(stream.trouble)}")
         self._bus.set_watchdog(0.0)
-        self._publish(present=tuple(self.chain.values(self._folded(self._bus.positions())).tolist()))
+        self._board.publish(present=tuple(self.chain.values(self._folded(self._bus.positions())).tolist()))
         is_over = outcome is Outcome.DONE
         message = "played to the end" if is_over else "stopped"
         if not self._settings.torque_after:
             self.torque_off(f"{message}, torque is off" + ("" if is_over else "; turn it on to go on"))
         else:
-            self._publish(state=PlayState.HOLDING, message=f"{message}, holding" + ("" if is_over else "; play again to go on"))
+            self._board.publish(state=PlayState.HOLDING, message=f"{message}, holding" + ("" if is_over else "; play again to go on"))
 
     def _unguard_whoever_obeys(self) -> None:
         """Let the servos that stand and hold do so without packets: unanswered, since one of the others may be silent."""
@@ -322,7 +321,7 @@ class Session:
             self._bus.write_blocks(item.address, item.size, [bytes(item.size)] * len(ids), ids)
 
     def _let_watchdog_bite(self) -> None:
-        self._publish(state=PlayState.STOPPING, message="no heartbeat: the servos stop by their watchdog")
+        self._board.publish(state=PlayState.STOPPING, message="no heartbeat: the servos stop by their watchdog")
         self._bus.pause(1.5 * self._settings.watchdog)
         stopped = int(np.count_nonzero(self._bus.read_each("bus_watchdog") == -1))
         raise ServoError(
@@ -342,7 +341,7 @@ class Session:
         return self.chain.approach_speeds(self._settings.approach_speed)
 
     def _report(self, stream: Stream) -> None:
-        schedule, late, status = stream.schedule, stream.schedule.lateness, self._status()
+        schedule, late, status = stream.schedule, stream.schedule.lateness, self._board.status
         state, message = status.state, status.message
         if stream.trouble or self._wishes.stop.is_set():
             state, message = PlayState.STOPPING, stream.trouble or "slowing down"
@@ -350,7 +349,7 @@ class Session:
             state = PlayState.PAUSED if stream.is_resting and self._wishes.pace == 0.0 else PlayState.PLAYING
             message = state.value
         seen = [one for one in self._health.seen if one is not None]
-        self._publish(
+        self._board.publish(
             state=state,
             message=message,
             sent=schedule.sent,

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from robik.limiter import Limiter
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import ServoChain
 from robik.servo.preflight import accelerations
 from robik.servo.trajectory import Along
@@ -56,7 +56,9 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
     others = [k for k, name in enumerate(motion.actuators) if name not in names]  # which the preflight is to name
     columns = [np.interp(at, motion.times, motion.values[:, k]) for k in others]
     every = (*names, *(motion.actuators[k] for k in others))
-    return Softened(Motion(at, every, np.column_stack([values, *columns])), dict(zip(names, off.tolist(), strict=True)))
+    return Softened(
+        Motion(times=at, actuators=every, values=np.column_stack([values, *columns])), dict(zip(names, off.tolist(), strict=True))
+    )
 
 
 def fitting_speed(motion: Motion, chain: ServoChain) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import ServoChain
 
 INTERPOLATIONS = ("linear", "cubic")
@@ -154,7 +154,7 @@ def part(motion: Motion, start: float | None = None, end: float | None = None, s
     inside = motion.times[(motion.times > begin + 1e-9) & (motion.times < finish - 1e-9)]
     times = np.unique(np.concatenate([[begin], inside, [finish]]))
     values = np.column_stack([np.interp(times, motion.times, column) for column in motion.values.T])
-    return Motion(times / speed, motion.actuators, values)
+    return Motion(times=times / speed, actuators=motion.actuators, values=values)
 
 
 def sample_times(trajectory: Trajectory, rate: float) -> np.ndarray:

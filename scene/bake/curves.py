@@ -8,7 +8,8 @@ from bpy.types import Object, Scene
 from robik.errors import RobikError
 from robik.kinematics.forward import ForwardKinematics, body_poses
 from robik.mechanism import Mechanism
-from robik.retarget.motion import Motion
+from robik.mechanism.topology import build_topology
+from robik.motions import BaseTrack, Motion
 from robik.retarget.shortfall import open_beyond
 
 from ..animation import actions
@@ -115,12 +116,13 @@ def read_motion_at(root: Object, mechanism: Mechanism, frames: np.ndarray) -> np
 
 
 def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: Scene) -> Motion:
-    """The motion that a robot's slider curves hold, at these frames.
+    """Return the motion that a robot's slider curves hold, at these frames, with its floating base where that has curves.
 
     Raises:
         RobikError: a slider has no curve.
     """
-    return Motion(times_of(scene, frames), mechanism.actuators, read_motion_at(root, mechanism, frames))
+    values = read_motion_at(root, mechanism, frames)
+    return Motion(times=times_of(scene, frames), actuators=mechanism.actuators, values=values, base=base_track(root, mechanism, frames))
 
 
 def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
@@ -152,3 +154,12 @@ def base_curve(root: Object, mechanism: Mechanism, frames: np.ndarray) -> tuple[
         return None
     pose = actions.read_curves(bodies(root)[mechanism.body_index[base]], POSE_CHANNELS, frames)
     return pose[:, :3], pose[:, 3:] / np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
+
+
+def base_track(root: Object, mechanism: Mechanism, frames: np.ndarray) -> BaseTrack | None:
+    """Return a floating robot's base at these frames; None for a robot on the ground, or a base without curves."""
+    body = build_topology(mechanism).root
+    if body is None or not set(POSE_CHANNELS) <= set(actions.curves_of(bodies(root)[mechanism.body_index[body]])):
+        return None
+    pose = base_curve(root, mechanism, frames)
+    return None if pose is None else BaseTrack(body=body, position=pose[0], quaternion=pose[1])

@@ -8,11 +8,10 @@ import numpy as np
 from bpy.types import PropertyGroup
 
 from robik.mechanism import Mechanism
+from robik.motions import Motion, Report, SpeedCost
 from robik.retarget.clip import TargetClip
 from robik.retarget.contacts import below_ground, runs
-from robik.retarget.motion import Motion, Report
 from robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
-from robik.retarget.speed_cost import SpeedCost
 from robik.retarget.support import margins
 
 

@@ -16,8 +16,8 @@ from robik.kinematics.joint_places import JointPlace, joint_places
 from robik.mechanism import Mechanism, Pose
 from robik.mechanism.joints import SLIDES
 from robik.mechanism.pose import Vector
+from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.motion import Motion
 from robik.retarget.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
 
 from ..animation.actions import curves_of
@@ -128,7 +128,15 @@ def _present(root: Object, mechanism: Mechanism) -> Motion:
     poses = [pose_of(back @ body.matrix_world) for body in bodies(root)]
     position, quaternion = np.array([[p.position for p in poses]]), np.array([[p.quaternion for p in poses]])
     names = tuple(body.name for body in mechanism.bodies)
-    return Motion(np.zeros(1), (), np.zeros((1, 0)), names, position, quaternion, robot_com(mechanism, position, quaternion))
+    return Motion(
+        times=np.zeros(1),
+        actuators=(),
+        values=np.zeros((1, 0)),
+        bodies=names,
+        position=position,
+        quaternion=quaternion,
+        com=robot_com(mechanism, position, quaternion),
+    )
 
 
 def _support(mechanism: Mechanism, motion: Motion, kept: KeptClip | None, sample: int | None) -> tuple[np.ndarray | None, float]:

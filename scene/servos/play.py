@@ -12,7 +12,7 @@ from bpy.types import Object, Scene
 
 from robik.errors import RobikError, ServoError
 from robik.mechanism import Mechanism
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, read_chain
 from robik.servo.player import Player
 from robik.servo.preflight import Preflight, preflight

@@ -12,11 +12,11 @@ import numpy as np
 from bpy.types import Object, Scene
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo import setup
 from robik.servo.bus import Bus
 from robik.servo.chain import ServoChain, chain_text
-from robik.servo.player import SIMULATED
+from robik.servo.port_thread import SIMULATED
 from robik.servo.setup import Change, Dragging, Seen
 from robik.servo.setup_task import Task
 
@@ -236,7 +236,7 @@ def nudge(actuator: str) -> None:
     rest = np.clip(np.array([here[name] for name in names]), *np.array([_limits(player.chain, name) for name in names]).T)
     out = rest.copy()
     out[names.index(actuator)] += way
-    player.play(Motion(np.array([0.0, NUDGE_TIME, 2 * NUDGE_TIME]), names, np.array([rest, out, rest])))
+    player.play(Motion(times=np.array([0.0, NUDGE_TIME, 2 * NUDGE_TIME]), actuators=names, values=np.array([rest, out, rest])))
 
 
 def _limits(chain: ServoChain, actuator: str) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from robik.bench.dragging import dragged_frames
+from experiments.tracking.dragging import dragged_frames
 from robik.kinematics.forward import ForwardKinematics
 from robik.tracking import StateBasedTracker
 from tests.blender import installed, scenes

@@ -7,7 +7,7 @@ import pytest
 
 from demo.playing import play, slowed_down
 from demo.table import table
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import Servo, ServoChain
 from robik.servo.softening import MARGIN
 
@@ -16,7 +16,7 @@ CHAIN = ServoChain(tuple(Servo(name, k + 1, velocity_limit=2.0) for k, name in e
 
 def motion(speed: float, duration: float = 0.4) -> Motion:
     times = np.linspace(0.0, duration, 21)
-    return Motion(times, ("knee", "hip"), np.column_stack([0.1 + speed * times, 0.0 * times]))
+    return Motion(times=times, actuators=("knee", "hip"), values=np.column_stack([0.1 + speed * times, 0.0 * times]))
 
 
 def test_a_motion_that_the_servos_can_follow_stays_as_it_is():

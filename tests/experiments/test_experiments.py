@@ -9,18 +9,19 @@ from math import pi
 import numpy as np
 import pytest
 
-from robik.bench import growth
-from robik.bench.cases import BALANCED, BOXER, BOXER_LIMIT, BOXER_REGULARIZED, CHAIN, DANCER, FPS, NAIVE, chain_posture
-from robik.bench.clips import chain_clip, dance_clip, singular_clip, validation_clip, with_posture
-from robik.bench.measure import drift
+from experiments.baking import growth
+from experiments.baking.cases import BOXER_LIMIT, BOXER_REGULARIZED, chain_posture, drift
+from experiments.baking.clips import singular_clip, validation_clip, with_posture
+from robik.bench.cases import BALANCED, BOXER, CHAIN, DANCER, FPS, NAIVE
+from robik.bench.clips import chain_clip, dance_clip
 from robik.bench.walking import walk_clip
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism import Mechanism
+from robik.motions import Motion, Report
 from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip, Track
-from robik.retarget.motion import Motion, Report
 from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
 from robik.robots import load

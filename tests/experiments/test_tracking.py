@@ -1,14 +1,20 @@
-"""The claims of the papers on live solvers, on shorter runs than `robik bench tracking`; docs/tracking-experiments.md has the long ones."""
+"""The claims of the papers on live solvers, on shorter runs than `python -m experiments tracking --full`.
+
+docs/tracking-experiments.md has the long ones.
+"""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from robik.bench import dragging, following, lee, live, scherzinger, tracking
+from experiments.experiment import plain
+from experiments.tracking import dragging, following, live, plots, scherzinger, solvers
+from experiments.tracking.tables import EXPERIMENT
 from robik.robots import load
 from robik.tracking import ForwardDynamicsTracker
 from robik.tracking.serial_chain import SerialChain
@@ -18,8 +24,8 @@ Found = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def found() -> Found:
-    """All of it, as `robik bench tracking --json` prints it, but with few samples."""
-    return json.loads(json.dumps(tracking.run(seed=1, samples=4000, targets=6, hours=0.003)))
+    """All of it, as `python -m experiments tracking --json` prints it, but with few samples."""
+    return json.loads(json.dumps(plain(EXPERIMENT.run(seed=1, samples=4000, targets=6, hours=0.003))))
 
 
 # Scherzinger, Fig. 4
@@ -101,12 +107,12 @@ def table(found: Found) -> dict[tuple[str, str], Found]:
 
 
 def test_every_solver_has_a_row(table: dict[tuple[str, str], Found]) -> None:
-    shared = {*lee.CLASSICS, "forward dynamics", "state-based"}
+    shared = {*solvers.CLASSICS, "forward dynamics", "state-based"}
     assert {robot for robot, _ in table} == {"two_link", "arm7", "ur10"}
     for robot in ("two_link", "arm7", "ur10"):
         assert shared <= {solver for r, solver in table if r == robot}
     assert ("arm7", "analytic limb") in table and ("arm7", "hybrid") in table and ("two_link", "analytic") in table
-    assert all(np.isfinite(row[key]) for row in table.values() for key, _, _ in lee.COLUMNS)
+    assert all(np.isfinite(row[key]) for row in table.values() for key, _, _ in solvers.COLUMNS)
 
 
 def test_closed_forms_reach_all_that_can_be_reached(table: dict[tuple[str, str], Found]) -> None:
@@ -189,15 +195,22 @@ def test_what_is_random_comes_from_the_seed() -> None:
         return [
             scherzinger.mappings(seed, samples=20),
             {key: value for key, value in dragged.items() if key != "ms"},
-            {"targets": [goal.position for goal in lee._reachable(SerialChain(arm.mechanism, "tool"), seed, 3)]},
+            {"targets": [goal.position for goal in solvers._reachable(SerialChain(arm.mechanism, "tool"), seed, 3)]},
             {"pelvis": following.dragged(load("walker"), seed, 3.0).tracks["pelvis"].position},
         ]
 
-    first, again, other = ([json.dumps(tracking.plain(row)) for row in once(seed)] for seed in (2, 2, 3))
+    first, again, other = ([json.dumps(plain(row)) for row in once(seed)] for seed in (2, 2, 3))
     assert first == again
     assert all(a != b for a, b in zip(first, other, strict=True))
 
 
-def test_bench_can_be_read(found: Found, capsys: pytest.CaptureFixture[str]) -> None:
-    tracking.print_tables(found)
+def test_plots_are_drawn_from_a_kept_result(found: Found, tmp_path: Path) -> None:
+    (tmp_path / "tracking.json").write_text(json.dumps(found))
+    drawn = plots.EXPERIMENT.run(folder=str(tmp_path / "plots"), found=str(tmp_path / "tracking.json"))["files"]
+    assert len(drawn) == 6
+    assert all(Path(file).stat().st_size > 5000 for file in drawn)
+
+
+def test_tables_can_be_read(found: Found, capsys: pytest.CaptureFixture[str]) -> None:
+    EXPERIMENT.show(found)
     assert "scaling factor" in capsys.readouterr().out

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.importing import LOOPS, write_looped_robot
+from experiments.importing import LOOPS, write_looped_robot
 from robik.formats import import_robot, load_robot, save_robot
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect

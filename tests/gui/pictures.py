@@ -75,7 +75,7 @@ def tutorial() -> Iterator[float]:
     scene = bpy.context.scene
     scene.render.fps = 24
     with bpy.context.temp_override(**here()):
-        bpy.ops.robik.import_robot(filepath=str(CHECKOUT / "robik/robots/walker.robik.json"))
+        bpy.ops.robik.import_robot(filepath=str(CHECKOUT / "robik/data/robots/walker.robik.json"))
     yield from until(lambda: root() is not None, 300, "a robot")
     yield from key("Escape")
     yield from window("tutorial-robot")

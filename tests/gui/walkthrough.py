@@ -23,7 +23,7 @@ from tests.gui.window import call, key, picture, remember, result, robot, root, 
 from tools.installed import PACKAGE, install  # noqa: E402
 
 ARCHIVE = Path("/tmp/robik.zip")
-WALKER = CHECKOUT / "robik/robots/walker.robik.json"
+WALKER = CHECKOUT / "robik/data/robots/walker.robik.json"
 CLOSE = 0.01  # [m] that a target may be off
 FOLLOW = {"pelvis": "hips", "foot_l": "foot.L", "foot_r": "foot.R"}
 

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from experiments.baking.clips import validation_clip
+from experiments.baking.workspace import handle_clip
+from experiments.implicit import DrivenRows, ImplicitSolver, closure_model, forward, moved
+from experiments.oracle.maximal import JointFrames, motion, motion_derivatives
+from experiments.oracle.reference import ReferenceSolver
+from experiments.robots import four_bar
 from robik import robots
-from robik.bench.clips import boxer_clip, validation_clip
-from robik.bench.workspace import handle_clip
+from robik.bench.clips import boxer_clip
 from robik.errors import MechanismError
-from robik.ik.implicit import DrivenRows, ImplicitSolver, closure_model, forward, moved
-from robik.ik.maximal import JointFrames, motion, motion_derivatives
-from robik.ik.reference import ReferenceSolver
 from robik.ik.solver import Solver
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism
 from robik.mechanism.joints import MOTIONS
@@ -115,10 +117,10 @@ def test_beyond_the_workspace_only_the_implicit_formulation_comes_apart() -> Non
     linkage, clip = robots.load("four_bar"), handle_clip(2.6, 40)
     whole, apart = retarget(linkage, clip), retarget(linkage, clip, formulation=ImplicitSolver)
     assert whole.report is not None and apart.report is not None
-    beyond = whole.values[:, 0] > robots.four_bar.REACH - 1e-6
+    beyond = whole.values[:, 0] > four_bar.REACH - 1e-6
     assert 0.3 < beyond.mean() < 0.8
     assert whole.report.residual.max() < 1e-10
-    assert whole.values[:, 0].max() <= robots.four_bar.REACH + 1e-6, "where coupler and rocker are stretched"
+    assert whole.values[:, 0].max() <= four_bar.REACH + 1e-6, "where coupler and rocker are stretched"
     assert apart.report.residual[~beyond].max() < 1e-9
     assert apart.report.residual[beyond][3:].min() > 1e-3, "open, by [m]"
     assert np.nanmax(apart.report.position_error) < 0.011 < 0.1 < np.nanmax(whole.report.position_error), "off by [m]"

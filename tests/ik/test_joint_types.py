@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Frame, Joint, Mechanism
 from robik.mechanism.topology import build_topology
+from robik.motions import Motion
 from robik.retarget.clip import TargetClip, Track
-from robik.retarget.motion import Motion
 from robik.retarget.retarget import retarget
 
 TYPES = [(kind, ()) for kind in JOINT_TYPES if kind != "general"] + [

@@ -13,11 +13,11 @@ from scipy.linalg import qr
 from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.spatial.transform import Rotation
 
+from experiments.oracle.maximal import JointFrames, Rows, motion
+from experiments.oracle.reference import ReferenceSolver, follow
+from experiments.oracle.reference_objective import Objective
 from robik import robots
 from robik.errors import MechanismError
-from robik.ik.maximal import JointFrames, Rows, motion
-from robik.ik.reference import ReferenceSolver, follow
-from robik.ik.reference_objective import Objective
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.joints import MOTIONS
 from robik.objectives.settings import Settings

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from experiments.baking.clips import walker_clip
+from experiments.tracking.two_link import two_link_arm
 from robik import robots
-from robik.bench import boxer_clip, walker_clip
-from robik.bench.clips import chain_clip
-from robik.bench.two_link import two_link_arm
+from robik.bench.clips import boxer_clip, chain_clip
 from robik.kinematics.forward import body_poses
 from robik.kinematics.frames import frame_poses
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose

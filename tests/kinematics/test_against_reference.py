@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
+from experiments.oracle.reference import ReferenceSolver
 from robik import robots
-from robik.ik.reference import ReferenceSolver
 from robik.kinematics.forward import Assembly, ForwardKinematics
 from robik.mechanism import Mechanism, Pose
 from robik.objectives.settings import Settings

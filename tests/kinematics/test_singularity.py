@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from experiments.robots import four_bar
 from robik import robots
 from robik.kinematics.forward import ForwardKinematics
 from robik.kinematics.mobility import inspect
 from robik.kinematics.singularity import actuation, distances
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
-from robik.robots import four_bar
 
 
 def planar_arm(upper: float = 0.4, fore: float = 0.3, size: float = 1.0) -> Mechanism:

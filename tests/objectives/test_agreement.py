@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experiments.oracle.reference import ReferenceSolver, follow
+from experiments.oracle.reference_asked import terms
 from robik import robots
-from robik.ik.reference import ReferenceSolver, follow
-from robik.ik.reference_asked import terms
 from robik.ik.work import SMALL
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.distance import Distance

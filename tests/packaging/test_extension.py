@@ -67,7 +67,7 @@ def test_the_zip_fits_the_extension_platform(archive: zipfile.ZipFile) -> None:
 
 def test_the_librarys_wheel_is_whole(archive: zipfile.ZipFile) -> None:
     [wheel] = [name for name in archive.namelist() if name.startswith("wheels/robik-")]
-    packed = {name for name in zipfile.ZipFile(io.BytesIO(archive.read(wheel))).namelist() if name.startswith("robik/")}
+    packed = {name for name in zipfile.ZipFile(io.BytesIO(archive.read(wheel))).namelist() if ".dist-info/" not in name}
     assert packed == {file.relative_to(CHECKOUT).as_posix() for file in files(CHECKOUT / "robik")}
 
 
@@ -91,7 +91,7 @@ def test_the_library_installs_by_pip_with_its_command(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     program = "import robik.robots; print(robik.robots.path('walker'))"
     found = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == str(tmp_path / "robik" / "robots" / "walker.robik.json")
+    assert found.stdout.strip() == str(tmp_path / "robik" / "data" / "robots" / "walker.robik.json")
     inspected = subprocess.run(
         [tmp_path / "bin" / "robik", "inspect", found.stdout.strip()], cwd=tmp_path, env=environment, capture_output=True, text=True
     )

@@ -82,6 +82,11 @@ def test_only_the_add_on_imports_blender(foreign: str) -> None:
     assert {name for name in found if name.startswith("robik")} == set()
 
 
+def test_the_product_imports_no_experiment() -> None:
+    found = {name: list(imported(name, file)) for name, file in modules().items()}
+    assert {name: others for name, others in found.items() if any(other.partition(".")[0] == "experiments" for other in others)} == {}
+
+
 def test_no_file_is_long() -> None:
     lengths = {name: len(file.read_text(encoding="utf-8").splitlines()) for name, file in modules().items()}
     assert {name: length for name, length in lengths.items() if length > LONGEST} == {}

@@ -10,10 +10,10 @@ from scipy.spatial.transform import Rotation
 
 from robik.errors import ClipError
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
+from robik.motions import Motion
 from robik.retarget.balance import with_balance
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.contacts import below_ground, find_contacts, runs
-from robik.retarget.motion import Motion
 from robik.retarget.pinning import ground_height, pin_feet
 from robik.retarget.support import convex_hull, inset, margins, nearest, placed, signed_distance
 
@@ -350,7 +350,15 @@ def standing_motion(com, lift=0.0, tip=0.0):
     half = 0.5 * tip
     position = np.array([[[0, 0, 0.4], [0, 0.06, HEIGHT], [0, -0.06, HEIGHT + lift]]])
     quaternion = np.array([[[1, 0, 0, 0], [np.cos(half), 0, np.sin(half), 0], [1, 0, 0, 0]]])
-    return Motion(np.zeros(1), (), np.zeros((1, 0)), ("pelvis", "foot_l", "foot_r"), position, quaternion, np.array([com], float))
+    return Motion(
+        times=np.zeros(1),
+        actuators=(),
+        values=np.zeros((1, 0)),
+        bodies=("pelvis", "foot_l", "foot_r"),
+        position=position,
+        quaternion=quaternion,
+        com=np.array([com], float),
+    )
 
 
 BOTH, LEFT = {"sole_l": [True], "sole_r": [True]}, {"sole_l": [True], "sole_r": [False]}
@@ -380,7 +388,7 @@ def test_a_tipped_foot_stands_on_its_edge(biped):
 
 def test_margins_need_body_poses(biped):
     with pytest.raises(ClipError, match="forward kinematics"):
-        margins(biped, Motion(np.zeros(1), (), np.zeros((1, 0)), com=np.zeros((1, 3))), BOTH)
+        margins(biped, Motion(times=np.zeros(1), actuators=(), values=np.zeros((1, 0)), com=np.zeros((1, 3))), BOTH)
 
 
 def test_the_pelvis_leans_with_the_com_and_the_feet_stay(biped):
@@ -405,6 +413,13 @@ def test_soles_below_the_ground_are_measured_from_where_feet_stand(biped: Mechan
         position[:, i] = raised.tracks[name].position + ([0.0, 0.0, HEIGHT] if i else [0.0, 0.0, 0.0])
     position[:, 1, 2] -= sunk
     turns = np.tile([1.0, 0.0, 0.0, 0.0], (len(clip.times), 3, 1))
-    motion = Motion(clip.times, (), np.zeros((len(clip.times), 0)), tuple(b.name for b in biped.bodies), position, turns)
+    motion = Motion(
+        times=clip.times,
+        actuators=(),
+        values=np.zeros((len(clip.times), 0)),
+        bodies=tuple(b.name for b in biped.bodies),
+        position=position,
+        quaternion=turns,
+    )
     assert below_ground(biped, raised, motion) == pytest.approx(sunk, abs=1e-12)
     assert not below_ground(biped, given_by_hand(raised, {}), motion).any()

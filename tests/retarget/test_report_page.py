@@ -13,9 +13,9 @@ from robik.bench.walking import walk_clip
 from robik.cli import main
 from robik.errors import ClipError
 from robik.mechanism.model import Mechanism
+from robik.motions import Motion, load_motion, load_states, save_motion, save_states
 from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip, save_clip
-from robik.retarget.motion import Motion, load_motion, load_states, save_motion, save_states
 from robik.retarget.report_page import MOST, _thinned, page, save_page, with_states
 from robik.retarget.retarget import retarget
 from robik.retarget.support import margins
@@ -81,7 +81,7 @@ def test_it_needs_nothing_from_elsewhere(walk: Walk) -> None:
 
 
 def test_names_are_not_taken_for_html(tmp_path: Path) -> None:
-    motion = Motion(np.array([0.0, 0.1]), ("<script>alert(1)</script>",), np.array([[0.0], [1.0]]))
+    motion = Motion(times=np.array([0.0, 0.1]), actuators=("<script>alert(1)</script>",), values=np.array([[0.0], [1.0]]))
     save_page(tmp_path / "page.html", motion)
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<script>alert(1)" not in html
@@ -128,11 +128,11 @@ def test_what_cannot_be_shown_is_told(
 def test_a_grounded_robot_is_posed_by_its_motors() -> None:
     boxer = robots.load("boxer")
     rest = np.array([v for joint in boxer.actuated for v in joint.rest])
-    motion = with_states(boxer, Motion(np.array([0.0, 0.1]), boxer.actuators, np.tile(rest, (2, 1))))
+    motion = with_states(boxer, Motion(times=np.array([0.0, 0.1]), actuators=boxer.actuators, values=np.tile(rest, (2, 1))))
     assert motion.position[0] == pytest.approx(np.array([b.pose.position for b in boxer.bodies]), abs=1e-9)
     walker = robots.load("walker")
     with pytest.raises(ClipError, match="floats"):
-        with_states(walker, Motion(np.zeros(1), walker.actuators, np.zeros((1, 12))))
+        with_states(walker, Motion(times=np.zeros(1), actuators=walker.actuators, values=np.zeros((1, 12))))
 
 
 def test_thinning_keeps_the_peaks() -> None:

@@ -10,13 +10,13 @@ import pytest
 from robik import robots
 from robik.kinematics.frames import frame_poses, robot_com
 from robik.mechanism import Mechanism, Pose
+from robik.motions import Motion, SpeedCost
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
-from robik.retarget.motion import Motion
 from robik.retarget.report_page import page
 from robik.retarget.retarget import retarget
-from robik.retarget.speed_cost import SpeedCost
+from robik.retarget.speed_cost import measure_speed_cost
 from tests.ik.random_mechanisms import rotation
 
 BOXER, WALKER, ARM = robots.load("boxer"), robots.load("walker"), robots.load("ur10")
@@ -81,7 +81,10 @@ def test_what_moves_along_axes_without_weight_costs_nothing() -> None:
     assert held.position is not None and held.quaternion is not None and free.position is not None and free.quaternion is not None
     apart = frame_poses(ARM, "tool", held.position, held.quaternion)[0] - frame_poses(ARM, "tool", free.position, free.quaternion)[0]
     for settings, far in zip(weighed.values(), (np.abs(apart[:, 1]), np.linalg.norm(apart, axis=1)), strict=True):
-        np.testing.assert_allclose(SpeedCost.between(ARM, dash(), settings, held, free).moved, far, rtol=0, atol=1e-12)
+        cost = measure_speed_cost(ARM, dash(), settings, held, free)
+        np.testing.assert_allclose(cost.moved, far, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(cost.turned, 0.0, rtol=0, atol=0)
+        np.testing.assert_allclose(cost.lag, far / (ARM.extent / 500), rtol=1e-12)
     assert np.abs(apart[:, 1]).max() > 0.02
 
 

@@ -9,11 +9,11 @@ from math import pi
 import numpy as np
 import pytest
 
+from experiments.robots import validation
 from robik import robots
 from robik.kinematics.forward import body_poses
 from robik.kinematics.mobility import inspect
 from robik.mechanism import WORLD, Body, Joint, Mechanism
-from robik.robots import validation
 from tests.robots.constraints import Hinged
 
 

@@ -10,11 +10,11 @@ from math import acos, atan2, hypot, radians
 import numpy as np
 import pytest
 
+from experiments.robots import arm7, boxer, chain, dancer, four_bar, ur10, validation, walker
 from robik import robots
 from robik.errors import RobikError
 from robik.formats import save_robot
 from robik.mechanism import Mechanism
-from robik.robots import arm7, boxer, chain, dancer, four_bar, ur10, validation, walker
 from tests.robots.constraints import Hinged
 
 MIRROR = np.diag([1.0, -1.0, 1.0])

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import ServoChain, default_chain, save_chain
 from robik.servo.player import Player
 from robik.servo.simulator.server import SimulatorProcess
@@ -117,6 +117,6 @@ def wave():
 
     def make(seconds: float, amplitude: float = 0.8, frequency: float = 1.5) -> Motion:
         times = np.arange(0.0, seconds + 1e-9, 1 / 60)
-        return Motion(times, NAMES, amplitude * np.sin(frequency * times[:, None] + np.arange(12)))
+        return Motion(times=times, actuators=NAMES, values=amplitude * np.sin(frequency * times[:, None] + np.arange(12)))
 
     return make

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import default_chain, save_chain
 from robik.servo.models import WATCHDOG_UNIT
 from robik.servo.player import Player
@@ -34,7 +34,7 @@ CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.0, 2.0)), model="XH430-W21
 SETTINGS = PlaySettings(stop_time=0.6, watchdog=0.2, heartbeat=0.5)
 PATIENT = replace(SETTINGS, watchdog=1.5, heartbeat=3.0, silence=1.2)  # for a machine that stalls now and then, which is another fault
 TIMES = np.arange(0.0, 20.0, 1 / 60)
-MOTION = Motion(TIMES, NAMES, 0.8 * np.sin(1.5 * TIMES[:, None] + 1.0 + np.arange(4)))
+MOTION = Motion(times=TIMES, actuators=NAMES, values=0.8 * np.sin(1.5 * TIMES[:, None] + 1.0 + np.arange(4)))
 NEAR = 0.4  # [rad] from the first frame, where the approach is not what is looked at
 LIMIT = 360 * 0.229 / 60 * 4096  # [counts/s] of the chain's speed
 BEAT = 0.015  # [s] between heartbeats, wishes and looks at the simulated servos
@@ -300,7 +300,7 @@ def _go_on(player: Player) -> None:
 def _stay(player: Player) -> Motion:
     """A little motion from where the robot is."""
     here = np.clip(np.array(player.status.present), -1.9, 1.9)
-    return Motion(np.array([0.0, 0.1]), NAMES, np.array([here, here * 0.98]))
+    return Motion(times=np.array([0.0, 0.1]), actuators=NAMES, values=np.array([here, here * 0.98]))
 
 
 def _run_killed(simulator: SimulatorProcess, stage: str, settings: PlaySettings) -> Cell:

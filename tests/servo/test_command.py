@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 from robik.errors import RobikError, ServoError
-from robik.retarget.motion import Motion, save_motion
+from robik.motions import Motion, save_motion
 from robik.servo.bus import Bus
 from robik.servo.chain import default_chain, save_chain
-from robik.servo.command import export, play
+from robik.servo.command import play
 from robik.servo.connecting import find
 from robik.servo.controls import RELEASED
+from robik.servo.export import export
 
 from .conftest import DEADLINE, until
 
@@ -33,7 +34,7 @@ def files(tmp_path):
     chain = default_chain(NAMES)
     save_chain(chain, tmp_path / "c.servos.json")
     times = np.arange(0, 60, 1 / 30)
-    save_motion(Motion(times, NAMES, 0.2 * np.sin(times[:, None] + np.arange(3))), tmp_path / "m.csv")
+    save_motion(Motion(times=times, actuators=NAMES, values=0.2 * np.sin(times[:, None] + np.arange(3))), tmp_path / "m.csv")
     return tmp_path / "m.csv", tmp_path / "c.servos.json"
 
 
@@ -44,7 +45,7 @@ def start(code: str, *arguments: object) -> subprocess.Popen:
 
 def test_play_on_the_simulated_chain(files, tmp_path, capsys):
     short = tmp_path / "short.csv"
-    save_motion(Motion(np.array([0.0, 0.5]), NAMES, np.array([[0.0] * 3, [0.2] * 3])), short)
+    save_motion(Motion(times=np.array([0.0, 0.5]), actuators=NAMES, values=np.array([[0.0] * 3, [0.2] * 3])), short)
     assert play(short, files[1], "sim", approach_speed=2.0, **PATIENT) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "3 servos found, torque is off"
@@ -96,11 +97,11 @@ def test_errors_before_anything_is_opened(files, tmp_path):
     with pytest.raises(ServoError, match="port /dev/ttyNOWHERE cannot be opened"):
         play(motion, chain, "/dev/ttyNOWHERE")
     fast = tmp_path / "fast.csv"
-    save_motion(Motion(np.array([0.0, 0.01]), NAMES, np.array([[0.0] * 3, [1.0] * 3])), fast)
+    save_motion(Motion(times=np.array([0.0, 0.01]), actuators=NAMES, values=np.array([[0.0] * 3, [1.0] * 3])), fast)
     with pytest.raises(ServoError, match=r"a: jumps by 1 at 0\.010 s"):
         play(fast, chain, "sim")
 
 
 def test_export(files, tmp_path):
-    export(files[0], tmp_path / "m.h", files[1])
+    export(files[0], tmp_path / "m.h", servos=files[1])
     assert "m_counts[1800][3]" in (tmp_path / "m.h").read_text()

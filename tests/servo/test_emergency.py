@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion, save_motion
+from robik.motions import Motion, save_motion
 from robik.servo.chain import default_chain, save_chain
 from robik.servo.controls import Controls
 from robik.servo.emergency import Emergency, EmergencyStopped
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.real_time, pytest.mark.skipif(not hasattr(os, "openpty
 NAMES = tuple(f"motor_{k}" for k in range(4))
 CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.0, 2.0)))
 TIMES = np.arange(0.0, 60.0, 1 / 30)
-MOTION = Motion(TIMES, NAMES, 0.3 * np.sin(TIMES[:, None] + np.arange(4)))
+MOTION = Motion(times=TIMES, actuators=NAMES, values=0.3 * np.sin(TIMES[:, None] + np.arange(4)))
 PATIENT = PlaySettings(approach_speed=3.0, heartbeat=30.0, watchdog=2.5, silence=2.0)
 AT_MOST = 0.05  # [s] from the press to torque-off
 ON_ITS_WAY = 0.02  # [s] in which a packet may still arrive that was sent before the press
@@ -133,7 +133,6 @@ def test_a_servo_that_missed_it_is_told_again(servos, player):
     until(lambda: player.status.state is PlayState.READY)
     servos.faults(2, misses=0.9)
     servos.change(2, torque_enable=1)
-    player.emergency_stop()
     until(lambda: 2 not in servos.powered)
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from robik.errors import FormatError, ServoError
-from robik.retarget.motion import Motion, load_motion
+from robik.motions import Motion, load_motion
 from robik.servo.chain import Servo, ServoChain
 from robik.servo.export import export_motion
 from robik.servo.simulator.packet import Decoder
 
 NAMES = ("hip", "knee, left", 'the "third"')
 TIMES = 2.0 + np.arange(50) / 24
-MOTION = Motion(TIMES, NAMES, np.random.default_rng(1).normal(0, 0.4, (50, 3)))
+MOTION = Motion(times=TIMES, actuators=NAMES, values=np.random.default_rng(1).normal(0, 0.4, (50, 3)))
 CHAIN = ServoChain((Servo("hip", 5, direction=-1), Servo('the "third"', 2, zero=1000), Servo("knee, left", 9, gear_ratio=3.0)))
 
 
@@ -74,7 +74,7 @@ def expected_counts():
 
 
 def test_arduino_header(tmp_path):
-    export_motion(MOTION, tmp_path / "my-walk.h", CHAIN)
+    export_motion(MOTION, tmp_path / "my-walk.h", chain=CHAIN)
     text = (tmp_path / "my-walk.h").read_text()
     rows = re.search(r"my_walk_counts\[50\]\[3\] PROGMEM = \{(.*?)\n\};", text, re.S)
     counts = np.array([[int(n) for n in re.findall(r"-?\d+", row)] for row in rows[1].strip().split("\n")])
@@ -85,7 +85,7 @@ def test_arduino_header(tmp_path):
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 def test_arduino_header_compiles_and_reads_back(tmp_path):
-    export_motion(MOTION, tmp_path / "walk.h", CHAIN)
+    export_motion(MOTION, tmp_path / "walk.h", chain=CHAIN)
     (tmp_path / "main.c").write_text(
         '#include "walk.h"\n#include <stdio.h>\nint main(void) { for (int f = 0; f < WALK_FRAMES; f++) { printf("%lu", (unsigned long)'
         'walk_milliseconds[f]); for (int s = 0; s < WALK_SERVOS; s++) printf(" %d", (int)walk_counts[f][s]); printf("\\n"); } return 0; }\n'
@@ -118,7 +118,7 @@ int main() { setup(); loop(); return 0; }
 @pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")
 def test_arduino_sketch_compiles_and_what_it_sends_is_the_motion(tmp_path):
     """With the host's compiler and a few lines in place of the board's own library; its bytes are read by a simulated servo's decoder."""
-    export_motion(MOTION, tmp_path / "walk.ino", CHAIN)
+    export_motion(MOTION, tmp_path / "walk.ino", chain=CHAIN)
     (tmp_path / "Arduino.h").write_text(SHIM)
     (tmp_path / "walk.cpp").write_text('#include "Arduino.h"\n#include "walk.ino"\n')
     subprocess.run(["c++", "-Wall", "-Wextra", "-Werror", "-I.", "-o", "out", "walk.cpp"], cwd=tmp_path, check=True)
@@ -143,7 +143,7 @@ MEGA = ["-mmcu=atmega2560", "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_A
 @pytest.mark.skipif(shutil.which("avr-g++") is None or not AVR.is_dir(), reason="there is no compiler for AVR boards, or not their library")
 def test_arduino_sketch_is_a_program_for_a_board(tmp_path):
     """With the board's own compiler and library, for an Arduino Mega: compiled without a warning and linked."""
-    export_motion(MOTION, tmp_path / "walk.ino", CHAIN)
+    export_motion(MOTION, tmp_path / "walk.ino", chain=CHAIN)
     (tmp_path / "walk.cpp").write_text('#include <Arduino.h>\n#include "walk.ino"\n')
     included = [f"-I{AVR / folder}" for folder in ("cores/arduino", "variants/mega")]
     flags = [*MEGA, *included, "-std=gnu++11", "-fno-exceptions", "-ffunction-sections"]
@@ -161,17 +161,17 @@ def test_arduino_sketch_is_a_program_for_a_board(tmp_path):
 
 def test_many_turns_need_four_bytes(tmp_path):
     chain = ServoChain((Servo("hip", 1, gear_ratio=20.0, position_limits=(-9, 9)),))
-    export_motion(Motion(np.zeros(1), ("hip",), np.array([[8.0]])), tmp_path / "m.h", chain)
+    export_motion(Motion(times=np.zeros(1), actuators=("hip",), values=np.array([[8.0]])), tmp_path / "m.h", chain=chain)
     assert "const int32_t m_counts" in (tmp_path / "m.h").read_text()
 
 
 def test_what_cannot_be_exported(tmp_path):
-    with pytest.raises(ServoError, match=r"\.csv, \.json, \.npz, \.yaml, \.h, \.ino, not as \.bvh"):
+    with pytest.raises(FormatError, match=r"\.csv, \.json, \.npz, \.yaml, \.ino, \.h, not as \.bvh"):
         export_motion(MOTION, tmp_path / "m.bvh")
-    with pytest.raises(ServoError, match=r"needs a chain; give a \*\.servos\.json"):
+    with pytest.raises(FormatError, match=r"needs a servo chain; give a \*\.servos\.json"):
         export_motion(MOTION, tmp_path / "m.h")
     with pytest.raises(ServoError, match="no column for ankle"):
-        export_motion(MOTION, tmp_path / "m.h", ServoChain((Servo("ankle", 1),)))
+        export_motion(MOTION, tmp_path / "m.h", chain=ServoChain((Servo("ankle", 1),)))
     with pytest.raises(FormatError, match="cannot be written"):
         export_motion(MOTION, tmp_path / "nowhere" / "m.json")
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.bus import ServoSilent
 from robik.servo.chain import default_chain
 from robik.servo.connecting import find
@@ -57,12 +57,12 @@ def play(stage, motion: Motion) -> bool:
 
 
 def pose(values) -> Motion:
-    return Motion(np.zeros(1), NAMES, np.reshape(values, (1, len(NAMES))))
+    return Motion(times=np.zeros(1), actuators=NAMES, values=np.reshape(values, (1, len(NAMES))))
 
 
 def wave(seconds: float) -> Motion:
     times = np.arange(0.0, seconds + 1e-9, 1 / 60)
-    return Motion(times, NAMES, 0.8 * np.sin(1.5 * times[:, None] + np.arange(len(NAMES))))
+    return Motion(times=times, actuators=NAMES, values=0.8 * np.sin(1.5 * times[:, None] + np.arange(len(NAMES))))
 
 
 @pytest.mark.parametrize("stalls", [0.0, 0.02])
@@ -229,7 +229,7 @@ def test_it_looks_again_after_a_busy_time(time, monkeypatch):
     stage = Stage(time, CHAIN, replace(CALM, rate=100.0), monkeypatch)
     stage.session.torque_on()
     looks: list[tuple[float, int]] = []
-    publish = stage.session._publish
+    publish = stage.board.publish
 
     def noted(**changes) -> None:
         looks.append((time.now - began, changes.get("looks", 0)))
@@ -239,7 +239,7 @@ def test_it_looks_again_after_a_busy_time(time, monkeypatch):
         inside = [n for when, n in looks if first <= when < last]
         return inside[-1] - inside[0]
 
-    monkeypatch.setattr(stage.session, "_publish", noted)
+    monkeypatch.setattr(stage.board, "publish", noted)
     began = time.now
     time.at(began + 3.0, lambda: (setattr(time, "slowness", 0.0068), time.at(began + 8.0, lambda: setattr(time, "slowness", 0.0))))
     assert play(stage, wave(20.0))

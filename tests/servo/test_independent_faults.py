@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import termios
 import time
 from pathlib import Path
 
@@ -15,9 +14,10 @@ import numpy as np
 import pytest
 from dynamixel_sdk import COMM_RX_CORRUPT, COMM_RX_TIMEOUT, COMM_SUCCESS, GroupSyncWrite
 
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import default_chain
 from robik.servo.player import Player
+from robik.servo.port import PORT_ERRORS
 from robik.servo.status import PlaySettings, PlayState
 
 from .conftest import DEADLINE, until
@@ -52,6 +52,15 @@ def test_answers_come_late(servos, judge):
     servos.faults(jitter=0.03)
     spread = [timed(judge, 3) for _ in range(30)]
     assert max(spread) - min(spread) > 0.01
+
+
+def test_an_answer_that_is_too_late_comes_while_another_is_asked(servos, judge):
+    servos.faults(2, late=0.4)
+    assert judge.sdk.ping(judge.port, 2)[1] == COMM_RX_TIMEOUT
+    servos.mend()
+    assert min(timed(judge, 1) for _ in range(20)) < 0.02
+    time.sleep(0.5)
+    assert bytes(judge.port.readPort(100)) == wire.status(2, 0, bytes([1000 % 256, 1000 // 256, 46]))
 
 
 def test_answers_come_late_a_number_of_times(servos, judge):
@@ -207,7 +216,7 @@ def test_a_horn_that_is_held_pushes_and_catches_up(servos, judge):
 def test_the_port_vanishes_and_comes_back(servos, judge):
     servos.unplug()
     assert not os.path.exists(servos.port)
-    with pytest.raises((OSError, termios.error), match="Input/output error"):
+    with pytest.raises(PORT_ERRORS, match="Input/output error"):
         judge.sdk.ping(judge.port, 1)
     servos.plug()
     again = Judge(servos.port)
@@ -300,8 +309,24 @@ def test_it_ends_with_the_process_that_opened_it(how):
     parent.send_signal(how)
     parent.wait()
     parent.stdout.close()
-    until(lambda: not Path(f"/proc/{pid}").exists())
-    until(lambda: not os.path.lexists(port))
+    until(lambda: not is_alive(int(pid)))
+    assert not os.path.lexists(port)
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_chain_that_has_died_says_so():
+    with IndependentChain() as servos:
+        os.kill(servos.pid, signal.SIGKILL)
+        for _ in range(2):
+            with pytest.raises(ChainError, match="has ended"):
+                servos.mark()
 
 
 def test_it_is_a_program_of_its_own():
@@ -332,7 +357,7 @@ def test_it_shares_no_code_with_what_it_judges():
 def test_the_player_plays_on_it():
     robot = default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W350", robot="test")
     times = np.arange(0.0, 1.5, 1 / 60)
-    motion = Motion(times, NAMES, 0.4 * np.sin(2 * times[:, None] + np.arange(4)))
+    motion = Motion(times=times, actuators=NAMES, values=0.4 * np.sin(2 * times[:, None] + np.arange(4)))
     with IndependentChain(ids=robot.ids) as servos:
         player = Player(robot, servos.port, PlaySettings(approach_speed=1.5, heartbeat=30.0, watchdog=2.0, silence=2.0))
         try:

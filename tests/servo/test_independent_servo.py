@@ -10,11 +10,11 @@ import pytest
 from dynamixel_sdk import COMM_RX_TIMEOUT, COMM_SUCCESS, GroupSyncWrite
 
 from .conftest import until
-from .independent_judge import OK, little, restart
+from .independent_judge import OK, little, opened, restart
 
 pytestmark = pytest.mark.real_time
 
-RESULT_FAIL, RANGE, LIMIT = 1, 4, 6
+RESULT_FAIL, INSTRUCTION, RANGE, LIMIT = 1, 2, 4, 6
 ALERT = 0x80
 DRIVE_MODE, MODE, STARTUP, TORQUE, LED, WATCHDOG = 10, 11, 60, 64, 65, 98
 ACCELERATION, VELOCITY, GOAL, POSITION = 108, 112, 116, 132
@@ -276,6 +276,21 @@ def test_torque_on_by_goal_update(servos, judge):
         assert judge.write(1, TORQUE, 1, 0) == OK
         assert judge.write(1, address, size, 10) == OK
         assert judge.read(1, TORQUE, 1) == 1
+
+
+@pytest.mark.parametrize(("model", "firmware", "known"), [(1000, 44, 0), (1000, 45, 1), (1200, 45, 0), (1200, 46, 1)])
+def test_older_firmware_knows_none_of_this(model, firmware, known):
+    with opened(1, model=model, firmware=firmware) as (servos, judge):
+        for address, value in ((STARTUP, 3), (DRIVE_MODE, 0x08)):
+            assert judge.write(1, address, 1, value) == OK
+        assert judge.write(1, VELOCITY, 4, 50) == OK
+        assert judge.send(1, 0x20, b"\x01CTRL") == (0 if known else INSTRUCTION)
+        assert judge.write(1, GOAL, 4, 2100) == OK
+        assert judge.read(1, TORQUE, 1) == known
+        restart(servos, judge)
+        assert (judge.read(1, TORQUE, 1), judge.read(1, VELOCITY, 4)) == (known, 50 * known)
+        group = judge.group(GOAL, 4, (1,))
+        assert (group.fastSyncRead() == COMM_SUCCESS) is bool(known)
 
 
 def test_a_goal_turns_no_torque_on_after_a_shutdown(servos, judge):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.bus import Bus, ServoSilent
 from robik.servo.connecting import find
 from robik.servo.models import VELOCITY_UNIT
@@ -50,7 +50,7 @@ def fault(player: Player) -> str:
 
 
 def pose(values) -> Motion:
-    return Motion(np.zeros(1), NAMES, np.reshape(values, (1, 12)))
+    return Motion(times=np.zeros(1), actuators=NAMES, values=np.reshape(values, (1, 12)))
 
 
 # connecting

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.chain import Servo, ServoChain
 from robik.servo.models import VELOCITY_UNIT
 from robik.servo.player import Player
@@ -69,7 +69,7 @@ def test_a_pause_is_watched_too(player, simulator, wave):
 
 def test_round_and_round_until_it_is_stopped(player, simulator):
     times = np.arange(31) / 60
-    circle = Motion(times, NAMES, 0.1 * np.sin(2 * np.pi * times / 0.5)[:, None] + np.zeros(12))
+    circle = Motion(times=times, actuators=NAMES, values=0.1 * np.sin(2 * np.pi * times / 0.5)[:, None] + np.zeros(12))
     player.play(circle, loop=True)
     until(lambda: player.status.time > 1.0, player.heartbeat)
     assert player.status.state is PlayState.PLAYING
@@ -321,7 +321,7 @@ def test_two_servos_turn_one_actuator_in_mirror(wave):
     chain = ServoChain((*pair, Servo("hip", 3)))
     with SimulatorProcess.of(chain) as simulator:
         player = open_player(chain, simulator)
-        player.play(Motion(np.array([0.0, 0.5]), ("hip", "knee"), np.array([[0.0, 0.0], [0.2, 0.5]])))
+        player.play(Motion(times=np.array([0.0, 0.5]), actuators=("hip", "knee"), values=np.array([[0.0, 0.0], [0.2, 0.5]])))
         player.wait(PlayState.HOLDING)
         half = 0.5 * COUNTS_PER_RAD
         assert standing(simulator) == pytest.approx([2048 + half, 2000 - half, 2048 + 0.2 * COUNTS_PER_RAD], abs=1)
@@ -365,7 +365,7 @@ def test_one_of_a_pair_that_is_missing_and_none_that_answers():
         simulator.command("silent 2")
         player = open_player(chain, simulator, without=(2,))
         assert "without servo 2 (knee)" in player.status.missing
-        player.play(Motion(np.array([0.0, 0.5]), ("hip", "knee"), np.array([[0.0, 0.0], [0.2, 0.5]])))
+        player.play(Motion(times=np.array([0.0, 0.5]), actuators=("hip", "knee"), values=np.array([[0.0, 0.0], [0.2, 0.5]])))
         player.wait(PlayState.HOLDING)
         state = simulator.state()
         assert state[1]["goal_position"] == pytest.approx(2048 + 0.5 * COUNTS_PER_RAD, abs=1)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robik.retarget.motion import Motion, save_motion
+from robik.motions import Motion, save_motion
 from robik.servo.chain import default_chain, save_chain
 from robik.servo.player import Player
 from robik.servo.status import PlaySettings, PlayState, ServoReading, torque_words
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.real_time, pytest.mark.skipif(not hasattr(os, "openpty
 NAMES = tuple(f"motor_{k}" for k in range(4))
 CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.0, 2.0)))
 TIMES = np.arange(0.0, 60.0, 1 / 30)
-MOTION = Motion(TIMES, NAMES, 0.3 * np.sin(TIMES[:, None] + np.arange(4)))
+MOTION = Motion(times=TIMES, actuators=NAMES, values=0.3 * np.sin(TIMES[:, None] + np.arange(4)))
 PATIENT = PlaySettings(approach_speed=3.0, heartbeat=30.0, watchdog=2.5, silence=2.0)
 ALL = {1, 2, 3, 4}
 ACCESS_ERROR = 7
@@ -153,7 +153,7 @@ def test_a_motion_is_refused_before_torque_is_on(servos, files, tmp_path, why, w
 def test_a_servo_that_is_named_is_played_without(servos, tmp_path):
     servos.faults(4, deaf=True)
     save_chain(CHAIN, tmp_path / "c.servos.json")
-    save_motion(Motion(np.array([0.0, 0.5]), NAMES, np.array([[0.0] * 4, [0.2] * 4])), tmp_path / "m.csv")
+    save_motion(Motion(times=np.array([0.0, 0.5]), actuators=NAMES, values=np.array([[0.0] * 4, [0.2] * 4])), tmp_path / "m.csv")
     done = robik("play", tmp_path / "m.csv", "--servos", tmp_path / "c.servos.json", "--port", servos.port, "--without", 4)
     assert done.returncode == 0, done
     assert "played without servo 4 (motor_3), as asked" in done.stderr
@@ -164,7 +164,7 @@ def test_a_servo_that_is_named_is_played_without(servos, tmp_path):
 def test_torque_off_in_the_end_whatever_the_end_is(servos, tmp_path, ends):
     save_chain(CHAIN, tmp_path / "c.servos.json")
     seconds = 0.5 if ends == "at its end" else 30.0
-    save_motion(Motion(np.array([0.0, seconds]), NAMES, np.array([[0.0] * 4, [0.2] * 4])), tmp_path / "m.csv")
+    save_motion(Motion(times=np.array([0.0, seconds]), actuators=NAMES, values=np.array([[0.0] * 4, [0.2] * 4])), tmp_path / "m.csv")
     with playing(tmp_path / "m.csv", "--servos", tmp_path / "c.servos.json", "--port", servos.port, "--torque", "off") as terminal:
         until(lambda: len(servos.log.goals()) > 20)
         if ends == "by a fault":

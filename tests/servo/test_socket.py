@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robik.retarget.motion import Motion
+from robik.motions import Motion
 from robik.servo.bus import Bus
 from robik.servo.chain import default_chain, save_chain
 from robik.servo.connecting import find
@@ -33,7 +33,7 @@ def test_over_a_socket(tmp_path):
         player.wait(PlayState.READY)
         player.torque(True)
         player.wait(PlayState.HOLDING)
-        player.play(Motion(np.array([0.0, 0.5]), ("a", "b"), np.array([[0.0, 0.0], [0.3, -0.2]])))
+        player.play(Motion(times=np.array([0.0, 0.5]), actuators=("a", "b"), values=np.array([[0.0, 0.0], [0.3, -0.2]])))
         player.wait(PlayState.PLAYING)
         process.unplug()
         assert "is gone" in player.wait(PlayState.FAULT).message

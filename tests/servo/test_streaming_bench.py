@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robik.bench.streaming import AMPLITUDE, PHASES, arrival_lateness
+from experiments.streaming import AMPLITUDE, PHASES, arrival_lateness
 
 pytestmark = pytest.mark.real_time
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from robik.errors import ServoError
-from robik.retarget.motion import Motion
+from robik.motions import BaseTrack, Motion, load_motion, save_motion
 from robik.servo.chain import Servo, ServoChain, default_chain
+from robik.servo.export import export_motion
 from robik.servo.guide import Journey
 from robik.servo.preflight import preflight
 from robik.servo.schedule import Lateness, Schedule
@@ -37,7 +38,7 @@ def test_between_two_stands_nobody_is_faster_than_allowed(start, end, speeds):
 
 def _motion(seconds=2.0, rate=24.0):
     times = 5.0 + np.arange(int(seconds * rate) + 1) / rate
-    return Motion(times, ("b", "ignored", "a"), np.column_stack([np.sin(times), times, 0.5 * np.cos(times)]))
+    return Motion(times=times, actuators=("b", "ignored", "a"), values=np.column_stack([np.sin(times), times, 0.5 * np.cos(times)]))
 
 
 def test_along_a_motion_linear_is_interpolation_of_the_right_columns():
@@ -46,6 +47,23 @@ def test_along_a_motion_linear_is_interpolation_of_the_right_columns():
     values = Along(motion, CHAIN).at(times)
     assert values[:, 0] == pytest.approx(np.interp(times + 5, motion.times, motion.values[:, 2]), abs=1e-12)
     assert values[:, 1] == pytest.approx(np.interp(times + 5, motion.times, motion.values[:, 0]), abs=1e-12)
+
+
+def test_a_floating_robots_base_is_nothing_to_its_servos(tmp_path):
+    """Read from a file, it changes neither goals nor what the preflight says, and no board gets it."""
+    plain = Motion(times=np.arange(50) / 25, actuators=("b", "a"), values=0.1 * np.sin(np.arange(100).reshape(50, 2) / 30))
+    base = BaseTrack(body="pelvis", position=np.full((50, 3), 99.0), quaternion=np.tile([1.0, 0.0, 0.0, 0.0], (50, 1)))
+    save_motion(replace(plain, base=base), tmp_path / "m.csv")
+    floating = load_motion(tmp_path / "m.csv")
+    assert floating.base is not None
+    times = np.linspace(0, 2, 77)
+    assert (Along(floating, CHAIN).at(times) == Along(plain, CHAIN).at(times)).all()
+    assert preflight(floating, CHAIN, PlaySettings()) == preflight(plain, CHAIN, PlaySettings())
+    assert preflight(floating, CHAIN, PlaySettings()).warnings == ()
+    assert part(floating, 0.5, 1.0).actuators == soften(floating, CHAIN, 100.0).motion.actuators[::-1] == ("b", "a")
+    for name in ("m.yaml", "m.h"):
+        files = [export_motion(motion, tmp_path / name, chain=CHAIN) or (tmp_path / name).read_bytes() for motion in (floating, plain)]
+        assert files[0] == files[1]
 
 
 def test_along_a_motion_passes_its_samples_exactly_and_cubic_is_nearer_to_the_curve():
@@ -59,7 +77,7 @@ def test_along_a_motion_passes_its_samples_exactly_and_cubic_is_nearer_to_the_cu
 
 
 def test_a_single_frame_is_a_motion():
-    along = Along(Motion(np.zeros(1), ("a", "b"), np.array([[0.1, 0.2]])), CHAIN)
+    along = Along(Motion(times=np.zeros(1), actuators=("a", "b"), values=np.array([[0.1, 0.2]])), CHAIN)
     assert along.at(np.array([0.0, 1.0])) == pytest.approx(np.array([[0.1, 0.2], [0.1, 0.2]]))
     assert len(sample_times(along, 100)) == 1
 
@@ -113,12 +131,12 @@ def test_a_stretch_at_another_speed():
 def test_round_and_round():
     """A circle goes on without a halt; a way that ends elsewhere goes slowly back."""
     times = np.arange(61) / 60 * 2
-    circle = Along(Motion(times, ("a", "b"), np.column_stack([np.cos(np.pi * times), np.sin(np.pi * times)])), CHAIN)
+    circle = Along(Motion(times=times, actuators=("a", "b"), values=np.column_stack([np.cos(np.pi * times), np.sin(np.pi * times)])), CHAIN)
     speeds, limits = np.array([0.5, 0.5]), np.array([4.0, 4.0])
     way = Round(circle, speeds, 1 / 30, limits)
     assert way.length == pytest.approx(2 + 1 / 30)
     assert way.at(np.array([0.3 + 3 * way.length])) == pytest.approx(circle.at(np.array([0.3])))
-    line = Along(Motion(np.array([0.0, 1.0]), ("a", "b"), np.array([[0.0, 0.0], [0.9, 0.1]])), CHAIN)
+    line = Along(Motion(times=np.array([0.0, 1.0]), actuators=("a", "b"), values=np.array([[0.0, 0.0], [0.9, 0.1]])), CHAIN)
     way = Round(line, speeds, 1.0 / 60, limits)
     fine = np.linspace(0, 2 * way.length, 4001)
     fastest = np.abs(np.diff(way.at(fine), axis=0)).max() / (fine[1] - fine[0])
@@ -171,7 +189,7 @@ def test_percentiles_from_the_histogram(values, percent):
 def _check(values, rate=100.0, times=None, chain=CHAIN, names=("a", "b")):
     values = np.asarray(values, dtype=float)
     times = np.arange(len(values)) * 0.1 if times is None else times
-    return preflight(Motion(times, names, values), chain, PlaySettings(rate=rate))
+    return preflight(Motion(times=times, actuators=names, values=values), chain, PlaySettings(rate=rate))
 
 
 def test_a_motion_at_the_limits_may_be_played():
@@ -202,7 +220,7 @@ def test_missing_columns_and_servos():
 
 
 def test_a_start_far_from_where_the_robot_stands_is_refused_or_asked_for():
-    motion = Motion(np.array([0.0, 0.1]), ("a", "b"), np.array([[0.0, 0.0], [0.1, 0.0]]))
+    motion = Motion(times=np.array([0.0, 0.1]), actuators=("a", "b"), values=np.array([[0.0, 0.0], [0.1, 0.0]]))
     assert preflight(motion, CHAIN, PlaySettings(), (0.1, -0.1)).warnings == ()
     far = "the robot stands far from the first frame, b by 0.8; the approach takes 3.0 s"
     refused = preflight(motion, CHAIN, PlaySettings(), (0.1, -0.8))
@@ -214,7 +232,7 @@ def test_a_start_far_from_where_the_robot_stands_is_refused_or_asked_for():
 
 def test_a_rate_that_the_bus_cannot_carry_comes_with_the_arithmetic():
     slow = ServoChain(tuple(Servo(f"m{k}", k) for k in range(12)), 57_600)
-    found = preflight(Motion(np.zeros(1), slow.actuators, np.zeros((1, 12))), slow, PlaySettings())
+    found = preflight(Motion(times=np.zeros(1), actuators=slow.actuators, values=np.zeros((1, 12))), slow, PlaySettings())
     assert "74 bytes × 10 bits / 57600 baud = 12.85 ms of the 10.00 ms" in found.problems[0]
     assert "rate" in _check([[0, 0]], rate=5000).problems[0]
 
@@ -222,7 +240,7 @@ def test_a_rate_that_the_bus_cannot_carry_comes_with_the_arithmetic():
 @given(arrays(float, (20, 2), elements=st.floats(-2, 2)), st.sampled_from([10.0, 50.0, 333.0]))
 @settings(max_examples=40)
 def test_what_passes_keeps_the_limits_at_every_goal(values, rate):
-    motion = Motion(np.arange(20) * 0.5, ("a", "b"), values)
+    motion = Motion(times=np.arange(20) * 0.5, actuators=("a", "b"), values=values)
     if preflight(motion, CHAIN, PlaySettings(rate=rate)).problems:
         return
     along = Along(motion, CHAIN)
@@ -237,23 +255,23 @@ def test_what_passes_keeps_the_limits_at_every_goal(values, rate):
 @given(arrays(float, (20, 2), elements=st.floats(-2, 2)), st.sampled_from([50.0, 100.0, 333.0]), st.sampled_from([0.02, 0.1, 0.5]))
 @settings(max_examples=40, deadline=None)
 def test_what_is_softened_may_be_played(values, rate, step):
-    motion = Motion(np.arange(20) * step, ("a", "b"), values)
+    motion = Motion(times=np.arange(20) * step, actuators=("a", "b"), values=values)
     softened = soften(motion, CHAIN, rate)
     assert preflight(softened.motion, CHAIN, PlaySettings(rate=rate)).problems == ()
 
 
 def test_what_need_not_be_softened_stays_and_what_must_be_says_by_how_much():
     times = np.arange(200) / 100
-    calm = Motion(times, ("a", "b"), np.column_stack([0.9 * np.cos(2 * times), -np.cos(times)]))
+    calm = Motion(times=times, actuators=("a", "b"), values=np.column_stack([0.9 * np.cos(2 * times), -np.cos(times)]))
     assert max(soften(calm, CHAIN, 100.0).deviation.values()) < 0.004  # it ends in a stand
-    jump = Motion(times, ("a", "b"), np.column_stack([0.5 * (times > 1), 0 * times]))
+    jump = Motion(times=times, actuators=("a", "b"), values=np.column_stack([0.5 * (times > 1), 0 * times]))
     assert soften(jump, CHAIN, 100.0).deviation["a"] == pytest.approx(0.5, abs=0.05)
     assert soften(jump, CHAIN, 100.0).motion.values[-1] == pytest.approx([0.5, 0], abs=1e-6)
 
 
 def test_a_softened_motion_still_says_what_has_no_servo():
     times = np.arange(20) / 10
-    motion = Motion(times, ("a", "c", "b"), np.column_stack([0 * times, times, 0 * times]))
+    motion = Motion(times=times, actuators=("a", "c", "b"), values=np.column_stack([0 * times, times, 0 * times]))
     softened = soften(motion, CHAIN, 50.0).motion
     assert preflight(softened, CHAIN, PlaySettings()).warnings == ("c has no servo and is left out",)
     assert softened.values[:, softened.actuators.index("c")] == pytest.approx(softened.times.clip(max=1.9))
@@ -261,7 +279,7 @@ def test_a_softened_motion_still_says_what_has_no_servo():
 
 def test_a_motion_that_is_too_fast_fits_at_a_lower_speed():
     times = np.arange(100) / 50
-    fast = Motion(times, ("a", "b"), np.column_stack([0.9 * np.sin(6 * times), np.zeros(100)]))
+    fast = Motion(times=times, actuators=("a", "b"), values=np.column_stack([0.9 * np.sin(6 * times), np.zeros(100)]))
     speed = fitting_speed(fast, CHAIN)
     assert 0.3 < speed < 0.5
     assert preflight(part(fast, speed=speed), CHAIN, PlaySettings()).problems == ()

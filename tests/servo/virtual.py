@@ -8,12 +8,12 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from robik.servo import bus, port, schedule, stream
+from robik.servo.board import Board
 from robik.servo.bus import Bus
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
 from robik.servo.session import Session
@@ -101,23 +101,24 @@ class Stage:
         bus, session: what the player's thread has.
         goals: that they took.
         horns, profiles: where the servos were when they took them [counts], and how fast they might be [profile units].
-        status: as the session published it.
     """
 
     def __init__(self, time: Time, chain: ServoChain, settings: PlaySettings, monkeypatch: pytest.MonkeyPatch) -> None:
         for module in (bus, port, schedule, stream):
             monkeypatch.setattr(module, "time", time)
-        self.time, self.chain, self.status = time, chain, Status()
+        self.time, self.chain, self.board = time, chain, Board()
         self.goals, self.horns, self.profiles = list[GoalRecord](), list[float](), list[int]()
         self.simulated = SimulatedChain(chain, time.now, self._note)
         monkeypatch.setattr(port.serial, "serial_for_url", lambda _, **how: Line(time, self.simulated, **how))
         self.wishes = Wishes(settings.heartbeat)
         self.bus = Bus(chain, "a line", settings.silence)
-        self.session = Session(self.bus, settings, self.wishes, self._publish, lambda: self.status, lambda chain, limits: None)
+        self.session = Session(self.bus, settings, self.wishes, self.board, lambda chain, limits: None)
         self.session.connect()
 
-    def _publish(self, **changes: object) -> None:
-        self.status = replace(self.status, **changes)
+    @property
+    def status(self) -> Status:
+        """As the session published it."""
+        return self.board.status
 
     def _note(self, goal: GoalRecord) -> None:
         servo = self.simulated.servo(goal.id)

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
-from robik.bench.two_link import LINKS, two_link_arm
+from experiments.tracking.two_link import LINKS, two_link_arm
 from robik.errors import ClipError, MechanismError
 from robik.mechanism import Frame, Joint, Mechanism
 from robik.robots import load

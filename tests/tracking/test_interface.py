@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robik.bench.dragging import coupling_residual
+from experiments.tracking.dragging import coupling_residual
 from robik.errors import ClipError, MechanismError
 from robik.formats import import_robot
 from robik.kinematics.forward import ForwardKinematics

@@ -7,7 +7,7 @@ from math import cos, pi, sqrt
 import numpy as np
 import pytest
 
-from robik.bench.priorities import FAR, KNEE, REACH, reach_for_three
+from experiments.tracking.contacts import FAR, KNEE, REACH, reach_for_three
 
 GAP = (FAR - 1) * REACH  # what a limb is short of, from the middle of the contacts
 

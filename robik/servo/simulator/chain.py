@@ -14,6 +14,7 @@ BROKEN_OFF = 0.005  # [s] of silence after which the rest of a packet comes no m
 DELAY_UNIT = 2e-6  # [s] of the return delay entry
 RESET_ALL = 0xFF
 CLEAR_TURNS = bytes([0x01, 0x44, 0x58, 0x4C, 0x22])
+STORE_BACKUP, RESTORE_BACKUP = b"\x01CTRL", b"\x02CTRL"
 ANSWERS_READS, ANSWERS_ALL = 1, 2  # status return levels; a ping is answered at any
 SEVERAL = (
     Instruction.SYNC_READ,
@@ -138,6 +139,12 @@ class SimulatedChain:
                 if parameters != CLEAR_TURNS:
                     raise TableError(PacketError.DATA_RANGE)
                 servo.clear_turns()
+            case Instruction.BACKUP if parameters == STORE_BACKUP:
+                servo.store_backup()
+            case Instruction.BACKUP if parameters == RESTORE_BACKUP:
+                servo.restore_backup(now)
+            case Instruction.BACKUP:
+                raise TableError(PacketError.DATA_RANGE)
             case _:
                 raise TableError(PacketError.INSTRUCTION)
         return b""

@@ -27,6 +27,7 @@ class Instruction(IntEnum):
     FACTORY_RESET = 0x06
     REBOOT = 0x08
     CLEAR = 0x10
+    BACKUP = 0x20
     SYNC_READ = 0x82
     SYNC_WRITE = 0x83
     FAST_SYNC_READ = 0x8A

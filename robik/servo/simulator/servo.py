@@ -1,4 +1,8 @@
-"""A simulated servo: a control table with the vendor's rules, and a motor that its entries drive."""
+"""A simulated servo: a control table with the vendor's rules, and a motor that its entries drive.
+
+How it starts, and how a goal turns torque on, follow the e-Manual: sections "Startup Configuration (60)" and "Drive Mode
+(10)" of the X series, and "Control Table Backup (0x20)" of the page "DYNAMIXEL Protocol 2.0".
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from robik.servo.models import (
     Item,
     Model,
 )
+from robik.servo.simulator.backup import Backup, copy_settings
 from robik.servo.simulator.motor import Motor
 from robik.servo.simulator.packet import PacketError
 
@@ -25,6 +30,9 @@ TRIPPED = -1  # of the bus watchdog
 LOAD_TOP = 1000  # of models without a current sensor [0.1 %]
 OVERLOAD, OVERHEATING, VOLTAGE = 0x20, 0x04, 0x01
 WAKING = 0.1  # [s] that a servo is deaf after a reboot
+TORQUE_BY_GOAL = 0x08  # a bit of the drive mode: a goal turns torque on
+TORQUE_AT_START, RAM_RESTORE = 0x01, 0x02  # bits of the startup configuration
+STARTUP_FIRMWARE = 45  # from which there are these bits and backups
 
 
 class TableError(Exception):
@@ -54,6 +62,8 @@ class SimulatedServo:
         self.motor = Motor(float(position), model.max_speed / tau * model.counts_per_turn)
         self._memory = bytearray(max(item.address + item.size for item in model.items))
         self._started = self._now = self._awake = self.heard = self.moved = now
+        self._is_waking = False
+        self._backup = Backup()
         for item in model.items:
             self.set(item.name, item.initial)
         self.set("id", id)
@@ -157,6 +167,9 @@ class SimulatedServo:
 
     def _change(self, item: Item, value: int) -> None:
         self.set(item.name, value)
+        if item.name in GOALS and self._has(TORQUE_BY_GOAL, "drive_mode") and not (self.motor.powered or self.is_shut_down):
+            self.set("torque_enable", 1)
+            self._switch_torque(True)
         if item.name == "torque_enable":
             self._switch_torque(bool(value))
         elif item.name == "operating_mode":
@@ -223,7 +236,10 @@ class SimulatedServo:
         self.heard = now
 
     def advance(self, now: float) -> None:
-        """Lets time pass: motion, watchdog, overload."""
+        """Lets time pass: start, motion, watchdog, overload."""
+        if self._is_waking and now >= self._awake:
+            self._move(self._awake)
+            self._wake()
         watchdog = self.get("bus_watchdog")
         bites = self.heard + watchdog * WATCHDOG_UNIT
         if watchdog > 0 and self.motor.powered and now > bites:
@@ -285,8 +301,8 @@ class SimulatedServo:
 
     def reboot(self, now: float) -> None:
         """As if the power had been off: the EEPROM stays, the rest is new, the position is within one turn."""
-        self._awake = now + WAKING
-        keep = ("present_input_voltage", "present_temperature")
+        self._awake, self._is_waking = now + WAKING, True
+        keep = ("present_input_voltage", "present_temperature", "backup_ready")
         for item in self.model.items:
             if not item.is_eeprom and item.name not in keep:
                 self.set(item.name, item.initial)
@@ -296,6 +312,46 @@ class SimulatedServo:
         self._choose_mode()
         self._apply_goal()
         self._started = self._now
+
+    def _wake(self) -> None:
+        """Ends a reboot: settings from the backup, and torque on, where the startup configuration says so."""
+        self._is_waking = False
+        if self._has(RAM_RESTORE, "startup_configuration"):
+            self._set_all(self._backup.ram)
+            self._apply_goal()
+        if self._has(TORQUE_AT_START, "startup_configuration"):
+            self.set("torque_enable", 1)
+            self._switch_torque(True)
+
+    def _has(self, bit: int, entry: str) -> bool:
+        """Whether a bit of newer firmware is set."""
+        return bool(self.get(entry) & bit) and self.get("firmware_version") >= STARTUP_FIRMWARE
+
+    def store_backup(self) -> None:
+        """Keeps a copy of its settings; raises TableError with torque on, or where the firmware is too old."""
+        self._check_backup()
+        self._backup = copy_settings(self.model, self.get)
+        self.set("backup_ready", 1)
+
+    def restore_backup(self, now: float) -> None:
+        """Takes the EEPROM from the backup; then a reboot.
+
+        Raises:
+            TableError: torque is on, there is no backup, or the firmware is too old.
+        """
+        self._check_backup(is_there=bool(self._backup.eeprom))
+        self._set_all(self._backup.eeprom)
+        self.reboot(now)
+
+    def _check_backup(self, is_there: bool = True) -> None:
+        if self.get("firmware_version") < STARTUP_FIRMWARE:
+            raise TableError(PacketError.INSTRUCTION)
+        if self.motor.powered or not is_there:
+            raise TableError(PacketError.RESULT_FAIL)
+
+    def _set_all(self, values: dict[str, int]) -> None:
+        for name, value in values.items():
+            self.set(name, value)
 
     def factory_reset(self, option: int, now: float) -> None:
         """The EEPROM as new: all of it (0xFF), all but the id (1), all but id and baud rate (2); then a reboot.

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from . import wire
 from .registers import Refusal
+from .rules import is_newer
 from .servo import Servo
 from .table import BAUD_RATES
 from .wire import BROADCAST, Instruction
 
 DELAY_UNIT = 2e-6  # [s] of the return delay
-FAST_READS = 45  # firmware from which they are there
 CLEAR_KEY, STORE_KEY, RESTORE_KEY = b"\x01DXL\x22", b"\x01CTRL", b"\x02CTRL"
 SEVERAL = (wire.SYNC_READ, wire.SYNC_WRITE, wire.FAST_SYNC_READ, wire.BULK_READ, wire.BULK_WRITE, wire.FAST_BULK_READ)
 FAST = (wire.FAST_SYNC_READ, wire.FAST_BULK_READ)
@@ -72,7 +72,7 @@ class Bus:
     def _hears(self, servo: Servo, baud_rate: int | None) -> bool:
         if servo.is_deaf() or baud_rate not in (None, BAUD_RATES[servo.get("baud_rate")]):
             return False
-        return self._chance.random() >= servo.faults.misses
+        return not servo.faults.misses or self._chance.random() >= servo.faults.misses
 
     def _answer(self, servo: Servo, id: int, error: int, data: bytes) -> Answer:
         faults = servo.faults
@@ -113,7 +113,7 @@ class Bus:
         delay, spoilers = 0.0, []
         for id, address, size in reads:
             servo = by_id.get(id)
-            if servo is None or servo.faults.silent or servo.get("firmware_version") < FAST_READS:
+            if servo is None or servo.faults.silent or not is_newer(servo):
                 break
             error, data = _read(servo, address, size)
             answer_id = id if servo.faults.answer_id is None else servo.faults.answer_id
@@ -167,6 +167,8 @@ def _do(servo: Servo, packet: Instruction, now: float) -> bytes:
             servo.reboot(now)
         case wire.CLEAR if parameters == CLEAR_KEY:
             servo.clear_turns()
+        case wire.BACKUP if not is_newer(servo):
+            raise Refusal(wire.INSTRUCTION_ERROR)
         case wire.BACKUP if parameters == STORE_KEY:
             servo.back_up()
         case wire.BACKUP if parameters == RESTORE_KEY:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import runpy
+import shutil
 import subprocess
 import sys
 import threading
@@ -83,7 +85,7 @@ class IndependentChain:
     def close(self) -> None:
         """End the chain."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        if not self._process.stdin.closed:
+        with contextlib.suppress(BrokenPipeError):  # it has ended before
             self._process.stdin.close()
         try:
             self._process.wait(ENDING)
@@ -91,6 +93,7 @@ class IndependentChain:
             self._process.kill()
             self._process.wait()
         self._process.stdout.close()
+        shutil.rmtree(Path(self.port).parent, ignore_errors=True)  # it does so itself, unless it was killed
 
     @property
     def pid(self) -> int:
@@ -106,9 +109,11 @@ class IndependentChain:
 
     def _ask(self, do: str, after: float = 0.0, **arguments: Any) -> Any:
         assert self._process.stdin is not None
+        line = json.dumps({"do": do, "after": after, **arguments}).encode() + b"\n"
         with self._asking:
-            self._process.stdin.write(json.dumps({"do": do, "after": after, **arguments}).encode() + b"\n")
-            self._process.stdin.flush()
+            with contextlib.suppress(BrokenPipeError):  # which reading tells better
+                self._process.stdin.write(line)
+                self._process.stdin.flush()
             answer = self._answer()
         if "error" in answer:
             raise ChainError(answer["error"])

@@ -23,36 +23,40 @@ class Registers:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._memory = bytearray(max(model.at) + 1)
-        for name, entry in model.entries.items():
-            self.put(name, entry.initial)
+        self._values = {name: entry.initial for name, entry in model.entries.items()}
 
     def get(self, name: str) -> int:
         """Return the value of an entry."""
-        entry = self.model.entries[name]
-        return int.from_bytes(self._memory[entry.address : entry.address + entry.size], "little", signed=entry.low < 0)
+        return self._values[name]
 
     def put(self, name: str, value: int) -> None:
         """Change an entry from within: no rules, no effects."""
-        entry = self.model.entries[name]
-        data = (value % (1 << 8 * entry.size)).to_bytes(entry.size, "little")
-        self._memory[entry.address : entry.address + entry.size] = data
+        if name not in self._values:
+            raise KeyError(name)
+        self._values[name] = value
 
     def values(self) -> dict[str, int]:
         """Return all entries but the indirect ones."""
-        return {name: self.get(name) for name in self.model.entries if not name.startswith("indirect")}
+        return {name: value for name, value in self._values.items() if not name.startswith("indirect")}
 
     def bytes_at(self, address: int, size: int) -> bytes:
         """Return bytes of the table; raises Refusal where there is no entry."""
         if size < 1:
             raise Refusal(LENGTH_ERROR)
-        return bytes(self._memory[self._target(address + k)] for k in range(size))
+        data, at = b"", address
+        while at < address + size:
+            target = self._target(at)
+            entry = self.model.at[target]
+            whole = (self._values[entry.name] % (1 << 8 * entry.size)).to_bytes(entry.size, "little")
+            part = whole[target - entry.address :] if target == at else whole[target - entry.address :][:1]
+            data, at = data + part, at + len(part)
+        return data[:size]
 
     def _target(self, address: int) -> int:
         """Return the address that is meant: that of indirect data leads elsewhere."""
         entry = self.model.at.get(address)
         if entry is not None and entry.name.startswith("indirect_data"):
-            address = self.get(entry.name.replace("data", "address"))
+            address = self._values[entry.name.replace("data", "address")]
         if address not in self.model.at:
             raise Refusal(ACCESS_ERROR)
         return address

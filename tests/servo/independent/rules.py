@@ -1,4 +1,4 @@
-"""Values that may be written, as the e-Manual's pages of the X series say."""
+"""Rules of a control table: what may be written, and which bits count, from the e-Manual's pages of the X series."""
 
 from __future__ import annotations
 
@@ -47,3 +47,13 @@ def _limits(registers: Registers, name: str) -> tuple[float, float]:
 def is_shut_down(registers: Registers) -> bool:
     """Return whether a hardware error keeps torque off until the next start."""
     return bool(registers.get("hardware_error_status") & registers.get("shutdown"))
+
+
+def is_newer(registers: Registers) -> bool:
+    """Return whether the firmware knows startup configuration, torque by a goal, backups and fast reads."""
+    return registers.get("firmware_version") >= registers.model.newer
+
+
+def is_set(registers: Registers, entry: str, bit: int) -> bool:
+    """Return whether a bit of an entry is set that newer firmware knows."""
+    return is_newer(registers) and bool(registers.get(entry) & bit)

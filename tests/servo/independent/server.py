@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
 import gc
 import heapq
 import json
@@ -45,7 +44,7 @@ class Server:
         self._log: list[list[Any]] = []
         self._decoder, self._port, self._order = Decoder(), Port(), count()
         self._due: list[tuple[float, int, Callable[[], object]]] = []
-        self._heard = self._sent = self._flush = 0.0
+        self._heard = self._flush = 0.0
         self._out, self._in, self._is_over = bytearray(), bytearray(), False
         self._servos = {id: self._servo(id, config) for id in config.ids}
         self._bus = Bus(list(self._servos.values()), self._chance)
@@ -106,11 +105,10 @@ class Server:
             now = self._heard - behind * self._byte
             self._bus.advance(now)
             self._note("packet", now, arrived, packet.id, packet.code, packet.parameters.hex())
-            due = max(now, self._sent)
+            due = now  # whatever else is still to come: a servo whose answer is late does not keep the others waiting
             for answer in self._bus.obey(packet, now, self._port.baud_rate):
                 due += answer.seconds + len(answer.data) * self._byte
                 self._deliver(self._line.spoil(answer.data, self._chance), due)
-            self._sent = due
         if self._decoder.rejected > self._rejected:
             self._rejected = self._decoder.rejected
             self._note("event", self._heard, 0, "wrong checksum")
@@ -161,7 +159,7 @@ class Server:
     def _do_log(self, since: int) -> dict[str, Any]:
         return {"entries": self._log[since : since + PIECE], "size": len(self._log)}
 
-    def _do_state(self, ids: list[int] | None) -> dict[str, Any]:
+    def _do_state(self, ids: list[int] | None) -> dict[int, Any]:
         return {servo.get("id"): _state(servo) for servo in self._those(ids)}
 
     def _do_mark(self) -> None:
@@ -232,12 +230,10 @@ def _state(servo: Servo) -> dict[str, Any]:
 
 
 def _take_precedence() -> None:
-    """Ask for a place before others on a busy machine, and to end with the parent."""
+    """Ask for a place before others on a busy machine."""
     gc.disable()  # nothing here makes cycles
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, AttributeError):  # not allowed, or not this system
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
 def _pairs(text: str) -> dict[int, int]:

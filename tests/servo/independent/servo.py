@@ -3,9 +3,8 @@
 From the e-Manual's pages of the X series, sections "Drive Mode (10)", "Operating Mode (11)", "Startup Configuration
 (60)", "Shutdown (63)", "Torque Enable (64)", "Bus Watchdog (98)", "Goal Position (116)" and "Backup Ready (147)":
 
-- Startup Configuration, bit 0 (Startup Torque On): Torque Enable is 1 once it has started. Bit 1 (RAM Restore): a start
-  takes gains, profile and indirect addresses from the backup, if there is one (page "DYNAMIXEL Protocol 2.0", section
-  "Control Table Backup (0x20)").
+- Startup Configuration, bit 0 (Startup Torque On): Torque Enable is 1 once it has started. Bit 1 (RAM Restore): gains,
+  profile and indirect addresses are then those of the backup ("Control Table Backup (0x20)" on the protocol's page).
 - Drive Mode, bit 3 (Torque On by Goal Update): a goal that comes while Torque Enable is 0 sets it to 1 and is done.
 - Bus Watchdog: with torque on only. Once it has tripped it is -1, the profile is 0, and goals answer with a range error
   until 0 is written.
@@ -18,7 +17,7 @@ from math import inf
 
 from .motion import Horn, Limits
 from .registers import Refusal, Registers
-from .rules import CURRENT_BASED, GOALS, POSITION_MODES, SINGLE_TURN, TRIPPED, check_value, is_shut_down
+from .rules import CURRENT_BASED, GOALS, POSITION_MODES, SINGLE_TURN, TRIPPED, check_value, is_set, is_shut_down
 from .script import ServoFaults
 from .table import FULL_TURN, Entry, Model, is_backed_up
 from .wire import RESULT_FAIL
@@ -61,8 +60,6 @@ class Servo(Registers):
         self.put("id", id)
         self.put("goal_position", round(position))
 
-    # reading and writing
-
     def read(self, address: int, size: int) -> bytes:
         """Return bytes of the table; raises Refusal where there is no entry."""
         self._report()
@@ -83,8 +80,6 @@ class Servo(Registers):
             if entry.name not in self.faults.swallow:
                 self.change(entry.name, value)
 
-    # what writing does
-
     def change(self, name: str, value: int, why: str = "write") -> None:
         """Change an entry, with all that this does."""
         before = self.get(name)
@@ -98,7 +93,7 @@ class Servo(Registers):
         elif name in GOALS:
             if name == "goal_position":
                 self._note("goal", self.now, self.get("id"), value)
-            if self.get("drive_mode") & TORQUE_BY_GOAL and not self.is_on and not is_shut_down(self):
+            if is_set(self, "drive_mode", TORQUE_BY_GOAL) and not self.is_on and not is_shut_down(self):
                 self.put("torque_enable", 1)
                 self._switch(True, "goal update")
             elif name == "goal_position" and self.is_on:
@@ -163,7 +158,8 @@ class Servo(Registers):
 
     def advance(self, now: float) -> None:
         """Let time pass, until `now` [s]; times before the last one change nothing."""
-        now = max(now, self.now)
+        if now <= self.now:
+            return
         if self._starts is not None and now >= self._starts:
             self._pass(self._starts)
             self._start()
@@ -203,11 +199,11 @@ class Servo(Registers):
         self._starts, self._begun = None, self.now
         self._note("event", self.now, self.get("id"), "started")
         self._stand(self.horn.position)
-        if self.get("startup_configuration") & RESTORE:
+        if is_set(self, "startup_configuration", RESTORE):
             for name, value in self._backup.items():
                 if not self.model.entries[name].is_eeprom:
                     self.put(name, value)
-        if self.get("startup_configuration") & TORQUE_AT_START:
+        if is_set(self, "startup_configuration", TORQUE_AT_START):
             self.change("torque_enable", 1, "startup")
 
     def power(self, on: bool, now: float) -> None:
@@ -280,13 +276,13 @@ class Servo(Registers):
 
     def _report(self) -> None:
         horn = self.horn
-        velocity, is_at_goal = round(horn.velocity / VELOCITY_UNIT), horn.position == horn.goal
+        velocity = round(horn.velocity / VELOCITY_UNIT)
         for name in ("present_position", "position_trajectory"):
             self.put(name, round(horn.position) + self._offset)
         for name in ("present_velocity", "velocity_trajectory"):
             self.put(name, velocity)
         self.put("moving", int(abs(velocity) > self.get("moving_threshold")))
-        self.put("moving_status", int(is_at_goal) | (2 if horn.is_moving else 0))
+        self.put("moving_status", int(horn.position == horn.goal) | (2 if horn.is_moving else 0))
         self.put("realtime_tick", int((self.now - self._begun) * 1000) % 32768)
         self.put("registered_instruction", int(self.registered is not None))
         self.put(self.model.effort, self._effort())

@@ -45,6 +45,7 @@ class Model(NamedTuple):
         number: in entry 0.
         rpm: of the horn without a load at the usual voltage.
         modes: operating modes that it has.
+        newer: firmware from which there are startup configuration, backups, torque by a goal and fast reads.
         entries: by name.
         at: entry by each of its addresses.
     """
@@ -52,6 +53,7 @@ class Model(NamedTuple):
     number: int
     rpm: float
     modes: tuple[int, ...]
+    newer: int
     entries: dict[str, Entry]
     at: dict[int, Entry]
 
@@ -157,7 +159,8 @@ def _model(number: int, rpm: float, current: int | None, indirect: list[Entry], 
     for changed in _entries(changes):
         entries[changed.name] = changed
     by_address = {entry.address + k: entry for entry in entries.values() for k in range(entry.size)}
-    return Model(number, rpm, WITHOUT_CURRENT if current is None else ALL_MODES, entries, by_address)
+    modes, newer = WITHOUT_CURRENT if current is None else ALL_MODES, 46 if indirect is _X330 else 45
+    return Model(number, rpm, modes, newer, entries, by_address)
 
 
 _ROWS = (

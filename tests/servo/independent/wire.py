@@ -29,9 +29,8 @@ def _crc_row(byte: int) -> int:
 _CRC_ROWS = tuple(_crc_row(byte) for byte in range(256))
 
 
-def crc16(data: bytes) -> int:
-    """Return the CRC-16 with polynomial 0x8005, initial value 0, no reflection."""
-    remainder = 0
+def crc16(data: bytes, remainder: int = 0) -> int:
+    """Return the CRC-16 with polynomial 0x8005, no reflection, initial value 0 or that of the bytes before these."""
     for byte in data:
         remainder = (remainder << 8 & 0xFFFF) ^ _CRC_ROWS[remainder >> 8 ^ byte]
     return remainder
@@ -68,10 +67,13 @@ def fast_status(answers: Sequence[tuple[int, int, bytes]], promised: int) -> byt
         answers: error, id and data of each servo that answers.
         promised: the data bytes and four more of every servo that was asked, whether it answers or not.
     """
-    data = HEADER + bytes([BROADCAST]) + (promised + 1).to_bytes(2, "little") + bytes([STATUS])
+    whole = HEADER + bytes([BROADCAST]) + (promised + 1).to_bytes(2, "little") + bytes([STATUS])
+    remainder = crc16(whole)
     for error, id, block in answers:
-        data = seal(data + bytes([error, id]) + block)
-    return data
+        part = bytes([error, id]) + block
+        part += crc16(part, remainder).to_bytes(2, "little")  # of all before it, the checksums of others included
+        whole, remainder = whole + part, crc16(part, remainder)
+    return whole
 
 
 class Decoder:

@@ -1,0 +1,95 @@
+"""How well a case was followed, from the bodies' poses alone, by the reference's equations: the same judge for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments.oracle.reference import ReferenceSolver
+from experiments.peers.cases import Case
+from robik.mechanism.pose import matrix_quaternion, quaternion_matrix
+from robik.motions import Motion
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of a case as one library followed it.
+
+    Attributes:
+        milliseconds: per frame, median; `iterations` per frame, mean and most.
+        position_error, orientation_error, com_error: largest [m], [rad], [m]; NaN where there is no such target.
+        objective: mean over the frames of f_IK (paper, IV-B).
+        closure: largest residual of a joint [m]; rotations count by the robot's size.
+        jump: largest turn of a body from frame to frame [rad].
+        failed: frames that did not converge, or in which it raised an error; `why`, the first such error.
+    """
+
+    library: str
+    milliseconds: float
+    iterations: float
+    most_iterations: int
+    position_error: float
+    orientation_error: float
+    com_error: float
+    objective: float
+    closure: float
+    jump: float
+    failed: int
+    why: str
+
+
+def poses_of(case: Case, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """The bodies' centres of mass (T, n, 3) and rotations from the rest pose (T, n, 3, 3) of a motion."""
+    solver = ReferenceSolver(case.mechanism, case.settings)
+    assert motion.position is not None and motion.quaternion is not None
+    states = [solver.state_of(p, q, solver.rest_state()) for p, q in zip(motion.position, motion.quaternion, strict=True)]
+    return np.array([s[:, :3] for s in states]), np.array([_rotations(s) for s in states])
+
+
+def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, seconds: np.ndarray, iterations: np.ndarray,
+          failed: np.ndarray, why: str) -> Verdict:  # fmt: skip
+    """Judges bodies' centres of mass (T, n, 3) [m] and rotations (T, n, 3, 3) from the rest pose, in the mechanism's order."""
+    mechanism, settings, clip = case.mechanism, case.settings, case.clip
+    solver = ReferenceSolver(mechanism, settings)
+    quaternion = np.array([[matrix_quaternion(R) for R in frame] for frame in rotation])
+    closure = max(float(np.abs(solver.constraints.value(np.hstack([c, q]))).max(initial=0.0)) for c, q in zip(com, quaternion, strict=True))
+    off, turned, objective = [], [], np.zeros(len(clip.times))
+    for name, track in clip.tracks.items():
+        assert track.position is not None and track.quaternion is not None
+        frame, weights = mechanism.frame(name), settings.weights(name)
+        b = mechanism.body_index[frame.body]
+        rest = mechanism.bodies[b].pose @ frame.pose
+        x = com[:, b] + rotation[:, b] @ (np.array(rest.position) - mechanism.bodies[b].rest_com)
+        R = rotation[:, b] @ rest.matrix
+        wanted = np.array([quaternion_matrix(q) for q in track.quaternion])
+        off.append(np.linalg.norm(x - track.position, axis=1))
+        turned.append(2 * np.arcsin(np.minimum(1.0, np.linalg.norm(R - wanted, axis=(1, 2)) / np.sqrt(8.0))))
+        objective += 0.5 * (x - track.position) ** 2 @ np.array(weights.position)
+        objective += 0.5 * np.sum((R - wanted) ** 2, axis=1) @ np.array(weights.orientation)
+    com_error = np.nan
+    if clip.com is not None:
+        masses = np.array([body.mass for body in mechanism.bodies])
+        apart = np.einsum("n,tni->ti", masses / masses.sum(), com) - clip.com
+        weight = np.array(settings.com_weight)
+        objective += 0.5 * apart**2 @ weight
+        com_error = float(np.linalg.norm(apart[:, weight > 0], axis=1).max())
+    between = np.linalg.norm(np.diff(rotation, axis=0), axis=(2, 3)) / np.sqrt(8.0)
+    return Verdict(
+        library=library,
+        milliseconds=1e3 * float(np.median(seconds)),
+        iterations=float(iterations.mean()),
+        most_iterations=int(iterations.max()),
+        position_error=float(np.max(off)),
+        orientation_error=float(np.max(turned)),
+        com_error=com_error,
+        objective=float(objective.mean()),
+        closure=closure,
+        jump=float(2 * np.arcsin(np.minimum(1.0, between)).max()),
+        failed=int(failed.sum()),
+        why=why,
+    )
+
+
+def _rotations(state: np.ndarray) -> np.ndarray:
+    return np.array([quaternion_matrix(q) for q in state[:, 3:]])

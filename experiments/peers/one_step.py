@@ -1,0 +1,31 @@
+"""`one_step.py LIBRARY CASE_FOLDER VARIANT`: one differential step a frame, as a live tracker takes it; prints each step's microseconds."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from time import perf_counter
+
+from stepping import load
+
+
+def main() -> None:
+    """Follows the case and prints."""
+    library, folder, variant = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+    case, targets = load(folder)
+    if library == "mink":
+        from mink_runner import Mink as Made
+    else:
+        from pink_runner import Pink as Made
+    peer, times = Made(folder, case, targets, variant), []
+    for k in range(case["frames"]):
+        begin = perf_counter()
+        peer.aim(k)
+        peer.step()
+        times.append(1e6 * (perf_counter() - begin))
+    print(json.dumps(times))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Interface of a motion format: one module a format, whose `FORMAT` is a row of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from robik.mechanism.model import Mechanism
+from robik.motions.motion import Motion
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServoCounts:
+    """A motion in the counts of a servo chain, for boards that play it alone.
+
+    Attributes:
+        actuators: (n,) names, one per servo.
+        ids: (n,) of the servos.
+        baud_rate: of their bus.
+        counts: (T, n) goal positions at the motion's times, whole numbers.
+        slow, fast: profile velocities on the way to the first frame and along the motion [servo's unit].
+    """
+
+    actuators: tuple[str, ...]
+    ids: tuple[int, ...]
+    baud_rate: int
+    counts: np.ndarray
+    slow: int
+    fast: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Companions:
+    """What some formats need beside the motion.
+
+    Attributes:
+        servos: the motion in servo counts, or None.
+        robot: whose motion it is, or None.
+    """
+
+    servos: ServoCounts | None = None
+    robot: Mechanism | None = None
+
+
+NEEDS = {"servos": "a servo chain; give a *.servos.json", "robot": "its robot; give a robot file or the robot's name"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MotionFormat:
+    """A file format of motions.
+
+    Attributes:
+        name: by which it is chosen (`--format`).
+        label: in menus.
+        extensions: of its files, with the dot and in lower case; the first is for new ones.
+        needs: fields of `Companions` without which it cannot be written.
+        matches: whether the content of a file is of this format; None for formats that are only written.
+        read: the motion in a file's content. Raises ClipError, without the file's name, which `load_motion` adds.
+        write: the content of a file at a path; None for formats that are only read. Raises ClipError likewise.
+    """
+
+    name: str
+    label: str
+    extensions: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    matches: Callable[[bytes], bool] | None = None
+    read: Callable[[bytes], Motion] | None = None
+    write: Callable[[Motion, Path, Companions], bytes] | None = None

@@ -1,0 +1,110 @@
+"""JSON motion files: times, values, base and passive coordinates by name.
+
+    {"format": "robik-motion", "version": 1, "time": […], "actuators": {"hip": […]},
+     "base": {"body": "pelvis", "position": [[x, y, z]], "quaternion": [[w, x, y, z]]}, "passive": {"knee": […]}}
+
+`base` and `passive` are there only where they are known. Numbers are written with all their digits.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robik.errors import ClipError
+from robik.motions.format import Companions, MotionFormat
+from robik.motions.motion import BaseTrack, Motion
+
+KIND, VERSION = "robik-motion", 1
+HEAD = 4096  # bytes in which the kind must stand
+
+
+def matches(content: bytes) -> bool:
+    """Return whether it is an object that says that it is a motion."""
+    head = content[:HEAD].decode("utf-8-sig", errors="replace").lstrip()
+    return head.startswith("{") and f'"{KIND}"' in head
+
+
+def write(motion: Motion, path: Path, companions: Companions) -> bytes:
+    """Return a motion as JSON."""
+    data: dict[str, Any] = {
+        "format": KIND,
+        "version": VERSION,
+        "time": motion.times.tolist(),
+        "actuators": {name: motion.values[:, k].tolist() for k, name in enumerate(motion.actuators)},
+    }
+    if (base := motion.base) is not None:
+        data["base"] = {"body": base.body, "position": base.position.tolist(), "quaternion": base.quaternion.tolist()}
+    if motion.passive is not None:
+        data["passive"] = {name: column.tolist() for name, column in motion.passive.items()}
+    return (json.dumps(data, indent=1) + "\n").encode()
+
+
+def read(content: bytes) -> Motion:
+    """Return the motion in a JSON file.
+
+    Raises:
+        ClipError: names the place or the field that is wrong.
+    """
+    try:
+        data = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise ClipError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise ClipError(f"not a motion (.json): {error}") from None
+    if not isinstance(data, dict) or data.get("format") != KIND:
+        raise ClipError(f'not a motion (.json); such a file says "format": "{KIND}"')
+    if data.get("version") != VERSION:
+        raise ClipError(f'its version is {data.get("version")!r}, but this RobIK reads "version": {VERSION}; update RobIK')
+    times = _numbers(data.get("time"), "time")
+    columns = _columns(data.get("actuators"), "actuators", len(times))
+    values = np.column_stack(list(columns.values())) if columns else np.zeros((len(times), 0))
+    base, passive = data.get("base"), data.get("passive")
+    return Motion(
+        times=times,
+        actuators=tuple(columns),
+        values=values,
+        base=None if base is None else _base(base),
+        passive=None if passive is None else _columns(passive, "passive", len(times)),
+    )
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, once none of its names is there twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ClipError(f"{next(name for name in names if names.count(name) > 1)!r} is there twice; names must differ")
+    return found
+
+
+def _base(data: object) -> BaseTrack:
+    if not isinstance(data, dict) or not isinstance(data.get("body"), str):
+        raise ClipError("base: it must be an object with body, position and quaternion")
+    position, quaternion = (_numbers(data.get(key), f"base.{key}") for key in ("position", "quaternion"))
+    return BaseTrack(body=data["body"], position=position, quaternion=quaternion)
+
+
+def _columns(data: object, where: str, samples: int) -> dict[str, np.ndarray]:
+    if not isinstance(data, dict):
+        raise ClipError(f"{where}: it must be an object with a list of numbers per name")
+    columns = {name: _numbers(column, f"{where}.{name}") for name, column in data.items()}
+    for name, column in columns.items():
+        if column.shape != (samples,):
+            raise ClipError(f"{where}.{name}: it must have {samples} numbers, one per time, not the shape {column.shape}")
+    return columns
+
+
+def _numbers(data: object, where: str) -> np.ndarray:
+    try:
+        if not isinstance(data, list):
+            raise TypeError
+        return np.array(data, dtype=float)
+    except (TypeError, ValueError):
+        raise ClipError(f"{where}: it must be a list of numbers") from None
+
+
+FORMAT = MotionFormat(name="json", label="JSON", extensions=(".json",), matches=matches, read=read, write=write)

@@ -1,0 +1,117 @@
+"""Registry of motion formats, and reading and writing a motion in the one that is named or guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+from robik.errors import ClipError, FormatError
+from robik.files import read_whole, write_whole
+from robik.motions import arduino, csv_file, json_file, npz_file, ros2
+from robik.motions.format import NEEDS, Companions, MotionFormat
+from robik.motions.motion import Motion
+
+FORMATS: dict[str, MotionFormat] = {
+    module.FORMAT.name: module.FORMAT
+    for module in (csv_file, json_file, npz_file, ros2, arduino)
+}  # fmt: skip
+READABLE = tuple(row.name for row in FORMATS.values() if row.read)
+WRITABLE = tuple(row.name for row in FORMATS.values() if row.write)
+MOST = 1_000_000_000  # bytes of a motion file that is read
+ALONE = Companions()
+
+
+def load_motion(path: str | Path, format: str | None = None) -> Motion:
+    """Read a motion.
+
+    Args:
+        path: of the file.
+        format: a name of `FORMATS`; by the file's content, then by its extension, if left out.
+
+    Raises:
+        FormatError: an unknown format.
+        ClipError: names the file and what is wrong in it, or the formats that fit where there are several.
+    """
+    if format is not None:
+        _named(format, READABLE, "read")
+    try:
+        content = read_whole(path, MOST)
+        row = FORMATS[format] if format is not None else _format_of(content, Path(path))
+        assert row.read is not None  # as READABLE says
+        return row.read(content)
+    except (ClipError, FormatError) as error:
+        raise ClipError(f"{path}: {error}") from None
+
+
+def save_motion(motion: Motion, path: str | Path, format: str | None = None, companions: Companions = ALONE) -> None:
+    """Write a motion, whole or not at all.
+
+    Args:
+        motion: to be written.
+        path: of the file.
+        format: a name of `FORMATS`; by the path's extension if left out.
+        companions: what some formats need beside the motion.
+
+    Raises:
+        FormatError: an unknown format, several that fit, one that needs something else, or a file that cannot be written.
+        ClipError: a motion that the format cannot hold.
+    """
+    row = format_to_write(path, format)
+    for need in row.needs:
+        if getattr(companions, need) is None:
+            raise FormatError(f"{path}: the format {row.name} needs {NEEDS[need]}")
+    assert row.write is not None  # as WRITABLE says
+    try:
+        content = row.write(motion, Path(path), companions)
+    except ClipError as error:
+        raise ClipError(f"{path}: {error}") from None
+
+    def put(file: BinaryIO) -> None:
+        file.write(content)
+
+    write_whole(path, put)
+
+
+def format_to_write(path: str | Path, format: str | None = None) -> MotionFormat:
+    """Return the format of a file to be written.
+
+    Args:
+        path: of the file.
+        format: its name; by the path's extension if left out.
+
+    Raises:
+        FormatError: an unknown format, or an extension that none or several have; lists what there is.
+    """
+    if format is not None:
+        return _named(format, WRITABLE, "written")
+    extension = Path(path).suffix.lower()
+    found = [name for name in WRITABLE if extension in FORMATS[name].extensions]
+    if not found:
+        known = ", ".join(dict.fromkeys(e for name in WRITABLE for e in FORMATS[name].extensions))
+        given = extension or "a file without extension"
+        raise FormatError(f"{path}: a motion is exported as {known}, not as {given}; or name its format: {', '.join(WRITABLE)}")
+    return _only(found, f"{path}: {extension} files are of several formats")
+
+
+def _format_of(content: bytes, path: Path) -> MotionFormat:
+    """Return the format that a file's content, else its extension, tells."""
+    fitting = [name for name in READABLE if (test := FORMATS[name].matches) and test(content)]
+    named = [name for name in fitting or READABLE if path.suffix.lower() in FORMATS[name].extensions]
+    found = named or fitting
+    if not found:
+        raise FormatError(f"no motion that can be read here; the formats are {', '.join(READABLE)}")
+    return _only(found, "its content fits several formats")
+
+
+def _only(names: list[str], several: str) -> MotionFormat:
+    if len(names) > 1:
+        raise FormatError(f"{several}: {', '.join(names)}; name the one that is meant")
+    return FORMATS[names[0]]
+
+
+def _named(name: str, usable: Iterable[str], done: str) -> MotionFormat:
+    if name not in usable:
+        unknown = f"motion files of the format {name!r} cannot be {done}" if name in FORMATS else f"unknown motion format {name!r}"
+        raise FormatError(f"{unknown}; there are {', '.join(usable)}")
+    return FORMATS[name]

@@ -1,0 +1,124 @@
+"""Report on a motion: how well it follows its clip, and what keeping its motors' speeds costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeedErrors:
+    """Distances from targets [m or rad] with speeds held and without.
+
+    Attributes:
+        largest, mean: with speeds held.
+        free_largest, free_mean: without.
+    """
+
+    largest: float = 0.0
+    mean: float = 0.0
+    free_largest: float = 0.0
+    free_mean: float = 0.0
+
+    @classmethod
+    def between(cls, held: np.ndarray, free: np.ndarray) -> SpeedErrors | None:
+        """Return the errors of distances (T, ...) [m or rad]; None where nothing is followed."""
+        if not np.isfinite(held).any():
+            return None
+        return cls(
+            largest=float(np.nanmax(held)),
+            mean=float(np.nanmean(held)),
+            free_largest=float(np.nanmax(free)),
+            free_mean=float(np.nanmean(free)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeedCost:
+    """A motion whose speeds are held back, compared with the same motion without.
+
+    Attributes:
+        moved: (T,) largest distance by which it moves a followed frame or the centre of mass [m].
+        turned: (T,) largest angle by which it turns a followed frame [rad].
+        lag: (T,) the same in units of what just counts as met: a sample with 1 or more is held back.
+        position, orientation: errors of the frames [m] and [rad]; None where none is followed.
+        com: errors of the centre of mass [m]; None where it is not followed.
+    """
+
+    moved: np.ndarray
+    turned: np.ndarray
+    lag: np.ndarray
+    position: SpeedErrors | None
+    orientation: SpeedErrors | None
+    com: SpeedErrors | None
+
+    def __str__(self) -> str:
+        of = (("positions", self.position, _mm), ("orientations", self.orientation, _degrees), ("the centre of mass", self.com, _mm))
+        errors = [
+            f"{what} off by {unit(e.mean)} on average, {unit(e.largest)} at most, without it {unit(e.free_mean)} and {unit(e.free_largest)}"
+            for what, e, unit in of
+            if e is not None
+        ]
+        far = [_mm(self.moved.max())] if self.position or self.com else []
+        far += [_degrees(self.turned.max())] if self.orientation else []
+        return "; ".join([f"keeping speeds costs up to {' and '.join(far)}, most in sample {self.lag.argmax()}", *errors])
+
+    def as_data(self) -> dict:
+        """Return plain data, as `REPORT.json` holds it."""
+        data = {
+            "moved_max_m": float(self.moved.max()),
+            "moved_mean_m": float(self.moved.mean()),
+            "turned_max_rad": float(self.turned.max()),
+            "turned_mean_rad": float(self.turned.mean()),
+            "frame": int(self.lag.argmax()),
+        }
+        for what, unit, errors in (("position", "m", self.position), ("orientation", "rad", self.orientation), ("com", "m", self.com)):
+            e = errors or SpeedErrors()
+            data |= {f"{what}_error_max_{unit}": e.largest, f"{what}_error_max_{unit}_without": e.free_largest}
+            data |= {f"{what}_error_mean_{unit}": e.mean, f"{what}_error_mean_{unit}_without": e.free_mean}
+        return data
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """How well a motion follows its clip, per frame.
+
+    Attributes:
+        targets: names of the T frames' targets, columns of the errors below.
+        position_error: (T, targets) distance [m]; NaN where a target has no position or no weight on it.
+        orientation_error: (T, targets) angle [rad]; NaN likewise.
+        com_error: (T,) distance along the weighted axes [m]; NaN without a CoM target.
+        residual: (T,) largest closure residual [m]; rotations count by the robot's size.
+        iterations: (T,) of the solver.
+        velocity: (T, actuators) [rad/s or m/s], the step into each frame.
+        velocity_limit: (actuators,) of the motors, infinite where unknown.
+        milliseconds: (T,) of computing each frame.
+        short: (frame, why) for each frame in which something was not met.
+        speed_cost: what keeping speeds costs, None where no speed is held back or nobody asked.
+    """
+
+    targets: tuple[str, ...]
+    position_error: np.ndarray
+    orientation_error: np.ndarray
+    com_error: np.ndarray
+    residual: np.ndarray
+    iterations: np.ndarray
+    velocity: np.ndarray
+    velocity_limit: np.ndarray
+    milliseconds: np.ndarray
+    short: tuple[tuple[int, str], ...]
+    speed_cost: SpeedCost | None = None
+
+    @property
+    def too_fast(self) -> np.ndarray:
+        """Indices of the frames that some actuator would have to enter faster than its motor can."""
+        return np.flatnonzero((np.abs(self.velocity) > self.velocity_limit * (1 + 1e-6)).any(axis=1))
+
+
+def _mm(distance: float) -> str:
+    return f"{1e3 * distance:.3g} mm"
+
+
+def _degrees(angle: float) -> str:
+    return f"{np.degrees(angle):.3g}°"

@@ -1,0 +1,52 @@
+"""Resampling of a motion at another rate."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+from scipy.spatial.transform import Rotation, Slerp
+
+from robik.errors import ClipError
+from robik.motions.motion import BaseTrack, Motion
+
+
+def resampled(motion: Motion, rate: float) -> Motion:
+    """Return a motion with samples at equal distances, from its first time on; the last one is at or before its end.
+
+    Values and positions are interpolated linearly, the base's orientation along the shortest turn (slerp). Bodies' states and the
+    report, which belong to the original samples, are left out.
+
+    Args:
+        motion: at any times.
+        rate: samples per second [Hz].
+
+    Raises:
+        ClipError: a rate that is not positive and finite.
+    """
+    if not 0 < rate < inf:
+        raise ClipError(f"a motion's rate must be a positive number of samples per second, not {rate:g}")
+    start, end = float(motion.times[0]), float(motion.times[-1])
+    times = start + np.arange(int((end - start) * rate + 1e-6) + 1) / rate
+    inside = np.clip(times, start, end)  # rounding may put the last one behind the end
+
+    def at(column: np.ndarray) -> np.ndarray:
+        return np.interp(inside, motion.times, column)
+
+    values = np.array([at(column) for column in motion.values.T]).reshape(len(motion.actuators), len(times)).T
+    base = motion.base
+    if base is not None:
+        position = np.column_stack([at(column) for column in base.position.T])
+        base = BaseTrack(body=base.body, position=position, quaternion=_orientations(motion.times, base.quaternion, inside))
+    passive = None if motion.passive is None else {name: at(column) for name, column in motion.passive.items()}
+    return Motion(times=times, actuators=motion.actuators, values=values, base=base, passive=passive)
+
+
+def _orientations(times: np.ndarray, quaternion: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return unit quaternions wxyz at the wanted times."""
+    if len(times) == 1:
+        return np.repeat(quaternion, len(wanted), axis=0)
+    found = Slerp(times, Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]))(wanted).as_quat()[:, [3, 0, 1, 2]]
+    against = (found[1:] * found[:-1]).sum(axis=1) < 0
+    signs = np.concatenate([[1.0 if found[0] @ quaternion[0] >= 0 else -1.0], np.where(against, -1.0, 1.0)])
+    return found * np.cumprod(signs)[:, None]

@@ -1,0 +1,102 @@
+"""Results of solving a motion, as files: `REPORT.json` and `STATES.npz`."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from robik.errors import ClipError
+from robik.files import write_whole
+from robik.motions.motion import Motion
+
+
+def report_summary(motion: Motion) -> dict:
+    """Return the report as plain data, as `REPORT.json` holds it.
+
+    Raises:
+        ClipError: the motion has no report.
+    """
+    report = motion.report
+    if report is None:
+        raise ClipError("this motion has no report; only a solved one has")
+    return {
+        "frames": len(motion.times),
+        "ms_per_frame_median": float(np.median(report.milliseconds)),
+        "iterations_mean": float(np.mean(report.iterations)),
+        "position_error_max_m": _worst(report.position_error),
+        "position_error_mean_m": _mean(report.position_error),
+        "orientation_error_max_rad": _worst(report.orientation_error),
+        "com_error_max_m": _worst(report.com_error),
+        "constraint_residual_max": float(report.residual.max()),
+        "peak_velocity": motion.peak_velocity(),
+        "frames_too_fast": report.too_fast.tolist(),
+        "speed_cost": report.speed_cost.as_data() if report.speed_cost else None,
+        "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],
+    }
+
+
+def save_report(motion: Motion, path: str | Path) -> None:
+    """Write `report_summary` as JSON, whole or not at all.
+
+    Raises:
+        ClipError: the motion has no report.
+        FormatError: the file cannot be written.
+    """
+    write_whole(path, json.dumps(report_summary(motion), indent=2) + "\n")
+
+
+def save_states(motion: Motion, path: str | Path, residual: np.ndarray | None = None) -> None:
+    """Write the poses of a motion's bodies as `.npz`: `times`, `bodies`, `position` (T, n, 3) [m], `quaternion` (T, n, 4) wxyz.
+
+    Args:
+        motion: with its bodies' poses.
+        path: of the file.
+        residual: (T,) of the loops' closure [m], which is written too if it is given.
+
+    Raises:
+        ClipError: the motion has no states.
+        FormatError: the file cannot be written.
+    """
+    if motion.position is None or motion.quaternion is None:
+        raise ClipError("this motion has no states; only a solved one, or one put through forward kinematics, has")
+    states = {"times": motion.times, "bodies": np.array(motion.bodies), "position": motion.position, "quaternion": motion.quaternion}
+    if residual is not None:
+        states["residual"] = residual
+    write_whole(path, lambda file: np.savez_compressed(file, **states))
+
+
+def load_states(path: str | Path, motion: Motion, bodies: tuple[str, ...]) -> Motion:
+    """Return the motion with the poses of its bodies, from what `save_states` writes.
+
+    Args:
+        path: of the file.
+        motion: at the same times.
+        bodies: the names that the file must have.
+
+    Raises:
+        ClipError: names the file and what is wrong: no states, of other bodies, or of other times.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            times, names, position, quaternion = (file[key] for key in ("times", "bodies", "position", "quaternion"))
+    except FileNotFoundError:
+        raise ClipError(f"{path}: there is no such file") from None
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ClipError(f"{path} holds no states (.npz): {error}") from None
+    if tuple(names.tolist()) != bodies:
+        raise ClipError(f"{path}: these are states of other bodies than the robot's: {', '.join(names.tolist()[:4])}, …")
+    if times.shape != motion.times.shape or np.abs(times - motion.times).max() > 1e-6:
+        raise ClipError(f"{path}: its {len(times)} samples are not at the motion's {len(motion.times)} times")
+    return replace(motion, bodies=bodies, position=position, quaternion=quaternion)
+
+
+def _worst(values: np.ndarray) -> float:
+    return float(np.nanmax(values)) if np.isfinite(values).any() else 0.0
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(np.nanmean(values)) if np.isfinite(values).any() else 0.0

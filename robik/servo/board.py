@@ -1,0 +1,31 @@
+"""The board on which the port's thread and the owner of a player publish its status."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+from robik.servo.status import PlayState, Status
+
+
+class Board:
+    """A status that two threads change. Nobody holds its lock while waiting.
+
+    Attributes:
+        status: where the player stands now; whoever reads it may keep it.
+    """
+
+    def __init__(self) -> None:
+        self.status = Status()
+        self._lock = threading.Lock()
+
+    def publish(self, **changes: object) -> None:
+        """Change fields of the status; a change by the other thread is not lost."""
+        with self._lock:
+            self.status = replace(self.status, **changes)  # type: ignore[arg-type]
+
+    def complain(self, message: str) -> None:
+        """Publish a fault, unless the owner has asked meanwhile for something that looks again, and will say what comes of that."""
+        with self._lock:
+            if self.status.state is not PlayState.CONNECTING:
+                self.status = replace(self.status, state=PlayState.FAULT, message=message)

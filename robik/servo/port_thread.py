@@ -1,0 +1,218 @@
+"""The thread that owns the port: it does what is asked for, and looks at the servos while nothing is."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import replace
+
+import numpy as np
+
+from robik.errors import ServoError
+from robik.servo.board import Board
+from robik.servo.bus import Bus, PortGone, ServoSilent
+from robik.servo.chain import ServoChain
+from robik.servo.connecting import Unfit
+from robik.servo.emergency import Emergency, EmergencyStopped
+from robik.servo.schedule import take_precedence
+from robik.servo.session import Session, way_on
+from robik.servo.simulator.server import SimulatorProcess
+from robik.servo.status import OFF, PlaySettings, PlayState, torque_words
+from robik.servo.stream import Wishes
+
+SIMULATED = "sim"  # the port that is a simulated chain, started and ended by the thread
+LOOK = 0.05  # [s] between looks at the servos while nothing plays
+PATIENT_LOOKS = 3  # that may fail in a row
+
+
+class PortThread:
+    """Opens the port, connects, does what is asked for, and closes it. Its methods without an underscore are for other threads.
+
+    Args:
+        chain: the servos that are asked for.
+        port: a device path, a URL that pyserial opens, or `SIMULATED`.
+        settings: how to play.
+        wishes: the owner's.
+        board: where the status is published.
+        on_connected: callback (chain, count limits (n, 2)), called before the servos that are there are published.
+
+    Attributes:
+        emergency: the owner's emergency stop.
+        simulator: the simulated chain, while it runs.
+    """
+
+    def __init__(
+        self,
+        chain: ServoChain,
+        port: str,
+        settings: PlaySettings,
+        wishes: Wishes,
+        board: Board,
+        on_connected: Callable[[ServoChain, np.ndarray], None],
+    ) -> None:
+        self.emergency = Emergency()
+        self.simulator: SimulatorProcess | None = None
+        self._chain, self._port, self._settings, self._wishes = chain, port, settings, wishes
+        self._board, self._on_connected = board, on_connected
+        self._commands: queue.SimpleQueue[tuple[int, Callable[[Session], None]]] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._is_running = self._ending = False
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has the port, or is about to."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self, before: Callable[[], None]) -> None:
+        """Open the port and connect, after something else that may take its time."""
+        self._start(lambda: self._run(before))
+
+    def ask(self, command: Callable[[Session], None]) -> None:
+        """Let the thread do something, unless the emergency stop is pressed before it gets there."""
+        self._commands.put((self.emergency.presses, command))
+
+    def press_emergency(self) -> None:
+        """Turn torque off, now, whatever goes on; where the port is closed it is opened for that."""
+        with self._lock:
+            self.emergency.press()
+            wakes = self._is_running
+        if wakes:
+            self.ask(lambda _: None)  # wakes it, should it wait for a command
+        elif self._port != SIMULATED:  # whose servos are gone with it
+            self._start(self._run_for_emergency)
+
+    def end(self, timeout: float) -> None:
+        """Close the port once all that was asked for is done; wait for that at most so long [s]."""
+        self._ending = True
+        if self._thread is not None and timeout > 0:
+            self._thread.join(timeout)
+
+    # the thread
+
+    def _start(self, run: Callable[[], None]) -> None:
+        self._is_running = True
+        self._thread = threading.Thread(target=run, name=f"servos on {self._port}", daemon=True)
+        self._thread.start()
+
+    def _run(self, before: Callable[[], None]) -> None:
+        before()
+        try:
+            if self._port == SIMULATED:
+                self.simulator = SimulatorProcess.of(self._chain)
+            with closing(self._open()) as bus:
+                take_precedence()
+                self._serve(self._session(bus))
+        except ServoError as error:
+            unknown = tuple(replace(servo, torque=None) for servo in self._board.status.servos)
+            self._board.publish(state=PlayState.FAULT, message=str(error), servos=unknown)
+        except Exception as error:  # a mistake of ours must not leave an owner waiting for a thread that is gone
+            self._board.publish(state=PlayState.FAULT, message=f"the player broke down ({error!r}); the servos stop by their watchdog")
+            raise
+        finally:
+            if self.simulator is not None:
+                self.simulator.end()
+                self.simulator = None
+                self._board.publish(servos=tuple(replace(servo, torque=False) for servo in self._board.status.servos))
+            self._leave()
+
+    def _open(self) -> Bus:
+        return Bus(self._chain, self.simulator.port if self.simulator else self._port, self._settings.silence, self.emergency)
+
+    def _session(self, bus: Bus) -> Session:
+        return Session(bus, self._settings, self._wishes, self._board, self._on_connected)
+
+    def _leave(self) -> None:
+        """End the thread; but not with an emergency stop that nobody answered."""
+        with self._lock:
+            self._is_running = self.emergency.is_pending and self._port != SIMULATED
+        if self._is_running:
+            self._run_for_emergency()
+
+    def _run_for_emergency(self) -> None:
+        """Open the port to turn torque off, and for nothing else."""
+        self._board.publish(state=PlayState.CONNECTING, message=f"turning torque off on {self._port}")
+        try:
+            with closing(self._open()) as bus:
+                self._session(bus).torque_off(OFF)
+            self._board.publish(state=PlayState.CLOSED, message=f"port closed, {torque_words(self._board.status.servos)}")
+        except ServoError as error:
+            self._board.publish(state=PlayState.FAULT, message=f"torque could not be turned off: {error}; switch the power off")
+        finally:
+            self._is_running = False
+
+    def _serve(self, session: Session) -> None:
+        """Do what is asked for until the owner leaves; an emergency stop comes first."""
+        with suppress(EmergencyStopped):
+            self._connect(session)
+        failed = 0
+        while self.emergency.is_pending or not (self._ending and self._commands.empty()):
+            try:
+                failed = self._turn(session, failed)
+            except EmergencyStopped:
+                continue
+            except PortGone:
+                raise
+            except ServoError as error:
+                self._fail(session, error)
+        self._close(session)
+
+    def _connect(self, session: Session) -> None:
+        try:
+            session.connect()
+        except Unfit as unfit:  # what is wrong with them can be mended, with the port open
+            self._fail(session, unfit)
+
+    def _turn(self, session: Session, failed: int) -> int:
+        """Do what comes next; returns how many looks in a row have failed."""
+        if self.emergency.is_pending:
+            session.torque_off(OFF)
+            return 0
+        try:
+            presses, command = self._commands.get(timeout=LOOK)
+        except queue.Empty:
+            return self._look(session, failed)
+        if presses == self.emergency.presses:
+            command(session)
+        return 0
+
+    def _fail(self, session: Session, error: ServoError) -> None:
+        """Tell of a fault, with the torque that there is now."""
+        try:
+            session.survey()
+        except EmergencyStopped:
+            return
+        way = f"; {way_on(str(error))}" if isinstance(error, ServoSilent) else ""
+        self._board.publish(state=PlayState.FAULT, message=f"{error}{way}")
+
+    def _close(self, session: Session) -> None:
+        try:
+            session.survey()
+        except EmergencyStopped:
+            return  # `_leave` answers it
+        self._board.publish(state=PlayState.CLOSED, message=f"port closed, {torque_words(self._board.status.servos)}")
+
+    def _look(self, session: Session, failed: int) -> int:
+        """Look at the servos while nothing moves; also in a fault, in which some may still be powered, or may get hot. While the
+        emergency lasts, whatever has torque is told again."""
+        if self._board.status.state is PlayState.CONNECTING:
+            return failed
+        had_torque = self._board.status.may_have_torque
+        try:
+            if self._board.status.state is PlayState.FAULT:
+                session.survey()
+            else:
+                session.look()
+            if self.emergency.is_pressed and (had_torque or self._board.status.may_have_torque):
+                session.torque_off(OFF)
+        except PortGone:
+            raise
+        except ServoSilent as silent:
+            if failed + 1 == PATIENT_LOOKS:
+                self._board.complain(f"{silent}; {way_on(str(silent))}")
+            return failed + 1
+        except ServoError as error:
+            self._board.complain(str(error))
+        return 0

@@ -1,0 +1,112 @@
+"""Exporting the motors' curves: one operator, every format, with a floating robot's base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from bpy.types import Object
+
+from robik.motions import FORMATS, load_motion
+from robik.retarget.posing import posed
+from tests.blender import installed, scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+FRAMES = np.arange(1.0, 25.0)
+
+
+@pytest.fixture
+def baked(empty_scene: None) -> Object:
+    root = scenes.squats()
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    return root
+
+
+def export(path: Path, **options: str) -> Path:
+    assert bpy.ops.robik.export_motion(filepath=str(path), **options) == {"FINISHED"}
+    return path
+
+
+def test_a_floating_robots_base_is_exported_as_it_is_keyed(baked: Object, tmp_path: Path) -> None:
+    motion = load_motion(export(tmp_path / "walk.csv"))
+    walker = scenes.read(baked)
+    assert motion.actuators == walker.actuators
+    assert motion.base is not None
+    keyed = {body.robik.label: scenes.keyed_pose(body, FRAMES) for body in scenes.body_objects(baked)}
+    torso = keyed[motion.base.body]
+    assert np.ptp(motion.base.position[:, 2]) > 0.03, "it squats"
+    np.testing.assert_array_equal(motion.base.position, torso[:, :3])
+    np.testing.assert_allclose(motion.base.quaternion, torso[:, 3:], rtol=0, atol=1e-6)  # keys are in single precision
+    position = posed(walker, motion)[0].position
+    assert position is not None
+    for k, body in enumerate(walker.bodies):
+        np.testing.assert_allclose(position[:, k], keyed[body.name][:, :3], rtol=0, atol=1e-5)
+
+
+def test_the_extension_of_a_scripts_file_tells_the_format(baked: Object, tmp_path: Path) -> None:
+    plain = load_motion(export(tmp_path / "walk.csv"))
+    for name in ("walk.json", "walk.npz"):
+        motion = load_motion(export(tmp_path / name))
+        assert (motion.values == plain.values).all()
+        assert motion.base is not None and plain.base is not None
+        assert (motion.base.position == plain.base.position).all()
+    assert "joint_names:" in export(tmp_path / "walk.yaml").read_text()
+    assert "walk_counts[24][12]" in export(tmp_path / "walk.h").read_text()
+    assert "void setup()" in export(tmp_path / "walk.ino").read_text()
+    with pytest.raises(RuntimeError, match=r"walk\.bvh: a motion is exported as \.csv, .*; or name its format: csv, json"):
+        bpy.ops.robik.export_motion(filepath=str(tmp_path / "walk.bvh"))
+
+
+def test_the_format_that_is_chosen_wins(baked: Object, tmp_path: Path) -> None:
+    assert export(tmp_path / "walk.csv", format="json").read_text().startswith("{")
+    with pytest.raises(TypeError, match=r"'csv', 'json', 'npz', 'ros2', 'arduino'"):
+        export(tmp_path / "walk.csv", format="bvh")
+
+
+def test_the_menu_is_the_registry() -> None:
+    menu = bpy.ops.robik.export_motion.get_rna_type().properties["format"].enum_items
+    assert [(item.identifier, item.name) for item in menu] == [(name, row.label) for name, row in FORMATS.items() if row.write]
+
+
+def test_the_file_browser_gives_the_formats_extension() -> None:
+    operator = installed.module("operators.bake.baking").ROBIK_OT_export_motion
+
+    class Asked:
+        filename_ext = operator.filename_ext
+
+        def __init__(self, filepath: str, format: str) -> None:
+            self.filepath, self.format = filepath, format
+
+    for filepath, format, extension in (
+        ("", "csv", ".csv"),
+        ("walk.csv", "json", ".json"),
+        ("walk", "arduino", ".ino"),
+        ("walk.H", "arduino", ".h"),
+    ):
+        assert Asked(filepath, format).filename_ext == extension
+
+
+def test_without_keys_of_its_base_a_robot_still_exports_its_motors(baked: Object, tmp_path: Path) -> None:
+    for body in scenes.body_objects(baked):
+        body.animation_data_clear()
+    assert load_motion(export(tmp_path / "walk.csv")).base is None
+
+
+def test_a_grounded_robot_has_no_base(tmp_path: Path) -> None:
+    scenes.punches()
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    assert load_motion(export(tmp_path / "punch.csv")).base is None
+
+
+def test_the_command_line_writes_the_base_as_the_operator_does(tmp_path: Path) -> None:
+    """The one from the solver, the other from the keys, which are in single precision."""
+    scenes.squats()
+    assert installed.module("operators.command_line").run(["bake", "--csv", str(tmp_path / "solved.txt")]) == 0
+    solved, keyed = load_motion(tmp_path / "solved.txt"), load_motion(export(tmp_path / "keyed.csv"))
+    assert solved.base is not None and keyed.base is not None
+    assert solved.base.body == keyed.base.body
+    np.testing.assert_allclose(solved.base.position, keyed.base.position, rtol=0, atol=1e-6)
+    assert np.abs((solved.base.quaternion * keyed.base.quaternion).sum(axis=1)) == pytest.approx(1.0, abs=1e-9)
+    np.testing.assert_allclose(solved.values, keyed.values, rtol=0, atol=1e-6)
