@@ -9,6 +9,7 @@ out unless L is zero.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -102,6 +103,7 @@ class Distance(Objective):
 
     FIELD = "distance"
     WEIGHT = 1.0
+    KEYS = ("NAME.distance.OTHER", "NAME.distance.world", "NAME.distance.world.point")
 
     @property
     def key(self) -> str:
@@ -116,6 +118,17 @@ class Distance(Objective):
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its arrays by their keys in `CLIP.npz`."""
         return {self.key: self.distance} | ({} if self.point is None else {f"{self.key}.point": self.point})
+
+    @classmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[Distance]:
+        """Return those in a clip's arrays, whose keys are taken out."""
+        found = []
+        for key in list(arrays):
+            match = re.fullmatch(r"(.+)\.distance\.(.+)", key)
+            if match and not key.endswith(".point"):
+                other = None if match[2] == WORLD else match[2]
+                found.append(cls(match[1], arrays.pop(key), other, arrays.pop(f"{key}.point", None)))
+        return found
 
     def part(self, kept: slice) -> Distance:
         """Return it for some of its samples."""

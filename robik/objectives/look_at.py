@@ -13,6 +13,7 @@ Nearer to the point than `NEAREST` of the robot's size there is no direction to 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -105,27 +106,20 @@ def _add_sight(terms, slot, w, x, d, u, far, s):
     D, A, B, V = terms.D[slot], terms.Mww[slot], terms.Mwv[slot], terms.Mvv[slot]
     X = ((0.0, -x[2], x[1]), (x[2], 0.0, -x[0]), (-x[1], x[0], 0.0))
     Y = ((0.0, -d[2], d[1]), (d[2], 0.0, -d[0]), (-d[1], d[0], 0.0))
-    k = f / far
     for i in range(3):
         for j in range(3):
-            same = 1.0 if i == j else 0.0
             D[i, j] += w * d[i] * s[j]
-            A[i, j] += w * (same - d[i] * d[j])  # −[d][d], as d is of length 1
-            across = 0.0  # row i of [d] (1 − u uᵀ)/ρ, what turns the axis pulls at the point
+            A[i, j] += w * ((1.0 if i == j else 0.0) - d[i] * d[j])  # −[d][d], as d is of length 1
+            across = 0.0  # [d] (1 − u uᵀ): what turns of the axis pull at the point
             for m in range(3):
                 across += Y[i][m] * ((1.0 if m == j else 0.0) - u[m] * u[j])
             B[i, j] += f * across
-            spread = 0.0  # −[d] (…) [x] and its transpose
-            for m in range(3):
-                cross_i = cross_j = 0.0
-                for n in range(3):
-                    cross_i += Y[i][n] * ((1.0 if n == m else 0.0) - u[n] * u[m])
-                    cross_j += Y[j][n] * ((1.0 if n == m else 0.0) - u[n] * u[m])
-                spread -= cross_i * X[m][j] + cross_j * X[m][i]
-            A[i, j] += f * spread
+            for m in range(3):  # and, with the point turned along, −[d] (1 − u uᵀ) [x] and its transpose
+                A[i, m] -= f * across * X[j][m]
+                A[m, i] -= f * across * X[j][m]
     for i in range(3):
         for j in range(3):
-            bend = k * (u[i] * e[j] + e[i] * u[j] + (1.0 + along) * ((1.0 if i == j else 0.0) - u[i] * u[j]))
+            bend = f / far * (u[i] * e[j] + e[i] * u[j] + (1.0 + along) * ((1.0 if i == j else 0.0) - u[i] * u[j]))
             V[i, j] += bend
             for m in range(3):
                 B[m, j] += X[m][i] * bend
@@ -151,11 +145,17 @@ class LookAt(Objective):
 
     FIELD = "look_at"
     WEIGHT = 1.0
+    KEYS = ("NAME.look_at", "NAME.look_at.in.OTHER", "NAME.look_at.axis")
 
     @property
     def key(self) -> str:
         """`FRAME.look_at` or `FRAME.look_at.in.OTHER`."""
         return f"{self.frame}.look_at" + (f".in.{self.other}" if self.other else "")
+
+    @property
+    def layout(self) -> tuple[Any, ...]:
+        """What its compiled table depends on: its name and the axis."""
+        return self.key, tuple(self.axis)
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -165,6 +165,17 @@ class LookAt(Objective):
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its arrays by their keys in `CLIP.npz`."""
         return {self.key: self.point, f"{self.key}.axis": np.array(self.axis)}
+
+    @classmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[LookAt]:
+        """Return those in a clip's arrays, whose keys are taken out."""
+        found = []
+        for key in list(arrays):
+            match = re.fullmatch(r"(.+)\.look_at(?:\.in\.(.+))?", key)
+            if match and not key.endswith(".axis"):
+                axis = arrays.pop(f"{key}.axis", np.array([1.0, 0.0, 0.0]))
+                found.append(cls(match[1], arrays.pop(key), match[2], axis))
+        return found
 
     def part(self, kept: slice) -> LookAt:
         """Return it for some of its samples."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -38,13 +38,11 @@ class States:
     Attributes:
         mechanism: the robot.
         position, quaternion: (T, n, 3) [m] and (T, n, 4) of the bodies' own frames.
-        coordinates: (T,) values by the name of a coordinate [rad or m], of those that are known.
     """
 
     mechanism: Mechanism
     position: np.ndarray
     quaternion: np.ndarray
-    coordinates: Mapping[str, np.ndarray]
 
 
 class Objective(ABC):
@@ -54,15 +52,22 @@ class Objective(ABC):
         key: its name in the clip and in the settings, as `hand.in.pelvis`.
         FIELD: of `Goals`, where its compiled table lies.
         WEIGHT: where the settings say nothing.
+        KEYS: forms of its keys in `CLIP.npz`, for messages.
     """
 
     FIELD: ClassVar[str]
     WEIGHT: ClassVar[Any]
+    KEYS: ClassVar[tuple[str, ...]]
 
     @property
     @abstractmethod
     def key(self) -> str:
         """Its name in the clip and in the settings."""
+
+    @property
+    def layout(self) -> tuple[Any, ...]:
+        """What its compiled table depends on beside its targets."""
+        return (self.key,)
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -72,6 +77,15 @@ class Objective(ABC):
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its arrays by their keys in `CLIP.npz`."""
+
+    @classmethod
+    @abstractmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[Any]:
+        """Return the objectives of this kind in a clip's arrays, whose keys are taken out.
+
+        Args:
+            arrays: by key, as `CLIP.npz` has them.
+        """
 
     @abstractmethod
     def part(self, kept: slice) -> Objective:

@@ -7,6 +7,7 @@ q is the coordinate of a joint [rad], or [m] in units of ℓ. It pulls at a degr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -62,6 +63,7 @@ class Posture(Objective):
 
     FIELD = "posture"
     WEIGHT = 1e-3
+    KEYS = ("posture.JOINT",)
 
     @property
     def key(self) -> str:
@@ -71,6 +73,12 @@ class Posture(Objective):
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its array by its key in `CLIP.npz`."""
         return {self.key: self.value}
+
+    @classmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[Posture]:
+        """Return those in a clip's arrays, whose keys are taken out; a track of a frame called posture is none."""
+        keys = [key for key in arrays if re.fullmatch(r"posture\.(?!(position|quaternion|contact)$).+", key)]
+        return [cls(key.removeprefix("posture."), arrays.pop(key)) for key in keys]
 
     def part(self, kept: slice) -> Posture:
         """Return it for some of its samples."""

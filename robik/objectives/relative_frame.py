@@ -9,6 +9,7 @@ the motion of one body against the other alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -118,6 +119,7 @@ class RelativeFrame(Objective):
 
     FIELD = "relative_frame"
     WEIGHT = Weights()
+    KEYS = ("NAME.in.OTHER.position", "NAME.in.OTHER.quaternion")
 
     @property
     def key(self) -> str:
@@ -133,6 +135,15 @@ class RelativeFrame(Objective):
         """Return its arrays by their keys in `CLIP.npz`."""
         both = {"position": self.position, "quaternion": self.quaternion}
         return {f"{self.key}.{name}": values for name, values in both.items() if values is not None}
+
+    @classmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[RelativeFrame]:
+        """Return those in a clip's arrays, whose keys are taken out."""
+        found: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+        for key in list(arrays):
+            if match := re.fullmatch(r"(.+)\.in\.(.+)\.(position|quaternion)", key):
+                found.setdefault((match[1], match[2]), {})[match[3]] = arrays.pop(key)
+        return [cls(*frames, **parts) for frames, parts in found.items()]
 
     def part(self, kept: slice) -> RelativeFrame:
         """Return it for some of its samples."""

@@ -125,13 +125,15 @@ def settings_from(data: Any) -> Settings:
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
     numbers = ("state_weight", "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
-    known = {"targets", "com_weight", *numbers, "joint_limits", "enforce_velocity"}
+    known = {"targets", "objectives", "com_weight", *numbers, "joint_limits", "enforce_velocity"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     fields = dict(data)
     targets = fields.pop("targets", {})
     if not isinstance(targets, dict) or not all(isinstance(entry, dict) for entry in targets.values()):
         raise ClipError("'targets' must be an object: frame name to position_weight and orientation_weight")
+    if not isinstance(fields.get("objectives", {}), dict):
+        raise ClipError("'objectives' must be an object: an objective's name in the clip, as hand.look_at, to its weight")
     weights = {}
     for name, entry in targets.items():
         if unknown := set(entry) - {"position_weight", "orientation_weight"}:

@@ -13,6 +13,7 @@ from robik.errors import ClipError
 from robik.files import write_whole
 from robik.mechanism.model import Mechanism
 from robik.objectives.objective import Objective
+from robik.objectives.registry import ASKED
 
 COM = "com"
 
@@ -126,7 +127,7 @@ class TargetClip:
 
 
 def save_clip(clip: TargetClip, path: str | Path) -> None:
-    """Writes `times`, `NAME.position`, `NAME.quaternion`, `NAME.contact` and `com.position` to an `.npz` file."""
+    """Write `times`, `NAME.position`, `NAME.quaternion`, `NAME.contact`, `com.position` and the objectives' arrays to an `.npz` file."""
     arrays = {"times": clip.times}
     for name, track in clip.tracks.items():
         for what in ("position", "quaternion", "contact"):
@@ -134,6 +135,8 @@ def save_clip(clip: TargetClip, path: str | Path) -> None:
                 arrays[f"{name}.{what}"] = values
     if clip.com is not None:
         arrays[f"{COM}.position"] = clip.com
+    for item in clip.objectives:
+        arrays |= item.arrays()
     write_whole(path, lambda file: np.savez_compressed(file, **arrays))
 
 
@@ -152,17 +155,20 @@ def load_clip(path: str | Path) -> TargetClip:
         raise ClipError(f"{path} is not a clip (.npz): {error}") from None
     if "times" not in arrays:
         raise ClipError(f"{path}: the array 'times' is missing; there are {', '.join(sorted(arrays)) or 'none'}")
+    objectives = [item for kind in ASKED for item in kind.take(arrays)]
     parts: dict[str, dict[str, np.ndarray]] = {}
     for key, values in arrays.items():
         if key == "times":
             continue
         name, _, what = key.rpartition(".")
         if not name or what not in ("position", "quaternion", "contact") or (name == COM and what != "position"):
-            raise ClipError(f"{path}: unknown array {key!r}; a clip has times, NAME.position, NAME.quaternion, NAME.contact, com.position")
+            known = "times, NAME.position, NAME.quaternion, NAME.contact, com.position"
+            more = ", ".join(form for kind in ASKED for form in kind.KEYS)
+            raise ClipError(f"{path}: unknown array {key!r}; a clip has {known}, {more}")
         parts.setdefault(name, {})[what] = values
     com = parts.pop(COM, {}).get("position")
     try:
-        return TargetClip(arrays["times"], {name: Track(**part) for name, part in parts.items()}, com)
+        return TargetClip(arrays["times"], {name: Track(**part) for name, part in parts.items()}, com, tuple(objectives))
     except (ClipError, ValueError, TypeError) as error:
         raise ClipError(f"{path}: {error}") from None
 

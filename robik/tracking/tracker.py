@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import isfinite, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class Tracker(ABC):
         now: where it is (`kinematics.kernels.Placement`).
         values: (A,) what its actuators are at [rad or m], in the order of `Mechanism.actuators`.
     """
+
+    TAKES_OBJECTIVES: ClassVar[bool] = False  # beside frames and the centre of mass
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
@@ -156,7 +158,13 @@ class Tracker(ABC):
     def _aim(self, targets: Targets) -> Goals:
         """Targets as the arrays of compiled code; what stays the same from step to step is laid out once."""
         frames = targets.frames
+        if targets.objectives and not self.TAKES_OBJECTIVES:
+            raise ClipError(
+                f"{type(self).__name__} follows frames and the centre of mass alone; leave out {targets.objectives[0].key!r}, or use "
+                "StateBasedTracker"
+            )
         layout = (
+            *(item.layout for item in targets.objectives),
             *[(name, t.position is None, t.quaternion is None, t.weights) for name, t in frames.items()],
             (targets.com is None, targets.com_weight),
         )
@@ -188,7 +196,7 @@ class Tracker(ABC):
         given, t = list(targets.frames.values()), len(targets.frames)
         place_weights = [g.weights.position if g.position is not None else (0.0,) * 3 for g in given]
         turn_weights = [g.weights.orientation if g.quaternion is not None else (0.0,) * 3 for g in given]
-        goals = new_goals(self.topology, tuple(targets.frames), self.now)
+        goals = new_goals(self.topology, tuple(targets.frames), self.now, targets.objectives)
         goals.frame_pose.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
         goals.frame_pose.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
         if targets.com is not None:
