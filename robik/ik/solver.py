@@ -92,8 +92,7 @@ class Solver:
         dt = np.concatenate([[np.inf], np.diff(times)])
         if com is not None:
             over_time(goals, rows, goals.centre_of_mass.target)[:] = com
-        weights = [self.settings.weight_of(item) for item in self.objectives]
-        fill(goals, rows, self.objectives, weights, self._square)
+        fill(goals, rows, self.objectives, [self.settings.weight_of(item) for item in self.objectives], self._square)
         over_time(goals, rows, goals.velocity.threshold)[:] = self.settings.thresholds(dt)
         return by_reference(Wanted(rows, dt))
 

@@ -141,7 +141,7 @@ class LookAt(Objective):
     frame: str
     point: np.ndarray
     other: str | None = None
-    axis: Vector = (1.0, 0.0, 0.0)
+    axis: Vector | np.ndarray = (1.0, 0.0, 0.0)
 
     FIELD = "look_at"
     WEIGHT = 1.0

@@ -143,7 +143,7 @@ class RelativeFrame(Objective):
         for key in list(arrays):
             if match := re.fullmatch(r"(.+)\.in\.(.+)\.(position|quaternion)", key):
                 found.setdefault((match[1], match[2]), {})[match[3]] = arrays.pop(key)
-        return [cls(*frames, **parts) for frames, parts in found.items()]
+        return [cls(*frames, parts.get("position"), parts.get("quaternion")) for frames, parts in found.items()]
 
     def part(self, kept: slice) -> RelativeFrame:
         """Return it for some of its samples."""
