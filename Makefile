@@ -64,7 +64,7 @@ bench: environment ## Milliseconds per frame of the solver on the robots that sh
 
 peers: environment ## RobIK beside mink, pink and PlaCo, which go into .cache/
 	@experiments/peers/environments
-	$(PYTHON) -m experiments peers
+	$(PYTHON) -m experiments peers --full
 
 clean: ## Takes away what was made, but .venv
 	rm -rf .cache dist out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -168,14 +168,13 @@ def _add_simulate(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_export(commands: argparse._SubParsersAction) -> None:
-    about = "write a motion in another format: csv, json, npz, ros2 (JointTrajectory), arduino (servo counts)"
-    command = _command(commands, "export", _export, about)
+    command = _command(commands, "export", _export, "write a motion in another format; an unknown NAME lists those there are")
     command.add_argument("motion", metavar="MOTION")
     command.add_argument("-o", "--output", metavar="FILE", required=True)
     command.add_argument("--format", metavar="NAME", help="to be written; by the extension of FILE if left out")
     command.add_argument("--from", dest="source_format", metavar="NAME", help="the format of MOTION; by its content if left out")
     command.add_argument("--rate", type=float, metavar="HZ", help="samples per second to be written; the motion's own if left out")
-    command.add_argument("--servos", metavar="SERVOS.json", help="needed for arduino, which holds servo counts")
+    command.add_argument("--servos", metavar="SERVOS.json", help="for formats that hold servo counts")
     _add_robot(command, "--robot", "whose motion it is, for the order of its columns: ")
 
 

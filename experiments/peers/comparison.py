@@ -23,14 +23,14 @@ from robik.retarget.retarget import retarget
 HERE = Path(__file__).resolve().parent
 ENVIRONMENTS = {"mink": "peers", "pink": "peers", "PlaCo": "placo"}
 VARIANTS = {"hard": "", "soft": ", loops soft", "damped": ", damped", "whole": ", all rows"}
-REPEATS = 3
+REPEATS = (1, 3)  # runs of each library on each case: by default, in full
 ONE_CORE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 CLOSED = 1e-9  # m: what counts as solved
 
 
-def run() -> Found:
+def run(repeats: int = REPEATS[0]) -> Found:
     """Follow every case by RobIK and by each library that is installed; return the verdicts by case."""
-    return {case.name: [asdict(verdict) for verdict in measured(case)] for case in cases()}
+    return {case.name: [asdict(verdict) for verdict in measured(case, repeats)] for case in cases()}
 
 
 def show(found: Found) -> None:
@@ -41,18 +41,18 @@ def show(found: Found) -> None:
     print_ratios(results)
 
 
-def measured(case: Case) -> list[Verdict]:
-    """RobIK's verdict, then the others'; each the fastest of a few runs, all taking turns, since a machine is not always as fast."""
+def measured(case: Case, repeats: int) -> list[Verdict]:
+    """Return RobIK's verdict, then the others'; each the fastest of some runs, all taking turns, since a machine is not always as fast."""
     retarget(case.mechanism, case.clip, case.settings)  # compiles
     best: dict[str, Verdict] = {}
     with tempfile.TemporaryDirectory() as folder:
         write_case(case, Path(folder))
         runs = {"RobIK": lambda: _robik(case)} | _peers(case, Path(folder))
-        for repeat in range(REPEATS):
+        for repeat in range(repeats):
             for name, run in runs.items():
                 if name in best and best[name].failed:
                     continue
-                tell(f"peers: {case.name}, {name}, run {repeat + 1} of {REPEATS}")
+                tell(f"peers: {case.name}, {name}, run {repeat + 1} of {repeats}")
                 verdict = replace(run(), library=name)
                 best[name] = min(best.get(name, verdict), verdict, key=lambda v: v.milliseconds)
     return list(best.values())
@@ -117,4 +117,4 @@ def print_ratios(results: dict[str, list[Verdict]]) -> None:
         print(f"| {name} | {' | '.join(cells)} |")
 
 
-EXPERIMENT = Experiment(run=run, show=show)
+EXPERIMENT = Experiment(run=run, show=show, parameters={"repeats": REPEATS})

@@ -21,7 +21,9 @@ def passive_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternio
         (T,) [rad or m] by coordinate name, in the order of the joints; without jumps of 2π.
     """
     base = topology.base.name if topology.base else None
-    passive = [joint for joint in topology.mechanism.joints if joint.motions and not joint.actuated and joint.name != base]
+    passive = [
+        joint for joint in topology.mechanism.joints if joint.motions and not joint.actuated and joint.name != base
+    ]
     found: dict[str, np.ndarray] = {}
     for joint in passive:
         found |= dict(zip(joint.coordinate_names, joint_values(topology, joint, q, com, quaternion).T, strict=True))

@@ -7,6 +7,6 @@ from robik.motions.report import Report, SpeedCost
 from robik.motions.results import load_states, report_summary, save_report, save_states
 
 __all__ = [
-    "FORMATS", "BaseTrack", "Companions", "Motion", "MotionFormat", "Report", "ServoCounts", "SpeedCost", "load_motion", "load_states",
-    "report_summary", "save_motion", "save_report", "save_states", "values_for",
+    "FORMATS", "BaseTrack", "Companions", "Motion", "MotionFormat", "Report", "ServoCounts", "SpeedCost", "load_motion",
+    "load_states", "report_summary", "save_motion", "save_report", "save_states", "values_for",
 ]  # fmt: skip

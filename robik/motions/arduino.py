@@ -1,4 +1,4 @@
-"""Arduino motion files: servo counts in program memory, as a header or as a sketch that plays them without any computer or library."""
+"""Arduino motion files: servo counts in program memory, as a header, or as a sketch that plays them by itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     """Return a header where the path ends so, else a sketch."""
     assert companions.servos is not None  # as FORMAT.needs says
     name, data = _name(path), _data(motion, _name(path), companions.servos)
-    text = data if path.suffix.lower() == HEADER else data.replace("#pragma once\n", "") + _program(name, companions.servos)
+    text = (
+        data
+        if path.suffix.lower() == HEADER
+        else data.replace("#pragma once\n", "") + _program(name, companions.servos)
+    )
     return text.encode()
 
 
@@ -28,7 +32,7 @@ def _name(path: Path) -> str:
 
 
 def _program(name: str, servos: ServoCounts) -> str:
-    """Return a program for boards whose Serial1 goes to the servos: slowly to the first frame, then once along the motion."""
+    """Return a program for boards whose Serial1 goes to the servos: slowly to the first frame, once along the motion."""
     program = _PROGRAM.replace("NAME", name.upper()).replace("name", name)
     for word, number in (("SLOW", servos.slow), ("FAST", servos.fast), ("WAIT", round(1e3 * APPROACH_TIME))):
         program = program.replace(word, str(number))

@@ -3,7 +3,8 @@
     # base: pelvis
     time,hip,knee,base.x,base.y,base.z,base.qw,base.qx,base.qy,base.qz
 
-The first line names the base's body and is there only where a motion has a base. Numbers are written with all their digits.
+The first line names the base's body and is there only where a motion has a base. Numbers are written with all their
+digits.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
         ClipError: an actuator has the name of another column.
     """
     if taken := [name for name in motion.actuators if name in (TIME, *BASE_COLUMNS)]:
-        raise ClipError(f"an actuator cannot be called {taken[0]!r} in a CSV file, where that is another column; choose json")
+        raise ClipError(
+            f"an actuator cannot be called {taken[0]!r} in a CSV file, where that is another column; choose json"
+        )
     names, table, lines = [TIME, *motion.actuators], np.column_stack([motion.times, motion.values]), []
     if motion.base is not None:
         names += BASE_COLUMNS
@@ -78,10 +81,14 @@ def read(content: bytes) -> Motion:
 def _checked_names(row: list[str]) -> list[str]:
     """Return the names of the columns, once none is there twice and the base's are complete."""
     if not row or row[0] != TIME:
-        raise ClipError(f"the first line must name the columns, '{TIME}' first, then the actuators, with commas between")
+        raise ClipError(
+            f"the first line must name the columns, '{TIME}' first, then the actuators, with commas between"
+        )
     for k, name in enumerate(row):
         if name in row[:k]:
-            raise ClipError(f"two columns are called {name!r}, the {row.index(name) + 1}. and the {k + 1}.; names must differ")
+            raise ClipError(
+                f"two columns are called {name!r}, the {row.index(name) + 1}. and the {k + 1}.; names must differ"
+            )
     found = [name for name in BASE_COLUMNS if name in row]
     if found and (missing := [name for name in BASE_COLUMNS if name not in row]):
         raise ClipError(f"no column for {', '.join(missing)}; a base has {', '.join(BASE_COLUMNS)}")

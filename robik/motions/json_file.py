@@ -58,7 +58,9 @@ def read(content: bytes) -> Motion:
     if not isinstance(data, dict) or data.get("format") != KIND:
         raise ClipError(f'not a motion (.json); such a file says "format": "{KIND}"')
     if data.get("version") != VERSION:
-        raise ClipError(f'its version is {data.get("version")!r}, but this RobIK reads "version": {VERSION}; update RobIK')
+        raise ClipError(
+            f'its version is {data.get("version")!r}, but this RobIK reads "version": {VERSION}; update RobIK'
+        )
     times = _numbers(data.get("time"), "time")
     columns = _columns(data.get("actuators"), "actuators", len(times))
     values = np.column_stack(list(columns.values())) if columns else np.zeros((len(times), 0))
@@ -94,7 +96,9 @@ def _columns(data: object, where: str, samples: int) -> dict[str, np.ndarray]:
     columns = {name: _numbers(column, f"{where}.{name}") for name, column in data.items()}
     for name, column in columns.items():
         if column.shape != (samples,):
-            raise ClipError(f"{where}.{name}: it must have {samples} numbers, one per time, not the shape {column.shape}")
+            raise ClipError(
+                f"{where}.{name}: it must have {samples} numbers, one per time, not the shape {column.shape}"
+            )
     return columns
 
 

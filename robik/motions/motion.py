@@ -1,4 +1,4 @@
-"""Motion of a robot: a value per actuator and, where they are known, its base, passive coordinates and bodies over time."""
+"""Motion of a robot: actuator values over time and, where they are known, its base, passive joints and bodies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class BaseTrack:
     Attributes:
         body: the name of the body that floats; empty where a file does not name it.
         position: (T, 3) of the body's own frame, world coordinates [m].
-        quaternion: (T, 4) likewise, unit quaternions wxyz. Lengths that are off by at most 1e-3 are taken for rounding and made unit.
+        quaternion: (T, 4) likewise, unit quaternions wxyz. Lengths that are off by at most 1e-3 are taken for rounding
+            and made unit.
 
     Raises:
         ClipError: wrong shapes, numbers that are not finite, or quaternions of another length; names the sample.
@@ -60,8 +61,8 @@ class Motion:
         actuators: names (`Mechanism.actuators`).
         values: (T, actuators) [rad or m], without jumps of 2π.
         base: the pose of a floating robot's base, or None where the robot is grounded or nobody knows.
-        passive: the coordinates of joints without a motor, (T,) each [rad or m], by name (`Joint.coordinate_names`) and without the base's;
-            None where they are unknown.
+        passive: the coordinates of joints without a motor, (T,) each [rad or m], by name (`Joint.coordinate_names`)
+            and without the base's; None where they are unknown.
         bodies: the bodies' names, in order, where states are known.
         position: (T, bodies, 3) of each body's own frame, world coordinates [m], or None.
         quaternion: (T, bodies, 4) likewise, unit quaternions wxyz, or None.
@@ -69,8 +70,8 @@ class Motion:
         report: how well it follows its clip, or None.
 
     Raises:
-        ClipError: names what is wrong: shapes that do not fit, numbers that are not finite, two columns of one name, times that do not
-            increase.
+        ClipError: names what is wrong: shapes that do not fit, numbers that are not finite, two columns of one name,
+            times that do not increase.
     """
 
     times: np.ndarray
@@ -92,10 +93,14 @@ class Motion:
             twice = next(name for k, name in enumerate(actuators) if name in actuators[:k])
             raise ClipError(f"a motion has one column per actuator; {twice!r} is there twice")
         if values.shape != (len(times), len(actuators)):
-            raise ClipError(f"a motion's values must have the shape ({len(times)}, {len(actuators)}), not {values.shape}")
+            raise ClipError(
+                f"a motion's values must have the shape ({len(times)}, {len(actuators)}), not {values.shape}"
+            )
         if not (finite := np.isfinite(values)).all():
             sample, column = (int(k) for k in np.argwhere(~finite)[0])
-            raise ClipError(f"a motion's times and values must be finite; sample {sample} of {actuators[column]!r} is not")
+            raise ClipError(
+                f"a motion's times and values must be finite; sample {sample} of {actuators[column]!r} is not"
+            )
         if self.base is not None and len(self.base.position) != len(times):
             raise ClipError(f"the base has {len(self.base.position)} samples where the motion has {len(times)}")
         object.__setattr__(self, "times", times)
@@ -141,7 +146,9 @@ def _check_times(times: np.ndarray) -> None:
     if times.ndim != 1 or not len(times):
         raise ClipError("a motion needs at least one time")
     if not (finite := np.isfinite(times)).all():
-        raise ClipError(f"a motion's times and values must be finite; the time of sample {int(np.argmin(finite))} is not")
+        raise ClipError(
+            f"a motion's times and values must be finite; the time of sample {int(np.argmin(finite))} is not"
+        )
     if len(times) > 1 and (np.diff(times) <= 0).any():
         k = int(np.argmax(np.diff(times) <= 0)) + 1
         raise ClipError(f"a motion's times must increase; sample {k} at {times[k]:g} s follows {times[k - 1]:g} s")

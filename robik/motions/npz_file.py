@@ -1,7 +1,7 @@
 """NumPy motion files: the fields of a `Motion` as arrays.
 
-`times` (T,) [s], `actuators` (A,), `values` (T, A) [rad or m]; where they are known `base_body`, `base_position` (T, 3) [m] and
-`base_quaternion` (T, 4) wxyz, and `passive` (P,) with `passive_values` (T, P) [rad or m].
+`times` (T,) [s], `actuators` (A,), `values` (T, A) [rad or m]. Where they are known: `base_body`, `base_position` (T, 3)
+[m] and `base_quaternion` (T, 4) wxyz; `passive` (P,) with `passive_values` (T, P) [rad or m].
 """
 
 from __future__ import annotations
@@ -61,15 +61,25 @@ def read(content: bytes) -> Motion:
     _check_names(arrays, ALWAYS)
     if BASE[1] in arrays:
         _check_names(arrays, BASE)
-        base = BaseTrack(body=str(arrays[BASE[0]][0]), position=_numbers(arrays, BASE[1]), quaternion=_numbers(arrays, BASE[2]))
+        base = BaseTrack(
+            body=str(arrays[BASE[0]][0]), position=_numbers(arrays, BASE[1]), quaternion=_numbers(arrays, BASE[2])
+        )
     if PASSIVE[0] in arrays:
         _check_names(arrays, PASSIVE)
         names, table = arrays[PASSIVE[0]].tolist(), _numbers(arrays, PASSIVE[1])
         if table.ndim != 2 or table.shape[1] != len(names):
-            raise ClipError(f"{PASSIVE[1]} must have a column for each of the {len(names)} names, not the shape {table.shape}")
+            raise ClipError(
+                f"{PASSIVE[1]} must have a column for each of the {len(names)} names, not the shape {table.shape}"
+            )
         passive = dict(zip(map(str, names), table.T, strict=True))
     actuators = tuple(map(str, arrays["actuators"].tolist()))
-    return Motion(times=_numbers(arrays, "times"), actuators=actuators, values=_numbers(arrays, "values"), base=base, passive=passive)
+    return Motion(
+        times=_numbers(arrays, "times"),
+        actuators=actuators,
+        values=_numbers(arrays, "values"),
+        base=base,
+        passive=passive,
+    )
 
 
 def _check_names(arrays: dict[str, np.ndarray], names: tuple[str, ...]) -> None:

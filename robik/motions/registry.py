@@ -54,7 +54,7 @@ def save_motion(motion: Motion, path: str | Path, format: str | None = None, com
         companions: what some formats need beside the motion.
 
     Raises:
-        FormatError: an unknown format, several that fit, one that needs something else, or a file that cannot be written.
+        FormatError: an unknown format, several that fit, one that needs a companion, or a file that cannot be written.
         ClipError: a motion that the format cannot hold.
     """
     row = format_to_write(path, format)
@@ -90,7 +90,9 @@ def format_to_write(path: str | Path, format: str | None = None) -> MotionFormat
     if not found:
         known = ", ".join(dict.fromkeys(e for name in WRITABLE for e in FORMATS[name].extensions))
         given = extension or "a file without extension"
-        raise FormatError(f"{path}: a motion is exported as {known}, not as {given}; or name its format: {', '.join(WRITABLE)}")
+        raise FormatError(
+            f"{path}: a motion is exported as {known}, not as {given}; or name its format: {', '.join(WRITABLE)}"
+        )
     return _only(found, f"{path}: {extension} files are of several formats")
 
 
@@ -112,6 +114,10 @@ def _only(names: list[str], several: str) -> MotionFormat:
 
 def _named(name: str, usable: Iterable[str], done: str) -> MotionFormat:
     if name not in usable:
-        unknown = f"motion files of the format {name!r} cannot be {done}" if name in FORMATS else f"unknown motion format {name!r}"
+        unknown = (
+            f"motion files of the format {name!r} cannot be {done}"
+            if name in FORMATS
+            else f"unknown motion format {name!r}"
+        )
         raise FormatError(f"{unknown}; there are {', '.join(usable)}")
     return FORMATS[name]

@@ -54,15 +54,22 @@ class SpeedCost:
     com: SpeedErrors | None
 
     def __str__(self) -> str:
-        of = (("positions", self.position, _mm), ("orientations", self.orientation, _degrees), ("the centre of mass", self.com, _mm))
+        of = (
+            ("positions", self.position, _mm),
+            ("orientations", self.orientation, _degrees),
+            ("the centre of mass", self.com, _mm),
+        )
         errors = [
-            f"{what} off by {unit(e.mean)} on average, {unit(e.largest)} at most, without it {unit(e.free_mean)} and {unit(e.free_largest)}"
+            f"{what} off by {unit(e.mean)} on average, {unit(e.largest)} at most, "
+            f"without it {unit(e.free_mean)} and {unit(e.free_largest)}"
             for what, e, unit in of
             if e is not None
         ]
         far = [_mm(self.moved.max())] if self.position or self.com else []
         far += [_degrees(self.turned.max())] if self.orientation else []
-        return "; ".join([f"keeping speeds costs up to {' and '.join(far)}, most in sample {self.lag.argmax()}", *errors])
+        return "; ".join(
+            [f"keeping speeds costs up to {' and '.join(far)}, most in sample {self.lag.argmax()}", *errors]
+        )
 
     def as_data(self) -> dict:
         """Return plain data, as `REPORT.json` holds it."""
@@ -73,7 +80,11 @@ class SpeedCost:
             "turned_mean_rad": float(self.turned.mean()),
             "frame": int(self.lag.argmax()),
         }
-        for what, unit, errors in (("position", "m", self.position), ("orientation", "rad", self.orientation), ("com", "m", self.com)):
+        for what, unit, errors in (
+            ("position", "m", self.position),
+            ("orientation", "rad", self.orientation),
+            ("com", "m", self.com),
+        ):
             e = errors or SpeedErrors()
             data |= {f"{what}_error_max_{unit}": e.largest, f"{what}_error_max_{unit}_without": e.free_largest}
             data |= {f"{what}_error_mean_{unit}": e.mean, f"{what}_error_mean_{unit}_without": e.free_mean}

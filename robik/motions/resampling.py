@@ -14,8 +14,8 @@ from robik.motions.motion import BaseTrack, Motion
 def resampled(motion: Motion, rate: float) -> Motion:
     """Return a motion with samples at equal distances, from its first time on; the last one is at or before its end.
 
-    Values and positions are interpolated linearly, the base's orientation along the shortest turn (slerp). Bodies' states and the
-    report, which belong to the original samples, are left out.
+    Values and positions are interpolated linearly, the base's orientation along the shortest turn (slerp). Bodies'
+    states and the report, which belong to the original samples, are left out.
 
     Args:
         motion: at any times.
@@ -37,7 +37,9 @@ def resampled(motion: Motion, rate: float) -> Motion:
     base = motion.base
     if base is not None:
         position = np.column_stack([at(column) for column in base.position.T])
-        base = BaseTrack(body=base.body, position=position, quaternion=_orientations(motion.times, base.quaternion, inside))
+        base = BaseTrack(
+            body=base.body, position=position, quaternion=_orientations(motion.times, base.quaternion, inside)
+        )
     passive = None if motion.passive is None else {name: at(column) for name, column in motion.passive.items()}
     return Motion(times=times, actuators=motion.actuators, values=values, base=base, passive=passive)
 

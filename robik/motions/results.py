@@ -54,7 +54,9 @@ def save_report(motion: Motion, path: str | Path) -> None:
 
 
 def save_states(motion: Motion, path: str | Path, residual: np.ndarray | None = None) -> None:
-    """Write the poses of a motion's bodies as `.npz`: `times`, `bodies`, `position` (T, n, 3) [m], `quaternion` (T, n, 4) wxyz.
+    """Write the poses of a motion's bodies as `.npz`.
+
+    Its arrays are `times` (T,) [s], `bodies` (n,), `position` (T, n, 3) [m] and `quaternion` (T, n, 4) wxyz.
 
     Args:
         motion: with its bodies' poses.
@@ -67,7 +69,12 @@ def save_states(motion: Motion, path: str | Path, residual: np.ndarray | None = 
     """
     if motion.position is None or motion.quaternion is None:
         raise ClipError("this motion has no states; only a solved one, or one put through forward kinematics, has")
-    states = {"times": motion.times, "bodies": np.array(motion.bodies), "position": motion.position, "quaternion": motion.quaternion}
+    states = {
+        "times": motion.times,
+        "bodies": np.array(motion.bodies),
+        "position": motion.position,
+        "quaternion": motion.quaternion,
+    }
     if residual is not None:
         states["residual"] = residual
     write_whole(path, lambda file: np.savez_compressed(file, **states))
@@ -92,7 +99,9 @@ def load_states(path: str | Path, motion: Motion, bodies: tuple[str, ...]) -> Mo
     except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise ClipError(f"{path} holds no states (.npz): {error}") from None
     if tuple(names.tolist()) != bodies:
-        raise ClipError(f"{path}: these are states of other bodies than the robot's: {', '.join(names.tolist()[:4])}, …")
+        raise ClipError(
+            f"{path}: these are states of other bodies than the robot's: {', '.join(names.tolist()[:4])}, …"
+        )
     if times.shape != motion.times.shape or np.abs(times - motion.times).max() > 1e-6:
         raise ClipError(f"{path}: its {len(times)} samples are not at the motion's {len(motion.times)} times")
     return replace(motion, bodies=bodies, position=position, quaternion=quaternion)

@@ -1,4 +1,4 @@
-"""ROS 2 motion files: a `trajectory_msgs/JointTrajectory` in YAML, as `ros2 topic pub` takes it. It has no place for a base."""
+"""ROS 2 motion files: a `trajectory_msgs/JointTrajectory` in YAML, as `ros2 topic pub` takes it; without a base."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     lines = ["header: {stamp: {sec: 0, nanosec: 0}, frame_id: ''}", "joint_names:"]
     lines += [f"- {json.dumps(name)}" for name in motion.actuators]
     lines.append("points:")
-    velocities = np.gradient(motion.values, motion.times, axis=0) if len(motion.times) > 1 else np.zeros_like(motion.values)
-    for time, values, speeds in zip(motion.times - motion.times[0], motion.values.tolist(), velocities.tolist(), strict=True):
+    velocities = (
+        np.gradient(motion.values, motion.times, axis=0) if len(motion.times) > 1 else np.zeros_like(motion.values)
+    )
+    for time, values, speeds in zip(
+        motion.times - motion.times[0], motion.values.tolist(), velocities.tolist(), strict=True
+    ):
         nanoseconds = round(float(time) * 1e9)
         lines.append(f"- positions: [{', '.join(map(repr, values))}]")
         lines.append(f"  velocities: [{', '.join(map(repr, speeds))}]")

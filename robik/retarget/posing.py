@@ -17,7 +17,8 @@ from robik.motions import Motion, values_for
 def posed(mechanism: Mechanism, motion: Motion, source: str = "the motion") -> tuple[Motion, np.ndarray]:
     """Return a motion with its bodies' poses and its centre of mass, and the closure residuals (T,) [m].
 
-    A floating robot is where the motion's base is, or stays where it rests if the motion has none. A grounded robot ignores the base.
+    A floating robot is where the motion's base is, or stays where it rests if the motion has none. A grounded robot
+    ignores the base.
 
     Args:
         mechanism: the robot.
@@ -29,7 +30,9 @@ def posed(mechanism: Mechanism, motion: Motion, source: str = "the motion") -> t
     """
     values, base, root = values_for(mechanism, motion, source), motion.base, build_topology(mechanism).root
     if base is not None and root is not None and base.body not in ("", root):
-        raise ClipError(f"{source} has the base {base.body!r}, but robot {mechanism.name!r} floats by its body {root!r}")
+        raise ClipError(
+            f"{source} has the base {base.body!r}, but robot {mechanism.name!r} floats by its body {root!r}"
+        )
     placed = (base.position, base.quaternion) if base is not None and root is not None else None
     position, quaternion, residual = body_poses(mechanism, values, placed)
     states = replace(

@@ -18,7 +18,9 @@ from robik.retarget.distances import distances
 from robik.retarget.shortfall import ORIENTATION_MET, position_met
 
 
-def measure_speed_cost(mechanism: Mechanism, clip: TargetClip, settings: Settings, held: Motion, free: Motion) -> SpeedCost:
+def measure_speed_cost(
+    mechanism: Mechanism, clip: TargetClip, settings: Settings, held: Motion, free: Motion
+) -> SpeedCost:
     """Compare two solved motions that follow the same clip; what moves along axes without weight costs nothing.
 
     Args:
@@ -46,25 +48,31 @@ def measure_speed_cost(mechanism: Mechanism, clip: TargetClip, settings: Setting
 
 
 def without_speeds(settings: Settings) -> Settings | None:
-    """The settings with no speed held back; None where none is."""
+    """Return the settings with no speed held back; None where none is."""
     if not settings.enforce_velocity and not settings.velocity_weight:
         return None
     return replace(settings, enforce_velocity=False, velocity_weight=0.0)
 
 
 def _solved(motion: Motion) -> tuple[Report, np.ndarray, np.ndarray, np.ndarray]:
-    """Its report, its bodies' poses and its centre of mass."""
+    """Return a motion's report, its bodies' poses and its centre of mass."""
     if motion.report is None or motion.position is None or motion.quaternion is None or motion.com is None:
-        raise ClipError("what keeping speeds costs is told of solved motions, which have their bodies' poses and a report")
+        raise ClipError(
+            "what keeping speeds costs is told of solved motions, which have their bodies' poses and a report"
+        )
     return motion.report, motion.position, motion.quaternion, motion.com
 
 
-def _reached(mechanism: Mechanism, clip: TargetClip, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> TargetClip:
-    """Where a motion takes what the clip asks for, as a clip; by the bodies' own frames (T, n, 3), (T, n, 4) and the CoM (T, 3)."""
+def _reached(
+    mechanism: Mechanism, clip: TargetClip, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray
+) -> TargetClip:
+    """Return where a motion takes what the clip asks for, from bodies' frames (T, n, 3), (T, n, 4) and CoM (T, 3)."""
     tracks = {}
     for name, track in clip.tracks.items():
         frame = mechanism.frame(name)
         place, _ = frame_poses(mechanism, name, position, quaternion)
-        turn = np.column_stack(product(*quaternion[:, mechanism.body_index[frame.body]].T, *np.array(frame.pose.quaternion)))
+        turn = np.column_stack(
+            product(*quaternion[:, mechanism.body_index[frame.body]].T, *np.array(frame.pose.quaternion))
+        )
         tracks[name] = Track(None if track.position is None else place, None if track.quaternion is None else turn)
     return TargetClip(clip.times, tracks, None if clip.com is None else com)

@@ -17,7 +17,12 @@ APPROACH = 0.5  # [rad/s] on the way to the first frame
 
 
 def export_motion(
-    motion: Motion, path: str | Path, format: str | None = None, *, chain: ServoChain | None = None, robot: Mechanism | None = None
+    motion: Motion,
+    path: str | Path,
+    format: str | None = None,
+    *,
+    chain: ServoChain | None = None,
+    robot: Mechanism | None = None,
 ) -> None:
     """Write a motion.
 

@@ -55,7 +55,9 @@ def test_the_extension_of_a_scripts_file_tells_the_format(baked: Object, tmp_pat
     assert "joint_names:" in export(tmp_path / "walk.yaml").read_text()
     assert "walk_counts[24][12]" in export(tmp_path / "walk.h").read_text()
     assert "void setup()" in export(tmp_path / "walk.ino").read_text()
-    with pytest.raises(RuntimeError, match=r"walk\.bvh: a motion is exported as \.csv, .*; or name its format: csv, json"):
+    with pytest.raises(
+        RuntimeError, match=r"walk\.bvh: a motion is exported as \.csv, .*; or name its format: csv, json"
+    ):
         bpy.ops.robik.export_motion(filepath=str(tmp_path / "walk.bvh"))
 
 
@@ -67,7 +69,9 @@ def test_the_format_that_is_chosen_wins(baked: Object, tmp_path: Path) -> None:
 
 def test_the_menu_is_the_registry() -> None:
     menu = bpy.ops.robik.export_motion.get_rna_type().properties["format"].enum_items
-    assert [(item.identifier, item.name) for item in menu] == [(name, row.label) for name, row in FORMATS.items() if row.write]
+    assert [(item.identifier, item.name) for item in menu] == [
+        (name, row.label) for name, row in FORMATS.items() if row.write
+    ]
 
 
 def test_the_file_browser_gives_the_formats_extension() -> None:

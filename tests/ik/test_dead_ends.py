@@ -14,14 +14,14 @@ LONG = 0.4  # of thigh and shin [m]
 OVER = 0.08  # beyond straight, where the knee's limit is [rad]
 
 
-def leg() -> Mechanism:
-    """Hangs from a hip of two hinges; its knee bends backward, and hardly forward."""
+def leg(over: float = OVER) -> Mechanism:
+    """Hangs from a hip of two hinges; its knee bends backward, and hardly forward: by `over` [rad]."""
     bodies = (Body("hip", 0.5), Body("thigh", 2.0), Body("shin", 1.0, pose=Pose((0.0, 0.0, -LONG))))
     side, ahead = (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)
     joints = (
         Joint("hip_roll", "revolute", WORLD, "hip", axis=ahead, actuated=True, limits=((-1.0, 1.0),), velocity_limit=8.0),
         Joint("hip_pitch", "revolute", "hip", "thigh", axis=side, actuated=True, limits=((-2.5, 1.0),), velocity_limit=8.0),
-        Joint("knee", "revolute", "thigh", "shin", (0.0, 0.0, -LONG), side, actuated=True, limits=((-OVER, 2.4),), velocity_limit=8.0),
+        Joint("knee", "revolute", "thigh", "shin", (0.0, 0.0, -LONG), side, actuated=True, limits=((-over, 2.4),), velocity_limit=8.0),
     )
     return Mechanism("leg", bodies, joints, (Frame("foot", "shin", Pose((0.0, 0.0, -LONG))),))
 
@@ -41,3 +41,18 @@ def test_a_leg_that_was_pulled_straight_bends_at_the_knee(keep: bool, sway: floa
     assert within.max() < (0.01 if keep else 1e-4), "at once, but for the knee's speed"
     assert (within > 1e-4).sum() <= (3 if keep else 0)
     assert motion.values[-1, 2] > 0.3
+
+
+@pytest.mark.parametrize("rate", [24, 60, 120])
+@pytest.mark.parametrize("sway", [0.0, 0.05])
+def test_another_way_is_looked_for_as_the_foot_goes_astray_at_any_rate(rate: int, sway: float) -> None:
+    """What is held to its last state bends the wrong way for longer; it is noticed by how far the foot is off, not after some frames."""
+    times = np.arange(3 * rate + 1) / rate
+    depth = 2 * LONG * (0.97 + 0.06 * np.sin(0.9 * np.pi * times) ** 2) - 0.25 * np.clip(times - 2.2, 0.0, None)
+    path = np.column_stack([0.1 * times + sway * np.sin(9 * times), sway * times, -depth])
+    report = retarget(leg(0.2), TargetClip(times, {"foot": Track(path)}), Settings(state_weight=1e-3)).report
+    assert report is not None
+    within = np.linalg.norm(path, axis=1) < 2 * LONG - 1e-3
+    off = report.position_error[within, 0]
+    assert off.max() < 4e-3
+    assert (off > 2e-3).sum() / rate < 0.05

@@ -18,7 +18,9 @@ from robik.motions import FORMATS, BaseTrack, Companions, Motion, MotionFormat, 
 TIMES = 0.1 + np.arange(30) / 24
 RANDOM = np.random.default_rng(2)
 TURNS = RANDOM.normal(size=(30, 4))
-BASE = BaseTrack(body="pelvis", position=RANDOM.normal(size=(30, 3)), quaternion=TURNS / np.linalg.norm(TURNS, axis=1)[:, None])
+BASE = BaseTrack(
+    body="pelvis", position=RANDOM.normal(size=(30, 3)), quaternion=TURNS / np.linalg.norm(TURNS, axis=1)[:, None]
+)
 PLAIN = Motion(times=TIMES, actuators=("hip", "knee, left", 'the "third"'), values=RANDOM.normal(size=(30, 3)))
 FLOATING = replace(PLAIN, base=BASE, passive={"rod": RANDOM.normal(size=30), "rod.ry": RANDOM.normal(size=30)})
 READABLE = [name for name, row in FORMATS.items() if row.read]
@@ -60,11 +62,17 @@ names = st.text(min_size=1, max_size=8).filter(lambda name: "\0" not in name and
     seed=st.integers(0, 99),
 )
 @settings(max_examples=200, deadline=None)
-def test_any_name_survives(tmp_path_factory: pytest.TempPathFactory, actuators: list[str], body: str, seed: int) -> None:
+def test_any_name_survives(
+    tmp_path_factory: pytest.TempPathFactory, actuators: list[str], body: str, seed: int
+) -> None:
     rng, folder = np.random.default_rng(seed), tmp_path_factory.mktemp("any")
     scale = 10.0 ** rng.integers(-300, 300, (2, len(actuators)))
-    base = BaseTrack(body=body, position=rng.normal(size=(2, 3)), quaternion=[[0.6, 0.8, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
-    motion = Motion(times=[-1.0, 2.5], actuators=tuple(actuators), values=rng.normal(size=(2, len(actuators))) * scale, base=base)
+    base = BaseTrack(
+        body=body, position=rng.normal(size=(2, 3)), quaternion=[[0.6, 0.8, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]
+    )
+    motion = Motion(
+        times=[-1.0, 2.5], actuators=tuple(actuators), values=rng.normal(size=(2, len(actuators))) * scale, base=base
+    )
     for name in READABLE:
         save_motion(motion, folder / "motion", name)
         same(load_motion(folder / "motion", name), motion)
@@ -92,7 +100,8 @@ STRANGE = {
     "empty lines": f"# base: b\n{HEAD}\n\n{ROWS}\n\n",
     "no last line end": f"# base: b\n{HEAD}\n{ROWS}".rstrip(),
     "quotes": '# base: "b"\n"time","a","base.x","base.y","base.z","base.qw","base.qx","base.qy","base.qz"\n' + ROWS,
-    "base in front": "# base: b\ntime,base.qz,base.qy,base.qx,base.qw,base.z,base.y,base.x,a\n0,0,0,0,1,1,0,0,1\n1,0,0,0,0.9995,1,0,0,2\n",
+    "base in front": "# base: b\ntime,base.qz,base.qy,base.qx,base.qw,base.z,base.y,base.x,a\n"
+    "0,0,0,0,1,1,0,0,1\n1,0,0,0,0.9995,1,0,0,2\n",
 }
 
 
@@ -124,7 +133,10 @@ WRONG = {
         "time,a,base.x,base.y\n0,1,2,3\n",
         "no column for base.z, base.qw, base.qx, base.qy, base.qz; a base has base.x",
     ),
-    "long quaternion": (f"{HEAD}\n0,1,0,0,1,1,0,0,0\n1,1,0,0,1,1.1,0,0,0\n", "quaternions must have length 1; sample 1 has 1.1"),
+    "long quaternion": (
+        f"{HEAD}\n0,1,0,0,1,1,0,0,0\n1,1,0,0,1,1.1,0,0,0\n",
+        "quaternions must have length 1; sample 1 has 1.1",
+    ),
     "zero quaternion": (f"{HEAD}\n0,1,0,0,1,0,0,0,0\n", "quaternions must have length 1; sample 0 has 0"),
     "not a number": ("# base: b\ntime,a\n0,1\n1,nan\n", "line 4, column 'a': nan is not a finite number"),
     "infinite": (f"{HEAD}\n0,1,0,inf,1,1,0,0,0\n", "line 2, column 'base.y': inf is not a finite number"),
@@ -134,7 +146,10 @@ WRONG = {
     "empty": ("", "the first line must name the columns, 'time' first"),
     "only a comment": ("# base: b", "the first line must name the columns, 'time' first"),
     "no time": ("a,b\n0,1\n", "the first line must name the columns, 'time' first"),
-    "semicolons": ("time;a\n0;1\n", "the first line must name the columns, 'time' first, then the actuators, with commas between"),
+    "semicolons": (
+        "time;a\n0;1\n",
+        "the first line must name the columns, 'time' first, then the actuators, with commas between",
+    ),
     "backwards": ("time,a\n1,0\n0,0\n", "times must increase; sample 1 at 0 s follows 1 s"),
 }
 
@@ -152,7 +167,9 @@ def test_wrong_csv_files_get_one_sentence(tmp_path: Path, case: str) -> None:
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_bytes("time,a\n0,1\n".encode("utf-16"))
-    with pytest.raises(ClipError, match=r"m\.csv: not a motion \(\.csv\): not UTF-8 text: invalid start byte at byte 0"):
+    with pytest.raises(
+        ClipError, match=r"m\.csv: not a motion \(\.csv\): not UTF-8 text: invalid start byte at byte 0"
+    ):
         load_motion(tmp_path / "m.csv")
 
 
@@ -166,9 +183,15 @@ WRONG_JSON = {
     "words": ({"actuators": {"a": ["x", "y"]}}, "actuators.a: it must be a list of numbers"),
     "no columns": ({"actuators": []}, "actuators: it must be an object with a list of numbers per name"),
     "NaN": ({"actuators": {"a": [0.0, float("nan")]}}, "must be finite; sample 1 of 'a' is not"),
-    "base without a body": ({"base": {"position": []}}, "base: it must be an object with body, position and quaternion"),
+    "base without a body": (
+        {"base": {"position": []}},
+        "base: it must be an object with body, position and quaternion",
+    ),
     "short base": ({"base": BASE_DATA | {"position": [[0, 0, 1]]}}, "the base has 1 positions, but 2 quaternions"),
-    "flat base": ({"base": BASE_DATA | {"position": [0, 0]}}, "the base's position must have 3 numbers per sample, not the shape (2,)"),
+    "flat base": (
+        {"base": BASE_DATA | {"position": [0, 0]}},
+        "the base's position must have 3 numbers per sample, not the shape (2,)",
+    ),
     "other length": (
         {"base": BASE_DATA | {"position": [[0, 0, 1]], "quaternion": [[1, 0, 0, 0]]}},
         "the base has 1 samples where the motion has 2",
@@ -202,7 +225,10 @@ WRONG_ARRAYS = {
     "words": ({"values": np.array([["x"], ["y"]])}, "values must hold numbers, not <U1"),
     "shape": ({"values": np.zeros((2, 2))}, "values must have the shape (2, 1), not (2, 2)"),
     "half a base": ({"base_position": np.zeros((2, 3))}, "no array base_body, base_quaternion"),
-    "passive": ({"passive": np.array(["a", "b"]), "passive_values": np.zeros((2, 1))}, "a column for each of the 2 names"),
+    "passive": (
+        {"passive": np.array(["a", "b"]), "passive_values": np.zeros((2, 1))},
+        "a column for each of the 2 names",
+    ),
     "twice": ({"actuators": np.array(["a", "a"]), "values": np.zeros((2, 2))}, "'a' is there twice"),
     "objects": ({"values": np.array([[None], [1]], dtype=object)}, "not a motion (.npz)"),
 }
@@ -249,11 +275,15 @@ def test_formats_that_are_unknown_or_work_one_way_only(tmp_path: Path) -> None:
         save_motion(PLAIN, tmp_path / "m.bvh", "bvh")
     with pytest.raises(FormatError, match=r"^unknown motion format 'bvh'; there are csv, json, npz$"):
         load_motion(tmp_path / "m.csv", "bvh")
-    with pytest.raises(FormatError, match=r"^motion files of the format 'ros2' cannot be read; there are csv, json, npz$"):
+    with pytest.raises(
+        FormatError, match=r"^motion files of the format 'ros2' cannot be read; there are csv, json, npz$"
+    ):
         load_motion(tmp_path / "m.csv", "ros2")
     with pytest.raises(FormatError, match=r"m\.ino: the format arduino needs a servo chain; give a \*\.servos\.json$"):
         save_motion(PLAIN, tmp_path / "m.ino")
-    with pytest.raises(FormatError, match=r"a motion is exported as .*, not as a file without extension; or name its format: csv, json"):
+    with pytest.raises(
+        FormatError, match=r"a motion is exported as .*, not as a file without extension; or name its format: csv, json"
+    ):
         save_motion(PLAIN, tmp_path / "motion")
     (tmp_path / "m.bvh").write_text("HIERARCHY")
     with pytest.raises(ClipError, match=r"m\.bvh: no motion that can be read here; the formats are csv, json, npz"):
@@ -266,7 +296,7 @@ def test_formats_that_are_unknown_or_work_one_way_only(tmp_path: Path) -> None:
 
 
 def test_a_format_is_a_row_and_several_that_fit_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second format of .csv files: by name it is written and read; by extension alone nobody can tell the two apart."""
+    """A second format of .csv files is written and read by name; by extension alone, the two cannot be told apart."""
 
     def read(content: bytes) -> Motion:
         return replace(PLAIN, times=PLAIN.times + float(content.split(b"\n")[1]))
@@ -281,7 +311,9 @@ def test_a_format_is_a_row_and_several_that_fit_are_named(tmp_path: Path, monkey
     monkeypatch.setitem(registry.FORMATS, "other", other)
     monkeypatch.setattr(registry, "READABLE", (*registry.READABLE, "other"))
     monkeypatch.setattr(registry, "WRITABLE", (*registry.WRITABLE, "other"))
-    with pytest.raises(FormatError, match=r"m\.csv: \.csv files are of several formats: csv, other; name the one that is meant"):
+    with pytest.raises(
+        FormatError, match=r"m\.csv: \.csv files are of several formats: csv, other; name the one that is meant"
+    ):
         save_motion(PLAIN, tmp_path / "m.csv")
     save_motion(PLAIN, tmp_path / "m.csv", "other")
     assert (load_motion(tmp_path / "m.csv", "other").times == PLAIN.times + 7.0).all()

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from experiments.baking.clips import walker_clip
 from robik import robots
-from robik.bench import boxer_clip, walker_clip
+from robik.bench.clips import boxer_clip
 from robik.errors import ClipError
 from robik.kinematics.joint_places import joint_places
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
@@ -75,7 +76,12 @@ def test_a_base_of_other_length_than_its_motion() -> None:
 def test_the_walker_comes_with_its_base_and_its_passive_joints() -> None:
     walker = robots.load("walker")
     motion = retarget(walker, walker_clip(walker, 30.0))
-    assert motion.base is not None and motion.passive is not None and motion.position is not None and motion.quaternion is not None
+    assert (
+        motion.base is not None
+        and motion.passive is not None
+        and motion.position is not None
+        and motion.quaternion is not None
+    )
     torso = walker.body_index[motion.base.body]
     assert np.ptp(motion.base.position, axis=0).max() > 0.05, "it walks"
     np.testing.assert_array_equal(motion.base.position, motion.position[:, torso])
@@ -127,9 +133,13 @@ def test_other_values_have_another_base_and_no_passive_coordinates() -> None:
         pass
     motion = work.motion()
     assert motion.base is not None
-    remade = work.remade(motion, motion.values, (motion.base.position + np.array([0.0, 0.0, 1.0]), motion.base.quaternion))
+    remade = work.remade(
+        motion, motion.values, (motion.base.position + np.array([0.0, 0.0, 1.0]), motion.base.quaternion)
+    )
     assert remade.base is not None and remade.position is not None
-    np.testing.assert_allclose(remade.base.position - motion.base.position, np.tile([0.0, 0.0, 1.0], (5, 1)), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        remade.base.position - motion.base.position, np.tile([0.0, 0.0, 1.0], (5, 1)), rtol=0, atol=1e-9
+    )
     assert remade.passive is None
 
 
@@ -154,7 +164,9 @@ def test_forward_kinematics_goes_where_the_base_is() -> None:
     resting, _ = posed(walker, replace(kept, base=None))
     assert resting.position is not None
     torso = walker.body_index[kept.base.body]
-    np.testing.assert_allclose(resting.position[:, torso], np.tile(walker.bodies[torso].pose.position, (60, 1)), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        resting.position[:, torso], np.tile(walker.bodies[torso].pose.position, (60, 1)), rtol=0, atol=1e-9
+    )
     with pytest.raises(ClipError, match=r"^m\.csv has the base 'foot', but robot 'walker' floats by its body 'torso'$"):
         posed(walker, replace(kept, base=replace(kept.base, body="foot")), "m.csv")
 
@@ -175,7 +187,9 @@ def test_resampling() -> None:
     turn = Rotation.from_rotvec(np.outer(times - 1.0, [0.0, 0.0, 1.5]))
     quaternion = turn.as_quat()[:, [3, 0, 1, 2]] * np.array([1.0, -1.0, 1.0, 1.0])[:, None]
     base = BaseTrack(body="pelvis", position=np.outer(times, speed), quaternion=quaternion)
-    motion = Motion(times=times, actuators=("a", "b"), values=np.outer(times, [3.0, -1.0]), base=base, passive={"rod": 5.0 * times})
+    motion = Motion(
+        times=times, actuators=("a", "b"), values=np.outer(times, [3.0, -1.0]), base=base, passive={"rod": 5.0 * times}
+    )
     again = resampled(motion, 50.0)
     assert again.base is not None and again.passive is not None
     np.testing.assert_allclose(again.times, 1.0 + np.arange(52) / 50, rtol=0, atol=1e-12)
@@ -183,7 +197,9 @@ def test_resampling() -> None:
     np.testing.assert_allclose(again.base.position, np.outer(again.times, speed), rtol=0, atol=1e-12)
     np.testing.assert_allclose(again.passive["rod"], 5.0 * again.times, rtol=0, atol=1e-12)
     half = 0.75 * (again.times - 1.0)
-    np.testing.assert_allclose(again.base.quaternion, np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], axis=1), atol=1e-12)
+    np.testing.assert_allclose(
+        again.base.quaternion, np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], axis=1), atol=1e-12
+    )
     assert again.base.body == "pelvis"
 
 

@@ -147,6 +147,28 @@ def test_status_return_level(servos, judge, level, reads, writes):
     assert servos.registers(1)["led"] == 1
 
 
+def test_a_second_id_and_a_broadcast_are_obeyed_in_silence(servos, judge):
+    assert judge.write(2, 12, 1, 50) == OK
+    for id, value, obey in ((50, 1, {2}), (wire.BROADCAST, 1, {1, 2, 3, 4})):
+        judge.port.writePort(wire.instruction(id, wire.WRITE, bytes([LED, 0, value])))
+        assert judge.read(3, 7, 1) == 3  # the next answer is to this
+        assert {id for id, state in servos.state().items() if state["entries"]["led"]} == obey
+
+
+def test_answers_wait_for_the_return_delay(servos, judge):
+    def fastest():
+        times = []
+        for _ in range(50):
+            begins = time.monotonic()
+            assert judge.read(1, LED, 1) == 0
+            times.append(time.monotonic() - begins)
+        return min(times)
+
+    at_once = fastest()
+    assert judge.write(1, 9, 1, 250) == OK  # 500 µs
+    assert 0.0003 < fastest() - at_once < 0.001
+
+
 def test_a_packet_to_another_id_or_at_another_rate_is_not_heard(servos, judge):
     servos.change(2, baud_rate=2)
     assert judge.write(2, LED, 1, 1)[0] == COMM_RX_TIMEOUT

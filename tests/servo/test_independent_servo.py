@@ -125,6 +125,25 @@ def test_one_turn_is_what_torque_comes_on_in(servos, judge):
     assert judge.read(1, POSITION, 4) == 904
 
 
+@pytest.mark.parametrize(("mode", "offset", "seen"), [(3, 1024, 3072), (3, 1025, 2048), (4, 5000, 7048), (4, -5000, -2952)])
+def test_a_homing_offset_counts_in_one_turn_up_to_a_quarter(servos, judge, mode, offset, seen):
+    assert judge.write(1, MODE, 1, mode) == OK
+    assert judge.write(1, 20, 4, offset) == OK
+    assert judge.read(1, POSITION, 4) == seen
+    assert judge.write(1, GOAL, 4, seen + 100) == OK
+    assert judge.write(1, TORQUE, 1, 1) == OK
+    until(lambda: servos.look(1)[1] == 2148)
+    assert judge.read(1, POSITION, 4) == seen + 100
+
+
+@pytest.mark.parametrize(("mode", "seen"), [(3, 3096), (4, -1000)])
+def test_reverse_counts_the_other_way(servos, judge, mode, seen):
+    assert judge.write(1, MODE, 1, mode) == OK
+    servos.place(1, 1000)
+    assert judge.write(1, DRIVE_MODE, 1, 1) == OK
+    assert judge.read(1, POSITION, 4) == judge.read(1, GOAL, 4) == seen
+
+
 def test_another_mode_begins_without_a_profile(judge):
     assert judge.write(1, VELOCITY, 4, 50) == OK
     assert judge.write(1, 102, 2, 100) == OK

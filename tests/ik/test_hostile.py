@@ -1,0 +1,71 @@
+"""Targets that leap, flip and go out of reach: every frame ends in an optimum, within the limits, and reachable targets are met again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robik.ik.objectives import Settings
+from scipy.spatial.transform import Rotation
+
+from robik import robots
+from robik.ik.solver import Solver
+from robik.ik.sqp import STALLED
+from robik.kinematics.rotations import quaternion_matrices
+from robik.retarget.clip import TargetClip, Track
+from robik.retarget.retarget import retarget
+from tests.ik.hostile import Reachable, hostile_clip
+
+FOLLOWED = {
+    "boxer": ("hand",),
+    "dancer": ("pelvis_frame",),
+    "walker": ("pelvis", "foot_l", "foot_r"),
+    "arm7": ("tool",),
+    "chain": ("tool",),
+    "ur10": ("tool",),
+    "four_bar": ("handle",),
+}
+ROUNDS = 40
+OPTIMUM = 1e-6  # of a slope: below it only the weak pull to the last state is left
+STOPPED = "the solver stopped before the optimum"
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.6, -0.48, 0.64)])
+def test_a_dancer_comes_back_from_targets_that_were_turned_over(axis: tuple) -> None:
+    """What a step that is far too long presses against its limits must not hold the shorter ones after it."""
+    dancer, frames = robots.load("dancer"), 40
+    rest = dancer.rest_pose("pelvis_frame")
+    over = (Rotation.from_rotvec(np.pi * np.array(axis)) * Rotation.from_matrix(rest.matrix)).as_quat()[[3, 0, 1, 2]]
+    quaternion = np.where(np.arange(frames)[:, None] % 2, np.array(rest.quaternion), over)
+    track = Track(np.tile(rest.position, (frames, 1)), quaternion)
+    report = retarget(dancer, TargetClip(np.arange(frames) / 60, {"pelvis_frame": track})).report
+    assert report is not None
+    assert report.position_error[1::2].max() < 1e-6
+    assert report.orientation_error[1::2].max() < 1e-6
+    assert not [k for k, why in report.short if STOPPED in why]
+
+
+@pytest.mark.parametrize("turned", [True, False])
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_hostile_targets_leave_no_frame_short_of_an_optimum(name: str, turned: bool) -> None:
+    """No step leads uphill, none is stopped by what a longer one met, and what the loops' rounding is worth counts as none."""
+    mechanism, names = robots.load(name), FOLLOWED[name]
+    reachable = Reachable(mechanism, names)
+    clip = hostile_clip(mechanism, reachable, ROUNDS, 7)
+    frames = len(clip.position)
+    solver, rotation = Solver(mechanism, names, Settings()), np.zeros((frames, len(names), 3, 3))
+    targets = {n: (clip.position[:, i], clip.quaternion[:, i] if turned else None) for i, n in enumerate(names)}
+    if turned:
+        rotation = np.stack([quaternion_matrices(clip.quaternion[:, i]) for i in range(len(names))], axis=1)
+    output = solver.room(frames)
+    solver.solve(output, 0, frames, solver.wanted(targets, None, np.arange(frames) / 60))
+    assert output.residual.max() < 1e-10 * mechanism.extent
+    assert all(reachable.within(q, 1e-9) for q in output.q)
+    assert not (output.status == STALLED).any()
+    missed = []
+    for k in np.flatnonzero(clip.reachable):
+        off = np.linalg.norm(reachable.frames(output.q[k])[0] - clip.position[k], axis=1).max()
+        if off > mechanism.extent / 500:
+            missed.append(k)
+            before = output.q[k - 1] if k else reachable.topology.rest
+            assert reachable.slope(solver, output.q[k], before, clip.position[k], rotation[k]) < OPTIMUM
+    assert len(missed) <= 0.05 * clip.reachable.sum()
