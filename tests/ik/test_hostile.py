@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robik.ik.objectives import Settings
 from scipy.spatial.transform import Rotation
 
 from robik import robots
 from robik.ik.solver import Solver
 from robik.ik.sqp import STALLED
 from robik.kinematics.rotations import quaternion_matrices
+from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from tests.ik.hostile import Reachable, hostile_clip
