@@ -18,8 +18,8 @@ from bpy.app.handlers import persistent
 from bpy.types import Action, Context, Depsgraph, Object, Scene
 
 from robik.errors import RobikError
-from robik.ik.objectives import Settings
 from robik.mechanism import Mechanism
+from robik.objectives.settings import Settings
 from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 
 from ..balance.centre_of_mass import Balance, read_balance

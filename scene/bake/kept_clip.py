@@ -11,7 +11,8 @@ from math import inf
 import numpy as np
 from bpy.types import Action, Object
 
-from robik.ik.objectives import Settings, Weights
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 
 KEY = "robik_clip"

@@ -9,9 +9,9 @@ from math import inf, isfinite
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
-from robik.ik.objectives import Settings
-from robik.ik.pose_prior import PosePrior
 from robik.mechanism import Mechanism
+from robik.objectives.pose_prior import PosePrior
+from robik.objectives.settings import Settings
 from robik.retarget.blend import shares
 from robik.retarget.hips import hips_of
 

@@ -9,8 +9,8 @@ from bpy.types import Depsgraph, LayerCollection, Object, PropertyGroup, Scene, 
 from mathutils import Matrix
 
 from robik.errors import RobikError
-from robik.ik.objectives import Weights
 from robik.mechanism import Mechanism, Pose
+from robik.objectives.weights import Weights
 from robik.retarget.clip import Track
 
 from ..robot.parts import pose_of, unit
