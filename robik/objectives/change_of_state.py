@@ -8,12 +8,12 @@ c is a body's centre of mass, q its quaternion, the bar the frame before. Of q a
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import inlined, kernel
+from robik.jit import kernel
+from robik.kinematics.rotations import half_turn
 from robik.objectives.terms import add_point, add_stiffness, moved
 
 
@@ -25,50 +25,6 @@ class ChangeOfState(NamedTuple):
     weight: np.ndarray  # (2,) of orientations, and of positions over ℓ²
 
 
-@inlined
-def _half_turn(R, P):
-    """Cosine and vector (sine × axis) of half the angle between the orientations R and P: the quaternion of R Pᵀ."""
-    t = 0.0
-    for i in range(3):
-        for k in range(3):
-            t += R[i, k] * P[i, k]
-    if t < -0.9:
-        return _near_half_turn(R, P, t)
-    w = 0.5 * sqrt(1.0 + t)
-    x = y = z = 0.0
-    for k in range(3):
-        x += R[2, k] * P[1, k] - R[1, k] * P[2, k]
-        y += R[0, k] * P[2, k] - R[2, k] * P[0, k]
-        z += R[1, k] * P[0, k] - R[0, k] * P[1, k]
-    s = 0.25 / w
-    return w, s * x, s * y, s * z
-
-
-@kernel
-def _near_half_turn(R, P, t):
-    """Return the same where the cosine is small and the other way divides by it; t: the trace of R Pᵀ."""
-    i, largest = 0, -2.0
-    for a in range(3):
-        along = 0.0
-        for k in range(3):
-            along += R[a, k] * P[a, k]
-        if along > largest:
-            i, largest = a, along
-    j, m = (i + 1) % 3, (i + 2) % 3
-    u = 0.5 * sqrt(1.0 + 2.0 * largest - t)
-    w = v = n = 0.0
-    for k in range(3):
-        w += R[m, k] * P[j, k] - R[j, k] * P[m, k]
-        v += R[i, k] * P[j, k] + R[j, k] * P[i, k]
-        n += R[i, k] * P[m, k] + R[m, k] * P[i, k]
-    s = 0.25 / u if w >= 0.0 else -0.25 / u
-    u = u if w >= 0.0 else -u
-    x = u if i == 0 else (s * n if i == 1 else s * v)
-    y = u if i == 1 else (s * v if i == 0 else s * n)
-    z = u if i == 2 else (s * n if i == 0 else s * v)
-    return s * w, x, y, z
-
-
 @kernel
 def add_value(flat, now, state, total):
     """Return `total` with the objective added."""
@@ -76,7 +32,7 @@ def add_value(flat, now, state, total):
     for b in range(1, flat.bodies + 1):
         c, p = now.c[b], state.previous_c[b]
         dx, dy, dz = c[0] - p[0], c[1] - p[1], c[2] - p[2]
-        w, x, y, z = _half_turn(now.R[b], state.previous_R[b])
+        w, x, y, z = half_turn(now.R[b], state.previous_R[b])
         placed += 0.5 * (dx * dx + dy * dy + dz * dz)
         turned += (x * x + y * y + z * z) / (1.0 + w)
     return total + state.weight[0] * turned + state.weight[1] * placed
@@ -92,7 +48,7 @@ def add_terms(flat, now, state, terms, share):
         ws = share * slide
         add_point(terms, b, c[0], c[1], c[2], ws * (x - p[0]), ws * (y - p[1]), ws * (z - p[2]))
         add_stiffness(terms, b, c[0], c[1], c[2], slide, slide, slide)
-        w, x, y, z = _half_turn(now.R[b], state.previous_R[b])  # D holds half of the torque on each side of its diagonal
+        w, x, y, z = half_turn(now.R[b], state.previous_R[b])  # D holds half of the torque on each side of its diagonal
         ws, h = 0.25 * share * turn, 0.5 * w
         x, y, z = ws * (x + h * ahead[0]), ws * (y + h * ahead[1]), ws * (z + h * ahead[2])
         D[0, 1] += z
