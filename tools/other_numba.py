@@ -10,13 +10,14 @@ import os
 import subprocess
 import sys
 import venv
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 from tools.extension import CACHE, CHECKOUT
 
-PACKAGES = ("numpy", "scipy", "daqp")  # what inverse kinematics needs beside numba
+PACKAGES = ("numpy", "scipy", "daqp")  # what inverse kinematics needs beside numba, in the versions that are here
 ROBOTS = ("boxer", "walker, centre of mass")
 EQUAL = 1e-9  # rad or m
 SOLVE = f"""
@@ -51,8 +52,9 @@ def _environment(folder: Path, numba: str) -> Path:
     """Return the Python of an environment with that numba, which is set up once."""
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     if not (folder / "ready").exists():
+        pins = [f"{name}=={version(name)}" for name in PACKAGES]  # numpy's own rounding differs between versions
         venv.create(folder, clear=True, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", numba, *PACKAGES], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", numba, *pins], check=True)
         (folder / "ready").touch()
     return python
 

@@ -15,14 +15,8 @@ from unittest.mock import patch
 from numba import config
 
 LIBRARY = Path(__file__).parents[1]
-FOLDERS = (
-    "jit",
-    "mechanism",
-    "kinematics",
-    "objectives",
-    "ik",
-    "tracking",
-)  # of the library: where compiled code and its constants are
+# Where in the library compiled code and its constants are.
+FOLDERS = ("jit", "mechanism", "kinematics", "objectives", "ik", "tracking")
 
 
 @cache
