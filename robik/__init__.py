@@ -22,10 +22,15 @@ from .errors import AssemblyError, ClipError, FormatError, MechanismError, Missi
 
 if TYPE_CHECKING:
     from .formats import import_robot, save_robot
-    from .ik.objectives import Settings, Weights, load_settings
     from .kinematics.mobility import Inspection, inspect
     from .mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
     from .motions import BaseTrack, Motion, Report, load_motion, save_motion, save_report, save_states
+    from .objectives.distance import Distance
+    from .objectives.look_at import LookAt
+    from .objectives.posture import Posture
+    from .objectives.relative_frame import RelativeFrame
+    from .objectives.settings import Settings, load_settings
+    from .objectives.weights import Weights
     from .retarget.clip import TargetClip, Track, load_clip, save_clip
     from .retarget.posing import posed
     from .retarget.retarget import Retargeting, retarget
@@ -38,18 +43,24 @@ else:
 __version__ = "0.1.0"
 
 __all__ = [
-    "WORLD", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "FormatError", "Frame", "Inspection", "Joint", "Mechanism",
-    "MechanismError", "MissingExtraError", "Motion", "Pose", "Report", "Retargeting", "RobikError", "ServoError", "Settings",
-    "TargetClip", "Track", "Visual", "Weights", "import_robot", "inspect", "load", "load_clip", "load_motion", "load_settings",
+    "WORLD", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError", "Frame",
+    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Pose",
+    "Posture", "RelativeFrame", "Report", "Retargeting", "RobikError", "ServoError", "Settings", "TargetClip",
+    "Track", "Visual", "Weights", "import_robot", "inspect", "load", "load_clip", "load_motion", "load_settings",
     "posed", "retarget", "save_clip", "save_motion", "save_report", "save_robot", "save_states",
 ]  # fmt: skip
 
 _MODULES = {
     ".formats": ("import_robot", "save_robot"),
-    ".ik.objectives": ("Settings", "Weights", "load_settings"),
     ".kinematics.mobility": ("Inspection", "inspect"),
     ".mechanism": ("WORLD", "Body", "Coupling", "Frame", "Joint", "Mechanism", "Pose", "Visual"),
     ".motions": ("BaseTrack", "Motion", "Report", "load_motion", "save_motion", "save_report", "save_states"),
+    ".objectives.distance": ("Distance",),
+    ".objectives.look_at": ("LookAt",),
+    ".objectives.posture": ("Posture",),
+    ".objectives.relative_frame": ("RelativeFrame",),
+    ".objectives.settings": ("Settings", "load_settings"),
+    ".objectives.weights": ("Weights",),
     ".retarget.clip": ("TargetClip", "Track", "load_clip", "save_clip"),
     ".retarget.posing": ("posed",),
     ".retarget.retarget": ("Retargeting", "retarget"),

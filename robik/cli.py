@@ -236,9 +236,9 @@ def _convert(options: argparse.Namespace) -> None:
 
 def _solve(options: argparse.Namespace) -> None:
     from robik.files import check_writable
-    from robik.ik.objectives import Settings, load_settings
-    from robik.ik.pose_prior import PosePrior
     from robik.motions import load_motion, report_summary, save_motion, save_report, save_states, values_for
+    from robik.objectives.pose_prior import PosePrior
+    from robik.objectives.settings import Settings, load_settings
     from robik.retarget.clip import load_clip
     from robik.retarget.retarget import retarget
     from robik.warm_up import help_compiling
@@ -276,8 +276,8 @@ def _solve(options: argparse.Namespace) -> None:
 def _report(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from robik.ik.objectives import Settings, load_settings
     from robik.motions import load_motion, load_states
+    from robik.objectives.settings import Settings, load_settings
     from robik.retarget.clip import load_clip
     from robik.retarget.report_page import save_page, with_states
 

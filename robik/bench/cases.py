@@ -7,8 +7,9 @@ from math import pi
 
 from robik.bench.clips import arm_clip, boxer_clip, chain_clip, crank_clip, dance_clip
 from robik.bench.walking import walk_clip
-from robik.ik.objectives import Settings, Weights
 from robik.mechanism.model import Mechanism
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip
 from robik.robots import load
 

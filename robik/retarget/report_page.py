@@ -15,10 +15,10 @@ import numpy as np
 from robik.errors import ClipError
 from robik.extras import extra
 from robik.files import write_whole
-from robik.ik.objectives import Settings
 from robik.kinematics.frames import robot_com
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion, values_for
+from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip
 from robik.retarget.contacts import find_contacts, runs
 from robik.retarget.distances import distances

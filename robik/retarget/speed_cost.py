@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from robik.errors import ClipError
-from robik.ik.objectives import Settings
 from robik.kinematics.frames import frame_poses
 from robik.kinematics.rotations import product
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion, Report, SpeedCost
 from robik.motions.report import SpeedErrors
+from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.distances import distances
 from robik.retarget.shortfall import ORIENTATION_MET, position_met

@@ -8,9 +8,9 @@ from math import atan2, sqrt
 import numpy as np
 
 from robik.errors import MechanismError
-from robik.ik.solver import anchor
 from robik.jit import kernel
 from robik.kinematics.assembly import prepared
+from robik.kinematics.frames import anchor
 from robik.kinematics.kernels import new_placement, place, rotate
 from robik.kinematics.rotations import cross, multiply
 from robik.mechanism.constraints import HINGE

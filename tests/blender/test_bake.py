@@ -9,8 +9,8 @@ import bpy
 import numpy as np
 import pytest
 
-from robik.ik.objectives import Settings
 from robik.kinematics.forward import ForwardKinematics, body_poses
+from robik.objectives.settings import Settings
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
