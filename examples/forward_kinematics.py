@@ -5,11 +5,12 @@ import numpy as np
 import robik
 
 robot = robik.load("four_bar")
-times = np.arange(72) / 36
-turn = robik.Motion(times=times, actuators=robot.actuators, values=np.pi * times[:, None])
+times = np.arange(61) / 30
+swing = 0.3 * np.sin(np.pi * times)[:, None]
+motion = robik.Motion(times=times, actuators=robot.actuators, values=swing)
 
-states, residual = robik.posed(robot, turn)
+states, residual = robik.posed(robot, motion)
 
-rocker = states.position[:, states.bodies.index("rocker")]
+coupler = states.position[:, states.bodies.index("coupler")]
 print(f"poses of {len(states.bodies)} bodies in {len(times)} frames; loops are open by at most {residual.max():.1e} m")
-print(f"while the crank turns once, the rocker moves by {1e3 * np.ptp(rocker, axis=0).max():.1f} mm")
+print(f"while the crank swings by 0.3 rad to either side, the coupler moves by {1e3 * np.ptp(coupler, axis=0).max():.1f} mm")

@@ -8,7 +8,9 @@ robot = robik.load("arm7")
 rest = robot.rest_pose("tool")
 times = np.arange(30) / 30
 position = np.array(rest.position) + 0.1 * times[:, None] * [0.0, 1.0, -0.5]
-quaternion = np.tile(rest.quaternion, (len(times), 1))
+half = 0.5 * times  # of the angle by which the tool spins about its own z axis [rad]
+spins = [robik.Pose(quaternion=(np.cos(h), 0.0, 0.0, np.sin(h))) for h in half]
+quaternion = np.array([(rest @ spin).quaternion for spin in spins])
 
 cases = {
     "position only": (robik.Track(position=position), robik.Weights()),

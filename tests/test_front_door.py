@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import os
 import subprocess
 import sys
 import tomllib
@@ -26,7 +27,7 @@ for name in {blocked}:
 
 def run(program: str, *blocked: str, folder: Path = CHECKOUT) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", BLOCK.format(blocked=blocked) + program]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env={"PYTHONPATH": str(CHECKOUT)})
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(CHECKOUT)})
 
 
 def test_importing_it_imports_nothing_heavy() -> None:
