@@ -62,7 +62,7 @@ lint: environment ## Ruff and mypy
 docs: ## The documentation as a site, in .cache/site
 	@[ -x .cache/docs/bin/mkdocs ] && [ requirements/docs.txt -ot .cache/docs/.made ] || { python3 -m venv .cache/docs && \
 	  .cache/docs/bin/pip install -q -r requirements/docs.txt && touch .cache/docs/.made; }
-	.cache/docs/bin/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 .cache/docs/bin/mkdocs build --quiet --strict
 
 bench: environment ## Milliseconds per frame of the solver on the robots that ship
 	.venv/bin/robik bench

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -70,6 +71,16 @@ def test_the_example_of_the_docstring() -> None:
     assert found.failed == 0
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_python_example_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    [example] = re.findall(r"(?ms)^```python\n(.*?)^```", (CHECKOUT / page).read_text(encoding="utf-8"))
+    names: dict = {}
+    exec(compile(example, page, "exec"), names)
+    assert names["motion"].report.position_error.max() < 1e-6
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_a_robot_is_loaded_by_name_or_from_a_file(tmp_path: Path) -> None:
     boxer = robik.load("boxer")
     robik.save_robot(boxer, tmp_path / "mine.robik.json")
@@ -78,6 +89,8 @@ def test_a_robot_is_loaded_by_name_or_from_a_file(tmp_path: Path) -> None:
     assert robik.load("walker", base="fixed").is_grounded
     with pytest.raises(robik.RobikError, match=r"no boxr\.robik\.json among our robots; there are .*boxer"):
         robik.load("boxr")
+    with pytest.raises(robik.FormatError, match="no robot file is named"):
+        robik.load("")
     with pytest.raises(robik.FormatError, match=r"boxer\.step: not a kind of robot file"):
         robik.load("boxer.step")
 

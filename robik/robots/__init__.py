@@ -48,7 +48,7 @@ def load(
         AssemblyError: a loop that cannot be closed.
         MechanismError: a robot that cannot have that base.
     """
-    is_name = isinstance(robot, str) and (robot in names() or not Path(robot).suffix)
+    is_name = isinstance(robot, str) and robot != "" and not Path(robot).suffix
     return with_base(load_robot(path(str(robot)) if is_name else robot, packages, arguments), base)
 
 
