@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py mapping.py command_line.py migration.py)
 
-.PHONY: help environment demo test test-library test-numba test-installed test-blender smoke-installed test-gui pictures extension lint bench peers clean
+.PHONY: help environment demo test test-library test-numba test-installed test-blender smoke-installed test-gui pictures extension lint docs bench peers clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -61,6 +61,11 @@ extension: environment ## dist/*.zip for this platform (others: make extension P
 
 lint: environment ## Ruff and mypy
 	.venv/bin/ruff check .; ruff=$$?; tools/check-types && exit $$ruff
+
+docs: ## The documentation as a site, in .cache/site
+	@[ -x .cache/docs/bin/mkdocs ] && [ requirements/docs.txt -ot .cache/docs/.made ] || { python3 -m venv .cache/docs && \
+	  .cache/docs/bin/pip install -q -r requirements/docs.txt && touch .cache/docs/.made; }
+	NO_MKDOCS_2_WARNING=1 .cache/docs/bin/mkdocs build --quiet --strict
 
 bench: environment ## Milliseconds per frame of the solver on the robots that ship
 	.venv/bin/robik bench

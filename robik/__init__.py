@@ -1,3 +1,83 @@
-"""RobIK: retargets animation onto robots, kinematic loops included."""
+"""Retargeting of animation onto robots, kinematic loops included.
+
+    >>> import numpy as np
+    >>> import robik
+    >>> robot = robik.load("boxer")
+    >>> times = np.arange(24) / 24
+    >>> hand = np.array([0.25, 0.0, 0.25]) + 0.05 * np.stack([np.cos(3 * times), np.sin(3 * times), 0 * times], axis=1)
+    >>> clip = robik.TargetClip(times, {"hand": robik.Track(position=hand)})
+    >>> motion = robik.retarget(robot, clip)
+    >>> motion.values.shape  # a row per time, a column per actuator [rad]
+    (24, 4)
+    >>> bool(motion.report.position_error.max() < 1e-6)  # how far the hand is off [m]
+    True
+
+Names are imported when they are first used, so that `import robik` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from .errors import AssemblyError, ClipError, FormatError, MechanismError, MissingExtraError, RobikError, ServoError
+
+if TYPE_CHECKING:
+    from .formats import import_robot, save_robot
+    from .kinematics.mobility import Inspection, inspect
+    from .mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+    from .motions import BaseTrack, Motion, Report, load_motion, save_motion, save_report, save_states
+    from .objectives.distance import Distance
+    from .objectives.look_at import LookAt
+    from .objectives.posture import Posture
+    from .objectives.relative_frame import RelativeFrame
+    from .objectives.settings import Settings, load_settings
+    from .objectives.weights import Weights
+    from .retarget.clip import TargetClip, Track, load_clip, save_clip
+    from .retarget.posing import posed
+    from .retarget.retarget import Retargeting, retarget
+    from .robots import load
+else:
+    from . import retarget  # loads the package now: loaded later, it would take the name of the function `retarget`
+
+    del retarget
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "WORLD", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError", "Frame",
+    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Pose",
+    "Posture", "RelativeFrame", "Report", "Retargeting", "RobikError", "ServoError", "Settings", "TargetClip",
+    "Track", "Visual", "Weights", "import_robot", "inspect", "load", "load_clip", "load_motion", "load_settings",
+    "posed", "retarget", "save_clip", "save_motion", "save_report", "save_robot", "save_states",
+]  # fmt: skip
+
+_MODULES = {
+    ".formats": ("import_robot", "save_robot"),
+    ".kinematics.mobility": ("Inspection", "inspect"),
+    ".mechanism": ("WORLD", "Body", "Coupling", "Frame", "Joint", "Mechanism", "Pose", "Visual"),
+    ".motions": ("BaseTrack", "Motion", "Report", "load_motion", "save_motion", "save_report", "save_states"),
+    ".objectives.distance": ("Distance",),
+    ".objectives.look_at": ("LookAt",),
+    ".objectives.posture": ("Posture",),
+    ".objectives.relative_frame": ("RelativeFrame",),
+    ".objectives.settings": ("Settings", "load_settings"),
+    ".objectives.weights": ("Weights",),
+    ".retarget.clip": ("TargetClip", "Track", "load_clip", "save_clip"),
+    ".retarget.posing": ("posed",),
+    ".retarget.retarget": ("Retargeting", "retarget"),
+    ".robots": ("load",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Return a public name, imported on its first use."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted({*globals(), *__all__})

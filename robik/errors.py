@@ -13,6 +13,10 @@ class UnconnectedError(MechanismError):
     """A robot in several parts that no joints tie together: one that is still being built."""
 
 
+class MissingExtraError(RobikError):
+    """A package that is not installed, and the extra that brings it."""
+
+
 class FormatError(RobikError):
     """A file that cannot be read as what it should be."""
 

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from robik.errors import FormatError
+from robik.extras import extra
 from robik.formats.surface import GREY, Paint, Picture, Surface
 from robik.formats.xml_file import read_xml
 
@@ -21,7 +22,8 @@ def read_dae(path: Path) -> Surface:
     Raises:
         FormatError: says what is wrong; the file's name is the caller's to add.
     """
-    import collada
+    with extra("formats"):
+        import collada
 
     read_xml(path)  # refuses what could be harmful in XML
     try:

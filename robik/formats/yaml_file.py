@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from robik.errors import FormatError
+from robik.extras import extra
 from robik.files import read_whole
+
+with extra("formats"):
+    import yaml
 
 MOST = 1_000_000  # bytes
 MOST_KEYS = 10_000  # of a mapping, with those that are merged into it

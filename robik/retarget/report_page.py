@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from robik.errors import ClipError
+from robik.extras import extra
 from robik.files import write_whole
 from robik.kinematics.frames import robot_com
 from robik.mechanism.model import Mechanism
@@ -251,8 +252,9 @@ def _notes(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | None)
 
 def _figure(plots: Sequence[Plot], x: np.ndarray, unit: str) -> str:
     """The plots below each other; they zoom together."""
-    import plotly.graph_objects as go  # a second to import, which only a report needs
-    from plotly.subplots import make_subplots
+    with extra("report"):
+        import plotly.graph_objects as go  # a second to import, which only a report needs
+        from plotly.subplots import make_subplots
 
     figure = make_subplots(
         len(plots), 1, shared_xaxes=True, vertical_spacing=0.28 / max(len(plots), 2), subplot_titles=[p.title for p in plots]

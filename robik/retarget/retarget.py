@@ -223,7 +223,23 @@ def retarget(
     prior: PosePrior | None = None,
     prior_weight: float = WEIGHT,
 ) -> Motion:
-    """Follows a clip with a robot. See `Retargeting`."""
+    """Follow a clip with a robot, every frame from the one before.
+
+    Args:
+        mechanism: the robot, which starts in its rest pose.
+        clip: T samples of targets.
+        settings: weights, regularizers, limits.
+        formulation: of the inverse kinematics.
+        speed_cost: whether to solve the clip a second time where speeds are held back, to report what that costs.
+        prior: poses like an example's, where the targets leave a choice; none if left out.
+        prior_weight: of the pull towards them, per body, beside targets that weigh 1.
+
+    Returns:
+        T samples of the actuators and the bodies, with a report of errors and residuals.
+
+    Raises:
+        ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's prior.
+    """
     work = Retargeting(mechanism, clip, settings, formulation, speed_cost, prior, prior_weight)
     for _ in work.steps():
         pass

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from robik.errors import RobikError
 from robik.formats import load_robot
 from robik.mechanism import Mechanism
+from robik.mechanism.base import with_base
 
 FOLDER = Path(__file__).parents[1] / "data" / "robots"
 EXTENSION = ".robik.json"
@@ -26,13 +28,28 @@ def path(name: str) -> Path:
     return _existing(name, EXTENSION)
 
 
-def load(name: str) -> Mechanism:
-    """The robot itself.
+def load(
+    robot: str | Path,
+    base: str = "auto",
+    packages: Iterable[str | Path] = (),
+    arguments: Mapping[str, str] | None = None,
+) -> Mechanism:
+    """Return a robot.
+
+    Args:
+        robot: the name of one that comes with RobIK (`names`), or a file: `.robik.json`, URDF, xacro, MJCF, SDF, USD.
+        base: `fixed` or `floating`; `auto` for what the file says.
+        packages: folders of ROS packages, where `package://` URIs may lead.
+        arguments: values of a xacro file's arguments, by name.
 
     Raises:
-        RobikError: lists the names that exist.
+        RobikError: neither; lists the names that exist.
+        FormatError: a file that cannot be read.
+        AssemblyError: a loop that cannot be closed.
+        MechanismError: a robot that cannot have that base.
     """
-    return load_robot(path(name))
+    is_name = isinstance(robot, str) and robot != "" and not Path(robot).suffix
+    return with_base(load_robot(path(str(robot)) if is_name else robot, packages, arguments), base)
 
 
 def servos_path(name: str) -> Path:

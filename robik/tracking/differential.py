@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import daqp
 import numpy as np
 
 from robik.errors import ClipError
+from robik.extras import extra
 from robik.jit import by_reference
 from robik.kinematics.frames import anchor
 from robik.mechanism.model import Mechanism
@@ -28,6 +28,9 @@ from robik.tracking.targets import WEIGHTS
 from robik.tracking.tasks import Tasks, remember_targets, take_targets
 from robik.tracking.tracker import Tracker
 from robik.tracking.velocity_step import BENT, TIGHT, new_motion, program, take_step
+
+with extra("live"):
+    import daqp
 
 MOST_BENDS = 4  # times that a step is planned anew with what the loops bent it by
 SOFT = 8  # DAQP's mark of a row that gives way where the rows contradict each other

@@ -19,7 +19,6 @@ from robik.files import read_json
 from robik.formats.imported import Notes
 from robik.formats.mesh_files import MeshFiles
 from robik.formats.mesh_references import is_inside
-from robik.formats.yaml_file import read_yaml
 from robik.mechanism import Coupling
 from robik.mechanism.pose import Vector
 
@@ -146,6 +145,8 @@ def _finite(value: Any, where: str) -> float:
 
 
 def _from_yaml(path: Path) -> Loops | None:
+    from robik.formats.yaml_file import read_yaml  # needs an extra
+
     content = _expect(read_yaml(path), dict, f"{path}: its content", "keys with values")
     if not {"closed_loop", "name_mot", "joint_name"} & set(content):  # another program's file of that name
         return None

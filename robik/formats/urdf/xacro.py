@@ -18,9 +18,8 @@ from typing import Any
 from xml.dom import minidom
 from xml.parsers.expat import ExpatError
 
-import yaml
-
 from robik.errors import FormatError
+from robik.extras import extra, missing
 from robik.files import check_file
 from robik.formats.imported import Imported, Notes
 from robik.formats.mesh_files import MeshFiles
@@ -29,6 +28,9 @@ from robik.formats.urdf.loops import read_beside
 from robik.formats.urdf.reader import from_xml
 from robik.formats.xml_file import read_xml
 from robik.formats.yaml_file import Loader, read_yaml
+
+with extra("formats"):
+    import yaml
 
 VERSION = "2.1.1"  # of the package; what is replaced in it is that version's
 MOST_MACROS = 10_000  # calls
@@ -107,7 +109,7 @@ class _Expansion:
         try:
             found = importlib.metadata.version("xacro")
         except importlib.metadata.PackageNotFoundError:
-            found = "none"
+            raise missing("formats") from None
         if found != VERSION:
             raise FormatError(f"xacro files are read by the package xacro {VERSION}, here is {found}; pip install xacro=={VERSION}")
         spec = importlib.util.find_spec("xacro")
@@ -121,9 +123,9 @@ class _Expansion:
             "_global_symbols": self._symbols(module), "warning": self._warning, "error": self._warning, "message": self._warning,
             "print_location": lambda *_: None, "glob": None, "os": _Os, "sys": None,
         }  # fmt: skip
-        missing = [name for name in replaced if not hasattr(module, name)]
-        if missing:
-            raise FormatError(f"the package xacro is not what it should be ({', '.join(missing)} missing); pip install xacro=={VERSION}")
+        absent = [name for name in replaced if not hasattr(module, name)]
+        if absent:
+            raise FormatError(f"the package xacro is not what it should be ({', '.join(absent)} missing); pip install xacro=={VERSION}")
         vars(module).update(replaced, open=None, eval=None, compile=None, exec=None)  # what it finds before Python's own
         return module
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robik.errors import FormatError
+from robik.extras import extra
 from robik.files import check_file
 from robik.formats.mesh_files import MeshFiles
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 EXTENSIONS = (".usd", ".usda", ".usdc", ".usdz")
 MOST = 1_000_000_000  # bytes
 MOST_PRIMS = 1_000_000
-MISSING = "USD files are read by the module 'pxr', which is not there; Blender from blender.org brings it, elsewhere: pip install usd-core"
 
 
 def open_stage(path: Path, packages: Iterable[Path] = ()) -> Usd.Stage:
@@ -30,10 +30,8 @@ def open_stage(path: Path, packages: Iterable[Path] = ()) -> Usd.Stage:
     Raises:
         FormatError: says what is wrong; the file's name is the caller's to add.
     """
-    try:
+    with extra("usd"):
         from pxr import Sdf, Usd
-    except ImportError:
-        raise FormatError(MISSING) from None
     check_file(path)
     with pxr_errors():
         layer = Sdf.Layer.FindOrOpen(str(path.resolve()))

@@ -1,0 +1,26 @@
+"""One motion in every format: chosen by name, with servo counts for a board that plays alone."""
+
+from pathlib import Path
+
+import numpy as np
+
+import robik
+from robik.motions import FORMATS
+from robik.robots import servos_path
+from robik.servo.chain import load_chain
+from robik.servo.export import export_motion
+
+robot = robik.load("walker")
+times = np.arange(50) / 50
+rest = np.concatenate([joint.rest for joint in robot.actuated])
+values = rest + 0.1 * np.sin(2 * np.pi * times)[:, None] ** 2
+motion = robik.Motion(times=times, actuators=robot.actuators, values=values)
+
+folder = Path("out/formats")
+folder.mkdir(parents=True, exist_ok=True)
+chain = load_chain(servos_path("walker"))
+for name, row in FORMATS.items():
+    if row.write:
+        file = folder / f"nod-{name}{row.extensions[0]}"
+        export_motion(motion, file, name, chain=chain, robot=robot)
+        print(f"{name}: {file}, {file.stat().st_size} bytes")

@@ -1,0 +1,39 @@
+"""Extras: packages that only a part of RobIK needs, and the sentence for where one is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .errors import MissingExtraError
+
+EXTRAS = {  # as in pyproject.toml: what needs them, and the modules that they bring
+    "servo": ("playing on servos", ("serial", "dynamixel_sdk")),
+    "report": ("a report page", ("plotly",)),
+    "formats": ("this kind of file", ("yaml", "xacro", "collada")),
+    "usd": ("reading USD, which Blender from blender.org does by itself,", ("pxr",)),
+    "live": ("following live", ("daqp",)),
+}
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Import what an extra brings.
+
+    Args:
+        name: of the extra, a key of `EXTRAS`.
+
+    Raises:
+        MissingExtraError: one of the extra's modules is not installed; says how to install it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in EXTRAS[name][1]:
+            raise
+        raise missing(name) from None
+
+
+def missing(name: str) -> MissingExtraError:
+    """Return the error that says how to install an extra, a key of `EXTRAS`."""
+    return MissingExtraError(f"{EXTRAS[name][0]} needs the extra {name!r}: pip install 'robik[{name}]'")
