@@ -10,14 +10,16 @@ import os
 import subprocess
 import sys
 
+from . import program
+
 LAST = "last"  # the argument for what solving comes to last
 _started: list[subprocess.Popen] = []
 
 
 def compile_all() -> None:
     """Compiles, or loads from the cache, everything that solving needs."""
-    from robik.bench.cases import cases
-    from robik.retarget.retarget import retarget
+    from .bench.cases import cases
+    from .retarget.retarget import retarget
 
     help_compiling()
     for case in cases(fps=10.0):
@@ -26,8 +28,8 @@ def compile_all() -> None:
 
 def help_compiling() -> None:
     """Before solving: starts a second process for what solving comes to last, unless all is compiled or that has been started before."""
-    from robik.ik.sqp import minimise
-    from robik.jit import kinds_in_cache
+    from .ik.sqp import minimise
+    from .jit import kinds_in_cache
 
     if not _started and not kinds_in_cache(minimise):
         _started.append(_process(LAST))
@@ -35,14 +37,14 @@ def help_compiling() -> None:
 
 def _compile_last() -> None:
     """What depends on little else comes first: the other process has compiled the rest by then."""
-    from robik.ik import curvature, hessian, newton, sqp
-    from robik.ik.terms import new_goals
-    from robik.ik.work import new_work
-    from robik.jit import by_reference, compile_for
-    from robik.kinematics import elimination
-    from robik.kinematics.kernels import new_placement
-    from robik.mechanism.topology import build_topology
-    from robik.robots import load
+    from .ik import curvature, hessian, newton, sqp
+    from .ik.terms import new_goals
+    from .ik.work import new_work
+    from .jit import by_reference, compile_for
+    from .kinematics import elimination
+    from .kinematics.kernels import new_placement
+    from .mechanism.topology import build_topology
+    from .robots import load
 
     topology = build_topology(load("boxer"))
     flat = by_reference(topology.flat)
@@ -73,8 +75,8 @@ def _process(*arguments: str) -> subprocess.Popen:
     if sys.platform == "win32":
         flags = subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
     return subprocess.Popen(
-        [sys.executable, "-m", "robik.warm_up", *arguments],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(part for part in sys.path if part)},
+        program.command("warm_up", *arguments),
+        env=program.environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

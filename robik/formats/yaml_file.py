@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from robik.errors import FormatError
-from robik.files import read_whole
+from ..errors import FormatError
+from ..files import read_whole
 
 MOST = 1_000_000  # bytes
 MOST_KEYS = 10_000  # of a mapping, with those that are merged into it

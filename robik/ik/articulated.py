@@ -9,11 +9,11 @@ comes in by a bordered system.
 
 from __future__ import annotations
 
-from robik.ik.dense import cholesky, copy_chosen, diagonalise, solve_factored
-from robik.ik.hessian import carry, com_derivatives, exerted, one_ball
-from robik.jit import kernel
-from robik.kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
-from robik.kinematics.kernels import along
+from ..jit import kernel
+from ..kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
+from ..kinematics.kernels import along
+from .dense import cholesky, copy_chosen, diagonalise, solve_factored
+from .hessian import carry, com_derivatives, exerted, one_ball
 
 SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smaller ones
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from robik.errors import ClipError, FormatError, RobikError
-from robik.files import read_json
-from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import Vector, vector
+from ..errors import ClipError, FormatError, RobikError
+from ..files import read_json
+from ..mechanism.model import Mechanism
+from ..mechanism.pose import Vector, vector
 
 
 @dataclass(frozen=True)

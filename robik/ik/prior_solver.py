@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.ik.objectives import Settings
-from robik.ik.pose_prior import WEIGHT, Attraction, PosePrior
-from robik.ik.sequence import Output
-from robik.ik.solver import Solver, Targets, Wanted
-from robik.kinematics.actuation import actuator_values
-from robik.kinematics.frames import own_frames
-from robik.kinematics.rotations import quaternion_matrices
-from robik.mechanism.model import Mechanism
+from ..kinematics.actuation import actuator_values
+from ..kinematics.frames import own_frames
+from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.model import Mechanism
+from .objectives import Settings
+from .pose_prior import WEIGHT, Attraction, PosePrior
+from .sequence import Output
+from .solver import Solver, Targets, Wanted
 
 ROUNDS = 60  # of the first frame, which starts in the rest pose: it may take the prior's answer to its own answer so often
 SETTLED = 1e-4  # rad or m

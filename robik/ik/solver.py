@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.ik.objectives import Settings
-from robik.ik.sequence import Output, forget, new_memory, new_output, solve_frames
-from robik.ik.terms import new_goals
-from robik.ik.work import new_work
-from robik.jit import by_reference
-from robik.kinematics.actuation import actuator_values
-from robik.kinematics.assembly import prepared
-from robik.kinematics.passive import passive_values
-from robik.kinematics.rotations import quaternion_matrices
-from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import Topology, build_topology
+from ..errors import ClipError
+from ..jit import by_reference
+from ..kinematics.actuation import actuator_values
+from ..kinematics.assembly import prepared
+from ..kinematics.passive import passive_values
+from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import Topology, build_topology
+from .objectives import Settings
+from .sequence import Output, forget, new_memory, new_output, solve_frames
+from .terms import new_goals
+from .work import new_work
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, inlined, kernel
-from robik.kinematics.kernels import Placement, along, carved, rotate
-from robik.kinematics.rotations import cross
-from robik.mechanism.topology import Flat
+from ..jit import by_reference, inlined, kernel
+from ..kinematics.kernels import Placement, along, carved, rotate
+from ..kinematics.rotations import cross
+from ..mechanism.topology import Flat
 
 
 class Goals(NamedTuple):

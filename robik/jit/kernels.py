@@ -26,6 +26,7 @@ from numba.core.compiler import Flags
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
+from .naming import LIBRARY, CacheFile
 from .passes import Pipeline, quickly
 
 FOLDERS = ("jit", "mechanism", "kinematics", "ik", "tracking")  # below robik: where compiled code and its constants are
@@ -73,6 +74,8 @@ class _Cache(FunctionCache):
 
     def __init__(self, function):
         super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = CacheFile(self._cache_path, self._impl.filename_base, stamp)
         self._cache_file._version += _sources()  # what numba compares before it reads on
 
     def load_overload(self, sig, target_context):
@@ -122,12 +125,13 @@ class _Inlined(_ForKernels):
 
 
 class _Kernel(_Compiled):
-    """A function that others call by its symbol, which depends on nothing but its name and its types."""
+    """A function that others call by its symbol, which depends on its name, its types and all sources only."""
 
     def add_overload(self, cres):
         super().add_overload(cres)
         module, name, types = self.py_func.__module__, self.py_func.__name__, cres.signature
-        symbol = f"{module}.{name}." + hashlib.sha256(str(types).encode()).hexdigest()[:16]
+        meaning = hashlib.sha256(f"{types} {_sources()}".encode()).hexdigest()[:16]
+        symbol = f"{module.removeprefix(LIBRARY)}.{name}.{meaning}"
         binding.add_symbol(symbol, cres.library.get_pointer_to_function(cres.fndesc.llvm_func_name))
         _published[symbol] = partial(_bring, module, name, tuple(types.args))
         outside = copy.copy(cres.fndesc)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.files import write_whole
-from robik.mechanism.model import Mechanism
+from ..errors import ClipError
+from ..files import write_whole
+from ..mechanism.model import Mechanism
 
 COM = "com"
 

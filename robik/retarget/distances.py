@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.ik.objectives import Settings
-from robik.kinematics.frames import frame_poses
-from robik.kinematics.rotations import quaternion_matrices
-from robik.mechanism.model import Mechanism
-from robik.retarget.clip import TargetClip
+from ..ik.objectives import Settings
+from ..kinematics.frames import frame_poses
+from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.model import Mechanism
+from .clip import TargetClip
 
 
 def distances(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robik.errors import RobikError
-from robik.formats import load_robot
-from robik.mechanism import Mechanism
+from ..errors import RobikError
+from ..formats import load_robot
+from ..mechanism import Mechanism
 
 FOLDER = Path(__file__).parents[1] / "data" / "robots"
 EXTENSION = ".robik.json"

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, Protocol2PacketHandler
 
-from robik.errors import ServoError
-from robik.servo.chain import Servo, ServoChain
-from robik.servo.emergency import Emergency, EmergencyStopped
-from robik.servo.models import MODELS, WATCHDOG_UNIT, describe_hardware_error
-from robik.servo.port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
+from ..errors import ServoError
+from .chain import Servo, ServoChain
+from .emergency import Emergency, EmergencyStopped
+from .models import MODELS, WATCHDOG_UNIT, describe_hardware_error
+from .port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
 
 SHORTEST_LATENCY, PATIENCE = 0.008, 4.0  # [s], and times the slowest ping: the allowance between goals, where time is short
 DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, lest it be taken for the next one

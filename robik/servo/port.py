@@ -8,7 +8,7 @@ import time
 import serial
 from dynamixel_sdk import PortHandler
 
-from robik.servo.emergency import Emergency
+from .emergency import Emergency
 
 LATENCY = 0.034  # [s] that an answer may take beyond its bytes: the SDK's own allowance
 WRITE_TIMEOUT = 1.0  # [s]: a port that takes no bytes for so long is gone; less can be a computer that stalls

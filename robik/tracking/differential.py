@@ -17,17 +17,17 @@ from typing import Any
 import daqp
 import numpy as np
 
-from robik.errors import ClipError
-from robik.ik.solver import anchor
-from robik.ik.terms import Goals
-from robik.jit import by_reference
-from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import IDENTITY, Pose
-from robik.tracking.limits import MotionLimits
-from robik.tracking.targets import WEIGHTS
-from robik.tracking.tasks import Tasks, remember_targets, take_targets
-from robik.tracking.tracker import Tracker
-from robik.tracking.velocity_step import BENT, TIGHT, new_motion, program, take_step
+from ..errors import ClipError
+from ..ik.solver import anchor
+from ..ik.terms import Goals
+from ..jit import by_reference
+from ..mechanism.model import Mechanism
+from ..mechanism.pose import IDENTITY, Pose
+from .limits import MotionLimits
+from .targets import WEIGHTS
+from .tasks import Tasks, remember_targets, take_targets
+from .tracker import Tracker
+from .velocity_step import BENT, TIGHT, new_motion, program, take_step
 
 MOST_BENDS = 4  # times that a step is planned anew with what the loops bent it by
 SOFT = 8  # DAQP's mark of a row that gives way where the rows contradict each other

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.ik.objectives import Settings
-from robik.ik.pose_prior import WEIGHT, Attraction, PosePrior
-from robik.ik.sequence import new_memory, solve_frame
-from robik.ik.terms import Goals
-from robik.ik.work import new_work
-from robik.mechanism.model import Mechanism
-from robik.tracking.targets import Target, Targets
-from robik.tracking.tracker import Tracker
+from ..errors import ClipError
+from ..ik.objectives import Settings
+from ..ik.pose_prior import WEIGHT, Attraction, PosePrior
+from ..ik.sequence import new_memory, solve_frame
+from ..ik.terms import Goals
+from ..ik.work import new_work
+from ..mechanism.model import Mechanism
+from .targets import Target, Targets
+from .tracker import Tracker
 
 MOST_ITERATIONS = 60  # of one step: a frame that needs more goes on in the next
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from robik.ik.objectives import Settings, Weights
-from robik.mechanism.pose import Vector
+from ..ik.objectives import Settings, Weights
+from ..mechanism.pose import Vector
 
 WEIGHTS = Weights()
 ALIKE = (1.0, 1.0, 1.0)

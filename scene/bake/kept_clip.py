@@ -8,8 +8,8 @@ from math import inf
 import numpy as np
 from bpy.types import Action, Object
 
-from robik.ik.objectives import Settings, Weights
-from robik.retarget.clip import TargetClip, Track
+from ...robik.ik.objectives import Settings, Weights
+from ...robik.retarget.clip import TargetClip, Track
 
 KEY = "robik_clip"
 

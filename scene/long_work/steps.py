@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from robik.jit import is_compiling
+from ...robik.jit import is_compiling
 
 Result = TypeVar("Result")
 

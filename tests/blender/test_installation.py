@@ -11,9 +11,9 @@ from pathlib import Path
 
 import bpy
 import pytest
+from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.kinematics.forward import ForwardKinematics
 
-from robik import robots
-from robik.kinematics.forward import ForwardKinematics
 from tests.blender import installed
 from tools.extension import ADD_ON, CACHE, CHECKOUT, LIBRARY, Target
 

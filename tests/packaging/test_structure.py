@@ -17,7 +17,7 @@ SCENE = (
     "long_work", "animation", "robot", "character", "balance", "bake", "overlay", "servos", "importing", "migration", "properties"
 )  # fmt: skip
 OPERATORS = ("reporting", "stepping", "robot", "character", "balance", "bake", "servos", "command_line")
-PANELS = ("tab", "robot", "character", "balance", "bake", "overlay", "servos")
+PANELS = ("manual", "tab", "robot", "character", "balance", "bake", "overlay", "servos")
 ORDER = ("robik", *(f"{part}.{name}" for part, names in zip(BLENDER, (SCENE, OPERATORS, PANELS), strict=True) for name in (*names, "")), "")
 
 

@@ -14,14 +14,14 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from robik.errors import FormatError
-from robik.files import read_json
-from robik.formats.imported import Notes
-from robik.formats.mesh_files import MeshFiles
-from robik.formats.mesh_references import is_inside
-from robik.formats.yaml_file import read_yaml
-from robik.mechanism import Coupling
-from robik.mechanism.pose import Vector
+from ...errors import FormatError
+from ...files import read_json
+from ...mechanism import Coupling
+from ...mechanism.pose import Vector
+from ..imported import Notes
+from ..mesh_files import MeshFiles
+from ..mesh_references import is_inside
+from ..yaml_file import read_yaml
 
 EXTENSION = ".loops.json"
 YAML_NAME = "robot.yaml"

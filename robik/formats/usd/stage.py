@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robik.errors import FormatError
-from robik.files import check_file
-from robik.formats.mesh_files import MeshFiles
+from ...errors import FormatError
+from ...files import check_file
+from ..mesh_files import MeshFiles
 
 if TYPE_CHECKING:
     from pxr import Sdf, Usd
