@@ -20,13 +20,15 @@ from scipy.optimize import OptimizeResult, minimize
 from experiments.oracle.maximal import JointFrames, Rows, motion_derivatives
 from experiments.oracle.reference import ReferenceSolver
 from experiments.oracle.reference_objective import Objective
-from robik.errors import MechanismError
-from robik.ik.objectives import Settings
+from robik.errors import ClipError, MechanismError
 from robik.ik.sequence import Output
 from robik.ik.solver import MOST_ITERATIONS, Solver, Targets, Wanted
 from robik.ik.sqp import CONVERGED, STALLED
 from robik.mechanism.model import UNLIMITED, Mechanism
 from robik.mechanism.pose import matrix_quaternion
+from robik.objectives import objective as asked
+from robik.objectives.registry import over_time
+from robik.objectives.settings import Settings
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 LARGEST_TURN = 0.5  # rad of a body in one step of forward kinematics
@@ -106,7 +108,16 @@ class ImplicitSolver(Solver):
         MechanismError: for couplings, which the paper does not have.
     """
 
-    def __init__(self, mechanism: Mechanism, names: tuple[str, ...], settings: Settings, has_com: bool = False):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        names: tuple[str, ...],
+        settings: Settings,
+        has_com: bool = False,
+        objectives: tuple[asked.Objective, ...] = (),
+    ):
+        if objectives:
+            raise ClipError(f"the implicit formulation follows frames and the centre of mass alone; leave out {objectives[0].key!r}")
         if mechanism.couplings:
             raise MechanismError(
                 f"robot {mechanism.name!r} has the coupling {mechanism.couplings[0].name!r}, which the implicit formulation cannot hold; "
@@ -147,12 +158,14 @@ class ImplicitSolver(Solver):
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`; `output.q` is left as it is."""
-        order, position, rotation, com, dt = self.topology.order, wanted.position, wanted.rotation, wanted.com, wanted.dt
+        order, dt = self.topology.order, wanted.dt
+        frames, mass = self._goals.frame_pose, self._goals.centre_of_mass
+        position, rotation, com = (over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation, mass.target))
         for k in range(start, stop):
             targets = {
                 name: (
-                    position[k, i] if self._goals.position_weight[i].any() else None,
-                    matrix_quaternion(rotation[k, i]) if self._goals.orientation_weight[i].any() else None,
+                    position[k, i] if frames.position_weight[i].any() else None,
+                    matrix_quaternion(rotation[k, i]) if frames.orientation_weight[i].any() else None,
                 )
                 for i, name in enumerate(self.names)
             }

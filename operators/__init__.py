@@ -1,4 +1,4 @@
-"""What a user can do: gather, call, report."""
+"""Operators: gather what a user has chosen, call the scene or the library, report."""
 
 import bpy
 

@@ -1,4 +1,4 @@
-"""How an operator says what went wrong."""
+"""Base of operators that report errors in one sentence."""
 
 from __future__ import annotations
 

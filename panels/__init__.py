@@ -1,4 +1,4 @@
-"""What a user sees: the tab RobIK in the 3D view's sidebar, the path from robot to servos from top to bottom."""
+"""Panels: the tab RobIK in the 3D view's sidebar, the path from robot to servos from top to bottom."""
 
 import bpy
 

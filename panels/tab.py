@@ -1,4 +1,4 @@
-"""What all panels of the tab share."""
+"""Bases of the panels in the tab, and what they draw alike."""
 
 from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 

@@ -236,9 +236,9 @@ def _convert(options: argparse.Namespace) -> None:
 
 def _solve(options: argparse.Namespace) -> None:
     from .files import check_writable
-    from .ik.objectives import Settings, load_settings
-    from .ik.pose_prior import PosePrior
     from .motions import load_motion, report_summary, save_motion, save_report, save_states, values_for
+    from .objectives.pose_prior import PosePrior
+    from .objectives.settings import Settings, load_settings
     from .retarget.clip import load_clip
     from .retarget.retarget import retarget
     from .warm_up import help_compiling
@@ -276,8 +276,8 @@ def _solve(options: argparse.Namespace) -> None:
 def _report(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from .ik.objectives import Settings, load_settings
     from .motions import load_motion, load_states
+    from .objectives.settings import Settings, load_settings
     from .retarget.clip import load_clip
     from .retarget.report_page import save_page, with_states
 

@@ -38,24 +38,24 @@ def help_compiling() -> None:
 def _compile_last() -> None:
     """What depends on little else comes first: the other process has compiled the rest by then."""
     from .ik import curvature, hessian, newton, sqp
-    from .ik.terms import new_goals
     from .ik.work import new_work
     from .jit import by_reference, compile_for
     from .kinematics import elimination
     from .kinematics.kernels import new_placement
     from .mechanism.topology import build_topology
+    from .objectives.registry import new_goals
     from .robots import load
 
     topology = build_topology(load("boxer"))
     flat = by_reference(topology.flat)
     now, room = new_placement(flat, topology.rest), new_work(flat, topology.rest)
-    goals = new_goals(flat, [], now)
+    goals = new_goals(topology, [], now)
     frame = flat, now, goals, room
-    compile_for(hessian.matrix, flat, now, goals, room.terms, room.system, room.K)
+    compile_for(hessian.matrix, flat, now, room.terms, room.system, room.K)
     compile_for(curvature.closure_curvature, flat, now, room.step, room.system)
     compile_for(hessian.times, flat, now, goals, room.terms, room.system, room.step, room.step)
     compile_for(newton._step, *frame, True, True)
-    compile_for(newton.leave_saddle, flat, room)
+    compile_for(newton.leave_saddle, flat, now, room)
     compile_for(elimination.refactor, flat, now, room.e)
     compile_for(sqp._search, *frame, True, 0.0, 0.0, 0.0, 0)
     compile_for(sqp._finish, *frame, True, 0.0, 0.0)

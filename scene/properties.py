@@ -1,4 +1,4 @@
-"""What RobIK adds to Blender's data, under `robik` on objects and scenes. No logic beyond validation."""
+"""Properties that RobIK adds to objects and scenes, under `robik`. No logic beyond validation."""
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty

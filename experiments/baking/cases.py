@@ -13,9 +13,10 @@ from robik.bench.cases import BALANCED, BOXER, CHAIN, DANCER, FEET, FPS, METRE, 
 from robik.bench.clips import boxer_clip, chain_clip, dance_clip
 from robik.bench.measure import print_table, row, solved
 from robik.bench.walking import walk_clip
-from robik.ik.objectives import Settings, Weights
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.robots import load
 
 THRESHOLD = 1.11e-5  # of the boxer's velocity regularizer, at 1200 frames a second

@@ -13,6 +13,7 @@ Couplings and joint limits are not in the paper and not in here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -20,11 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from experiments.oracle.maximal import AXES, JointFrames, Rows
+from experiments.oracle.reference_asked import Term, terms
 from experiments.oracle.reference_objective import Objective, Targets
 from robik.errors import MechanismError
-from robik.ik.objectives import Settings
 from robik.mechanism.model import WORLD, Mechanism
 from robik.mechanism.pose import Pose, matrix_quaternion, quaternion_matrix
+from robik.objectives.settings import Settings
 
 if TYPE_CHECKING:
     from robik.retarget.clip import TargetClip
@@ -123,6 +125,7 @@ class ReferenceSolver:
         previous: np.ndarray,
         dt: float | None,
         start: np.ndarray | None = None,
+        asked: Sequence[Term] = (),
     ) -> ReferenceResult:
         """One frame.
 
@@ -132,8 +135,9 @@ class ReferenceSolver:
             previous: state (n, 7) that the regularizers refer to.
             dt: time since then [s]; None leaves the velocity term out.
             start: an assembled state to start from; the previous one if None.
+            asked: what else is asked for.
         """
-        objective = Objective(self, targets, com, previous, dt, self.settings)
+        objective = Objective(self, targets, com, previous, dt, self.settings, asked)
         state = self._nearest_signs((previous if start is None else start).copy(), previous)
         last, converged = np.inf, False
         for iteration in range(MOST_ITERATIONS + 1):
@@ -321,6 +325,7 @@ def follow(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> list[R
             for name, track in clip.tracks.items()
         }
         dt = float(time - clip.times[k - 1]) if k else None
-        results.append(solver.solve(targets, None if clip.com is None else clip.com[k], previous, dt))
+        asked = terms(solver, clip.objectives, k)
+        results.append(solver.solve(targets, None if clip.com is None else clip.com[k], previous, dt, asked=asked))
         previous = results[-1].state
     return results

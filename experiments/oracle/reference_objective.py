@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from experiments.oracle.maximal import AXES, Rows
-from robik.ik.objectives import Settings
+from experiments.oracle.reference_asked import Term
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import quaternion_matrix
+from robik.objectives.settings import Settings
 
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]
 
@@ -29,8 +30,16 @@ class Objective:
     """f_IK + w_state R_state + w_vel R_vel of one frame; `value`, `gradient` and `hessian` at a state (n, 7)."""
 
     def __init__(
-        self, robot: Robot, targets: Targets, com: np.ndarray | None, previous: np.ndarray, dt: float | None, settings: Settings
+        self,
+        robot: Robot,
+        targets: Targets,
+        com: np.ndarray | None,
+        previous: np.ndarray,
+        dt: float | None,
+        settings: Settings,
+        asked: Sequence[Term] = (),
     ) -> None:
+        self.asked = tuple(asked)
         mechanism, origins, n = robot.mechanism, robot.origins, len(robot.origins) - 1
         square = settings.per_square_metre(mechanism)
         rows: list[tuple] = []
@@ -65,7 +74,7 @@ class Objective:
         value = 0.5 * self.weights @ self.rows.value(state) ** 2
         if self.com is not None:
             value += 0.5 * self.com_weight @ (self.shares @ state[:, :3] - self.com) ** 2
-        value += 0.5 * self.state_weight @ (state - self.previous).ravel() ** 2
+        value += 0.5 * self.state_weight @ (state - self.previous).ravel() ** 2 + sum(term.value(state) for term in self.asked)
         fast = np.concatenate([x / self.threshold, self._gone(state) / self.linear_threshold])
         return float(value + self.velocity_weight * np.sum(np.log(np.maximum(fast, 1.0)) ** 3))
 
@@ -73,6 +82,8 @@ class Objective:
         """(7 n,)"""
         gradient = self.state_weight * (state - self.previous).ravel()
         gradient += self.rows.jacobian(state).T @ (self.weights * self.rows.value(state))
+        for term in self.asked:
+            gradient += term.gradient(state)
         if self.com is not None:
             pull = self.com_weight * (self.shares @ state[:, :3] - self.com)
             gradient.reshape(-1, 7)[:, :3] += self.shares[:, None] * pull
@@ -88,6 +99,8 @@ class Objective:
         jacobian = self.rows.jacobian(state)
         hessian = np.diag(self.state_weight) + jacobian.T @ (self.weights[:, None] * jacobian)
         hessian += self.rows.curvature(state, self.weights * self.rows.value(state))
+        for term in self.asked:
+            hessian += term.hessian(state)
         if self.com is not None:
             weighted = np.zeros((3, *state.shape))
             weighted[range(3), :, range(3)] = self.shares

@@ -9,8 +9,9 @@ import numpy as np
 
 from robik.bench.clips import arm_clip, samples, smoothstep, turn, wxyz
 from robik.bench.walking import walk_clip
-from robik.ik.objectives import Settings, Weights
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 from robik.robots import load
 

@@ -64,7 +64,7 @@ def _peers(case: Case, folder: Path) -> dict[str, Callable[[], Verdict]]:
     runs: dict[str, Callable[[], Verdict]] = {}
     for library, environment in ENVIRONMENTS.items():
         python = CHECKOUT / ".cache" / environment / "bin" / "python"
-        if not python.exists():
+        if not (CHECKOUT / ".cache" / environment / "made-from").exists():  # written once the installation is whole
             tell(f"peers: {library} is not installed; experiments/peers/environments installs it")
             continue
         for variant, note in VARIANTS.items() if loops else [("hard", "")]:

@@ -13,8 +13,8 @@ from math import cos, pi, sin
 import numpy as np
 
 from experiments.experiment import Experiment, Found, tell
-from robik.ik.objectives import Weights
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.objectives.weights import Weights
 from robik.tracking import DifferentialSettings, DifferentialTracker, Target, Targets
 from robik.tracking.limits import MotionLimits
 

@@ -12,9 +12,9 @@ from numpy.polynomial.polynomial import polyval
 
 from experiments.experiment import Experiment, Found, tell
 from experiments.oracle.reference import ReferenceSolver
-from robik.ik.objectives import Settings
-from robik.ik.solver import anchor
+from robik.kinematics.frames import anchor
 from robik.mechanism.model import Mechanism
+from robik.objectives.settings import Settings
 from robik.robots import load
 from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from experiments.experiment import Experiment, Found, tell
 from experiments.tracking.two_link import two_link_arm
-from robik.ik.objectives import Settings
 from robik.ik.solver import Solver
 from robik.mechanism.model import Mechanism
 from robik.mechanism.pose import matrix_quaternion
+from robik.objectives.settings import Settings
 from robik.robots import load
 from robik.tracking import (
     DifferentialSettings,

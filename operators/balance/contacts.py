@@ -1,4 +1,4 @@
-"""When the feet stand: found, then added to, moved and deleted by hand."""
+"""Contact phases of the feet: detected, then added, moved and deleted by hand."""
 
 import bpy
 from bpy.props import IntProperty, StringProperty

@@ -1,4 +1,4 @@
-"""What the robot follows: adding, removing and aligning targets, fitting the character."""
+"""Targets that the robot follows: adding, removing and aligning them, and fitting the character."""
 
 from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object

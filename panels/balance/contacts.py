@@ -1,4 +1,4 @@
-"""When the feet stand: a strip and a list of phases for each foot."""
+"""Contact phases: a strip and a list for each foot."""
 
 from bpy.types import Context, PropertyGroup, UILayout, UIList
 

@@ -3,18 +3,23 @@
 To second order, what a subtree adds to the objective depends on what lies nearer to the root only through the motion of the body that it
 hangs on, a screw of six numbers. Eliminating the subtree's own freedoms leaves a stiffness of 6 × 6 on that body, as in the
 articulated-body algorithm (Featherstone), so a tree takes time in proportion to its bodies. Degrees of freedom that loops and couplings
-tie together form a cluster and are eliminated as one. The centre of mass ties everything to everything, but by three numbers: it
-comes in by a bordered system.
+tie together form a cluster and are eliminated as one. What ties distant bodies together does so by few numbers, as the centre of mass
+by three: it comes in by a bordered system.
 """
 
 from __future__ import annotations
 
-from ..jit import kernel
+from math import sqrt
+
+from ..jit import compiled_for_record, kernel
 from ..kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
 from ..kinematics.kernels import along
+from ..kinematics.rotations import cross
+from ..objectives.terms import TiedTerms
 from .dense import cholesky, copy_chosen, diagonalise, solve_factored
-from .hessian import carry, com_derivatives, exerted, one_ball
+from .hessian import carry, exerted, one_ball
 
+TINY = 1e-13  # of the largest eigenvalue of an objective over two bodies: smaller ones are rounding
 SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smaller ones
 
 
@@ -25,6 +30,7 @@ def _assemble(flat, now, terms, A, c):
     for i in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
         for j in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
             H[i, j] = A.bend[c, i, j]
+        H[i, i] += terms.hold[flat.cluster_dof[flat.cluster_dof_at[c] + i]]
     root[:] = 0.0
     for at in range(flat.cluster_body_at[c + 1] - 1, flat.cluster_body_at[c] - 1, -1):
         b = flat.cluster_body[at]
@@ -96,7 +102,7 @@ def _factor_block(A, c, n):
 
 
 @kernel
-def factor(flat, now, goals, e, terms, A):
+def factor(flat, now, e, terms, A):
     """Factors the second derivatives over the free leaders; returns whether they are positive definite. Where they are not, the factors
     mean nothing."""
     for b in range(flat.parent.shape[0]):
@@ -123,7 +129,8 @@ def factor(flat, now, goals, e, terms, A):
             for i in range(6):
                 for k in range(6):
                     P[i, k] -= U[i] * Y[k]
-    return _border(flat, now, goals, e, terms, A) == negative
+    taken = _rows_tied(flat, now, A, terms)
+    return _border(flat, now, e, terms, A) == negative + taken
 
 
 @kernel
@@ -162,69 +169,149 @@ def _divide(flat, A, c, n):
 
 
 @kernel
-def _border(flat, now, goals, e, terms, A):
-    """Prepares what the centre of mass adds, rows and columns bordering the rest; returns how many negative eigenvalues it takes away."""
-    wc = goals.com_weight
-    if wc[0] == 0.0 and wc[1] == 0.0 and wc[2] == 0.0:
-        return 0
-    com_derivatives(flat, now, terms, A)
-    for k in range(3):
-        x = A.away[k]
-        for j in range(x.shape[0]):
-            x[j] = A.com[k, j] if wc[k] > 0.0 else 0.0
-        reduce_gradient(flat, e, x)
-        _solve_tree(flat, now, e, A, x)
-    for k in range(3):
-        for i in range(3):
-            A.border[k, i] = 0.0
-            for j in range(A.com.shape[1]):
-                A.border[k, i] += A.com[k, j] * A.away[i, j] if wc[k] > 0.0 else 0.0
-        A.border[k, k] += 1.0 / wc[k] if wc[k] > 0.0 else 1.0
-    return _negative_pivots(A.border)
+def _add_rows_tied(flat, now, terms, A):
+    """Append rows for the objectives over two bodies, by the eigenvectors of their second derivatives; return how many have negative
+    weights. Those come last: as long as the whole is positive definite, so is every system on the way to it."""
+    front, back, n = terms.row_count[0], terms.rows.shape[0], flat.parent.shape[0]
+    for k in range(terms.tied.shape[0]):
+        centre = now.c[terms.tied[k, 1]]
+        _about(terms.stiffness[n + k], terms.across[k], centre, flat.size, A.tie)
+        diagonalise(A.tie, A.tie_vectors, 12)
+        top = 0.0
+        for m in range(12):
+            top = max(top, abs(A.tie[m, m]))
+        for m in range(12):
+            weight = A.tie[m, m]
+            if abs(weight) > TINY * top:
+                row = front
+                if weight > 0.0:
+                    front += 1
+                else:
+                    back -= 1
+                    row = back
+                terms.row_weight[row] = 1.0 if weight > 0.0 else -1.0
+                _fill_row(flat, now, terms, k, centre, A.tie_vectors[:, m], sqrt(abs(weight)), terms.rows[row])
+    negative = terms.rows.shape[0] - back
+    for i in range(negative):
+        terms.row_weight[front + i] = -1.0
+        for j in range(terms.rows.shape[1]):
+            terms.rows[front + i, j] = terms.rows[back + i, j]
+    terms.row_count[1] = front + negative
+    return negative
+
+
+@compiled_for_record(TiedTerms, otherwise=0)
+def _rows_tied(flat, now, A, terms):
+    """Do so where bodies may be tied."""
+    return _add_rows_tied(flat, now, terms, A)
 
 
 @kernel
-def _negative_pivots(B):
-    """Replaces a symmetric 3 × 3 by its L D Lᵀ (D on the diagonal, L below); returns how many of D are negative, 4 where one is zero."""
+def _about(P, Q, centre, size, M):
+    """M (12, 12): the second derivatives [[P, -Q], [-Qᵀ, P]] over the screws of two tied bodies, about a point near them and with slides
+    in units of the robot's size, so that its eigenvalues compare."""
+    X = ((0.0, -centre[2], centre[1]), (centre[2], 0.0, -centre[0]), (-centre[1], centre[0], 0.0))
+    for i in range(6):
+        for j in range(6):
+            M[i, j] = M[6 + i, 6 + j] = P[i, j]
+            M[i, 6 + j] = M[6 + j, i] = -Q[i, j]
+    for block in range(0, 12, 6):  # v = v′ + centre × ω: first the columns, then the rows
+        for i in range(12):
+            for j in range(3):
+                for m in range(3):
+                    M[i, block + j] += M[i, block + 3 + m] * X[m][j]
+    for block in range(0, 12, 6):
+        for i in range(12):
+            for j in range(3):
+                for m in range(3):
+                    M[block + j, i] += M[block + 3 + m, i] * X[m][j]
+    for block in range(3, 12, 6):
+        for i in range(12):
+            for j in range(3):
+                M[i, block + j] *= size
+                M[block + j, i] *= size
+
+
+@kernel
+def _fill_row(flat, now, terms, k, centre, vector, scale, row):
+    """Fill a low-rank row (d,) with scale · vector · (screw of a, screw of b)."""
+    row[:] = 0.0
+    for side in range(2):
+        j = flat.tip[terms.tied[k, side]]
+        while j >= 0:
+            w, v = now.omega[j], now.v[j]
+            x, y, z = cross(w[0], w[1], w[2], centre[0], centre[1], centre[2])
+            u = (w[0], w[1], w[2], (v[0] + x) / flat.size, (v[1] + y) / flat.size, (v[2] + z) / flat.size)
+            for m in range(6):
+                row[j] += scale * vector[6 * side + m] * u[m]
+            j = flat.before[j]
+
+
+@kernel
+def _border(flat, now, e, terms, A):
+    """Prepare the low-rank rows, which border the rest of the system; return how many negative eigenvalues they take away."""
+    count = terms.row_count[1]
+    for k in range(count):
+        x = A.away[k]
+        for j in range(x.shape[0]):
+            x[j] = terms.rows[k, j] if terms.row_weight[k] != 0.0 else 0.0
+        reduce_gradient(flat, e, x)
+        _solve_tree(flat, now, e, A, x)
+    for k in range(count):
+        for i in range(count):
+            A.border[k, i] = 0.0
+            for j in range(A.away.shape[1]):
+                A.border[k, i] += terms.rows[k, j] * A.away[i, j] if terms.row_weight[k] != 0.0 else 0.0
+        A.border[k, k] += 1.0 / terms.row_weight[k] if terms.row_weight[k] != 0.0 else 1.0
+    return _negative_pivots(A.border, count)
+
+
+@kernel
+def _negative_pivots(B, n):
+    """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below); return how many of D are negative, n + 1 where one is
+    zero."""
     negative = 0
-    for k in range(3):
+    for k in range(n):
         if B[k, k] == 0.0:
-            return 4
+            return n + 1
         if B[k, k] < 0.0:
             negative += 1
-        for i in range(k + 1, 3):
+        for i in range(k + 1, n):
             f = B[i, k] / B[k, k]
-            for j in range(k + 1, 3):
+            for j in range(k + 1, n):
                 B[i, j] -= f * B[k, j]
             B[i, k] = f
     return negative
 
 
 @kernel
-def solve(flat, now, goals, e, A, x):
-    """In place: x (d,) from a gradient reduced to the leaders to the system's solution, followers included."""
+def solve(flat, now, e, terms, A, x):
+    """Turn x (d,) in place from a gradient reduced to the leaders to the system's solution, followers included."""
     _solve_tree(flat, now, e, A, x)
-    wc, B = goals.com_weight, A.border
-    if wc[0] == 0.0 and wc[1] == 0.0 and wc[2] == 0.0:
+    count, B, s = terms.row_count[1], A.border, A.along
+    if count == 0:
         return
-    s0 = s1 = s2 = 0.0
+    for k in range(count):
+        s[k] = 0.0
+        for j in range(x.shape[0]):
+            s[k] += terms.rows[k, j] * x[j] if terms.row_weight[k] != 0.0 else 0.0
+        for i in range(k):
+            s[k] -= B[k, i] * s[i]
+    for k in range(count):
+        s[k] /= B[k, k]
+    for k in range(count - 1, -1, -1):
+        for i in range(k + 1, count):
+            s[k] -= B[i, k] * s[i]
     for j in range(x.shape[0]):
-        s0 += A.com[0, j] * x[j]
-        s1 += A.com[1, j] * x[j]
-        s2 += A.com[2, j] * x[j]
-    s0, s1, s2 = s0 if wc[0] > 0.0 else 0.0, s1 if wc[1] > 0.0 else 0.0, s2 if wc[2] > 0.0 else 0.0
-    s1 -= B[1, 0] * s0
-    s2 -= B[2, 0] * s0 + B[2, 1] * s1
-    s0, s1, s2 = s0 / B[0, 0], s1 / B[1, 1], s2 / B[2, 2]
-    s1 -= B[2, 1] * s2
-    s0 -= B[1, 0] * s1 + B[2, 0] * s2
-    for j in range(x.shape[0]):
-        x[j] -= s0 * A.away[0, j] + s1 * A.away[1, j] + s2 * A.away[2, j]
+        total = 0.0
+        for k in range(count):
+            total += s[k] * A.away[k, j]
+        x[j] -= total
 
 
 @kernel
 def _solve_tree(flat, now, e, A, x):
-    """`solve` without the centre of mass."""
+    """Do the same as `solve` without the low-rank rows."""
     A.h[:] = 0.0
     for c in range(flat.cluster_on.shape[0] - 1, -1, -1):
         _gather_below(flat, now, e, A, c, x)

@@ -13,10 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import by_reference, inlined, kernel
+from ..jit import by_reference, compiled_for_record, inlined, kernel
 from ..kinematics.kernels import along
 from ..kinematics.rotations import cross
 from ..mechanism.topology import Flat
+from ..objectives.registry import answer
+from ..objectives.terms import TiedTerms
 
 
 class System(NamedTuple):
@@ -25,9 +27,10 @@ class System(NamedTuple):
     Per cluster, with room for the largest: `bend`, what loops and couplings add to the second derivatives; `block`, its factor where
     `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free leaders, by their place in the cluster. `U`, `Y`
     (d, 6): of each degree of freedom what its motion makes the subtree exert, and block⁻¹ U of the free leaders. Per body `P`
-    (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `com` (3, d): derivatives of the centre of mass; `away` (3, d): the system's solutions for
-    them; `border` (3, 3). `H`, `z`, `shares`, `root`, `D` (3, 3) and `f` (3,)
-    are scratch.
+    (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`); `border` (r, r),
+    what borders the rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `tie` and
+    `tie_vectors` (12, 12), `D` (3, 3)
+    and `f` (3,) are scratch.
     """
 
     bend: np.ndarray
@@ -41,19 +44,22 @@ class System(NamedTuple):
     P: np.ndarray
     h: np.ndarray
     xi: np.ndarray
-    com: np.ndarray
     away: np.ndarray
     border: np.ndarray
     H: np.ndarray
     z: np.ndarray
     shares: np.ndarray
     root: np.ndarray
+    answer: np.ndarray
+    along: np.ndarray
+    tie: np.ndarray
+    tie_vectors: np.ndarray
     D: np.ndarray
     f: np.ndarray
 
 
-def new_system(flat: Flat) -> System:
-    """Room for the system of a mechanism."""
+def new_system(flat: Flat, rows: int) -> System:
+    """Return room for the system of a mechanism with at most so many low-rank rows."""
     n, d, clusters = len(flat.parent), len(flat.before), len(flat.cluster_on)
     most = int(np.diff(flat.cluster_dof_at).max(initial=0))
     blocks = (clusters, most, most)
@@ -70,13 +76,16 @@ def new_system(flat: Flat) -> System:
             P=np.zeros((n, 6, 6)),
             h=np.zeros((n, 6)),
             xi=np.zeros((n, 6)),
-            com=np.zeros((3, d)),
-            away=np.zeros((3, d)),
-            border=np.zeros((3, 3)),
+            away=np.zeros((rows, d)),
+            border=np.zeros((rows, rows)),
             H=np.zeros((most, most)),
             z=np.zeros(most),
             shares=np.zeros(most),
             root=np.zeros((6, 6)),
+            answer=np.zeros((n, 6)),
+            along=np.zeros(rows),
+            tie=np.zeros((12, 12)),
+            tie_vectors=np.zeros((12, 12)),
             D=np.zeros((3, 3)),
             f=np.zeros(3),
         )
@@ -116,7 +125,7 @@ def exerted(flat, now, terms, A, b):
 
 
 @kernel
-def matrix(flat, now, goals, terms, A, K):
+def matrix(flat, now, terms, A, K):
     """K (d, d): the second derivatives in full, for a robot so small that a matrix is quicker, or whose system is not definite."""
     K[:] = 0.0
     for b in range(flat.parent.shape[0]):
@@ -145,25 +154,55 @@ def matrix(flat, now, goals, terms, A, K):
             for at in range(start, flat.cluster_dof_at[c + 1]):
                 for to in range(start, flat.cluster_dof_at[c + 1]):
                     K[flat.cluster_dof[at], flat.cluster_dof[to]] += A.bend[c, at - start, to - start]
-    wc = goals.com_weight
-    if wc[0] != 0.0 or wc[1] != 0.0 or wc[2] != 0.0:
-        com_derivatives(flat, now, terms, A)
+    _add_rows(terms, K)
+    for i in range(K.shape[0]):
+        K[i, i] += terms.hold[i]
+    _add_all_tied(flat, now, A, K, terms)
+
+
+@compiled_for_record(TiedTerms)
+def _add_all_tied(flat, now, A, K, terms):
+    """Add the second derivatives of all objectives over two bodies to K (d, d)."""
+    for k in range(terms.tied.shape[0]):
+        _add_tied(flat, now, terms, k, A, K)
+
+
+@kernel
+def _add_tied(flat, now, terms, k, A, K):
+    """Add the second derivatives of an objective over two bodies to K (d, d)."""
+    P, Q, u, w = terms.stiffness[flat.parent.shape[0] + k], terms.across[k], A.root[0], A.root[1]
+    for side in range(2):
+        j = flat.tip[terms.tied[k, side]]
+        while j >= 0:
+            screw, slide = now.omega[j], now.v[j]
+            for i in range(6):
+                u[i] = w[i] = 0.0
+                for m in range(3):
+                    u[i] += P[i, m] * screw[m] + P[i, 3 + m] * slide[m]
+                    w[i] -= Q[i, m] * screw[m] + Q[i, 3 + m] * slide[m]
+            i = flat.tip[terms.tied[k, side]]
+            while i >= 0:
+                K[i, j] += along(now, i, u)
+                i = flat.before[i]
+            if side == 1:
+                i = flat.tip[terms.tied[k, 0]]
+                while i >= 0:
+                    value = along(now, i, w)
+                    K[i, j] += value
+                    K[j, i] += value
+                    i = flat.before[i]
+            j = flat.before[j]
+
+
+@kernel
+def _add_rows(terms, K):
+    """Add the low-rank rows to K (d, d), three at a time."""
+    for r in range(0, terms.row_count[0], 3):
+        a, b, c, w = terms.rows[r], terms.rows[r + 1], terms.rows[r + 2], terms.row_weight
         for i in range(K.shape[0]):
-            x, y, z = wc[0] * A.com[0, i], wc[1] * A.com[1, i], wc[2] * A.com[2, i]
+            x, y, z = w[r] * a[i], w[r + 1] * b[i], w[r + 2] * c[i]
             for j in range(K.shape[0]):
-                K[i, j] += x * A.com[0, j] + y * A.com[1, j] + z * A.com[2, j]
-
-
-@kernel(entry=False)
-def com_derivatives(flat, now, terms, A):
-    """Fills `com`."""
-    for b in range(1, flat.parent.shape[0]):
-        m, h = terms.mass[b], terms.moment[b]
-        if flat.first[b] < flat.last[b]:
-            for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
-                w, v = now.omega[j], now.v[j]
-                x, y, z = cross(w[0], w[1], w[2], h[0], h[1], h[2])
-                A.com[0, j], A.com[1, j], A.com[2, j] = x + m * v[0], y + m * v[1], z + m * v[2]
+                K[i, j] += x * a[j] + y * b[j] + z * c[j]
 
 
 @inlined
@@ -182,22 +221,19 @@ def carry(flat, now, xi, b, x):
 @kernel
 def times(flat, now, goals, terms, A, x, out):
     """out (d,) = the second derivatives times x (d,)."""
-    wc, n = goals.com_weight, flat.parent.shape[0]
-    u0 = u1 = u2 = 0.0
+    n = flat.parent.shape[0]
     for b in range(1, n):
         carry(flat, now, A.xi, b, x)
-        xi, c, m = A.xi[b], now.c[b], flat.mass[b]
-        a0, a1, a2 = cross(xi[0], xi[1], xi[2], c[0], c[1], c[2])
-        u0, u1, u2 = u0 + m * (a0 + xi[3]), u1 + m * (a1 + xi[4]), u2 + m * (a2 + xi[5])
-    u0, u1, u2 = wc[0] * u0, wc[1] * u1, wc[2] * u2
     A.h[:] = 0.0
+    A.answer[:] = 0.0
+    answer(flat, now, goals, A.xi, A.answer)
+    _answer_all_tied(n, A, terms)
     for b in range(n - 1, 0, -1):
-        h, xi, P, c, m = A.h[b], A.xi[b], terms.stiffness[b], now.c[b], flat.mass[b]
+        h, xi, P = A.h[b], A.xi[b], terms.stiffness[b]
         for i in range(6):
             for k in range(6):
                 h[i] += P[i, k] * xi[k]
-        a0, a1, a2 = cross(c[0], c[1], c[2], m * u0, m * u1, m * u2)
-        h[0], h[1], h[2], h[3], h[4], h[5] = h[0] + a0, h[1] + a1, h[2] + a2, h[3] + m * u0, h[4] + m * u1, h[5] + m * u2
+            h[i] += A.answer[b, i]
         if flat.first[b] < flat.last[b]:
             _through_joint(flat, now, terms, A, b, x, out)
         for i in range(6):
@@ -208,6 +244,25 @@ def times(flat, now, goals, terms, A, x, out):
             for at in range(start, flat.cluster_dof_at[c + 1]):
                 for to in range(start, flat.cluster_dof_at[c + 1]):
                     out[flat.cluster_dof[at]] += A.bend[c, at - start, to - start] * x[flat.cluster_dof[to]]
+    for i in range(x.shape[0]):
+        out[i] += terms.hold[i] * x[i]
+
+
+@compiled_for_record(TiedTerms)
+def _answer_all_tied(n, A, terms):
+    """Add to `answer` how wrenches change where tied bodies move by the screws `xi`."""
+    for k in range(terms.tied.shape[0]):
+        _answer_tied(terms, k, terms.stiffness[n + k], A.xi[terms.tied[k, 0]], A.xi[terms.tied[k, 1]], A.answer)
+
+
+@kernel
+def _answer_tied(terms, k, P, a, b, out):
+    """Add to `out` (n + 1, 6) how wrenches change where two tied bodies move by the screws a and b (6,)."""
+    Q, on_a, on_b = terms.across[k], out[terms.tied[k, 0]], out[terms.tied[k, 1]]
+    for i in range(6):
+        for j in range(6):
+            on_a[i] += P[i, j] * a[j] - Q[i, j] * b[j]
+            on_b[i] += P[i, j] * b[j] - Q[j, i] * a[j]
 
 
 @kernel

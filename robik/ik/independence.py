@@ -20,7 +20,7 @@ from ..kinematics.forward import Assembly, ForwardKinematics
 from ..kinematics.frames import frame_poses
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import Pose
-from .objectives import Settings
+from ..objectives.settings import Settings
 
 STEP = 1e-5  # of a motor, for the derivatives [rad or m]
 FLOOR = 1e-9  # of the largest singular value: nothing is more singular

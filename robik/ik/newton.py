@@ -12,10 +12,11 @@ from __future__ import annotations
 from ..jit import inlined, kernel
 from ..kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
 from ..kinematics.kernels import largest_motion
+from ..objectives.registry import gather, stiffen
+from ..objectives.terms import gradient
 from .curvature import closure_curvature
 from .dense import cholesky, copy_chosen, diagonalise, make_positive, solve_factored
 from .hessian import carry, matrix, times
-from .terms import gather, gradient, stiffen
 from .work import SMALL, factor_tree, solve_tree
 
 ASIDE = 0.1  # rad, and of the robot's size: the step away from a saddle
@@ -53,7 +54,7 @@ def _let_go(flat, now, work):
 def _bend(flat, now, goals, work, share, slope):
     """Second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`, with the forces as `gather` takes them."""
     gather(flat, now, goals, work.terms, share)
-    stiffen(flat, work.terms)
+    stiffen(flat, now, goals, work.terms)
     gradient(flat, now, work.terms, slope)
     multipliers(flat, work.e, slope, work.multiplier)
     closure_curvature(flat, now, work.multiplier, work.system)
@@ -102,15 +103,15 @@ def _list_leaders(work, held):
 
 
 @kernel
-def _fill(flat, now, goals, work, n):
+def _fill(flat, now, work, n):
     """Fills H with the second derivatives over the n leaders that are listed."""
-    matrix(flat, now, goals, work.terms, work.system, work.K)
+    matrix(flat, now, work.terms, work.system, work.K)
     reduce_matrix(flat, work.e, work.K)
     copy_chosen(work.K, work.leaders, n, work.H)
 
 
 @kernel
-def _factor(flat, now, goals, work, anew, convex):
+def _factor(flat, now, work, anew, convex):
     """Factors the second derivatives over the free leaders, or those of the convex model; returns ARTICULATED, DENSE, or INDEFINITE
     where they are not positive definite. Without `anew` only the list of free leaders has changed."""
     n = _list_leaders(work, False)
@@ -120,24 +121,24 @@ def _factor(flat, now, goals, work, anew, convex):
             reduce_matrix(flat, work.e, work.K)
         copy_chosen(work.K, work.leaders, n, work.H)
     else:
-        if work.step.shape[0] > SMALL and factor_tree(flat, now, goals, work):
+        if work.step.shape[0] > SMALL and factor_tree(flat, now, work):
             return ARTICULATED
         if anew or work.step.shape[0] > SMALL:
-            _fill(flat, now, goals, work, n)
+            _fill(flat, now, work, n)
         else:
             copy_chosen(work.K, work.leaders, n, work.H)
     return DENSE if cholesky(work.H, n) else INDEFINITE
 
 
 @kernel(entry=False)
-def _make_convex(flat, now, goals, work):
+def _make_convex(flat, now, work):
     """Fills `model` with the second derivatives over all leaders, held ones too, their eigenvalues replaced by the absolute values.
 
     One model for the whole program: were each set of free leaders given absolute eigenvalues of its own, the sum of its steps could lead
     uphill.
     """
     n = _list_leaders(work, True)
-    _fill(flat, now, goals, work, n)
+    _fill(flat, now, work, n)
     diagonalise(work.H, work.vectors, n)
     make_positive(work.H, n)
     work.model[:] = 0.0
@@ -148,11 +149,11 @@ def _make_convex(flat, now, goals, work):
 
 
 @kernel(entry=False)
-def leave_saddle(flat, now, goals, work):
+def leave_saddle(flat, now, work):
     """Where nothing but the second derivatives points down: puts a step along their lowest eigenvector over the free leaders into
     `work.step` and returns the change that they promise, 0.0 where they promise none."""
     n = _list_leaders(work, False)
-    _fill(flat, now, goals, work, n)
+    _fill(flat, now, work, n)
     diagonalise(work.H, work.vectors, n)
     lowest, top = 0, 0.0
     for k in range(n):
@@ -173,10 +174,10 @@ def leave_saddle(flat, now, goals, work):
 
 
 @kernel(entry=False)
-def solve_system(flat, now, goals, work, kind, x):
+def solve_system(flat, now, work, kind, x):
     """In place: x (d,), a reduced gradient, to the solution of the factored system, followers included."""
     if kind == ARTICULATED:
-        solve_tree(flat, now, goals, x, work)
+        solve_tree(flat, now, x, work)
         return
     n = work.leading[0]
     for a in range(n):
@@ -243,7 +244,7 @@ def _step(flat, now, goals, work, limits, anyway):
         return 0.0, INDEFINITE
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
-    _make_convex(flat, now, goals, work)
+    _make_convex(flat, now, work)
     _solve_program(flat, now, goals, work, limits, True)
     return _slope_along(work), INDEFINITE
 
@@ -271,14 +272,14 @@ def _solve_program(flat, now, goals, work, limits, convex):
     reduce_gradient(flat, work.e, work.gradient)
     kind, anew = INDEFINITE, d > 0
     for _ in range(3 * d + 3):
-        kind = _factor(flat, now, goals, work, anew, convex)
+        kind = _factor(flat, now, work, anew, convex)
         if kind == INDEFINITE:
             return kind
         anew = d < 0
         way = work.correction
         for i in range(d):
             way[i] = -work.gradient[i]
-        solve_system(flat, now, goals, work, kind, way)
+        solve_system(flat, now, work, kind, way)
         reach, who = _reach(flat, now, work, way) if limits else (1.0, -1)
         for i in range(d):
             work.step[i] += reach * way[i]

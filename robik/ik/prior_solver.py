@@ -10,8 +10,10 @@ from ..kinematics.actuation import actuator_values
 from ..kinematics.frames import own_frames
 from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
-from .objectives import Settings
-from .pose_prior import WEIGHT, Attraction, PosePrior
+from ..objectives.objective import Objective
+from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
+from ..objectives.registry import over_time
+from ..objectives.settings import Settings
 from .sequence import Output
 from .solver import Solver, Targets, Wanted
 
@@ -23,7 +25,7 @@ class PriorSolver(Solver):
     """Follows targets in poses like an example's: every other body is drawn softly to where the prior has it, seen from the frame before.
 
     Args:
-        mechanism, names, settings, has_com: as `Solver` takes them.
+        mechanism, names, settings, has_com, objectives: as `Solver` takes them.
         prior: what poses are likely, over the actuators.
         weight: of the pull towards them, per body, beside targets that weigh 1.
 
@@ -37,6 +39,7 @@ class PriorSolver(Solver):
         names: tuple[str, ...],
         settings: Settings,
         has_com: bool,
+        objectives: tuple[Objective, ...],
         prior: PosePrior,
         weight: float = WEIGHT,
     ):
@@ -45,7 +48,7 @@ class PriorSolver(Solver):
         drawn = tuple(body.name for body in mechanism.bodies if body.name not in names)
         self._drawn = [mechanism.body_index[name] for name in drawn]
         weights = {**settings.targets, **dict.fromkeys(drawn, self._attraction.pull)}
-        super().__init__(mechanism, (*names, *drawn), replace(settings, targets=weights), has_com)
+        super().__init__(mechanism, (*names, *drawn), replace(settings, targets=weights), has_com, objectives)
         self._rest = np.array([v for joint in mechanism.actuated for v in joint.rest])
 
     def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
@@ -55,12 +58,14 @@ class PriorSolver(Solver):
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`."""
+        frames = self._goals.frame_pose
+        position, rotation = (over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation))
         for k in range(start, stop):
             values, places, turns = self._before(output, k)
             for _ in range(1 if k else ROUNDS):
                 likely = self._attraction.poses(values, places, turns)
-                wanted.position[k, self._followed :] = likely[0][self._drawn]
-                wanted.rotation[k, self._followed :] = quaternion_matrices(likely[1][self._drawn])
+                position[k, self._followed :] = likely[0][self._drawn]
+                rotation[k, self._followed :] = quaternion_matrices(likely[1][self._drawn])
                 super().solve(output, k, k + 1, wanted)
                 last, (values, places, turns) = values, self._before(output, k + 1)
                 if np.abs(values - last).max(initial=0.0) < SETTLED:

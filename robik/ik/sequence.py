@@ -12,9 +12,9 @@ from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
 from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
+from ..objectives.registry import objective
 from .newton import HELD
 from .sqp import CONVERGED, hold, minimise
-from .terms import objective
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
 RISEN = 1.5  # by this factor the objective has changed since another way was looked for
@@ -274,13 +274,8 @@ def solve_frames(flat, goals, work, memory, output, start, stop, wanted, speed, 
     for i in range(speed.shape[0]):
         afresh = afresh and speed[i] == np.inf  # else from one frame to the next it could not get there
     for k in range(start, stop):
-        for i in range(3):
-            goals.com[i] = wanted.com[k, i]
-            for t in range(goals.body.shape[0]):
-                goals.position[t, i] = wanted.position[k, t, i]
-                for j in range(3):
-                    goals.rotation[t, i, j] = wanted.rotation[k, t, i, j]
-        goals.threshold[0], goals.threshold[1] = wanted.threshold[k, 0], wanted.threshold[k, 1]
+        for i in range(goals.targets.shape[0]):
+            goals.targets[i] = wanted.targets[k, i]
         for i in range(speed.shape[0]):
             goals.reach[i] = speed[i] * wanted.dt[k] if speed[i] < np.inf else np.inf
         value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most, afresh)

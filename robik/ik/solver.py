@@ -14,10 +14,11 @@ from ..kinematics.assembly import prepared
 from ..kinematics.passive import passive_values
 from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
-from ..mechanism.topology import Topology, build_topology
-from .objectives import Settings
+from ..mechanism.topology import build_topology
+from ..objectives.objective import Objective
+from ..objectives.registry import fill, new_goals, over_time
+from ..objectives.settings import Settings
 from .sequence import Output, forget, new_memory, new_output, solve_frames
-from .terms import new_goals
 from .work import new_work
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
@@ -25,23 +26,10 @@ Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions
 
 
 class Wanted(NamedTuple):
-    """What T frames ask for: `position` (T, t, 3), `rotation` (T, t, 3, 3) of the targets, `com` (T, 3), `threshold` (T, 2) of the velocity
-    regularizer, and `dt` (T,) [s] into each frame; the last two infinite for the first, which may be anywhere."""
+    """What T frames ask for. The first frame may be anywhere: its thresholds and its time step are infinite."""
 
-    position: np.ndarray
-    rotation: np.ndarray
-    com: np.ndarray
-    threshold: np.ndarray
-    dt: np.ndarray
-
-
-def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
-    """Body, point (3,) and axes (3, 3) of a frame in the body's state frame, which has the world's orientation in the rest pose."""
-    mechanism = topology.mechanism
-    frame = mechanism.frame(name)
-    body = mechanism.bodies[mechanism.body_index[frame.body]]
-    rest = body.pose @ frame.pose
-    return topology.body_at[frame.body], np.array(rest.position) - body.rest_com, rest.matrix
+    targets: np.ndarray  # (T, m) `Goals.targets` of each frame; `over_time` finds an objective's own
+    dt: np.ndarray  # (T,) time step into each frame [s]
 
 
 class Solver:
@@ -52,14 +40,22 @@ class Solver:
         names: the frames (or bodies) to be followed, in the order of the targets given to `solve`.
         settings: weights, regularizers, limits.
         has_com: whether there is a target for the centre of mass.
+        objectives: what else is asked for, with its targets over time.
 
     Raises:
         MechanismError: a name is unknown; lists those that exist.
         ClipError: a CoM target for a robot without mass, or no target at all.
     """
 
-    def __init__(self, mechanism: Mechanism, names: tuple[str, ...], settings: Settings, has_com: bool = False):
-        self.mechanism, self.names, self.settings = mechanism, tuple(names), settings
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        names: tuple[str, ...],
+        settings: Settings,
+        has_com: bool = False,
+        objectives: tuple[Objective, ...] = (),
+    ):
+        self.mechanism, self.names, self.settings, self.objectives = mechanism, tuple(names), settings, tuple(objectives)
         self.topology = build_topology(mechanism)
         self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
@@ -67,12 +63,12 @@ class Solver:
         self._square = settings.per_square_metre(mechanism)
         self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
-        self._goals = new_goals(self.flat, [anchor(self.topology, name) for name in self.names], self._memory.last)
+        self._goals = new_goals(self.topology, self.names, self._memory.last, self.objectives)
         if has_com:
-            self._goals.com_weight[:] = self._square * np.array(settings.com_weight)
-        self._goals.state_weight[:] = settings.state_weight * np.array([1.0, self._square])
-        self._goals.velocity_weight[:] = settings.velocity_weight
-        self._work = new_work(self.flat, self.topology.rest)
+            self._goals.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
+        self._goals.change_of_state.weight[:] = settings.state_weight * np.array([1.0, self._square])
+        self._goals.velocity.weight[:] = settings.velocity_weight
+        self._work = new_work(self.flat, self.topology.rest, self._goals.tied if self.objectives else None)
         self.speed = self._speeds()
 
     def reset(self) -> None:
@@ -82,19 +78,23 @@ class Solver:
 
     def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
         """What frames at these times [s] ask for; sets the weights, zero for what a target leaves open."""
-        frames = len(times)
-        position, rotation = np.zeros((frames, len(self.names), 3)), np.zeros((frames, len(self.names), 3, 3))
+        goals, rows = self._goals, np.zeros((len(times), len(self._goals.targets)))
+        frames = goals.frame_pose
+        position, rotation = over_time(goals, rows, frames.position), over_time(goals, rows, frames.rotation)
         for i, name in enumerate(self.names):
             (places, turns), weights = targets[name], self.settings.weights(name)
-            self._goals.position_weight[i] = self._square * np.array(weights.position) if places is not None else 0.0
-            self._goals.orientation_weight[i] = weights.orientation if turns is not None else 0.0
+            frames.position_weight[i] = self._square * np.array(weights.position) if places is not None else 0.0
+            frames.orientation_weight[i] = weights.orientation if turns is not None else 0.0
             if places is not None:
                 position[:, i] = places
             if turns is not None:
                 rotation[:, i] = quaternion_matrices(turns)
         dt = np.concatenate([[np.inf], np.diff(times)])
-        asked = np.zeros((frames, 3)) if com is None else com.copy()  # a frozen array would be compiled for anew
-        return by_reference(Wanted(position, rotation, asked, self.settings.thresholds(dt), dt))
+        if com is not None:
+            over_time(goals, rows, goals.centre_of_mass.target)[:] = com
+        fill(goals, rows, self.objectives, [self.settings.weight_of(item) for item in self.objectives], self._square)
+        over_time(goals, rows, goals.velocity.threshold)[:] = self.settings.thresholds(dt)
+        return by_reference(Wanted(rows, dt))
 
     def _speeds(self) -> np.ndarray:
         """What the actuators' coordinates may move by in a second (d,); infinite where they are not to be held to it."""

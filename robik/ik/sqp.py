@@ -13,8 +13,9 @@ from ..jit import kernel
 from ..kinematics.assembly import closed, pull_back
 from ..kinematics.elimination import eliminate, reduce_gradient, refactor
 from ..kinematics.kernels import close, copy_placement, largest_motion, move, place
+from ..objectives.registry import gather, objective
+from ..objectives.terms import gradient
 from .newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
-from .terms import gather, gradient, objective
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
@@ -98,7 +99,7 @@ def _correct(flat, now, goals, work, kind):
     reduce_gradient(flat, e, way)
     for i in range(way.shape[0]):
         way[i] = -way[i]
-    solve_system(flat, now, goals, work, kind, way)
+    solve_system(flat, now, work, kind, way)
     turn, largest = largest_motion(flat, way)
     if turn > LARGEST_TURN:
         return np.inf
@@ -197,7 +198,7 @@ def minimise(flat, now, goals, work, limits, most, value, residual):
         slope, kind, turn, largest, exact = _choose_step(flat, now, goals, work, limits, iteration)
         stationary = largest <= STEP_TOLERANCE
         if stationary:
-            slope = leave_saddle(flat, now, goals, work) if kind == INDEFINITE else 0.0
+            slope = leave_saddle(flat, now, work) if kind == INDEFINITE else 0.0
             if slope == 0.0:
                 return value, iteration, CONVERGED, residual
             turn, largest = ASIDE, ASIDE

@@ -10,9 +10,9 @@ from ..jit import by_reference, compiled_for_record
 from ..kinematics.elimination import Elimination, new_elimination
 from ..kinematics.kernels import Placement, new_placement
 from ..mechanism.topology import Flat
+from ..objectives.terms import ROWS, ROWS_TIED, Terms, new_terms
 from . import articulated
 from .hessian import System, new_system
-from .terms import Terms, new_terms
 
 SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 
@@ -49,15 +49,21 @@ class LargeWork(Work):
     alone."""
 
 
-def new_work(flat: Flat, q: np.ndarray) -> Work:
-    """Room for solving a mechanism."""
+def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
+    """Return room for solving a mechanism.
+
+    Args:
+        flat: the robot.
+        q: (nq,) coordinates that stand in it at first.
+        tied: (k, 2) bodies of the goals' objectives over two bodies (`Goals.tied`); None where nothing is asked for one by one.
+    """
     kind = Work if len(flat.before) <= SMALL else LargeWork
     d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
     return by_reference(
         kind(
             e=new_elimination(flat),
-            terms=new_terms(flat),
-            system=new_system(flat),
+            terms=new_terms(flat, tied),
+            system=new_system(flat, ROWS + (0 if tied is None else ROWS_TIED * len(tied))),
             trial=new_placement(flat, q),
             H=np.zeros((d, d)),
             gradient=np.zeros(d),
@@ -81,12 +87,12 @@ def new_work(flat: Flat, q: np.ndarray) -> Work:
 
 
 @compiled_for_record(LargeWork, otherwise=False)
-def factor_tree(flat, now, goals, work):
+def factor_tree(flat, now, work):
     """`articulated.factor` for a robot of more than `SMALL` degrees of freedom; False for others."""
-    return articulated.factor(flat, now, goals, work.e, work.terms, work.system)
+    return articulated.factor(flat, now, work.e, work.terms, work.system)
 
 
 @compiled_for_record(LargeWork)
-def solve_tree(flat, now, goals, x, work):
+def solve_tree(flat, now, x, work):
     """`articulated.solve` for such a robot."""
-    articulated.solve(flat, now, goals, work.e, work.system, x)
+    articulated.solve(flat, now, work.e, work.terms, work.system, x)

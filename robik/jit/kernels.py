@@ -29,7 +29,7 @@ from numba.core.runtime import rtsys
 from .naming import LIBRARY, CacheFile
 from .passes import Pipeline, quickly
 
-FOLDERS = ("jit", "mechanism", "kinematics", "ik", "tracking")  # below robik: where compiled code and its constants are
+FOLDERS = ("jit", "mechanism", "kinematics", "objectives", "ik", "tracking")  # below robik: where compiled code and its constants are
 OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "no_cfunc_wrapper": True}
 _published: dict[str, Callable[[], None]] = {}  # by symbol, what brings it back in another process
 

@@ -50,3 +50,12 @@ def robot_com(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray
     local = np.array([b.com for b in mechanism.bodies])
     points = position + np.einsum("tnij,nj->tni", quaternion_matrices(quaternion), local)
     return np.einsum("n,tni->ti", mass / max(mass.sum(), 1e-300), points)
+
+
+def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
+    """Return the body, point (3,) and axes (3, 3) of a frame in the body's state frame, which has the world's orientation at rest."""
+    mechanism = topology.mechanism
+    frame = mechanism.frame(name)
+    body = mechanism.bodies[mechanism.body_index[frame.body]]
+    rest = body.pose @ frame.pose
+    return topology.body_at[frame.body], np.array(rest.position) - body.rest_com, rest.matrix

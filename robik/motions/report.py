@@ -92,6 +92,21 @@ class SpeedCost:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ObjectiveError:
+    """How far a motion is from one objective of its clip.
+
+    Attributes:
+        key: the objective's name in the clip, as `hand.look_at`.
+        unit: m or rad.
+        values: (T,); NaN where nothing is asked for.
+    """
+
+    key: str
+    unit: str
+    values: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """How well a motion follows its clip, per frame.
 
@@ -107,6 +122,7 @@ class Report:
         milliseconds: (T,) of computing each frame.
         short: (frame, why) for each frame in which something was not met.
         speed_cost: what keeping speeds costs, None where no speed is held back or nobody asked.
+        objectives: errors of what the clip asks for beside frames and centre of mass.
     """
 
     targets: tuple[str, ...]
@@ -120,6 +136,7 @@ class Report:
     milliseconds: np.ndarray
     short: tuple[tuple[int, str], ...]
     speed_cost: SpeedCost | None = None
+    objectives: tuple[ObjectiveError, ...] = ()
 
     @property
     def too_fast(self) -> np.ndarray:

@@ -36,6 +36,10 @@ def report_summary(motion: Motion) -> dict:
         "frames_too_fast": report.too_fast.tolist(),
         "speed_cost": report.speed_cost.as_data() if report.speed_cost else None,
         "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],
+        "objectives": [
+            {"name": error.key, f"error_max_{error.unit}": _worst(error.values), f"error_mean_{error.unit}": _mean(error.values)}
+            for error in report.objectives
+        ],
     }
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from ..errors import ClipError
 from ..files import write_whole
 from ..mechanism.model import Mechanism
+from ..objectives.objective import Objective
+from ..objectives.registry import ASKED
 
 COM = "com"
 
@@ -41,6 +43,7 @@ class TargetClip:
         times: (T,) increasing [s].
         tracks: by the name of a frame or a body of the robot.
         com: (T, 3) world coordinates [m], or None.
+        objectives: what else is asked for, one of a key.
 
     Raises:
         ClipError: names the track and the sample that is wrong: NaN and infinite numbers, quaternions not of unit length, times that stand
@@ -50,6 +53,7 @@ class TargetClip:
     times: np.ndarray
     tracks: Mapping[str, Track] = field(default_factory=dict)
     com: np.ndarray | None = None
+    objectives: tuple[Objective, ...] = ()
 
     def __post_init__(self) -> None:
         times = np.ascontiguousarray(self.times, dtype=float)
@@ -65,6 +69,10 @@ class TargetClip:
         object.__setattr__(self, "tracks", tracks)
         if self.com is not None:
             object.__setattr__(self, "com", self._array("com.position", self.com, 3))
+        object.__setattr__(self, "objectives", tuple(item.checked(len(times)) for item in self.objectives))
+        keys = [item.key for item in self.objectives]
+        if twice := {key for key in keys if keys.count(key) > 1}:
+            raise ClipError(f"the clip asks for {', '.join(sorted(twice))} more than once")
 
     def part(self, start: int, stop: int) -> TargetClip:
         """Samples `start` to `stop`, the first of them at 0 s."""
@@ -73,7 +81,8 @@ class TargetClip:
             name: Track(*(None if values is None else values[kept] for values in (track.position, track.quaternion, track.contact)))
             for name, track in self.tracks.items()
         }
-        return TargetClip(self.times[kept] - self.times[start], tracks, None if self.com is None else self.com[kept])
+        objectives = tuple(item.part(kept) for item in self.objectives)
+        return TargetClip(self.times[kept] - self.times[start], tracks, None if self.com is None else self.com[kept], objectives)
 
     def _checked(self, name: str, track: Track) -> Track:
         if track.position is None and track.quaternion is None:
@@ -113,10 +122,12 @@ class TargetClip:
         for name in self.tracks:
             if name not in known:
                 raise ClipError(f"the clip follows {name!r}, which robot {mechanism.name!r} does not have; it has {', '.join(known)}")
+        for item in self.objectives:
+            item.check(mechanism)
 
 
 def save_clip(clip: TargetClip, path: str | Path) -> None:
-    """Writes `times`, `NAME.position`, `NAME.quaternion`, `NAME.contact` and `com.position` to an `.npz` file."""
+    """Write `times`, `NAME.position`, `NAME.quaternion`, `NAME.contact`, `com.position` and the objectives' arrays to an `.npz` file."""
     arrays = {"times": clip.times}
     for name, track in clip.tracks.items():
         for what in ("position", "quaternion", "contact"):
@@ -124,6 +135,8 @@ def save_clip(clip: TargetClip, path: str | Path) -> None:
                 arrays[f"{name}.{what}"] = values
     if clip.com is not None:
         arrays[f"{COM}.position"] = clip.com
+    for item in clip.objectives:
+        arrays |= item.arrays()
     write_whole(path, lambda file: np.savez_compressed(file, **arrays))
 
 
@@ -142,17 +155,20 @@ def load_clip(path: str | Path) -> TargetClip:
         raise ClipError(f"{path} is not a clip (.npz): {error}") from None
     if "times" not in arrays:
         raise ClipError(f"{path}: the array 'times' is missing; there are {', '.join(sorted(arrays)) or 'none'}")
+    objectives = [item for kind in ASKED for item in kind.take(arrays)]
     parts: dict[str, dict[str, np.ndarray]] = {}
     for key, values in arrays.items():
         if key == "times":
             continue
         name, _, what = key.rpartition(".")
         if not name or what not in ("position", "quaternion", "contact") or (name == COM and what != "position"):
-            raise ClipError(f"{path}: unknown array {key!r}; a clip has times, NAME.position, NAME.quaternion, NAME.contact, com.position")
+            known = "times, NAME.position, NAME.quaternion, NAME.contact, com.position"
+            more = ", ".join(form for kind in ASKED for form in kind.KEYS)
+            raise ClipError(f"{path}: unknown array {key!r}; a clip has {known}, {more}")
         parts.setdefault(name, {})[what] = values
     com = parts.pop(COM, {}).get("position")
     try:
-        return TargetClip(arrays["times"], {name: Track(**part) for name, part in parts.items()}, com)
+        return TargetClip(arrays["times"], {name: Track(**part) for name, part in parts.items()}, com, tuple(objectives))
     except (ClipError, ValueError, TypeError) as error:
         raise ClipError(f"{path}: {error}") from None
 

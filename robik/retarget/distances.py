@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ik.objectives import Settings
 from ..kinematics.frames import frame_poses
 from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
+from ..objectives.distances import angle_between, length_along
+from ..objectives.settings import Settings
 from .clip import TargetClip
 
 
@@ -33,24 +34,10 @@ def distances(
         weights = settings.weights(name)
         x, R = frame_poses(mechanism, name, position, quaternion)
         if track.position is not None and any(weights.position):
-            apart[:, i] = _distance(x - track.position, weights.position)
+            apart[:, i] = length_along(x - track.position, weights.position)
         if track.quaternion is not None and any(weights.orientation):
-            turned[:, i] = _angle(R, quaternion_matrices(track.quaternion), weights.orientation)
+            turned[:, i] = angle_between(R, quaternion_matrices(track.quaternion), weights.orientation)
     off = np.full(frames, np.nan)
     if clip.com is not None and any(settings.com_weight):
-        off = _distance(com - clip.com, settings.com_weight)
+        off = length_along(com - clip.com, settings.com_weight)
     return apart, turned, off
-
-
-def _distance(error: np.ndarray, weight: tuple[float, float, float]) -> np.ndarray:
-    """Length (T,) of the errors (T, 3) along the axes that count."""
-    return np.linalg.norm(error[:, np.array(weight) > 0], axis=1)
-
-
-def _angle(R: np.ndarray, target: np.ndarray, weight: tuple[float, float, float]) -> np.ndarray:
-    """Angle (T,) [rad] between orientations (T, 3, 3): of the whole frame, or the largest among the axes that count if only one does."""
-    counted = np.flatnonzero(np.array(weight) > 0)
-    difference = R - target
-    if len(counted) > 1:  # |R - R̂|² = 8 sin²(angle / 2)
-        return 2 * np.arcsin(np.minimum(1.0, np.linalg.norm(difference, axis=(1, 2)) / np.sqrt(8.0)))
-    return 2 * np.arcsin(np.minimum(1.0, 0.5 * np.linalg.norm(difference[:, :, counted[0]], axis=1)))

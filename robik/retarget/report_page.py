@@ -14,10 +14,10 @@ import numpy as np
 
 from ..errors import ClipError
 from ..files import write_whole
-from ..ik.objectives import Settings
 from ..kinematics.frames import robot_com
 from ..mechanism.model import Mechanism
 from ..motions import Motion, values_for
+from ..objectives.settings import Settings
 from .clip import TargetClip
 from .contacts import find_contacts, runs
 from .distances import distances

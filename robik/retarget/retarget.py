@@ -9,8 +9,6 @@ from time import perf_counter
 import numpy as np
 
 from ..errors import ClipError
-from ..ik.objectives import Settings
-from ..ik.pose_prior import WEIGHT, PosePrior
 from ..ik.prior_solver import PriorSolver
 from ..ik.solver import Solver
 from ..ik.sqp import CONVERGED
@@ -18,6 +16,10 @@ from ..kinematics.forward import body_poses
 from ..kinematics.frames import own_frames, robot_com
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, Motion, Report
+from ..motions.report import ObjectiveError
+from ..objectives.objective import Miss, States
+from ..objectives.pose_prior import WEIGHT, PosePrior
+from ..objectives.settings import Settings
 from .clip import TargetClip
 from .distances import distances
 from .shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
@@ -53,11 +55,16 @@ class Retargeting:
         prior_weight: float = WEIGHT,
     ):
         clip.check(mechanism)
-        if not clip.tracks and clip.com is None:
+        if not clip.tracks and clip.com is None and not clip.objectives:
             raise ClipError("the clip has no targets; give at least one frame or the centre of mass something to follow")
         settings.check(mechanism)
+        keys = [item.key for item in clip.objectives]
+        if unknown := sorted(set(settings.objectives) - set(keys)):
+            raise ClipError(f"weights for {', '.join(unknown)}, which the clip does not ask for; it asks for {', '.join(keys) or 'none'}")
+        for item in clip.objectives:
+            settings.weight_of(item)  # a wrong weight is told before anything is solved
         self.mechanism, self.clip, self.settings = mechanism, clip, settings
-        wanted = mechanism, tuple(clip.tracks), settings, clip.com is not None
+        wanted = mechanism, tuple(clip.tracks), settings, clip.com is not None, clip.objectives
         self.solver = formulation(*wanted) if prior is None else PriorSolver(*wanted, prior, prior_weight)
         self._output = self.solver.room(len(clip.times))
         self._milliseconds = np.zeros(len(clip.times))
@@ -140,7 +147,10 @@ class Retargeting:
         if frames > 1:
             velocity[1:] = np.diff(values, axis=0) / np.diff(self.clip.times)[:, None]
         out = self._output
-        short = tuple((k, why) for k in range(frames) if (why := self._why(k, names, apart[k], turned[k], off[k])))
+        states = States(self.mechanism, position, quaternion)
+        misses = [(item.key, miss) for item in self.clip.objectives for miss in item.misses(states, self.settings.weight_of(item))]
+        asked = [miss for _, miss in misses]
+        short = tuple((k, why) for k in range(frames) if (why := self._why(k, names, apart[k], turned[k], off[k], asked)))
         return Report(
             targets=names,
             position_error=apart,
@@ -152,15 +162,20 @@ class Retargeting:
             velocity_limit=np.array([joint.velocity_limit for joint in self.mechanism.actuated for _ in joint.motions]),
             milliseconds=self._milliseconds.copy(),
             short=short,
+            objectives=tuple(ObjectiveError(key=key, unit=miss.unit, values=miss.values) for key, miss in misses),
         )
 
-    def _why(self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float) -> str:
+    def _why(self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float, asked: list[Miss]) -> str:
         """What fell short in a frame, in words; empty if nothing did."""
         met = position_met(self.mechanism)
         found = [f"{name} is {millimetres(e)} off" for name, e in zip(names, apart, strict=True) if e > met]
         found += [f"{name} is turned {np.degrees(e):.1f}° off" for name, e in zip(names, turned, strict=True) if e > ORIENTATION_MET]
         if off > met:
             found.append(f"the centre of mass is {millimetres(off)} off")
+        for miss in asked:
+            if miss.values[k] > (met if miss.unit == "m" else ORIENTATION_MET):
+                amount = millimetres(miss.values[k]) if miss.unit == "m" else f"{np.degrees(miss.values[k]):.1f}°"
+                found.append(miss.text.format(amount))
         if found and (at_limit := self._at_limit(k)):
             found.append(f"at its limit: {', '.join(at_limit)}")
         if found and (slow := self._held_back(k)):

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import ClipError
-from ..ik.objectives import Settings
 from ..kinematics.frames import frame_poses
 from ..kinematics.rotations import product
 from ..mechanism.model import Mechanism
 from ..motions import Motion, Report, SpeedCost
 from ..motions.report import SpeedErrors
+from ..objectives.settings import Settings
 from .clip import TargetClip, Track
 from .distances import distances
 from .shortfall import ORIENTATION_MET, position_met

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..errors import ClipError
-from ..ik.terms import Goals
 from ..kinematics.kernels import place
 from ..mechanism.model import Mechanism
+from ..objectives.registry import Goals
 from .serial_chain import Goal, SerialChain
 from .targets import Targets
 from .tracker import Tracker
@@ -155,7 +155,7 @@ class ClassicTracker(Tracker):
 
     def _advance(self, goals: Goals, dt: float) -> float:
         assert self._chain is not None
-        turn = goals.rotation[0] if goals.orientation_weight[0].any() else None
-        self.now.q[:] = self.method(self._chain, self.now.q.copy(), Goal(goals.position[0], turn), self.most).q
+        turn = goals.frame_pose.rotation[0] if goals.frame_pose.orientation_weight[0].any() else None
+        self.now.q[:] = self.method(self._chain, self.now.q.copy(), Goal(goals.frame_pose.position[0], turn), self.most).q
         place(self.flat, self.now)
         return 0.0

@@ -18,11 +18,11 @@ import daqp
 import numpy as np
 
 from ..errors import ClipError
-from ..ik.solver import anchor
-from ..ik.terms import Goals
 from ..jit import by_reference
+from ..kinematics.frames import anchor
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import IDENTITY, Pose
+from ..objectives.registry import Goals
 from .limits import MotionLimits
 from .targets import WEIGHTS
 from .tasks import Tasks, remember_targets, take_targets
@@ -171,7 +171,8 @@ class DifferentialTracker(Tracker):
         """Room for the goals' tasks, and after them those of the settings."""
         s, d = self.settings, len(self.flat.before)
         own, seen = [anchor(self.topology, r.frame) for r in s.relative], [anchor(self.topology, r.other) for r in s.relative]
-        goal_frames, t = len(goals.body), len(goals.body) + len(own)
+        frames = goals.frame_pose
+        goal_frames, t = len(frames.body), len(frames.body) + len(own)
         names = [*(name for name, *_ in self._layout[:-1]), *(r.frame for r in s.relative), "com"]
         world = np.tile(np.eye(3), (goal_frames, 1, 1))
 
@@ -180,16 +181,16 @@ class DifferentialTracker(Tracker):
 
         posture, pull = self._posture()
         tasks = by_reference(Tasks(
-            body=joined(goals.body, [a[0] for a in own]), other=joined(np.zeros_like(goals.body), [a[0] for a in seen]),
-            point=joined(goals.point, [a[1] for a in own], 3), axes=joined(goals.axes, [a[2] for a in own], 3, 3),
+            body=joined(frames.body, [a[0] for a in own]), other=joined(np.zeros_like(frames.body), [a[0] for a in seen]),
+            point=joined(frames.point, [a[1] for a in own], 3), axes=joined(frames.axes, [a[2] for a in own], 3, 3),
             other_point=joined(np.zeros((goal_frames, 3)), [a[1] for a in seen], 3),
             other_axes=joined(world, [a[2] for a in seen], 3, 3),
-            position=joined(goals.position, [r.pose.position for r in s.relative], 3),
-            rotation=joined(goals.rotation, [r.pose.matrix for r in s.relative], 3, 3),
-            place_weight=joined(goals.position_weight, [r.weights.position for r in s.relative], 3),
-            turn_weight=joined(goals.orientation_weight, [r.weights.orientation for r in s.relative], 3),
+            position=joined(frames.position, [r.pose.position for r in s.relative], 3),
+            rotation=joined(frames.rotation, [r.pose.matrix for r in s.relative], 3, 3),
+            place_weight=joined(frames.position_weight, [r.weights.position for r in s.relative], 3),
+            turn_weight=joined(frames.orientation_weight, [r.weights.orientation for r in s.relative], 3),
             gain=np.array([s.gains.get(name, s.gain) for name in names]), damping=np.full(t + 1, s.damping),
-            com=np.zeros(3), com_weight=goals.com_weight.copy(),
+            com=np.zeros(3), com_weight=goals.centre_of_mass.weight.copy(),
             posture=posture, posture_pull=pull, posture_gain=np.array([s.gain]),
             last_position=np.zeros((t, 3)), last_rotation=np.zeros((t, 3, 3)), last_com=np.zeros(3), last_posture=np.zeros(d),
             rows=np.zeros((6 * t + 3, d)), error=np.zeros(6 * t + 3), moved=np.zeros(6 * t + 3), weight=np.zeros(6 * t + 3),

@@ -15,9 +15,9 @@ from math import isfinite
 import numpy as np
 
 from ..errors import ClipError
-from ..ik.terms import Goals
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import Vector, vector
+from ..objectives.registry import Goals
 from .targets import Targets
 from .tracker import Tracker
 from .twin_steps import advance
@@ -100,9 +100,9 @@ class ForwardDynamicsTracker(Tracker):
 
     def _twin_for(self, goals: Goals) -> Twin:
         """The twin with an end effector per target."""
-        if self._twin is None or len(self._twin.error) != len(goals.body) + 1:
+        if self._twin is None or len(self._twin.error) != len(goals.frame_pose.body) + 1:
             s = self.settings
             mass = np.array([s.mass, s.inertia, s.link_mass, s.link_inertia])
             gains, damping = np.array([*s.position_gain, *s.rotation_gain]), np.array([*s.position_damping, *s.rotation_damping])
-            self._twin = new_twin(self.flat, self.topology.rest, len(goals.body), mass, gains, damping)
+            self._twin = new_twin(self.flat, self.topology.rest, len(goals.frame_pose.body), mass, gains, damping)
         return self._twin

@@ -8,9 +8,9 @@ from math import atan2, sqrt
 import numpy as np
 
 from ..errors import MechanismError
-from ..ik.solver import anchor
 from ..jit import kernel
 from ..kinematics.assembly import prepared
+from ..kinematics.frames import anchor
 from ..kinematics.kernels import new_placement, place, rotate
 from ..kinematics.rotations import cross, multiply
 from ..mechanism.constraints import HINGE

@@ -1,20 +1,22 @@
 """The bake's own solver, one frame at a time (paper, eq. 3): each step ends in the optimum, however far that is.
 
-Where targets leave a choice, a pose prior can make it: poses like those of an example (`ik/pose_prior.py`). Against jitter, and where
-targets leave the robot's reach, the paper's velocity regularizer bends the motion smoothly below a speed.
+Where targets leave a choice, a pose prior can make it: poses like those of an example (`objectives/pose_prior.py`). Against jitter, and
+where targets leave the robot's reach, the paper's velocity regularizer bends the motion smoothly below a speed.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..errors import ClipError
-from ..ik.objectives import Settings
-from ..ik.pose_prior import WEIGHT, Attraction, PosePrior
 from ..ik.sequence import new_memory, solve_frame
-from ..ik.terms import Goals
 from ..ik.work import new_work
 from ..mechanism.model import Mechanism
+from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
+from ..objectives.registry import Goals, fill
+from ..objectives.settings import Settings
 from .targets import Target, Targets
 from .tracker import Tracker
 
@@ -34,6 +36,8 @@ class StateBasedTracker(Tracker):
         ClipError: a prior over another number of actuators, or settings with `enforce_velocity`.
     """
 
+    TAKES_OBJECTIVES = True
+
     def __init__(
         self,
         mechanism: Mechanism,
@@ -52,9 +56,21 @@ class StateBasedTracker(Tracker):
         super().__init__(mechanism)
 
     def _aim(self, targets: Targets) -> Goals:
-        """The targets, and with a prior for every other body where it is in the likeliest pose."""
-        if self._prior is None:
-            return super()._aim(targets)
+        """The targets, with their objectives written into the goals."""
+        asked = tuple(item.checked(1) for item in targets.objectives)
+        for item in asked:
+            item.check(self.mechanism)
+        if asked:
+            targets = replace(targets, objectives=asked)
+        goals = super()._aim(targets if self._prior is None else self._with_likely_pose(targets))
+        if asked:
+            weights = [self.settings.weight_of(item) for item in asked]
+            fill(goals, goals.targets[None], asked, weights, self.settings.per_square_metre(self.mechanism))
+        return goals
+
+    def _with_likely_pose(self, targets: Targets) -> Targets:
+        """Return the targets, and a target for every other body where it is in the likeliest pose."""
+        assert self._prior is not None
         if self._attraction is None or tuple(targets.frames) != self._followed:
             self._followed = tuple(targets.frames)
             self._attraction = Attraction(self.mechanism, self._prior, self._followed, self._prior_weight)
@@ -63,25 +79,28 @@ class StateBasedTracker(Tracker):
             body.name: Target(place, turn, self._attraction.pull)
             for body, place, turn in zip(self.mechanism.bodies, places, turns, strict=True)
         }
-        return super()._aim(Targets({**drawn, **targets.frames}, targets.com, targets.com_weight))
+        return replace(targets, frames={**drawn, **targets.frames})
 
     def _forget(self) -> None:
         """Starts a memory anew, in which the robot stands where it is."""
         self._memory = new_memory(self.flat, self.now.q)
         self.now = self._memory.last
-        self._work = new_work(self.flat, self.now.q)
+        self._work, self._asked = new_work(self.flat, self.now.q), False
         self._layout = ()  # the goals refer to the robot's placement
 
     def _lay_out(self, targets: Targets) -> Goals:
         goals, square = super()._lay_out(targets), self.settings.per_square_metre(self.mechanism)
-        goals.position_weight[:] *= square
-        goals.com_weight[:] *= square
+        goals.frame_pose.position_weight[:] *= square
+        goals.centre_of_mass.weight[:] *= square
+        if targets.objectives or self._asked:  # they need room of their own
+            self._asked = bool(targets.objectives)
+            self._work = new_work(self.flat, self.now.q, goals.tied if self._asked else None)
         return goals
 
     def _advance(self, goals: Goals, dt: float) -> float:
         settings = self.settings
-        goals.state_weight[:] = settings.state_weight, settings.state_weight * settings.per_square_metre(self.mechanism)
-        goals.velocity_weight[0] = settings.velocity_weight
-        goals.threshold[:] = settings.thresholds(np.array([dt]))[0]
+        goals.change_of_state.weight[:] = settings.state_weight, settings.state_weight * settings.per_square_metre(self.mechanism)
+        goals.velocity.weight[0] = settings.velocity_weight
+        goals.velocity.threshold[:] = settings.thresholds(np.array([dt]))[0]
         _, _, _, residual = solve_frame(self.flat, goals, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS, False)
         return residual

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..ik.objectives import Settings, Weights
 from ..mechanism.pose import Vector
+from ..objectives.objective import Objective
+from ..objectives.settings import Settings
+from ..objectives.weights import Weights
 
 WEIGHTS = Weights()
 ALIKE = (1.0, 1.0, 1.0)
@@ -40,6 +42,7 @@ class Targets:
         frames: by the name of a frame or a body.
         com: (3,) the robot's centre of mass in the world [m], far away as a `Target`'s position; None where it does not matter.
         com_weight: along the world's axes.
+        objectives: what else is asked for, each with one sample; their weights are the tracker's. The state-based tracker alone takes them.
 
     Raises:
         ClipError, MechanismError: a weight of the centre of mass that is negative, infinite or NaN.
@@ -48,6 +51,7 @@ class Targets:
     frames: Mapping[str, Target] = field(default_factory=dict)
     com: np.ndarray | None = None
     com_weight: Vector = ALIKE
+    objectives: tuple[Objective, ...] = ()
 
     def __post_init__(self) -> None:
         if self.com_weight is not ALIKE:  # targets are made anew for every step

@@ -201,12 +201,13 @@ def _com_rows(flat, now, tasks, first):
 @kernel
 def take_targets(goals, tasks):
     """The goals' targets as the tasks'."""
+    frames = goals.frame_pose
     for i in range(3):
-        tasks.com[i] = goals.com[i]
-        for k in range(goals.body.shape[0]):
-            tasks.position[k, i] = goals.position[k, i]
+        tasks.com[i] = goals.centre_of_mass.target[i]
+        for k in range(frames.body.shape[0]):
+            tasks.position[k, i] = frames.position[k, i]
             for j in range(3):
-                tasks.rotation[k, i, j] = goals.rotation[k, i, j]
+                tasks.rotation[k, i, j] = frames.rotation[k, i, j]
 
 
 @kernel

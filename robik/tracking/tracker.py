@@ -1,30 +1,29 @@
 """The interface of all trackers: targets that arrive one at a time go in, actuator values come out.
 
 A tracker is a robot at a moment (`now`, always assembled) and a way to move it towards targets (`_advance`), which is all that a
-new tracker has to define. Targets come to it in the arrays that the bake's solver uses as well (`ik.terms.Goals`).
+new tracker has to define. Targets come to it in the arrays that the bake's solver uses as well (`objectives.registry.Goals`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import isfinite, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ClipError
-from ..ik.solver import anchor
-from ..ik.terms import Goals, new_goals
 from ..jit import inlined, kernel
 from ..kinematics.actuation import joint_values
 from ..kinematics.assembly import prepared
 from ..kinematics.forward import ForwardKinematics
-from ..kinematics.frames import own_frames
+from ..kinematics.frames import anchor, own_frames
 from ..kinematics.kernels import close, new_placement, place, rotate
 from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import UNIT_TOLERANCE, Pose
 from ..mechanism.topology import build_topology
+from ..objectives.registry import Goals, new_goals
 from .targets import FARTHEST, Targets
 
 
@@ -39,6 +38,8 @@ class Tracker(ABC):
         now: where it is (`kinematics.kernels.Placement`).
         values: (A,) what its actuators are at [rad or m], in the order of `Mechanism.actuators`.
     """
+
+    TAKES_OBJECTIVES: ClassVar[bool] = False  # beside frames and the centre of mass
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
@@ -157,7 +158,13 @@ class Tracker(ABC):
     def _aim(self, targets: Targets) -> Goals:
         """Targets as the arrays of compiled code; what stays the same from step to step is laid out once."""
         frames = targets.frames
+        if targets.objectives and not self.TAKES_OBJECTIVES:
+            raise ClipError(
+                f"{type(self).__name__} follows frames and the centre of mass alone; leave out {targets.objectives[0].key!r}, or use "
+                "StateBasedTracker"
+            )
         layout = (
+            *(item.layout for item in targets.objectives),
             *[(name, t.position is None, t.quaternion is None, t.weights) for name, t in frames.items()],
             (targets.com is None, targets.com_weight),
         )
@@ -186,22 +193,22 @@ class Tracker(ABC):
         """The goals' arrays, with their weights; zero for what a target leaves open."""
         if targets.com is not None and self.mechanism.mass <= 0:
             raise ClipError(f"robot {self.mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
-        anchors = [anchor(self.topology, name) for name in targets.frames]
-        given, t = list(targets.frames.values()), len(anchors)
+        given, t = list(targets.frames.values()), len(targets.frames)
         place_weights = [g.weights.position if g.position is not None else (0.0,) * 3 for g in given]
         turn_weights = [g.weights.orientation if g.quaternion is not None else (0.0,) * 3 for g in given]
-        goals = new_goals(self.flat, anchors, self.now)
-        goals.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
-        goals.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
+        goals = new_goals(self.topology, tuple(targets.frames), self.now, targets.objectives)
+        goals.frame_pose.position_weight[:] = np.array(place_weights, dtype=float).reshape(t, 3)
+        goals.frame_pose.orientation_weight[:] = np.array(turn_weights, dtype=float).reshape(t, 3)
         if targets.com is not None:
-            goals.com_weight[:] = targets.com_weight
+            goals.centre_of_mass.weight[:] = targets.com_weight
         return goals
 
 
 @kernel
 def take_targets(flat, now, given, goals):
     """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals; the first wrong one, or -1."""
-    t = goals.body.shape[0]
+    frames, com = goals.frame_pose, goals.centre_of_mass
+    t = frames.body.shape[0]
     for i in range(t + 1):
         for k in range(7):
             if not np.isfinite(given[i, k]):
@@ -211,17 +218,17 @@ def take_targets(flat, now, given, goals):
     for b in range(1, flat.parent.shape[0]):
         m, c = flat.mass[b], now.c[b]
         x, y, z = x + m * c[0], y + m * c[1], z + m * c[2]
-    _near(given[t], x, y, z, goals.com_weight, most, goals.com)
+    _near(given[t], x, y, z, com.weight, most, com.target)
     for i in range(t):
-        x, y, z = rotate(now.R[goals.body[i]], goals.point[i])
-        c = now.c[goals.body[i]]
-        _near(given[i], x + c[0], y + c[1], z + c[2], goals.position_weight[i], most, goals.position[i])
+        x, y, z = rotate(now.R[frames.body[i]], frames.point[i])
+        c = now.c[frames.body[i]]
+        _near(given[i], x + c[0], y + c[1], z + c[2], frames.position_weight[i], most, frames.position[i])
         w, x, y, z = given[i, 3], given[i, 4], given[i, 5], given[i, 6]
         norm = w * w + x * x + y * y + z * z
         if not abs(sqrt(norm) - 1.0) < UNIT_TOLERANCE:
             return i
         s = 2.0 / norm
-        R = goals.rotation[i]
+        R = frames.rotation[i]
         R[0, 0], R[0, 1], R[0, 2] = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
         R[1, 0], R[1, 1], R[1, 2] = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
         R[2, 0], R[2, 1], R[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)

@@ -130,25 +130,25 @@ def measure(flat, now, goals, twin):
 
     Returns the energy in the springs, ½ Σ K_p w distance².
     """
-    P, energy = twin.proportional, 0.0
-    for t in range(goals.body.shape[0]):
-        R, c, e = now.R[goals.body[t]], now.c[goals.body[t]], twin.error[t]
-        x, y, z = rotate(R, goals.point[t])
-        energy += _distance(e, goals.position_weight[t], goals.position[t], x + c[0], y + c[1], z + c[2], P)
-        w = goals.orientation_weight[t]
+    P, energy, frames, com = twin.proportional, 0.0, goals.frame_pose, goals.centre_of_mass
+    for t in range(frames.body.shape[0]):
+        R, c, e = now.R[frames.body[t]], now.c[frames.body[t]], twin.error[t]
+        x, y, z = rotate(R, frames.point[t])
+        energy += _distance(e, frames.position_weight[t], frames.position[t], x + c[0], y + c[1], z + c[2], P)
+        w = frames.orientation_weight[t]
         if w[0] == w[1] and w[1] == w[2]:
-            x, y, z = _turn_between(R, goals.axes[t], goals.rotation[t]) if w[0] > 0.0 else (0.0, 0.0, 0.0)
+            x, y, z = _turn_between(R, frames.axes[t], frames.rotation[t]) if w[0] > 0.0 else (0.0, 0.0, 0.0)
             energy += w[0] * (P[3] * x * x + P[4] * y * y + P[5] * z * z)
             x, y, z = w[0] * x, w[0] * y, w[0] * z
         else:
-            x, y, z, total = _turn_of_axes(R, goals.axes[t], goals.rotation[t], w)
+            x, y, z, total = _turn_of_axes(R, frames.axes[t], frames.rotation[t], w)
             energy += P[3] * total
         e[3], e[4], e[5] = x, y, z
     x = y = z = 0.0
     for b in range(1, flat.parent.shape[0]):
         c, m = now.c[b], flat.mass[b]
         x, y, z = x + m * c[0], y + m * c[1], z + m * c[2]
-    return 0.5 * (energy + _distance(twin.error[goals.body.shape[0]], goals.com_weight, goals.com, x, y, z, P))
+    return 0.5 * (energy + _distance(twin.error[frames.body.shape[0]], com.weight, com.target, x, y, z, P))
 
 
 @inlined
@@ -201,17 +201,18 @@ def _twist(twin, b, x, y, z):
 def load(flat, now, goals, twin, rate):
     """Masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root; `rate` is 1 / Δt, or 0 where ė is unknown."""
     twin.sums[:] = 0.0
-    P, Q, last, n = twin.proportional, twin.derivative, goals.body.shape[0], flat.parent.shape[0]
-    g, com_mass = np.empty(6), twin.mass[0] * most(goals.com_weight)
+    frames, com = goals.frame_pose, goals.centre_of_mass
+    P, Q, last, n = twin.proportional, twin.derivative, frames.body.shape[0], flat.parent.shape[0]
+    g, com_mass = np.empty(6), twin.mass[0] * most(com.weight)
     for t in range(last + 1):
         e, p = twin.error[t], twin.before[t]
         for i in range(6):
             g[i] = P[i] * e[i] + Q[i] * rate * (e[i] - p[i])
         if t < last:
-            b = goals.body[t]
-            x, y, z = rotate(now.R[b], goals.point[t])
+            b = frames.body[t]
+            x, y, z = rotate(now.R[b], frames.point[t])
             x, y, z = x + now.c[b, 0], y + now.c[b, 1], z + now.c[b, 2]
-            _add_mass(twin, b, x, y, z, twin.mass[0] * most(goals.position_weight[t]), twin.mass[1] * most(goals.orientation_weight[t]))
+            _add_mass(twin, b, x, y, z, twin.mass[0] * most(frames.position_weight[t]), twin.mass[1] * most(frames.orientation_weight[t]))
             _push(twin, b, x, y, z, g[0], g[1], g[2])
             _twist(twin, b, g[3], g[4], g[5])
     for b in range(1, n):
@@ -236,7 +237,7 @@ def load(flat, now, goals, twin, rate):
 @kernel
 def inertia(flat, now, goals, twin):
     """Fills `H` and `force` = Jᵀ f from the loads."""
-    H, com_mass = twin.H, twin.mass[0] * most(goals.com_weight)
+    H, com_mass = twin.H, twin.mass[0] * most(goals.centre_of_mass.weight)
     H[:] = 0.0
     for b in range(1, flat.parent.shape[0]):
         if flat.first[b] == flat.last[b]:

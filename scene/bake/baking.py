@@ -1,4 +1,7 @@
-"""The bake: sample the rig, solve, write the curves. A generator of steps, so that a window stays alive and ESC leaves nothing behind."""
+"""Bake: sample the character, solve, write the curves.
+
+It is a generator of steps, so that a window stays alive and ESC leaves nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +43,8 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
         _write(root, request, clip, motion)
         written, result = perf_counter(), root.robik.robot.result
         store_result(result, request.mechanism, clip, motion, request.frames, written - began)
-        result.sampling, result.solving, result.writing = sampled - began, solved - sampled - preparing, written - solved
-        result.preparing = preparing
+        result.sampling, result.preparing = sampled - began, preparing
+        result.solving, result.writing = solved - sampled - preparing, written - solved
         store_cost(result, motion.report.speed_cost, request.frames)
         bakes.keep_result(root)
         mark_short(root, context.scene)
@@ -50,11 +53,16 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
 
 
 def _solved(request: BakeRequest, clip: TargetClip) -> Generator[Progress, None, tuple[Motion, float]]:
-    """Return the motion, blended into the present one where that is asked for, and how long it took until the solver was ready [s]."""
+    """Return the motion, blended where that is asked for, and the time until the solver was ready [s]."""
     began, preparing, frames = perf_counter(), 0.0, request.frames
     help_compiling()
     solving = Retargeting(
-        request.mechanism, clip, request.settings, speed_cost=True, prior=request.prior, prior_weight=request.prior_weight
+        request.mechanism,
+        clip,
+        request.settings,
+        speed_cost=True,
+        prior=request.prior,
+        prior_weight=request.prior_weight,
     )
     for done in in_thread(solving.steps()):
         if done is None:
@@ -71,7 +79,8 @@ def _blended(solving: Retargeting, motion: Motion, present: PresentMotion) -> Mo
     mechanism, settings = solving.mechanism, solving.settings
     values = blended(present.values, motion.values, present.share)
     if settings.enforce_velocity and motion.report is not None:
-        values = within_speeds(values, motion.times, settings.velocity_share * motion.report.velocity_limit, present.share == 0)
+        limits = settings.velocity_share * motion.report.velocity_limit
+        values = within_speeds(values, motion.times, limits, present.share == 0)
     if present.base is None:
         return solving.remade(motion, values, None)
     index = mechanism.body_index[ForwardKinematics(mechanism).root]

@@ -6,8 +6,8 @@ import numpy as np
 from bpy.types import Action, PropertyGroup
 
 from ...robik.errors import RobikError
-from ...robik.ik.pose_prior import PosePrior
 from ...robik.mechanism import Mechanism
+from ...robik.objectives.pose_prior import PosePrior
 from ..animation import actions
 from ..robot.sliders import data_path
 

@@ -1,6 +1,7 @@
-"""The robot follows its targets live, while they are dragged or animated: a tracker takes a step at every beat of Blender's main loop.
+"""Following live: the robot follows its targets while they are dragged or animated.
 
-It moves the sliders too, so that servos which follow the sliders follow the targets. Where a bake moves the robot, playback comes first.
+A tracker takes a step at every beat of Blender's main loop. It moves the sliders too, so that servos which follow the sliders
+follow the targets. Where a bake moves the robot, playback comes first.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from bpy.app.handlers import persistent
 from bpy.types import Action, Context, Depsgraph, Object, Scene
 
 from ...robik.errors import RobikError
-from ...robik.ik.objectives import Settings
 from ...robik.mechanism import Mechanism
+from ...robik.objectives.settings import Settings
 from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from ..balance.centre_of_mass import Balance, read_balance
 from ..character.mapping import CharacterMapping, check_object, check_source, read_mapping, source_matrix, track
@@ -77,22 +78,30 @@ def read_follow_request(root: Object) -> FollowRequest:
     """
     robot, settings = read_moving(root), root.robik.robot
     mapping, balance, tracker = read_mapping(root, robot.mechanism), read_balance(root), settings.follow.tracker
-    is_solver = TRACKERS[tracker] is StateBasedTracker
+    solver = None
+    if TRACKERS[tracker] is StateBasedTracker:
+        solver = _live_settings(solver_settings(robot.mechanism, mapping.targets, balance, settings.bake))
     return FollowRequest(
         robot=robot,
         mapping=mapping,
         balance=balance,
         tracker=tracker,
-        settings=_live_settings(solver_settings(robot.mechanism, mapping.targets, balance, settings.bake)) if is_solver else None,
+        settings=solver,
         example=settings.bake.example,
         example_weight=float(settings.bake.example_weight),
     )
 
 
 def _live_settings(bake: Settings) -> Settings:
-    """Return a bake's settings, for poses like its own; but for weights, which come with the targets, and speeds that only a bake holds."""
-    every = Settings()
-    return replace(bake, targets={}, com_weight=every.com_weight, enforce_velocity=False, velocity_share=every.velocity_share)
+    """Return a bake's settings without weights, which come with the targets, and without speeds, which only a bake holds."""
+    default = Settings()
+    return replace(
+        bake,
+        targets={},
+        com_weight=default.com_weight,
+        enforce_velocity=False,
+        velocity_share=default.velocity_share,
+    )
 
 
 class Following:
@@ -184,7 +193,7 @@ def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
 
 
 def _ready(uid: int, request: FollowRequest, targets: Targets) -> Following:
-    """Return the tracker of the robot whose root has this session_uid; a new one where the robot or the choice has changed.
+    """Return the tracker of a robot, by its root's session_uid; a new one where the robot or the choice has changed.
 
     Raises:
         RobikError: there cannot be one.
@@ -229,7 +238,7 @@ def _show(root: Object, robot: Moving, following: Following, values: np.ndarray)
 
 
 def _targets(request: FollowRequest, scene: Scene, depsgraph: Depsgraph) -> Targets:
-    """Return where the robot's frames, and its centre of mass if it follows an object, should be now, in the robot's coordinates.
+    """Return the targets of the frames, and of the centre of mass if it follows an object, in the robot's coordinates.
 
     Raises:
         RobikError: a target follows something that is not there.

@@ -1,4 +1,7 @@
-"""What a bake followed, kept with the action that it made: overlays and reports hold the robot against it, also in a file opened later."""
+"""Clip that a bake followed, kept with the action that it made.
+
+Overlays and reports hold the robot against it, also in a file that is opened later.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from math import inf
 import numpy as np
 from bpy.types import Action, Object
 
-from ...robik.ik.objectives import Settings, Weights
+from ...robik.objectives.settings import Settings
+from ...robik.objectives.weights import Weights
 from ...robik.retarget.clip import TargetClip, Track
 
 KEY = "robik_clip"

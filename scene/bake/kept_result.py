@@ -1,4 +1,4 @@
-"""What is kept of each bake: its actions and its result, on the robot's root, and the markers that it has set, on the scene."""
+"""Properties kept of each bake: its actions and its result, on the robot's root, and its markers, on the scene."""
 
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Action, Object, PropertyGroup

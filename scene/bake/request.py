@@ -9,9 +9,9 @@ from math import inf, isfinite
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
-from ...robik.ik.objectives import Settings
-from ...robik.ik.pose_prior import PosePrior
 from ...robik.mechanism import Mechanism
+from ...robik.objectives.pose_prior import PosePrior
+from ...robik.objectives.settings import Settings
 from ...robik.retarget.blend import shares
 from ...robik.retarget.hips import hips_of
 from ..balance.centre_of_mass import Balance, read_balance
@@ -100,7 +100,12 @@ def _present_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, blen
     )
 
 
-def solver_settings(mechanism: Mechanism, targets: Sequence[MappedTarget], balance: Balance, bake: PropertyGroup) -> Settings:
+def solver_settings(
+    mechanism: Mechanism,
+    targets: Sequence[MappedTarget],
+    balance: Balance,
+    bake: PropertyGroup,
+) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for."""
     weights = {target.frame: target.weights for target in targets}
     com_weight = balance.weight
@@ -121,7 +126,7 @@ def solver_settings(mechanism: Mechanism, targets: Sequence[MappedTarget], balan
 
 
 def _soften_above(mechanism: Mechanism, bake: PropertyGroup) -> float:
-    """Return the angular velocity from which bodies are held back [rad/s]: of the slowest motor that turns, as far as limits are known."""
+    """Return the angular velocity above which bodies are held back [rad/s]: the slowest motor's, where its limit is known."""
     turning = [joint.velocity_limit for joint in mechanism.actuated if "rad" in joint.coordinate_units]
     slowest = min(turning, default=inf)
     return float(bake.speed) / 100.0 * slowest if isfinite(slowest) else float(bake.velocity_limit)

@@ -1,4 +1,4 @@
-"""What a bake achieved, kept with the robot for the Result panel."""
+"""Result of a bake, kept with the robot for the Result panel."""
 
 from __future__ import annotations
 

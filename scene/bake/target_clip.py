@@ -36,7 +36,9 @@ def sample_clip(context: Context, request: BakeRequest) -> Generator[Progress, N
 def sample_tracks(
     context: Context, mapping: CharacterMapping, balance: Balance, frames: np.ndarray
 ) -> Generator[Progress, None, TargetClip]:
-    """Sample what targets and centre of mass follow at frames (T,) of the scene, in the robot's coordinates; contacts are left out.
+    """Sample what targets and centre of mass follow at frames (T,) of the scene, in the robot's coordinates.
+
+    Contacts are left out.
 
     Raises:
         RobikError: a target follows something that is not there.

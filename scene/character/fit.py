@@ -76,7 +76,7 @@ class _Pair:
     @property
     def placement(self) -> Placement:
         """The character scaled, turned and moved so that its anchors lie over the robot's."""
-        there = Placement(self.scale, self.stride, self.yaw, np.zeros(3), Pose())
+        there = Placement(scale=self.scale, stride=self.stride, yaw=self.yaw, location=np.zeros(3), root=Pose())
         turned, _ = there.apply(self.here, Rotation.identity())
         return replace(there, location=(self.there - turned)[self.anchors].mean(axis=0))
 

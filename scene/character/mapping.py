@@ -9,8 +9,8 @@ from bpy.types import Depsgraph, LayerCollection, Object, PropertyGroup, Scene, 
 from mathutils import Matrix
 
 from ...robik.errors import RobikError
-from ...robik.ik.objectives import Weights
 from ...robik.mechanism import Mechanism, Pose
+from ...robik.objectives.weights import Weights
 from ...robik.retarget.clip import Track
 from ..robot.parts import pose_of, unit
 from .placement import Placement, quaternions, read_placement, rotation
@@ -29,7 +29,7 @@ class MappedTarget:
         offset_location: (3,) of the robot's frame along the axes of its source [m].
         offset_rotation: (4,) unit quaternion wxyz of the robot's frame against its source.
         weights: of the frame's position and orientation.
-        phases: first and last frame of the scene of each phase in which a foot stands, set by hand; None where they are detected.
+        phases: first and last frame of each phase in which a foot stands, set by hand; None where they are detected.
     """
 
     frame: str
@@ -82,7 +82,8 @@ def read_target(target: PropertyGroup) -> MappedTarget:
 
 def _weights(target: PropertyGroup) -> Weights:
     """Return how much a target counts, axis by axis."""
-    position, orientation = (np.array(w, dtype=float) * target.weight for w in (target.position_weight, target.orientation_weight))
+    by_axis = target.position_weight, target.orientation_weight
+    position, orientation = (np.array(weights, dtype=float) * target.weight for weights in by_axis)
     return Weights(position=tuple(position.tolist()), orientation=tuple(orientation.tolist()))
 
 

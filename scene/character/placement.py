@@ -14,9 +14,9 @@ from ...robik.mechanism import Pose
 from ..robot.parts import pose_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Character's world → robot's coordinates: scaled, turned about the vertical, moved, then seen from the robot's root.
+    """Way from the character's world to the robot's coordinates: scale, turn about the vertical, move, see from the root.
 
     Attributes:
         scale: size of the robot against the character.
@@ -53,15 +53,21 @@ class Placement:
 def read_placement(root: Object) -> Placement:
     """Return the placement that a robot's character settings and its root object say."""
     character = root.robik.robot.character
-    location = np.array(character.location, dtype=float)
-    return Placement(float(character.scale), float(character.stride), float(character.yaw), location, pose_of(root.matrix_world))
+    return Placement(
+        scale=float(character.scale),
+        stride=float(character.stride),
+        yaw=float(character.yaw),
+        location=np.array(character.location, dtype=float),
+        root=pose_of(root.matrix_world),
+    )
 
 
 def rotation(quaternion: Iterable[float]) -> Rotation:
-    """Of a quaternion wxyz of about unit length, or of rows of them."""
-    return Rotation.from_quat(np.asarray(tuple(quaternion) if not isinstance(quaternion, np.ndarray) else quaternion)[..., [1, 2, 3, 0]])
+    """Return the rotation of a quaternion wxyz of about unit length, or of rows of them."""
+    rows = quaternion if isinstance(quaternion, np.ndarray) else np.asarray(tuple(quaternion))
+    return Rotation.from_quat(rows[..., [1, 2, 3, 0]])
 
 
 def quaternions(turns: Rotation) -> np.ndarray:
-    """Unit quaternions wxyz."""
+    """Return rotations as unit quaternions wxyz."""
     return turns.as_quat()[..., [3, 0, 1, 2]]

@@ -1,4 +1,4 @@
-"""How a robot's file is read: kept on the scene for the next import, and on the robot for reading its file again."""
+"""Options of reading a robot's file: on the scene for the next import, on the robot for reading its file again."""
 
 from bpy.props import EnumProperty, StringProperty
 from bpy.types import PropertyGroup

@@ -1,1 +1,1 @@
-"""What is drawn into the views and editors."""
+"""Overlays: drawings in the views and editors."""

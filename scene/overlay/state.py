@@ -1,4 +1,4 @@
-"""What overlays show of a robot as it stands in the scene now: plain numbers, in the robot's coordinates."""
+"""State that overlays show: plain numbers about a robot as it stands in the scene, in the robot's coordinates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from bpy.types import Depsgraph, Object, PropertyGroup, Scene
 
 from ...robik.errors import RobikError
 from ...robik.ik.independence import independence
-from ...robik.ik.objectives import Settings
 from ...robik.kinematics.forward import ForwardKinematics
 from ...robik.kinematics.frames import frame_poses, robot_com
 from ...robik.kinematics.joint_places import JointPlace, joint_places
@@ -18,6 +17,7 @@ from ...robik.mechanism import Mechanism, Pose
 from ...robik.mechanism.joints import SLIDES
 from ...robik.mechanism.pose import Vector
 from ...robik.motions import Motion
+from ...robik.objectives.settings import Settings
 from ...robik.retarget.support import TOUCH, signed_distance, sole_length, standing_points, support_polygons
 from ..animation.actions import curves_of
 from ..bake.kept_clip import KeptClip, kept_clip

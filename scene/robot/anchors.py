@@ -1,4 +1,4 @@
-"""Where a joint belongs, as a user shows it: by the 3D cursor, the rim of a hole, or faces."""
+"""Anchors of joints, as a user shows them: by the 3D cursor, the rim of a hole, or faces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a robot consists of, in words."""
+"""Inventory of a robot in words: its parts, and what its import found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to see of a body: primitives as Blender meshes, with a material per colour."""
+"""Visuals of bodies: primitives as Blender meshes, with a material per colour."""
 
 from __future__ import annotations
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from robik.bench.clips import smoothstep
-from robik.ik.objectives import Settings, Weights
 from robik.mechanism import Mechanism
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 
 

@@ -8,14 +8,16 @@ import numpy as np
 from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
-from robik.ik.solver import Solver, anchor
-from robik.ik.terms import gather, gradient, new_goals, new_terms
+from robik.ik.solver import Solver
 from robik.kinematics.assembly import closed, prepared, pull_back
 from robik.kinematics.elimination import eliminate, extend, new_elimination
+from robik.kinematics.frames import anchor
 from robik.kinematics.kernels import close, group_jacobian, move, new_placement, place
 from robik.mechanism import Mechanism
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import build_topology
+from robik.objectives.registry import gather, new_goals
+from robik.objectives.terms import gradient, new_terms
 
 STEPS, STEP = 25, 0.5  # of a walk through the assembled poses [rad, or of half the robot's size]
 
@@ -33,7 +35,7 @@ class Reachable:
     """Assembled poses within a robot's limits, and where its frames are in them."""
 
     def __init__(self, mechanism: Mechanism, names: tuple[str, ...]):
-        self.topology = build_topology(mechanism)
+        self.topology, self.names = build_topology(mechanism), names
         self.flat = prepared(self.topology)
         self.anchors = [anchor(self.topology, name) for name in names]
         self.now = new_placement(self.flat, self.topology.rest)
@@ -77,10 +79,11 @@ class Reachable:
         flat, now, d = self.flat, self.now, len(self.at)
         previous = new_placement(flat, before)
         place(flat, previous)
-        goals, terms, slope = new_goals(flat, self.anchors, previous), new_terms(flat), np.zeros(d)
-        goals.position_weight[:], goals.orientation_weight[:] = solver._goals.position_weight, solver._goals.orientation_weight
-        goals.state_weight[:] = solver._goals.state_weight
-        goals.position[:], goals.rotation[:] = position, rotation
+        goals, terms, slope = new_goals(self.topology, self.names, previous), new_terms(flat), np.zeros(d)
+        frames, asked = goals.frame_pose, solver._goals.frame_pose
+        frames.position_weight[:], frames.orientation_weight[:] = asked.position_weight, asked.orientation_weight
+        goals.change_of_state.weight[:] = solver._goals.change_of_state.weight
+        frames.position[:], frames.rotation[:] = position, rotation
         now.q[:] = q
         place(flat, now)
         close(flat, now)

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from robik.ik.objectives import Settings, Weights
 from robik.mechanism import JOINT_TYPES, WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.mechanism.joints import MOTIONS, SLIDES
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 
 TREE_TYPES = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "cartesian", "fixed", "general", "revolute")
 LOOP_TYPES = ("spherical", "cylindrical", "universal", "planar", "general", "revolute", "free")

@@ -16,9 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from experiments.oracle.reference import ReferenceResult, ReferenceSolver, follow
 from experiments.oracle.reference_objective import Objective
 from robik import robots
-from robik.ik.objectives import Settings, Weights
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.motions import Motion
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from tests.ik.compromise import compromise

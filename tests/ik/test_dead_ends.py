@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robik.ik.objectives import Settings
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 

@@ -9,12 +9,19 @@ from robik import robots
 from robik.ik.articulated import factor, solve
 from robik.ik.curvature import closure_curvature
 from robik.ik.hessian import System, matrix, new_system, times
-from robik.ik.objectives import Settings
 from robik.ik.solver import Solver
-from robik.ik.terms import Terms, gather, gradient, new_terms, objective, stiffen
 from robik.kinematics.elimination import eliminate, extend, new_elimination
 from robik.kinematics.kernels import Placement, close, closure_jacobian, move, new_placement, place
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
+from robik.objectives.distance import Distance
+from robik.objectives.look_at import LookAt
+from robik.objectives.objective import Objective
+from robik.objectives.posture import Posture, drawable_coordinates
+from robik.objectives.registry import gather, objective, stiffen
+from robik.objectives.relative_frame import RelativeFrame
+from robik.objectives.settings import Settings
+from robik.objectives.terms import ROWS, ROWS_TIED, Terms, gradient, new_terms
+from robik.objectives.weights import Weights
 
 
 def everything() -> Mechanism:
@@ -36,18 +43,43 @@ def everything() -> Mechanism:
     return Mechanism("everything", bodies, joints, couplings=(Coupling("gear", "revolute", "prismatic", (0.1, 0.7, -0.4, 0.2)),))
 
 
-@pytest.fixture(params=["boxer", "walker", "everything"])
+def asked_of(mechanism: Mechanism, pairs: list[tuple[str, str]]) -> tuple[Objective, ...]:
+    """Every kind of objective over one body and over two, unmet, and joints drawn to a pose."""
+    rng, asked = np.random.default_rng(7), []
+    for first, second in pairs:
+        asked += [
+            RelativeFrame(first, second, rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.0, 0.8]])),
+            LookAt(second, rng.normal(size=(1, 3)), first, tuple(rng.normal(size=3))),
+            LookAt(first, 3.0 * rng.normal(size=(1, 3))),
+            Distance(first, np.array([0.7]), second),
+            Distance(second, np.array([0.2]), point=rng.normal(size=(1, 3))),
+        ]
+    asked += [Posture(name, np.array([0.3])) for name in drawable_coordinates(mechanism)[:3]]
+    return tuple(item.checked(1) for item in asked)
+
+
+PAIRS = {
+    "boxer": [("hand", "shoulder")],
+    "walker": [("foot_l", "foot_r"), ("pelvis", "foot_l")],
+    "everything": [("c", "i"), ("g", "b"), ("h", "h")],
+}
+
+
+@pytest.fixture(params=["boxer", "walker", "everything", "boxer, all", "walker, all", "everything, all"])
 def solver(request: pytest.FixtureRequest) -> Solver:
-    mechanism = everything() if request.param == "everything" else robots.load(request.param)
-    names = ("c", "i") if request.param == "everything" else tuple(f.name for f in mechanism.frames)
-    weighed = Settings(state_weight=0.3, velocity_weight=1e-2, velocity_limit=1.0, com_weight=(0.5, 1.0, 2.0))
-    made = Solver(mechanism, names, weighed, has_com=True)
+    robot, _, extra = request.param.partition(", ")
+    mechanism = everything() if robot == "everything" else robots.load(robot)
+    names = ("c", "i") if robot == "everything" else tuple(f.name for f in mechanism.frames)
+    asked = asked_of(mechanism, PAIRS[robot]) if extra else ()
+    heavy = {item.key: Weights((0.5, 1.0, 2.0), (1.5, 0.7, 0.4)) if isinstance(item, RelativeFrame) else 1.5 for item in asked}
+    weighed = Settings(state_weight=0.3, velocity_weight=1e-2, velocity_limit=1.0, com_weight=(0.5, 1.0, 2.0), objectives=heavy)
+    made = Solver(mechanism, names, weighed, True, asked)
     rng = np.random.default_rng(1)
     targets = {name: (rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.8, 0.0]])) for name in names}
     wanted = made.wanted(targets, None, np.zeros(1))
     goals = made._goals
-    goals.position[:], goals.rotation[:], goals.com[:] = wanted.position[0], wanted.rotation[0], rng.normal(size=3)
-    goals.velocity_weight[0], goals.threshold[:] = 1e-2, (1e-2, 1e-3)
+    goals.targets[:], goals.centre_of_mass.target[:] = wanted.targets[0], rng.normal(size=3)
+    goals.velocity.weight[0], goals.velocity.threshold[:] = 1e-2, (1e-2, 1e-3)
     return made
 
 
@@ -76,13 +108,23 @@ def test_closure_jacobian(solver: Solver) -> None:
     np.testing.assert_allclose(J, expected, atol=1e-8)
 
 
+def tied_of(solver: Solver) -> np.ndarray | None:
+    """The bodies that objectives tie, None without such objectives."""
+    return solver._goals.tied if solver.objectives else None
+
+
+def room_for(solver: Solver) -> System:
+    """Room for the system of a solver."""
+    return new_system(solver.flat, ROWS + ROWS_TIED * len(solver._goals.tied))
+
+
 def both_matrices(solver: Solver, now: Placement, terms: Terms, system: System) -> np.ndarray:
     """The second derivatives (d, d) in full, which are those of the products column by column."""
     K = np.zeros((len(solver.flat.before),) * 2)
     products = np.zeros_like(K)
     for i, unit in enumerate(np.eye(len(K))):
         times(solver.flat, now, solver._goals, terms, system, unit, products[i])
-    matrix(solver.flat, now, solver._goals, terms, system, K)
+    matrix(solver.flat, now, terms, system, K)
     np.testing.assert_allclose(K, products, atol=1e-10 * np.abs(K).max())
     return K
 
@@ -95,10 +137,10 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     place(flat, now)
     close(flat, now)
     multiplier = np.random.default_rng(3).normal(size=len(now.value))
-    terms, slope, system = new_terms(flat), np.zeros(d), new_system(flat)
+    terms, slope, system = new_terms(flat, tied_of(solver)), np.zeros(d), room_for(solver)
     gather(flat, now, goals, terms, 1.0)
     gradient(flat, now, terms, slope)
-    stiffen(flat, terms)
+    stiffen(flat, now, goals, terms)
     K = both_matrices(solver, now, terms, system)
     closure_curvature(flat, now, multiplier, system)
     bent = both_matrices(solver, now, terms, system)
@@ -127,7 +169,7 @@ def test_newton_systems(solver: Solver, held: int) -> None:
     """From the tips to the root and back, the solution is that of the reduced matrix, and so is the word on its definiteness."""
     flat, goals, rng = solver.flat, solver._goals, np.random.default_rng(4)
     q, _ = away(solver, 0.05)
-    now, terms, system, e = new_placement(flat, q), new_terms(flat), new_system(flat), new_elimination(flat)
+    now, terms, system, e = new_placement(flat, q), new_terms(flat, tied_of(solver)), room_for(solver), new_elimination(flat)
     place(flat, now)
     close(flat, now)
     d = len(flat.before)
@@ -141,19 +183,19 @@ def test_newton_systems(solver: Solver, held: int) -> None:
         extend(flat, e, step)
         Z[:, column] = step
     definite = []
-    goals.previous_R[:], goals.previous_c[:] = now.R, now.c
+    goals.change_of_state.previous_R[:], goals.change_of_state.previous_c[:] = now.R, now.c
     for state_weight in (0.01, 1.0, 1e2, 1e4):
-        goals.state_weight[:] = state_weight
+        goals.change_of_state.weight[:] = state_weight
         gather(flat, now, goals, terms, 1.0)
-        stiffen(flat, terms)
+        stiffen(flat, now, goals, terms)
         closure_curvature(flat, now, 0.01 * rng.normal(size=len(now.value)), system)
         reduced = Z.T @ both_matrices(solver, now, terms, system) @ Z
         assert reduced == pytest.approx(reduced.T, abs=1e-9 * np.abs(reduced).max())
         definite.append(bool(np.linalg.eigvalsh(reduced)[0] > 0))
-        assert factor(flat, now, goals, e, terms, system) == definite[-1]
+        assert factor(flat, now, e, terms, system) == definite[-1]
         if definite[-1]:
             x = np.zeros(d)
             x[leaders] = right = rng.normal(size=len(leaders))
-            solve(flat, now, goals, e, system, x)
+            solve(flat, now, e, terms, system, x)
             np.testing.assert_allclose(x, Z @ np.linalg.solve(reduced, right), rtol=1e-6, atol=1e-9)
     assert any(definite)

@@ -9,9 +9,10 @@ import pytest
 
 from robik import robots
 from robik.ik.independence import independence
-from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 
 PLACE = Settings({"tip": Weights((1.0, 1.0, 1.0), (0.0, 0.0, 0.0))})
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import ForwardKinematics, body_poses
 from robik.kinematics.frames import frame_poses
 from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose
 from robik.mechanism.topology import build_topology
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 

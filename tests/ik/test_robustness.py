@@ -11,10 +11,11 @@ from robik import robots
 from robik.bench.clips import chain_clip, dance_clip
 from robik.bench.walking import walk_clip
 from robik.errors import ClipError, MechanismError
-from robik.ik.objectives import Settings, Weights
 from robik.mechanism import Mechanism, Pose
 from robik.mechanism.pose import matrix_quaternion
 from robik.motions import Report
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import retarget
 from robik.tracking.serial_chain import SerialChain

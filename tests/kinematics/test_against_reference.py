@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from experiments.oracle.reference import ReferenceSolver
 from robik import robots
-from robik.ik.objectives import Settings
 from robik.kinematics.forward import Assembly, ForwardKinematics
 from robik.mechanism import Mechanism, Pose
+from robik.objectives.settings import Settings
 from tests.ik.random_mechanisms import Problem, problems, rotation
 from tests.ik.test_reference import GROUND, four_bar, four_bar_points
 

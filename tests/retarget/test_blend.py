@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from robik import robots
 from robik.errors import ClipError
-from robik.ik.objectives import Settings, settings_from
+from robik.objectives.settings import Settings, settings_from
 from robik.retarget.blend import blended, blended_base, shares, within_speeds
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.retarget import Retargeting

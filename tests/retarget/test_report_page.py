@@ -12,9 +12,9 @@ from robik import robots
 from robik.bench.walking import walk_clip
 from robik.cli import main
 from robik.errors import ClipError
-from robik.ik.objectives import Settings
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion, load_motion, load_states, save_motion, save_states
+from robik.objectives.settings import Settings
 from robik.retarget.clip import TargetClip, save_clip
 from robik.retarget.report_page import MOST, _thinned, page, save_page, with_states
 from robik.retarget.retarget import retarget

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from robik import robots
-from robik.ik.objectives import Settings, Weights
 from robik.kinematics.frames import frame_poses, robot_com
 from robik.mechanism import Mechanism, Pose
 from robik.motions import Motion, SpeedCost
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 from robik.retarget.report_page import page
 from robik.retarget.retarget import retarget

@@ -11,10 +11,10 @@ from scipy.spatial.transform import Rotation
 
 from robik.errors import ClipError, MechanismError
 from robik.formats import import_robot
-from robik.ik.objectives import Weights
 from robik.kinematics.kernels import move, place
 from robik.mechanism import WORLD, Body, Joint, Mechanism
 from robik.mechanism.pose import Pose
+from robik.objectives.weights import Weights
 from robik.robots import load
 from robik.tracking import (
     DifferentialSettings,

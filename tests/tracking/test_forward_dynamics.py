@@ -10,9 +10,9 @@ from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
 from robik.errors import ClipError
-from robik.ik.objectives import Weights
 from robik.kinematics.elimination import eliminate
 from robik.kinematics.kernels import close, closure_jacobian, move, place
+from robik.objectives.weights import Weights
 from robik.robots import load
 from robik.tracking import ForwardDynamicsTracker, Target, Targets, TwinSettings
 from robik.tracking.twin_steps import accelerate
@@ -62,10 +62,11 @@ def test_acceleration_is_that_of_the_equations_of_motion(mechanism, seed):
     com = tracker.com + rng.normal(size=3)
     targets = Targets({"tip": Target(tip.position, tip.quaternion, Weights((weight,) * 3, (weight,) * 3)), "side": Target(np.ones(3))}, com)
     goals = tracker._aim(targets)
+    frames = goals.frame_pose
     H, force = tracker.inertia(targets)
 
     bodies = [(b, np.zeros(3)) for b in range(1, len(flat.parent))]
-    linear, angular = derivatives(tracker, [(int(b), x) for b, x in zip(goals.body, goals.point, strict=True)] + bodies)
+    linear, angular = derivatives(tracker, [(int(b), x) for b, x in zip(frames.body, frames.point, strict=True)] + bodies)
     masses = [weight, 1.0, *[HEAVY.link_mass] * len(bodies)]
     inertias = [weight, 0.0, *[HEAVY.link_inertia] * len(bodies)]
     J_com = np.einsum("b,bij->ij", flat.mass[1:], linear[2:])

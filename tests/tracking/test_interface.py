@@ -8,9 +8,10 @@ import pytest
 from experiments.tracking.dragging import coupling_residual
 from robik.errors import ClipError, MechanismError
 from robik.formats import import_robot
-from robik.ik.objectives import Settings, Weights
 from robik.kinematics.forward import ForwardKinematics
 from robik.mechanism.pose import Pose
+from robik.objectives.settings import Settings
+from robik.objectives.weights import Weights
 from robik.robots import load
 from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets
 
@@ -127,7 +128,7 @@ def test_a_target_counts_in_full_up_to_the_farthest_and_no_further(tracker):
     away = np.array([0.48, 0.6, 0.64])
     for far in (1.0, FAR * (1 - 1e-9), FAR * (1 + 1e-9), 1e6 * FAR):
         goals = tracker._aim(Targets({"hand": Target(start + far * size * away)}))
-        np.testing.assert_allclose(goals.position[0] - start, min(far, FAR) * size * away, rtol=1e-9)
+        np.testing.assert_allclose(goals.frame_pose.position[0] - start, min(far, FAR) * size * away, rtol=1e-9)
 
 
 def test_speeds_that_would_not_be_held_are_refused():

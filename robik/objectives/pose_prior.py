@@ -21,7 +21,7 @@ from ..errors import ClipError
 from ..kinematics.forward import ForwardKinematics
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import matrix_quaternion, quaternion_matrix
-from .objectives import Weights
+from .weights import Weights
 
 FLOOR = 1e-4  # rad or m: the least spread, so that an example that stands still is no cage
 ROUNDS = 100  # of expectation and maximisation, at most

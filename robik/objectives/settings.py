@@ -1,13 +1,4 @@
-"""What the solver minimises, as a user states it.
-
-    f(s) = Σ ½ Σₖ w_pos,ₖ (xₖ − x̂ₖ)²/ℓ²  +  Σ Σₐ w_ori,ₐ (1 − R a · â)  +  ½ Σₖ w_com,ₖ (cₖ − ĉₖ)²/ℓ²  (paper, IV-B)
-         + w_state ½ |s − s̄|²  +  w_vel Σᵢ g(3 − tr R̄ᵢᵀRᵢ),   g(x) = ln³(x / t) above t, t = 2 (1 − cos ω Δt)   (paper, IV-C, IV-D)
-         + w_vel Σᵢ g(|cᵢ − c̄ᵢ|²),   t = (v Δt)²                                                            (the same of linear velocity)
-
-In s too, positions count in units of ℓ, the length that weighs as much as a radian: the robot's own extent unless it is set, so that
-robots of all sizes follow alike. The paper's weights are for ℓ = 1 m. Position weights act along the world's axes. Orientation weight a
-acts on the direction of the frame's axis a: with (0, 0, 1) the z axis is held and the frame may spin about it.
-"""
+"""Settings of a retargeting: the objectives' weights, limits, and what holds in every frame."""
 
 from __future__ import annotations
 
@@ -22,23 +13,9 @@ import numpy as np
 from ..errors import ClipError, FormatError, RobikError
 from ..files import read_json
 from ..mechanism.model import Mechanism
-from ..mechanism.pose import Vector, vector
-
-
-@dataclass(frozen=True)
-class Weights:
-    """How much a frame target counts: position along the world's axes, orientation by the frame's axes; 0 where it does not matter.
-
-    Raises:
-        ClipError, MechanismError: a weight that is negative, infinite or NaN.
-    """
-
-    position: Vector = (1.0, 1.0, 1.0)
-    orientation: Vector = (1.0, 1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "position", _weights(self.position, "a position weight"))
-        object.__setattr__(self, "orientation", _weights(self.orientation, "an orientation weight"))
+from ..mechanism.pose import Vector
+from .objective import Objective
+from .weights import Weights, checked_weights
 
 
 @dataclass(frozen=True)
@@ -57,6 +34,7 @@ class Settings:
         enforce_velocity: whether every actuator keeps its own velocity limit from frame to frame, whatever that costs in tracking; the
             regularizer bends the motion smoothly before, if it is on. Actuated balls are not held; `Report.too_fast` tells where they
             would have to be.
+        objectives: weights of what a clip asks for beside frames and centre of mass, by its key, as `hand.in.pelvis`.
         velocity_share: how much of each actuator's velocity limit may be used where it is enforced, above 0 to 1.
 
     Raises:
@@ -73,9 +51,10 @@ class Settings:
     velocity_share: float = 1.0
     linear_velocity_limit: float = inf
     length: float | None = None
+    objectives: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "com_weight", _weights(self.com_weight, "com_weight"))
+        object.__setattr__(self, "com_weight", checked_weights(self.com_weight, "com_weight"))
         if not (isfinite(self.state_weight) and self.state_weight > 0):
             raise ClipError(f"state_weight must be positive, for example 1e-7, not {self.state_weight}")
         if not (isfinite(self.velocity_weight) and self.velocity_weight >= 0):
@@ -118,6 +97,14 @@ class Settings:
         """Of a frame target."""
         return self.targets.get(name, Weights())
 
+    def weight_of(self, item: Objective) -> Any:
+        """Return the weight of an objective; its kind's own where nothing is said.
+
+        Raises:
+            ClipError: a weight that is none of its kind's.
+        """
+        return item.weight_from(self.objectives[item.key], item.key) if item.key in self.objectives else item.WEIGHT
+
 
 def load_settings(path: str | Path) -> Settings:
     """Reads `SETTINGS.json`: targets, com_weight, state_weight, velocity_weight, velocity_limit, linear_velocity_limit,
@@ -138,13 +125,15 @@ def settings_from(data: Any) -> Settings:
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
     numbers = ("state_weight", "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
-    known = {"targets", "com_weight", *numbers, "joint_limits", "enforce_velocity"}
+    known = {"targets", "objectives", "com_weight", *numbers, "joint_limits", "enforce_velocity"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     fields = dict(data)
     targets = fields.pop("targets", {})
     if not isinstance(targets, dict) or not all(isinstance(entry, dict) for entry in targets.values()):
         raise ClipError("'targets' must be an object: frame name to position_weight and orientation_weight")
+    if not isinstance(fields.get("objectives", {}), dict):
+        raise ClipError("'objectives' must be an object: an objective's name in the clip, as hand.look_at, to its weight")
     weights = {}
     for name, entry in targets.items():
         if unknown := set(entry) - {"position_weight", "orientation_weight"}:
@@ -157,10 +146,3 @@ def settings_from(data: Any) -> Settings:
         if not isinstance(fields.get(name, True), bool):
             raise ClipError(f"{name} must be true or false, not {fields[name]!r}")
     return Settings(weights, **fields)
-
-
-def _weights(values: Any, what: str) -> Vector:
-    checked = vector(values, what)
-    if min(checked) < 0:
-        raise ClipError(f"{what} must be zero or more in each direction, not {checked}")
-    return checked

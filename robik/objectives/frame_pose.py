@@ -1,0 +1,101 @@
+"""Frame pose: a frame of the robot at a position and an orientation in the world (paper, IV-B).
+
+    f = ½ Σₖ w_pos,ₖ (xₖ − x̂ₖ)²/ℓ²  +  Σₐ w_ori,ₐ (1 − R a · â)
+
+x is the frame's origin, k an axis of the world, R a the direction of the frame's axis a in the world, and x̂, â are the targets. Orientation
+weight a acts on the direction of axis a, not on turns about it.
+
+The residuals x − x̂ and R a − â (1 − R a · â = ½ |R a − â|²) give the Gauss-Newton part, the forces that they exert on the body the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import by_reference, kernel
+from ..kinematics.frames import anchor
+from ..kinematics.kernels import rotate
+from ..kinematics.rotations import cross
+from ..mechanism.topology import Topology
+from .terms import add_point, add_stiffness, moved
+
+
+class FramePoses(NamedTuple):
+    """The t followed frames, in compiled form."""
+
+    body: np.ndarray  # (t,) that carries the frame
+    point: np.ndarray  # (t, 3) its origin in the body's state frame [m]
+    axes: np.ndarray  # (t, 3, 3) its axes there, in columns
+    position_weight: np.ndarray  # (t, 3) along the world's axes, over ℓ²
+    orientation_weight: np.ndarray  # (t, 3) of the directions of the frame's axes
+    position: np.ndarray  # (t, 3) target [m]
+    rotation: np.ndarray  # (t, 3, 3) target
+
+
+@kernel
+def add_value(now, frames, total):
+    """Return `total` with the objective added."""
+    for t in range(frames.body.shape[0]):
+        R, c = now.R[frames.body[t]], now.c[frames.body[t]]
+        px, py, pz = rotate(R, frames.point[t])
+        ex = px + c[0] - frames.position[t, 0]
+        ey = py + c[1] - frames.position[t, 1]
+        ez = pz + c[2] - frames.position[t, 2]
+        w = frames.position_weight[t]
+        total += 0.5 * (w[0] * ex * ex + w[1] * ey * ey + w[2] * ez * ez)
+        for a in range(3):
+            if frames.orientation_weight[t, a] != 0.0:
+                dx, dy, dz = rotate(R, frames.axes[t, :, a])
+                dx, dy, dz = dx - frames.rotation[t, 0, a], dy - frames.rotation[t, 1, a], dz - frames.rotation[t, 2, a]
+                total += 0.5 * frames.orientation_weight[t, a] * (dx * dx + dy * dy + dz * dz)
+    return total
+
+
+@kernel
+def add_terms(now, frames, terms, share):
+    """Add forces and stiffness to the bodies, with a `share` of the forces in the second derivatives."""
+    for t in range(frames.body.shape[0]):
+        b = frames.body[t]
+        R, c, ahead = now.R[b], now.c[b], terms.ahead[b]
+        px, py, pz = rotate(R, frames.point[t])
+        px, py, pz = px + c[0], py + c[1], pz + c[2]
+        w, aim = frames.position_weight[t], frames.position[t]
+        x, y, z = moved(ahead, px, py, pz)
+        add_point(terms, b, px, py, pz, share * w[0] * (x - aim[0]), share * w[1] * (y - aim[1]), share * w[2] * (z - aim[2]))
+        add_stiffness(terms, b, px, py, pz, w[0], w[1], w[2])
+        D = terms.D[b]
+        for a in range(3):
+            wa = frames.orientation_weight[t, a]
+            if wa != 0.0:
+                d = rotate(R, frames.axes[t, :, a])
+                turned = cross(ahead[0], ahead[1], ahead[2], d[0], d[1], d[2])
+                for k in range(3):  # without its force it is as if the target were where the axis is
+                    g = -wa * (share * (frames.rotation[t, k, a] - turned[k]) + (1.0 - share) * d[k])
+                    D[0, k] += d[0] * g
+                    D[1, k] += d[1] * g
+                    D[2, k] += d[2] * g
+
+
+def table(topology: Topology, names: Sequence[str], position: np.ndarray, rotation: np.ndarray) -> FramePoses:
+    """Return the compiled table, all weights zero.
+
+    Args:
+        topology: the robot.
+        names: of t frames or bodies.
+        position, rotation: (t, 3) and (t, 3, 3), their targets in `Goals.targets`.
+    """
+    anchors, t = [anchor(topology, name) for name in names], len(names)
+    return by_reference(
+        FramePoses(
+            body=np.array([a[0] for a in anchors], dtype=np.int64),
+            point=np.array([a[1] for a in anchors]).reshape(t, 3),
+            axes=np.array([a[2] for a in anchors]).reshape(t, 3, 3),
+            position_weight=np.zeros((t, 3)),
+            orientation_weight=np.zeros((t, 3)),
+            position=position,
+            rotation=rotation,
+        )
+    )

@@ -1,0 +1,245 @@
+"""Look-at: an axis of a frame of the robot points at a point of the world, or of another frame of the robot.
+
+    f = w (1 − d · u) = ½ w |d − u|²,   u = (p − x)/|p − x|
+
+d is the direction of the axis and x the frame's origin, both in the world, p the point. The frame may spin about the axis. With the
+residual s = d − u, ρ = |p − x| and A = ∂u/∂p = (1 − u uᵀ)/ρ, the forces are w s on the direction d and w A s at x; the Gauss-Newton
+part is that of ∂s = ∂d + A ∂x, and the point's curvature adds, with e = s − (s·u) u,
+
+    ∂²f/∂x² = (w/ρ²) (u eᵀ + e uᵀ + (s·u) (1 − u uᵀ))
+
+Nearer to the point than `NEAREST` of the robot's size there is no direction to look in, and the objective says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ClipError
+from ..jit import by_reference, inlined, kernel
+from ..kinematics.frames import anchor, frame_poses
+from ..kinematics.kernels import rotate
+from ..kinematics.rotations import cross
+from ..mechanism.pose import Vector
+from ..mechanism.topology import Topology
+from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight, stacked
+from .terms import add_point, moved, seen_from
+
+NEAREST = 1e-6
+
+
+class LookAts(NamedTuple):
+    """The t axes that look at something, in compiled form."""
+
+    body: np.ndarray  # (t,) that carries the axis
+    other: np.ndarray  # (t,) that carries the point, 0 for the world
+    slot: np.ndarray  # (t,) where forces and stiffness go
+    point: np.ndarray  # (t, 3) the frame's origin in the body's state frame [m]
+    axis: np.ndarray  # (t, 3) the axis there
+    other_point: np.ndarray  # (t, 3) the other frame's origin in its body's state frame [m]
+    other_axes: np.ndarray  # (t, 3, 3) its axes there, in columns
+    weight: np.ndarray  # (t,)
+    target: np.ndarray  # (t, 3) the point in the other frame [m]
+
+
+@inlined
+def _sight(now, looks, t):
+    """Return the frame's origin, the axis and the point, in the world."""
+    b, o = looks.body[t], looks.other[t]
+    x, y, z = rotate(now.R[b], looks.point[t])
+    dx, dy, dz = rotate(now.R[b], looks.axis[t])
+    qx, qy, qz = rotate(looks.other_axes[t], looks.target[t])
+    p, c, oc = looks.other_point[t], now.c[b], now.c[o]
+    px, py, pz = rotate(now.R[o], (p[0] + qx, p[1] + qy, p[2] + qz))
+    return (x + c[0], y + c[1], z + c[2]), (dx, dy, dz), (px + oc[0], py + oc[1], pz + oc[2])
+
+
+@kernel
+def add_value(flat, now, looks, total):
+    """Return `total` with the objective added."""
+    for t in range(looks.body.shape[0]):
+        x, d, p = _sight(now, looks, t)
+        ux, uy, uz = p[0] - x[0], p[1] - x[1], p[2] - x[2]
+        far = sqrt(ux * ux + uy * uy + uz * uz)
+        if far > NEAREST * flat.size:
+            sx, sy, sz = d[0] - ux / far, d[1] - uy / far, d[2] - uz / far
+            total += 0.5 * looks.weight[t] * (sx * sx + sy * sy + sz * sz)
+    return total
+
+
+@kernel
+def add_terms(flat, now, looks, terms, share):
+    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives."""
+    for t in range(looks.body.shape[0]):
+        x, d, p = _sight(now, looks, t)
+        ux, uy, uz = p[0] - x[0], p[1] - x[1], p[2] - x[2]
+        far = sqrt(ux * ux + uy * uy + uz * uz)
+        if not far > NEAREST * flat.size:
+            continue
+        u = (ux / far, uy / far, uz / far)
+        ahead = seen_from(terms, looks.body[t], looks.other[t])
+        turned = cross(ahead[0], ahead[1], ahead[2], d[0], d[1], d[2])
+        there = moved(ahead, x[0], x[1], x[2])
+        vx, vy, vz = p[0] - there[0], p[1] - there[1], p[2] - there[2]
+        length = max(sqrt(vx * vx + vy * vy + vz * vz), NEAREST * flat.size)
+        s = (
+            share * (d[0] + turned[0] - vx / length),
+            share * (d[1] + turned[1] - vy / length),
+            share * (d[2] + turned[2] - vz / length),
+        )
+        _add_sight(terms, looks.slot[t], looks.weight[t], x, d, u, far, s)
+
+
+@inlined
+def _add_sight(terms, slot, w, x, d, u, far, s):
+    """Add what an axis d at x with the residual s exerts, and its second derivatives."""
+    along = s[0] * u[0] + s[1] * u[1] + s[2] * u[2]
+    e = (s[0] - along * u[0], s[1] - along * u[1], s[2] - along * u[2])
+    f = w / far
+    add_point(terms, slot, x[0], x[1], x[2], f * e[0], f * e[1], f * e[2])
+    D, A, B, V = terms.D[slot], terms.Mww[slot], terms.Mwv[slot], terms.Mvv[slot]
+    X = ((0.0, -x[2], x[1]), (x[2], 0.0, -x[0]), (-x[1], x[0], 0.0))
+    Y = ((0.0, -d[2], d[1]), (d[2], 0.0, -d[0]), (-d[1], d[0], 0.0))
+    for i in range(3):
+        for j in range(3):
+            D[i, j] += w * d[i] * s[j]
+            A[i, j] += w * ((1.0 if i == j else 0.0) - d[i] * d[j])  # −[d][d], as d is of length 1
+            across = 0.0  # [d] (1 − u uᵀ): what turns of the axis pull at the point
+            for m in range(3):
+                across += Y[i][m] * ((1.0 if m == j else 0.0) - u[m] * u[j])
+            B[i, j] += f * across
+            for m in range(3):  # and, with the point turned along, −[d] (1 − u uᵀ) [x] and its transpose
+                A[i, m] -= f * across * X[j][m]
+                A[m, i] -= f * across * X[j][m]
+    for i in range(3):
+        for j in range(3):
+            bend = f / far * (u[i] * e[j] + e[i] * u[j] + (1.0 + along) * ((1.0 if i == j else 0.0) - u[i] * u[j]))
+            V[i, j] += bend
+            for m in range(3):
+                B[m, j] += X[m][i] * bend
+                for n in range(3):
+                    A[m, n] -= X[m][i] * bend * X[j][n]
+
+
+@dataclass(frozen=True)
+class LookAt(Objective):
+    """An axis of a frame that points at something.
+
+    Attributes:
+        frame: that looks.
+        point: (T, 3) what it looks at: in the world, or in the other frame [m].
+        other: frame of the robot that the point moves with, None for the world.
+        axis: of the frame, that points there; any length but zero.
+    """
+
+    frame: str
+    point: np.ndarray
+    other: str | None = None
+    axis: Vector | np.ndarray = (1.0, 0.0, 0.0)
+
+    FIELD = "look_at"
+    WEIGHT = 1.0
+    KEYS = ("NAME.look_at", "NAME.look_at.in.OTHER", "NAME.look_at.axis")
+
+    @property
+    def key(self) -> str:
+        """`FRAME.look_at` or `FRAME.look_at.in.OTHER`."""
+        return f"{self.frame}.look_at" + (f".in.{self.other}" if self.other else "")
+
+    @property
+    def layout(self) -> tuple[Any, ...]:
+        """What its compiled table depends on: its name and the axis."""
+        return self.key, tuple(self.axis)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """The frame, and the other one if there is one."""
+        return (self.frame, self.other) if self.other else (self.frame,)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its arrays by their keys in `CLIP.npz`."""
+        return {self.key: self.point, f"{self.key}.axis": np.array(self.axis)}
+
+    @classmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[LookAt]:
+        """Return those in a clip's arrays, whose keys are taken out."""
+        found = []
+        for key in list(arrays):
+            match = re.fullmatch(r"(.+)\.look_at(?:\.in\.(.+))?", key)
+            if match and not key.endswith(".axis"):
+                axis = arrays.pop(f"{key}.axis", np.array([1.0, 0.0, 0.0]))
+                found.append(cls(match[1], arrays.pop(key), match[2], axis))
+        return found
+
+    def part(self, kept: slice) -> LookAt:
+        """Return it for some of its samples."""
+        return replace(self, point=self.point[kept])
+
+    def checked(self, samples: int) -> LookAt:
+        """Return it with frozen arrays and an axis of length 1. Raises ClipError."""
+        axis = samples_of(f"{self.key}.axis", self.axis, 3)
+        if not np.linalg.norm(axis) > 1e-9:
+            raise ClipError(f"{self.key}.axis must not be zero; it is the frame's axis that points there, for example 1 0 0")
+        axis = axis / np.linalg.norm(axis)
+        return replace(self, point=samples_of(self.key, self.point, samples, 3), axis=tuple(axis.tolist()))
+
+    @classmethod
+    def weight_from(cls, data: Any, key: str) -> float:
+        """Return a checked weight from a number. Raises ClipError."""
+        return scalar_weight(data, key)
+
+    def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
+        """Write targets and weight into the table."""
+        own(table.target)[:, i] = self.point
+        table.weight[i] = weight
+
+    def misses(self, states: States, weight: float) -> list[Miss]:
+        """Return the angle between the axis and the line of sight; NaN on the point itself."""
+        if not weight:
+            return []
+        x, R = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
+        point = self.point
+        if self.other:
+            o, other = frame_poses(states.mechanism, self.other, states.position, states.quaternion)
+            point = o + np.einsum("tij,tj->ti", other, self.point)
+        way, axis = point - x, R @ np.array(self.axis)
+        across = np.linalg.norm(np.cross(axis, way), axis=1)
+        angle = np.where(way.any(axis=1), np.arctan2(across, (axis * way).sum(1)), np.nan)
+        return [Miss(angle, "rad", f"{self.frame} looks {{}} past {self.other or 'its target'}")]
+
+    @classmethod
+    def table(cls, topology: Topology, items: Sequence[LookAt], slots: Sequence[int], views: Sequence[np.ndarray]) -> LookAts:
+        """Return the compiled table, all weights zero.
+
+        Args:
+            topology: the robot.
+            items: t objectives.
+            slots: (t,) where their forces go.
+            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+        """
+        own = [anchor(topology, item.frame) for item in items]
+        others = [anchor(topology, item.other) if item.other else (0, np.zeros(3), np.eye(3)) for item in items]
+        return by_reference(
+            LookAts(
+                body=ints([a[0] for a in own]),
+                other=ints([a[0] for a in others]),
+                slot=ints(slots),
+                point=stacked([a[1] for a in own], 3),
+                axis=stacked([a[2] @ np.array(item.axis) for a, item in zip(own, items, strict=True)], 3),
+                other_point=stacked([a[1] for a in others], 3),
+                other_axes=stacked([a[2] for a in others], 3, 3),
+                weight=np.zeros(len(items)),
+                target=views[0],
+            )
+        )
+
+    @staticmethod
+    def shapes(t: int) -> list[tuple[int, ...]]:
+        """Return the shapes of the targets of t objectives."""
+        return [(t, 3)]

@@ -1,0 +1,198 @@
+"""The interface of objectives that a clip asks for one by one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import ClipError
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import Topology
+
+Own = Callable[[np.ndarray], np.ndarray]  # from an array in `Goals.targets` to its part (T, …) of a clip's
+
+
+@dataclass(frozen=True)
+class Miss:
+    """How far a robot is from what an objective asks for.
+
+    Attributes:
+        values: (T,); NaN where nothing is asked for.
+        unit: m or rad.
+        text: what is said of a miss, with {} for the amount.
+    """
+
+    values: np.ndarray
+    unit: str
+    text: str
+
+
+@dataclass(frozen=True)
+class States:
+    """Where a robot is, over time.
+
+    Attributes:
+        mechanism: the robot.
+        position, quaternion: (T, n, 3) [m] and (T, n, 4) of the bodies' own frames.
+    """
+
+    mechanism: Mechanism
+    position: np.ndarray
+    quaternion: np.ndarray
+
+
+class Objective(ABC):
+    """Something that a clip asks of a robot, over T samples.
+
+    Attributes:
+        key: its name in the clip and in the settings, as `hand.in.pelvis`.
+        FIELD: of `Goals`, where its compiled table lies.
+        WEIGHT: where the settings say nothing.
+        KEYS: forms of its keys in `CLIP.npz`, for messages.
+    """
+
+    FIELD: ClassVar[str]
+    WEIGHT: ClassVar[Any]
+    KEYS: ClassVar[tuple[str, ...]]
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """Its name in the clip and in the settings."""
+
+    @property
+    def layout(self) -> tuple[Any, ...]:
+        """What its compiled table depends on beside its targets."""
+        return (self.key,)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the frames (or bodies) that it is about."""
+        return ()
+
+    @abstractmethod
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its arrays by their keys in `CLIP.npz`."""
+
+    @classmethod
+    @abstractmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[Any]:
+        """Return the objectives of this kind in a clip's arrays, whose keys are taken out.
+
+        Args:
+            arrays: by key, as `CLIP.npz` has them.
+        """
+
+    @abstractmethod
+    def part(self, kept: slice) -> Objective:
+        """Return it for some of its samples."""
+
+    @abstractmethod
+    def checked(self, samples: int) -> Objective:
+        """Return it with its arrays frozen, in their exact form.
+
+        Args:
+            samples: of the clip.
+
+        Raises:
+            ClipError: names the array that is wrong, and what would be right.
+        """
+
+    def check(self, mechanism: Mechanism) -> None:
+        """Check that a robot has what it is about.
+
+        Raises:
+            ClipError: lists what exists.
+        """
+        for name in self.bodies:
+            if name not in mechanism.frame_names:
+                raise ClipError(
+                    f"the clip's {self.key!r} is about {name!r}, which robot {mechanism.name!r} does not have; it has "
+                    f"{', '.join(mechanism.frame_names)}"
+                )
+
+    @classmethod
+    @abstractmethod
+    def weight_from(cls, data: Any, key: str) -> Any:
+        """Return a checked weight from plain data, as `SETTINGS.json` has it.
+
+        Raises:
+            ClipError: names the key and what would be right.
+        """
+
+    @abstractmethod
+    def fill(self, table: Any, i: int, own: Own, weight: Any, per_square_metre: float) -> None:
+        """Write its targets over time and its weights into entry i of its kind's table.
+
+        Args:
+            table: its kind's, of `Goals`.
+            i: its place among its kind.
+            own: gives the clip's targets (T, …) for an array of the table.
+            weight: as the settings have it.
+            per_square_metre: 1/ℓ² [1/m²].
+        """
+
+    @classmethod
+    @abstractmethod
+    def table(cls, topology: Topology, items: Sequence[Any], slots: Sequence[int], views: Sequence[np.ndarray]) -> Any:
+        """Return the compiled table of t objectives of this kind, all weights zero.
+
+        Args:
+            topology: the robot.
+            items: t objectives.
+            slots: (t,) where their forces go.
+            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+        """
+
+    @staticmethod
+    @abstractmethod
+    def shapes(t: int) -> list[tuple[int, ...]]:
+        """Return the shapes of the targets of t objectives."""
+
+    @abstractmethod
+    def misses(self, states: States, weight: Any) -> list[Miss]:
+        """Return how far a robot is from it."""
+
+
+def samples_of(key: str, values: Any, samples: int, width: int | None = None) -> np.ndarray:
+    """Return an array of a clip as frozen numbers, (T,) or (T, width).
+
+    Raises:
+        ClipError: names the key and what would be right.
+    """
+    shape = (samples,) if width is None else (samples, width)
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ClipError(f"{key} must be numbers of the shape {shape}") from None
+    if array.shape != shape:
+        raise ClipError(f"{key} must have the shape {shape}, not {array.shape}")
+    if not (finite := np.isfinite(array).reshape(samples, -1).all(axis=1)).all():
+        raise ClipError(f"{key} must be finite; sample {int(np.argmin(finite))} is not")
+    array.setflags(write=False)
+    return array
+
+
+def scalar_weight(data: Any, key: str) -> float:
+    """Return a checked scalar weight.
+
+    Raises:
+        ClipError: names the key.
+    """
+    if isinstance(data, bool) or not isinstance(data, (int, float)) or not (np.isfinite(data) and data >= 0):
+        raise ClipError(f"the weight of {key!r} must be a number, zero or more, not {data!r}")
+    return float(data)
+
+
+def ints(values: Sequence[int]) -> np.ndarray:
+    """Return whole numbers as compiled code takes them."""
+    return np.array(values, dtype=np.int64).reshape(-1)
+
+
+def stacked(values: Sequence[Any], *shape: int) -> np.ndarray:
+    """Return arrays of one shape, none of them too, as one array (t, *shape)."""
+    return np.array(values, dtype=float).reshape(-1, *shape)

@@ -1,0 +1,150 @@
+"""Posture: joints drawn to a pose, weakly, where the other objectives leave a choice.
+
+    f = ½ Σᵢ wᵢ (qᵢ − q̂ᵢ)²
+
+q is the coordinate of a joint [rad], or [m] in units of ℓ. It pulls at a degree of freedom itself, not at bodies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ClipError
+from ..jit import by_reference, kernel
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import Topology
+from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight
+
+
+class Postures(NamedTuple):
+    """The t coordinates that are drawn, in compiled form."""
+
+    dof: np.ndarray  # (t,) degree of freedom
+    sign: np.ndarray  # (t,) -1 where the tree's coordinate is the joint's negative
+    length: np.ndarray  # (t,) whether it is a length: 1, else 0
+    weight: np.ndarray  # (t,) over ℓ² for lengths
+    target: np.ndarray  # (t,) [rad or m]
+
+
+@kernel
+def add_value(flat, now, postures, total):
+    """Return `total` with the objective added."""
+    for t in range(postures.dof.shape[0]):
+        off = now.q[flat.dof_q[postures.dof[t]]] - postures.sign[t] * postures.target[t]
+        total += 0.5 * postures.weight[t] * off * off
+    return total
+
+
+@kernel
+def add_terms(flat, now, postures, terms, share):
+    """Add pulls and stiffness to the degrees of freedom, with a `share` of the pulls."""
+    for t in range(postures.dof.shape[0]):
+        i = postures.dof[t]
+        terms.pull[i] += share * postures.weight[t] * (now.q[flat.dof_q[i]] - postures.sign[t] * postures.target[t])
+        terms.hold[i] += postures.weight[t]
+
+
+@dataclass(frozen=True)
+class Posture(Objective):
+    """A coordinate of a joint that is drawn to a value.
+
+    Attributes:
+        joint: name of the coordinate, the joint's own where it has one motion, else as `hip.rx`.
+        value: (T,) [rad or m].
+    """
+
+    joint: str
+    value: np.ndarray
+
+    FIELD = "posture"
+    WEIGHT = 1e-3
+    KEYS = ("posture.JOINT",)
+
+    @property
+    def key(self) -> str:
+        """`posture.JOINT`."""
+        return f"posture.{self.joint}"
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its array by its key in `CLIP.npz`."""
+        return {self.key: self.value}
+
+    @classmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[Posture]:
+        """Return those in a clip's arrays, whose keys are taken out; a track of a frame called posture is none."""
+        keys = [key for key in arrays if re.fullmatch(r"posture\.(?!(position|quaternion|contact)$).+", key)]
+        return [cls(key.removeprefix("posture."), arrays.pop(key)) for key in keys]
+
+    def part(self, kept: slice) -> Posture:
+        """Return it for some of its samples."""
+        return replace(self, value=self.value[kept])
+
+    def checked(self, samples: int) -> Posture:
+        """Return it with a frozen array. Raises ClipError."""
+        return replace(self, value=samples_of(self.key, self.value, samples))
+
+    def check(self, mechanism: Mechanism) -> None:
+        """Check that the robot has the joint, and that it can be drawn. Raises ClipError."""
+        drawable = drawable_coordinates(mechanism)
+        if self.joint not in drawable:
+            raise ClipError(
+                f"the clip's {self.key!r} draws {self.joint!r}, which is no coordinate of robot {mechanism.name!r} that can be drawn: "
+                f"actuated, limited or coupled, and not a ball's; there are {', '.join(drawable) or 'none'}"
+            )
+
+    @classmethod
+    def weight_from(cls, data: Any, key: str) -> float:
+        """Return a checked weight from a number. Raises ClipError."""
+        return scalar_weight(data, key)
+
+    def fill(self, table: Any, i: int, own: Own, weight: float, per_square_metre: float) -> None:
+        """Write targets and weight into the table."""
+        own(table.target)[:, i] = self.value
+        table.weight[i] = weight * (per_square_metre if table.length[i] else 1.0)
+
+    def misses(self, states: States, weight: float) -> list[Miss]:
+        """Return nothing: a posture is a wish, which the other objectives may leave unmet."""
+        return []
+
+    @classmethod
+    def table(cls, topology: Topology, items: Sequence[Posture], slots: Sequence[int], views: Sequence[np.ndarray]) -> Postures:
+        """Return the compiled table, all weights zero.
+
+        Args:
+            topology: the robot.
+            items: t objectives.
+            slots: of no use here: no body is pulled at.
+            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+        """
+        units = {n: u for joint in topology.mechanism.joints for n, u in zip(joint.coordinate_names, joint.coordinate_units, strict=True)}
+        found = [topology.dofs[item.joint] for item in items]
+        return by_reference(
+            Postures(
+                dof=ints([dof for dof, _ in found]),
+                sign=np.array([float(sign) for _, sign in found]),
+                length=ints([units[item.joint] == "m" for item in items]),
+                weight=np.zeros(len(items)),
+                target=views[0],
+            )
+        )
+
+    @staticmethod
+    def shapes(t: int) -> list[tuple[int, ...]]:
+        """Return the shapes of the targets of t objectives."""
+        return [(t,)]
+
+
+def drawable_coordinates(mechanism: Mechanism) -> tuple[str, ...]:
+    """Return the names of the scalar coordinates that are the solver's own whichever way loops are cut."""
+    coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
+    return tuple(
+        name
+        for joint in mechanism.joints
+        if not joint.is_ball and (joint.actuated or joint.is_limited or not coupled.isdisjoint(joint.coordinate_names))
+        for name in joint.coordinate_names
+    )

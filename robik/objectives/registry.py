@@ -1,0 +1,190 @@
+"""All objectives of a frame in one group, and the sum of their values, forces and second derivatives.
+
+This is the one place that lists the objectives. One that a clip asks for by a key of its own is a file beside this one, a field of `Asked`,
+an entry of `ASKED`, and a line in `_asked_value` and `_add_asked_terms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..jit import by_reference, compiled_for_record, kernel
+from ..kinematics.kernels import Placement, carved
+from ..mechanism.topology import Topology
+from . import centre_of_mass, change_of_state, distance, frame_pose, look_at, posture, relative_frame, velocity
+from .centre_of_mass import CentreOfMass
+from .change_of_state import ChangeOfState
+from .distance import Distance, Distances
+from .frame_pose import FramePoses
+from .look_at import LookAt, LookAts
+from .objective import Objective
+from .posture import Posture, Postures
+from .relative_frame import RelativeFrame, RelativeFrames
+from .terms import collect, stiffen_bodies
+from .velocity import Velocity
+
+
+class Asked(NamedTuple):
+    """What a clip asks for one by one."""
+
+    relative_frame: RelativeFrames
+    look_at: LookAts
+    distance: Distances
+    posture: Postures
+
+
+class NothingAsked(Asked):
+    """The same with nothing in it, another type so that most clips need not wait for these objectives to be compiled."""
+
+
+class Goals(NamedTuple):
+    """What a frame of the clip asks for."""
+
+    frame_pose: FramePoses
+    centre_of_mass: CentreOfMass
+    asked: Asked
+    change_of_state: ChangeOfState
+    velocity: Velocity
+    targets: np.ndarray  # (m,) memory of all numbers that change from frame to frame, which the objectives' own arrays share
+    tied: np.ndarray  # (k, 2) bodies a and b of each objective over two bodies
+    reach: np.ndarray  # (d,) how far each coordinate may be from where it was
+
+
+ASKED: tuple[type[Objective], ...] = (RelativeFrame, LookAt, Distance, Posture)  # what a clip asks for one by one
+
+
+def new_goals(topology: Topology, names: Sequence[str], previous: Placement, objectives: Sequence[Objective] = ()) -> Goals:
+    """Return goals that ask for nothing yet: all weights zero, no bounds.
+
+    Args:
+        topology: the robot.
+        names: of the followed frames.
+        previous: placement of the frame before; its arrays are read when a frame is solved.
+        objectives: what else is asked for.
+    """
+    t, n = len(names), len(topology.flat.parent)
+    of_kind = [[item for item in objectives if isinstance(item, kind)] for kind in ASKED]
+    sizes = [kind.shapes(len(items)) for kind, items in zip(ASKED, of_kind, strict=True)]
+    targets, (position, rotation, com, threshold, *rest) = carved((t, 3), (t, 3, 3), (3,), (2,), *(size for kind in sizes for size in kind))
+    threshold[:] = np.inf
+    tied: list[tuple[int, int]] = []
+    tables = {}
+    for kind, items, size in zip(ASKED, of_kind, sizes, strict=True):
+        slots = [_slot(topology, item, tied) for item in items]
+        views, rest = rest[: len(size)], rest[len(size) :]
+        tables[kind.FIELD] = kind.table(topology, items, slots, views)
+    return by_reference(
+        Goals(
+            frame_pose=frame_pose.table(topology, names, position, rotation),
+            centre_of_mass=by_reference(CentreOfMass(com, np.zeros(3), np.zeros(n), np.zeros((n, 3)))),
+            asked=by_reference(Asked(**tables) if objectives else NothingAsked(**tables)),
+            change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros(2))),
+            velocity=by_reference(Velocity(previous.R, previous.c, np.zeros(1), threshold)),
+            targets=targets,
+            tied=np.array(tied, dtype=np.int64).reshape(-1, 2),
+            reach=np.full(len(topology.flat.before), np.inf),
+        )
+    )
+
+
+def _slot(topology: Topology, item: Objective, tied: list[tuple[int, int]]) -> int:
+    """Return where an objective's forces go: to its body, or if it is over two, which are appended to `tied`, to a slot beyond them."""
+    bodies = [topology.body_at[topology.mechanism.frame(name).body] for name in item.bodies]
+    if len(bodies) < 2:
+        return bodies[0] if bodies else 0
+    tied.append((bodies[1], bodies[0]))
+    return len(topology.flat.parent) + len(tied) - 1
+
+
+def fill(goals: Goals, targets: np.ndarray, objectives: Sequence[Objective], weights: Sequence[Any], per_square_metre: float) -> None:
+    """Write what is asked for one by one into the goals' weights and a clip's targets.
+
+    Args:
+        goals: made for these objectives.
+        targets: (T, m), a row of `Goals.targets` for each sample.
+        objectives: with T samples.
+        weights: theirs.
+        per_square_metre: 1/ℓ² [1/m²].
+    """
+    count = dict.fromkeys(ASKED, 0)
+    for item, weight in zip(objectives, weights, strict=True):
+        item.fill(getattr(goals.asked, item.FIELD), count[type(item)], partial(over_time, goals, targets), weight, per_square_metre)
+        count[type(item)] += 1
+
+
+def over_time(goals: Goals, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Return one objective's part of all targets over time, as a view.
+
+    Args:
+        goals: that the targets are for.
+        targets: (T, m), a row of `Goals.targets` for each frame.
+        own: an array of an objective that lies in `Goals.targets`.
+
+    Returns:
+        (T, *own.shape), sharing the memory of `targets`.
+    """
+    start = (own.ctypes.data - goals.targets.ctypes.data) // own.itemsize
+    return targets[:, start : start + own.size].reshape(len(targets), *own.shape)
+
+
+@compiled_for_record(Asked, otherwise=0.0)
+def _asked_value(flat, now, asked):
+    """Return the sum of what is asked for one by one."""
+    total = relative_frame.add_value(now, asked.relative_frame, 0.0)
+    total = look_at.add_value(flat, now, asked.look_at, total)
+    total = distance.add_value(now, asked.distance, total)
+    return posture.add_value(flat, now, asked.posture, total)
+
+
+@compiled_for_record(Asked)
+def _add_asked_terms(flat, now, terms, share, asked):
+    """Add its forces and stiffness."""
+    relative_frame.add_terms(now, asked.relative_frame, terms, share)
+    look_at.add_terms(flat, now, asked.look_at, terms, share)
+    distance.add_terms(flat, now, asked.distance, terms, share)
+    posture.add_terms(flat, now, asked.posture, terms, share)
+
+
+@kernel
+def objective(flat, now, goals):
+    """Return f(s), the sum of all objectives."""
+    total = frame_pose.add_value(now, goals.frame_pose, 0.0)
+    total = centre_of_mass.add_value(flat, now, goals.centre_of_mass, total)
+    total += _asked_value(flat, now, goals.asked)
+    total = change_of_state.add_value(flat, now, goals.change_of_state, total)
+    return velocity.add_value(flat, now, goals.velocity, total)
+
+
+@kernel
+def gather(flat, now, goals, terms, share):
+    """Fill the terms at `now`, and sum wrenches from the tips to the root.
+
+    The second derivatives are exact with a `share` of 1 of the forces, Gauss-Newton's with 0; those of the velocity regularizer, which is
+    no square, are exact in both.
+    """
+    terms.sums[:] = 0.0
+    frame_pose.add_terms(now, goals.frame_pose, terms, share)
+    change_of_state.add_terms(flat, now, goals.change_of_state, terms, share)
+    velocity.add_terms(flat, now, goals.velocity, terms)
+    centre_of_mass.add_terms(flat, now, goals.centre_of_mass, terms, share)
+    _add_asked_terms(flat, now, terms, share, goals.asked)
+    collect(flat, terms)
+
+
+@kernel
+def stiffen(flat, now, goals, terms):
+    """Fill the second derivatives from gathered terms: the bodies' own, and the low-rank rows of what ties bodies together."""
+    stiffen_bodies(flat, terms)
+    terms.row_count[0] = 0
+    centre_of_mass.add_rows(flat, now, goals.centre_of_mass, terms)
+    terms.row_count[1] = terms.row_count[0]
+
+
+@kernel
+def answer(flat, now, goals, xi, out):
+    """Add to `out` (n + 1, 6) how wrenches change where objectives tie bodies together that move by the screws `xi` (n + 1, 6)."""
+    centre_of_mass.add_answer(flat, now, goals.centre_of_mass, xi, out)

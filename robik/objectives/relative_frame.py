@@ -1,0 +1,235 @@
+"""Relative frame: a frame of the robot at a position and an orientation in another frame of the robot.
+
+    f = ½ Σₖ w_pos,ₖ (oₖ · (x − p))²/ℓ²  +  Σₐ w_ori,ₐ (1 − R a · O â),   p = o + O p̂
+
+x is the frame's origin, R a the direction of its axis a in the world, o and O the other frame's origin and orientation, oₖ the directions
+of its axes, and p̂, â the targets as the other frame sees them. It is the frame pose (paper, IV-B) in a frame that moves: f depends on
+the motion of one body against the other alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ClipError, RobikError
+from ..jit import by_reference, inlined, kernel
+from ..kinematics.frames import anchor, frame_poses
+from ..kinematics.kernels import rotate
+from ..kinematics.rotations import cross, multiply, quaternion_matrices
+from ..mechanism.topology import Topology
+from .distances import angle_between, length_along
+from .objective import Miss, Objective, Own, States, ints, samples_of, stacked
+from .terms import add_along, add_point, moved, seen_from
+from .weights import Weights
+
+
+class RelativeFrames(NamedTuple):
+    """The t followed frames, in compiled form."""
+
+    body: np.ndarray  # (t,) that carries the frame
+    other: np.ndarray  # (t,) that carries the frame it is seen from
+    slot: np.ndarray  # (t,) where its forces and stiffness go
+    point: np.ndarray  # (t, 3) the frame's origin in the body's state frame [m]
+    axes: np.ndarray  # (t, 3, 3) its axes there, in columns
+    other_point: np.ndarray  # (t, 3) the same of the other frame [m]
+    other_axes: np.ndarray  # (t, 3, 3)
+    position_weight: np.ndarray  # (t, 3) along the other frame's axes, over ℓ²
+    orientation_weight: np.ndarray  # (t, 3) of the directions of the frame's axes
+    position: np.ndarray  # (t, 3) target [m]
+    rotation: np.ndarray  # (t, 3, 3) target
+    seen: np.ndarray  # (3, 3) scratch: the other frame's axes in the world
+    aim: np.ndarray  # (3, 3) scratch: where the frame's axes should point
+
+
+@inlined
+def _aim(now, frames, t):
+    """Fill `seen` and `aim`; return the frame's origin and where it should be."""
+    b, o = frames.body[t], frames.other[t]
+    multiply(now.R[o], frames.other_axes[t], frames.seen)
+    multiply(frames.seen, frames.rotation[t], frames.aim)
+    x, y, z = rotate(now.R[b], frames.point[t])
+    px, py, pz = rotate(now.R[o], frames.other_point[t])
+    dx, dy, dz = rotate(frames.seen, frames.position[t])
+    c, oc = now.c[b], now.c[o]
+    return x + c[0], y + c[1], z + c[2], px + oc[0] + dx, py + oc[1] + dy, pz + oc[2] + dz
+
+
+@kernel
+def add_value(now, frames, total):
+    """Return `total` with the objective added."""
+    for t in range(frames.body.shape[0]):
+        x, y, z, px, py, pz = _aim(now, frames, t)
+        ex, ey, ez = x - px, y - py, z - pz
+        for k in range(3):
+            along = frames.seen[0, k] * ex + frames.seen[1, k] * ey + frames.seen[2, k] * ez
+            total += 0.5 * frames.position_weight[t, k] * along * along
+            if frames.orientation_weight[t, k] != 0.0:
+                dx, dy, dz = rotate(now.R[frames.body[t]], frames.axes[t, :, k])
+                dx, dy, dz = dx - frames.aim[0, k], dy - frames.aim[1, k], dz - frames.aim[2, k]
+                total += 0.5 * frames.orientation_weight[t, k] * (dx * dx + dy * dy + dz * dz)
+    return total
+
+
+@kernel
+def add_terms(now, frames, terms, share):
+    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives."""
+    for t in range(frames.body.shape[0]):
+        s = frames.slot[t]
+        px, py, pz, ax, ay, az = _aim(now, frames, t)
+        ahead = seen_from(terms, frames.body[t], frames.other[t])
+        x, y, z = moved(ahead, px, py, pz)
+        D = terms.D[s]
+        for k in range(3):
+            nx, ny, nz = frames.seen[0, k], frames.seen[1, k], frames.seen[2, k]
+            w = frames.position_weight[t, k]
+            force = share * w * (nx * (x - ax) + ny * (y - ay) + nz * (z - az))
+            add_point(terms, s, px, py, pz, force * nx, force * ny, force * nz)
+            add_along(terms, s, px, py, pz, nx, ny, nz, w)
+            wa = frames.orientation_weight[t, k]
+            if wa != 0.0:
+                d = rotate(now.R[frames.body[t]], frames.axes[t, :, k])
+                turned = cross(ahead[0], ahead[1], ahead[2], d[0], d[1], d[2])
+                for i in range(3):
+                    g = -wa * (share * (frames.aim[i, k] - turned[i]) + (1.0 - share) * d[i])
+                    D[0, i] += d[0] * g
+                    D[1, i] += d[1] * g
+                    D[2, i] += d[2] * g
+
+
+@dataclass(frozen=True)
+class RelativeFrame(Objective):
+    """A frame of the robot at a pose in another frame of it.
+
+    Attributes:
+        frame: that is led.
+        other: that it is seen from.
+        position: (T, 3) in the other frame [m], or None where only the orientation matters.
+        quaternion: (T, 4) there, wxyz, or None where only the position matters.
+    """
+
+    frame: str
+    other: str
+    position: np.ndarray | None = None
+    quaternion: np.ndarray | None = None
+
+    FIELD = "relative_frame"
+    WEIGHT = Weights()
+    KEYS = ("NAME.in.OTHER.position", "NAME.in.OTHER.quaternion")
+
+    @property
+    def key(self) -> str:
+        """`FRAME.in.OTHER`."""
+        return f"{self.frame}.in.{self.other}"
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Both frames."""
+        return self.frame, self.other
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its arrays by their keys in `CLIP.npz`."""
+        both = {"position": self.position, "quaternion": self.quaternion}
+        return {f"{self.key}.{name}": values for name, values in both.items() if values is not None}
+
+    @classmethod
+    def take(cls, arrays: dict[str, np.ndarray]) -> list[RelativeFrame]:
+        """Return those in a clip's arrays, whose keys are taken out."""
+        found: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+        for key in list(arrays):
+            if match := re.fullmatch(r"(.+)\.in\.(.+)\.(position|quaternion)", key):
+                found.setdefault((match[1], match[2]), {})[match[3]] = arrays.pop(key)
+        return [cls(*frames, parts.get("position"), parts.get("quaternion")) for frames, parts in found.items()]
+
+    def part(self, kept: slice) -> RelativeFrame:
+        """Return it for some of its samples."""
+        position, quaternion = (None if values is None else values[kept] for values in (self.position, self.quaternion))
+        return replace(self, position=position, quaternion=quaternion)
+
+    def checked(self, samples: int) -> RelativeFrame:
+        """Return it with frozen arrays and unit quaternions. Raises ClipError."""
+        if self.position is None and self.quaternion is None:
+            raise ClipError(f"{self.key!r} has neither a position nor a quaternion; it needs one of them")
+        position = None if self.position is None else samples_of(f"{self.key}.position", self.position, samples, 3)
+        quaternion = None
+        if self.quaternion is not None:
+            quaternion = samples_of(f"{self.key}.quaternion", self.quaternion, samples, 4)
+            lengths = np.linalg.norm(quaternion, axis=1)
+            if (bad := np.abs(lengths - 1.0) > 1e-3).any():
+                k = int(np.argmax(bad))
+                raise ClipError(f"{self.key}.quaternion must have length 1; sample {k} has {lengths[k]:g}")
+            quaternion = samples_of(self.key, quaternion / lengths[:, None], samples, 4)
+        return replace(self, position=position, quaternion=quaternion)
+
+    @classmethod
+    def weight_from(cls, data: Any, key: str) -> Weights:
+        """Return weights from `{"position_weight": [3], "orientation_weight": [3]}`, each optional. Raises ClipError."""
+        if isinstance(data, Weights):
+            return data
+        names = ("position_weight", "orientation_weight")
+        if not isinstance(data, dict) or set(data) - set(names):
+            raise ClipError(f"the weight of {key!r} must be an object with position_weight and orientation_weight, not {data!r}")
+        try:
+            return Weights(*(data.get(name, (1.0,) * 3) for name in names))
+        except RobikError as error:
+            raise ClipError(f"the weight of {key!r}: {error}") from None
+
+    def fill(self, table: Any, i: int, own: Own, weight: Weights, per_square_metre: float) -> None:
+        """Write targets and weights into the table; a part that is left open has weights of zero."""
+        table.position_weight[i] = per_square_metre * np.array(weight.position) if self.position is not None else 0.0
+        table.orientation_weight[i] = weight.orientation if self.quaternion is not None else 0.0
+        if self.position is not None:
+            own(table.position)[:, i] = self.position
+        own(table.rotation)[:, i] = np.eye(3) if self.quaternion is None else quaternion_matrices(self.quaternion)
+
+    def misses(self, states: States, weight: Weights) -> list[Miss]:
+        """Return the distance and the angle, along the axes that count."""
+        x, R = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
+        o, other = frame_poses(states.mechanism, self.other, states.position, states.quaternion)
+        inverse, found = np.swapaxes(other, 1, 2), []
+        if self.position is not None and any(weight.position):
+            off = (inverse @ (x - o)[:, :, None])[:, :, 0] - self.position
+            found.append(Miss(length_along(off, weight.position), "m", f"{self.frame} is {{}} off, seen from {self.other}"))
+        if self.quaternion is not None and any(weight.orientation):
+            turned = angle_between(inverse @ R, quaternion_matrices(self.quaternion), weight.orientation)
+            found.append(Miss(turned, "rad", f"{self.frame} is turned {{}} off, seen from {self.other}"))
+        return found
+
+    @classmethod
+    def table(cls, topology: Topology, items: Sequence[RelativeFrame], slots: Sequence[int], views: Sequence[np.ndarray]) -> RelativeFrames:
+        """Return the compiled table, all weights zero.
+
+        Args:
+            topology: the robot.
+            items: t objectives.
+            slots: (t,) where their forces go.
+            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+        """
+        own, others = [anchor(topology, item.frame) for item in items], [anchor(topology, item.other) for item in items]
+        t = len(items)
+        return by_reference(
+            RelativeFrames(
+                body=ints([a[0] for a in own]),
+                other=ints([a[0] for a in others]),
+                slot=ints(slots),
+                point=stacked([a[1] for a in own], 3),
+                axes=stacked([a[2] for a in own], 3, 3),
+                other_point=stacked([a[1] for a in others], 3),
+                other_axes=stacked([a[2] for a in others], 3, 3),
+                position_weight=np.zeros((t, 3)),
+                orientation_weight=np.zeros((t, 3)),
+                position=views[0],
+                rotation=views[1],
+                seen=np.zeros((3, 3)),
+                aim=np.zeros((3, 3)),
+            )
+        )
+
+    @staticmethod
+    def shapes(t: int) -> list[tuple[int, ...]]:
+        """Return the shapes of the targets of t objectives."""
+        return [(t, 3), (t, 3, 3)]
