@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py mapping.py command_line.py migration.py)
 
-.PHONY: help environment demo test test-library test-installed test-blender smoke-installed test-gui pictures extension lint bench peers clean
+.PHONY: help environment demo test test-library test-numba test-installed test-blender smoke-installed test-gui pictures extension lint bench peers clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -20,6 +20,9 @@ test: environment ## All tests, on one Blender
 
 test-library: environment ## The library's tests
 	$(PYTHON) -m pytest -q tests
+
+test-numba: environment ## Motions solved with the oldest numba that is supported, in .cache/, equal those of the pinned one
+	$(PYTHON) -m tools.other_numba 0.61.2
 
 test-installed: environment ## The tests in Blender's module, with the built zip installed
 	$(PYTHON) -m pytest -q tests/blender

@@ -1,38 +1,134 @@
-"""The solver is compiled ahead, once, in a process of its own."""
+"""The solver is compiled ahead, once, in a process of its own, which says why if it cannot."""
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from numba import njit
 from numba.core import event
 
 from robik.jit import is_compiling
-from robik.warm_up import warm_up
+from robik.warm_up import processes, status, warm_up
+from robik.warm_up.processes import WATCH, Status
 
-COUNT = """
+CHECKOUT = Path(__file__).parents[1]
+TYPES = """
 from robik.jit import kinds_in_cache
 from robik.ik import curvature, hessian, newton, sqp
-print(*map(kinds_in_cache, (hessian.matrix, curvature.closure_curvature, hessian.times, newton._step, sqp._search, sqp._finish)))
+last = hessian.matrix, curvature.closure_curvature, hessian.times, newton._step, sqp._search, sqp._finish
+print(*map(kinds_in_cache, last))
+"""
+SOLVING = """
+from numba.core import event
+from robik.bench.cases import cases
+from robik.retarget.retarget import retarget
+
+class Count(event.Listener):
+    compiled = 0
+    def on_start(self, event): Count.compiled += 1
+    def on_end(self, event): pass
+
+event.register("numba:compile", Count())
+solved = set()
+for case in cases(fps=10.0):
+    retarget(case.mechanism, case.clip, case.settings, speed_cost=True)
+    solved.add(case.mechanism.name)
+print(Count.compiled, *sorted(solved))
 """
 
 
-def test_a_process_of_its_own_compiles_everything_once() -> None:
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
+    """Runs code where the solver has been compiled ahead, from beside another folder called `robik`."""
+    cache, beside = tmp_path_factory.mktemp("cache"), tmp_path_factory.mktemp("beside")
+    (beside / "robik").mkdir()
+    (beside / "robik" / "__init__.py").write_text("raise ImportError('this is another robik')")
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(CHECKOUT)}
+    started = (
+        f"import os; from robik.warm_up import warm_up; os.chdir({str(beside)!r}); raise SystemExit(warm_up().wait())"
+    )
+    subprocess.run([sys.executable, "-c", started], cwd=CHECKOUT, env=environment, check=True, timeout=1200)
+
+    def told(code: str) -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=CHECKOUT, env=environment, check=True, capture_output=True, text=True
+        )
+        return done.stdout.split()
+
+    return told
+
+
+def test_solving_compiles_nothing_that_has_not_been_compiled_ahead(warm: Callable[[str], list[str]]) -> None:
+    compiled, *robots = warm(SOLVING)
+    assert {"boxer", "chain", "dancer", "walker"} <= set(robots)
+    assert compiled == "0"
+
+
+def test_the_second_process_compiles_what_solving_comes_to(warm: Callable[[str], list[str]]) -> None:
+    """Each kernel has one type of arguments, two if it gets the work of a large robot; wrong guesses would be more."""
+    assert warm(TYPES) == ["1", "1", "1", "2", "2", "2"]
+
+
+@pytest.fixture
+def idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has been started."""
+    monkeypatch.setattr(processes, "_status", Status("idle"))
+
+
+@pytest.mark.usefixtures("idle")
+def test_compiling_ahead_happens_once() -> None:
     process = warm_up()
     assert process is not None
+    assert status() == Status("running")
     assert warm_up() is None
     assert process.wait(timeout=1500) == 0
+    assert _ended() == Status("done")
 
 
-def test_the_second_process_compiles_what_solving_comes_to(tmp_path: Path) -> None:
-    """Each kernel for one kind of arguments: had the second process guessed others, there would be two."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-m", "robik.warm_up"], env=environment, check=True, timeout=600)
-    told = subprocess.run([sys.executable, "-c", COUNT], env=environment, check=True, capture_output=True, text=True).stdout
-    assert told.split() == ["1"] * 6
+@pytest.mark.usefixtures("idle")
+def test_a_process_that_fails_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\necho 'Traceback' >&2\necho 'ImportError: no compiler' >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    assert warm_up() is not None
+    assert _ended() == Status("failed", "ImportError: no compiler")
+    (record,) = [r for r in caplog.records if r.name == "robik"]
+    assert record.levelno == logging.ERROR
+    assert "Traceback\nImportError: no compiler" in record.getMessage()
+
+
+@pytest.mark.usefixtures("idle")
+def test_a_process_that_ends_silently_is_told_by_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    assert warm_up() is not None
+    assert _ended() == Status("failed", "the process ended with code 1")
+
+
+@pytest.mark.usefixtures("idle")
+def test_a_program_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert warm_up() is None
+    assert status().state == "failed"
+    assert "/nowhere/python" in status().line
+    assert "could not be compiled ahead" in caplog.text
+
+
+def _ended() -> Status:
+    """How compiling fares once nobody waits for a process any more."""
+    for thread in threading.enumerate():
+        if thread.name == WATCH:
+            thread.join(60)
+    return status()
 
 
 def test_compiling_is_told_while_it_lasts() -> None:

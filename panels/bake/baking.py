@@ -9,6 +9,7 @@ from ...robik.retarget.shortfall import millimetres
 from ...scene.bake import follow
 from ...scene.bake.bakes import in_use
 from ...scene.character.sampling import ends
+from ...scene.long_work.steps import compiling_problem
 from ..tab import FoldedPanel, TabPanel, line, robot_or_hint
 
 
@@ -25,12 +26,7 @@ class ROBIK_PT_bake(TabPanel):
             return
         robot, scene = root.robik.robot, context.scene
         bake, result = robot.bake, robot.result
-        if not any(t.enabled for t in robot.character.targets):
-            line(layout, "Add a target under Character first", "INFO")
-        elif result.frames:
-            line(layout, f"Last bake: {result.frames} samples in {result.seconds:.1f} s; next {_estimate(context, root)}", "CHECKMARK")
-        else:
-            line(layout, f"Ready to bake {_samples(context, root)} samples", "CHECKMARK")
+        _draw_state(layout, context, root)
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(bake, "use_range", text="Own Range")
         column = layout.column(align=True)
@@ -57,6 +53,19 @@ class ROBIK_PT_bake(TabPanel):
         row.prop(robot.follow, "tracker", text="")
         if robot.follow.on and (problem := follow.problem(root)):
             line(layout, problem, "INFO")
+
+
+def _draw_state(layout: UILayout, context: Context, root: Object) -> None:
+    """Draw what a bake lacks, or what the last one took, and whether the solver is not ready for it."""
+    result = root.robik.robot.result
+    if not any(t.enabled for t in root.robik.robot.character.targets):
+        line(layout, "Add a target under Character first", "INFO")
+    elif result.frames:
+        line(layout, f"Last bake: {result.frames} samples in {result.seconds:.1f} s; next {_estimate(context, root)}", "CHECKMARK")
+    else:
+        line(layout, f"Ready to bake {_samples(context, root)} samples", "CHECKMARK")
+    if problem := compiling_problem():
+        line(layout, problem, "ERROR")
 
 
 class ROBIK_PT_bake_advanced(FoldedPanel):

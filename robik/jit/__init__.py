@@ -2,8 +2,8 @@
 
     from robik.jit import by_reference, inlined, kernel
 
-Functions are declared by the decorators `kernel` and `inlined` (`kernels`), their groups of arrays by `by_reference` (`records`). This
-room imports nothing else of robik.
+Functions are declared by the decorators `kernel` and `inlined` (`kernels`), their groups of arrays by `by_reference`
+(`records`). This room imports nothing else of robik.
 """
 
 from .events import is_compiling

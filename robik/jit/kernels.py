@@ -1,170 +1,57 @@
-"""How functions are compiled: a `kernel` once, on its own; an `inlined` function anew into each that calls it.
-
-numba links every compiled function into all that call it, and LLVM optimises the whole again in each of them: with a solver's many
-layers most of the time goes there. A kernel is called by the name of a symbol instead, under which LLVM finds its address. Where
-a call costs more than the function, in the innermost loops, it is better inlined.
-
-Both are cached on disk by numba. Code from the cache brings along what it calls; and it counts only as long as all sources of
-compiled code are the same, where numba by itself looks at a function's own file only.
-"""
+"""Decorators of functions to be compiled: a `kernel` on its own, an `inlined` function into each that calls it."""
 
 from __future__ import annotations
 
-import copy
-import hashlib
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
-from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from llvmlite import binding
 from numba import config, typeof
-from numba.core import types
-from numba.core.caching import FunctionCache
-from numba.core.compiler import Flags
-from numba.core.registry import CPUDispatcher
-from numba.core.runtime import rtsys
 
-from .naming import LIBRARY, CacheFile
-from .passes import Pipeline, quickly
-
-FOLDERS = ("jit", "mechanism", "kinematics", "objectives", "ik", "tracking")  # below robik: where compiled code and its constants are
-OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "no_cfunc_wrapper": True}
-_published: dict[str, Callable[[], None]] = {}  # by symbol, what brings it back in another process
+from .trial import numbas
 
 
-def kernel(function: Callable | None = None, *, entry: bool = True, allocates: bool = False, nogil: bool = False) -> Any:
-    """Decorator: compiles a function for itself, at its first call. One that makes arrays says that it `allocates`. One that is no `entry`,
-    or is private, its name beginning with an underscore, can be called by compiled functions only."""
+def kernel(
+    function: Callable | None = None, *, entry: bool = True, allocates: bool = False, nogil: bool = False
+) -> Any:
+    """Decorator: compile a function for itself, at its first call.
+
+    Args:
+        function: what is decorated.
+        entry: whether Python calls it; if not, or if its name begins with an underscore, only compiled functions can.
+        allocates: whether it makes arrays.
+        nogil: whether other threads run meanwhile.
+    """
     if function is None:
         return partial(kernel, entry=entry, allocates=allocates, nogil=nogil)
-    return _compiled(_Kernel if entry and not function.__name__.startswith("_") else _Inner, function, allocates, nogil)
+    return _compiled(
+        function, inline=False, entry=entry and not function.__name__.startswith("_"), allocates=allocates, nogil=nogil
+    )
 
 
 def inlined(function: Callable) -> Any:
-    """Decorator: compiles a small function into all compiled ones that call it; Python cannot."""
-    return _compiled(_Inlined, function, False, False)
+    """Decorator: compile a small function into all compiled ones that call it; Python cannot."""
+    return _compiled(function, inline=True, entry=False, allocates=False, nogil=False)
 
 
-def _compiled(kind: type[_Compiled], function: Callable, allocates: bool, nogil: bool) -> Any:
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return function
-    dispatcher = kind(
-        function, targetoptions=OPTIONS | {"_nrt": allocates, "nogil": nogil, "no_cpython_wrapper": issubclass(kind, _ForKernels)}
-    )
-    dispatcher.enable_caching()
-    return dispatcher
-
-
-class _Flags(Flags):
-    """What numba keys each look-up of an operator by while it infers types; its own compares all options by name each time."""
-
-    HASH = hash(Flags())  # the same whatever the options
-
-    def __hash__(self):
-        return self.HASH
-
-    def __eq__(self, other):
-        return self is other or (self._values == other._values if isinstance(other, _Flags) else super().__eq__(other))
-
-
-class _Cache(FunctionCache):
-    """numba's cache of a function on disk, good as long as all sources are the same."""
-
-    def __init__(self, function):
-        super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = CacheFile(self._cache_path, self._impl.filename_base, stamp)
-        self._cache_file._version += _sources()  # what numba compares before it reads on
-
-    def load_overload(self, sig, target_context):
-        """As numba's, without looking for new kinds of data each time: that is for compiling, not for what has been compiled."""
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
-
-
-class _Compiled(CPUDispatcher):
-    """A function whose cached code brings along the kernels that it calls."""
-
-    def __init__(self, *args, **options):
-        super().__init__(*args, **options | {"pipeline_class": Pipeline})
-        self._compiler._customize_flags = _Flags  # type: ignore[attr-defined]
-
-    def enable_caching(self):
-        self._cache = _Cache(self.py_func)
-
-    def compile(self, sig):
-        """Compiles, without what kernels do not need; `sig`: a tuple of types, once for numbers that are known and that are not."""
-        if isinstance(sig, tuple):
-            sig = tuple(types.unliteral(kind) for kind in sig)
-            if sig in self.overloads:
-                return self.overloads[sig].entry_point  # type: ignore[attr-defined]
-        if self.targetoptions["_nrt"]:
-            rtsys.initialize(self.targetctx)  # what arrays come from; a compilation would see to it, the cache does not
-        with quickly():
-            return super().compile(sig)
-
-    def add_overload(self, cres):
-        """Notes with a compiled function, before it is cached, which kernels it calls."""
-        super().add_overload(cres)
-        if not cres.reload_init:
-            called = [f.name for f in cres.library._final_module.functions if f.is_declaration and f.name in _published]
-            cres.reload_init.extend(_published[symbol] for symbol in called)
-
-
-class _ForKernels(_Compiled):
-    """One without what Python would need to call it, which takes longer to compile than a short function itself."""
-
-    def __call__(self, *args):
-        raise TypeError(f"{self.py_func.__name__} is for compiled functions; Python cannot call it")
-
-
-class _Inlined(_ForKernels):
-    """A function as numba links it into others."""
-
-
-class _Kernel(_Compiled):
-    """A function that others call by its symbol, which depends on its name, its types and all sources only."""
-
-    def add_overload(self, cres):
-        super().add_overload(cres)
-        module, name, types = self.py_func.__module__, self.py_func.__name__, cres.signature
-        meaning = hashlib.sha256(f"{types} {_sources()}".encode()).hexdigest()[:16]
-        symbol = f"{module.removeprefix(LIBRARY)}.{name}.{meaning}"
-        binding.add_symbol(symbol, cres.library.get_pointer_to_function(cres.fndesc.llvm_func_name))
-        _published[symbol] = partial(_bring, module, name, tuple(types.args))
-        outside = copy.copy(cres.fndesc)
-        outside.mangled_name = symbol
-        self.targetctx.remove_user_function(cres.entry_point)
-        self.targetctx.insert_user_function(cres.entry_point, outside)
-
-
-class _Inner(_Kernel, _ForKernels):
-    """A kernel of kernels."""
-
-
-def kinds_in_cache(function: Any) -> int:
-    """For how many kinds of arguments a kernel lies in the cache, whichever process compiled it, since the sources last changed."""
-    return len(function._cache._cache_file._load_index()) if isinstance(function, _Compiled) else 1
-
-
-def compile_for(function: Any, *arguments: Any) -> None:
-    """Compile a kernel for arguments of the types of these, or load it from the cache; nothing is called."""
-    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-        function.compile(tuple(typeof(argument) for argument in arguments))
-
-
-def _bring(module: str, name: str, types: tuple) -> None:
-    """Compiles a kernel for some types, or gets it from the cache."""
-    getattr(import_module(module), name).compile(types)
+def _compiled(function: Callable, **options: bool) -> Any:
+    return function if config.DISABLE_JIT else _way().compiled(function, **options)  # type: ignore[attr-defined]
 
 
 @cache
-def _sources() -> str:
-    """What all compiled code depends on, as a digest."""
-    found = hashlib.sha256()
-    for folder in FOLDERS:
-        for source in sorted((Path(__file__).parents[1] / folder).glob("*.py")):
-            found.update(source.name.encode() + b"\0" + source.read_bytes())
-    return found.hexdigest()
+def _way() -> ModuleType:
+    """Return the module that compiles with the numba at hand."""
+    return import_module(".fast" if numbas().fast else ".plain", __package__)
+
+
+def kinds_in_cache(function: Any) -> int | None:
+    """Return for how many types of arguments a kernel is on disk, by whichever process; None where it is not known."""
+    return None if config.DISABLE_JIT else _way().kinds_on_disk(function)  # type: ignore[attr-defined]
+
+
+def compile_for(function: Any, *arguments: Any) -> None:
+    """Compile a kernel for arguments of the types of these, or load it from disk; nothing is called."""
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        function.compile(tuple(typeof(argument) for argument in arguments))

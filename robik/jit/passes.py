@@ -1,9 +1,9 @@
 """What numba does for every function and our kernels need not: left out, or done once, while they are compiled.
 
-Half of the time goes there otherwise. Nothing of it changes what the code computes: types of operators are looked up once, not at each
-place where they occur; passes over the source for what kernels never use (closures, array expressions, parallel loops) are left out;
-and LLVM optimises each function once, instead of three times to find counts of references that there are none of. Outside of a
-compilation of ours numba is as it was.
+Half of the time goes there otherwise. Nothing of it changes what the code computes: types of operators are looked up
+once, not at each place where they occur; passes over the source for what kernels never use (closures, array
+expressions, parallel loops) are left out; and LLVM optimises each function once, instead of three times to find
+counts of references that there are none of. Outside of a compilation of ours numba is as it was.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ LEFT_OUT = {
     typed_passes.DumpParforDiagnostics,
 }
 _inside: list[bool] = []
-_signatures: dict[tuple, tuple[BaseFunction, Any]] = {}  # of operators and numba's own functions, by which one and types
+_signatures: dict[
+    tuple, tuple[BaseFunction, Any]
+] = {}  # of operators and numba's own functions, by which one and types
 _resolve: Callable = BaseFunction.get_call_type
 _look_up: Callable = BaseContext.get_function
 
@@ -81,9 +83,9 @@ def _remembered(self, context, args, kws):
 
 
 def _function(self, name, *more, **options):
-    """`get_function`, without looking at each array whether it is one of somebody's own kind, and then for new kinds."""
+    """`get_function`, without asking of each array whether it is of somebody's own kind, and then for new kinds."""
     if name == "__array__":
-        raise NotImplementedError  # numba's own raises it too where there is none, and `make_array`, which asks, takes that for no
+        raise NotImplementedError  # as numba's own does where there is none; `make_array` asks, and takes that for no
     return _look_up(self, name, *more, **options)
 
 

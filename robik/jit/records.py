@@ -1,58 +1,33 @@
 """Groups of arrays that compiled code gets by one pointer.
 
-A NamedTuple of arrays is how such a group is declared. Handed to compiled functions as it is, every call would pass every array of
-it, which costs time in each call and minutes of compiling. A reference to it has the same arrays under the same names, in Python and
-in compiled code, where it is the address of a table: of each array the data's address, the shape and the strides, of each number the
-number, of each nested group the address of its own table. The table never changes, which the compiler is told.
+A NamedTuple of arrays is how such a group is declared. Handed to compiled functions as it is, every call would pass
+every array of it, which costs time in each call and minutes of compiling. A reference to it (`references`) has the
+same arrays under the same names, in Python and in compiled code.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-from llvmlite import ir
-from numba import config, typeof  # config.DISABLE_JIT: NUMBA_DISABLE_JIT=1 runs the same source uncompiled
-from numba.core import cgutils, types
-from numba.core.datamodel.models import PrimitiveModel
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, overload, register_model, unbox
-from numba.np.numpy_support import as_dtype
+from numba import config, types
+from numba.extending import overload
+
+from .trial import numbas
 
 Group = TypeVar("Group", bound=NamedTuple)
-WORD = ir.IntType(64)
-
-
-class GroupType(types.Type):
-    """The type of a reference: what kind of array, number or group each field is."""
-
-    def __init__(self, group: str, fields: tuple[tuple[str, types.Type], ...]):
-        self.group, self.fields = group, dict(fields)
-        self.places: dict[str, int] = {}
-        words = 0
-        for name, kind in fields:
-            self.places[name] = words
-            words += 1 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
-        digest = hashlib.sha256(repr([(name, str(kind)) for name, kind in fields]).encode()).hexdigest()
-        super().__init__(f"{group}_{digest[:12]}")
-
-
-class Reference:
-    """A group's fields, the `table` that compiled code reads, and its `address`."""
-
-    def __init__(self, group: NamedTuple):
-        kinds = tuple((name, typeof(value)) for name, value in zip(group._fields, group, strict=True))
-        self._numba_type_ = GroupType(type(group).__name__, kinds)
-        self.__dict__.update(group._asdict())
-        self.table = np.concatenate([_words(value) for value in group])
-        self.address = self.table.ctypes.data
 
 
 def by_reference(arrays: Group) -> Group:
-    """A reference to a group's arrays; nested groups must be references already."""
-    reference: Any = arrays if config.DISABLE_JIT else Reference(arrays)  # type: ignore[attr-defined]
+    """Return a reference to a group's arrays; nested groups must be references already.
+
+    It is the group itself where nothing is compiled (NUMBA_DISABLE_JIT=1), or where numba cannot take references.
+    """
+    if config.DISABLE_JIT or not numbas().references:  # type: ignore[attr-defined]
+        return arrays
+    from .references import Reference
+
+    reference: Any = Reference(arrays)
     return reference
 
 
@@ -76,67 +51,6 @@ def compiled_for_record(record: type, *, otherwise: Any = None) -> Callable[[Cal
 
 def _group_of(kind: types.Type) -> str | None:
     """Return the name of the NamedTuple that a type stands for, None if it is none."""
-    return kind.group if isinstance(kind, GroupType) else None
-
-
-def _words(value: Any) -> np.ndarray:
-    """A field as the table has it, int64."""
-    if isinstance(value, np.ndarray):
-        return np.array([value.ctypes.data, *value.shape, *value.strides], dtype=np.int64)
-    if isinstance(value, float):
-        return np.array([value]).view(np.int64)
-    return np.array([value.address if isinstance(value, Reference) else value], dtype=np.int64)
-
-
-@register_model(GroupType)
-class _GroupModel(PrimitiveModel):
-    def __init__(self, manager, kind):
-        super().__init__(manager, kind, ir.IntType(8).as_pointer())
-
-
-@infer_getattr
-class _GroupFields(AttributeTemplate):
-    key = GroupType
-
-    def generic_resolve(self, value, attr):  # type: ignore[override]
-        return value.fields.get(attr)
-
-
-@unbox(GroupType)
-def _unbox(kind, reference, c):
-    number = c.pyapi.object_getattr_string(reference, "address")
-    address = c.pyapi.long_as_voidptr(number)
-    c.pyapi.decref(number)
-    return NativeValue(address)
-
-
-@lower_getattr_generic(GroupType)
-def _read(context, builder, kind, table, name):
-    """A field, from the table."""
-    field, place = kind.fields[name], kind.places[name]
-    if not isinstance(field, types.Array):
-        return _load(builder, table, place, context.get_value_type(field))
-    data = _load(builder, table, place, context.get_data_type(field.dtype).as_pointer())
-    numbers = [_load(builder, table, place + 1 + i, WORD) for i in range(2 * field.ndim)]
-    return _array(context, builder, field, data, numbers[: field.ndim], numbers[field.ndim :])
-
-
-def _array(context, builder, kind, data, lengths, strides):
-    """An array that owns nothing, as numba lays it out, built of few instructions."""
-    zeros = [WORD(0)] * kind.ndim
-    array = ir.Constant(context.get_value_type(kind), [None, None, WORD(0), WORD(as_dtype(kind.dtype).itemsize), None, zeros, zeros])
-    count = lengths[0]
-    for length in lengths[1:]:
-        count = builder.mul(count, length)
-    array = builder.insert_value(builder.insert_value(array, count, 2), data, 4)
-    for i in range(kind.ndim):
-        array = builder.insert_value(builder.insert_value(array, lengths[i], (5, i)), strides[i], (6, i))
-    return array
-
-
-def _load(builder, table, place, kind):
-    """A word of the table that never changes."""
-    at = builder.bitcast(cgutils.pointer_add(builder, table, place * 8), kind.as_pointer())
-    value = builder.load(at)
-    value.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return value
+    if isinstance(kind, types.NamedTuple):
+        return kind.instance_class.__name__
+    return getattr(kind, "group", None)

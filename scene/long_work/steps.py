@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...robik.jit import is_compiling
+from ...robik.warm_up import status
 
 Result = TypeVar("Result")
 
@@ -31,7 +32,14 @@ class Progress:
 
 def starting(text: str, fraction: float | None = None) -> Progress:
     """What is being done, or that it has to wait for the compiler, which happens once."""
-    return Progress(fraction, "Compiling the solver, once and for all robots" if is_compiling() else text, counts=False)
+    compiling = "; ".join(filter(None, ("Compiling the solver, once and for all robots", compiling_problem())))
+    return Progress(fraction, compiling if is_compiling() else text, counts=False)
+
+
+def compiling_problem() -> str:
+    """Return why the solver could not be compiled ahead, in one line; empty if nothing went wrong."""
+    ahead = status()
+    return f"Compiling ahead failed: {ahead.line}" if ahead.state == "failed" else ""
 
 
 def finish(steps: Generator[Any, None, Result]) -> Result:

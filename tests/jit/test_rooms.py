@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robik.jit.kernels import FOLDERS
+from robik.jit.cache import FOLDERS
 
 LIBRARY = Path(__file__).parents[2] / "robik"
 MODULES = sorted(LIBRARY.rglob("*.py"))
@@ -51,7 +51,7 @@ def has_kernels(path: Path) -> bool:
 
 
 def test_the_cache_depends_on_the_sources_of_all_compiled_code_and_its_constants():
-    """Modules with kernels, and those that they import, whose constants may be in the code. (Messages of errors are in none.)"""
+    """Modules with kernels and what they import, whose constants may be in the code. (Those of errors are in none.)"""
     compiled = [path for path in MODULES if has_kernels(path)]
     folders = {path.relative_to(LIBRARY).parts[0] for path in compiled}
     assert {"kinematics", "ik", "tracking"} <= folders

@@ -1,0 +1,39 @@
+"""Compilation of everything that solving needs, in this process."""
+
+from __future__ import annotations
+
+from ..ik import curvature, hessian, newton, sqp
+from ..ik.work import new_work
+from ..jit import by_reference, compile_for
+from ..kinematics import elimination
+from ..kinematics.kernels import new_placement
+from ..mechanism.topology import build_topology
+from ..objectives.registry import new_goals
+from ..retarget.retarget import retarget
+from .problems import SETTINGS, loop, tree
+from .processes import help_compiling
+
+
+def compile_all() -> None:
+    """Compile, or load from disk, everything that solving needs; what large robots alone need comes last."""
+    help_compiling()
+    for mechanism, clip in (loop(), tree()):
+        retarget(mechanism, clip, SETTINGS)
+
+
+def compile_last() -> None:
+    """Compile what solving comes to last, while another process compiles the rest; what depends on little first."""
+    mechanism, _ = loop()
+    topology = build_topology(mechanism)
+    flat = by_reference(topology.flat)
+    now, work = new_placement(flat, topology.rest), new_work(flat, topology.rest)
+    goals = new_goals(topology, [], now)
+    frame = flat, now, goals, work
+    compile_for(hessian.matrix, flat, now, work.terms, work.system, work.K)
+    compile_for(curvature.closure_curvature, flat, now, work.step, work.system)
+    compile_for(hessian.times, flat, now, goals, work.terms, work.system, work.step, work.step)
+    compile_for(newton._step, *frame, True, True)
+    compile_for(newton.leave_saddle, flat, now, work)
+    compile_for(elimination.refactor, flat, now, work.e)
+    compile_for(sqp._search, *frame, True, 0.0, 0.0, 0.0, 0)
+    compile_for(sqp._finish, *frame, True, 0.0, 0.0)

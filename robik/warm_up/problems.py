@@ -1,0 +1,47 @@
+"""Two tiny problems that need every kernel of the solver: a loop, and a tree that is too large for a dense matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..ik.work import SMALL
+from ..mechanism.model import WORLD, Body, Joint, Mechanism
+from ..mechanism.pose import Pose
+from ..objectives.settings import Settings
+from ..retarget.clip import TargetClip, Track
+
+TIMES = np.array([0.0, 0.1])
+SETTINGS = Settings(state_weight=1e-3, length=1.0)
+FREEDOMS = 6  # of a body that is not held
+
+
+def loop() -> tuple[Mechanism, TargetClip]:
+    """Return a parallelogram of three bars on the ground with one motor, and targets for its upper bar."""
+    axis, places = (0.0, 1.0, 0.0), {"left": (0.0, 0.0, 0.0), "top": (0.0, 0.0, 1.0), "right": (1.0, 0.0, 0.0)}
+    bodies = [Body(name, 1.0, pose=Pose(place)) for name, place in places.items()]
+    joints = (
+        Joint("left", "revolute", WORLD, "left", places["left"], axis, actuated=True),
+        Joint("top", "revolute", "left", "top", places["top"], axis),
+        Joint("right", "revolute", WORLD, "right", places["right"], axis),
+        Joint("closing", "revolute", "top", "right", (1.0, 0.0, 1.0), axis),
+    )
+    path = np.array([[0.0, 0.0, 1.0], [0.1, 0.0, 1.0]])
+    return Mechanism("loop", tuple(bodies), joints), TargetClip(TIMES, {"top": Track(path, _upright())})
+
+
+def tree() -> tuple[Mechanism, TargetClip]:
+    """Return bodies in a row that nothing holds, too many for a dense matrix, and a target for their centre of mass."""
+    names = [f"body_{k}" for k in range(SMALL // FREEDOMS + 1)]
+    bodies = [Body(name, 1.0, pose=Pose((float(k), 0.0, 0.0))) for k, name in enumerate(names)]
+    parents = [WORLD, *names[:-1]]
+    joints = [
+        Joint(body.name, "free", parent, body.name, body.pose.position)
+        for body, parent in zip(bodies, parents, strict=True)
+    ]
+    middle = 0.5 * (len(names) - 1)
+    com = np.array([[middle, 0.0, 0.0], [middle, 0.0, 0.1]])
+    return Mechanism("tree", tuple(bodies), tuple(joints)), TargetClip(TIMES, {names[-1]: Track(None, _upright())}, com)
+
+
+def _upright() -> np.ndarray:
+    return np.tile([1.0, 0.0, 0.0, 0.0], (len(TIMES), 1))
