@@ -9,15 +9,15 @@ step is small both are the same, and at the optimum the convergence is that of N
 
 from __future__ import annotations
 
-from robik.ik.curvature import closure_curvature
-from robik.ik.dense import cholesky, copy_chosen, diagonalise, make_positive, solve_factored
-from robik.ik.hessian import carry, matrix, times
-from robik.ik.work import SMALL, factor_tree, solve_tree
-from robik.jit import inlined, kernel
-from robik.kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
-from robik.kinematics.kernels import largest_motion
-from robik.objectives.registry import gather, stiffen
-from robik.objectives.terms import gradient
+from ..jit import inlined, kernel
+from ..kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
+from ..kinematics.kernels import largest_motion
+from ..objectives.registry import gather, stiffen
+from ..objectives.terms import gradient
+from .curvature import closure_curvature
+from .dense import cholesky, copy_chosen, diagonalise, make_positive, solve_factored
+from .hessian import carry, matrix, times
+from .work import SMALL, factor_tree, solve_tree
 
 ASIDE = 0.1  # rad, and of the robot's size: the step away from a saddle
 HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it

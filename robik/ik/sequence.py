@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.ik.newton import HELD
-from robik.ik.sqp import CONVERGED, hold, minimise
-from robik.jit import by_reference, kernel
-from robik.kinematics.assembly import closed, pull_back
-from robik.kinematics.elimination import eliminate
-from robik.kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
-from robik.kinematics.rotations import matrix_to_quaternion
-from robik.mechanism.topology import Flat
-from robik.objectives.registry import objective
+from ..jit import by_reference, kernel
+from ..kinematics.assembly import closed, pull_back
+from ..kinematics.elimination import eliminate
+from ..kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
+from ..kinematics.rotations import matrix_to_quaternion
+from ..mechanism.topology import Flat
+from ..objectives.registry import objective
+from .newton import HELD
+from .sqp import CONVERGED, hold, minimise
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
 RISEN = 1.5  # by this factor the objective has changed since another way was looked for

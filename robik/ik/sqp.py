@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.ik.newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
-from robik.jit import kernel
-from robik.kinematics.assembly import closed, pull_back
-from robik.kinematics.elimination import eliminate, reduce_gradient, refactor
-from robik.kinematics.kernels import close, copy_placement, largest_motion, move, place
-from robik.objectives.registry import gather, objective
-from robik.objectives.terms import gradient
+from ..jit import kernel
+from ..kinematics.assembly import closed, pull_back
+from ..kinematics.elimination import eliminate, reduce_gradient, refactor
+from ..kinematics.kernels import close, copy_placement, largest_motion, move, place
+from ..objectives.registry import gather, objective
+from ..objectives.terms import gradient
+from .newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
