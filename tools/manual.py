@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -30,6 +27,9 @@ def write_manual(docs: Path, folder: Path) -> None:
 
 def page(markdown: str) -> str:
     """Return a page as HTML: headings can be linked to, links to other pages lead to their HTML, pictures are left out."""
+    from markdown_it import MarkdownIt  # here: Blender's windows for the tests lack it, and build nothing
+    from markdown_it.token import Token
+
     reader = MarkdownIt("commonmark").enable("table")
     tokens = reader.parse(markdown)
     title = ""

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-sys.path.append(str(CHECKOUT))  # at the end: `import robik` is the installed library
+sys.path.append(str(CHECKOUT))
 
 import bpy  # noqa: E402
 
