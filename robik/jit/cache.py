@@ -1,8 +1,7 @@
-"""Place and validity of the code that is kept on disk."""
+"""Folder of the compiled code that is kept on disk."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import tempfile
@@ -14,20 +13,7 @@ from unittest.mock import patch
 
 from numba import config
 
-LIBRARY = Path(__file__).parents[1]
 VARIABLE = "ROBIK_CACHE_DIR"
-# Where in the library compiled code and its constants are.
-FOLDERS = ("jit", "mechanism", "kinematics", "objectives", "ik", "tracking")
-
-
-@cache
-def sources() -> str:
-    """Return a digest of all sources that compiled code depends on; numba looks at a function's own file only."""
-    found = hashlib.sha256()
-    for folder in FOLDERS:
-        for source in sorted((LIBRARY / folder).glob("*.py")):
-            found.update(source.name.encode() + b"\0" + source.read_bytes())
-    return found.hexdigest()
 
 
 @cache

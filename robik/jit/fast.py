@@ -24,9 +24,10 @@ from numba.core.compiler import Flags
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
-from .cache import folder, kept_in, sources
+from .cache import folder, kept_in
 from .naming import LIBRARY, CacheFile
 from .passes import Pipeline, quickly
+from .sources import sources
 
 OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "no_cfunc_wrapper": True}
 _published: dict[str, Callable[[], None]] = {}  # by symbol, what brings it back in another process

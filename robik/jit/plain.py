@@ -7,7 +7,8 @@ from typing import Any
 
 from numba import njit
 
-from .cache import folder, kept_in, sources
+from .cache import folder, kept_in
+from .sources import sources
 
 
 def compiled(function: Callable, *, inline: bool, entry: bool, allocates: bool, nogil: bool) -> Any:

@@ -20,7 +20,8 @@ import llvmlite
 import numba
 import numpy as np
 
-from .cache import folder, sources
+from .cache import folder
+from .sources import sources
 
 LOG = logging.getLogger("robik")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from robik.jit.cache import sources
+from robik.jit.sources import sources
 
 NO_SYMBOLS = """
 from llvmlite import binding
