@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from robik.jit.cache import LIBRARY
+from robik.jit.sources import LIBRARY
 
 ROOM = "from robik.jit.cache import folder; print(folder()); import os; print(os.path.isdir(folder()))"
 
