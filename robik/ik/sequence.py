@@ -14,6 +14,7 @@ from robik.kinematics.elimination import eliminate
 from robik.kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
 from robik.kinematics.rotations import matrix_to_quaternion
 from robik.mechanism.topology import Flat
+from robik.objectives import change_of_state
 from robik.objectives.registry import objective
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
@@ -155,11 +156,7 @@ def _stand(flat, other, work):
 @kernel
 def _missed(flat, now, goals):
     """The objective without the pull to the previous state: a step aside costs that once, a dead end costs its miss in every frame."""
-    turn, slide = goals.state_weight[0], goals.state_weight[1]
-    goals.state_weight[0], goals.state_weight[1] = 0.0, 0.0
-    value = objective(flat, now, goals)
-    goals.state_weight[0], goals.state_weight[1] = turn, slide
-    return value
+    return objective(flat, now, goals) - change_of_state.add_value(flat, now, goals.change_of_state, 0.0)
 
 
 @kernel
