@@ -155,11 +155,7 @@ def _stand(flat, other, work):
 @kernel
 def _missed(flat, now, goals):
     """The objective without the pull to the previous state: a step aside costs that once, a dead end costs its miss in every frame."""
-    turn, slide = goals.state_weight[0], goals.state_weight[1]
-    goals.state_weight[0], goals.state_weight[1] = 0.0, 0.0
-    value = objective(flat, now, goals)
-    goals.state_weight[0], goals.state_weight[1] = turn, slide
-    return value
+    return objective(flat, now, goals) - change_of_state.add_value(flat, now, goals.change_of_state, 0.0)
 
 
 @kernel
