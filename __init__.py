@@ -1,11 +1,15 @@
 """RobIK in Blender: what the extension system calls."""
 
-import sys
+import os
+
+import bpy
+
+COMPILED = "ROBIK_CACHE_DIR"  # where the library keeps compiled code, also in processes that are started
 
 
 def register() -> None:
     """Makes properties, operators, panels and handlers known to Blender."""
-    _drop_an_older_library()
+    os.environ.setdefault(COMPILED, bpy.utils.extension_path_user(__package__, path="compiled"))
     from . import operators, panels, scene
 
     for part in (scene, operators, panels):
@@ -18,13 +22,3 @@ def unregister() -> None:
 
     for part in (panels, operators, scene):
         part.unregister()
-
-
-def _drop_an_older_library() -> None:
-    """A newer zip brings a newer library. Blender forgets the add-on's own modules by itself, but not those of its wheels.
-
-    Not where the add-on was only switched off and on again: its modules go on with the library that they know.
-    """
-    if f"{__name__}.scene" not in sys.modules:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "robik"]:
-            del sys.modules[name]

@@ -7,10 +7,10 @@ from math import pi, radians, sin
 from pathlib import Path
 
 import bpy
+from bl_ext.user_default.robik.robik import robots
 from mathutils import Euler, Vector
 
 from demo.stage import bring_character, empty_scene
-from robik import robots
 from tools.installed import add_on
 
 RATE = 24

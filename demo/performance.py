@@ -8,17 +8,17 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.errors import RobikError
+from bl_ext.user_default.robik.robik.mechanism import Mechanism
+from bl_ext.user_default.robik.robik.motions import Motion, report_summary
+from bl_ext.user_default.robik.robik.retarget.clip import TargetClip
+from bl_ext.user_default.robik.robik.retarget.retarget import retarget
+from bl_ext.user_default.robik.robik.retarget.support import margins
 from bpy.types import Object
 from mathutils import Quaternion, Vector
 
 from demo.stage import bring_character, bring_recording
-from robik import robots
-from robik.errors import RobikError
-from robik.mechanism import Mechanism
-from robik.motions import Motion, report_summary
-from robik.retarget.clip import TargetClip
-from robik.retarget.retarget import retarget
-from robik.retarget.support import margins
 from tools.installed import add_on
 
 SOFT_FROM, SOFTNESS = 90.0, 0.003  # percentage of the motors' speed from which bodies are held back, and how strongly

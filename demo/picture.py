@@ -12,10 +12,9 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from bl_ext.user_default.robik.robik.retarget.support import signed_distance
 from bpy.types import Object
 from mathutils import Vector
-
-from robik.retarget.support import signed_distance
 
 CELL = (270, 380)  # pixels
 SAMPLES = 8

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
-from robik.motions import Motion
-from robik.servo.chain import BITS_PER_BYTE, SYNC_WRITE_BYTES, ServoChain
-from robik.servo.player import Player, PlaySettings, PlayState
-from robik.servo.port_thread import SIMULATED
-from robik.servo.softening import fitting_speed
+from bl_ext.user_default.robik.robik.motions import Motion
+from bl_ext.user_default.robik.robik.servo.chain import BITS_PER_BYTE, SYNC_WRITE_BYTES, ServoChain
+from bl_ext.user_default.robik.robik.servo.player import Player, PlaySettings, PlayState
+from bl_ext.user_default.robik.robik.servo.port_thread import SIMULATED
+from bl_ext.user_default.robik.robik.servo.softening import fitting_speed
 
 PATIENT = PlaySettings(heartbeat=10.0, watchdog=2.5, silence=2.0)  # these servos do no harm while a busy machine stalls
 

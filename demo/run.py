@@ -28,8 +28,9 @@ def main() -> int:
         return 2
     began = time.perf_counter()
     with installed_extension():
+        from bl_ext.user_default.robik.robik.errors import RobikError
+
         from demo.show import show  # needs Blender, and the library that the extension brought
-        from robik.errors import RobikError
 
         try:
             arguments.out.mkdir(parents=True, exist_ok=True)

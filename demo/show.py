@@ -7,6 +7,11 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.mechanism import Mechanism
+from bl_ext.user_default.robik.robik.motions import Motion
+from bl_ext.user_default.robik.robik.retarget.support import standing_points, support_polygons
+from bl_ext.user_default.robik.robik.servo.chain import load_chain
 from bpy.types import Object
 from mathutils import Vector
 
@@ -14,11 +19,6 @@ from demo import performance, picture
 from demo.playing import play
 from demo.stage import empty_scene
 from demo.table import table
-from robik import robots
-from robik.mechanism import Mechanism
-from robik.motions import Motion
-from robik.retarget.support import standing_points, support_polygons
-from robik.servo.chain import load_chain
 
 COLUMNS = 6
 BEGAN = time.perf_counter()

@@ -20,9 +20,8 @@ from experiments.experiment import Experiment, Found, tell
 from tools.installed import PACKAGE, add_on, installed_extension
 
 if TYPE_CHECKING:
+    from bl_ext.user_default.robik.robik.tracking import Targets
     from bpy.types import Depsgraph, Object, Scene
-
-    from robik.tracking import Targets
 
 SECONDS, RATE, DRAGS = 10, 60, 400
 

@@ -10,10 +10,9 @@ from typing import NoReturn
 import bpy
 from bpy.types import Object
 
-from robik.errors import RobikError
-from robik.formats import READERS
-from robik.motions import Motion, save_motion, save_report
-
+from ..robik.errors import RobikError
+from ..robik.formats import READERS
+from ..robik.motions import Motion, save_motion, save_report
 from ..scene.bake.baking import bake_steps
 from ..scene.bake.result import status
 from ..scene.importing.options import BASES

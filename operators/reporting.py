@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from bpy.types import Context, Operator
 
-from robik.errors import RobikError
+from ..robik.errors import RobikError
 
 
 class Reporting(Operator):

@@ -9,8 +9,7 @@ from typing import Any
 
 from bpy.types import ID, Context, Event
 
-from robik.errors import RobikError
-
+from ..robik.errors import RobikError
 from ..scene.long_work import heartbeat
 from ..scene.long_work.steps import Progress, finish
 from .reporting import Reporting

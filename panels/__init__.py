@@ -2,6 +2,7 @@
 
 import bpy
 
+from . import manual
 from .bake import baking, result
 from .balance import centre_of_mass, contacts
 from .character import mapping
@@ -13,16 +14,18 @@ MODULES = (overview, build, mapping, centre_of_mass, contacts, baking, result, s
 
 
 def register() -> None:
-    """Panels in their order."""
+    """Panels in their order, and the manual."""
     for module in MODULES:
         for cls in module.CLASSES:
             bpy.utils.register_class(cls)
     switches.register()
     bpy.types.VIEW3D_MT_add.append(overview.in_add_menu)
+    manual.register()
 
 
 def unregister() -> None:
     """In reverse."""
+    manual.unregister()
     bpy.types.VIEW3D_MT_add.remove(overview.in_add_menu)
     switches.unregister()
     for module in reversed(MODULES):

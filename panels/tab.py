@@ -2,8 +2,7 @@
 
 from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
-from robik.errors import RobikError
-
+from ..robik.errors import RobikError
 from ..scene.robot.parts import chosen_robot, robots
 
 

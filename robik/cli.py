@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
-from robik import __version__
-from robik.errors import ClipError, RobikError
-from robik.mechanism.base import BASES
+from . import __version__
+from .errors import ClipError, RobikError
+from .mechanism.base import BASES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from robik.mechanism.model import Mechanism
+    from .mechanism.model import Mechanism
 
 BAD_INPUT = 2
 
@@ -184,16 +184,16 @@ def _add_bench(commands: argparse._SubParsersAction) -> None:
 
 
 def _load(options: argparse.Namespace) -> Mechanism:
-    from robik.formats import load_robot
-    from robik.formats.options import package_folders, xacro_arguments
-    from robik.mechanism.base import with_base
+    from .formats import load_robot
+    from .formats.options import package_folders, xacro_arguments
+    from .mechanism.base import with_base
 
     read = load_robot(_robot_file(options), package_folders(options.packages), xacro_arguments(options.arguments))
     return with_base(read, options.base)
 
 
 def _robot_file(options: argparse.Namespace) -> str | Path:
-    from robik.robots import names, path
+    from .robots import names, path
 
     return path(options.robot) if options.robot in names() else options.robot
 
@@ -208,8 +208,8 @@ def _naming(file: str | None) -> Iterator[None]:
 
 
 def _inspect(options: argparse.Namespace) -> None:
-    from robik.kinematics.mobility import inspect
-    from robik.retarget.singular_frames import along, describe, save_distances
+    from .kinematics.mobility import inspect
+    from .retarget.singular_frames import along, describe, save_distances
 
     if options.output and not options.motion:
         raise ClipError("-o writes distances along a motion; give one by --motion MOTION.csv")
@@ -228,20 +228,20 @@ def _inspect(options: argparse.Namespace) -> None:
 
 
 def _convert(options: argparse.Namespace) -> None:
-    from robik.formats import save_robot
+    from .formats import save_robot
 
     for sentence in save_robot(_load(options), options.output, _robot_file(options)):
         print(f"robik: {sentence}", file=sys.stderr)
 
 
 def _solve(options: argparse.Namespace) -> None:
-    from robik.files import check_writable
-    from robik.motions import load_motion, report_summary, save_motion, save_report, save_states, values_for
-    from robik.objectives.pose_prior import PosePrior
-    from robik.objectives.settings import Settings, load_settings
-    from robik.retarget.clip import load_clip
-    from robik.retarget.retarget import retarget
-    from robik.warm_up import help_compiling
+    from .files import check_writable
+    from .motions import load_motion, report_summary, save_motion, save_report, save_states, values_for
+    from .objectives.pose_prior import PosePrior
+    from .objectives.settings import Settings, load_settings
+    from .retarget.clip import load_clip
+    from .retarget.retarget import retarget
+    from .warm_up import help_compiling
 
     mechanism = _load(options)
     clip = load_clip(options.clip)
@@ -276,10 +276,10 @@ def _solve(options: argparse.Namespace) -> None:
 def _report(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from robik.motions import load_motion, load_states
-    from robik.objectives.settings import Settings, load_settings
-    from robik.retarget.clip import load_clip
-    from robik.retarget.report_page import save_page, with_states
+    from .motions import load_motion, load_states
+    from .objectives.settings import Settings, load_settings
+    from .retarget.clip import load_clip
+    from .retarget.report_page import save_page, with_states
 
     motion = load_motion(options.motion)
     for name in ("clip", "states"):
@@ -303,9 +303,9 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _fk(options: argparse.Namespace) -> None:
-    from robik.motions import load_motion, save_states
-    from robik.retarget.posing import posed
-    from robik.retarget.shortfall import unassembled
+    from .motions import load_motion, save_states
+    from .retarget.posing import posed
+    from .retarget.shortfall import unassembled
 
     mechanism = _load(options)
     motion, residual = posed(mechanism, load_motion(options.motion), options.motion)
@@ -316,7 +316,7 @@ def _fk(options: argparse.Namespace) -> None:
 
 
 def _play(options: argparse.Namespace) -> int:
-    from robik.servo.command import How, play
+    from .servo.command import How, play
 
     return play(
         options.motion,
@@ -334,7 +334,7 @@ def _play(options: argparse.Namespace) -> int:
 
 
 def _servos(options: argparse.Namespace) -> int:
-    from robik.servo import setup_command as servos
+    from .servo import setup_command as servos
 
     match options.verb:
         case "scan":
@@ -353,13 +353,13 @@ def _servos(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> None:
-    from robik.servo.command import simulate
+    from .servo.command import simulate
 
     simulate(options.servos, over_socket=options.socket)
 
 
 def _export(options: argparse.Namespace) -> None:
-    from robik.servo.export import export
+    from .servo.export import export
 
     export(
         options.motion,
@@ -373,7 +373,7 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from robik.bench import print_table, run
+    from .bench import print_table, run
 
     found = run()
     if options.json:

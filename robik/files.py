@@ -11,7 +11,7 @@ from stat import S_ISDIR, S_ISREG
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
-from robik.errors import FormatError
+from .errors import FormatError
 
 MOST = 50_000_000  # bytes of a JSON file that is read
 

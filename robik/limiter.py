@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.errors import RobikError
+from .errors import RobikError
 
 
 def braking_speed(distance: np.ndarray, acceleration: np.ndarray, period: float) -> np.ndarray:

@@ -6,8 +6,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Object
 
-from robik.errors import RobikError
-
+from ..robik.errors import RobikError
 from .animation import actions
 from .bake import bakes
 from .balance.contacts import parse_phases, set_rows

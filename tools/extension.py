@@ -1,7 +1,8 @@
 """Builds the extension's zips into dist/, by Blender's own tool.
 
 One zip per platform and Python, since the compiled wheels of all would pass the extension platform's limit of 200 MB.
-The library goes in as a wheel, like its dependencies, so that `import robik` is the same in Blender and out of it.
+The library is a folder of the add-on. Its dependencies are wheels as the package index has them: pip refuses one whose
+hash is not in the lock file.
 
     python -m tools.extension                                             this platform, the Pythons of Blender 4.2 to 5.2
     python -m tools.extension --platform windows-x64 --python 3.13
@@ -24,13 +25,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.manual import write_manual
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 CACHE = CHECKOUT / ".cache"
 DIST = CHECKOUT / "dist"
 MANIFEST = CHECKOUT / "blender_manifest.toml"
-PINS = CHECKOUT / "requirements" / "library.txt"
-ADD_ON = ("__init__.py", "scene", "operators", "panels", "LICENSE")
-LIBRARY = ("robik", "pyproject.toml", "README.md", "LICENSE")
+LOCK = CHECKOUT / "requirements" / "pylock.library.toml"
+ADD_ON = ("__init__.py", "robik", "scene", "operators", "panels", "LICENSE")
+TOOLS = ("tools/extension.py", "tools/manual.py")
 
 # Blender's names of the platforms → the wheels' tags that each takes.
 PLATFORMS = {
@@ -68,7 +71,7 @@ def version() -> str:
 def build(target: Target) -> Path:
     """The zip for a target; built anew only when something that goes into it has changed."""
     key_file = CACHE / "extension" / f"{target.zip.stem}.key"
-    key = fingerprint(*ADD_ON, *LIBRARY, MANIFEST.name, PINS.relative_to(CHECKOUT), Path(__file__).relative_to(CHECKOUT))
+    key = fingerprint(*ADD_ON, *TOOLS, "docs", MANIFEST.name, LOCK.relative_to(CHECKOUT))
     if target.zip.exists() and key_file.exists() and key_file.read_text() == key:
         return target.zip
     CACHE.mkdir(exist_ok=True)
@@ -86,11 +89,12 @@ def build(target: Target) -> Path:
 
 
 def stage(target: Target, folder: Path) -> None:
-    """Lays out the extension's content: the add-on, the wheels, and the manifest that lists them."""
+    """Lay out the extension's content: the add-on, its manual, the wheels, and the manifest that lists them."""
     (folder / "wheels").mkdir(parents=True)
     for name in ADD_ON:
         copy(CHECKOUT / name, folder / name)
-    wheels = [library_wheel(), *dependency_wheels(target)]
+    write_manual(CHECKOUT / "docs", folder / "docs")
+    wheels = dependency_wheels(target)
     for wheel in wheels:
         shutil.copy(wheel, folder / "wheels")
     listed = "".join(f'    "./wheels/{wheel.name}",\n' for wheel in wheels)
@@ -101,48 +105,39 @@ def stage(target: Target, folder: Path) -> None:
     (folder / MANIFEST.name).write_text(manifest, encoding="utf-8")
 
 
-def library_wheel() -> Path:
-    """The wheel of `robik` as it is in this checkout.
-
-    Its version ends in a fingerprint of its content: Blender keeps an installed wheel that has the name and version of a new one.
-    """
-    mark = fingerprint(*LIBRARY)[:12]
-    folder = CACHE / "wheels" / f"robik-{mark}"
-    if not folder.exists():
-        with tempfile.TemporaryDirectory(dir=CACHE) as work:
-            source = Path(work) / "source"
-            source.mkdir()
-            for name in LIBRARY:
-                copy(CHECKOUT / name, source / name)
-            (source / "setup.cfg").write_text(f"[egg_info]\ntag_build = +{mark}\n", encoding="utf-8")
-            pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", f"{work}/wheels", source)
-            keep(Path(work) / "wheels", folder)
-    return next(folder.glob("robik-*.whl"))
-
-
 def dependency_wheels(target: Target) -> list[Path]:
-    """The pinned wheels of the dependencies, downloaded once for each target."""
-    pins = pinned(target.python)
-    mark = hashlib.sha256("\n".join(pins).encode()).hexdigest()[:12]
+    """Return the locked wheels of the dependencies, downloaded once for each target."""
+    required = locked(target.python)
+    mark = hashlib.sha256("\n".join(required).encode()).hexdigest()[:12]
     folder = CACHE / "wheels" / f"{target.platform}-py{target.python}-{mark}"
     if not folder.exists():
         tags = [option for tag in PLATFORMS[target.platform] for option in ("--platform", tag)]
         abis = ("--abi", f"cp{target.python.replace('.', '')}", "--abi", "abi3", "--abi", "none")
+        options = ("--no-deps", "--only-binary=:all:", "--require-hashes", "--python-version", target.python, *tags, *abis)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as work:
-            wheels = Path(work) / "wheels"
-            pip("download", "--no-deps", "--only-binary=:all:", "--python-version", target.python, *tags, *abis, "--dest", wheels, *pins)
+            wheels, requirements = Path(work) / "wheels", Path(work) / "requirements.txt"
+            requirements.write_text("\n".join(required) + "\n", encoding="utf-8")
+            pip("download", *options, "--dest", wheels, "--requirement", requirements)
             keep(wheels, folder)
     return sorted(folder.glob("*.whl"))
 
 
-def pinned(python: str) -> list[str]:
-    """The pins that hold for a Python version. (pip would read their markers for the Python that it runs in.)"""
-    from packaging.requirements import Requirement
+def locked(python: str) -> list[str]:
+    """Return the locked dependencies of a Python version as pip's requirements, each with the hashes of its wheels.
 
-    lines = (line.partition("#")[0].strip() for line in PINS.read_text(encoding="utf-8").splitlines())
-    requirements = (Requirement(line) for line in lines if line)
-    return [f"{r.name}{r.specifier}" for r in requirements if r.marker is None or r.marker.evaluate({"python_version": python})]
+    (pip would read their markers for the Python that it runs in.)
+    """
+    from packaging.markers import Marker
+
+    packages = tomllib.loads(LOCK.read_text(encoding="utf-8"))["packages"]
+    return [
+        " ".join(
+            [f"{package['name']}=={package['version']}", *(f"--hash=sha256:{w['hashes']['sha256']}" for w in package["wheels"])]
+        )
+        for package in packages
+        if "marker" not in package or Marker(package["marker"]).evaluate({"python_version": python, "python_full_version": f"{python}.0"})
+    ]
 
 
 def blender_tool(*arguments: str | Path) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from tools.extension import CHECKOUT, Target, build
+from tools.extension import Target, build
 
 PACKAGE = "bl_ext.user_default.robik"
 
@@ -21,32 +21,26 @@ PACKAGE = "bl_ext.user_default.robik"
 def installed_extension() -> Iterator[Path]:
     """Builds the zip if need be, installs it into this process's Blender and enables it; takes everything away again at the end.
 
-    To be entered before the first `import bpy`. Blender then uses fresh user resources, and `import robik` finds the
-    library that the zip brought. On Blender 4.2 and 4.5 a process is best ended with `os._exit` afterwards: they may
+    To be entered before the first `import bpy`. Blender then uses fresh user resources, and the library is imported from
+    the add-on, as `bl_ext.user_default.robik.robik`. On Blender 4.2 and 4.5 a process is best ended with `os._exit` afterwards: they may
     crash or hang when Python winds up.
 
     Yields:
         The folder of Blender's user resources.
     """
-    if loaded := {"bpy", "robik"} & set(sys.modules):
-        raise RuntimeError(f"{' and '.join(sorted(loaded))} imported before the extension was installed")
+    if "bpy" in sys.modules:
+        raise RuntimeError("bpy was imported before the extension was installed")
     archive = build(Target.here())
     resources = Path(tempfile.mkdtemp(prefix="robik-blender-"))
     os.environ["BLENDER_USER_RESOURCES"] = str(resources)
     # Blender puts this folder before Python's own packages if it is there at the start, and after them at the first installation.
     (resources / f"extensions/.local/lib/python{Target.here().python}/site-packages").mkdir(parents=True)
-    yield_to_installed_packages()
     try:
         install(archive)
         yield resources
         disable()
     finally:
         shutil.rmtree(resources)
-
-
-def yield_to_installed_packages() -> None:
-    """Moves the checkout to the end of the search path, so that its `robik` does not hide the installed one."""
-    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != CHECKOUT] + [str(CHECKOUT)]
 
 
 def install(archive: Path) -> None:
@@ -57,9 +51,6 @@ def install(archive: Path) -> None:
         raise RuntimeError(f"Blender did not install {archive}")
     if PACKAGE not in bpy.context.preferences.addons:
         raise RuntimeError(f"Blender installed {archive} but could not enable it; its output says why")
-    library = Path(str(importlib.import_module("robik").__file__))
-    if not library.is_relative_to(os.environ["BLENDER_USER_RESOURCES"]):
-        raise RuntimeError(f"robik comes from {library}, not from the installed extension")
 
 
 def add_on(module: str) -> ModuleType:

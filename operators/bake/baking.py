@@ -8,11 +8,10 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Object
 from bpy_extras.io_utils import ExportHelper
 
-from robik.errors import RobikError
-from robik.motions import FORMATS, Motion
-from robik.motions.registry import WRITABLE, format_to_write
-from robik.servo.export import export_motion
-
+from ...robik.errors import RobikError
+from ...robik.motions import FORMATS, Motion
+from ...robik.motions.registry import WRITABLE, format_to_write
+from ...robik.servo.export import export_motion
 from ...scene.bake import bakes
 from ...scene.bake.baking import bake_steps
 from ...scene.bake.curves import baked_frames, read_motion

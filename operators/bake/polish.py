@@ -5,8 +5,7 @@ from math import degrees, radians
 from bpy.props import FloatProperty
 from bpy.types import Context
 
-from robik.words import counted
-
+from ...robik.words import counted
 from ...scene.bake.curves import rebuild_bodies
 from ...scene.bake.polish import key_pose, reduce_motors
 from ...scene.robot.parts import changeable_robot

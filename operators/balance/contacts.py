@@ -4,9 +4,8 @@ import bpy
 from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Event, Object, PropertyGroup
 
-from robik.errors import RobikError
-from robik.retarget.contacts import find_contacts
-
+from ...robik.errors import RobikError
+from ...robik.retarget.contacts import find_contacts
 from ...scene.bake.target_clip import sample_tracks
 from ...scene.balance.centre_of_mass import read_balance
 from ...scene.balance.contacts import phases_in, put_phase, set_rows

@@ -11,10 +11,9 @@ from bpy.props import BoolProperty, CollectionProperty, StringProperty
 from bpy.types import Context, Event, Menu, Object, Operator, PropertyGroup
 from bpy_extras.io_utils import ImportHelper
 
-from robik.errors import RobikError
-from robik.files import write_whole
-from robik.words import counted
-
+from ...robik.errors import RobikError
+from ...robik.files import write_whole
+from ...robik.words import counted
 from ...scene.character.automap import apply, followable, hung_by, proposed, the_rig
 from ...scene.character.fit import fit
 from ...scene.character.settings import RobikTarget

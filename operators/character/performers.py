@@ -11,8 +11,7 @@ from bpy.types import Context, FileHandler, Object, Scene
 from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 from mathutils import Matrix
 
-from robik.errors import RobikError
-
+from ...robik.errors import RobikError
 from ...scene.character.recording import bring_recording
 from ...scene.character.walking.figure import make_character
 from ...scene.character.walking.walk import animate_walk

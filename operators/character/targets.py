@@ -3,8 +3,7 @@
 from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object
 
-from robik.errors import RobikError
-
+from ...robik.errors import RobikError
 from ...scene.character.fit import align_rest_poses, fit, match_now
 from ...scene.robot.parts import changeable_robot
 from ...scene.robot.reading import read_robot

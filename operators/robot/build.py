@@ -7,13 +7,12 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy.types import Context, Menu, Object
 from bpy_extras.io_utils import ExportHelper
 
-from robik.errors import RobikError
-from robik.formats import WRITERS
-from robik.mechanism import JOINT_TYPES
-from robik.mechanism.joints import SLIDES
-from robik.warm_up import warm_up
-from robik.words import counted
-
+from ...robik.errors import RobikError
+from ...robik.formats import WRITERS
+from ...robik.mechanism import JOINT_TYPES
+from ...robik.mechanism.joints import SLIDES
+from ...robik.warm_up import warm_up
+from ...robik.words import counted
 from ...scene.robot import hand_build
 from ...scene.robot.anchors import SOURCES, anchor_of
 from ...scene.robot.body_mesh import export_robot, weigh

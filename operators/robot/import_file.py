@@ -7,9 +7,8 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy.types import Context, FileHandler, Menu, Object
 from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 
-from robik.formats import READERS
-from robik.warm_up import warm_up
-
+from ...robik.formats import READERS
+from ...robik.warm_up import warm_up
 from ...scene.importing.options import ARGUMENTS, BASE, PACKAGES
 from ...scene.importing.robot_file import import_steps, reload_steps
 from ...scene.long_work.steps import Progress

@@ -8,11 +8,10 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
 from bpy.types import Context, Event, Scene
 
-from robik.errors import RobikError, ServoError
-from robik.motions import Motion
-from robik.servo.chain import ServoChain
-from robik.servo.status import PlayState
-
+from ...robik.errors import RobikError, ServoError
+from ...robik.motions import Motion
+from ...robik.servo.chain import ServoChain
+from ...robik.servo.status import PlayState
 from ...scene.robot.parts import chosen_robot
 from ...scene.robot.reading import read_robot
 from ...scene.servos import play

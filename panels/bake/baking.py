@@ -5,8 +5,7 @@ from typing import cast
 
 from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
 
-from robik.retarget.shortfall import millimetres
-
+from ...robik.retarget.shortfall import millimetres
 from ...scene.bake import follow
 from ...scene.bake.bakes import in_use
 from ...scene.character.sampling import ends

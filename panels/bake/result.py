@@ -5,8 +5,7 @@ from math import degrees
 
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
-from robik.retarget.shortfall import millimetres
-
+from ...robik.retarget.shortfall import millimetres
 from ...scene.bake.result import status
 from ...scene.robot.parts import parts
 from ..tab import TabPanel, line, robot_or_hint

@@ -2,9 +2,8 @@
 
 from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
 
-from robik.errors import RobikError
-
 from ...operators.character.mapping import ROBIK_MT_mapping_presets
+from ...robik.errors import RobikError
 from ...scene.character.mapping import check_source, describe
 from ...scene.robot.parts import parts
 from ..tab import FoldedPanel, TabPanel, axes, line, robot_or_hint

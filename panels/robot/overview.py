@@ -2,10 +2,9 @@
 
 from bpy.types import Context, Menu
 
-from robik import robots as bundled
-from robik.mechanism import JOINT_TYPES
-from robik.mechanism.joints import SLIDES
-
+from ...robik import robots as bundled
+from ...robik.mechanism import JOINT_TYPES
+from ...robik.mechanism.joints import SLIDES
 from ...scene.robot import posing
 from ...scene.robot.exact import LARGEST
 from ...scene.robot.inventory import inventory

@@ -3,8 +3,7 @@
 import bpy
 from bpy.types import Context, PropertyGroup, UILayout
 
-from robik.servo.status import PlayState, Status, torque_words
-
+from ...robik.servo.status import PlayState, Status, torque_words
 from ...scene.robot.sliders import shown
 from ...scene.servos import play
 from ..tab import FoldedPanel, TabPanel, line, robot_or_hint

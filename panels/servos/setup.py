@@ -2,10 +2,9 @@
 
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
-from robik.errors import RobikError
-from robik.servo.chain import Servo, ServoChain
-from robik.servo.setup import rate_warning
-
+from ...robik.errors import RobikError
+from ...robik.servo.chain import Servo, ServoChain
+from ...robik.servo.setup import rate_warning
 from ...scene.robot.reading import read_moving_parts
 from ...scene.robot.sliders import slides
 from ...scene.servos import fields as servo_fields

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import pi
 
-from robik.bench.clips import arm_clip, boxer_clip, chain_clip, crank_clip, dance_clip
-from robik.bench.walking import walk_clip
-from robik.mechanism.model import Mechanism
-from robik.objectives.settings import Settings
-from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip
-from robik.robots import load
+from ..mechanism.model import Mechanism
+from ..objectives.settings import Settings
+from ..objectives.weights import Weights
+from ..retarget.clip import TargetClip
+from ..robots import load
+from .clips import arm_clip, boxer_clip, chain_clip, crank_clip, dance_clip
+from .walking import walk_clip
 
 FPS = 1200.0  # as the paper samples its animations
 METRE = 1.0  # the length that the paper's weights are for

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robik.bench.cases import Case, cases
-from robik.motions import Motion, report_summary
-from robik.retarget.retarget import retarget
+from ..motions import Motion, report_summary
+from ..retarget.retarget import retarget
+from .cases import Case, cases
 
 REPEATS = 3
 COLUMNS = (

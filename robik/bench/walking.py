@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.bench.clips import samples, smoothstep, turn, wxyz
-from robik.mechanism.model import Mechanism
-from robik.retarget.balance import with_balance
-from robik.retarget.clip import TargetClip, Track
+from ..mechanism.model import Mechanism
+from ..retarget.balance import with_balance
+from ..retarget.clip import TargetClip, Track
+from .clips import samples, smoothstep, turn, wxyz
 
 STAND, SWING, DOUBLE = 1.0, 0.75, 0.5  # s: before and after the walk; of a foot in the air; of both on the ground
 STEPS, STRIDE, LIFT = 6, 0.07, 0.030  # how far a foot comes beyond the other, and how high [m]

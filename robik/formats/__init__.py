@@ -8,15 +8,15 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from robik.errors import FormatError
-from robik.formats import native
-from robik.formats.imported import Imported, Notes, described, reading
-from robik.formats.mesh_copies import carried
-from robik.formats.mesh_files import contained
-from robik.formats.plausibility import doubts
-from robik.formats.xml_file import read_xml
-from robik.mechanism import Mechanism
-from robik.mechanism.base import with_base
+from ..errors import FormatError
+from ..mechanism import Mechanism
+from ..mechanism.base import with_base
+from . import native
+from .imported import Imported, Notes, described, reading
+from .mesh_copies import carried
+from .mesh_files import contained
+from .plausibility import doubts
+from .xml_file import read_xml
 
 __all__ = ["READERS", "WRITERS", "Imported", "import_robot", "load_robot", "save_robot"]
 

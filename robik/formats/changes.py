@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from robik.formats.imported import listed
-from robik.mechanism import Body, Joint, Mechanism
+from ..mechanism import Body, Joint, Mechanism
+from .imported import listed
 
 CLOSE = 1e-9  # what counts as the same number
 

@@ -10,10 +10,10 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.extras import extra
-from robik.formats.surface import GREY, Paint, Picture, Surface
-from robik.formats.xml_file import read_xml
+from ..errors import FormatError
+from ..extras import extra
+from .surface import GREY, Paint, Picture, Surface
+from .xml_file import read_xml
 
 
 def read_dae(path: Path) -> Surface:

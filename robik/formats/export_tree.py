@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robik.formats.names import free_name
-from robik.mechanism import WORLD, Body, Joint, Mechanism
-from robik.mechanism.constraints import joint_matrices
-from robik.mechanism.joints import SLIDES, TURNS
+from ..mechanism import WORLD, Body, Joint, Mechanism
+from ..mechanism.constraints import joint_matrices
+from ..mechanism.joints import SLIDES, TURNS
+from .names import free_name
 
 BALL = "ball"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.errors import AssemblyError, FormatError, MechanismError
-from robik.mechanism import Mechanism
-from robik.words import counted
+from ..errors import AssemblyError, FormatError, MechanismError
+from ..mechanism import Mechanism
+from ..words import counted
 
 SHOWN = 6  # names in a sentence, before the rest is only counted
 
@@ -49,7 +49,7 @@ class Imported:
 
 def described(imported: Imported) -> Imported:
     """With a sentence on the robot's loops, how it can move, and how well its rest pose is closed."""
-    from robik.kinematics.mobility import inspect  # with compiled kernels, which reading alone does not need
+    from ..kinematics.mobility import inspect  # with compiled kernels, which reading alone does not need
 
     try:
         found = inspect(imported.mechanism)

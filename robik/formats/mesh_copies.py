@@ -12,11 +12,11 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from robik.errors import FormatError
-from robik.formats.mesh_data import write_stl
-from robik.formats.mesh_files import MeshFiles, is_file, is_inline, resolved, split_inner, with_visuals
-from robik.formats.mjcf.inline import InlineMeshes
-from robik.mechanism import Mechanism, Visual
+from ..errors import FormatError
+from ..mechanism import Mechanism, Visual
+from .mesh_data import write_stl
+from .mesh_files import MeshFiles, is_file, is_inline, resolved, split_inner, with_visuals
+from .mjcf.inline import InlineMeshes
 
 
 def carried(mechanism: Mechanism, robot_file: Path, target: Path) -> Mechanism:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.files import read_whole
+from ..errors import FormatError
+from ..files import read_whole
 
 MOST = 500_000_000  # bytes
 STL_FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("color", "<u2")])

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from robik.errors import FormatError
-from robik.files import check_file
-from robik.formats.imported import Notes
-from robik.mechanism import Mechanism, Pose, Visual
+from ..errors import FormatError
+from ..files import check_file
+from ..mechanism import Mechanism, Pose, Visual
+from .imported import Notes
 
 PLACEHOLDER = 0.02  # edge of the cube for a mesh that may not be read [m]
 PACKAGE_FILE = "package.xml"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-from robik.errors import FormatError
+from ..errors import FormatError
 
 GLB = b"glTF"
 LONGEST = 50_000_000  # bytes of a glTF's JSON

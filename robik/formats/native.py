@@ -14,9 +14,9 @@ from math import inf, isfinite, isinf
 from pathlib import Path
 from typing import Any
 
-from robik.errors import FormatError, MechanismError
-from robik.files import read_json, write_whole
-from robik.mechanism import Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+from ..errors import FormatError, MechanismError
+from ..files import read_json, write_whole
+from ..mechanism import Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 
 EXTENSION = ".robik.json"
 FORMAT = "robik"

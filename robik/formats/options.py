@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-from robik.errors import RobikError
+from ..errors import RobikError
 
 
 def xacro_arguments(text: str) -> dict[str, str]:

@@ -6,9 +6,9 @@ from math import isfinite, pi
 
 import numpy as np
 
-from robik.formats.imported import Notes
-from robik.mechanism import Joint, Mechanism
-from robik.mechanism.joints import TURNS
+from ..mechanism import Joint, Mechanism
+from ..mechanism.joints import TURNS
+from .imported import Notes
 
 ROUNDED = 0.01  # of the largest principal moment: what rounding in a file explains
 LIGHT = 1e-4  # of the robot's mass: a lighter body stands for a frame, and what its inertia is does not matter

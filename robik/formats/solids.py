@@ -8,9 +8,9 @@ from math import pi
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.mechanism import Pose
-from robik.mechanism.pose import IDENTITY
+from ..errors import FormatError
+from ..mechanism import Pose
+from ..mechanism.pose import IDENTITY
 
 SMALLEST = 1e-30  # m³ or m²: what has less of it has none
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
-from robik.errors import FormatError
-from robik.files import read_whole
+from ..errors import FormatError
+from ..files import read_whole
 
 MOST = 50_000_000  # bytes
 SHOWN = 60  # characters of a wrong value in a message

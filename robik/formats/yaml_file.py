@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from robik.errors import FormatError
-from robik.extras import extra
-from robik.files import read_whole
+from ..errors import FormatError
+from ..extras import extra
+from ..files import read_whole
 
 with extra("formats"):
     import yaml

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from math import sqrt
 
-from robik.ik.dense import cholesky, copy_chosen, diagonalise, solve_factored
-from robik.ik.hessian import carry, exerted, one_ball
-from robik.jit import compiled_for_record, kernel
-from robik.kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
-from robik.kinematics.kernels import along
-from robik.kinematics.rotations import cross
-from robik.objectives.terms import TiedTerms
+from ..jit import compiled_for_record, kernel
+from ..kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
+from ..kinematics.kernels import along
+from ..kinematics.rotations import cross
+from ..objectives.terms import TiedTerms
+from .dense import cholesky, copy_chosen, diagonalise, solve_factored
+from .hessian import carry, exerted, one_ball
 
 TINY = 1e-13  # of the largest eigenvalue of an objective over two bodies: smaller ones are rounding
 SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smaller ones

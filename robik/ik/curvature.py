@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from robik.jit import inlined, kernel
-from robik.kinematics.kernels import rotate
-from robik.kinematics.rotations import cross
-from robik.mechanism.constraints import OFFSET
+from ..jit import inlined, kernel
+from ..kinematics.kernels import rotate
+from ..kinematics.rotations import cross
+from ..mechanism.constraints import OFFSET
 
 
 @kernel

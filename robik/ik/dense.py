@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.jit import kernel
+from ..jit import kernel
 
 
 @kernel(entry=False)

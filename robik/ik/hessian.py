@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, compiled_for_record, inlined, kernel
-from robik.kinematics.kernels import along
-from robik.kinematics.rotations import cross
-from robik.mechanism.topology import Flat
-from robik.objectives.registry import answer
-from robik.objectives.terms import TiedTerms
+from ..jit import by_reference, compiled_for_record, inlined, kernel
+from ..kinematics.kernels import along
+from ..kinematics.rotations import cross
+from ..mechanism.topology import Flat
+from ..objectives.registry import answer
+from ..objectives.terms import TiedTerms
 
 
 class System(NamedTuple):

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robik.kinematics.forward import Assembly, ForwardKinematics
-from robik.kinematics.frames import frame_poses
-from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import Pose
-from robik.objectives.settings import Settings
+from ..kinematics.forward import Assembly, ForwardKinematics
+from ..kinematics.frames import frame_poses
+from ..mechanism.model import Mechanism
+from ..mechanism.pose import Pose
+from ..objectives.settings import Settings
 
 STEP = 1e-5  # of a motor, for the derivatives [rad or m]
 FLOOR = 1e-9  # of the largest singular value: nothing is more singular

@@ -9,15 +9,15 @@ step is small both are the same, and at the optimum the convergence is that of N
 
 from __future__ import annotations
 
-from robik.ik.curvature import closure_curvature
-from robik.ik.dense import cholesky, copy_chosen, diagonalise, make_positive, solve_factored
-from robik.ik.hessian import carry, matrix, times
-from robik.ik.work import SMALL, factor_tree, solve_tree
-from robik.jit import inlined, kernel
-from robik.kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
-from robik.kinematics.kernels import largest_motion
-from robik.objectives.registry import gather, stiffen
-from robik.objectives.terms import gradient
+from ..jit import inlined, kernel
+from ..kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
+from ..kinematics.kernels import largest_motion
+from ..objectives.registry import gather, stiffen
+from ..objectives.terms import gradient
+from .curvature import closure_curvature
+from .dense import cholesky, copy_chosen, diagonalise, make_positive, solve_factored
+from .hessian import carry, matrix, times
+from .work import SMALL, factor_tree, solve_tree
 
 ASIDE = 0.1  # rad, and of the robot's size: the step away from a saddle
 HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
@@ -71,9 +71,9 @@ def newton_step(flat, now, goals, work, limits, anyway):
 
 
 @kernel(entry=False)
-def foreseeing_step(flat, now, goals, work, limits):
+def foreseeing_step(flat, now, goals, work, limits, anyway):
     """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them. Returns as that does; no step, and
-    INDEFINITE, where Gauss-Newton's is of no use."""
+    INDEFINITE, where Gauss-Newton's is of no use, or where these forces make the system indefinite and none is wanted `anyway`."""
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 0.0, work.correction)
@@ -87,7 +87,7 @@ def foreseeing_step(flat, now, goals, work, limits):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 1.0, work.correction)
     ahead[:] = 0.0
-    return _step(flat, now, goals, work, limits, True)
+    return _step(flat, now, goals, work, limits, anyway)
 
 
 @kernel

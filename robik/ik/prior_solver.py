@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.ik.sequence import Output
-from robik.ik.solver import Solver, Targets, Wanted
-from robik.kinematics.actuation import actuator_values
-from robik.kinematics.frames import own_frames
-from robik.kinematics.rotations import quaternion_matrices
-from robik.mechanism.model import Mechanism
-from robik.objectives.objective import Objective
-from robik.objectives.pose_prior import WEIGHT, Attraction, PosePrior
-from robik.objectives.registry import over_time
-from robik.objectives.settings import Settings
+from ..kinematics.actuation import actuator_values
+from ..kinematics.frames import own_frames
+from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.model import Mechanism
+from ..objectives.objective import Objective
+from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
+from ..objectives.registry import over_time
+from ..objectives.settings import Settings
+from .sequence import Output
+from .solver import Solver, Targets, Wanted
 
 ROUNDS = 60  # of the first frame, which starts in the rest pose: it may take the prior's answer to its own answer so often
 SETTLED = 1e-4  # rad or m

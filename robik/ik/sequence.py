@@ -6,21 +6,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.ik.newton import HELD
-from robik.ik.sqp import CONVERGED, hold, minimise
-from robik.jit import by_reference, kernel
-from robik.kinematics.assembly import closed, pull_back
-from robik.kinematics.elimination import eliminate
-from robik.kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
-from robik.kinematics.rotations import matrix_to_quaternion
-from robik.mechanism.topology import Flat
-from robik.objectives.registry import objective
+from ..jit import by_reference, kernel
+from ..kinematics.assembly import closed, pull_back
+from ..kinematics.elimination import eliminate
+from ..kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
+from ..kinematics.rotations import matrix_to_quaternion
+from ..mechanism.topology import Flat
+from ..objectives.registry import objective
+from .newton import HELD
+from .sqp import CONVERGED, hold, minimise
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
 RISEN = 1.5  # by this factor the objective has changed since another way was looked for
 UNMET = 2e-6  # the objective where a target of weight one is off by a 500th of the robot's size
 BETTER = 0.5  # of the objective: what another way to stand must be worth
-BENT = 0.3  # rad, or of the robot's size: a coordinate that ends on a limit is moved back by so much to look for another way
+BENT = 0.5  # rad, or of the robot's size: a coordinate that ends on a limit is moved back by so much to look for another way
 GAIN = 0.999  # of the objective: what that must be worth
 ENOUGH = 20  # iterations of such a look
 
@@ -153,10 +153,20 @@ def _stand(flat, other, work):
 
 
 @kernel
-def _better(guess, other, result, found, share):
-    """Of what `minimise` returned for two placements the `result` at `guess`, unless what was `found` at `other` has less than a share of
-    its objective: that becomes the guess. With the iterations of both."""
-    if found[0] < share * result[0]:
+def _missed(flat, now, goals):
+    """The objective without the pull to the previous state: a step aside costs that once, a dead end costs its miss in every frame."""
+    turn, slide = goals.state_weight[0], goals.state_weight[1]
+    goals.state_weight[0], goals.state_weight[1] = 0.0, 0.0
+    value = objective(flat, now, goals)
+    goals.state_weight[0], goals.state_weight[1] = turn, slide
+    return value
+
+
+@kernel
+def _take(guess, other, result, found, better):
+    """Of what `minimise` returned for two placements the `result` at `guess`, unless what was `found` at `other` is better: that becomes
+    the guess. With the iterations of both."""
+    if better:
         copy_placement(other, guess)
         return found[0], result[1] + found[1], found[2], found[3]
     return result[0], result[1] + found[1], result[2], result[3]
@@ -178,7 +188,7 @@ def _start_afresh(flat, goals, work, memory, limits, most, result):
         return result
     residual = _stand(flat, other, work)
     found = minimise(flat, other, goals, work, limits, most, objective(flat, other, goals), residual)
-    return _better(guess, other, result, found, BETTER)
+    return _take(guess, other, result, found, found[0] < BETTER * result[0])
 
 
 @kernel
@@ -207,6 +217,12 @@ def _is_time_to_look(flat, memory, value):
     return True
 
 
+@kernel
+def _is_better(flat, goals, guess, other, result, found):
+    """Whether what was `found` at `other` beats the `result` at `guess`: as a whole, or by far in what the targets miss."""
+    return found[0] < GAIN * result[0] or _missed(flat, other, goals) < BETTER * _missed(flat, guess, goals)
+
+
 @kernel(entry=False)
 def _bend_back(flat, goals, work, memory, most, result):
     """Solves a frame from where coordinates that ended on a limit are moved off it, too, and leaves in `guess` what is there unless this is
@@ -232,11 +248,14 @@ def _bend_back(flat, goals, work, memory, most, result):
         return result
     found = minimise(flat, other, goals, work, True, min(most, ENOUGH), objective(flat, other, goals), residual)
     _bound(flat, goals, work, memory.last, True)
-    if found[0] < GAIN * result[0]:
+    better = _is_better(flat, goals, guess, other, result, found)
+    if better:
         again = minimise(flat, other, goals, work, True, most, found[0], found[3])
         found = again[0], found[1] + again[1], again[2], again[3]
-        memory.looked[0] = found[0]
-    return _better(guess, other, result, found, GAIN)
+        better = _is_better(flat, goals, guess, other, result, found)
+    result = _take(guess, other, result, found, better)
+    memory.looked[0] = result[0]
+    return result
 
 
 @kernel

@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.ik.sequence import Output, forget, new_memory, new_output, solve_frames
-from robik.ik.work import new_work
-from robik.jit import by_reference
-from robik.kinematics.actuation import actuator_values
-from robik.kinematics.assembly import prepared
-from robik.kinematics.passive import passive_values
-from robik.kinematics.rotations import quaternion_matrices
-from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import build_topology
-from robik.objectives.objective import Objective
-from robik.objectives.registry import fill, new_goals, over_time
-from robik.objectives.settings import Settings
+from ..errors import ClipError
+from ..jit import by_reference
+from ..kinematics.actuation import actuator_values
+from ..kinematics.assembly import prepared
+from ..kinematics.passive import passive_values
+from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import build_topology
+from ..objectives.objective import Objective
+from ..objectives.registry import fill, new_goals, over_time
+from ..objectives.settings import Settings
+from .sequence import Output, forget, new_memory, new_output, solve_frames
+from .work import new_work
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame

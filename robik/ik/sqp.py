@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.ik.newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
-from robik.jit import kernel
-from robik.kinematics.assembly import closed, pull_back
-from robik.kinematics.elimination import eliminate, reduce_gradient, refactor
-from robik.kinematics.kernels import close, copy_placement, largest_motion, move, place
-from robik.objectives.registry import gather, objective
-from robik.objectives.terms import gradient
+from ..jit import kernel
+from ..kinematics.assembly import closed, pull_back
+from ..kinematics.elimination import eliminate, reduce_gradient, refactor
+from ..kinematics.kernels import close, copy_placement, largest_motion, move, place
+from ..objectives.registry import gather, objective
+from ..objectives.terms import gradient
+from .newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
@@ -172,7 +172,8 @@ def _finish(flat, now, goals, work, limits, value, residual):
 
 @kernel
 def _choose_step(flat, now, goals, work, limits, iteration):
-    """The step at `now`, into `work.step`: Newton's; where that is not definite or has not been enough, with forces foreseen.
+    """The step at `now`, into `work.step`: Newton's; where that is not definite or has not been enough, with forces foreseen, at first only
+    where those make it definite: far from the optimum Newton's own, made convex, leads into fewer local optima.
 
     Returns (slope, kind of its system, largest turn, largest motion, whether it is Newton's of a definite system).
     """
@@ -182,9 +183,11 @@ def _choose_step(flat, now, goals, work, limits, iteration):
         turn, largest = largest_motion(flat, work.step)
         if iteration < PATIENCE or iteration % PLAIN == PLAIN - 1 or largest <= STEP_TOLERANCE:
             return slope, kind, turn, largest, True
-    slope, kind = foreseeing_step(flat, now, goals, work, limits)
+    patient = iteration < PATIENCE
+    slope, kind = foreseeing_step(flat, now, goals, work, limits, not patient)
     turn, largest = largest_motion(flat, work.step)
-    if (kind == INDEFINITE and iteration % PLAIN == PLAIN - 1) or largest <= STEP_TOLERANCE:  # there may be a saddle
+    plain = patient or iteration % PLAIN == PLAIN - 1
+    if (kind == INDEFINITE and plain) or largest <= STEP_TOLERANCE:  # there may be a saddle
         slope, kind = newton_step(flat, now, goals, work, limits, True)
         turn, largest = largest_motion(flat, work.step)
     return slope, kind, turn, largest, False

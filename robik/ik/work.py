@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.ik import articulated
-from robik.ik.hessian import System, new_system
-from robik.jit import by_reference, compiled_for_record
-from robik.kinematics.elimination import Elimination, new_elimination
-from robik.kinematics.kernels import Placement, new_placement
-from robik.mechanism.topology import Flat
-from robik.objectives.terms import ROWS, ROWS_TIED, Terms, new_terms
+from ..jit import by_reference, compiled_for_record
+from ..kinematics.elimination import Elimination, new_elimination
+from ..kinematics.kernels import Placement, new_placement
+from ..mechanism.topology import Flat
+from ..objectives.terms import ROWS, ROWS_TIED, Terms, new_terms
+from . import articulated
+from .hessian import System, new_system
 
 SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 

@@ -15,6 +15,7 @@ from unittest.mock import patch
 from numba import config
 
 LIBRARY = Path(__file__).parents[1]
+VARIABLE = "ROBIK_CACHE_DIR"
 # Where in the library compiled code and its constants are.
 FOLDERS = ("jit", "mechanism", "kinematics", "objectives", "ik", "tracking")
 
@@ -33,9 +34,11 @@ def sources() -> str:
 def folder() -> Path:
     """Return the folder that keeps compiled code.
 
-    It is `NUMBA_CACHE_DIR`, else one of the user's. Where that cannot be written, it ends with this process.
+    It is `NUMBA_CACHE_DIR`, else `ROBIK_CACHE_DIR`, which the add-on sets, else one of the user's. Where that cannot be
+    written, it ends with this process.
     """
-    chosen = Path(config.CACHE_DIR) if config.CACHE_DIR else _users() / "robik"  # type: ignore[attr-defined]
+    named = config.CACHE_DIR or os.environ.get(VARIABLE)  # type: ignore[attr-defined]
+    chosen = Path(named) if named else _users() / "robik"
     try:
         chosen.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=chosen).close()

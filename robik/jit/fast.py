@@ -25,6 +25,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
 from .cache import folder, kept_in, sources
+from .naming import LIBRARY, CacheFile
 from .passes import Pipeline, quickly
 
 OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -58,6 +59,8 @@ class _Cache(FunctionCache):
 
     def __init__(self, function):
         super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = CacheFile(self._cache_path, self._impl.filename_base, stamp)
         self._cache_file._version += sources()  # what numba compares before it reads on
 
     def load_overload(self, sig, target_context):
@@ -111,12 +114,13 @@ class _Inlined(_ForKernels):
 
 
 class _Kernel(_Compiled):
-    """A function that others call by its symbol, which depends on nothing but its name and its types."""
+    """A function that others call by its symbol, which depends on its name, its types and all sources only."""
 
     def add_overload(self, cres):
         super().add_overload(cres)
         module, name, types = self.py_func.__module__, self.py_func.__name__, cres.signature
-        symbol = f"{module}.{name}." + hashlib.sha256(str(types).encode()).hexdigest()[:16]
+        meaning = hashlib.sha256(f"{types} {sources()}".encode()).hexdigest()[:16]
+        symbol = f"{module.removeprefix(LIBRARY)}.{name}.{meaning}"
         binding.add_symbol(symbol, cres.library.get_pointer_to_function(cres.fndesc.llvm_func_name))
         _published[symbol] = partial(_bring, module, name, tuple(types.args))
         outside = copy.copy(cres.fndesc)

@@ -11,11 +11,11 @@ from .cache import folder, kept_in, sources
 
 
 def compiled(function: Callable, *, inline: bool, entry: bool, allocates: bool, nogil: bool) -> Any:
-    """Return a function that is compiled at its first call, kept in a folder for these very sources.
+    """Return a function that is compiled at its first call, kept in a folder for these very sources under this name.
 
     It is linked into all that call it, and Python may call it, whatever the options say.
     """
-    with kept_in(folder() / sources()[:16]):
+    with kept_in(folder() / sources()[:16] / (__package__ or "")):  # numba keeps names of modules with the code
         return njit(function, cache=True, error_model="numpy", nogil=nogil)
 
 

@@ -7,11 +7,11 @@ from math import hypot, pi, tau
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robik.kinematics.rotations import quaternion_matrices
-from robik.mechanism.constraints import joint_matrices
-from robik.mechanism.joints import SLIDES, TURNS
-from robik.mechanism.model import Joint
-from robik.mechanism.topology import Topology
+from ..mechanism.constraints import joint_matrices
+from ..mechanism.joints import SLIDES, TURNS
+from ..mechanism.model import Joint
+from ..mechanism.topology import Topology
+from .rotations import quaternion_matrices
 
 
 def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robik.jit import by_reference, kernel
-from robik.kinematics.elimination import Elimination, eliminate, extend, new_elimination, particular
-from robik.kinematics.kernels import Placement, close, largest_motion, move, new_placement, place
-from robik.mechanism.topology import CLOSED, Flat, Topology
+from ..jit import by_reference, kernel
+from ..mechanism.topology import CLOSED, Flat, Topology
+from .elimination import Elimination, eliminate, extend, new_elimination, particular
+from .kernels import Placement, close, largest_motion, move, new_placement, place
 
 CLOSURE_TOLERANCE = 1e-11  # of the robot's size
 CONTRADICTION = 1e-6  # of the robot's size: more than rounding in a file explains

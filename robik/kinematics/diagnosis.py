@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robik.kinematics.assembly import assembled_poses, prepared
-from robik.kinematics.joint_places import JointPlace, joint_places
-from robik.kinematics.mobility import Inspection, inspect
-from robik.mechanism.constraints import rotation_vector_matrix
-from robik.mechanism.joints import SLIDES, TURNS
-from robik.mechanism.model import WORLD, Mechanism
-from robik.mechanism.pose import matrix_quaternion
-from robik.mechanism.topology import build_topology
-from robik.words import counted
+from ..mechanism.constraints import rotation_vector_matrix
+from ..mechanism.joints import SLIDES, TURNS
+from ..mechanism.model import WORLD, Mechanism
+from ..mechanism.pose import matrix_quaternion
+from ..mechanism.topology import build_topology
+from ..words import counted
+from .assembly import assembled_poses, prepared
+from .joint_places import JointPlace, joint_places
+from .mobility import Inspection, inspect
 
 ZERO = 1e-7  # of the largest: singular values below mean nothing
 ASKEW = 0.05  # of the largest: singular values below are of axes or places that nearly, but not quite, agree

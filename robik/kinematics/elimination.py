@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, inlined, kernel
-from robik.kinematics.kernels import group_jacobian
-from robik.mechanism.topology import Flat
+from ..jit import by_reference, inlined, kernel
+from ..mechanism.topology import Flat
+from .kernels import group_jacobian
 
 
 class Elimination(NamedTuple):

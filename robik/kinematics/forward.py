@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import least_squares
 
-from robik.errors import MechanismError
-from robik.kinematics.assembly import closed, prepared, pull_back
-from robik.kinematics.elimination import eliminate, new_elimination
-from robik.kinematics.frames import own_frames, robot_com
-from robik.kinematics.kernels import close, closure_jacobian, move, new_placement, place
-from robik.kinematics.rotations import matrix_to_quaternion
-from robik.mechanism.constraints import BALL, turn_matrix
-from robik.mechanism.model import Joint, Mechanism
-from robik.mechanism.pose import Pose, matrix_quaternion
-from robik.mechanism.topology import build_topology
+from ..errors import MechanismError
+from ..mechanism.constraints import BALL, turn_matrix
+from ..mechanism.model import Joint, Mechanism
+from ..mechanism.pose import Pose, matrix_quaternion
+from ..mechanism.topology import build_topology
+from .assembly import closed, prepared, pull_back
+from .elimination import eliminate, new_elimination
+from .frames import own_frames, robot_com
+from .kernels import close, closure_jacobian, move, new_placement, place
+from .rotations import matrix_to_quaternion
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.kinematics.rotations import product, quaternion_matrices
-from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import Topology
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import Topology
+from .rotations import product, quaternion_matrices
 
 
 def own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robik.kinematics.actuation import values_between
-from robik.kinematics.rotations import quaternion_matrices
-from robik.mechanism.constraints import joint_matrices
-from robik.mechanism.model import WORLD, Joint, Mechanism
+from ..mechanism.constraints import joint_matrices
+from ..mechanism.model import WORLD, Joint, Mechanism
+from .actuation import values_between
+from .rotations import quaternion_matrices
 
 
 @dataclass(frozen=True)

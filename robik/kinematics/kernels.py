@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, inlined, kernel
-from robik.kinematics.rotations import between, cross, multiply, turned
-from robik.mechanism.constraints import BALL, HINGE, OFFSET, SLIDE
-from robik.mechanism.topology import Flat
+from ..jit import by_reference, inlined, kernel
+from ..mechanism.constraints import BALL, HINGE, OFFSET, SLIDE
+from ..mechanism.topology import Flat
+from .rotations import between, cross, multiply, turned
 
 
 class Placement(NamedTuple):

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from robik.kinematics.assembly import assembled_poses, closed, prepared
-from robik.kinematics.elimination import RANK_TOLERANCE
-from robik.kinematics.kernels import close, closure_jacobian, new_placement, place
-from robik.kinematics.singularity import Actuation, actuation
-from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import Flat, Topology, build_topology, loop_groups
-from robik.words import counted
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import Flat, Topology, build_topology, loop_groups
+from ..words import counted
+from .assembly import assembled_poses, closed, prepared
+from .elimination import RANK_TOLERANCE
+from .kernels import close, closure_jacobian, new_placement, place
+from .singularity import Actuation, actuation
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.kinematics.actuation import joint_values
-from robik.mechanism.topology import Topology
+from ..mechanism.topology import Topology
+from .actuation import joint_values
 
 
 def passive_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> dict[str, np.ndarray]:

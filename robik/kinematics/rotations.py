@@ -6,7 +6,7 @@ from math import atan2, cos, sin, sqrt
 
 import numpy as np
 
-from robik.jit import inlined, kernel
+from ..jit import inlined, kernel
 
 
 @inlined

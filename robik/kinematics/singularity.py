@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robik.kinematics.forward import ForwardKinematics
-from robik.kinematics.kernels import closure_jacobian
-from robik.mechanism.constraints import SLIDE
-from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import loop_groups
+from ..mechanism.constraints import SLIDE
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import loop_groups
+from .forward import ForwardKinematics
+from .kernels import closure_jacobian
 
 COUNTS = 1e-7  # of 1: a singular value above this is not zero
 SAMPLES, AWAY = 4, 0.05  # poses near the rest pose, by actuator values that far from it [rad or m]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from robik.errors import MechanismError
-from robik.mechanism.model import WORLD, Joint, Mechanism
+from ..errors import MechanismError
+from .model import WORLD, Joint, Mechanism
 
 BASES = ("auto", "fixed", "floating")
 

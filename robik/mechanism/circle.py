@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robik.errors import MechanismError
+from ..errors import MechanismError
 
 ROUND = 0.05  # of the radius: points further off do not lie on a circle
 COAXIAL = 0.02  # of the radius, or [rad]

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.mechanism.joints import MOTIONS, SLIDES, TURNS
-from robik.mechanism.model import Joint
-from robik.mechanism.pose import matrix_quaternion
+from .joints import MOTIONS, SLIDES, TURNS
+from .model import Joint
+from .pose import matrix_quaternion
 
 SLIDE, HINGE, BALL = 0, 1, 2  # kinds of elementary motion
 OFFSET, DOT = 0, 1  # kinds of closure row

@@ -14,10 +14,10 @@ from math import hypot, inf, isnan
 
 import numpy as np
 
-from robik.errors import MechanismError, UnconnectedError
-from robik.mechanism.joints import JOINT_TYPES, MOTIONS, SLIDES, TURNS
-from robik.mechanism.pose import IDENTITY, Pose, Vector, cross, numbers, vector
-from robik.mechanism.visual import Visual
+from ..errors import MechanismError, UnconnectedError
+from .joints import JOINT_TYPES, MOTIONS, SLIDES, TURNS
+from .pose import IDENTITY, Pose, Vector, cross, numbers, vector
+from .visual import Visual
 
 WORLD = "world"
 UNLIMITED = (-inf, inf)

@@ -8,7 +8,7 @@ from math import cos, hypot, isfinite, sin
 
 import numpy as np
 
-from robik.errors import MechanismError
+from ..errors import MechanismError
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.errors import MechanismError
-from robik.mechanism.clusters import find_clusters, path_to_root
-from robik.mechanism.constraints import BALL, chain, closure_rows, joint_matrices
-from robik.mechanism.model import WORLD, Joint, Mechanism
+from ..errors import MechanismError
+from .clusters import find_clusters, path_to_root
+from .constraints import BALL, chain, closure_rows, joint_matrices
+from .model import WORLD, Joint, Mechanism
 
 CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is closed
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robik.errors import MechanismError
-from robik.mechanism.pose import IDENTITY, Pose, numbers
+from ..errors import MechanismError
+from .pose import IDENTITY, Pose, numbers
 
 SHAPES = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "mesh": 3}  # shape → how many numbers its size has
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.motions.format import Companions, MotionFormat, ServoCounts
-from robik.motions.motion import Motion
+from .format import Companions, MotionFormat, ServoCounts
+from .motion import Motion
 
 APPROACH_TIME = 6.0  # [s] that the way to the first frame is given
 HEADER = ".h"

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.motions.format import Companions, MotionFormat
-from robik.motions.motion import BaseTrack, Motion
+from ..errors import ClipError
+from .format import Companions, MotionFormat
+from .motion import BaseTrack, Motion
 
 TIME = "time"
 BASE_COLUMNS = tuple(f"base.{part}" for part in ("x", "y", "z", "qw", "qx", "qy", "qz"))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.mechanism.model import Mechanism
-from robik.motions.motion import Motion
+from ..mechanism.model import Mechanism
+from .motion import Motion
 
 
 @dataclass(frozen=True, kw_only=True)

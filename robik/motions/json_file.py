@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.motions.format import Companions, MotionFormat
-from robik.motions.motion import BaseTrack, Motion
+from ..errors import ClipError
+from .format import Companions, MotionFormat
+from .motion import BaseTrack, Motion
 
 KIND, VERSION = "robik-motion", 1
 HEAD = 4096  # bytes in which the kind must stand

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.mechanism.model import Mechanism
-from robik.motions.report import Report
+from ..errors import ClipError
+from ..mechanism.model import Mechanism
+from .report import Report
 
 ROUNDING = 1e-3  # by which a quaternion's length may differ from 1 and still be made unit
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.motions.format import Companions, MotionFormat
-from robik.motions.motion import BaseTrack, Motion
+from ..errors import ClipError
+from .format import Companions, MotionFormat
+from .motion import BaseTrack, Motion
 
 ALWAYS = ("times", "actuators", "values")
 BASE = ("base_body", "base_position", "base_quaternion")

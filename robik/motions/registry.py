@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
-from robik.errors import ClipError, FormatError
-from robik.files import read_whole, write_whole
-from robik.motions import arduino, csv_file, json_file, npz_file, ros2
-from robik.motions.format import NEEDS, Companions, MotionFormat
-from robik.motions.motion import Motion
+from ..errors import ClipError, FormatError
+from ..files import read_whole, write_whole
+from . import arduino, csv_file, json_file, npz_file, ros2
+from .format import NEEDS, Companions, MotionFormat
+from .motion import Motion
 
 FORMATS: dict[str, MotionFormat] = {
     module.FORMAT.name: module.FORMAT

@@ -7,8 +7,8 @@ from math import inf
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
-from robik.errors import ClipError
-from robik.motions.motion import BaseTrack, Motion
+from ..errors import ClipError
+from .motion import BaseTrack, Motion
 
 
 def resampled(motion: Motion, rate: float) -> Motion:

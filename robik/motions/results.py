@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.files import write_whole
-from robik.motions.motion import Motion
+from ..errors import ClipError
+from ..files import write_whole
+from .motion import Motion
 
 
 def report_summary(motion: Motion) -> dict:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.motions.format import Companions, MotionFormat
-from robik.motions.motion import Motion
+from .format import Companions, MotionFormat
+from .motion import Motion
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:

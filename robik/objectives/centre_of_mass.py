@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import kernel
-from robik.kinematics.rotations import cross
-from robik.objectives.terms import add_point, moved
+from ..jit import kernel
+from ..kinematics.rotations import cross
+from .terms import add_point, moved
 
 
 class CentreOfMass(NamedTuple):

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import kernel
-from robik.kinematics.rotations import half_turn
-from robik.objectives.terms import add_point, add_stiffness, moved
+from ..jit import kernel
+from ..kinematics.rotations import half_turn
+from .terms import add_point, add_stiffness, moved
 
 
 class ChangeOfState(NamedTuple):

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.jit import by_reference, inlined, kernel
-from robik.kinematics.frames import anchor, frame_poses
-from robik.kinematics.kernels import rotate
-from robik.mechanism.model import WORLD
-from robik.mechanism.topology import Topology
-from robik.objectives.objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight, stacked
-from robik.objectives.terms import add_along, add_point, add_stiffness, moved, seen_from
+from ..errors import ClipError
+from ..jit import by_reference, inlined, kernel
+from ..kinematics.frames import anchor, frame_poses
+from ..kinematics.kernels import rotate
+from ..mechanism.model import WORLD
+from ..mechanism.topology import Topology
+from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight, stacked
+from .terms import add_along, add_point, add_stiffness, moved, seen_from
 
 NEAREST = 1e-9  # of the robot's size: points nearer than this coincide
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.mechanism.pose import Vector
+from ..mechanism.pose import Vector
 
 
 def length_along(error: np.ndarray, weight: Vector) -> np.ndarray:

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, kernel
-from robik.kinematics.frames import anchor
-from robik.kinematics.kernels import rotate
-from robik.kinematics.rotations import cross
-from robik.mechanism.topology import Topology
-from robik.objectives.terms import add_point, add_stiffness, moved
+from ..jit import by_reference, kernel
+from ..kinematics.frames import anchor
+from ..kinematics.kernels import rotate
+from ..kinematics.rotations import cross
+from ..mechanism.topology import Topology
+from .terms import add_point, add_stiffness, moved
 
 
 class FramePoses(NamedTuple):

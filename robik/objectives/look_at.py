@@ -21,15 +21,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.jit import by_reference, inlined, kernel
-from robik.kinematics.frames import anchor, frame_poses
-from robik.kinematics.kernels import rotate
-from robik.kinematics.rotations import cross
-from robik.mechanism.pose import Vector
-from robik.mechanism.topology import Topology
-from robik.objectives.objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight, stacked
-from robik.objectives.terms import add_point, moved, seen_from
+from ..errors import ClipError
+from ..jit import by_reference, inlined, kernel
+from ..kinematics.frames import anchor, frame_poses
+from ..kinematics.kernels import rotate
+from ..kinematics.rotations import cross
+from ..mechanism.pose import Vector
+from ..mechanism.topology import Topology
+from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight, stacked
+from .terms import add_point, moved, seen_from
 
 NEAREST = 1e-6
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import Topology
+from ..errors import ClipError
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import Topology
 
 Own = Callable[[np.ndarray], np.ndarray]  # from an array in `Goals.targets` to its part (T, …) of a clip's
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.kinematics.forward import ForwardKinematics
-from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import matrix_quaternion, quaternion_matrix
-from robik.objectives.weights import Weights
+from ..errors import ClipError
+from ..kinematics.forward import ForwardKinematics
+from ..mechanism.model import Mechanism
+from ..mechanism.pose import matrix_quaternion, quaternion_matrix
+from .weights import Weights
 
 FLOOR = 1e-4  # rad or m: the least spread, so that an example that stands still is no cage
 ROUNDS = 100  # of expectation and maximisation, at most

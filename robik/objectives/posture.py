@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.jit import by_reference, kernel
-from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import Topology
-from robik.objectives.objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight
+from ..errors import ClipError
+from ..jit import by_reference, kernel
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import Topology
+from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight
 
 
 class Postures(NamedTuple):

@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, compiled_for_record, kernel
-from robik.kinematics.kernels import Placement, carved
-from robik.mechanism.topology import Topology
-from robik.objectives import centre_of_mass, change_of_state, distance, frame_pose, look_at, posture, relative_frame, velocity
-from robik.objectives.centre_of_mass import CentreOfMass
-from robik.objectives.change_of_state import ChangeOfState
-from robik.objectives.distance import Distance, Distances
-from robik.objectives.frame_pose import FramePoses
-from robik.objectives.look_at import LookAt, LookAts
-from robik.objectives.objective import Objective
-from robik.objectives.posture import Posture, Postures
-from robik.objectives.relative_frame import RelativeFrame, RelativeFrames
-from robik.objectives.terms import collect, stiffen_bodies
-from robik.objectives.velocity import Velocity
+from ..jit import by_reference, compiled_for_record, kernel
+from ..kinematics.kernels import Placement, carved
+from ..mechanism.topology import Topology
+from . import centre_of_mass, change_of_state, distance, frame_pose, look_at, posture, relative_frame, velocity
+from .centre_of_mass import CentreOfMass
+from .change_of_state import ChangeOfState
+from .distance import Distance, Distances
+from .frame_pose import FramePoses
+from .look_at import LookAt, LookAts
+from .objective import Objective
+from .posture import Posture, Postures
+from .relative_frame import RelativeFrame, RelativeFrames
+from .terms import collect, stiffen_bodies
+from .velocity import Velocity
 
 
 class Asked(NamedTuple):

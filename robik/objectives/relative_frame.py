@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robik.errors import ClipError, RobikError
-from robik.jit import by_reference, inlined, kernel
-from robik.kinematics.frames import anchor, frame_poses
-from robik.kinematics.kernels import rotate
-from robik.kinematics.rotations import cross, multiply, quaternion_matrices
-from robik.mechanism.topology import Topology
-from robik.objectives.distances import angle_between, length_along
-from robik.objectives.objective import Miss, Objective, Own, States, ints, samples_of, stacked
-from robik.objectives.terms import add_along, add_point, moved, seen_from
-from robik.objectives.weights import Weights
+from ..errors import ClipError, RobikError
+from ..jit import by_reference, inlined, kernel
+from ..kinematics.frames import anchor, frame_poses
+from ..kinematics.kernels import rotate
+from ..kinematics.rotations import cross, multiply, quaternion_matrices
+from ..mechanism.topology import Topology
+from .distances import angle_between, length_along
+from .objective import Miss, Objective, Own, States, ints, samples_of, stacked
+from .terms import add_along, add_point, moved, seen_from
+from .weights import Weights
 
 
 class RelativeFrames(NamedTuple):

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from robik.errors import ClipError, FormatError, RobikError
-from robik.files import read_json
-from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import Vector
-from robik.objectives.objective import Objective
-from robik.objectives.weights import Weights, checked_weights
+from ..errors import ClipError, FormatError, RobikError
+from ..files import read_json
+from ..mechanism.model import Mechanism
+from ..mechanism.pose import Vector
+from .objective import Objective
+from .weights import Weights, checked_weights
 
 
 @dataclass(frozen=True)

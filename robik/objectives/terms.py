@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, compiled_for_record, inlined, kernel
-from robik.kinematics.kernels import along, carved
-from robik.kinematics.rotations import cross
-from robik.mechanism.topology import Flat
+from ..jit import by_reference, compiled_for_record, inlined, kernel
+from ..kinematics.kernels import along, carved
+from ..kinematics.rotations import cross
+from ..mechanism.topology import Flat
 
 ROWS = 3  # of the centre of mass
 ROWS_TIED = 12  # of two bodies that are tied, at most

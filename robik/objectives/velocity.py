@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import inlined, kernel
-from robik.kinematics.rotations import cross
-from robik.objectives.terms import add_point, add_stiffness
+from ..jit import inlined, kernel
+from ..kinematics.rotations import cross
+from .terms import add_point, add_stiffness
 
 
 class Velocity(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from robik.errors import ClipError
-from robik.mechanism.pose import Vector, vector
+from ..errors import ClipError
+from ..mechanism.pose import Vector, vector
 
 
 @dataclass(frozen=True)

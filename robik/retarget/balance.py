@@ -19,12 +19,12 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.linalg import cho_solve_banded, cholesky_banded
 
-from robik.errors import ClipError
-from robik.mechanism.model import Mechanism
-from robik.retarget.clip import TargetClip
-from robik.retarget.contacts import foot_poses, with_contacts
-from robik.retarget.hips import hips_of
-from robik.retarget.support import convex_hull, inset, nearest, placed, sole_axes, sole_polygon
+from ..errors import ClipError
+from ..mechanism.model import Mechanism
+from .clip import TargetClip
+from .contacts import foot_poses, with_contacts
+from .hips import hips_of
+from .support import convex_hull, inset, nearest, placed, sole_axes, sole_polygon
 
 RATE = 60.0  # the path is planned at this many points a second and interpolated between them
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.files import write_whole
-from robik.mechanism.model import Mechanism
-from robik.objectives.objective import Objective
-from robik.objectives.registry import ASKED
+from ..errors import ClipError
+from ..files import write_whole
+from ..mechanism.model import Mechanism
+from ..objectives.objective import Objective
+from ..objectives.registry import ASKED
 
 COM = "com"
 

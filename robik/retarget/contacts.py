@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, label
 
-from robik.errors import ClipError
-from robik.mechanism.model import Mechanism
-from robik.motions import Motion
-from robik.retarget.clip import TargetClip
-from robik.retarget.support import placed, sole_length, standing_points
+from ..errors import ClipError
+from ..mechanism.model import Mechanism
+from ..motions import Motion
+from .clip import TargetClip
+from .support import placed, sole_length, standing_points
 
 # Heights and speeds in sole lengths, so that they hold at any scale.
 HIGH, RAISED = 0.15, 0.25  # a foot this high may be in a swing, and is if it moves; this high it surely is

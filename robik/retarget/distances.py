@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.kinematics.frames import frame_poses
-from robik.kinematics.rotations import quaternion_matrices
-from robik.mechanism.model import Mechanism
-from robik.objectives.distances import angle_between, length_along
-from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip
+from ..kinematics.frames import frame_poses
+from ..kinematics.rotations import quaternion_matrices
+from ..mechanism.model import Mechanism
+from ..objectives.distances import angle_between, length_along
+from ..objectives.settings import Settings
+from .clip import TargetClip
 
 
 def distances(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from robik.mechanism.model import WORLD, Joint, Mechanism
-from robik.retarget.names import part_of
+from ..mechanism.model import WORLD, Joint, Mechanism
+from .names import part_of
 
 
 def pelvis(mechanism: Mechanism) -> str | None:

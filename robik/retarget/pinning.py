@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
-from robik.mechanism.model import Mechanism
-from robik.retarget.clip import TargetClip, Track
-from robik.retarget.contacts import feet, foot_poses, runs, with_contacts
-from robik.retarget.support import placed, sole_axes, sole_length
+from ..mechanism.model import Mechanism
+from .clip import TargetClip, Track
+from .contacts import feet, foot_poses, runs, with_contacts
+from .support import placed, sole_axes, sole_length
 
 STEP = 0.3  # of a sole's length: a foot that stands this much higher than the lowest does so on a step
 FADE = 0.5  # before the first phase, and after the last, corrections come and go within this [s]

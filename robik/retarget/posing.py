@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.kinematics.forward import body_poses
-from robik.kinematics.frames import robot_com
-from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import build_topology
-from robik.motions import Motion, values_for
+from ..errors import ClipError
+from ..kinematics.forward import body_poses
+from ..kinematics.frames import robot_com
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import build_topology
+from ..motions import Motion, values_for
 
 
 def posed(mechanism: Mechanism, motion: Motion, source: str = "the motion") -> tuple[Motion, np.ndarray]:

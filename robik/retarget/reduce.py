@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robik.errors import ClipError
+from ..errors import ClipError
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,18 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.extras import extra
-from robik.files import write_whole
-from robik.kinematics.frames import robot_com
-from robik.mechanism.model import Mechanism
-from robik.motions import Motion, values_for
-from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip
-from robik.retarget.contacts import find_contacts, runs
-from robik.retarget.distances import distances
-from robik.retarget.posing import posed
-from robik.retarget.support import margins
+from ..errors import ClipError
+from ..extras import extra
+from ..files import write_whole
+from ..kinematics.frames import robot_com
+from ..mechanism.model import Mechanism
+from ..motions import Motion, values_for
+from ..objectives.settings import Settings
+from .clip import TargetClip
+from .contacts import find_contacts, runs
+from .distances import distances
+from .posing import posed
+from .support import margins
 
 MOST = 3000  # points of a line; beyond that the largest of neighbours stand for them
 ROW = 230  # height of a plot [px]

@@ -8,22 +8,22 @@ from time import perf_counter
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.ik.prior_solver import PriorSolver
-from robik.ik.solver import Solver
-from robik.ik.sqp import CONVERGED
-from robik.kinematics.forward import body_poses
-from robik.kinematics.frames import own_frames, robot_com
-from robik.mechanism.model import Mechanism
-from robik.motions import BaseTrack, Motion, Report
-from robik.motions.report import ObjectiveError
-from robik.objectives.objective import Miss, States
-from robik.objectives.pose_prior import WEIGHT, PosePrior
-from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip
-from robik.retarget.distances import distances
-from robik.retarget.shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
-from robik.retarget.speed_cost import measure_speed_cost, without_speeds
+from ..errors import ClipError
+from ..ik.prior_solver import PriorSolver
+from ..ik.solver import Solver
+from ..ik.sqp import CONVERGED
+from ..kinematics.forward import body_poses
+from ..kinematics.frames import own_frames, robot_com
+from ..mechanism.model import Mechanism
+from ..motions import BaseTrack, Motion, Report
+from ..motions.report import ObjectiveError
+from ..objectives.objective import Miss, States
+from ..objectives.pose_prior import WEIGHT, PosePrior
+from ..objectives.settings import Settings
+from .clip import TargetClip
+from .distances import distances
+from .shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
+from .speed_cost import measure_speed_cost, without_speeds
 
 CHUNK = 16  # frames solved between two looks at the clock
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.mechanism.model import Mechanism
+from ..mechanism.model import Mechanism
 
 POSITION_MET = 1 / 500  # of the robot's extent: 1 mm for one of half a metre
 ORIENTATION_MET = 1e-2  # rad

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.files import write_whole
-from robik.kinematics.singularity import Distances, distances
-from robik.mechanism.model import Mechanism
-from robik.motions import load_motion, values_for
-from robik.retarget.shortfall import unassembled
+from ..files import write_whole
+from ..kinematics.singularity import Distances, distances
+from ..mechanism.model import Mechanism
+from ..motions import load_motion, values_for
+from .shortfall import unassembled
 
 NEAR = 0.05  # a distance below which a frame is called near to singular
 MEANING = {

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.kinematics.frames import frame_poses
-from robik.kinematics.rotations import product
-from robik.mechanism.model import Mechanism
-from robik.motions import Motion, Report, SpeedCost
-from robik.motions.report import SpeedErrors
-from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
-from robik.retarget.distances import distances
-from robik.retarget.shortfall import ORIENTATION_MET, position_met
+from ..errors import ClipError
+from ..kinematics.frames import frame_poses
+from ..kinematics.rotations import product
+from ..mechanism.model import Mechanism
+from ..motions import Motion, Report, SpeedCost
+from ..motions.report import SpeedErrors
+from ..objectives.settings import Settings
+from .clip import TargetClip, Track
+from .distances import distances
+from .shortfall import ORIENTATION_MET, position_met
 
 
 def measure_speed_cost(

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 from scipy.spatial.transform import Rotation
 
-from robik.errors import ClipError
-from robik.mechanism.model import Frame, Mechanism
-from robik.motions import Motion
+from ..errors import ClipError
+from ..mechanism.model import Frame, Mechanism
+from ..motions import Motion
 
 FLAT = 1e-7  # a hull thinner than this [m] is a segment or a point
 TOUCH = 0.05  # a sole's points this much higher than its lowest one, in sole lengths, do not touch the ground

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from robik.errors import RobikError
-from robik.formats import load_robot
-from robik.mechanism import Mechanism
-from robik.mechanism.base import with_base
+from ..errors import RobikError
+from ..formats import load_robot
+from ..mechanism import Mechanism
+from ..mechanism.base import with_base
 
 FOLDER = Path(__file__).parents[1] / "data" / "robots"
 EXTENSION = ".robik.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from robik.servo.status import PlayState, Status
+from .status import PlayState, Status
 
 
 class Board:

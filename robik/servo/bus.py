@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from robik.errors import ServoError
-from robik.extras import extra
-from robik.servo.chain import Servo, ServoChain
-from robik.servo.emergency import Emergency, EmergencyStopped
-from robik.servo.models import MODELS, WATCHDOG_UNIT, describe_hardware_error
-from robik.servo.port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
+from ..errors import ServoError
+from ..extras import extra
+from .chain import Servo, ServoChain
+from .emergency import Emergency, EmergencyStopped
+from .models import MODELS, WATCHDOG_UNIT, describe_hardware_error
+from .port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
 
 with extra("servo"):
     from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, Protocol2PacketHandler

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from robik.errors import ServoError
-from robik.files import read_json, write_whole
-from robik.servo.models import BAUD_RATES, MODELS, VELOCITY_UNIT, Model
+from ..errors import ServoError
+from ..files import read_json, write_whole
+from .models import BAUD_RATES, MODELS, VELOCITY_UNIT, Model
 
 FORMAT, VERSION = "robik-servos", 1
 SYNC_WRITE_BYTES = (14, 5)  # of a Sync Write of goal positions: fixed, and per servo

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from robik.errors import ServoError
-from robik.motions import Motion, load_motion
-from robik.servo.chain import load_chain
-from robik.servo.controls import Controls, controls, on_endings
-from robik.servo.player import Player
-from robik.servo.port_thread import SIMULATED
-from robik.servo.simulator.port import PseudoTerminal, Socket
-from robik.servo.simulator.server import Server
-from robik.servo.softening import soften
-from robik.servo.status import PlaySettings, PlayState, Status, torque_words
-from robik.servo.trajectory import part
+from ..errors import ServoError
+from ..motions import Motion, load_motion
+from .chain import load_chain
+from .controls import Controls, controls, on_endings
+from .player import Player
+from .port_thread import SIMULATED
+from .simulator.port import PseudoTerminal, Socket
+from .simulator.server import Server
+from .softening import soften
+from .status import PlaySettings, PlayState, Status, torque_words
+from .trajectory import part
 
 GLANCE = 0.05  # [s] between looks at the controls and the player
 TIMEOUT = 30.0  # [s] of connecting, and of turning torque on

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from robik.errors import ServoError
-from robik.servo.bus import TRIES, Bus, PortGone, ServoSilent
-from robik.servo.chain import Servo, ServoChain
-from robik.servo.models import FAST_READ_FIRMWARE, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
+from ..errors import ServoError
+from .bus import TRIES, Bus, PortGone, ServoSilent
+from .chain import Servo, ServoChain
+from .models import FAST_READ_FIRMWARE, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
 
 TIMED_PROFILE, TORQUE_BY_GOAL = 0x04, 0x08  # bits of the drive mode
 STARTUP_TORQUE = 0x01  # a bit of the startup configuration

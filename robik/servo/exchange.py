@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robik.servo.bus import TABLE, Bus, ServoSilent, as_bytes
-from robik.servo.chain import Servo
-from robik.servo.models import describe_hardware_error
-from robik.servo.port import LATENCY
+from .bus import TABLE, Bus, ServoSilent, as_bytes
+from .chain import Servo
+from .models import describe_hardware_error
+from .port import LATENCY
 
 COMMANDED = ("profile_velocity", "goal_position")  # in this order, so that the speed is in force when the goal arrives
 LOAD = "present_current"  # or present_load, at the same address

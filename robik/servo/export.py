@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from robik.mechanism.model import Mechanism
-from robik.motions.format import Companions, ServoCounts
-from robik.motions.motion import Motion, values_for
-from robik.motions.registry import format_to_write, load_motion, save_motion
-from robik.motions.resampling import resampled
-from robik.servo.chain import ServoChain, load_chain
-from robik.servo.trajectory import Along
+from ..mechanism.model import Mechanism
+from ..motions.format import Companions, ServoCounts
+from ..motions.motion import Motion, values_for
+from ..motions.registry import format_to_write, load_motion, save_motion
+from ..motions.resampling import resampled
+from .chain import ServoChain, load_chain
+from .trajectory import Along
 
 APPROACH = 0.5  # [rad/s] on the way to the first frame
 

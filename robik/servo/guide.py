@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from robik.limiter import Limiter
-from robik.servo.trajectory import Trajectory
+from ..limiter import Limiter
+from .trajectory import Trajectory
 
 ROUNDING = 1e-9  # [s]
 CAUGHT_UP = 0.1  # [s] of the approach's way: an actuator nearer than this to its wish follows it at full speed from then on

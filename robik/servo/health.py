@@ -6,9 +6,9 @@ from math import exp, inf
 
 import numpy as np
 
-from robik.servo.chain import ServoChain
-from robik.servo.connecting import Found
-from robik.servo.exchange import Telemetry
+from .chain import ServoChain
+from .connecting import Found
+from .exchange import Telemetry
 
 WARM, HOT = 10.0, 3.0  # [°C] below the temperature at which a servo turns itself off: slower from here, stop from here
 STRAINED, OVERSTRAINED = 0.7, 0.9  # of the greatest load, averaged: slower from here, stop from here

@@ -17,18 +17,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robik.errors import ServoError
-from robik.motions import Motion
-from robik.servo.board import Board
-from robik.servo.chain import ServoChain
-from robik.servo.port_thread import PortThread
-from robik.servo.preflight import Preflight, preflight
-from robik.servo.recording import check_writable
-from robik.servo.session import Session
-from robik.servo.simulator.server import SimulatorProcess
-from robik.servo.status import PlaySettings, PlayState, Status
-from robik.servo.stream import Wishes
-from robik.servo.trajectory import Along, part
+from ..errors import ServoError
+from ..motions import Motion
+from .board import Board
+from .chain import ServoChain
+from .port_thread import PortThread
+from .preflight import Preflight, preflight
+from .recording import check_writable
+from .session import Session
+from .simulator.server import SimulatorProcess
+from .status import PlaySettings, PlayState, Status
+from .stream import Wishes
+from .trajectory import Along, part
 
 LEAVING = 10.0  # [s] that another player gets to let go of the port
 

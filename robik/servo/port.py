@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 import time
 
-from robik.extras import extra
-from robik.servo.emergency import Emergency
+from ..extras import extra
+from .emergency import Emergency
 
 with extra("servo"):
     import serial

@@ -10,17 +10,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.errors import ServoError
-from robik.servo.board import Board
-from robik.servo.bus import Bus, PortGone, ServoSilent
-from robik.servo.chain import ServoChain
-from robik.servo.connecting import Unfit
-from robik.servo.emergency import Emergency, EmergencyStopped
-from robik.servo.schedule import take_precedence
-from robik.servo.session import Session, way_on
-from robik.servo.simulator.server import SimulatorProcess
-from robik.servo.status import OFF, PlaySettings, PlayState, torque_words
-from robik.servo.stream import Wishes
+from ..errors import ServoError
+from .board import Board
+from .bus import Bus, PortGone, ServoSilent
+from .chain import ServoChain
+from .connecting import Unfit
+from .emergency import Emergency, EmergencyStopped
+from .schedule import take_precedence
+from .session import Session, way_on
+from .simulator.server import SimulatorProcess
+from .status import OFF, PlaySettings, PlayState, torque_words
+from .stream import Wishes
 
 SIMULATED = "sim"  # the port that is a simulated chain, started and ended by the thread
 LOOK = 0.05  # [s] between looks at the servos while nothing plays

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robik.errors import ServoError
-from robik.motions import Motion
-from robik.servo.chain import BITS_PER_BYTE, ServoChain
-from robik.servo.status import PlaySettings
-from robik.servo.trajectory import Along, Between, sample_times
+from ..errors import ServoError
+from ..motions import Motion
+from .chain import BITS_PER_BYTE, ServoChain
+from .status import PlaySettings
+from .trajectory import Along, Between, sample_times
 
 SLOWEST_RATE, FASTEST_RATE = 10.0, 1000.0  # [Hz]
 FORWARD_BYTES = 4  # of a goal's speed, per servo

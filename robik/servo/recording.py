@@ -10,9 +10,9 @@ from typing import IO
 
 import numpy as np
 
-from robik.errors import ServoError
-from robik.servo.chain import ServoChain
-from robik.servo.exchange import Telemetry
+from ..errors import ServoError
+from .chain import ServoChain
+from .exchange import Telemetry
 
 MOMENT = ("time", "on the way")
 COLUMNS = ("goal", "position", "load", "celsius", "volts", "errors")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.files import write_whole
-from robik.servo.recording import Recording
+from ..files import write_whole
+from .recording import Recording
 
 WIDTH, HEIGHT, POINTS = 900, 150, 900  # of a drawing [px]; and points of a line, at most
 STYLE = """body{font:14px sans-serif;margin:2em;max-width:70em}table{border-collapse:collapse}td,th{padding:2px 12px;text-align:right}

@@ -8,21 +8,21 @@ from math import nan
 
 import numpy as np
 
-from robik.errors import ServoError
-from robik.limiter import Limiter
-from robik.servo.board import Board
-from robik.servo.bus import TABLE, Bus, PortGone, ServoSilent
-from robik.servo.chain import Servo, ServoChain
-from robik.servo.connecting import WAKING, Found, absence, find, names
-from robik.servo.exchange import Exchange, Telemetry
-from robik.servo.guide import Guide, Journey, Pursuit
-from robik.servo.health import Health
-from robik.servo.models import CURRENT_POSITION_MODE, SINGLE_TURN_MODE, describe_hardware_error
-from robik.servo.recording import Recorder
-from robik.servo.schedule import undisturbed
-from robik.servo.status import PlaySettings, PlayState, ServoReading, torque_words
-from robik.servo.stream import Outcome, Stream, Wishes
-from robik.servo.trajectory import Along, Between, Round, Standing, Trajectory
+from ..errors import ServoError
+from ..limiter import Limiter
+from .board import Board
+from .bus import TABLE, Bus, PortGone, ServoSilent
+from .chain import Servo, ServoChain
+from .connecting import WAKING, Found, absence, find, names
+from .exchange import Exchange, Telemetry
+from .guide import Guide, Journey, Pursuit
+from .health import Health
+from .models import CURRENT_POSITION_MODE, SINGLE_TURN_MODE, describe_hardware_error
+from .recording import Recorder
+from .schedule import undisturbed
+from .status import PlaySettings, PlayState, ServoReading, torque_words
+from .stream import Outcome, Stream, Wishes
+from .trajectory import Along, Between, Round, Standing, Trajectory
 
 ARRIVED = 40  # [counts], 3.5°: how near the servos must be to the first frame before it starts
 SETTLE = 0.2  # [s] of waiting for that, up to

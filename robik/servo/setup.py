@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from robik.errors import ServoError
-from robik.servo.bus import Bus, ServoSilent
-from robik.servo.chain import Servo, ServoChain
-from robik.servo.connecting import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL
-from robik.servo.models import BAUD_RATES, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE
-from robik.servo.preflight import bus_problems
-from robik.servo.status import PlaySettings
+from ..errors import ServoError
+from .bus import Bus, ServoSilent
+from .chain import Servo, ServoChain
+from .connecting import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL
+from .models import BAUD_RATES, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE
+from .preflight import bus_problems
+from .status import PlaySettings
 
 SCAN_ORDER = (57_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115_200, 4_500_000, 9_600)  # the factory's, then what people choose
 STREAMING_BAUD = 1_000_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from robik.errors import ServoError
-from robik.servo import setup
-from robik.servo.bus import Bus
-from robik.servo.chain import load_chain, save_chain
-from robik.servo.recording import load_recording
-from robik.servo.recording_report import amperes, tracking_table, write_report
+from ..errors import ServoError
+from . import setup
+from .bus import Bus
+from .chain import load_chain, save_chain
+from .recording import load_recording
+from .recording_report import amperes, tracking_table, write_report
 
 
 def scan(port: str, baud_rate: int | None = None) -> None:

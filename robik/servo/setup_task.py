@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from robik.errors import ServoError
+from ..errors import ServoError
 
 
 class Task:

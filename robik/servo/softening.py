@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from robik.limiter import Limiter
-from robik.motions import Motion
-from robik.servo.chain import ServoChain
-from robik.servo.preflight import accelerations
-from robik.servo.trajectory import Along
+from ..limiter import Limiter
+from ..motions import Motion
+from .chain import ServoChain
+from .preflight import accelerations
+from .trajectory import Along
 
 MARGIN = 0.98  # of the limits that is used, so that rounding does not cross them
 

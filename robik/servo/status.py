@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 
-from robik.errors import ServoError
+from ..errors import ServoError
 
 OFF = "emergency stop: torque is off; turn it on to go on"
 NEAREST_WATCHDOG, FARTHEST_WATCHDOG = 0.06, 2.54  # [s]: below three of its units it trips on a busy computer; it has 127

@@ -10,13 +10,13 @@ from math import ceil, inf
 
 import numpy as np
 
-from robik.servo.bus import ServoSilent, watchdog_units
-from robik.servo.exchange import Exchange, Telemetry
-from robik.servo.guide import Guide, Wish
-from robik.servo.health import CARE, Health
-from robik.servo.models import VELOCITY_UNIT
-from robik.servo.schedule import Schedule
-from robik.servo.status import PlaySettings
+from .bus import ServoSilent, watchdog_units
+from .exchange import Exchange, Telemetry
+from .guide import Guide, Wish
+from .health import CARE, Health
+from .models import VELOCITY_UNIT
+from .schedule import Schedule
+from .status import PlaySettings
 
 REPORT_EVERY = 0.1  # [s]
 LOOK_EVERY = 0.009  # [s], at most, at all servos or at one after the other: at 100 Hz after every goal

@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from robik.errors import ServoError
-from robik.motions import Motion
-from robik.servo.chain import ServoChain
+from ..errors import ServoError
+from ..motions import Motion
+from .chain import ServoChain
 
 INTERPOLATIONS = ("linear", "cubic")
 PEAK = 15 / 8  # of the speed of a quintic between two stands, over its mean speed

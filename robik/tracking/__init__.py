@@ -1,12 +1,12 @@
 """Solvers for targets that arrive live: one interface, `Tracker.step(targets, dt)`, on any mechanism."""
 
-from robik.tracking.differential import DifferentialSettings, DifferentialTracker, RelativeTarget
-from robik.tracking.feed import FeedSettings, Health
-from robik.tracking.forward_dynamics import ForwardDynamicsTracker, TwinSettings
-from robik.tracking.live import Live
-from robik.tracking.state_based import StateBasedTracker
-from robik.tracking.targets import Target, Targets
-from robik.tracking.tracker import Tracker
+from .differential import DifferentialSettings, DifferentialTracker, RelativeTarget
+from .feed import FeedSettings, Health
+from .forward_dynamics import ForwardDynamicsTracker, TwinSettings
+from .live import Live
+from .state_based import StateBasedTracker
+from .targets import Target, Targets
+from .tracker import Tracker
 
 __all__ = [
     "DifferentialSettings",

@@ -14,13 +14,13 @@ from math import atan2
 import numpy as np
 from scipy.optimize import minimize
 
-from robik.errors import ClipError
-from robik.kinematics.kernels import place
-from robik.mechanism.model import Mechanism
-from robik.objectives.registry import Goals
-from robik.tracking.serial_chain import Goal, SerialChain
-from robik.tracking.targets import Targets
-from robik.tracking.tracker import Tracker
+from ..errors import ClipError
+from ..kinematics.kernels import place
+from ..mechanism.model import Mechanism
+from ..objectives.registry import Goals
+from .serial_chain import Goal, SerialChain
+from .targets import Targets
+from .tracker import Tracker
 
 REACHED = 1e-5  # m and rad
 STALLED = 1e-12  # rad or m: a step that no longer moves anything

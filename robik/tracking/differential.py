@@ -16,18 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.extras import extra
-from robik.jit import by_reference
-from robik.kinematics.frames import anchor
-from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import IDENTITY, Pose
-from robik.objectives.registry import Goals
-from robik.tracking.limits import MotionLimits
-from robik.tracking.targets import WEIGHTS
-from robik.tracking.tasks import Tasks, remember_targets, take_targets
-from robik.tracking.tracker import Tracker
-from robik.tracking.velocity_step import BENT, TIGHT, new_motion, program, take_step
+from ..errors import ClipError
+from ..extras import extra
+from ..jit import by_reference
+from ..kinematics.frames import anchor
+from ..mechanism.model import Mechanism
+from ..mechanism.pose import IDENTITY, Pose
+from ..objectives.registry import Goals
+from .limits import MotionLimits
+from .targets import WEIGHTS
+from .tasks import Tasks, remember_targets, take_targets
+from .tracker import Tracker
+from .velocity_step import BENT, TIGHT, new_motion, program, take_step
 
 with extra("live"):
     import daqp

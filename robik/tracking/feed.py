@@ -14,10 +14,10 @@ from math import exp, isfinite
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.jit import kernel
-from robik.kinematics.rotations import between, turned
-from robik.mechanism.pose import UNIT_TOLERANCE
+from ..errors import ClipError
+from ..jit import kernel
+from ..kinematics.rotations import between, turned
+from ..mechanism.pose import UNIT_TOLERANCE
 
 REMEMBERED = 9  # intervals between samples, of which the median counts
 STRETCH = 1.2  # a way lasts a little longer than samples are apart, so that uneven ones do not make it stand in between

@@ -14,14 +14,14 @@ from math import isfinite
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import Vector, vector
-from robik.objectives.registry import Goals
-from robik.tracking.targets import Targets
-from robik.tracking.tracker import Tracker
-from robik.tracking.twin_steps import advance
-from robik.tracking.virtual_twin import Twin, inertia, load, measure, new_twin
+from ..errors import ClipError
+from ..mechanism.model import Mechanism
+from ..mechanism.pose import Vector, vector
+from ..objectives.registry import Goals
+from .targets import Targets
+from .tracker import Tracker
+from .twin_steps import advance
+from .virtual_twin import Twin, inertia, load, measure, new_twin
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from math import isfinite, pi, sqrt
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.jit import inlined, kernel
-from robik.mechanism.model import Mechanism
+from ..errors import ClipError
+from ..jit import inlined, kernel
+from ..mechanism.model import Mechanism
 
 RISE = 0.15  # s from rest to full speed
 BRAKES = 0.8  # share of an acceleration that an error may count on; the rest is for the target's own motion

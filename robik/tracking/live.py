@@ -10,14 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.limiter import Limiter
-from robik.mechanism.pose import Pose
-from robik.tracking.differential import DifferentialSettings, DifferentialTracker
-from robik.tracking.feed import Feed, FeedSettings, Health
-from robik.tracking.limits import MotionLimits
-from robik.tracking.targets import ALIKE, Target, Targets
-from robik.tracking.tracker import Tracker
+from ..errors import ClipError
+from ..limiter import Limiter
+from ..mechanism.pose import Pose
+from .differential import DifferentialSettings, DifferentialTracker
+from .feed import Feed, FeedSettings, Health
+from .limits import MotionLimits
+from .targets import ALIKE, Target, Targets
+from .tracker import Tracker
 
 ON_LOOPS = DifferentialSettings(posture_weight=1.0, least_damping=1e-8)  # motors first, what they leave open stands
 RATE = 200.0  # Hz

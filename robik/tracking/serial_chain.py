@@ -7,15 +7,15 @@ from math import atan2, sqrt
 
 import numpy as np
 
-from robik.errors import MechanismError
-from robik.jit import kernel
-from robik.kinematics.assembly import prepared
-from robik.kinematics.frames import anchor
-from robik.kinematics.kernels import new_placement, place, rotate
-from robik.kinematics.rotations import cross, multiply
-from robik.mechanism.constraints import HINGE
-from robik.mechanism.model import Mechanism
-from robik.mechanism.topology import Topology, build_topology
+from ..errors import MechanismError
+from ..jit import kernel
+from ..kinematics.assembly import prepared
+from ..kinematics.frames import anchor
+from ..kinematics.kernels import new_placement, place, rotate
+from ..kinematics.rotations import cross, multiply
+from ..mechanism.constraints import HINGE
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import Topology, build_topology
 
 
 @dataclass(frozen=True)

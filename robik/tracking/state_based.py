@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.ik.sequence import new_memory, solve_frame
-from robik.ik.work import new_work
-from robik.mechanism.model import Mechanism
-from robik.objectives.pose_prior import WEIGHT, Attraction, PosePrior
-from robik.objectives.registry import Goals, fill
-from robik.objectives.settings import Settings
-from robik.tracking.targets import Target, Targets
-from robik.tracking.tracker import Tracker
+from ..errors import ClipError
+from ..ik.sequence import new_memory, solve_frame
+from ..ik.work import new_work
+from ..mechanism.model import Mechanism
+from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
+from ..objectives.registry import Goals, fill
+from ..objectives.settings import Settings
+from .targets import Target, Targets
+from .tracker import Tracker
 
 MOST_ITERATIONS = 60  # of one step: a frame that needs more goes on in the next
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from robik.mechanism.pose import Vector
-from robik.objectives.objective import Objective
-from robik.objectives.settings import Settings
-from robik.objectives.weights import Weights
+from ..mechanism.pose import Vector
+from ..objectives.objective import Objective
+from ..objectives.settings import Settings
+from ..objectives.weights import Weights
 
 WEIGHTS = Weights()
 ALIKE = (1.0, 1.0, 1.0)

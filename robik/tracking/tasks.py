@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import inlined, kernel
-from robik.kinematics.elimination import reduce_gradient
-from robik.kinematics.kernels import rotate
-from robik.kinematics.rotations import cross, multiply
-from robik.tracking.limits import BRAKES, approach
+from ..jit import inlined, kernel
+from ..kinematics.elimination import reduce_gradient
+from ..kinematics.kernels import rotate
+from ..kinematics.rotations import cross, multiply
+from .limits import BRAKES, approach
 
 
 class Tasks(NamedTuple):

@@ -12,19 +12,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from robik.errors import ClipError
-from robik.jit import inlined, kernel
-from robik.kinematics.actuation import joint_values
-from robik.kinematics.assembly import prepared
-from robik.kinematics.forward import ForwardKinematics
-from robik.kinematics.frames import anchor, own_frames
-from robik.kinematics.kernels import close, new_placement, place, rotate
-from robik.kinematics.rotations import matrix_to_quaternion
-from robik.mechanism.model import Mechanism
-from robik.mechanism.pose import UNIT_TOLERANCE, Pose
-from robik.mechanism.topology import build_topology
-from robik.objectives.registry import Goals, new_goals
-from robik.tracking.targets import FARTHEST, Targets
+from ..errors import ClipError
+from ..jit import inlined, kernel
+from ..kinematics.actuation import joint_values
+from ..kinematics.assembly import prepared
+from ..kinematics.forward import ForwardKinematics
+from ..kinematics.frames import anchor, own_frames
+from ..kinematics.kernels import close, new_placement, place, rotate
+from ..kinematics.rotations import matrix_to_quaternion
+from ..mechanism.model import Mechanism
+from ..mechanism.pose import UNIT_TOLERANCE, Pose
+from ..mechanism.topology import build_topology
+from ..objectives.registry import Goals, new_goals
+from .targets import FARTHEST, Targets
 
 
 class Tracker(ABC):

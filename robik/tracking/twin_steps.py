@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.ik.dense import cholesky, copy_chosen, solve_factored
-from robik.jit import kernel
-from robik.kinematics.assembly import closed, pull_back
-from robik.kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
-from robik.kinematics.kernels import close, copy_placement, largest_motion, move, place
-from robik.tracking.virtual_twin import inertia, load, measure, most, stiffen
+from ..ik.dense import cholesky, copy_chosen, solve_factored
+from ..jit import kernel
+from ..kinematics.assembly import closed, pull_back
+from ..kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
+from ..kinematics.kernels import close, copy_placement, largest_motion, move, place
+from .virtual_twin import inertia, load, measure, most, stiffen
 
 LARGEST_TURN = 0.5  # rad in one iteration
 HELD = 1e-12  # rad or m: how far beyond a bound still counts as on it

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.ik.dense import cholesky, solve_factored
-from robik.jit import by_reference, inlined, kernel
-from robik.kinematics.assembly import closed, pull_back
-from robik.kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
-from robik.kinematics.kernels import Placement, copy_placement, difference, largest_motion, move, new_placement
-from robik.mechanism.topology import Flat
-from robik.tracking.limits import BRAKES, approach, velocity_range
-from robik.tracking.tasks import linearise, quadratic, remember_targets, take_targets
+from ..ik.dense import cholesky, solve_factored
+from ..jit import by_reference, inlined, kernel
+from ..kinematics.assembly import closed, pull_back
+from ..kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
+from ..kinematics.kernels import Placement, copy_placement, difference, largest_motion, move, new_placement
+from ..mechanism.topology import Flat
+from .limits import BRAKES, approach, velocity_range
+from .tasks import linearise, quadratic, remember_targets, take_targets
 
 LARGEST_TURN = 0.5  # rad in one step
 SMALLEST_SHARE = 1e-3  # of a step that does not come back onto the loops

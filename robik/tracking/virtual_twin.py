@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robik.jit import by_reference, inlined, kernel
-from robik.kinematics.elimination import Elimination, new_elimination
-from robik.kinematics.kernels import Placement, carved, new_placement, rotate
-from robik.kinematics.rotations import cross
-from robik.mechanism.topology import Flat
+from ..jit import by_reference, inlined, kernel
+from ..kinematics.elimination import Elimination, new_elimination
+from ..kinematics.kernels import Placement, carved, new_placement, rotate
+from ..kinematics.rotations import cross
+from ..mechanism.topology import Flat
 
 
 class Twin(NamedTuple):

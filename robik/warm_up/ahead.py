@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from robik.ik import curvature, hessian, newton, sqp
-from robik.ik.work import new_work
-from robik.jit import by_reference, compile_for
-from robik.kinematics import elimination
-from robik.kinematics.kernels import new_placement
-from robik.mechanism.topology import build_topology
-from robik.objectives.registry import new_goals
-from robik.retarget.retarget import retarget
-
+from ..ik import curvature, hessian, newton, sqp
+from ..ik.work import new_work
+from ..jit import by_reference, compile_for
+from ..kinematics import elimination
+from ..kinematics.kernels import new_placement
+from ..mechanism.topology import build_topology
+from ..objectives.registry import new_goals
+from ..retarget.retarget import retarget
 from .problems import SETTINGS, loop, tree
 from .processes import help_compiling
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from robik.ik.work import SMALL
-from robik.mechanism.model import WORLD, Body, Joint, Mechanism
-from robik.mechanism.pose import Pose
-from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track
+from ..ik.work import SMALL
+from ..mechanism.model import WORLD, Body, Joint, Mechanism
+from ..mechanism.pose import Pose
+from ..objectives.settings import Settings
+from ..retarget.clip import TargetClip, Track
 
 TIMES = np.array([0.0, 0.1])
 SETTINGS = Settings(state_weight=1e-3, length=1.0)

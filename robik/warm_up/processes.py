@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock, Thread
 from typing import Literal
 
+from .. import program
+
 LOG = logging.getLogger("robik")
-LIBRARY = Path(__file__).parents[1]
 WATCH = "robik compiling ahead"  # the name of the thread that waits for the process
 LAST = "last"  # the argument for what solving comes to last
 
@@ -50,8 +49,8 @@ def warm_up() -> subprocess.Popen | None:
 
 def help_compiling() -> None:
     """Start a second process for what solving comes to last, unless all is compiled or a process has been started."""
-    from robik.ik.sqp import minimise
-    from robik.jit import kinds_in_cache
+    from ..ik.sqp import minimise
+    from ..jit import kinds_in_cache
 
     if status().state == "idle" and kinds_in_cache(minimise) == 0:
         _start(LAST)
@@ -77,10 +76,9 @@ def _process(*arguments: str) -> subprocess.Popen:
     flags = 0
     if sys.platform == "win32":
         flags = subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
-    path = os.pathsep.join([str(LIBRARY.parent), *(part for part in sys.path if part)])
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "robik.warm_up", *arguments],
-        env=os.environ | {"PYTHONPATH": path},
+        program.command("warm_up", *arguments),
+        env=program.environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

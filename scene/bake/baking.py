@@ -10,13 +10,12 @@ from time import perf_counter
 
 from bpy.types import Context, Object
 
-from robik.kinematics.forward import ForwardKinematics
-from robik.motions import Motion
-from robik.retarget.blend import blended, blended_base, within_speeds
-from robik.retarget.clip import TargetClip
-from robik.retarget.retarget import Retargeting
-from robik.warm_up import help_compiling
-
+from ...robik.kinematics.forward import ForwardKinematics
+from ...robik.motions import Motion
+from ...robik.retarget.blend import blended, blended_base, within_speeds
+from ...robik.retarget.clip import TargetClip
+from ...robik.retarget.retarget import Retargeting
+from ...robik.warm_up import help_compiling
 from ..long_work.steps import Progress, in_thread, starting
 from ..robot import posing
 from . import bakes

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from bpy.types import Object, Scene
 
-from robik.errors import RobikError
-from robik.kinematics.forward import ForwardKinematics, body_poses
-from robik.mechanism import Mechanism
-from robik.mechanism.topology import build_topology
-from robik.motions import BaseTrack, Motion
-from robik.retarget.shortfall import open_beyond
-
+from ...robik.errors import RobikError
+from ...robik.kinematics.forward import ForwardKinematics, body_poses
+from ...robik.mechanism import Mechanism
+from ...robik.mechanism.topology import build_topology
+from ...robik.motions import BaseTrack, Motion
+from ...robik.retarget.shortfall import open_beyond
 from ..animation import actions
 from ..animation.actions import Curve
 from ..character.sampling import times_of

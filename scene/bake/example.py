@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from bpy.types import Action, PropertyGroup
 
-from robik.errors import RobikError
-from robik.mechanism import Mechanism
-from robik.objectives.pose_prior import PosePrior
-
+from ...robik.errors import RobikError
+from ...robik.mechanism import Mechanism
+from ...robik.objectives.pose_prior import PosePrior
 from ..animation import actions
 from ..robot.sliders import data_path
 

@@ -17,11 +17,10 @@ import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Action, Context, Depsgraph, Object, Scene
 
-from robik.errors import RobikError
-from robik.mechanism import Mechanism
-from robik.objectives.settings import Settings
-from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
-
+from ...robik.errors import RobikError
+from ...robik.mechanism import Mechanism
+from ...robik.objectives.settings import Settings
+from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from ..balance.centre_of_mass import Balance, read_balance
 from ..character.mapping import CharacterMapping, check_object, check_source, read_mapping, source_matrix, track
 from ..character.placement import rotation

@@ -11,9 +11,9 @@ from math import inf
 import numpy as np
 from bpy.types import Action, Object
 
-from robik.objectives.settings import Settings
-from robik.objectives.weights import Weights
-from robik.retarget.clip import TargetClip, Track
+from ...robik.objectives.settings import Settings
+from ...robik.objectives.weights import Weights
+from ...robik.retarget.clip import TargetClip, Track
 
 KEY = "robik_clip"
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import Object
 
-from robik.kinematics.forward import ForwardKinematics, body_poses
-from robik.mechanism import Mechanism
-from robik.retarget.reduce import reduce_keys
-from robik.retarget.shortfall import open_beyond
-
+from ...robik.kinematics.forward import ForwardKinematics, body_poses
+from ...robik.mechanism import Mechanism
+from ...robik.retarget.reduce import reduce_keys
+from ...robik.retarget.shortfall import open_beyond
 from ..animation import actions
 from ..robot.parts import bodies, local_pose
 from ..robot.reading import read_robot

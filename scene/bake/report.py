@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 from bpy.types import Object, Scene
 
-from robik.kinematics.frames import robot_com
-from robik.objectives.settings import Settings
-from robik.retarget.report_page import save_page
-
+from ...robik.kinematics.frames import robot_com
+from ...robik.objectives.settings import Settings
+from ...robik.retarget.report_page import save_page
 from ..animation import actions
 from ..robot.parts import bodies
 from ..robot.reading import read_robot

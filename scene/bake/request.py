@@ -9,12 +9,11 @@ from math import inf, isfinite
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
-from robik.mechanism import Mechanism
-from robik.objectives.pose_prior import PosePrior
-from robik.objectives.settings import Settings
-from robik.retarget.blend import shares
-from robik.retarget.hips import hips_of
-
+from ...robik.mechanism import Mechanism
+from ...robik.objectives.pose_prior import PosePrior
+from ...robik.objectives.settings import Settings
+from ...robik.retarget.blend import shares
+from ...robik.retarget.hips import hips_of
 from ..balance.centre_of_mass import Balance, read_balance
 from ..character.mapping import CharacterMapping, MappedTarget, read_mapping
 from ..character.sampling import frame_range, planned_range

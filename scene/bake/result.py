@@ -7,12 +7,12 @@ from math import inf, isfinite
 import numpy as np
 from bpy.types import PropertyGroup
 
-from robik.mechanism import Mechanism
-from robik.motions import Motion, Report, SpeedCost
-from robik.retarget.clip import TargetClip
-from robik.retarget.contacts import below_ground, runs
-from robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
-from robik.retarget.support import margins
+from ...robik.mechanism import Mechanism
+from ...robik.motions import Motion, Report, SpeedCost
+from ...robik.retarget.clip import TargetClip
+from ...robik.retarget.contacts import below_ground, runs
+from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
+from ...robik.retarget.support import margins
 
 
 def store_result(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray, seconds: float) -> None:

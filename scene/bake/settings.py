@@ -6,8 +6,7 @@ from math import log10
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import Action, Context, PropertyGroup
 
-from robik.objectives.pose_prior import WEIGHT
-
+from ...robik.objectives.pose_prior import WEIGHT
 from .example import can_be_example
 from .follow import wake
 

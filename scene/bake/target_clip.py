@@ -7,8 +7,7 @@ from collections.abc import Generator
 import numpy as np
 from bpy.types import Context
 
-from robik.retarget.clip import TargetClip
-
+from ...robik.retarget.clip import TargetClip
 from ..balance.centre_of_mass import Balance, balanced
 from ..balance.contacts import with_hand_contacts
 from ..character.mapping import CharacterMapping, check_object, track

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from bpy.types import Object
 
-from robik.mechanism import Mechanism
-from robik.retarget.balance import with_balance
-from robik.retarget.clip import TargetClip
-from robik.retarget.pinning import pin_feet
+from ...robik.mechanism import Mechanism
+from ...robik.retarget.balance import with_balance
+from ...robik.retarget.clip import TargetClip
+from ...robik.retarget.pinning import pin_feet
 
 
 @dataclass(frozen=True, kw_only=True)

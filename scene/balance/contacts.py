@@ -9,10 +9,9 @@ from math import ceil, floor
 import numpy as np
 from bpy.types import PropertyGroup
 
-from robik.errors import RobikError
-from robik.retarget.clip import TargetClip
-from robik.retarget.contacts import runs
-
+from ...robik.errors import RobikError
+from ...robik.retarget.clip import TargetClip
+from ...robik.retarget.contacts import runs
 from ..character.mapping import MappedTarget
 
 SAME = 1e-3  # frames nearer than this are one

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bpy.types import Context, Object, PropertyGroup
 
-from robik.errors import RobikError
-from robik.mechanism import WORLD, Mechanism
-from robik.retarget import names
-from robik.retarget.hips import pelvis, turns_freely
+from ...robik.errors import RobikError
+from ...robik.mechanism import WORLD, Mechanism
+from ...robik.retarget import names
+from ...robik.retarget.hips import pelvis, turns_freely
 
 UPPER = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(names.ARMS, 0.1)  # weights
 STIFF = 0.02  # weight of a foot's direction where its leg cannot turn it every way: else all of the robot leans to hold it

@@ -15,11 +15,10 @@ from bpy.types import Context, Object, PropertyGroup
 from mathutils import Matrix, Quaternion, Vector
 from scipy.spatial.transform import Rotation
 
-from robik.mechanism import Frame, Mechanism, Pose
-from robik.retarget.hips import pelvis
-from robik.retarget.names import ARMS, part_of
-from robik.retarget.support import sole_axes
-
+from ...robik.mechanism import Frame, Mechanism, Pose
+from ...robik.retarget.hips import pelvis
+from ...robik.retarget.names import ARMS, part_of
+from ...robik.retarget.support import sole_axes
 from ..long_work.steps import finish
 from ..robot.parts import bodies, local_pose, parts, pose_of
 from .limbs import hold_direction, limb_of, pointing

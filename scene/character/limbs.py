@@ -6,8 +6,7 @@ import numpy as np
 from bpy.types import Bone, PropertyGroup
 from mathutils import Matrix, Vector
 
-from robik.mechanism import Mechanism, Pose
-
+from ...robik.mechanism import Mechanism, Pose
 from ..robot.parts import pose_of
 from .placement import Placement, quaternions, rotation
 

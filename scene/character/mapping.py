@@ -8,11 +8,10 @@ import numpy as np
 from bpy.types import Depsgraph, LayerCollection, Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
-from robik.errors import RobikError
-from robik.mechanism import Mechanism, Pose
-from robik.objectives.weights import Weights
-from robik.retarget.clip import Track
-
+from ...robik.errors import RobikError
+from ...robik.mechanism import Mechanism, Pose
+from ...robik.objectives.weights import Weights
+from ...robik.retarget.clip import Track
 from ..robot.parts import pose_of, unit
 from .placement import Placement, quaternions, read_placement, rotation
 

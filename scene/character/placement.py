@@ -10,8 +10,7 @@ import numpy as np
 from bpy.types import Object
 from scipy.spatial.transform import Rotation
 
-from robik.mechanism import Pose
-
+from ...robik.mechanism import Pose
 from ..robot.parts import pose_of
 
 

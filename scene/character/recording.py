@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from bpy.types import Object
 
-from robik.errors import RobikError
+from ...robik.errors import RobikError
 
 TALL = 1.7  # [m]; recordings come in units of every kind
 FLAT = 1e-6  # as tall as this, a skeleton has no size

@@ -8,8 +8,7 @@ from math import floor
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup, Scene
 
-from robik.errors import RobikError
-
+from ...robik.errors import RobikError
 from ..animation.evaluation import alone
 from .mapping import AnyTarget, check_object, check_source, source_matrix
 

@@ -8,12 +8,11 @@ from dataclasses import replace
 import bpy
 from bpy.types import Object, Scene
 
-from robik.errors import RobikError
-from robik.formats import Imported
-from robik.formats.changes import changes
-from robik.formats.imported import described, listed
-from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
-
+from ...robik.errors import RobikError
+from ...robik.formats import Imported
+from ...robik.formats.changes import changes
+from ...robik.formats.imported import described, listed
+from ...robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
 from ..robot import posing
 from ..robot.parts import parts
 from ..robot.reading import read_robot

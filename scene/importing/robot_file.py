@@ -8,10 +8,9 @@ from pathlib import Path
 import bpy
 from bpy.types import Context, Object
 
-from robik.errors import RobikError
-from robik.formats import Imported, import_robot
-from robik.formats.options import package_folders, xacro_arguments
-
+from ...robik.errors import RobikError
+from ...robik.formats import Imported, import_robot
+from ...robik.formats.options import package_folders, xacro_arguments
 from ..bake import bakes
 from ..long_work.steps import Progress, in_thread, starting
 from ..robot.builder import Builder

@@ -7,8 +7,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from robik.jit import is_compiling
-from robik.warm_up import status
+from ...robik.jit import is_compiling
+from ...robik.warm_up import status
 
 Result = TypeVar("Result")
 

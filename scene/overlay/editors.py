@@ -6,8 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.types import SpaceDopeSheetEditor, SpaceGraphEditor
 
-from robik.errors import RobikError
-
+from ...robik.errors import RobikError
 from ..robot.parts import chosen_robot
 from . import contact_strips, drawing, limit_lines
 from .drawing import flat, paint_flat

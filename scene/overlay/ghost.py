@@ -13,8 +13,7 @@ from bpy.types import Object, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix, Quaternion, Vector
 
-from robik.kinematics.forward import ForwardKinematics
-
+from ...robik.kinematics.forward import ForwardKinematics
 from ..robot.parts import bodies, robot_of
 from ..robot.posing import assembly_at
 from .drawing import redraw

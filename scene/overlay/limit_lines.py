@@ -7,8 +7,7 @@ from math import degrees, isfinite
 import numpy as np
 from bpy.types import Context, FCurve, Object, SpaceGraphEditor
 
-from robik.errors import RobikError
-
+from ...robik.errors import RobikError
 from ..animation.actions import assigned
 from ..robot.parts import robots
 from ..robot.reading import read_moving_parts

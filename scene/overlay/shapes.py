@@ -7,11 +7,10 @@ from math import cos, isfinite, pi, sin, tau
 
 import numpy as np
 
-from robik.kinematics.joint_places import JointPlace
-from robik.mechanism.constraints import rotation_vector_matrix
-from robik.mechanism.joints import MOTIONS, SLIDES, TURNS
-from robik.retarget.shortfall import POSITION_MET, millimetres
-
+from ...robik.kinematics.joint_places import JointPlace
+from ...robik.mechanism.constraints import rotation_vector_matrix
+from ...robik.mechanism.joints import MOTIONS, SLIDES, TURNS
+from ...robik.retarget.shortfall import POSITION_MET, millimetres
 from .state import MotorLoad, RobotState
 
 Color = tuple[float, float, float, float]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import Area, Object, Region, Scene
 
-from robik.mechanism import Mechanism
-
+from ...robik.mechanism import Mechanism
 from ..animation.actions import curves_of, read_curves
 from ..bake.curves import baked_frames
 from ..bake.kept_clip import kept_clip

@@ -11,8 +11,7 @@ from bpy.types import ID, Action, Context, Depsgraph, Object, Scene, SpaceView3D
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Vector
 
-from robik.errors import RobikError
-
+from ...robik.errors import RobikError
 from ..robot.parts import chosen_robot, robots
 from . import editors
 from .drawing import HEAVY, TEXT, Drawn, flat, paint, paint_flat, redraw, write

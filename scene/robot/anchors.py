@@ -9,8 +9,8 @@ import numpy as np
 from bmesh.types import BMEdge, BMesh, BMVert
 from bpy.types import Context, Mesh, Object
 
-from robik.errors import RobikError
-from robik.mechanism.circle import common_axis, fit_circle
+from ...robik.errors import RobikError
+from ...robik.mechanism.circle import common_axis, fit_circle
 
 SOURCES = (
     ("CURSOR", "3D Cursor", "At the 3D cursor, about its Z axis"),

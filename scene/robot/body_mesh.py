@@ -12,12 +12,11 @@ import bpy
 import numpy as np
 from bpy.types import Object
 
-from robik.errors import FormatError, RobikError
-from robik.formats import WRITERS, save_robot, solids
-from robik.formats.mesh_data import write_stl
-from robik.formats.names import free_name
-from robik.mechanism import Body, Pose
-
+from ...robik.errors import FormatError, RobikError
+from ...robik.formats import WRITERS, save_robot, solids
+from ...robik.formats.mesh_data import write_stl
+from ...robik.formats.names import free_name
+from ...robik.mechanism import Body, Pose
 from .parts import parts
 from .reading import read_robot
 from .writing import write_mass

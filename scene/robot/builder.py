@@ -8,10 +8,9 @@ from pathlib import Path
 import bpy
 from bpy.types import Collection, Mesh, Object
 
-from robik.errors import RobikError
-from robik.formats.mesh_files import split_inner
-from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
-
+from ...robik.errors import RobikError
+from ...robik.formats.mesh_files import split_inner
+from ...robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 from ..animation.actions import assigned
 from ..long_work.steps import Progress, finish
 from . import exact, posing, sliders, visuals

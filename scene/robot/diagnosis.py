@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bpy.types import Object
 
-from robik.kinematics.diagnosis import diagnose
-
+from ...robik.kinematics.diagnosis import diagnose
 from .parts import parts
 from .reading import read_moving_parts
 

@@ -12,7 +12,7 @@ from math import copysign, inf
 
 from bpy.types import Object
 
-from robik.mechanism import Pose
+from ...robik.mechanism import Pose
 
 KEY = "robik_exact"
 LARGEST = 3.4028234663852886e38  # what Blender makes of an infinite property

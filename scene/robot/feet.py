@@ -9,12 +9,11 @@ import numpy as np
 from bpy.types import Object
 from mathutils import Matrix
 
-from robik.errors import RobikError
-from robik.mechanism import Frame, Pose
-from robik.retarget.names import part_of
-from robik.retarget.pinning import ground_height
-from robik.retarget.soles import find_sole
-
+from ...robik.errors import RobikError
+from ...robik.mechanism import Frame, Pose
+from ...robik.retarget.names import part_of
+from ...robik.retarget.pinning import ground_height
+from ...robik.retarget.soles import find_sole
 from .body_mesh import triangles
 from .hand_build import set_free
 from .parts import bodies, local_pose, parts, unit

@@ -10,9 +10,8 @@ import numpy as np
 from bpy.types import Context, Mesh, Object
 from mathutils import Matrix
 
-from robik.errors import RobikError, UnconnectedError
-from robik.mechanism import JOINT_TYPES, WORLD, Body, Joint, Mechanism, Pose
-
+from ...robik.errors import RobikError, UnconnectedError
+from ...robik.mechanism import JOINT_TYPES, WORLD, Body, Joint, Mechanism, Pose
 from . import exact, posing
 from .anchors import Anchor
 from .diagnosis import forget_diagnosis

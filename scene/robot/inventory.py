@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bpy.types import Object
 
-from robik.words import counted
-
+from ...robik.words import counted
 from .parts import coordinate_names, parts
 
 WIDE, MANY = 110, 12  # of a popup: letters in a line, and warnings, before the rest is only counted

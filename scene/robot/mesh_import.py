@@ -11,16 +11,15 @@ import bpy
 import numpy as np
 from bpy.types import ID, Image, Material, Mesh, Object, ShaderNodeTexImage
 
-from robik.errors import FormatError, RobikError
-from robik.formats.dae import read_dae
-from robik.formats.mesh_data import read_mesh, welded
-from robik.formats.mesh_files import MJCF, MeshFiles
-from robik.formats.mesh_references import check_references, is_inside
-from robik.formats.mjcf.inline import InlineMeshes
-from robik.formats.surface import Paint, Picture, Surface
-from robik.formats.usd.mesh import MeshReader
-from robik.formats.usd.paints import picture_content
-
+from ...robik.errors import FormatError, RobikError
+from ...robik.formats.dae import read_dae
+from ...robik.formats.mesh_data import read_mesh, welded
+from ...robik.formats.mesh_files import MJCF, MeshFiles
+from ...robik.formats.mesh_references import check_references, is_inside
+from ...robik.formats.mjcf.inline import InlineMeshes
+from ...robik.formats.surface import Paint, Picture, Surface
+from ...robik.formats.usd.mesh import MeshReader
+from ...robik.formats.usd.paints import picture_content
 from ..long_work.steps import in_thread
 from .visuals import painted_material
 

@@ -9,9 +9,9 @@ from operator import itemgetter
 from bpy.types import Object, Scene
 from mathutils import Matrix
 
-from robik.errors import RobikError
-from robik.mechanism import JOINT_TYPES, Pose
-from robik.mechanism.joints import MOTIONS
+from ...robik.errors import RobikError
+from ...robik.mechanism import JOINT_TYPES, Pose
+from ...robik.mechanism.joints import MOTIONS
 
 
 def robots(scene: Scene) -> list[Object]:

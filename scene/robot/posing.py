@@ -15,9 +15,8 @@ import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
-from robik.errors import RobikError
-from robik.kinematics.forward import Assembly, ForwardKinematics
-
+from ...robik.errors import RobikError
+from ...robik.kinematics.forward import Assembly, ForwardKinematics
 from . import reading
 from .parts import local_pose, robots
 from .reading import Moving, read_moving

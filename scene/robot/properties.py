@@ -3,10 +3,9 @@
 from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
 from bpy.types import Context, Object, PropertyGroup
 
-from robik.mechanism import JOINT_TYPES
-from robik.mechanism.joints import MOTIONS
-from robik.mechanism.visual import SHAPES
-
+from ...robik.mechanism import JOINT_TYPES
+from ...robik.mechanism.joints import MOTIONS
+from ...robik.mechanism.visual import SHAPES
 from .exact import LARGEST
 from .hand_build import joint_edited
 

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Object, PropertyGroup
 
-from robik.errors import RobikError
-from robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
-from robik.mechanism.visual import SHAPES
-
+from ...robik.errors import RobikError
+from ...robik.mechanism import JOINT_TYPES, WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
+from ...robik.mechanism.visual import SHAPES
 from . import exact
 from .parts import local_pose, motions_of, parts, unit
 

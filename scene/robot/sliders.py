@@ -9,8 +9,8 @@ import numpy as np
 from bpy.types import Object
 from bpy.utils import escape_identifier
 
-from robik.errors import RobikError
-from robik.mechanism import Mechanism
+from ...robik.errors import RobikError
+from ...robik.mechanism import Mechanism
 
 LONGEST = 63  # bytes of a custom property's name
 LARGEST = 3.4e38

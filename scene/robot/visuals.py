@@ -7,7 +7,7 @@ import bpy
 from bpy.types import Material, Mesh
 from mathutils import Matrix
 
-from robik.mechanism import Visual
+from ...robik.mechanism import Visual
 
 SEGMENTS = 32
 PLACEHOLDER = 0.02  # edge of the cube that stands for a missing mesh [m]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from bpy.types import Object
 
-from robik.mechanism import WORLD, Body, Frame, Joint, Pose
-from robik.mechanism.joints import MOTIONS
-
+from ...robik.mechanism import WORLD, Body, Frame, Joint, Pose
+from ...robik.mechanism.joints import MOTIONS
 from . import exact
 from .parts import place
 

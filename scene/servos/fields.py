@@ -8,10 +8,9 @@ from typing import Any
 from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import PropertyGroup, Scene
 
-from robik.errors import RobikError
-from robik.servo.chain import Servo
-from robik.servo.models import MODELS
-
+from ...robik.errors import RobikError
+from ...robik.servo.chain import Servo
+from ...robik.servo.models import MODELS
 from ..robot.parts import chosen_robot
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import slides

@@ -10,18 +10,17 @@ import bpy
 import numpy as np
 from bpy.types import Object, Scene
 
-from robik.errors import RobikError, ServoError
-from robik.mechanism import Mechanism
-from robik.motions import Motion
-from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, read_chain
-from robik.servo.player import Player
-from robik.servo.preflight import Preflight, preflight
-from robik.servo.recording import load_recording
-from robik.servo.recording_report import write_report
-from robik.servo.softening import soften
-from robik.servo.status import PlaySettings, PlayState, Status
-from robik.servo.trajectory import part
-
+from ...robik.errors import RobikError, ServoError
+from ...robik.mechanism import Mechanism
+from ...robik.motions import Motion
+from ...robik.servo.chain import Servo, ServoChain, default_chain, load_chain, read_chain
+from ...robik.servo.player import Player
+from ...robik.servo.preflight import Preflight, preflight
+from ...robik.servo.recording import load_recording
+from ...robik.servo.recording_report import write_report
+from ...robik.servo.softening import soften
+from ...robik.servo.status import PlaySettings, PlayState, Status
+from ...robik.servo.trajectory import part
 from ..animation.actions import Curve, write_curves
 from ..bake.curves import played_frames, read_motion
 from ..long_work import heartbeat as alive

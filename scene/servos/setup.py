@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 from bpy.types import Object, Scene
 
-from robik.errors import ServoError
-from robik.motions import Motion
-from robik.servo import setup
-from robik.servo.bus import Bus
-from robik.servo.chain import ServoChain, chain_text
-from robik.servo.port_thread import SIMULATED
-from robik.servo.setup import Change, Dragging, Seen
-from robik.servo.setup_task import Task
-
+from ...robik.errors import ServoError
+from ...robik.motions import Motion
+from ...robik.servo import setup
+from ...robik.servo.bus import Bus
+from ...robik.servo.chain import ServoChain, chain_text
+from ...robik.servo.port_thread import SIMULATED
+from ...robik.servo.setup import Change, Dragging, Seen
+from ...robik.servo.setup_task import Task
 from ..robot.parts import parts
 from ..robot.reading import read_robot
 from . import play

@@ -15,8 +15,8 @@ SESSION: list[pytest.Session] = []
 
 
 def pytest_configure() -> None:
-    # Before the test modules are collected, so that they can import bpy and robik at their head.
-    del os.environ["NUMBA_CACHE_DIR"]  # compiled kernels belong to the installed library here, as at a user's
+    # Before the test modules are collected, so that they can import bpy and the add-on at their head.
+    del os.environ["NUMBA_CACHE_DIR"]  # compiled kernels belong to the installed extension here, as at a user's
     INSTALLATION.enter_context(installed_extension())
 
 

@@ -6,11 +6,11 @@ from math import pi, sin
 
 import bpy
 import numpy as np
+from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.kinematics.forward import body_poses
+from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bpy.types import Object
 
-from robik import robots
-from robik.kinematics.forward import body_poses
-from robik.mechanism import Mechanism
 from tests.blender import installed
 
 

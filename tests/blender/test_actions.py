@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.errors import RobikError
 
-from robik.errors import RobikError
 from tests.blender import installed
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

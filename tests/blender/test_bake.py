@@ -8,9 +8,9 @@ from math import isnan
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.kinematics.forward import ForwardKinematics, body_poses
+from bl_ext.user_default.robik.robik.objectives.settings import Settings
 
-from robik.kinematics.forward import ForwardKinematics, body_poses
-from robik.objectives.settings import Settings
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

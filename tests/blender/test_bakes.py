@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.kinematics.forward import ForwardKinematics, body_poses
 
-from robik.kinematics.forward import ForwardKinematics, body_poses
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

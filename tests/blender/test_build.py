@@ -10,15 +10,15 @@ import bmesh
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.errors import RobikError
+from bl_ext.user_default.robik.robik.formats import import_robot
+from bl_ext.user_default.robik.robik.formats.mesh_data import write_stl
+from bl_ext.user_default.robik.robik.kinematics.forward import body_poses
+from bl_ext.user_default.robik.robik.kinematics.mobility import inspect
+from bl_ext.user_default.robik.robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
 from bpy.types import Object
 from mathutils import Euler, Vector
 
-from robik.errors import RobikError
-from robik.formats import import_robot
-from robik.formats.mesh_data import write_stl
-from robik.kinematics.forward import body_poses
-from robik.kinematics.mobility import inspect
-from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

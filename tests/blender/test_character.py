@@ -8,9 +8,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.robots import path
 from mathutils import Vector
 
-from robik.robots import path
 from tests.blender import scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import bpy
 import pytest
+from bl_ext.user_default.robik.robik.motions import load_motion
 
-from robik.motions import load_motion
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

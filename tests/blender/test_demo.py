@@ -7,9 +7,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.errors import RobikError
 
 from demo import performance, stage
-from robik.errors import RobikError
 from tools.installed import add_on
 
 CLEAR = 0.03  # of the ankle above where it stands [m]: then the foot is in the air

@@ -7,8 +7,8 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.kinematics.forward import body_poses
 
-from robik.kinematics.forward import body_poses
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

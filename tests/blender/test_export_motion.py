@@ -7,10 +7,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.motions import FORMATS, load_motion
+from bl_ext.user_default.robik.robik.retarget.posing import posed
 from bpy.types import Object
 
-from robik.motions import FORMATS, load_motion
-from robik.retarget.posing import posed
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

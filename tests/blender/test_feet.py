@@ -7,10 +7,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.formats import import_robot
 from bpy.types import Object
 from mathutils import Vector
 
-from robik.formats import import_robot
 from tests.blender import scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

@@ -7,10 +7,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.kinematics.forward import ForwardKinematics
+from bl_ext.user_default.robik.robik.tracking import StateBasedTracker
 
 from experiments.tracking.dragging import dragged_frames
-from robik.kinematics.forward import ForwardKinematics
-from robik.tracking import StateBasedTracker
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

@@ -8,32 +8,35 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from zipfile import ZipFile
 
 import bpy
 import pytest
+from bl_ext.user_default.robik.robik import program, robots
+from bl_ext.user_default.robik.robik.kinematics.forward import ForwardKinematics
 
-from robik import robots
-from robik.kinematics.forward import ForwardKinematics
-from tests.blender import installed
-from tools.extension import ADD_ON, CACHE, CHECKOUT, LIBRARY, Target
+from tests.blender import installed, scenes
+from tools.extension import ADD_ON, CACHE, CHECKOUT, LOCK, TOOLS, Target, build
 
 RESOURCES = Path(os.environ["BLENDER_USER_RESOURCES"])
 PACKAGES = RESOURCES / f"extensions/.local/lib/python{Target.here().python}/site-packages"
+EXTENSION = RESOURCES / "extensions/user_default/robik"
 
 UPGRADE = """
-import os, sys
+import importlib, os, sys
 from tools.installed import PACKAGE, installed_extension
 
 with installed_extension() as resources:
     import bpy
-    import robik.kinematics.kernels
-    assert not hasattr(robik, "MARK")
+    def library():
+        importlib.import_module(f"{PACKAGE}.robik.kinematics.kernels")
+        return importlib.import_module(f"{PACKAGE}.robik")
+    assert not hasattr(library(), "MARK")
     bpy.ops.extensions.package_install_files(filepath=sys.argv[1], repo="user_default", enable_on_install=True)
     assert PACKAGE in bpy.context.preferences.addons
-    import robik
-    print("in this session:", getattr(robik, "MARK", None))
-    [kept] = {path.name for path in resources.glob("extensions/.local/lib/*/site-packages/robik-*")}
-    print("on disk:", "MARK" in next(resources.glob("extensions/.local/lib/*/site-packages/robik/__init__.py")).read_text(), kept)
+    print("in this session:", getattr(library(), "MARK", None))
+    print("on disk:", "MARK" in (resources / "extensions/user_default/robik/robik/__init__.py").read_text())
 sys.stdout.flush()
 os._exit(0)
 """
@@ -44,7 +47,13 @@ def test_the_add_on_is_enabled() -> None:
     assert Path(str(installed.module().__file__)).is_relative_to(RESOURCES)
 
 
-@pytest.mark.parametrize("name", ["robik", "scipy", "numba", "llvmlite", "serial", "dynamixel_sdk"])
+def test_the_library_is_a_part_of_the_add_on() -> None:
+    """Nothing imports one by the name that it has outside."""
+    assert Path(program.__file__) == EXTENSION / "robik" / "program.py"
+    assert [name for name in sys.modules if name.partition(".")[0] == "robik"] == []
+
+
+@pytest.mark.parametrize("name", ["scipy", "numba", "llvmlite", "serial", "dynamixel_sdk"])
 def test_the_packages_are_those_of_the_zip(name: str) -> None:
     assert Path(str(importlib.import_module(name).__file__)).is_relative_to(PACKAGES)
 
@@ -52,13 +61,59 @@ def test_the_packages_are_those_of_the_zip(name: str) -> None:
 def test_compiled_kernels_are_kept_for_the_next_start() -> None:
     boxer = robots.load("boxer")
     ForwardKinematics(boxer).solve([0.1] * len(boxer.actuators))
-    assert list((PACKAGES / "robik" / "kinematics" / "__pycache__").glob("kernels.*.nbc"))
+    kept = Path(bpy.utils.extension_path_user(installed.PACKAGE, path="compiled"))
+    assert kept.is_relative_to(RESOURCES)
+    assert not kept.is_relative_to(EXTENSION)
+    assert list(kept.rglob("kernels.*.nbc"))
+
+
+def test_processes_that_it_starts_run_its_own_library(tmp_path: Path) -> None:
+    """Beside a folder of the library's name, and without the add-on, which could not do without Blender."""
+    (tmp_path / "robik").mkdir()
+    (tmp_path / "robik" / "__init__.py").write_text("raise SystemExit('the wrong robik')")
+    command, environment = program.command("cli", "inspect", "walker"), program.environment()
+    assert str(EXTENSION / "robik" / "program.py") in command
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("walker: 31 bodies")
+
+
+def test_nothing_is_written_beside_the_add_on(empty_scene: None) -> None:
+    """After a bake, Python's own caches apart."""
+    scenes.squats()
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    found = {file.relative_to(EXTENSION).as_posix() for file in EXTENSION.rglob("*") if file.is_file() and file.suffix != ".pyc"}
+    with ZipFile(build(Target.here())) as archive:
+        assert found == set(archive.namelist()) - {name for name in archive.namelist() if name not in found and name.startswith("wheels/")}
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("bpy.ops.robik.bake", "panels.html#bake"),
+        ("bpy.ops.robik.import_robot", "panels.html#robot"),
+        ("bpy.ops.robik.play_servos", "servos.html"),
+        ("bpy.types.RobikBalance.source", "panels.html#balance"),
+        ("bpy.types.RobikOverlays.com", "panels.html#overlays"),
+        ("bpy.types.RobikScene.robot", "panels.html"),
+    ],
+)
+def test_the_manual_is_a_page_of_the_extension(name: str, page: str) -> None:
+    """*Online Manual*, in the menu on the right mouse button."""
+    from bl_operators.wm import WM_OT_doc_view_manual
+
+    url = urlsplit(WM_OT_doc_view_manual._lookup_rna_url(name, verbose=False))
+    file = Path(unquote(url.path))
+    assert (url.scheme, file.parent) == ("file", EXTENSION / "docs")
+    assert f"{file.name}#{url.fragment}".rstrip("#") == page
+    text = file.read_text(encoding="utf-8")
+    assert not url.fragment or f'id="{url.fragment}"' in text
 
 
 def test_a_newer_zip_replaces_the_library(tmp_path: Path) -> None:
     """Also one of the same version, and in the running session, not only after Blender's next start."""
     newer = tmp_path / "checkout"
-    for name in {*ADD_ON, *LIBRARY, "blender_manifest.toml", "requirements", "tools"}:
+    for name in (*ADD_ON, *TOOLS, "tools/__init__.py", "docs", "blender_manifest.toml", LOCK.relative_to(CHECKOUT)):
         source = CHECKOUT / name
         place = newer / name
         place.parent.mkdir(parents=True, exist_ok=True)

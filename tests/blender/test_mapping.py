@@ -7,10 +7,10 @@ from math import radians
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.errors import RobikError
 from mathutils import Matrix, Quaternion, Vector
 
-from robik import robots
-from robik.errors import RobikError
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

@@ -7,9 +7,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.formats import save_robot
+from bl_ext.user_default.robik.robik.mechanism import Body, Mechanism, Visual
 
-from robik.formats import save_robot
-from robik.mechanism import Body, Mechanism, Visual
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

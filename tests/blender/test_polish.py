@@ -7,8 +7,8 @@ from math import radians
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.kinematics.forward import ForwardKinematics, body_poses
 
-from robik.kinematics.forward import ForwardKinematics, body_poses
 from tests.blender import installed, scenes
 from tests.blender.test_bakes import slider_curves
 from tests.blender.test_mapping import clip

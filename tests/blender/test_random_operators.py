@@ -13,9 +13,9 @@ from random import Random
 
 import bpy
 import pytest
+from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.errors import RobikError, UnconnectedError
 
-from robik import robots
-from robik.errors import RobikError, UnconnectedError
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import bpy
 import pytest
+from bl_ext.user_default.robik.robik.formats import import_robot
+from bl_ext.user_default.robik.robik.mechanism import Mechanism
 
-from robik.formats import import_robot
-from robik.mechanism import Mechanism
 from tests.blender import scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -110,7 +110,7 @@ def test_renamed_body_and_removed_joint_are_listed(baked: tuple[bpy.types.Object
 
 
 def test_servos_that_no_longer_match_are_listed(baked: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
-    from robik.servo.chain import default_chain, save_chain
+    from bl_ext.user_default.robik.robik.servo.chain import default_chain, save_chain
 
     root, file = baked
     save_chain(default_chain(("shoulder", "elbow", "wag", "wrist"), {}, {}, robot="arm"), tmp_path / "arm.servos.json")

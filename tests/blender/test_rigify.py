@@ -7,8 +7,8 @@ from math import cos, pi, sin
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik import robots
 
-from robik import robots
 from tests.blender import scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

@@ -7,11 +7,11 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.errors import RobikError
+from bl_ext.user_default.robik.robik.formats import save_robot
+from bl_ext.user_default.robik.robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 
-from robik import robots
-from robik.errors import RobikError
-from robik.formats import save_robot
-from robik.mechanism import WORLD, Body, Coupling, Frame, Joint, Mechanism, Pose, Visual
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

@@ -14,11 +14,11 @@ from time import monotonic, sleep
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.servo import setup
+from bl_ext.user_default.robik.robik.servo.chain import ServoChain, load_chain
+from bl_ext.user_default.robik.robik.servo.simulator.server import SimulatorProcess
 from bpy.types import Object
 
-from robik.servo import setup
-from robik.servo.chain import ServoChain, load_chain
-from robik.servo.simulator.server import SimulatorProcess
 from tests.blender import installed, scenes
 
 pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("empty_scene")]

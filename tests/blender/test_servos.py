@@ -11,10 +11,10 @@ from time import monotonic, sleep
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.servo.chain import chain_text
+from bl_ext.user_default.robik.robik.servo.simulator.server import SimulatorProcess
+from bl_ext.user_default.robik.robik.servo.status import PlayState
 
-from robik.servo.chain import chain_text
-from robik.servo.simulator.server import SimulatorProcess
-from robik.servo.status import PlayState
 from tests.blender import installed, scenes
 
 pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("empty_scene", "let_go")]

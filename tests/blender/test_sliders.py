@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik import robots
+from bl_ext.user_default.robik.robik.kinematics.forward import ForwardKinematics
 
-from robik import robots
-from robik.kinematics.forward import ForwardKinematics
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

@@ -8,8 +8,8 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.formats import import_robot
 
-from robik.formats import import_robot
 from tests.blender import installed, scenes
 
 PAINTED = """#usda 1.0

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import io
+import hashlib
 import os
 import subprocess
 import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
 import robik
-from tools.extension import ADD_ON, CHECKOUT, MANIFEST, PLATFORMS, PYTHONS, Target, blender_tool, build, files, library_wheel, pinned
+from tools.extension import ADD_ON, CHECKOUT, LOCK, MANIFEST, PLATFORMS, PYTHONS, Target, blender_tool, build, copy, files, locked
+
+PINS = CHECKOUT / "requirements" / "library.txt"
+INSTALLED_BY_PIP = ("robik", "pyproject.toml", "README.md", "LICENSE")
 
 
 @pytest.fixture(scope="module", params=PYTHONS)
@@ -26,6 +31,13 @@ def target(request: pytest.FixtureRequest) -> Target:
 @pytest.fixture(scope="module")
 def archive(target: Target) -> zipfile.ZipFile:
     return zipfile.ZipFile(build(target))
+
+
+def pinned(python: str) -> dict[str, str]:
+    """Return the pinned versions by name that hold for a Python version."""
+    lines = (line.partition("#")[0].strip() for line in PINS.read_text(encoding="utf-8").splitlines())
+    pins = [pin for pin in map(Requirement, filter(None, lines)) if pin.marker is None or pin.marker.evaluate({"python_version": python})]
+    return {canonicalize_name(pin.name): next(iter(pin.specifier)).version for pin in pins}
 
 
 def manifest_of(archive: zipfile.ZipFile) -> dict:
@@ -40,35 +52,50 @@ def test_the_committed_manifest_is_valid() -> None:
 def test_versions_agree() -> None:
     manifest = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
     assert manifest["version"] == robik.__version__
-    assert library_wheel().name.startswith(f"robik-{robik.__version__}+")
 
 
-def test_the_zip_holds_the_add_on_and_nothing_else(archive: zipfile.ZipFile) -> None:
+def test_the_zip_holds_the_add_on_with_the_library_and_nothing_else(archive: zipfile.ZipFile) -> None:
     add_on = {file.relative_to(CHECKOUT).as_posix() for name in ADD_ON for file in files(CHECKOUT / name)}
+    manual = {f"docs/{page.stem}.html" for page in (CHECKOUT / "docs").glob("*.md")}
     wheels = {wheel.removeprefix("./") for wheel in manifest_of(archive)["wheels"]}
-    assert set(archive.namelist()) == add_on | wheels | {MANIFEST.name}
-    assert {"__init__.py", "LICENSE", "scene/__init__.py", "operators/__init__.py", "panels/__init__.py"} <= add_on
+    assert set(archive.namelist()) == add_on | manual | wheels | {MANIFEST.name}
+    parts = {f"{part}/__init__.py" for part in ("robik", "scene", "operators", "panels")}
+    assert parts | {"__init__.py", "LICENSE", "robik/data/robots/walker.robik.json"} <= add_on
+    assert "docs/panels.html" in manual
+
+
+def test_what_is_in_the_zip_is_what_is_in_the_source(archive: zipfile.ZipFile) -> None:
+    for file in (file for name in ADD_ON for file in files(CHECKOUT / name)):
+        assert archive.read(file.relative_to(CHECKOUT).as_posix()) == file.read_bytes()
 
 
 def test_the_wheels_are_the_pinned_ones_for_the_target(archive: zipfile.ZipFile, target: Target) -> None:
     wheels = [parse_wheel_filename(Path(wheel).name) for wheel in manifest_of(archive)["wheels"]]
-    pins = {canonicalize_name(r.name): r.specifier for r in map(Requirement, pinned(target.python))}
-    assert {name for name, *_ in wheels} == set(pins) | {"robik"}
-    for name, version, _, tags in wheels:
-        assert name == "robik" or pins[name].contains(version)
+    assert {name: str(version) for name, version, *_ in wheels} == pinned(target.python)
+    for *_, tags in wheels:
         assert {tag.interpreter for tag in tags} & {f"cp{target.python.replace('.', '')}", "py3"}
         assert {tag.platform for tag in tags} <= {"any", *PLATFORMS[target.platform]}
     assert manifest_of(archive)["platforms"] == [target.platform]
 
 
+def test_the_wheels_are_those_of_the_package_index_unmodified(archive: zipfile.ZipFile) -> None:
+    """As the lock file has them, which lists what the package index serves."""
+    wheels = [wheel for package in tomllib.loads(LOCK.read_text(encoding="utf-8"))["packages"] for wheel in package["wheels"]]
+    assert {urlsplit(wheel["url"]).hostname for wheel in wheels} == {"files.pythonhosted.org"}
+    hashes = {unquote(wheel["url"].rpartition("/")[2]): wheel["hashes"]["sha256"] for wheel in wheels}
+    packed = {Path(name).name: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist() if name.endswith(".whl")}
+    assert packed
+    assert packed == {name: hashes[name] for name in packed}
+
+
+def test_the_lock_file_has_what_is_pinned() -> None:
+    for python in PYTHONS:
+        requirements = [Requirement(line.partition(" --hash")[0]) for line in locked(python)]
+        assert {canonicalize_name(r.name): next(iter(r.specifier)).version for r in requirements} == pinned(python)
+
+
 def test_the_zip_fits_the_extension_platform(archive: zipfile.ZipFile) -> None:
     assert Path(str(archive.filename)).stat().st_size < 200e6
-
-
-def test_the_librarys_wheel_is_whole(archive: zipfile.ZipFile) -> None:
-    [wheel] = [name for name in archive.namelist() if name.startswith("wheels/robik-")]
-    packed = {name for name in zipfile.ZipFile(io.BytesIO(archive.read(wheel))).namelist() if ".dist-info/" not in name}
-    assert packed == {file.relative_to(CHECKOUT).as_posix() for file in files(CHECKOUT / "robik")}
 
 
 def test_a_zip_is_built_once(target: Target) -> None:
@@ -81,20 +108,24 @@ def test_the_pins_satisfy_what_the_library_asks_for() -> None:
     asked = [*project["dependencies"], *(text for extra in project["optional-dependencies"].values() for text in extra)]
     ranges = {canonicalize_name(r.name): r.specifier for r in map(Requirement, asked) if str(r.specifier)}
     for python in PYTHONS:
-        for pin in map(Requirement, pinned(python)):
-            [exact] = pin.specifier
-            assert ranges.get(canonicalize_name(pin.name), pin.specifier).contains(exact.version)
+        for name, version in pinned(python).items():
+            assert ranges.get(name, SpecifierSet()).contains(version)
 
 
 def test_the_library_installs_by_pip_with_its_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(tmp_path), str(library_wheel())]
-    subprocess.run(command, check=True, capture_output=True)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    source, place = tmp_path / "source", tmp_path / "place"  # pip builds in the source's folder
+    for name in INSTALLED_BY_PIP:
+        copy(CHECKOUT / name, source / name)
+    options = ("-q", "--no-deps", "--no-build-isolation", "--target", str(place))
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True, capture_output=True)
+    packed = {file.relative_to(place).as_posix() for file in files(place / "robik")}
+    assert packed == {file.relative_to(CHECKOUT).as_posix() for file in files(CHECKOUT / "robik")}
+    environment = {**os.environ, "PYTHONPATH": str(place)}
     program = "import robik.robots; print(robik.robots.path('walker'))"
     found = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == str(tmp_path / "robik" / "data" / "robots" / "walker.robik.json")
+    assert found.stdout.strip() == str(place / "robik" / "data" / "robots" / "walker.robik.json")
     inspected = subprocess.run(
-        [tmp_path / "bin" / "robik", "inspect", found.stdout.strip()], cwd=tmp_path, env=environment, capture_output=True, text=True
+        [place / "bin" / "robik", "inspect", found.stdout.strip()], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert inspected.returncode == 0, inspected.stderr
     assert "walker" in inspected.stdout

@@ -12,16 +12,16 @@ from math import atan2, degrees, inf
 import numpy as np
 from scipy.optimize import least_squares
 
-from robik.errors import AssemblyError, MechanismError
-from robik.formats.assembly.open_joint import OpenJoint, joint_values
-from robik.formats.assembly.open_robot import OpenRobot, Placed
-from robik.formats.assembly.remedies import remedy
-from robik.formats.assembly.rounding import looped_axes, straightened
-from robik.formats.imported import Imported, Notes, listed
-from robik.mechanism import Joint, Mechanism, Pose
-from robik.mechanism.joints import SLIDES
-from robik.mechanism.pose import matrix_quaternion
-from robik.mechanism.topology import CLOSED
+from ...errors import AssemblyError, MechanismError
+from ...mechanism import Joint, Mechanism, Pose
+from ...mechanism.joints import SLIDES
+from ...mechanism.pose import matrix_quaternion
+from ...mechanism.topology import CLOSED
+from ..imported import Imported, Notes, listed
+from .open_joint import OpenJoint, joint_values
+from .open_robot import OpenRobot, Placed
+from .remedies import remedy
+from .rounding import looped_axes, straightened
 
 STARTS, FEW_STARTS = 12, 4
 PULL = 0.05  # weight of a radian, or of a joint's span, off the stored pose

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from robik.formats.assembly.open_joint import OpenJoint
-from robik.formats.imported import Notes
-from robik.formats.names import free_name
-from robik.mechanism import WORLD, Pose
+from ...mechanism import WORLD, Pose
+from ..imported import Notes
+from ..names import free_name
+from .open_joint import OpenJoint
 
 
 def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set[str], notes: Notes) -> set[str]:

@@ -7,11 +7,11 @@ from math import atan2
 
 import numpy as np
 
-from robik.errors import MechanismError
-from robik.mechanism import JOINT_TYPES, Pose
-from robik.mechanism.constraints import rotation_vector_matrix
-from robik.mechanism.joints import SLIDES, TURNS
-from robik.mechanism.pose import IDENTITY, matrix_quaternion
+from ...errors import MechanismError
+from ...mechanism import JOINT_TYPES, Pose
+from ...mechanism.constraints import rotation_vector_matrix
+from ...mechanism.joints import SLIDES, TURNS
+from ...mechanism.pose import IDENTITY, matrix_quaternion
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from itertools import zip_longest
 
 import numpy as np
 
-from robik.errors import MechanismError
-from robik.formats.assembly.open_joint import OpenJoint, joint_motion
-from robik.mechanism import WORLD, Body, Coupling, Frame
-from robik.mechanism.joints import SLIDES
-from robik.mechanism.pose import cross
+from ...errors import MechanismError
+from ...mechanism import WORLD, Body, Coupling, Frame
+from ...mechanism.joints import SLIDES
+from ...mechanism.pose import cross
+from .open_joint import OpenJoint, joint_motion
 
 
 @dataclass(frozen=True)

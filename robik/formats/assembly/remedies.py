@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.formats.assembly.open_joint import OpenJoint
-from robik.formats.assembly.open_robot import OpenRobot
-from robik.mechanism import Coupling, Pose
+from ...mechanism import Coupling, Pose
+from .open_joint import OpenJoint
+from .open_robot import OpenRobot
 
 MOST_JOINTS = 24  # of a loop; in a longer one, trying takes too long
 NAMED = 3  # remedies in a message

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from robik.formats.assembly.open_joint import OpenJoint, joint_motion, joint_values
-from robik.formats.assembly.open_robot import OpenRobot, Placed
-from robik.mechanism import Pose
-from robik.mechanism.pose import frame_matrix
+from ...mechanism import Pose
+from ...mechanism.pose import frame_matrix
+from .open_joint import OpenJoint, joint_motion, joint_values
+from .open_robot import OpenRobot, Placed
 
 PARALLEL = 2e-5  # rad: axes that differ by less are meant to be parallel
 ONE_AXIS = ("revolute", "prismatic", "cylindrical", "planar")

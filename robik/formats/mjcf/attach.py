@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from robik.errors import FormatError
-from robik.formats.assembly.open_robot import OpenJoint, OpenRobot
-from robik.mechanism import WORLD, Body, Coupling, Frame, Pose
+from ...errors import FormatError
+from ...mechanism import WORLD, Body, Coupling, Frame, Pose
+from ..assembly.open_robot import OpenJoint, OpenRobot
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.assembly.open_joint import OpenJoint
-from robik.formats.imported import Notes
-from robik.formats.mjcf.file import MjcfFile, vector
-from robik.formats.names import free_name
-from robik.formats.xml_file import numbers
-from robik.mechanism import WORLD, Coupling, Pose
-from robik.mechanism.pose import frame_matrix
+from ...errors import FormatError
+from ...mechanism import WORLD, Coupling, Pose
+from ...mechanism.pose import frame_matrix
+from ..assembly.open_joint import OpenJoint
+from ..imported import Notes
+from ..names import free_name
+from ..xml_file import numbers
+from .file import MjcfFile, vector
 
 APART = 1e-9  # m: pins nearer than this are one
 ALIGNED = 1e-6  # of their distance: pins off a line by less than this are on it

@@ -10,13 +10,13 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.mesh_files import MeshFiles
-from robik.formats.mjcf.replicate import open_replicates
-from robik.formats.xml_file import numbers, read_xml
-from robik.mechanism import Pose
-from robik.mechanism.constraints import rotation_vector_matrix
-from robik.mechanism.pose import quaternion_matrix
+from ...errors import FormatError
+from ...mechanism import Pose
+from ...mechanism.constraints import rotation_vector_matrix
+from ...mechanism.pose import quaternion_matrix
+from ..mesh_files import MeshFiles
+from ..xml_file import numbers, read_xml
+from .replicate import open_replicates
 
 MOST_FILES = 200
 MOST_CLASSES = 10_000

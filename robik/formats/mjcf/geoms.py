@@ -9,17 +9,17 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats import solids
-from robik.formats.imported import Notes
-from robik.formats.mesh_data import read_mesh
-from robik.formats.mesh_files import PLACEHOLDER, MeshFiles, is_inline, placeholder
-from robik.formats.mjcf.file import Attributes, MjcfFile, vector, z_to
-from robik.formats.mjcf.inline import mesh_assets, triangles
-from robik.formats.solids import Solid
-from robik.formats.xml_file import numbers
-from robik.mechanism import Pose, Visual
-from robik.mechanism.pose import Vector
+from ...errors import FormatError
+from ...mechanism import Pose, Visual
+from ...mechanism.pose import Vector
+from .. import solids
+from ..imported import Notes
+from ..mesh_data import read_mesh
+from ..mesh_files import PLACEHOLDER, MeshFiles, is_inline, placeholder
+from ..solids import Solid
+from ..xml_file import numbers
+from .file import Attributes, MjcfFile, vector, z_to
+from .inline import mesh_assets, triangles
 
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}  # how many numbers a shape's size has
 ALONG = {"capsule": 1, "cylinder": 1, "box": 2, "ellipsoid": 2}  # which of them `fromto` gives

@@ -8,12 +8,12 @@ from math import isfinite
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.assembly.open_joint import OpenJoint
-from robik.formats.assembly.open_robot import OpenRobot
-from robik.formats.imported import Notes
-from robik.mechanism import Coupling, Pose
-from robik.mechanism.constraints import rotation_vector_matrix
+from ...errors import FormatError
+from ...mechanism import Coupling, Pose
+from ...mechanism.constraints import rotation_vector_matrix
+from ..assembly.open_joint import OpenJoint
+from ..assembly.open_robot import OpenRobot
+from ..imported import Notes
 
 AGREED = 1e-6  # rad or m: values nearer than this are one
 

@@ -7,11 +7,11 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats import solids
-from robik.formats.mesh_files import MeshFiles
-from robik.formats.mjcf.file import Attributes, MjcfFile
-from robik.formats.xml_file import numbers
+from ...errors import FormatError
+from .. import solids
+from ..mesh_files import MeshFiles
+from ..xml_file import numbers
+from .file import Attributes, MjcfFile
 
 
 def mesh_assets(file: MjcfFile) -> dict[str, Attributes]:

@@ -8,12 +8,12 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.assembly.open_joint import OpenJoint, joint_values
-from robik.formats.imported import Notes
-from robik.formats.mjcf.file import MjcfFile
-from robik.formats.xml_file import numbers
-from robik.mechanism import Pose
+from ...errors import FormatError
+from ...mechanism import Pose
+from ..assembly.open_joint import OpenJoint, joint_values
+from ..imported import Notes
+from ..xml_file import numbers
+from .file import MjcfFile
 
 SIZES = {"fixed": 0, "revolute": 1, "prismatic": 1, "spherical": 4, "free": 7}  # numbers in a keyframe's qpos
 PREFERRED = "home"

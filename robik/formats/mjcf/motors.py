@@ -6,11 +6,11 @@ from collections.abc import Container, Iterable, Mapping
 from math import inf
 from xml.etree.ElementTree import Element
 
-from robik.errors import FormatError
-from robik.formats.imported import Notes, listed
-from robik.formats.mjcf.file import ACTUATOR, Attributes, MjcfFile, is_limited
-from robik.formats.xml_file import number, numbers
-from robik.mechanism import Coupling
+from ...errors import FormatError
+from ...mechanism import Coupling
+from ..imported import Notes, listed
+from ..xml_file import number, numbers
+from .file import ACTUATOR, Attributes, MjcfFile, is_limited
 
 NO_MOTORS = {"name": "robik_motors", "data": "none"}  # a custom text: the file has no actuators because the robot has no motors
 

@@ -10,25 +10,25 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.assembly.assemble import assemble
-from robik.formats.assembly.open_joint import OpenJoint
-from robik.formats.assembly.open_robot import OpenRobot
-from robik.formats.imported import Imported, Notes, reading
-from robik.formats.mesh_files import MeshFiles
-from robik.formats.mjcf.attach import Model, attached
-from robik.formats.mjcf.equalities import Tied, read_equalities
-from robik.formats.mjcf.file import MjcfFile, flattened, is_limited, vector, z_to
-from robik.formats.mjcf.geoms import SEEN, Geom, Geoms
-from robik.formats.mjcf.holds import held_through, with_held
-from robik.formats.mjcf.keyframe import keyframe, with_keyframe
-from robik.formats.mjcf.motors import lacks_motors, read_motors
-from robik.formats.names import free_name
-from robik.formats.solids import turned
-from robik.formats.xml_file import number, numbers
-from robik.mechanism import WORLD, Body, Frame, Pose, Visual
-from robik.mechanism.constraints import rotation_vector_matrix
-from robik.mechanism.pose import IDENTITY, frame_matrix
+from ...errors import FormatError
+from ...mechanism import WORLD, Body, Frame, Pose, Visual
+from ...mechanism.constraints import rotation_vector_matrix
+from ...mechanism.pose import IDENTITY, frame_matrix
+from ..assembly.assemble import assemble
+from ..assembly.open_joint import OpenJoint
+from ..assembly.open_robot import OpenRobot
+from ..imported import Imported, Notes, reading
+from ..mesh_files import MeshFiles
+from ..names import free_name
+from ..solids import turned
+from ..xml_file import number, numbers
+from .attach import Model, attached
+from .equalities import Tied, read_equalities
+from .file import MjcfFile, flattened, is_limited, vector, z_to
+from .geoms import SEEN, Geom, Geoms
+from .holds import held_through, with_held
+from .keyframe import keyframe, with_keyframe
+from .motors import lacks_motors, read_motors
 
 MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from xml.etree.ElementTree import Element, SubElement
 
-from robik.errors import FormatError
-from robik.formats.xml_file import number
-from robik.mechanism import Pose
-from robik.mechanism.pose import IDENTITY
+from ...errors import FormatError
+from ...mechanism import Pose
+from ...mechanism.pose import IDENTITY
+from ..xml_file import number
 
 MOST = 200_000  # elements that come of copying
 NAMED = {"body": "body", "joint": "joint", "freejoint": "joint", "geom": "geom", "site": "site"}  # tag → what its name is of

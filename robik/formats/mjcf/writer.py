@@ -7,17 +7,17 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.files import write_whole
-from robik.formats.export_tree import Branch, ExportTree, Motion, export_tree
-from robik.formats.imported import Notes
-from robik.formats.mesh_data import is_stl_of_text
-from robik.formats.mjcf.file import BEYOND
-from robik.formats.mjcf.motors import NO_MOTORS
-from robik.formats.names import free_name
-from robik.formats.xml_file import XmlText
-from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose, Visual
-from robik.mechanism.pose import matrix_quaternion
+from ...errors import FormatError
+from ...files import write_whole
+from ...mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose, Visual
+from ...mechanism.pose import matrix_quaternion
+from ..export_tree import Branch, ExportTree, Motion, export_tree
+from ..imported import Notes
+from ..mesh_data import is_stl_of_text
+from ..names import free_name
+from ..xml_file import XmlText
+from .file import BEYOND
+from .motors import NO_MOTORS
 
 CLOSERS = ("spherical", "revolute", "fixed")
 MESHES = (".stl", ".obj", ".msh")

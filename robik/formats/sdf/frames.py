@@ -13,12 +13,12 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.imported import Notes, listed
-from robik.formats.mesh_files import MeshFiles
-from robik.formats.xml_file import name_of, numbers, read_xml
-from robik.mechanism import WORLD, Pose
-from robik.mechanism.pose import IDENTITY, roll_pitch_yaw
+from ...errors import FormatError
+from ...mechanism import WORLD, Pose
+from ...mechanism.pose import IDENTITY, roll_pitch_yaw
+from ..imported import Notes, listed
+from ..mesh_files import MeshFiles
+from ..xml_file import name_of, numbers, read_xml
 
 MODEL = "__model__"
 MOST = 5000  # links, joints and frames

@@ -9,14 +9,14 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.assembly.open_joint import OpenJoint, turned_round, with_frame
-from robik.formats.imported import Notes
-from robik.formats.names import free_name
-from robik.formats.sdf.frames import MODEL, Frames, Node, join
-from robik.formats.xml_file import number_within, numbers
-from robik.mechanism import WORLD, Body, Coupling, Pose
-from robik.mechanism.pose import frame_matrix
+from ...errors import FormatError
+from ...mechanism import WORLD, Body, Coupling, Pose
+from ...mechanism.pose import frame_matrix
+from ..assembly.open_joint import OpenJoint, turned_round, with_frame
+from ..imported import Notes
+from ..names import free_name
+from ..xml_file import number_within, numbers
+from .frames import MODEL, Frames, Node, join
 
 ONE_AXIS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 TWO_AXES = ("universal", "revolute2")

@@ -9,15 +9,15 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats import solids
-from robik.formats.imported import Notes
-from robik.formats.mesh_data import read_mesh
-from robik.formats.mesh_files import MeshFiles, placeholder
-from robik.formats.sdf.frames import Frames, Node, pose_of
-from robik.formats.solids import Solid
-from robik.formats.xml_file import number_within, numbers
-from robik.mechanism import Body, Pose, Visual
+from ...errors import FormatError
+from ...mechanism import Body, Pose, Visual
+from .. import solids
+from ..imported import Notes
+from ..mesh_data import read_mesh
+from ..mesh_files import MeshFiles, placeholder
+from ..solids import Solid
+from ..xml_file import number_within, numbers
+from .frames import Frames, Node, pose_of
 
 GREY = (0.7, 0.7, 0.7, 1.0)
 DENSITY = 1000.0  # [kg/m³]

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from robik.errors import FormatError
-from robik.formats.assembly.assemble import assemble
-from robik.formats.assembly.connection import based, connected
-from robik.formats.assembly.open_joint import OpenJoint
-from robik.formats.assembly.open_robot import OpenRobot
-from robik.formats.imported import Imported, Notes, reading
-from robik.formats.mesh_files import MeshFiles
-from robik.formats.names import free_name
-from robik.formats.sdf.frames import Frames
-from robik.formats.sdf.joints import Joints
-from robik.formats.sdf.links import Links
-from robik.mechanism import WORLD, Body, Frame
+from ...errors import FormatError
+from ...mechanism import WORLD, Body, Frame
+from ..assembly.assemble import assemble
+from ..assembly.connection import based, connected
+from ..assembly.open_joint import OpenJoint
+from ..assembly.open_robot import OpenRobot
+from ..imported import Imported, Notes, reading
+from ..mesh_files import MeshFiles
+from ..names import free_name
+from .frames import Frames
+from .joints import Joints
+from .links import Links
 
 MOST_LINKS = 2000
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from robik.errors import FormatError
+from ...errors import FormatError
 
 LONGEST = 10_000  # characters of an expression
 LARGEST = 100_000  # elements of a list, characters of a text, bits of a number

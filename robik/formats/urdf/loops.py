@@ -14,13 +14,13 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from robik.errors import FormatError
-from robik.files import read_json
-from robik.formats.imported import Notes
-from robik.formats.mesh_files import MeshFiles
-from robik.formats.mesh_references import is_inside
-from robik.mechanism import Coupling
-from robik.mechanism.pose import Vector
+from ...errors import FormatError
+from ...files import read_json
+from ...mechanism import Coupling
+from ...mechanism.pose import Vector
+from ..imported import Notes
+from ..mesh_files import MeshFiles
+from ..mesh_references import is_inside
 
 EXTENSION = ".loops.json"
 YAML_NAME = "robot.yaml"
@@ -145,7 +145,7 @@ def _finite(value: Any, where: str) -> float:
 
 
 def _from_yaml(path: Path) -> Loops | None:
-    from robik.formats.yaml_file import read_yaml  # needs an extra
+    from ..yaml_file import read_yaml  # needs an extra
 
     content = _expect(read_yaml(path), dict, f"{path}: its content", "keys with values")
     if not {"closed_loop", "name_mot", "joint_name"} & set(content):  # another program's file of that name

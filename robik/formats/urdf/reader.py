@@ -11,19 +11,19 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robik.errors import AssemblyError, FormatError
-from robik.formats.assembly.assemble import assemble
-from robik.formats.assembly.open_joint import OpenJoint
-from robik.formats.assembly.open_robot import OpenRobot
-from robik.formats.imported import Imported, Notes, listed, reading
-from robik.formats.mesh_files import MeshFiles, placeholder
-from robik.formats.names import free_name
-from robik.formats.solids import turned
-from robik.formats.urdf.loops import EXTENSION as LOOPS
-from robik.formats.urdf.loops import Loop, Loops, loops_by_name, read_beside
-from robik.formats.xml_file import name_of, number, numbers, read_xml
-from robik.mechanism import WORLD, Body, Coupling, Pose, Visual
-from robik.mechanism.pose import frame_matrix, roll_pitch_yaw
+from ...errors import AssemblyError, FormatError
+from ...mechanism import WORLD, Body, Coupling, Pose, Visual
+from ...mechanism.pose import frame_matrix, roll_pitch_yaw
+from ..assembly.assemble import assemble
+from ..assembly.open_joint import OpenJoint
+from ..assembly.open_robot import OpenRobot
+from ..imported import Imported, Notes, listed, reading
+from ..mesh_files import MeshFiles, placeholder
+from ..names import free_name
+from ..solids import turned
+from ..xml_file import name_of, number, numbers, read_xml
+from .loops import EXTENSION as LOOPS
+from .loops import Loop, Loops, loops_by_name, read_beside
 
 EXTENSION = ".urdf"
 MOST_LINKS = 2000

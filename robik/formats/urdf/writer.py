@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from robik.files import write_whole
-from robik.formats.export_tree import Branch, ExportTree, Motion, export_tree
-from robik.formats.imported import Notes
-from robik.formats.mesh_files import split_inner
-from robik.formats.names import free_name
-from robik.formats.urdf import loops
-from robik.formats.urdf.reader import BEYOND
-from robik.formats.xml_file import XmlText
-from robik.mechanism import WORLD, Body, Joint, Mechanism, Pose, Visual
-from robik.mechanism.constraints import joint_matrices, rotation_vector_matrix
+from ...files import write_whole
+from ...mechanism import WORLD, Body, Joint, Mechanism, Pose, Visual
+from ...mechanism.constraints import joint_matrices, rotation_vector_matrix
+from ..export_tree import Branch, ExportTree, Motion, export_tree
+from ..imported import Notes
+from ..mesh_files import split_inner
+from ..names import free_name
+from ..xml_file import XmlText
+from . import loops
+from .reader import BEYOND
 
 ON_AXIS = 1e-13  # m: a body's frame this near to its hinge is on it
 

@@ -18,16 +18,16 @@ from typing import Any
 from xml.dom import minidom
 from xml.parsers.expat import ExpatError
 
-from robik.errors import FormatError
-from robik.extras import extra, missing
-from robik.files import check_file
-from robik.formats.imported import Imported, Notes
-from robik.formats.mesh_files import MeshFiles
-from robik.formats.urdf.expressions import FUNCTIONS, MATHEMATICS, Namespace, evaluate
-from robik.formats.urdf.loops import read_beside
-from robik.formats.urdf.reader import from_xml
-from robik.formats.xml_file import read_xml
-from robik.formats.yaml_file import Loader, read_yaml
+from ...errors import FormatError
+from ...extras import extra, missing
+from ...files import check_file
+from ..imported import Imported, Notes
+from ..mesh_files import MeshFiles
+from ..xml_file import read_xml
+from ..yaml_file import Loader, read_yaml
+from .expressions import FUNCTIONS, MATHEMATICS, Namespace, evaluate
+from .loops import read_beside
+from .reader import from_xml
 
 with extra("formats"):
     import yaml

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats import solids
-from robik.formats.imported import Notes
-from robik.formats.solids import Solid
-from robik.formats.surface import GREY, Color
-from robik.formats.usd.mesh import triangles
-from robik.formats.usd.paints import mesh_color, paint
-from robik.formats.usd.scene import AXES_OF_Z, Scene, number, rotation, split, vector
-from robik.mechanism import WORLD, Body, Frame, Pose, Visual
+from ...errors import FormatError
+from ...mechanism import WORLD, Body, Frame, Pose, Visual
+from .. import solids
+from ..imported import Notes
+from ..solids import Solid
+from ..surface import GREY, Color
+from .mesh import triangles
+from .paints import mesh_color, paint
+from .scene import AXES_OF_Z, Scene, number, rotation, split, vector
 
 if TYPE_CHECKING:
     from pxr import Usd

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robik.formats.assembly.open_joint import OpenJoint
-from robik.formats.imported import Notes
-from robik.formats.names import free_name
-from robik.formats.usd.joints import Joints
-from robik.formats.usd.scene import Scene, number
-from robik.mechanism import WORLD, Coupling, Pose
+from ...mechanism import WORLD, Coupling, Pose
+from ..assembly.open_joint import OpenJoint
+from ..imported import Notes
+from ..names import free_name
+from .joints import Joints
+from .scene import Scene, number
 
 if TYPE_CHECKING:
     from pxr import Sdf, Usd

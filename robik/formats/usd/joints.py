@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.assembly.open_joint import OpenJoint, joint_values, turned_round, with_frame
-from robik.formats.imported import Notes
-from robik.formats.names import free_name
-from robik.formats.usd.scene import Scene, number, rotation, schemas_of, vector
-from robik.mechanism import JOINT_TYPES, WORLD, Body, Pose
-from robik.mechanism.joints import MOTIONS, SLIDES, TURNS
+from ...errors import FormatError
+from ...mechanism import JOINT_TYPES, WORLD, Body, Pose
+from ...mechanism.joints import MOTIONS, SLIDES, TURNS
+from ..assembly.open_joint import OpenJoint, joint_values, turned_round, with_frame
+from ..imported import Notes
+from ..names import free_name
+from .scene import Scene, number, rotation, schemas_of, vector
 
 if TYPE_CHECKING:
     from pxr import Usd

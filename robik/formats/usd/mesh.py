@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.surface import Surface
-from robik.formats.usd.paints import painting
-from robik.formats.usd.stage import open_stage, pxr_errors
+from ...errors import FormatError
+from ..surface import Surface
+from .paints import painting
+from .stage import open_stage, pxr_errors
 
 if TYPE_CHECKING:
     from pxr import Usd

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.surface import GREY, Color, Paint, Picture
+from ...errors import FormatError
+from ..surface import GREY, Color, Paint, Picture
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdGeom, UsdShade

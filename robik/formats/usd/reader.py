@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.assembly.assemble import assemble
-from robik.formats.assembly.connection import based, connected
-from robik.formats.assembly.open_joint import OpenJoint
-from robik.formats.assembly.open_robot import OpenRobot
-from robik.formats.imported import Imported, Notes, listed, reading
-from robik.formats.names import free_name
-from robik.formats.usd.bodies import Bodies
-from robik.formats.usd.gears import TYPES as GEARS
-from robik.formats.usd.gears import Gears
-from robik.formats.usd.joints import Joints
-from robik.formats.usd.scene import Scene, names_of
-from robik.formats.usd.stage import open_stage, pxr_errors
-from robik.formats.usd.ties import couplings, in_series, motors
-from robik.mechanism import WORLD, Coupling
+from ...errors import FormatError
+from ...mechanism import WORLD, Coupling
+from ..assembly.assemble import assemble
+from ..assembly.connection import based, connected
+from ..assembly.open_joint import OpenJoint
+from ..assembly.open_robot import OpenRobot
+from ..imported import Imported, Notes, listed, reading
+from ..names import free_name
+from .bodies import Bodies
+from .gears import TYPES as GEARS
+from .gears import Gears
+from .joints import Joints
+from .scene import Scene, names_of
+from .stage import open_stage, pxr_errors
+from .ties import couplings, in_series, motors
 
 if TYPE_CHECKING:
     from pxr import Sdf

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.imported import Notes
-from robik.formats.names import free_name
-from robik.mechanism import WORLD, Pose
+from ...errors import FormatError
+from ...mechanism import WORLD, Pose
+from ..imported import Notes
+from ..names import free_name
 
 if TYPE_CHECKING:
     from pxr import Sdf, Usd

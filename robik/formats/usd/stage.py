@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robik.errors import FormatError
-from robik.extras import extra
-from robik.files import check_file
-from robik.formats.mesh_files import MeshFiles
+from ...errors import FormatError
+from ...extras import extra
+from ...files import check_file
+from ..mesh_files import MeshFiles
 
 if TYPE_CHECKING:
     from pxr import Sdf, Usd

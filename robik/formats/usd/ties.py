@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robik.errors import FormatError
-from robik.formats.assembly.open_joint import OpenJoint
-from robik.formats.imported import Notes
-from robik.formats.names import free_name
-from robik.formats.usd.scene import Scene, number, schemas_of
-from robik.mechanism import Body, Coupling
-from robik.mechanism.joints import TURNS
+from ...errors import FormatError
+from ...mechanism import Body, Coupling
+from ...mechanism.joints import TURNS
+from ..assembly.open_joint import OpenJoint
+from ..imported import Notes
+from ..names import free_name
+from .scene import Scene, number, schemas_of
 
 if TYPE_CHECKING:
     from pxr import Sdf, Usd

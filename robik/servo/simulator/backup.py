@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from robik.servo.models import Model
+from ..models import Model
 
 BACKED_UP = re.compile(r"(velocity|position)_[pid]_gain|feedforward_.*|profile_.*|indirect_address_.*")  # of the RAM
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from robik.servo.chain import BITS_PER_BYTE, ServoChain
-from robik.servo.models import BAUD_RATES, FAST_READ_FIRMWARE
-from robik.servo.simulator.packet import ALERT, BROADCAST, Decoder, Instruction, Packet, PacketError, encode_fast_status, encode_status
-from robik.servo.simulator.servo import SimulatedServo, TableError
+from ..chain import BITS_PER_BYTE, ServoChain
+from ..models import BAUD_RATES, FAST_READ_FIRMWARE
+from .packet import ALERT, BROADCAST, Decoder, Instruction, Packet, PacketError, encode_fast_status, encode_status
+from .servo import SimulatedServo, TableError
 
 BROKEN_OFF = 0.005  # [s] of silence after which the rest of a packet comes no more
 DELAY_UNIT = 2e-6  # [s] of the return delay entry

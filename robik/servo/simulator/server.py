@@ -13,13 +13,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from robik.errors import ServoError
-from robik.servo.chain import BITS_PER_BYTE, ServoChain, load_chain, save_chain
-from robik.servo.schedule import take_precedence
-from robik.servo.simulator.chain import Answer, GoalRecord, SimulatedChain
-from robik.servo.simulator.clock import Clock
-from robik.servo.simulator.port import Noise, PseudoTerminal, Socket
-from robik.servo.simulator.servo import SimulatedServo
+from ... import program
+from ...errors import ServoError
+from ..chain import BITS_PER_BYTE, ServoChain, load_chain, save_chain
+from ..schedule import take_precedence
+from .chain import Answer, GoalRecord, SimulatedChain
+from .clock import Clock
+from .port import Noise, PseudoTerminal, Socket
+from .servo import SimulatedServo
 
 POLL = 0.1  # [s] between looks at whether to end
 SHORTEST_SLEEP = 1e-4  # [s]; less than what a sleep itself takes
@@ -230,18 +231,15 @@ class SimulatorProcess:
     """
 
     def __init__(self, servos: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
-        command = [sys.executable, "-m", "robik.servo.simulator.server", str(servos)]
-        command += ["--record", str(record)] if record else []
-        command += ["--socket"] if over_socket or not hasattr(os, "openpty") else []
-        root = str(Path(__file__).resolve().parents[3])
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
+        arguments = [str(servos), *(["--record", str(record)] if record else [])]
+        arguments += ["--socket"] if over_socket or not hasattr(os, "openpty") else []
         self._process = subprocess.Popen(
-            command,
+            program.command("servo.simulator.server", *arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment,
+            env=program.environment(),
             start_new_session=True,  # Ctrl-C is for the player, which still needs the servos to stop on
         )
         timer = threading.Timer(START_TIMEOUT, self._process.kill)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import tau
 
-from robik.servo.models import (
+from ..models import (
     ACCELERATION_UNIT,
     CURRENT_POSITION_MODE,
     EXTENDED_MODE,
@@ -20,9 +20,9 @@ from robik.servo.models import (
     Item,
     Model,
 )
-from robik.servo.simulator.backup import Backup, copy_settings
-from robik.servo.simulator.motor import Motor
-from robik.servo.simulator.packet import PacketError
+from .backup import Backup, copy_settings
+from .motor import Motor
+from .packet import PacketError
 
 CURRENT_MODE, VELOCITY_MODE, PWM_MODE = 0, 1, 16
 GOALS = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")

@@ -1,0 +1,50 @@
+"""The manual that the extension brings: the pages of `docs/` as HTML, without their pictures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{title}</title>
+<style>
+body {{ max-width: 50em; margin: 2em auto; padding: 0 1em; font: 1em/1.5 sans-serif; color-scheme: light dark }}
+pre {{ overflow-x: auto }} td, th {{ padding: 0.2em 0.6em; text-align: left; vertical-align: top }}
+</style>
+<p><a href="panels.html">Panels</a> · <a href="tutorial.html">Tutorial</a> · <a href="troubleshooting.html">Troubleshooting</a></p>
+{body}</html>
+"""
+
+
+def write_manual(docs: Path, folder: Path) -> None:
+    """Write every page of a folder of Markdown as HTML."""
+    folder.mkdir(parents=True)
+    for source in sorted(docs.glob("*.md")):
+        (folder / f"{source.stem}.html").write_text(page(source.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def page(markdown: str) -> str:
+    """Return a page as HTML: headings can be linked to, links to other pages lead to their HTML, pictures are left out."""
+    reader = MarkdownIt("commonmark").enable("table")
+    tokens = reader.parse(markdown)
+    title = ""
+    for token, inner in zip(tokens, [*tokens[1:], Token("", "", 0)], strict=True):
+        if token.type == "heading_open":
+            token.attrSet("id", anchor(inner.content))
+            title = title or inner.content
+        if token.type == "inline":
+            token.children = [child for child in token.children or [] if child.type != "image"]
+            for child in token.children:
+                if child.type == "link_open":
+                    child.attrSet("href", re.sub(r"^([\w-]+)\.md(?=#|$)", r"\1.html", str(child.attrGet("href"))))
+    return PAGE.format(title=title, body=reader.renderer.render(tokens, reader.options, {}))
+
+
+def anchor(heading: str) -> str:
+    """Return the name that links give a heading, as code hosts make it."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
