@@ -12,6 +12,7 @@ from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
 from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
+from ..objectives import change_of_state
 from ..objectives.registry import objective
 from .newton import HELD
 from .sqp import CONVERGED, hold, minimise

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robik.jit.cache import FOLDERS
+from robik.jit.sources import FOLDERS
 
 LIBRARY = Path(__file__).parents[2] / "robik"
 MODULES = sorted(LIBRARY.rglob("*.py"))
