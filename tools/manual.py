@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+SITE_ONLY = ("index", "api")  # the site's front page, and the one that its generator fills in from the source
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -21,8 +22,13 @@ pre {{ overflow-x: auto }} td, th {{ padding: 0.2em 0.6em; text-align: left; ver
 def write_manual(docs: Path, folder: Path) -> None:
     """Write every page of a folder of Markdown as HTML."""
     folder.mkdir(parents=True)
-    for source in sorted(docs.glob("*.md")):
+    for source in pages(docs):
         (folder / f"{source.stem}.html").write_text(page(source.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def pages(docs: Path) -> list[Path]:
+    """Return the pages that the manual has."""
+    return [page for page in sorted(docs.glob("*.md")) if page.stem not in SITE_ONLY]
 
 
 def page(markdown: str) -> str:

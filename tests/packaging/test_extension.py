@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -18,6 +19,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 import robik
 from tools.extension import ADD_ON, CHECKOUT, LOCK, MANIFEST, PLATFORMS, PYTHONS, Target, blender_tool, build, copy, files, locked
+from tools.manual import pages
 
 PINS = CHECKOUT / "requirements" / "library.txt"
 INSTALLED_BY_PIP = ("robik", "pyproject.toml", "README.md", "LICENSE")
@@ -56,12 +58,25 @@ def test_versions_agree() -> None:
 
 def test_the_zip_holds_the_add_on_with_the_library_and_nothing_else(archive: zipfile.ZipFile) -> None:
     add_on = {file.relative_to(CHECKOUT).as_posix() for name in ADD_ON for file in files(CHECKOUT / name)}
-    manual = {f"docs/{page.stem}.html" for page in (CHECKOUT / "docs").glob("*.md")}
+    manual = {f"docs/{page.stem}.html" for page in pages(CHECKOUT / "docs")}
     wheels = {wheel.removeprefix("./") for wheel in manifest_of(archive)["wheels"]}
     assert set(archive.namelist()) == add_on | manual | wheels | {MANIFEST.name}
     parts = {f"{part}/__init__.py" for part in ("robik", "scene", "operators", "panels")}
     assert parts | {"__init__.py", "LICENSE", "robik/data/robots/walker.robik.json"} <= add_on
-    assert "docs/panels.html" in manual
+    assert {"docs/panels.html", "docs/servos.html", "docs/import.html"} <= manual
+
+
+def test_links_of_the_manual_lead_to_what_is_there(archive: zipfile.ZipFile) -> None:
+    manual = {name: archive.read(name).decode() for name in archive.namelist() if name.startswith("docs/")}
+    names = {name: {"", *re.findall(r' id="([^"]*)"', text)} for name, text in manual.items()}
+    links = [(name, link) for name, text in manual.items() for link in re.findall(r'href="([^"]*)"', text) if "://" not in link]
+    assert len(links) > 50
+    dead = []
+    for name, link in links:
+        file, _, anchor = link.partition("#")
+        if anchor not in names.get(f"docs/{file}" if file else name, set()):
+            dead.append((name, link))
+    assert dead == []
 
 
 def test_what_is_in_the_zip_is_what_is_in_the_source(archive: zipfile.ZipFile) -> None:
