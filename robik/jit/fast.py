@@ -121,7 +121,7 @@ class _Kernel(_Compiled):
         super().add_overload(cres)
         module, name, types = self.py_func.__module__, self.py_func.__name__, cres.signature
         meaning = hashlib.sha256(f"{types} {sources()}".encode()).hexdigest()[:16]
-        symbol = f"{module.removeprefix(LIBRARY)}.{name}.{meaning}"
+        symbol = f"robik.{module.removeprefix(LIBRARY)}.{name}.{meaning}"
         binding.add_symbol(symbol, cres.library.get_pointer_to_function(cres.fndesc.llvm_func_name))
         _published[symbol] = partial(_bring, module, name, tuple(types.args))
         outside = copy.copy(cres.fndesc)
