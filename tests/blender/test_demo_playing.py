@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bl_ext.user_default.robik.robik.motions import Motion
+from bl_ext.user_default.robik.robik.servo.chain import Servo, ServoChain
+from bl_ext.user_default.robik.robik.servo.softening import MARGIN
 
 from demo.playing import play, slowed_down
 from demo.table import table
-from robik.motions import Motion
-from robik.servo.chain import Servo, ServoChain
-from robik.servo.softening import MARGIN
 
 CHAIN = ServoChain(tuple(Servo(name, k + 1, velocity_limit=2.0) for k, name in enumerate(("hip", "knee"))))
 
