@@ -66,14 +66,15 @@ def matrix_to_quaternion(R, q):
 
 @inlined
 def half_turn(R, P):
-    """Cosine and vector (sine × axis) of half the angle between the orientations R and P: the quaternion of R Pᵀ."""
+    """Cosine and vector (sine × axis) of half the angle between the orientations R and P: the quaternion of R Pᵀ.
+
+    Within 1e-6 rad of half a turn, where the vector is undetermined, the cosine is smoothed, and the vector stays minus twice its derivative.
+    """
     t = 0.0
     for i in range(3):
         for k in range(3):
             t += R[i, k] * P[i, k]
-    if t < -0.9:
-        return _near_half_turn(R, P, t)
-    w = 0.5 * sqrt(1.0 + t)
+    w = 0.5 * sqrt(max(1.0 + t, 0.0) + 1e-12)
     x = y = z = 0.0
     for k in range(3):
         x += R[2, k] * P[1, k] - R[1, k] * P[2, k]
@@ -81,31 +82,6 @@ def half_turn(R, P):
         z += R[1, k] * P[0, k] - R[0, k] * P[1, k]
     s = 0.25 / w
     return w, s * x, s * y, s * z
-
-
-@kernel
-def _near_half_turn(R, P, t):
-    """`half_turn` where the cosine is small and the other way divides by it; t: the trace of R Pᵀ."""
-    i, largest = 0, -2.0
-    for a in range(3):
-        along = 0.0
-        for k in range(3):
-            along += R[a, k] * P[a, k]
-        if along > largest:
-            i, largest = a, along
-    j, m = (i + 1) % 3, (i + 2) % 3
-    u = 0.5 * sqrt(1.0 + 2.0 * largest - t)
-    w = v = n = 0.0
-    for k in range(3):
-        w += R[m, k] * P[j, k] - R[j, k] * P[m, k]
-        v += R[i, k] * P[j, k] + R[j, k] * P[i, k]
-        n += R[i, k] * P[m, k] + R[m, k] * P[i, k]
-    s = 0.25 / u if w >= 0.0 else -0.25 / u
-    u = u if w >= 0.0 else -u
-    x = u if i == 0 else (s * n if i == 1 else s * v)
-    y = u if i == 1 else (s * v if i == 0 else s * n)
-    z = u if i == 2 else (s * n if i == 0 else s * v)
-    return s * w, x, y, z
 
 
 @inlined

@@ -34,7 +34,8 @@ def add_value(flat, now, state, total):
         dx, dy, dz = c[0] - p[0], c[1] - p[1], c[2] - p[2]
         w, x, y, z = half_turn(now.R[b], state.previous_R[b])
         placed += 0.5 * (dx * dx + dy * dy + dz * dz)
-        turned += (x * x + y * y + z * z) / (1.0 + w)
+        square = x * x + y * y + z * z if w > 0.5 else 1.0 - w * w  # each where it is exact
+        turned += square / (1.0 + w)
     return total + state.weight[0] * turned + state.weight[1] * placed
 
 
