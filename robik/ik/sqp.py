@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..kinematics.assembly import closed, pull_back
 from ..kinematics.elimination import eliminate, reduce_gradient, refactor
 from ..kinematics.kernels import close, copy_placement, largest_motion, move, place
@@ -44,7 +44,7 @@ def hold(flat, now, work):
     return found
 
 
-@kernel
+@inlined
 def _note_held(work):
     """Notes which coordinates the step holds at their bounds."""
     for i in range(work.unheld.shape[0]):
@@ -107,7 +107,7 @@ def _correct(flat, now, goals, work, kind):
     return largest
 
 
-@kernel
+@inlined
 def _rounding(now, work, value):
     """How exactly an objective is known at `now`: to its own rounding, and to what the loops' residual there is worth."""
     noise = 1e-13 * abs(value) + 1e-300
@@ -126,7 +126,8 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     """
     scale = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN))
     noise = _rounding(now, work, value)
-    _note_held(work)
+    if limits:
+        _note_held(work)
     for attempt in range(30):
         copy_placement(now, work.trial)
         move(flat, now.q, work.step, scale, work.trial.q)
@@ -144,7 +145,8 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
                 break
             residual = _settle(flat, work.trial, work, limits)
         scale *= 0.5
-        _hold_as_noted(flat, now, work)  # what the longer step met beyond its end says nothing of a shorter one
+        if limits:
+            _hold_as_noted(flat, now, work)  # what the longer step met says nothing of a shorter one
     return 0.0, value, np.inf
 
 

@@ -68,7 +68,8 @@ def matrix_to_quaternion(R, q):
 def half_turn(R, P):
     """Cosine and vector (sine × axis) of half the angle between the orientations R and P: the quaternion of R Pᵀ.
 
-    Within 1e-6 rad of half a turn, where the vector is undetermined, the cosine is smoothed, and the vector stays minus twice its derivative.
+    Within 1e-6 rad of half a turn, where the vector is undetermined, the cosine is smoothed, and the vector stays minus twice its
+    derivative.
     """
     t = 0.0
     for i in range(3):
