@@ -13,7 +13,7 @@ from experiments.catalogue import CATALOGUE, load
 CASE_KEYS = {
     "case", "fps", "paper_ms", "frames", "ms_per_frame_median", "iterations_mean", "position_error_max_m", "position_error_mean_m",
     "orientation_error_max_rad", "com_error_max_m", "constraint_residual_max", "peak_velocity", "frames_too_fast", "speed_cost",
-    "frames_short", "target_speed", "target_extent",
+    "frames_short", "objectives", "target_speed", "target_extent",
 }  # fmt: skip
 ROWS = {
     "cases": (["--fps", "30"], "cases", CASE_KEYS),
