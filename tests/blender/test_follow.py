@@ -8,12 +8,21 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.user_default.robik.robik.kinematics.forward import ForwardKinematics
+from bl_ext.user_default.robik.robik.kinematics.frames import anchor
+from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.tracking import StateBasedTracker
 
-from experiments.tracking.dragging import dragged_frames
 from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def dragged_frame(mechanism: Mechanism) -> str:
+    """The third of the robot's named frames that move, else the last of those, else the last body that does."""
+    tracker = StateBasedTracker(mechanism)
+    moving = [name for name in mechanism.frame_names if tracker.flat.tip[anchor(tracker.topology, name)[0]] >= 0]
+    named = [frame.name for frame in mechanism.frames if frame.name in moving]
+    return named[2] if len(named) > 2 else (named or moving)[-1]
 
 
 def beats(root: bpy.types.Object, count: int, dt: float = 1 / 60) -> list[np.ndarray]:
@@ -122,7 +131,7 @@ def test_robots_of_others_are_followed_with_by_every_tracker(shared_data: Path, 
     assert bpy.ops.robik.import_robot(filepath=str(shared_data / file)) == {"FINISHED"}
     root, module = bpy.context.scene.robik.robot, installed.module("scene.bake.follow")
     mechanism = scenes.read(root)
-    frame = dragged_frames(StateBasedTracker(mechanism))[-1]
+    frame = dragged_frame(mechanism)
     rest = np.array(mechanism.bodies[mechanism.body_index[mechanism.frame(frame).body]].pose.position)
     target = scenes.empty("dragged", rest[None])
     target.animation_data_clear()
