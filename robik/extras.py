@@ -11,7 +11,7 @@ EXTRAS = {  # as in pyproject.toml: what needs them, and the modules that they b
     "servo": ("playing on servos", ("serial", "dynamixel_sdk")),
     "report": ("a report page", ("plotly",)),
     "formats": ("this kind of file", ("yaml", "xacro", "collada")),
-    "usd": ("reading USD, which Blender from blender.org does by itself,", ("pxr",)),
+    "usd": ("reading USD, which Blender from blender.org does by itself and elsewhere the package usd-core,", ("pxr",)),
     "live": ("following live", ("daqp",)),
 }
 

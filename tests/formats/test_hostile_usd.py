@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robik.errors import FormatError
+from robik.errors import FormatError, MissingExtraError
 from robik.formats import import_robot, load_robot
 from robik.mechanism import Mechanism
 from tests.formats import fuzz
@@ -100,7 +100,7 @@ def test_without_pxr_one_sentence_says_what_to_install(tmp_path: Path, monkeypat
     import sys
 
     monkeypatch.setitem(sys.modules, "pxr", None)
-    with pytest.raises(FormatError, match="usd-core"):
+    with pytest.raises(MissingExtraError, match=r"usd-core, needs the extra 'usd': pip install 'robik\[usd\]'"):
         load_robot(write(tmp_path, usda(TWO)))
 
 
