@@ -131,7 +131,7 @@ class ROBIK_PT_servos_state(FoldedPanel):
             (
                 f"{s.id} {s.actuator}",
                 s.error,
-                "?" if s.torque is None else "on" if s.torque else "off",
+                "ERROR" if s.error else "LOCKED" if s.torque else "UNLOCKED",
                 shown(root, s.actuator, at),
                 f"{100 * s.load:.0f} %" if s.current is None else f"{s.current:.2f}",
                 f"{s.celsius:.0f}",
@@ -139,9 +139,9 @@ class ROBIK_PT_servos_state(FoldedPanel):
             )
             for s, at in zip(status.servos, status.present, strict=True)
         ]
-        for name, error, *numbers in [("Servo", "", "Torque", "At", load, "°C", "V"), *rows]:
-            row = column.split(factor=0.38)
-            row.label(text=name, icon="ERROR" if error else "NONE")
+        for name, error, icon, *numbers in [("Servo", "", "NONE", "At", load, "°C", "V"), *rows]:
+            row = column.split(factor=0.46)
+            row.label(text=name, icon=icon)  # locked: it has torque
             cells = row.row()
             for text in [error] if error else numbers:
                 cells.label(text=text)
