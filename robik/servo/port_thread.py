@@ -179,13 +179,18 @@ class PortThread:
         return 0
 
     def _fail(self, session: Session, error: ServoError) -> None:
-        """Tell of a fault, with the torque that there is now."""
+        """Tell of a fault, and of the torque that there is now. What moved has been looked at just before: that waits for no answer."""
+        way = f"; {way_on(str(error))}" if isinstance(error, ServoSilent) else ""
+        fault = {"state": PlayState.FAULT, "message": f"{error}{way}"}
+        has_moved = self._board.status.state.is_moving
+        if has_moved:
+            self._board.publish(**fault)
         try:
             session.survey()
         except EmergencyStopped:
             return
-        way = f"; {way_on(str(error))}" if isinstance(error, ServoSilent) else ""
-        self._board.publish(state=PlayState.FAULT, message=f"{error}{way}")
+        if not has_moved:
+            self._board.publish(**fault)
 
     def _close(self, session: Session) -> None:
         try:
