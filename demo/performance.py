@@ -34,7 +34,7 @@ BONES = {
 
 @dataclass(frozen=True)
 class Weights:
-    """What counts how much: positions along the world's axes, orientations about the frame's."""
+    """Weights of positions along the world's axes and of the directions of the frame's axes."""
 
     feet: tuple[float, float]  # position, orientation
     pelvis: tuple[tuple[float, float, float], float]

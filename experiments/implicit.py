@@ -179,7 +179,7 @@ class ImplicitSolver(Solver):
             output.residual[k] = np.abs(self.rows.at(self._p).value(self._state)).max(initial=0.0)
 
     def objective(self, targets: Targets, com: np.ndarray | None, dt: float | None) -> Objective:
-        """What a frame minimises, as a function of the state (paper, eq. 3), from the last state on."""
+        """Return the objective of a frame as a function of the state (paper, eq. 3), from the last state on."""
         return Objective(self._paper, targets, com, self._state, dt, self.settings)
 
     def state(self, p: np.ndarray) -> np.ndarray:

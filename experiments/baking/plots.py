@@ -115,7 +115,7 @@ def frame_rate() -> Figure:
 
 
 def walker() -> Figure:
-    """How far inside its support the walker's centre of mass is, without and with a target for it, as Fig. 9 shows it."""
+    """Plot the margin of the walker's centre of mass inside its support, without and with a target for it (paper, Fig. 9)."""
     robot = load("walker")
     figure, axes = plt.subplots(figsize=(6.4, 2.4), layout="constrained")
     for balanced, color, label in ((False, COLORS[0], "feet and pelvis"), (True, COLORS[2], "feet, pelvis low, centre of mass")):

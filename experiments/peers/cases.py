@@ -1,4 +1,4 @@
-"""What is followed, by all libraries alike."""
+"""Targets that all libraries follow alike."""
 
 from __future__ import annotations
 

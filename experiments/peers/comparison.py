@@ -59,7 +59,7 @@ def measured(case: Case, repeats: int) -> list[Verdict]:
 
 
 def _peers(case: Case, folder: Path) -> dict[str, Callable[[], Verdict]]:
-    """What runs each library that is installed, in each way that it has to close loops."""
+    """Return the runners of each library that is installed, one for each way that it has to close loops."""
     loops = bool(json.loads((folder / "case.json").read_text())["points"])
     runs: dict[str, Callable[[], Verdict]] = {}
     for library, environment in ENVIRONMENTS.items():

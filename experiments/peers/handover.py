@@ -89,7 +89,7 @@ def _copies(flat: Flat, topology: Topology) -> Iterator[Placement]:
 
 
 def _slope(flat: Flat, topology: Topology, now: Placement, cut: int, at: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """How the distance of a cut's two ends along an axis of the first changes with the tree's coordinates (d,)."""
+    """Return the derivative (d,) of the distance of a cut's two ends, along an axis of the first, by the tree's coordinates."""
     a, b = flat.cut_a[cut], flat.cut_b[cut]
     x, way, slope = now.R[b] @ (at - topology.rest_com[b]) + now.c[b], now.R[a] @ axis, np.zeros(len(flat.before))
     for k in range(flat.loop_at[cut], flat.loop_at[cut + 1]):
