@@ -11,9 +11,9 @@ from mathutils import Matrix
 
 from ...robik.errors import RobikError
 from ...robik.mechanism import Frame, Pose
-from ...robik.retarget.names import part_of
 from ...robik.retarget.pinning import ground_height
-from ...robik.retarget.soles import find_sole
+from ...robik.skeleton.names import part_of
+from ...robik.skeleton.soles import find_sole
 from .body_mesh import triangles
 from .hand_build import set_free
 from .parts import bodies, local_pose, parts, unit
