@@ -7,7 +7,7 @@ the longest equal chains above them, and the head is the highest end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -84,7 +84,7 @@ def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy
     parts = dict(named)
     for limb in limbs:
         for part, name in zip(PARTS_OF[limb.kind], (limb.upper, limb.lower, limb.end), strict=True):
-            parts[part, limb.side] = name
+            parts[part, limb.side] = name or parts.get((part, limb.side), "")
         if limb.kind == LEG and limb.beyond:
             parts["toe", limb.side] = limb.beyond
     parts |= _trunk(tree, limbs, named)
@@ -183,12 +183,21 @@ def _sided(tree: Tree, kind: str, pair: PairedChains) -> dict[tuple[str, str], t
     """Return the chains of a pair by their sides: as names say, else by where they lie as the body faces its toes."""
     said = [next((n.side for node in chain if (n := read_name(tree.names[node])) and n.side), "") for chain in pair.chains]
     if set(said) != {"l", "r"}:
-        one, other = (np.array([tree.points[:, node] for node in chain]) for chain in pair.chains)  # (nodes, P, 3)
-        forward = sum((tree.points[:, c[-1]] - tree.points[:, c[-2]]) for c in pair.chains) * [1.0, 1.0, 0.0]
-        across = (one[0] - other[0]) * [1.0, 1.0, 0.0]
+        forward = sum(_ahead(tree, chain) for chain in pair.chains) * [1.0, 1.0, 0.0]
+        across = (tree.points[:, pair.chains[0][0]] - tree.points[:, pair.chains[1][0]]) * [1.0, 1.0, 0.0]
         left = float((np.cross([0.0, 0.0, 1.0], forward) * across).sum())
         said = ["l", "r"] if (left if abs(left) > 1e-9 else float(across[:, 0].sum())) > 0 else ["r", "l"]
     return {(kind, side): (pair.fork, chain[-1]) for side, chain in zip(said, pair.chains, strict=True)}
+
+
+def _ahead(tree: Tree, chain: Sequence[int]) -> np.ndarray:
+    """Return where a foot points in every pose (P, 3): from the ankle to its end; in the rest pose alone where that is no node [m]."""
+    ankle = min(hinge_in(tree, chain) + 1, len(chain) - 1)
+    if ankle < len(chain) - 1:
+        return tree.points[:, chain[-1]] - tree.points[:, chain[ankle]]
+    ahead = np.zeros((len(tree.points), 3))
+    ahead[0] = tree.tips[chain[-1]] - tree.points[0, chain[-1]]
+    return ahead
 
 
 def _limb(tree: Tree, kind: str, side: str, end: tuple[int | None, int], named: Mapping[tuple[str, str], str]) -> Limb | None:
@@ -202,6 +211,9 @@ def _limb(tree: Tree, kind: str, side: str, end: tuple[int | None, int], named: 
     if len(chain) < 2:
         return None
     bend = hinge_in(tree, chain)
+    told = named.get((PARTS_OF[kind][2], side))
+    if told in index and index[told] in chain[: bend + 1]:  # there is no knee
+        return None
     if kind == FRONT_LEG or (kind == LEG and len(chain) > bend + 2):
         foot = _foot(tree, chain, bend)
     else:

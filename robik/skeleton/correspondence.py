@@ -75,7 +75,7 @@ def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, r
     bones, points, arms, tops = [], [], [], []
     for limb in robot.limbs:
         own = character.limb(limb.kind, limb.side)
-        if own is None:
+        if own is None or not (own.end or own.kind == ARM):
             continue
         for k, name in enumerate((own.upper, own.lower, own.end)):
             if name in skeleton.index:

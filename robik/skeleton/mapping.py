@@ -64,7 +64,7 @@ def auto_map(mechanism: Mechanism, bones: Sequence[str], character: Anatomy) -> 
     robot = robot_anatomy(mechanism)
     rows = _rows_of_frames(mechanism, robot, bones, character)
     rows += _rows_of_bodies(mechanism, robot, character, rows)
-    rows += _rows_by_names(mechanism, robot, bones, rows)
+    rows += _rows_by_names(mechanism, robot, bones, character, rows)
     stands = any(row.part == "foot" and row.bone for row in rows)
     rows = [_weighed(mechanism, robot, row, stands) for row in rows]
     return rows + (list(_directions(mechanism, robot, character, rows)) if stands else [])
@@ -129,19 +129,25 @@ def _ends(robot: RobotAnatomy) -> Iterator[tuple[str, str, str]]:
         yield part, limb.side, limb.end or limb.lower
 
 
-def _rows_by_names(mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[str], rows: list[Row]) -> list[Row]:
+def _rows_by_names(
+    mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[str], character: Anatomy, rows: list[Row]
+) -> list[Row]:
     """Return rows of bodies whose names say what their robot's shape does not."""
     used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
     covered = {(row.part, row.side) for row in rows if row.bone}
     if any(row.part and row.bone and not mechanism.frame(row.frame).is_foot and row.frame not in robot.rigid.values() for row in rows):
         return []  # the file names what is to be followed
-    left = [name for name in names.ends(body.name for body in mechanism.bodies) if robot.rigid.get(name) not in used]
+    ends = names.ends(body.name for body in mechanism.bodies)
+    left = [name for name in ends if robot.rigid.get(name) not in used]
     made = []
     for frame, bone in names.auto_map(left, bones).items():
         part, side = names.part_of(frame)
         is_hand = part == "forearm" and ("hand", side) in covered
         if (part, side) not in covered and not is_hand and bone not in {row.bone for row in (*rows, *made)}:
             made.append(Row(frame=frame, bone=bone, part=part, side=side))
+    torso = next((name for name in ends if names.part_of(name)[0] in TRUNK and name not in {row.frame for row in rows}), "")
+    if torso and not robot.chest and ("hips", "") in covered and (chest := character.parts.get(("chest", ""))):  # the waist is fixed
+        made.append(Row(frame=torso, bone=chest, part="chest"))
     return made
 
 

@@ -120,6 +120,8 @@ def laid_over(
     anchors = joints if joints.is_top.sum() >= 2 else followed
     chosen = anchors.is_top if anchors.is_top.any() else np.ones(len(anchors.bones), dtype=bool)
     location = (anchors.robot - where[anchors.bones])[chosen].mean(axis=0) if len(anchors.bones) else np.zeros(3)
+    if anchors is joints:
+        location = location + [0.0, 0.0, _bent(robot)]
     return Overlay(
         mechanism,
         robot,
@@ -134,6 +136,12 @@ def laid_over(
         feet,
         arms,
     )
+
+
+def _bent(robot: RobotAnatomy) -> float:
+    """Return how much lower than on stretched legs the robot's hips are in its rest pose: so much lower it stands for a character [m]."""
+    legs = [limb for limb in robot.limbs if limb.kind != ARM]
+    return float(np.mean([limb.lengths.sum() - np.linalg.norm(limb.points[2] - limb.points[0]) for limb in legs]))
 
 
 def _matrix(pose: Pose) -> np.ndarray:
