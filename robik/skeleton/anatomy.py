@@ -210,7 +210,8 @@ def _limb(tree: Tree, kind: str, side: str, end: tuple[int | None, int], named: 
         chain = chain[: max(chain.index(known[-1]) + 2, 3)] if known else chain
     if len(chain) < 2:
         return None
-    bend = hinge_in(tree, chain)
+    lower = index.get(named.get((PARTS_OF[kind][1], side), ""))
+    bend = hinge_in(tree, chain, chain.index(lower) if lower in chain else None)
     told = named.get((PARTS_OF[kind][2], side))
     if told in index and index[told] in chain[: bend + 1]:  # there is no knee
         return None

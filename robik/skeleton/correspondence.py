@@ -12,16 +12,18 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from .anatomy import ARM, FRONT_LEG, LEG, Anatomy
-from .placement import rotation
+from .placement import quaternions, rotation
 from .robot import RobotAnatomy
 from .skeleton import Skeleton, SkeletonMotion
 
 REST_IS_FINE = 1.2  # times the best frame's difference: so unlike may the rest pose be and still be taken
+SAME_STANCE = 0.1  # rad: stances that differ by less are equally good
 SAME = 0.02  # of the robot's size: poses that differ by less are equally good
 FLAT = 1e-6  # points nearer than this have no size or direction to fit [m]
 STRAIGHT_OUT = 0.35  # sine: so far may an arm of a T-pose slope
 STRAIGHT_DOWN = 0.12  # 1 − cosine: so far may a leg of a T-pose lean
 STRAIGHT = 0.9  # cosine between the parts of a straight limb
+TILTED = 0.2  # rad: a bone that is tilted less against the pose to align by just moves
 JUMP, MUCH = 0.2, 3.0  # a limb that turns by more in one sample [rad], and so much faster than in the next, has jumped
 
 
@@ -56,12 +58,24 @@ class Joints:
         robot: (J, 3) the robot's, in the world, in its rest pose [m].
         is_arm: (J,) whether a joint belongs to an arm, which may hang in one pose and stretch out in the other.
         is_top: (J,) whether it is a hip.
+        limb: (J,) which limb it belongs to; −1 for none.
     """
 
     bones: np.ndarray
     robot: np.ndarray
     is_arm: np.ndarray
     is_top: np.ndarray
+    limb: np.ndarray
+
+    def only(self, chosen: np.ndarray) -> Joints:
+        """Return some of the joints."""
+        return Joints(
+            bones=self.bones[chosen],
+            robot=self.robot[chosen],
+            is_arm=self.is_arm[chosen],
+            is_top=self.is_top[chosen],
+            limb=self.limb[chosen],
+        )
 
 
 def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, root: np.ndarray) -> Joints:
@@ -72,8 +86,8 @@ def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, r
         character, robot: their parts.
         root: (4, 4) the robot's root in the world.
     """
-    bones, points, arms, tops = [], [], [], []
-    for limb in robot.limbs:
+    bones, points, arms, tops, limbs = [], [], [], [], []
+    for number, limb in enumerate(robot.limbs):
         own = character.limb(limb.kind, limb.side)
         if own is None or not (own.end or own.kind == ARM):
             continue
@@ -83,7 +97,14 @@ def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, r
                 points.append(root[:3, :3] @ limb.points[k] + root[:3, 3])
                 arms.append(limb.kind == ARM and k > 0)
                 tops.append(limb.kind != ARM and k == 0)
-    return Joints(np.array(bones, dtype=int), np.array(points).reshape(-1, 3), np.array(arms, dtype=bool), np.array(tops, dtype=bool))
+                limbs.append(number)
+    return Joints(
+        bones=np.array(bones, dtype=int),
+        robot=np.array(points).reshape(-1, 3),
+        is_arm=np.array(arms, dtype=bool),
+        is_top=np.array(tops, dtype=bool),
+        limb=np.array(limbs, dtype=int),
+    )
 
 
 def length_ratio(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, *kinds: str) -> float | None:
@@ -117,7 +138,7 @@ def difference(here: np.ndarray, there: np.ndarray, scale: float) -> float:
 
 
 def likest_pose(poses: Poses, bones: np.ndarray, there: np.ndarray, scales: np.ndarray, size: float) -> int:
-    """Return which of a character's poses looks most like the robot's.
+    """Return which of a character's poses lies best over the robot's points, the rest pose where it is about as good.
 
     Args:
         poses: P poses.
@@ -131,6 +152,61 @@ def likest_pose(poses: Poses, bones: np.ndarray, there: np.ndarray, scales: np.n
     unlike = np.array([difference(p[bones], there, s) for p, s in zip(poses.positions, scales, strict=True)])
     best = int(np.argmin(unlike))
     return 0 if unlike[0] <= REST_IS_FINE * unlike[best] + SAME * size else best
+
+
+def likest_stance(poses: Poses, joints: Joints) -> int:
+    """Return in which of a character's poses legs and trunk point most as the robot's, the rest pose where it is about as good.
+
+    Directions count, not places: they do not depend on proportions.
+    """
+    own = _directions(joints, joints.robot)
+    unlike = []
+    for positions in poses.positions:
+        here = positions[joints.bones]
+        turned = Rotation.from_euler("z", yaw_between(here, joints.robot)).apply(_directions(joints, here))
+        unlike.append(float(np.sqrt(((turned - own) ** 2).sum(axis=1).mean())))
+    best = int(np.argmin(unlike))
+    return 0 if unlike[0] <= REST_IS_FINE * unlike[best] + SAME_STANCE else best
+
+
+def _directions(joints: Joints, points: np.ndarray) -> np.ndarray:
+    """Return unit vectors of the legs' parts, of the trunk and from one hip to the other (K, 3), by the joints' points (J, 3)."""
+    ways = np.diff(points, axis=0)[np.diff(joints.limb) == 0]
+    hips, shoulders = points[joints.is_top], points[[k for k in range(len(points)) if (joints.limb == joints.limb[k]).sum() == 1]]
+    across = [hips[0] - hips[-1]] if len(hips) > 1 else []
+    up = [shoulders.mean(axis=0) - hips.mean(axis=0)] if len(hips) and len(shoulders) else []
+    ways = np.concatenate([ways, np.array([*across, *up]).reshape(-1, 3)])
+    return ways / np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), FLAT)
+
+
+def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shoulders: np.ndarray) -> np.ndarray:
+    """Return the orientation (4,) of a bone of the trunk that corresponds to the robot's.
+
+    It is the pose's, unless the bone is tilted against that in all the motion while the trunk as a whole is not: then the pose to align by was
+    made without regard to the bone, as the pelvis of CMU's recordings, and the motion's mean is taken.
+
+    Args:
+        poses: P poses, the rest pose first.
+        pose: the corresponding one.
+        bone: index of the bone.
+        hips, shoulders: (2,) index of the bones that begin at the joints, the left one first.
+    """
+    own = poses.quaternions[pose, bone]
+    moving = np.arange(2, len(poses.positions))  # neither the rest pose nor what may be a pose to align by
+    if len(moving) < 3:
+        return own
+    across = poses.positions[:, hips[0]] - poses.positions[:, hips[1]]
+    headings = Rotation.from_euler("z", np.arctan2(across[:, 1], across[:, 0]))
+    trunk = poses.positions[:, shoulders].mean(axis=1) - poses.positions[:, hips].mean(axis=1)
+    trunk = headings.inv().apply(trunk / np.maximum(np.linalg.norm(trunk, axis=1, keepdims=True), FLAT))
+    level = headings.inv() * rotation(poses.quaternions[:, bone])
+    mean = level[moving].mean()
+    tilt = float((mean * level[pose].inv()).magnitude())
+    leaning = float(np.linalg.norm(trunk[moving].mean(axis=0) - trunk[pose]))
+    spread = float(np.median((level[moving] * mean.inv()).magnitude()))
+    if tilt < TILTED or leaning > 0.5 * tilt or spread > tilt:
+        return own
+    return quaternions(headings[pose] * mean)
 
 
 def begins_with_pose(motion: SkeletonMotion, character: Anatomy) -> bool:

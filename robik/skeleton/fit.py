@@ -17,7 +17,7 @@ from .correspondence import FLAT, begins_with_pose
 from .mapping import nearest_axis
 from .overlay import FitTarget, Overlay, laid_over, rotation_between
 from .placement import Placement, quaternions, rotation
-from .reach import Reach, reach_between
+from .reach import Reach, trunk_between
 from .robot import RobotLimb
 from .skeleton import Skeleton, SkeletonMotion
 
@@ -148,25 +148,25 @@ def _reach(overlay: Overlay, found: tuple[RobotLimb, int] | None, targets: Seque
     hips = next((t.bone for t in targets if _is_on(overlay, t.frame, overlay.robot.hips) and not t.by_direction), "")
     if limb is None or own is None or found is None or not hips or not found[1] or not overlay.robot.hips:
         return None
-    bones = [own.upper, own.lower, own.end][: found[1] + 1]
+    bones, index, scale = [own.upper, own.lower, own.end][: found[1] + 1], overlay.skeleton.index, overlay.placement.scale
     if not all(bones):
         return None
-    points = overlay.skeleton.positions[[overlay.skeleton.index[name] for name in bones]]
-    theirs = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum()) * overlay.placement.scale
-    if theirs < FLAT:
+    points = overlay.skeleton.positions[[index[name] for name in bones]]
+    theirs = scale * np.linalg.norm(np.diff(points, axis=0), axis=1)
+    if theirs.min() < FLAT:
         return None
     chest = next((t.bone for t in targets if overlay.robot.chest and _is_on(overlay, t.frame, overlay.robot.chest)), hips)
     shoulder = overlay.joints_of(limb)[0]
     waist = overlay.root.point(overlay.robot.waist) if overlay.robot.waist is not None and chest != hips else shoulder
-    index = overlay.skeleton.index
-    return reach_between(
-        (hips, chest, own.upper),
-        float(limb.lengths[: found[1]].sum()) / theirs,
-        (overlay.positions[index[hips]], overlay.orientations[index[hips]]),
-        overlay.orientations[index[chest]],
-        waist,
-        shoulder,
-        overlay.placement.scale,
+    on_hips = overlay.positions[index[hips]], overlay.orientations[index[hips]]
+    from_hips, from_chest = trunk_between(on_hips, overlay.orientations[index[chest]], waist, shoulder, scale)
+    return Reach(
+        hips=hips,
+        chest=chest,
+        joints=tuple(bones[:-1]),
+        shares=tuple((limb.lengths[: found[1]] / theirs).tolist()),
+        from_hips=tuple(from_hips.tolist()),
+        from_chest=tuple(from_chest.tolist()),
     )
 
 
@@ -178,17 +178,19 @@ def _is_on(overlay: Overlay, frame: str, body: str) -> bool:
 def _reached(overlay: Overlay, reach: Reach, bone: int) -> np.ndarray:
     """Return where a reach follows a bone in the overlay (3,) [m]."""
     index, scale = overlay.skeleton.index, overlay.placement.scale
-    hips, chest, root = (index[name] for name in (reach.hips, reach.chest, reach.root))
-    trunk = overlay.positions[hips] + scale * (
-        overlay.orientations[hips].apply(reach.from_hips) + overlay.orientations[chest].apply(reach.from_chest)
-    )
-    return trunk + reach.share * (overlay.positions[bone] - overlay.positions[root])
+    hips, chest = index[reach.hips], index[reach.chest]
+    trunk = overlay.orientations[hips].apply(reach.from_hips) + overlay.orientations[chest].apply(reach.from_chest)
+    ways = np.diff(overlay.positions[[*(index[name] for name in reach.joints), bone]], axis=0)
+    return overlay.positions[hips] + scale * trunk + np.array(reach.shares) @ ways
 
 
 def _limb_direction(overlay: Overlay, frame: str, found: tuple[RobotLimb, int] | None) -> np.ndarray | None:
-    """Return where a limb of the robot points (3,) in its rest pose, in the world: along its part, a hand to its centre of mass."""
-    if found is not None and found[1] < 2:
-        way = np.diff(overlay.joints_of(found[0]), axis=0)[found[1]]
+    """Return where a limb of the robot points (3,) in its rest pose, in the world: along its part, a hand as its forearm.
+
+    A part of no known limb points from its joint to its centre of mass.
+    """
+    if found is not None:
+        way = np.diff(overlay.joints_of(found[0]), axis=0)[min(found[1], 1)]
     else:
         mechanism = overlay.mechanism
         body = mechanism.bodies[mechanism.body_index[mechanism.frame(frame).body]]
@@ -201,10 +203,12 @@ def _limb_direction(overlay: Overlay, frame: str, found: tuple[RobotLimb, int] |
 
 
 def _bone_direction(overlay: Overlay, bone: str) -> np.ndarray | None:
-    """Return where a bone points (3,), as placed: to the next part of its limb, else to its tip."""
+    """Return where a bone points (3,), as placed: to the next part of its limb, a hand as its forearm, another to its tip."""
     for limb in overlay.anatomy.limbs:
-        names = (limb.upper, limb.lower, limb.end, limb.beyond)
+        names = (limb.upper, limb.lower, limb.end)
         if bone in names[:2] and (ahead := overlay.direction(bone, names[names.index(bone) + 1])) is not None:
+            return ahead
+        if bone == limb.end and (ahead := overlay.direction(limb.lower, bone)) is not None:
             return ahead
     k = overlay.skeleton.index[bone]
     way = rotation(overlay.skeleton.quaternions[k]).inv().apply(overlay.skeleton.tips[k] - overlay.skeleton.positions[k])

@@ -21,7 +21,8 @@ ALL = (1.0, 1.0, 1.0)
 NONE = (0.0, 0.0, 0.0)
 WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(names.ARMS, 0.1)  # of a robot that stands
 STIFF = 0.02  # of a foot's direction where its leg cannot turn it every way: else all of the robot leans to hold it
-DIRECTION = 0.02  # of a limb's direction
+SOLE = 0.05  # of the direction of another foot: an ankle's limits shall not cost its place
+DIRECTION = 0.002  # of a limb's direction: it decides only what hands and feet leave open
 POSITION, POSE = 3, 6  # values that a foot's target fixes
 TRUNK = ("hips", "spine", "chest")
 INSTEAD = {"front foot": "hand", "hand": "front foot"}  # of a character that has not as many legs as the robot
@@ -108,7 +109,7 @@ def _rows_of_bodies(mechanism: Mechanism, robot: RobotAnatomy, character: Anatom
     """Return rows of hips, chest, head, hands and feet for which no frame stands."""
     covered = {(row.part, row.side) for row in rows if row.bone}
     used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
-    made = []
+    made: list[Row] = []
     for part, side, body in _ends(robot):
         bone = _bone_of(character, part, side)
         if body and bone and (part, side) not in covered and robot.rigid[body] not in used:
@@ -139,7 +140,7 @@ def _rows_by_names(
         return []  # the file names what is to be followed
     ends = names.ends(body.name for body in mechanism.bodies)
     left = [name for name in ends if robot.rigid.get(name) not in used]
-    made = []
+    made: list[Row] = []
     for frame, bone in names.auto_map(left, bones).items():
         part, side = names.part_of(frame)
         is_hand = part == "forearm" and ("hand", side) in covered
@@ -162,10 +163,10 @@ def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) 
 
 
 def standing_row(mechanism: Mechanism, row: Row) -> Row:
-    """Return the row of a foot whose leg cannot turn it every way with little weight of its direction; others as they are."""
-    if mechanism.frame(row.frame).is_foot and row.orientation_weight == ALL and not turns_freely(mechanism, row.frame):
-        return replace(row, orientation_weight=(STIFF,) * 3)
-    return row
+    """Return the row of a foot with less weight of its direction, the least where its leg cannot turn it every way; others as they are."""
+    if not mechanism.frame(row.frame).is_foot or row.orientation_weight != ALL:
+        return row
+    return replace(row, orientation_weight=(SOLE if turns_freely(mechanism, row.frame) else STIFF,) * 3)
 
 
 def _ends_in(mechanism: Mechanism, robot: RobotAnatomy, limb: RobotLimb, frame: str) -> bool:
@@ -183,9 +184,15 @@ def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, r
             bone = character.parts.get((part, limb.side), "")
             if bone and robot.rigid[body] not in used:
                 axis = nearest_axis(mechanism, body, along)
-                held = tuple(float(k == axis) for k in range(3))
+                held = (float(axis == 0), float(axis == 1), float(axis == 2))
                 yield Row(
-                    frame=body, bone=bone, part=part, side=limb.side, weight=DIRECTION, position_weight=NONE, orientation_weight=held
+                    frame=body,
+                    bone=bone,
+                    part=part,
+                    side=limb.side,
+                    weight=DIRECTION,
+                    position_weight=NONE,
+                    orientation_weight=held,
                 )
 
 

@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from ..mechanism import Frame, Mechanism, Pose
 from ..retarget.support import sole_axes
-from .anatomy import ARM, Anatomy
-from .correspondence import FLAT, Joints, Poses, likest_pose, scale_by_bones, shared_joints, yaw_between
+from .anatomy import ARM, LEG, Anatomy
+from .correspondence import FLAT, Joints, Poses, likest_pose, likest_stance, scale_by_bones, shared_joints, usual_orientation, yaw_between
 from .hips import pelvis
 from .names import ARMS, part_of, robot_name
 from .placement import Placement, quaternions, rotation
@@ -106,22 +106,29 @@ def laid_over(
     bones = np.array([skeleton.index[target.bone] for target in targets])
     there = np.array([pose.position for pose, _ in levelled])
     by_point = np.array([not target.by_direction for target in targets]) & ~arms
-    followed = Joints(bones[by_point], there[by_point], arms[by_point], feet[by_point])
+    followed = Joints(
+        bones=bones[by_point],
+        robot=there[by_point],
+        is_arm=arms[by_point],
+        is_top=feet[by_point],
+        limb=np.full(by_point.sum(), -1),
+    )
     joints = shared_joints(skeleton, anatomy, robot, _matrix(root))
-    joints = Joints(*(values[~joints.is_arm] for values in (joints.bones, joints.robot, joints.is_arm, joints.is_top)))
+    joints = joints.only(~joints.is_arm)
     known = scale if scale is not None else scale_by_bones(skeleton, anatomy, robot)
     hips = _hips(mechanism, frames, feet, arms)[by_point]
     scales = np.array([known or _scale_by_height(p, followed, hips) or present.scale for p in poses.positions])
-    shared = joints if len(joints.bones) >= 4 else followed
-    pose = likest_pose(poses, shared.bones, shared.robot, scales, mechanism.extent)
+    if joints.is_top.sum() > 1:
+        shared, pose = joints, likest_stance(poses, joints)
+    else:
+        shared, pose = followed, likest_pose(poses, followed.bones, followed.robot, scales, mechanism.extent)
     yaw = yaw_between(poses.positions[pose][shared.bones], shared.robot)
     placement = replace(present, scale=float(scales[pose]), yaw=yaw, location=np.zeros(3), root=Pose())
-    where, oriented = placement.apply(poses.positions[pose], rotation(poses.quaternions[pose]))
-    anchors = joints if joints.is_top.sum() >= 2 else followed
-    chosen = anchors.is_top if anchors.is_top.any() else np.ones(len(anchors.bones), dtype=bool)
-    location = (anchors.robot - where[anchors.bones])[chosen].mean(axis=0) if len(anchors.bones) else np.zeros(3)
-    if anchors is joints:
-        location = location + [0.0, 0.0, _bent(robot)]
+    where, oriented = placement.apply(*_corrected(skeleton, anatomy, poses, pose))
+    chosen = shared.is_top if shared.is_top.any() else np.ones(len(shared.bones), dtype=bool)
+    location = (shared.robot - where[shared.bones])[chosen].mean(axis=0) if len(shared.bones) else np.zeros(3)
+    if shared is joints:
+        location = location + np.array([0.0, 0.0, _bent(robot)])
     return Overlay(
         mechanism,
         robot,
@@ -136,6 +143,25 @@ def laid_over(
         feet,
         arms,
     )
+
+
+def _corrected(skeleton: Skeleton, anatomy: Anatomy, poses: Poses, pose: int) -> tuple[np.ndarray, Rotation]:
+    """Return positions (B, 3) and orientations of a pose's bones, hips and chest tilted about the hip joints as the motion usually has them."""
+    where, oriented = poses.positions[pose].copy(), poses.quaternions[pose].copy()
+    hips, shoulders = (
+        np.array([skeleton.index[limb.upper] for side in ("l", "r") if (limb := anatomy.limb(kind, side)) is not None], dtype=int)
+        for kind in (LEG, ARM)
+    )
+    if len(hips) == len(shoulders) == 2:
+        for part in ("hips", "chest"):
+            if (bone := skeleton.index.get(anatomy.parts.get((part, ""), ""))) is None:
+                continue
+            usual = usual_orientation(poses, pose, bone, hips, shoulders)
+            if part == "hips":
+                middle, tilt = where[hips].mean(axis=0), rotation(usual) * rotation(oriented[bone]).inv()
+                where[bone] = middle + tilt.apply(where[bone] - middle)
+            oriented[bone] = usual
+    return where, rotation(oriented)
 
 
 def _bent(robot: RobotAnatomy) -> float:

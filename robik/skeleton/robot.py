@@ -136,12 +136,15 @@ def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
 def _rigid_parts(mechanism: Mechanism) -> _Robot:
     """Return a robot's tree; a body that several joints hold hangs on the one with the shortest way to the base."""
     joints: dict[str, list[Joint]] = {}
-    for joint in mechanism.joints:
-        joints.setdefault(joint.parent, []).append(joint)
-    held = {joint.child for joint in mechanism.joints if joint.parent != WORLD}
+    for each in mechanism.joints:
+        joints.setdefault(each.parent, []).append(each)
+    held = {each.child for each in mechanism.joints if each.parent != WORLD}
     roots = [body.name for body in mechanism.bodies if body.name not in held] or [mechanism.bodies[0].name]
     part: dict[str, int] = {}
-    names, parents, moved, members = [], [], [], []
+    names: list[str] = []
+    parents: list[int] = []
+    moved: list[Joint | None] = []
+    members: list[list[str]] = []
     queue: deque[tuple[str, int, Joint | None]] = deque((root, -1, None) for root in roots)
     while queue:
         body, parent, joint = queue.popleft()
@@ -156,7 +159,7 @@ def _rigid_parts(mechanism: Mechanism) -> _Robot:
         else:
             part[body] = parent
             members[parent].append(body)
-        queue.extend((j.child, part[body], j) for j in joints.get(body, ()))
+        queue.extend((hung.child, part[body], hung) for hung in joints.get(body, ()))
     for frame in mechanism.frames:
         if frame.body in part:
             members[part[frame.body]].insert(1, frame.name)
@@ -177,7 +180,8 @@ def _farthest(mechanism: Mechanism, point: np.ndarray, members: Iterable[str]) -
 
 def _chains(robot: _Robot, mechanism: Mechanism) -> dict[tuple[str, str], list[int]]:
     """Return the parts of each limb, from the trunk to its end."""
-    tree, chains = robot.tree, {}
+    tree = robot.tree
+    chains: dict[tuple[str, str], list[int]] = {}
     feet = {frame.name for frame in mechanism.frames if frame.is_foot}
     for kind, parts in ENDS.items():
         ends = [(node, side) for node in range(len(tree.names)) if (side := robot.says(node, parts))]

@@ -72,7 +72,7 @@ class SkeletonMotion:
 
 
 def _array(what: str, values: Sequence | np.ndarray, shape: tuple[int, ...], kind: type = float) -> np.ndarray:
-    array = np.ascontiguousarray(values, dtype=kind).reshape(shape if np.size(values) == 0 else np.shape(values))
+    array: np.ndarray = np.ascontiguousarray(values, dtype=kind).reshape(shape if np.size(values) == 0 else np.shape(values))
     if array.shape != shape:
         raise ClipError(f"a skeleton's {what} must have the shape {shape}, not {array.shape}")
     if not np.isfinite(array).all():

@@ -10,6 +10,7 @@ import numpy as np
 
 LENGTH_EQUAL = 0.06  # of a chain's length: the two sides of a body differ by less
 SUBSTANTIAL = 0.2  # of the tree's size: a limb is not shorter
+CLEARLY = 1.3  # times as long are parts that are taken for a limb's against what names tell
 NEAR_GROUND = 0.15  # of the tree's height: a limb that ends lower stands on the ground
 
 
@@ -137,12 +138,20 @@ def paired_limbs(tree: Tree) -> list[PairedChains]:
     return sorted(kept, key=lambda pair: pair.low)
 
 
-def hinge_in(tree: Tree, chain: Sequence[int]) -> int:
-    """Return the position in a chain of the knee or elbow: before it and after it lie its two longest following parts."""
+def hinge_in(tree: Tree, chain: Sequence[int], told: int | None = None) -> int:
+    """Return the position in a chain of the knee or elbow: before it and after it lie its two longest following parts.
+
+    Args:
+        tree: of the chain.
+        chain: nodes of a limb.
+        told: the position that names tell, which is taken where lengths do not clearly speak against it.
+    """
     lengths = tree.lengths(chain)
     if len(lengths) < 2:
         return 0
     together = lengths[:-1] + lengths[1:]
+    if told is not None and 0 < told <= len(together):
+        together[told - 1] *= CLEARLY
     if len(chain) > 2:  # the last length leads to a tip, which is often invented
         together = together[:-1]
     return int(np.argmax(together)) + 1

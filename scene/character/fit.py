@@ -104,9 +104,9 @@ def _set(target: PropertyGroup, fitted: FittedTarget) -> None:
     if not fitted.is_alike and len(set(target.orientation_weight)) == 1:
         target.orientation_weight = [target.orientation_weight[0] * (axis == fitted.axis) for axis in range(3)]
     reach = fitted.reach
-    target.reach_root = reach.root if reach else ""
+    target.reach_root, target.reach_middle = (*reach.joints, "")[:2] if reach else ("", "")
     if reach is not None:
-        target.reach_hips, target.reach_chest, target.reach = reach.hips, reach.chest, reach.share
+        target.reach_hips, target.reach_chest, target.reach = reach.hips, reach.chest, (*reach.shares, 1.0)[:2]
         target.reach_from_hips, target.reach_from_chest = reach.from_hips, reach.from_chest
 
 

@@ -92,8 +92,8 @@ def read_reach(target: PropertyGroup) -> Reach | None:
     return Reach(
         hips=target.reach_hips,
         chest=target.reach_chest,
-        root=target.reach_root,
-        share=float(target.reach),
+        joints=tuple(filter(None, (target.reach_root, target.reach_middle))),
+        shares=tuple(target.reach)[: 2 if target.reach_middle else 1],
         from_hips=tuple(target.reach_from_hips),
         from_chest=tuple(target.reach_from_chest),
     )
@@ -184,7 +184,7 @@ def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = 
     if target.source.type != "ARMATURE":
         raise RobikError(f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the bone")
     reach = target.reach if isinstance(target, MappedTarget) else read_reach(target)
-    for bone in (target.bone, *((reach.hips, reach.chest, reach.root) if reach else ())):
+    for bone in (target.bone, *((reach.hips, reach.chest, *reach.joints) if reach else ())):
         if bone not in target.source.pose.bones:
             raise RobikError(
                 f"{where} follows the bone {bone!r}, which {target.source.name!r} does not have: "
@@ -207,9 +207,12 @@ def source_matrix(target: AnyTarget, depsgraph: Depsgraph) -> Matrix:
 
 def _reached(source: Object, reach: Reach, end: Vector) -> Vector:
     """Return where a limb's end is followed, in the world."""
-    hips, chest, root = (pose_of(source.matrix_world @ source.pose.bones[name].matrix) for name in (reach.hips, reach.chest, reach.root))
-    rows = [np.array([values]) for values in (hips.position, hips.quaternion, chest.quaternion, root.position, tuple(end))]
-    return Vector(reach.apply((rows[0], rows[1]), rows[2], rows[3], rows[4])[0].tolist())
+    bones = (reach.hips, reach.chest, *reach.joints)
+    hips, chest, *joints = (pose_of(source.matrix_world @ source.pose.bones[name].matrix) for name in bones)
+    trunk = np.array([hips.position]), np.array([hips.quaternion])
+    ways = np.array([[joint.position] for joint in joints] + [[(end.x, end.y, end.z)]])
+    reached = reach.apply(trunk, np.array([chest.quaternion]), ways)
+    return Vector(reached[0].tolist())
 
 
 def track(target: MappedTarget, positions: np.ndarray, turns: np.ndarray, placed: Placement) -> Track:

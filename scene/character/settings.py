@@ -64,16 +64,16 @@ class RobikTarget(PropertyGroup):
     stands: CollectionProperty(type=RobikPhase)
     active_phase: IntProperty(name="Phase", min=0)
     phases: StringProperty(name="Stands", description="As files of the first format kept the phases", options={"HIDDEN"})
-    reach: FloatProperty(
+    reach: FloatVectorProperty(
         name="Reach",
-        description="Length of the robot's arm against the character's, beside the scale of all; Fit to Robot takes it from the bones",
+        description="Lengths of the robot's upper arm and forearm against the character's, beside the scale of all; from the bones by Fit",
+        size=2,
         min=0.01,
         soft_max=3.0,
-        default=1.0,
+        default=(1.0, 1.0),
     )
-    reach_root: StringProperty(
-        name="From", description="The bone at whose head the arm begins; empty where the bone itself is followed, wherever it is"
-    )
+    reach_root: StringProperty(name="Shoulder", description="The bone of the upper arm; empty where the bone is followed wherever it is")
+    reach_middle: StringProperty(name="Elbow", description="The bone of the forearm; empty where that is what is followed")
     reach_hips: StringProperty(name="Hips", description="The bone from which the robot's trunk is measured to its shoulder")
     reach_chest: StringProperty(name="Chest", description="The bone with which the upper part of the robot's trunk turns")
     reach_from_hips: FloatVectorProperty(

@@ -117,11 +117,16 @@ def _poses(matrices: Iterable[Matrix]) -> tuple[np.ndarray, np.ndarray]:
 
 def _parent(node: Node, index: Mapping[Node, int]) -> int:
     """Return the index of what a node hangs on, −1 for none."""
-    source, bone = node
-    above = source.data.bones[bone].parent if bone else source.parent
-    while above is not None:
-        key = (source, above.name) if bone else (above, "")
-        if key in index:
-            return index[key]
-        above = above.parent
+    above: Node | None = node
+    while above is not None and (above := _above(*above)) is not None:
+        if above in index:
+            return index[above]
     return -1
+
+
+def _above(source: Object, bone: str) -> Node | None:
+    """Return what a bone or an object hangs on; None for nothing."""
+    if bone:
+        parent = source.data.bones[bone].parent
+        return None if parent is None else (source, parent.name)
+    return None if source.parent is None else (source.parent, "")
