@@ -87,6 +87,9 @@ def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy
             parts[part, limb.side] = name or parts.get((part, limb.side), "")
         if limb.kind == LEG and limb.beyond:
             parts["toe", limb.side] = limb.beyond
+    in_limbs = {name for limb in limbs for name in (limb.upper, limb.lower, limb.end)}
+    limb_parts = {part for names in PARTS_OF.values() for part in names}
+    parts = {key: name for key, name in parts.items() if name not in in_limbs or key[0] in limb_parts}  # SMPL's shoulder is an upper arm
     parts |= _trunk(tree, limbs, named)
     return Anatomy({part: name for part, name in parts.items() if name}, tuple(limbs))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..mechanism.model import Mechanism
+from ..mechanism.model import Frame, Mechanism
 from . import names
 from .anatomy import ARM, LEG, PARTS_OF, Anatomy
 from .hips import turns_freely
@@ -20,7 +20,7 @@ from .robot import RobotAnatomy, RobotLimb, robot_anatomy
 ALL = (1.0, 1.0, 1.0)
 NONE = (0.0, 0.0, 0.0)
 WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(names.ARMS, 0.1)  # of a robot that stands
-STIFF = 0.02  # of a foot's direction where its leg cannot turn it every way: else all of the robot leans to hold it
+STIFF = 0.005  # of a foot's direction where its leg cannot turn it every way: else all of the robot leans to hold it
 SOLE = 0.05  # of the direction of another foot: an ankle's limits shall not cost its place
 DIRECTION = 0.002  # of a limb's direction: it decides only what hands and feet leave open
 POSITION, POSE = 3, 6  # values that a foot's target fixes
@@ -73,7 +73,7 @@ def auto_map(mechanism: Mechanism, bones: Sequence[str], character: Anatomy) -> 
 
 def _rows_of_frames(mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[str], character: Anatomy) -> list[Row]:
     """Return rows of the frames that the robot's file names, in its order."""
-    parts = {frame.name: _part_of_frame(robot, frame.name, frame.body) for frame in mechanism.frames}
+    parts = {frame.name: _part_of_frame(robot, frame) for frame in mechanism.frames}
     soles = {frame.name for frame in mechanism.frames if frame.is_foot}
     first = sorted(parts, key=lambda frame: frame not in soles)  # of two that are called a foot, the one that it stands on
     hips = next((frame for frame in first if parts[frame][0] == "hips"), "")
@@ -90,12 +90,14 @@ def _rows_of_frames(mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[s
     return [found[frame.name] for frame in mechanism.frames]
 
 
-def _part_of_frame(robot: RobotAnatomy, frame: str, body: str) -> tuple[str, str]:
-    """Return part and side that a frame stands for: a torso is the chest where it carries the arms, and the hips where it carries the legs."""
-    part, side = names.part_of(frame)
+def _part_of_frame(robot: RobotAnatomy, frame: Frame) -> tuple[str, str]:
+    """Return part and side that a frame stands for: what it stands on is its leg's foot, a torso is the chest where it carries the arms."""
+    part, side = names.part_of(frame.name)
+    if frame.is_foot and (limb := next((limb for limb in robot.limbs if _ends_in(robot, limb, frame.body)), None)) is not None:
+        return PARTS_OF[limb.kind][2], limb.side
     if part in TRUNK:
         for named, carried in (("hips", robot.hips), ("chest", robot.chest)):
-            if carried and robot.rigid.get(body) == carried:
+            if carried and robot.rigid.get(frame.body) == carried:
                 return named, ""
     return part, side
 
@@ -156,7 +158,7 @@ def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) 
     """Return a row with its weights: what is above the hips counts less for a robot that stands, chest and head only by their direction."""
     if stands and row.part in WEIGHTS:
         row = replace(row, weight=WEIGHTS[row.part], position_weight=ALL if row.part in names.ARMS else NONE)
-    limb = next((limb for limb in robot.limbs if _ends_in(mechanism, robot, limb, row.frame)), None)
+    limb = next((limb for limb in robot.limbs if _ends_in(robot, limb, mechanism.frame(row.frame).body)), None)
     if row.part in ("foot", "front foot") and limb is not None and not limb.has_ankle:
         return replace(row, orientation_weight=NONE)
     return standing_row(mechanism, row)
@@ -169,9 +171,9 @@ def standing_row(mechanism: Mechanism, row: Row) -> Row:
     return replace(row, orientation_weight=(SOLE if turns_freely(mechanism, row.frame) else STIFF,) * 3)
 
 
-def _ends_in(mechanism: Mechanism, robot: RobotAnatomy, limb: RobotLimb, frame: str) -> bool:
-    """Whether a frame is on the end of a limb."""
-    return robot.rigid.get(mechanism.frame(frame).body) == robot.rigid.get(limb.end or limb.lower)
+def _ends_in(robot: RobotAnatomy, limb: RobotLimb, body: str) -> bool:
+    """Whether a body is the end of a limb, or fixed to it."""
+    return robot.rigid.get(body) == robot.rigid.get(limb.end or limb.lower)
 
 
 def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, rows: Iterable[Row]) -> Iterator[Row]:

@@ -18,6 +18,7 @@ from .placement import Placement, quaternions, rotation
 from .robot import RobotAnatomy, RobotLimb, robot_anatomy
 from .skeleton import Skeleton, SkeletonMotion
 
+NEVER_STRETCHED = 0.01  # of a leg's length, by which it is shorter: near its full length a knee moves fast, and may flip
 LEVEL = 1e-3  # a foot that is turned by less stands level [rad]
 
 
@@ -165,9 +166,10 @@ def _corrected(skeleton: Skeleton, anatomy: Anatomy, poses: Poses, pose: int) ->
 
 
 def _bent(robot: RobotAnatomy) -> float:
-    """Return how much lower than on stretched legs the robot's hips are in its rest pose: so much lower it stands for a character [m]."""
+    """Return how much lower than on stretched legs the robot's hips stand for a character: as in its rest pose, and never quite stretched [m]."""
     legs = [limb for limb in robot.limbs if limb.kind != ARM]
-    return float(np.mean([limb.lengths.sum() - np.linalg.norm(limb.points[2] - limb.points[0]) for limb in legs]))
+    bent = [limb.lengths.sum() - np.linalg.norm(limb.points[2] - limb.points[0]) for limb in legs]
+    return float(max(np.mean(bent), NEVER_STRETCHED * np.mean([limb.lengths.sum() for limb in legs])))
 
 
 def _matrix(pose: Pose) -> np.ndarray:
