@@ -17,11 +17,11 @@ from ...robik.files import write_whole
 from ...robik.mechanism import Mechanism
 from ...robik.skeleton.mapping import Row, standing_row
 from ...robik.words import counted
-from ...scene.character.automap import apply, followable, hung_by, proposed, the_rig
+from ...scene.character.automap import apply, followable, hung_by, proposed, shapes_of, the_rig
 from ...scene.character.fit import fit
 from ...scene.character.settings import RobikTarget
 from ...scene.robot.feet import make_feet
-from ...scene.robot.parts import bodies, changeable_robot
+from ...scene.robot.parts import changeable_robot
 from ...scene.robot.reading import read_robot
 from ..reporting import Reporting
 
@@ -110,9 +110,8 @@ class ROBIK_OT_auto_map(Reporting):
         feet = [row for row in rows if row.part in ("foot", "front foot")]
         if not feet or any(frame.is_foot for frame in mechanism.frames):
             return rows, mechanism
-        objects = {body.robik.label: body for body in bodies(root)}
         try:
-            made, freed = make_feet(root, [objects[mechanism.frame(row.frame).body] for row in feet])
+            made, freed = make_feet(root, shapes_of(root, mechanism, [mechanism.frame(row.frame).body for row in feet]))
         except RobikError as error:
             self.report({"INFO"}, f"the robot has no feet yet: {error}; or select them, then Build > Make Foot")
             return rows, mechanism

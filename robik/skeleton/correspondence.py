@@ -57,7 +57,7 @@ class Joints:
         bones: (J,) index of the bone that begins at each joint.
         robot: (J, 3) the robot's, in the world, in its rest pose [m].
         is_arm: (J,) whether a joint belongs to an arm, which may hang in one pose and stretch out in the other.
-        is_top: (J,) whether it is a hip.
+        is_top: (J,) whether it is a hip, of a quadruped's hind legs.
         limb: (J,) which limb it belongs to; −1 for none.
     """
 
@@ -96,7 +96,7 @@ def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, r
                 bones.append(skeleton.index[name])
                 points.append(root[:3, :3] @ limb.points[k] + root[:3, 3])
                 arms.append(limb.kind == ARM and k > 0)
-                tops.append(limb.kind != ARM and k == 0)
+                tops.append(limb.kind == LEG and k == 0)
                 limbs.append(number)
     return Joints(
         bones=np.array(bones, dtype=int),

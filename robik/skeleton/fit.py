@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..mechanism import Mechanism, Pose
-from .anatomy import ARM, Anatomy
+from .anatomy import ARM, FRONT_LEG, Anatomy
 from .correspondence import FLAT, begins_with_pose
 from .mapping import nearest_axis
 from .overlay import FitTarget, Overlay, laid_over, rotation_between
@@ -22,6 +22,7 @@ from .robot import RobotLimb
 from .skeleton import Skeleton, SkeletonMotion
 
 OUTLIERS = 90  # percentile of the feet's depth that is the ground
+ALIKE_DIRECTION = 0.8  # cosine: limbs that point farther apart stand otherwise too
 ALIKE = 0.1  # of the robot's size: an arm whose end is farther from the character's stands otherwise in the corresponding poses
 
 
@@ -102,19 +103,19 @@ def _fitted(overlay: Overlay, k: int, targets: Sequence[FitTarget]) -> FittedTar
     position, orientation = np.array(frame.position), rotation(frame.quaternion)
     axis, is_alike, reach = None, True, None
     if target.by_direction or overlay.arms[k]:
-        away = float(np.linalg.norm(where - position)) > ALIKE * overlay.mechanism.extent
+        along, ahead = _limb_direction(overlay, target.frame, found), _bone_direction(overlay, target.bone)
+        away = float(np.linalg.norm(where - position)) > ALIKE * overlay.mechanism.extent or _differ(along, ahead)
         if target.by_direction or away:
-            along = _limb_direction(overlay, target.frame, found)
-            ahead = _bone_direction(overlay, target.bone)
             axis = None if along is None else nearest_axis(overlay.mechanism, target.frame, overlay.root.matrix.T @ along)
             orientation = orientation if along is None or ahead is None else rotation_between(along, ahead) * orientation
             is_alike = target.by_direction
             position = where
     if not target.by_direction:
-        reach = _reach(overlay, found, targets) if overlay.arms[k] else None
+        reach = _reach(overlay, found, targets)
         if reach is not None and found is not None:
             where = _reached(overlay, reach, bone)
             turn = orientation * rotation(frame.quaternion).inv()
+            turn = overlay.levelled[k] if overlay.feet[k] else turn
             joint = overlay.joints_of(found[0])[found[1]]
             position = where + turn.apply(np.array(frame.position) - joint)
         elif overlay.feet[k]:
@@ -128,33 +129,39 @@ def _fitted(overlay: Overlay, k: int, targets: Sequence[FitTarget]) -> FittedTar
     )
 
 
+def _differ(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    """Whether two limbs point in different directions."""
+    return one is not None and other is not None and float(one @ other) < ALIKE_DIRECTION
+
+
 def _under_the_hip(overlay: Overlay, k: int, target: FitTarget, found: tuple[RobotLimb, int] | None) -> np.ndarray:
-    """Return where a foot's frame (3,) is when its ankle lies upon the character's, as far beside the robot's hip as that beside its own."""
+    """Return where a foot's frame (3,) is when its ankle lies upon the character's, as far from under its hip as that is from its own."""
     frame = np.array(overlay.frames[k].position)
     own = None if found is None else overlay.anatomy.limb(found[0].kind, found[0].side)
     if found is None or own is None or own.end != target.bone:
         return frame
     hip, _, ankle = overlay.joints_of(found[0])
-    across = overlay.root.matrix @ np.array([0.0, 1.0, 0.0])
     theirs = overlay.positions[overlay.skeleton.index[own.upper]]
-    beside = across * float(across @ (hip - theirs))
+    beside = (hip - theirs) * [1.0, 1.0, 0.0]
     return overlay.positions[overlay.skeleton.index[own.end]] + beside + overlay.levelled[k].apply(frame - ankle)
 
 
 def _reach(overlay: Overlay, found: tuple[RobotLimb, int] | None, targets: Sequence[FitTarget]) -> Reach | None:
-    """Return the reach of an arm's target; None where arm, hips or the scale of the legs are not known."""
-    limb, anatomy = (found or (None, 0))[0], overlay.anatomy
-    own = anatomy.limb(ARM, limb.side) if limb is not None and limb.kind == ARM else None
+    """Return the reach of an arm's target, or of a front leg's, which steps from the robot's shoulder; None where its trunk is not known."""
+    limb, part = found if found is not None else (None, 0)
+    own = overlay.anatomy.limb(limb.kind, limb.side) if limb is not None and limb.kind in (ARM, FRONT_LEG) else None
     hips = next((t.bone for t in targets if _is_on(overlay, t.frame, overlay.robot.hips) and not t.by_direction), "")
-    if limb is None or own is None or found is None or not hips or not found[1] or not overlay.robot.hips:
+    if limb is None or own is None or not hips or not part:
         return None
-    bones, index, scale = [own.upper, own.lower, own.end][: found[1] + 1], overlay.skeleton.index, overlay.placement.scale
+    bones, index, scale = [own.upper, own.lower, own.end][: part + 1], overlay.skeleton.index, overlay.placement.scale
     if not all(bones):
         return None
-    points = overlay.skeleton.positions[[index[name] for name in bones]]
-    theirs = scale * np.linalg.norm(np.diff(points, axis=0), axis=1)
-    if theirs.min() < FLAT:
-        return None
+    if limb.kind == ARM:
+        points = overlay.skeleton.positions[[index[name] for name in bones]]
+        theirs = scale * np.linalg.norm(np.diff(points, axis=0), axis=1)
+        shares = limb.lengths[:part] / np.maximum(theirs, FLAT)
+    else:
+        bones, shares = [own.upper, own.end], np.ones(1)
     chest = next((t.bone for t in targets if overlay.robot.chest and _is_on(overlay, t.frame, overlay.robot.chest)), hips)
     shoulder = overlay.joints_of(limb)[0]
     waist = overlay.root.point(overlay.robot.waist) if overlay.robot.waist is not None and chest != hips else shoulder
@@ -164,7 +171,7 @@ def _reach(overlay: Overlay, found: tuple[RobotLimb, int] | None, targets: Seque
         hips=hips,
         chest=chest,
         joints=tuple(bones[:-1]),
-        shares=tuple((limb.lengths[: found[1]] / theirs).tolist()),
+        shares=tuple(shares.tolist()),
         from_hips=tuple(from_hips.tolist()),
         from_chest=tuple(from_chest.tolist()),
     )
@@ -221,7 +228,8 @@ def _standing(
 ) -> np.ndarray:
     """Return where the character's origin lies when it starts where the robot stands, its lowest foot on the robot's ground (3,) [m]."""
     bones = np.array([overlay.skeleton.index[target.bone] for target in targets])
-    anchors = overlay.feet if overlay.feet.any() else np.ones(len(targets), dtype=bool)
+    on_ground = overlay.feet & np.array([target.reach is None for target in fitted])
+    anchors = on_ground if on_ground.any() else np.ones(len(targets), dtype=bool)
     there = np.array([frame.position for frame in overlay.frames])
     offsets = np.array([overlay.orientations[b].apply(t.offset.position) for b, t in zip(bones, fitted, strict=True)])
     low = (there - offsets)[:, 2]  # of the bones when the robot's feet stand on its ground

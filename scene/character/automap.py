@@ -10,6 +10,8 @@ from ...robik.errors import RobikError
 from ...robik.mechanism import WORLD, Mechanism
 from ...robik.skeleton import names
 from ...robik.skeleton.mapping import Row, auto_map
+from ...robik.skeleton.robot import robot_anatomy
+from ..robot.parts import bodies
 from .skeleton import FEW, read_character
 
 
@@ -58,6 +60,21 @@ def hung_by(mechanism: Mechanism, rows: Iterable[Row]) -> str:
     soles = {frame.body for frame in mechanism.frames if frame.is_foot}
     walks = {"hips", "foot"} <= {row.part for row in rows}
     return held[0] if held and walks and not any(body in soles or names.part_of(body)[0] == "foot" for body in held) else ""
+
+
+def shapes_of(root: Object, mechanism: Mechanism, feet: Iterable[str]) -> dict[Object, list[Object]]:
+    """Return the bodies of feet, each with the bodies that show its shape: itself, or what is fixed to it where that has a mesh and it has none."""
+    rigid = robot_anatomy(mechanism).rigid
+    shapes = {}
+    for foot in feet:
+        fixed = [body for body in bodies(root) if rigid.get(body.robik.label) == rigid.get(foot)]
+        own = next(body for body in fixed if body.robik.label == foot)
+        shapes[own] = [own] if _is_shown(own) else fixed
+    return shapes
+
+
+def _is_shown(body: Object) -> bool:
+    return any(child.robik.kind == "VISUAL" and child.type == "MESH" for child in body.children)
 
 
 def apply(root: Object, rig: Object, rows: Iterable[Row], scene_objects: dict[str, Object]) -> None:
