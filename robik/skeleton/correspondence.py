@@ -1,6 +1,7 @@
 """Corresponding poses: the character's pose that looks most like the robot's rest pose, and how it lies over it.
 
-The joints of both correspond: hips, knees and ankles, shoulders, elbows and wrists. Which pose is taken does not depend on the frame that
+The joints of both correspond: hips, knees and ankles, shoulders, elbows and wrists. Which pose is taken does not
+depend on the frame that
 happens to be shown: it is the rest pose, or, where that looks otherwise, the best of some frames of the motion.
 """
 
@@ -45,11 +46,12 @@ class Poses:
         if motion is None:
             return cls(skeleton.positions[None], skeleton.quaternions[None])
         return cls(
-            np.concatenate([skeleton.positions[None], motion.positions]), np.concatenate([skeleton.quaternions[None], motion.quaternions])
+            np.concatenate([skeleton.positions[None], motion.positions]),
+            np.concatenate([skeleton.quaternions[None], motion.quaternions]),
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Joints:
     """Joints that character and robot share.
 
@@ -115,7 +117,7 @@ def length_ratio(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, *k
         if limb.kind in kinds and other is not None and other.end in skeleton.index:
             points = skeleton.positions[[skeleton.index[name] for name in (other.upper, other.lower, other.end)]]
             their += float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
-            own += float(limb.lengths.sum())
+            own += limb.reach
     return own / their if their > FLAT and own > FLAT else None
 
 
@@ -155,7 +157,7 @@ def likest_pose(poses: Poses, bones: np.ndarray, there: np.ndarray, scales: np.n
 
 
 def likest_stance(poses: Poses, joints: Joints) -> int:
-    """Return in which of a character's poses legs and trunk point most as the robot's, the rest pose where it is about as good.
+    """Return in which of a character's poses legs and trunk point most as the robot's; the rest pose if about as good.
 
     Directions count, not places: they do not depend on proportions.
     """
@@ -170,9 +172,12 @@ def likest_stance(poses: Poses, joints: Joints) -> int:
 
 
 def _directions(joints: Joints, points: np.ndarray) -> np.ndarray:
-    """Return unit vectors of the legs' parts, of the trunk and from one hip to the other (K, 3), by the joints' points (J, 3)."""
+    """Return unit vectors of the legs' parts, of the trunk and across the hips (K, 3), by the joints' points (J, 3)."""
     ways = np.diff(points, axis=0)[np.diff(joints.limb) == 0]
-    hips, shoulders = points[joints.is_top], points[[k for k in range(len(points)) if (joints.limb == joints.limb[k]).sum() == 1]]
+    hips, shoulders = (
+        points[joints.is_top],
+        points[[k for k in range(len(points)) if (joints.limb == joints.limb[k]).sum() == 1]],
+    )
     across = [hips[0] - hips[-1]] if len(hips) > 1 else []
     up = [shoulders.mean(axis=0) - hips.mean(axis=0)] if len(hips) and len(shoulders) else []
     ways = np.concatenate([ways, np.array([*across, *up]).reshape(-1, 3)])
@@ -182,8 +187,9 @@ def _directions(joints: Joints, points: np.ndarray) -> np.ndarray:
 def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shoulders: np.ndarray) -> np.ndarray:
     """Return the orientation (4,) of a bone of the trunk that corresponds to the robot's.
 
-    It is the pose's, unless the bone is tilted against that in all the motion while the trunk as a whole is not: then the pose to align by was
-    made without regard to the bone, as the pelvis of CMU's recordings, and the motion's mean is taken.
+    It is the pose's, unless the bone is tilted against that in all the motion while the trunk as a whole is not: then
+    the pose to align by was made without regard to the bone, as the pelvis of CMU's recordings, and the motion's mean
+    is taken.
 
     Args:
         poses: P poses, the rest pose first.
@@ -227,7 +233,9 @@ def begins_with_pose(motion: SkeletonMotion, character: Anatomy) -> bool:
         parts = np.diff(points, axis=1)
         parts = parts / np.maximum(np.linalg.norm(parts, axis=2, keepdims=True), FLAT)
         level = np.abs(parts[0, :, 2]) if limb.kind == ARM else 1.0 + parts[0, :, 2]
-        if (level > (STRAIGHT_OUT if limb.kind == ARM else STRAIGHT_DOWN)).any() or float(parts[0, 0] @ parts[0, 1]) < STRAIGHT:
+        if (level > (STRAIGHT_OUT if limb.kind == ARM else STRAIGHT_DOWN)).any() or float(
+            parts[0, 0] @ parts[0, 1]
+        ) < STRAIGHT:
             return False
         turned.append(np.linalg.norm(np.diff(parts, axis=0), axis=2).max(axis=1))
     first, then = np.max(turned, axis=0)
