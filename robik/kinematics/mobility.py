@@ -12,7 +12,7 @@ from ..mechanism.topology import Flat, Topology, build_topology, loop_groups
 from ..words import counted
 from .assembly import assembled_poses, closed, prepared
 from .elimination import RANK_TOLERANCE
-from .kernels import close, closure_jacobian, new_placement, place
+from .kernels import close, closure_jacobian, forward_kinematics, new_placement
 from .singularity import Actuation, actuation
 
 
@@ -94,7 +94,7 @@ def inspect(mechanism: Mechanism) -> Inspection:
     topology = build_topology(mechanism)
     flat = prepared(topology)
     now = new_placement(flat, topology.rest)
-    place(flat, now)
+    forward_kinematics(flat, now)
     residual = float(close(flat, now))
     ranks = _ranks(flat, topology.rest)
     rank = int(ranks.sum(axis=1).max(initial=0))
