@@ -18,10 +18,10 @@ from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 def planar_arm(upper: float = 0.4, fore: float = 0.3, size: float = 1.0) -> Mechanism:
     z, a, b = (0.0, 0.0, 1.0), size * upper, size * (upper + fore)
     joints = (
-        Joint("shoulder", "revolute", WORLD, "upper", (0.0, 0.0, 0.0), z, actuated=True),
-        Joint("elbow", "revolute", "upper", "fore", (a, 0.0, 0.0), z, actuated=True, rest=(0.5,)),
+        Joint("shoulder", "revolute", WORLD, "upper", position=(0.0, 0.0, 0.0), axis=z, actuated=True),
+        Joint("elbow", "revolute", "upper", "fore", position=(a, 0.0, 0.0), axis=z, actuated=True, rest=(0.5,)),
     )
-    return Mechanism("arm", (Body("upper", 1.0), Body("fore", 1.0)), joints, (Frame("hand", "fore", Pose((b, 0.0, 0.0))),))
+    return Mechanism("arm", (Body("upper", 1.0), Body("fore", 1.0)), joints, frames=(Frame("hand", "fore", Pose((b, 0.0, 0.0))),))
 
 
 def test_four_bar_s_crank_loses_hold_at_its_dead_point() -> None:
@@ -49,10 +49,10 @@ def test_hold_is_the_actuators_share_of_the_motion() -> None:
 def test_a_folding_parallelogram_could_go_on_either_way() -> None:
     y = (0.0, 1.0, 0.0)
     joints = [
-        Joint("j1", "revolute", WORLD, "a", (0, 0, 0), y, actuated=True),
-        Joint("j2", "revolute", "a", "b", (0, 0, 1), y),
-        Joint("j3", "revolute", "b", "c", (2, 0, 1), y),
-        Joint("j4", "revolute", WORLD, "c", (2, 0, 0), y),
+        Joint("j1", "revolute", WORLD, "a", position=(0, 0, 0), axis=y, actuated=True),
+        Joint("j2", "revolute", "a", "b", position=(0, 0, 1), axis=y),
+        Joint("j3", "revolute", "b", "c", position=(2, 0, 1), axis=y),
+        Joint("j4", "revolute", WORLD, "c", position=(2, 0, 0), axis=y),
     ]
     parallelogram = Mechanism("parallelogram", [Body(n, 1.0) for n in "abc"], joints)
     found = distances(parallelogram, np.array([[0.0], [np.pi / 2 - 0.1], [np.pi / 2 - 1e-3]]))
@@ -95,11 +95,11 @@ def test_size_does_not_matter(size: float) -> None:
 def test_what_no_actuator_moves_is_named() -> None:
     """A rod between two balls spins about itself; a loose arm swings."""
     joints = [
-        Joint("crank", "revolute", WORLD, "a", (0, 0, 0), (0, 1, 0), actuated=True),
-        Joint("ball_1", "spherical", "a", "rod", (0, 0, 1)),
-        Joint("ball_2", "spherical", "rod", "c", (2, 0.3, 1)),
-        Joint("rocker", "revolute", WORLD, "c", (2, 0, 0), (0, 1, 0)),
-        Joint("loose", "revolute", "c", "bell", (2, 0, 0.5), (1, 0, 0)),
+        Joint("crank", "revolute", WORLD, "a", position=(0, 0, 0), axis=(0, 1, 0), actuated=True),
+        Joint("ball_1", "spherical", "a", "rod", position=(0, 0, 1)),
+        Joint("ball_2", "spherical", "rod", "c", position=(2, 0.3, 1)),
+        Joint("rocker", "revolute", WORLD, "c", position=(2, 0, 0), axis=(0, 1, 0)),
+        Joint("loose", "revolute", "c", "bell", position=(2, 0, 0.5), axis=(1, 0, 0)),
     ]
     found = actuation(Mechanism("rods", [Body(n, 1.0) for n in ("a", "rod", "c", "bell")], joints))
     assert (found.freedoms, found.actuated, found.surplus) == (3, 1, 0)
