@@ -19,33 +19,38 @@ SIZES = {"fixed": 0, "revolute": 1, "prismatic": 1, "spherical": 4, "free": 7}  
 PREFERRED = "home"
 
 
-def keyframe(file: MjcfFile) -> Element | None:
-    """The file's keyframe that counts: the one called `home`, else the first."""
+def keyframes(file: MjcfFile) -> list[Element]:
+    """Return the file's keyframes that give a pose, the one called `home` first."""
     keys = [key for section in file.root.findall("keyframe") for key in section.findall("key") if key.get("qpos")]
-    return next((k for k in keys if k.get("name") == PREFERRED), keys[0] if keys else None)
+    return sorted(keys, key=lambda key: key.get("name") != PREFERRED)
 
 
-def with_keyframe(key: Element, joints: Sequence[OpenJoint], notes: Notes, report: Notes) -> list[OpenJoint]:
-    """The joints, stored as a keyframe has them.
+def with_keyframe(keys: Sequence[Element], joints: Sequence[OpenJoint], notes: Notes, report: Notes) -> list[OpenJoint]:
+    """Return the joints, stored as the first keyframe has them that is a pose of the robot; as they are where none is.
 
     Args:
+        keys: of the file, as `keyframes` returns them.
         joints: all that move, in MuJoCo's order.
-
-    Raises:
-        FormatError: a keyframe of something else than numbers.
+        notes: takes what is wrong with a keyframe.
+        report: takes which keyframe counts.
     """
-    where = f"keyframe {key.get('name') or 1!r}"
-    words = key.get("qpos", "").split()
-    wanted = sum(SIZES[joint.type] for joint in joints)
-    if len(words) != wanted:
-        notes.add(f"it has {len(words)} coordinates where the robot has {wanted}, so it was left out", where)
-        return list(joints)
-    report.add(f"its rest pose is the file's {where}")
-    return _placed(key, joints, where)
+    for key in keys:
+        where = f"keyframe {key.get('name') or 1!r}"
+        try:
+            placed = _placed(key, joints, where)
+        except FormatError as error:
+            notes.add(f"{str(error).removeprefix(f'{where}: ')}, so it was left out", where)
+            continue
+        report.add(f"its rest pose is the file's {where}")
+        return placed
+    return list(joints)
 
 
 def _placed(key: Element, joints: Sequence[OpenJoint], where: str) -> list[OpenJoint]:
     words = key.get("qpos", "").split()
+    wanted = sum(SIZES[joint.type] for joint in joints)
+    if len(words) != wanted:
+        raise FormatError(f"it has {len(words)} coordinates where the robot has {wanted}")
     values = list(numbers(" ".join(words), len(words), f"{where}: its qpos"))
     placed = []
     for joint in joints:
@@ -55,7 +60,7 @@ def _placed(key: Element, joints: Sequence[OpenJoint], where: str) -> list[OpenJ
             turn = np.array(own[-4:])
             length = float(np.linalg.norm(turn))
             if not 1e-15 < length < np.inf:
-                raise FormatError(f"{where}: the quaternion of joint {joint.name!r} must not be zero")
+                raise FormatError(f"the quaternion of joint {joint.name!r} is zero")
             now = Pose((own[0], own[1], own[2]) if joint.type == "free" else (0.0, 0.0, 0.0), tuple(turn / length))
             if joint.type == "free":
                 now = joint.near.inverse() @ now

@@ -27,7 +27,7 @@ from .equalities import Tied, read_equalities
 from .file import MjcfFile, flattened, is_limited, vector, z_to
 from .geoms import SEEN, Geom, Geoms
 from .holds import held_through, with_held
-from .keyframe import keyframe, with_keyframe
+from .keyframe import keyframes, with_keyframe
 from .motors import lacks_motors, read_motors
 
 MOST_BODIES = 2000
@@ -89,8 +89,8 @@ class _Reader:
         self.models: list[Model] = []
         self.path, self.notes, self.report = path, notes, report
         self.file = MjcfFile(path, files)
-        self.key = None if posed else keyframe(self.file)  # one of a file that attaches this one counts instead
-        self.posed = posed or self.key is not None
+        self.keys = [] if posed else keyframes(self.file)  # one of a file that attaches this one counts instead
+        self.posed = posed or bool(self.keys)
         self.compiler = Element("compiler", self.file.compiler)
         self.geoms = Geoms(self.file, files, path.resolve(), notes)
         self.bodies: list[Body] = []
@@ -196,7 +196,7 @@ class _Reader:
         """Reads a model that is attached to a body, or to the world."""
         wanted, prefix = element.get("model", ""), element.get("prefix", "")
         assets = [e for section in self.file.root.findall("asset") for e in section.findall("model")]
-        model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
+        model = next((e for e in assets if wanted in self._names(e)), None)
         if model is None:
             raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
         try:
@@ -218,6 +218,18 @@ class _Reader:
             raise FormatError(f"it has more than {MOST_BODIES} bodies")
         self.names.update(b.name for b in part.robot.bodies)
         self.joint_names.update(j.name for j in part.robot.joints)
+
+    def _names(self, model: Element) -> tuple[str, ...]:
+        """Return what a model to be attached is called: by the asset, else by its own file or after that."""
+        if name := model.get("name"):
+            return (name,)
+        path = self.path.resolve().parent / model.get("file", "")
+        try:
+            found, is_there = self.files.find(model.get("file", ""))
+            own = MjcfFile(self.path.resolve().parent / found, self.files).root.get("model", "") if is_there else ""
+        except FormatError:  # told where it is attached
+            own = ""
+        return path.stem, own
 
     def new_name(self, wanted: str) -> str:
         name = free_name(wanted, self.names)
@@ -346,7 +358,7 @@ class _Reader:
             raise FormatError(f"it has more than {MOST_BODIES} equalities")
         self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
         self.held, couplings = held_through(self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes)
-        tree = self.joints if self.key is None else with_keyframe(self.key, self.joints, self.notes, self.report)
+        tree = with_keyframe(self.keys, self.joints, self.notes, self.report)
         motors = read_motors(self.file, {j.name for j in tree if j.motions}, self.held, couplings, self.notes, self.report)
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
