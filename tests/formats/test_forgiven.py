@@ -53,7 +53,8 @@ def test_one_number_scales_a_mesh_of_a_urdf_in_all_directions(tmp_path: Path) ->
 
 def test_limits_of_an_sdf_that_are_swapped_are_exchanged(tmp_path: Path) -> None:
     axis = sdf_text.axis("0 0 1", "<lower>2</lower><upper>1</upper>")
-    imported = import_robot(sdf_text.write(tmp_path, sdf_text.sdf(sdf_text.link("a") + sdf_text.joint("j", "revolute", "world", "a", axis))))
+    text = sdf_text.sdf(sdf_text.link("a") + sdf_text.joint("j", "revolute", "world", "a", axis))
+    imported = import_robot(sdf_text.write(tmp_path, text))
     assert joint_of(imported, "j").limits == ((1.0, 2.0),)
     assert warned(imported, "j", "exchanged")
 
@@ -79,7 +80,8 @@ def test_a_joint_of_an_sdf_that_is_called_as_a_link_gets_another_name(tmp_path: 
 
 # MJCF
 
-TWO = '<body name="a"><freejoint/><geom size="1" mass="1"/><body name="b"><joint name="h" type="ball"/><geom size="1" mass="1"/></body></body>'
+BALL = '<body name="b"><joint name="h" type="ball"/><geom size="1" mass="1"/></body>'
+TWO = f'<body name="a"><freejoint/><geom size="1" mass="1"/>{BALL}</body>'
 
 
 @pytest.mark.parametrize("qpos", ["0 0 2 0 0 0 0 1 0 0 0", "0 0 2 1 0 0 0 0 0 0 0", "0 0 2 1 0 0 0 nan 0 0 0", "0 0 2 1 0 0 0 1 0 0 x"])

@@ -57,7 +57,7 @@ BOMB = '<!DOCTYPE robot [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&
             "<robot xmlns:xacro='http://www.ros.org/wiki/xacro'><link name='a'/><xacro:if value='1'/></robot>",
             "xacro",
         ),
-        ("<robot name='r'><link name='a'><visual><geometry><mesh filename='a.stl' scale='2 1'/></geometry></visual></link></robot>", "scale"),
+        ("<robot name='r'><link name='a'><visual><geometry><mesh filename='a' scale='2 1'/></geometry></visual></link></robot>", "scale"),
         (robot(joint("j", "continuous", "a", "b", "<mimic joint='k'/>") + joint("k", "fixed", "b", "c"), "abc"), "mimics 'k'"),
     ],
 )

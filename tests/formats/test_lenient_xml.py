@@ -27,7 +27,10 @@ NEARLY = {
     "text first": ("r.urdf", "This is my robot:\n" + URDF.format(JOINT)),
     "text before the declaration": ("r.sdf", "i<?xml version='1.0' ?>\n" + SDF.format(SDF_JOINT)),
     "all of it": ("r.sdf", 'i<!-- -- --><?xml version="1.0"?>\n<!-- -- -->' + SDF.format("<gz:a/><drake:b/>" + SDF_JOINT)),
-    "what looks like a comment in CDATA": ("r.sdf", SDF.format("<plugin name='p' filename='q'><a><![CDATA[<!-- -- -->]]></a></plugin><gz:a/>" + SDF_JOINT)),
+    "what looks like a comment in CDATA": (
+        "r.sdf",
+        SDF.format("<plugin name='p' filename='q'><a><![CDATA[<!-- -- -->]]></a></plugin><gz:a/>" + SDF_JOINT),
+    ),
 }  # fmt: skip
 
 
@@ -60,7 +63,7 @@ def test_a_doctype_is_refused_in_what_is_nearly_xml_too(text: str, tmp_path: Pat
         import_robot(tmp_path / "r.urdf")
 
 
-@pytest.mark.parametrize("text, said", [
+@pytest.mark.parametrize(("text", "said"), [
     (URDF.format("<a></b>"), "line 1, column 5"),
     ("hello\n\n<!-- -- \n -->" + URDF.format("<gz:a/>\n<a></b>"), "not XML: mismatched tag: line 5, column 5"),
     ("nothing", "not XML"),
