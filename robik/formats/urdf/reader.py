@@ -11,10 +11,9 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ...errors import AssemblyError, FormatError
+from ...errors import FormatError
 from ...mechanism import WORLD, Body, Coupling, Pose, Visual
 from ...mechanism.pose import frame_matrix, roll_pitch_yaw
-from ..assembly.assemble import assemble
 from ..assembly.open_joint import OpenJoint
 from ..assembly.open_robot import OpenRobot
 from ..imported import SWAPPED, Imported, Notes, listed, reading
@@ -22,8 +21,9 @@ from ..mesh_files import MeshFiles, placeholder
 from ..names import free_name
 from ..solids import turned
 from ..xml_file import name_of, number, numbers, read_xml
+from .closing import assembled, joints_of_loops
 from .loops import EXTENSION as LOOPS
-from .loops import Loop, Loops, loops_by_name, read_beside
+from .loops import Loops, loops_by_name, read_beside
 
 EXTENSION = ".urdf"
 MOST_LINKS = 2000
@@ -116,11 +116,10 @@ class _Reader:
         mimics = tuple(c for element in elements if (c := self.mimic(element, joints)) is not None)
         couplings = (*mimics, *(_checked(coupling, joints, beside) for coupling in beside.couplings))
         tree = self.with_motors(joints, beside)
-        closers = self.closers(beside.loops, links, tree)
+        closers = joints_of_loops(beside.loops, links, tree)
         name = self.root.get("name") or self.path.stem
-        return self.assembled(
-            OpenRobot(name, bodies, (*tree, *closers), couplings=couplings, lacks_motors=beside.motors == ()), beside.loops
-        )
+        robot = OpenRobot(name, bodies, (*tree, *closers), couplings=couplings, lacks_motors=beside.motors == ())
+        return assembled(robot, beside.loops, self.notes, self.report)
 
     def tell_foreign_loops(self) -> None:
         """Warns of loops that other dialects close."""
@@ -128,19 +127,6 @@ class _Reader:
             if element.tag.rpartition("}")[2] in FOREIGN_LOOPS:
                 name = f"<{element.tag.rpartition('}')[2]}> {element.get('name', '')!r}"
                 self.notes.add(f"it closes a loop in a way that is not read; say it in {self.path.stem}{LOOPS}", name)
-
-    def assembled(self, robot: OpenRobot, loops: tuple[Loop, ...]) -> Imported:
-        """Assembled; where the types of closers are only guessed and do not close, with balls."""
-        try:
-            return assemble(robot, self.notes, self.report)
-        except AssemblyError:
-            guessed = {loop.name for loop in loops if loop.is_guess}
-            if not guessed:
-                raise
-            for name in sorted(guessed):
-                self.notes.add("its frames do not close as a hinge about their z axes, so it was read as a ball", name)
-            balls = tuple(replace(j, type="spherical") if j.name in guessed else j for j in robot.joints)
-            return assemble(replace(robot, joints=balls), self.notes, self.report)
 
     def tree(self, links: dict[str, Element], joints: list[OpenJoint]) -> tuple[str, set[str]]:
         """The link that is no joint's child, and all that hang on it; of several such trees the largest."""
@@ -333,28 +319,6 @@ class _Reader:
             if name not in movable:
                 self.notes.add(f"{source} names it as a motor, but no joint of that name moves", name)
         return [replace(j, actuated=True) if j.name in motors and j.motions else j for j in joints]
-
-    def closers(self, loops: tuple[Loop, ...], links: dict[str, Element], tree: list[OpenJoint]) -> list[OpenJoint]:
-        """The joints that hold pairs of frames together."""
-        child = {j.name: j.child for j in tree}
-        taken = set(child)
-        closers = []
-        for loop in loops:
-            ends = []
-            for frame in loop.frames:
-                body = frame if frame in links or frame == WORLD else child.get(frame)
-                if body is None:
-                    raise FormatError(f"loop {loop.name!r}: the robot has no link or joint that is called {frame!r}")
-                ends.append(body)
-            if ends[1] == WORLD:
-                ends.reverse()
-            if ends[0] == ends[1]:
-                raise FormatError(f"loop {loop.name!r} ties link {ends[0]!r} to itself; name two frames on different links")
-            name = free_name(loop.name, taken)
-            taken.add(name)
-            frame_in_both = Pose.of(frame_matrix(loop.axis, loop.axis2, f"loop {loop.name!r}"), (0, 0, 0))
-            closers.append(OpenJoint(name, loop.type, ends[0], ends[1], near=frame_in_both, far=frame_in_both))
-        return closers
 
 
 def _at_rest(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
