@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from experiments.robots import four_bar
 from robik import robots
 from robik.kinematics.forward import ForwardKinematics
+from robik.kinematics.frames import frame_poses
 from robik.kinematics.mobility import inspect
 from robik.kinematics.singularity import actuation, distances
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
@@ -75,6 +77,24 @@ def test_an_arm_steers_as_its_jacobian_says() -> None:
         assert found.steer[k] == pytest.approx(expected, rel=1e-6)
     assert np.isinf(found.loops).all()
     np.testing.assert_allclose(found.hold, 1.0)
+
+
+def test_a_spatial_arm_steers_as_finite_differences_say() -> None:
+    """All six joints of an arm whose axes point everywhere, its tool off every axis."""
+    arm = robots.load("ur10")
+    fk, values = ForwardKinematics(arm), np.array([0.3, -1.1, 1.4, -0.7, 0.9, 0.5])
+
+    def tool(q: np.ndarray) -> tuple[np.ndarray, Rotation]:
+        found = fk.solve(q)
+        place, R = frame_poses(arm, "tool", found.position[None], found.quaternion[None])
+        return place[0] / fk.flat.size, Rotation.from_matrix(R[0])
+
+    columns = []
+    for step in 1e-6 * np.eye(6):
+        (ahead, R), (behind, P) = tool(values + step), tool(values - step)
+        columns.append(np.concatenate([ahead - behind, (R * P.inv()).as_rotvec()]) / 2e-6)
+    expected = np.linalg.svd(np.array(columns), compute_uv=False)[-1]
+    assert distances(arm, values[None], ("tool",)).steer[0] == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_boxer_s_shoulder_is_singular_upright() -> None:
