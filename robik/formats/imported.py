@@ -13,6 +13,7 @@ from ..errors import AssemblyError, FormatError, MechanismError
 from ..mechanism import Mechanism
 from ..words import counted
 
+SWAPPED = "its lower limit lies above its upper one, so they were exchanged"
 SHOWN = 6  # names in a sentence, before the rest is only counted
 
 

@@ -17,7 +17,7 @@ from ...mechanism.pose import frame_matrix, roll_pitch_yaw
 from ..assembly.assemble import assemble
 from ..assembly.open_joint import OpenJoint
 from ..assembly.open_robot import OpenRobot
-from ..imported import Imported, Notes, listed, reading
+from ..imported import SWAPPED, Imported, Notes, listed, reading
 from ..mesh_files import MeshFiles, placeholder
 from ..names import free_name
 from ..solids import turned
@@ -98,6 +98,9 @@ class _Reader:
         for name in beside.joints:
             if name not in names:
                 raise FormatError(f"{beside.source} gives joint {name!r} another type, but there is no such joint")
+        if WORLD not in links and any(_end(element, "parent") == WORLD for element in elements):
+            self.notes.add(f"joints hang on {WORLD!r}, which is no link of it; it was taken for the ground")
+            links = {WORLD: Element("link", {"name": WORLD}), **links}
         joints = _at_rest([self.joint(element, links, beside) for element in elements], beside)
         base, hanging = self.tree(links, joints)
         links = {name: element for name, element in links.items() if name in hanging}
@@ -207,7 +210,8 @@ class _Reader:
 
     def mesh(self, shape: Element, pose: Pose, color: tuple[float, float, float, float], where: str) -> Visual:
         uri = shape.get("filename", "")
-        scale = numbers(shape.get("scale", "1 1 1"), 3, f"{where}: its mesh's scale")
+        said = shape.get("scale", "1 1 1")
+        scale = numbers(" ".join(said.split() * 3) if len(said.split()) == 1 else said, 3, f"{where}: its mesh's scale")
         file = self.meshes.mesh(uri, self.notes, where.split(":")[0])
         return Visual("mesh", scale, pose, color, file) if file else placeholder(pose, color)
 
@@ -281,7 +285,8 @@ class _Reader:
             else:
                 low, high = (number(limit, key, where, 0.0, infinite=True) for key in ("lower", "upper"))
                 if low > high:
-                    raise FormatError(f"{where} must run from lower to upper, not from {low:g} to {high:g}")
+                    self.notes.add(SWAPPED, name)
+                    low, high = high, low
                 if low == high:
                     self.notes.add("its lower limit is its upper limit, which locks it", name)
                 bounds = ((low if low > -BEYOND else -inf, high if high < BEYOND else inf),)
@@ -362,9 +367,13 @@ def _checked(coupling: Coupling, joints: list[OpenJoint], beside: Loops) -> Coup
     return coupling
 
 
-def _link(joint: Element, end: str, where: str, links: dict[str, Element]) -> str:
+def _end(joint: Element, end: str) -> str:
     element = joint.find(end)
-    name = "" if element is None else element.get("link", "")
+    return "" if element is None else element.get("link", "")
+
+
+def _link(joint: Element, end: str, where: str, links: dict[str, Element]) -> str:
+    name = _end(joint, end)
     if name not in links:
         raise FormatError(f"{where}: its {end} must be the name of a link, not {name!r}")
     return name
