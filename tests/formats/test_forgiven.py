@@ -66,7 +66,7 @@ def test_a_joint_of_an_sdf_that_is_called_as_a_link_gets_another_name(tmp_path: 
         + sdf_text.link("a")
         + sdf_text.link("b", "1 0 0 0 0 0", relative_to="a")
         + sdf_text.joint("b", "revolute", "a", "b", sdf_text.axis("0 0 1", inner=follows))
-        + '<frame name="b"><pose relative_to="b">0 0 1 0 0 0</pose></frame>'
+        + '<frame name="b" attached_to="b"><pose>0 0 1 0 0 0</pose></frame>'
         + '<plugin name="controller" filename="c"><joint_name>a</joint_name></plugin>'
     )
     imported = import_robot(sdf_text.write(tmp_path, sdf_text.sdf(inner)))
@@ -74,7 +74,7 @@ def test_a_joint_of_an_sdf_that_is_called_as_a_link_gets_another_name(tmp_path: 
     assert [body.name for body in robot.bodies] == ["a", "b"]
     assert {joint.name: (joint.child, joint.actuated) for joint in robot.joints} == {"a_joint": ("a", True), "b_joint": ("b", False)}
     assert robot.couplings == (Coupling("b_joint", "b_joint", "a_joint", (0.0, 2.0)),)
-    assert [(frame.name, frame.body, frame.pose.position) for frame in robot.frames] == [("b_frame", "a", (1.0, 0.0, 1.0))]
+    assert [(frame.name, frame.body, frame.pose.position) for frame in robot.frames] == [("b_frame", "b", (0.0, 0.0, 1.0))]
     assert warned(imported, "a: ", "a_joint") and warned(imported, "b: ", "b_frame")
 
 

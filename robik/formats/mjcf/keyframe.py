@@ -20,26 +20,29 @@ PREFERRED = "home"
 
 
 def keyframes(file: MjcfFile) -> list[Element]:
-    """Return the file's keyframes that give a pose, the one called `home` first."""
+    """Return the file's keyframes of a pose, the one that counts first: that called `home`, else the file's first."""
     keys = [key for section in file.root.findall("keyframe") for key in section.findall("key") if key.get("qpos")]
     return sorted(keys, key=lambda key: key.get("name") != PREFERRED)
 
 
 def with_keyframe(keys: Sequence[Element], joints: Sequence[OpenJoint], notes: Notes, report: Notes) -> list[OpenJoint]:
-    """Return the joints, stored as the first keyframe has them that is a pose of the robot; as they are where none is.
+    """Return the joints, stored as the first keyframe that is a pose has them.
 
     Args:
-        keys: of the file, as `keyframes` returns them.
+        keys: as `keyframes` gives them; those that are no pose of the robot are noted.
         joints: all that move, in MuJoCo's order.
-        notes: takes what is wrong with a keyframe.
-        report: takes which keyframe counts.
     """
     for key in keys:
         where = f"keyframe {key.get('name') or 1!r}"
+        words = key.get("qpos", "").split()
+        wanted = sum(SIZES[joint.type] for joint in joints)
+        if len(words) != wanted:
+            notes.add(f"it has {len(words)} coordinates where the robot has {wanted}, so it was left out", where)
+            continue
         try:
             placed = _placed(key, joints, where)
         except FormatError as error:
-            notes.add(f"{str(error).removeprefix(f'{where}: ')}, so it was left out", where)
+            notes.add(f"{str(error).removeprefix(f'{where}: ')}; it was left out", where)
             continue
         report.add(f"its rest pose is the file's {where}")
         return placed
@@ -48,9 +51,6 @@ def with_keyframe(keys: Sequence[Element], joints: Sequence[OpenJoint], notes: N
 
 def _placed(key: Element, joints: Sequence[OpenJoint], where: str) -> list[OpenJoint]:
     words = key.get("qpos", "").split()
-    wanted = sum(SIZES[joint.type] for joint in joints)
-    if len(words) != wanted:
-        raise FormatError(f"it has {len(words)} coordinates where the robot has {wanted}")
     values = list(numbers(" ".join(words), len(words), f"{where}: its qpos"))
     placed = []
     for joint in joints:
@@ -60,7 +60,7 @@ def _placed(key: Element, joints: Sequence[OpenJoint], where: str) -> list[OpenJ
             turn = np.array(own[-4:])
             length = float(np.linalg.norm(turn))
             if not 1e-15 < length < np.inf:
-                raise FormatError(f"the quaternion of joint {joint.name!r} is zero")
+                raise FormatError(f"{where}: the quaternion of joint {joint.name!r} must not be zero")
             now = Pose((own[0], own[1], own[2]) if joint.type == "free" else (0.0, 0.0, 0.0), tuple(turn / length))
             if joint.type == "free":
                 now = joint.near.inverse() @ now

@@ -21,7 +21,7 @@ from ..imported import Imported, Notes, reading
 from ..mesh_files import MeshFiles
 from ..names import free_name
 from ..solids import turned
-from ..xml_file import number, numbers
+from ..xml_file import number, numbers, read_xml
 from .attach import Model, attached
 from .equalities import Tied, read_equalities
 from .file import MjcfFile, flattened, is_limited, vector, z_to
@@ -89,7 +89,7 @@ class _Reader:
         self.models: list[Model] = []
         self.path, self.notes, self.report = path, notes, report
         self.file = MjcfFile(path, files)
-        self.keys = [] if posed else keyframes(self.file)  # one of a file that attaches this one counts instead
+        self.keys = [] if posed else keyframes(self.file)  # those of a file that attaches this one count instead
         self.posed = posed or bool(self.keys)
         self.compiler = Element("compiler", self.file.compiler)
         self.geoms = Geoms(self.file, files, path.resolve(), notes)
@@ -195,18 +195,7 @@ class _Reader:
     def attach(self, element: Element, parent: str, offset: Pose) -> None:
         """Reads a model that is attached to a body, or to the world."""
         wanted, prefix = element.get("model", ""), element.get("prefix", "")
-        assets = [e for section in self.file.root.findall("asset") for e in section.findall("model")]
-        model = next((e for e in assets if wanted in self._names(e)), None)
-        if model is None:
-            raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
-        try:
-            found, is_there = self.files.find(model.get("file", ""))
-        except FormatError as error:
-            raise FormatError(f"model {wanted!r} cannot be followed: {error}") from None
-        path = (self.path.resolve().parent / found).resolve()
-        if not is_there or path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
-            why = "there is no such file" if not is_there else "models attach each other in a ring, or too many times"
-            raise FormatError(f"model {wanted!r}, {model.get('file', '')[:80]!r}: {why}")
+        path = self.model_file(wanted, parent)
         inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within, self.posed)
         inner.walk()
         whole = Model(inner.robot(), path.parent, inner.at, inner.sites, inner.drawn, inner.held)
@@ -219,17 +208,31 @@ class _Reader:
         self.names.update(b.name for b in part.robot.bodies)
         self.joint_names.update(j.name for j in part.robot.joints)
 
-    def _names(self, model: Element) -> tuple[str, ...]:
-        """Return what a model to be attached is called: by the asset, else by its own file or after that."""
-        if name := model.get("name"):
-            return (name,)
-        path = self.path.resolve().parent / model.get("file", "")
+    def model_file(self, wanted: str, parent: str) -> Path:
+        """Return the file of the model that is called so among the assets, or that calls itself so."""
+        assets = [e for section in self.file.root.findall("asset") for e in section.findall("model")]
+        model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
+        if model is None:
+            model = next((e for e in assets if not e.get("name") and self.own_name(e) == wanted), None)
+        if model is None:
+            raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
         try:
             found, is_there = self.files.find(model.get("file", ""))
-            own = MjcfFile(self.path.resolve().parent / found, self.files).root.get("model", "") if is_there else ""
-        except FormatError:  # told where it is attached
-            own = ""
-        return path.stem, own
+        except FormatError as error:
+            raise FormatError(f"model {wanted!r} cannot be followed: {error}") from None
+        path = (self.path.resolve().parent / found).resolve()
+        if not is_there or path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
+            why = "there is no such file" if not is_there else "models attach each other in a ring, or too many times"
+            raise FormatError(f"model {wanted!r}, {model.get('file', '')[:80]!r}: {why}")
+        return path
+
+    def own_name(self, asset: Element) -> str:
+        """Return what the file of an asset calls its model; nothing where it cannot be read."""
+        try:
+            found, is_there = self.files.find(asset.get("file", ""))
+            return read_xml(self.files.folder / found).get("model", "") if is_there else ""
+        except FormatError:
+            return ""  # which is said where that model is asked for by its file's name
 
     def new_name(self, wanted: str) -> str:
         name = free_name(wanted, self.names)
