@@ -79,7 +79,8 @@ def test_what_has_no_limbs_has_no_parts() -> None:
     ("name", "part"),
     [
         ("左足首", ("foot", "l")), ("右ひじ", ("forearm", "r")), ("左手首", ("hand", "l")), ("頭", ("head", "")),
-        ("左足ＩＫ", ("thigh", "l")), ("B_tars_lf_jnt", ("foot", "l")), ("LeftToe_End", ("", "")), ("LF_FOOT", ("foot", "l")), ("RR_calf", ("shin", "r")),
+        ("左足ＩＫ", ("thigh", "l")), ("B_tars_lf_jnt", ("foot", "l")),
+        ("LeftToe_End", ("", "")), ("LF_FOOT", ("foot", "l")), ("RR_calf", ("shin", "r")),
     ],
 )  # fmt: skip
 def test_names_of_other_tongues(name: str, part: tuple[str, str]) -> None:
