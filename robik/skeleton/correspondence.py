@@ -139,19 +139,19 @@ def difference(here: np.ndarray, there: np.ndarray, scale: float) -> float:
     return float(np.sqrt(((laid - there + there.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
-def likest_pose(poses: Poses, bones: np.ndarray, there: np.ndarray, scales: np.ndarray, size: float) -> int:
+def likest_pose(poses: Poses, joints: Joints, scales: np.ndarray, size: float) -> int:
     """Return which of a character's poses lies best over the robot's points, the rest pose where it is about as good.
 
     Args:
         poses: P poses.
-        bones: (J,) index of the bones that correspond to the robot's points.
-        there: (J, 3) the robot's points [m].
+        joints: that correspond.
         scales: (P,) size of the robot against the character.
         size: of the robot [m].
     """
-    if not len(bones):
+    if not len(joints.bones):
         return 0
-    unlike = np.array([difference(p[bones], there, s) for p, s in zip(poses.positions, scales, strict=True)])
+    pairs = zip(poses.positions, scales, strict=True)
+    unlike = np.array([difference(positions[joints.bones], joints.robot, scale) for positions, scale in pairs])
     best = int(np.argmin(unlike))
     return 0 if unlike[0] <= REST_IS_FINE * unlike[best] + SAME * size else best
 

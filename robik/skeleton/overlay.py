@@ -114,37 +114,30 @@ def laid_over(
     scale: float | None,
 ) -> Overlay:
     """Return a character laid over a robot; arguments as of `fit`."""
-    robot, poses = robot_anatomy(mechanism), Poses.of(skeleton, motion)
-    levelled = [_levelled(mechanism.frame(t.frame), root @ mechanism.rest_pose(t.frame)) for t in targets]
-    frames = [mechanism.frame(target.frame) for target in targets]
+    robot, poses, frames = robot_anatomy(mechanism), Poses.of(skeleton, motion), [mechanism.frame(t.frame) for t in targets]
+    levelled = [_levelled(frame, root @ mechanism.rest_pose(frame.name)) for frame in frames]
     feet = _feet(frames, robot)
     arms = _arms(frames, robot) & feet.any() & ~feet
-    bones = np.array([skeleton.index[target.bone] for target in targets])
-    there = np.array([pose.position for pose, _ in levelled])
     by_point = np.array([not target.by_direction for target in targets]) & ~arms
     followed = Joints(
-        bones=bones[by_point],
-        robot=there[by_point],
-        is_arm=arms[by_point],
-        is_top=feet[by_point],
-        limb=np.full(by_point.sum(), -1),
-    )
-    joints = shared_joints(skeleton, anatomy, robot, _matrix(root))
-    joints = joints.only(~joints.is_arm)
+        bones=np.array([skeleton.index[target.bone] for target in targets]),
+        robot=np.array([pose.position for pose, _ in levelled]),
+        is_arm=arms,
+        is_top=feet,
+        limb=np.full(len(targets), -1),
+    ).only(by_point)
     known = scale if scale is not None else scale_by_bones(skeleton, anatomy, robot)
     hips = _hips(mechanism, frames, feet, arms)[by_point]
     scales = np.array([known or _scale_by_height(p, followed, hips) or present.scale for p in poses.positions])
-    if joints.is_top.sum() > 1:
-        shared, pose = joints, likest_stance(poses, joints)
-    else:
-        shared, pose = followed, likest_pose(poses, followed.bones, followed.robot, scales, mechanism.extent)
+    joints = shared_joints(skeleton, anatomy, robot, _matrix(root))
+    joints = joints.only(~joints.is_arm)
+    has_legs = joints.is_top.sum() > 1
+    shared = joints if has_legs else followed
+    pose = likest_stance(poses, joints) if has_legs else likest_pose(poses, followed, scales, mechanism.extent)
     yaw = yaw_between(poses.positions[pose][shared.bones], shared.robot)
     placement = replace(present, scale=float(scales[pose]), yaw=yaw, location=np.zeros(3), root=Pose())
     where, oriented = placement.apply(*_corrected(skeleton, anatomy, poses, pose))
-    chosen = shared.is_top if shared.is_top.any() else np.ones(len(shared.bones), dtype=bool)
-    location = (shared.robot - where[shared.bones])[chosen].mean(axis=0) if len(shared.bones) else np.zeros(3)
-    if shared is joints:
-        location = location + np.array([0.0, 0.0, _bent(robot)])
+    location = _anchored(shared, where) + np.array([0.0, 0.0, _bent(robot) if has_legs else 0.0])
     return Overlay(
         mechanism=mechanism,
         robot=robot,
@@ -159,6 +152,12 @@ def laid_over(
         feet=feet,
         arms=arms,
     )
+
+
+def _anchored(shared: Joints, where: np.ndarray) -> np.ndarray:
+    """Return the way (3,) that brings placed bones (B, 3) over the robot: hips upon hips, or feet upon feet, else all [m]."""
+    chosen = shared.only(shared.is_top) if shared.is_top.any() else shared
+    return (chosen.robot - where[chosen.bones]).mean(axis=0) if len(chosen.bones) else np.zeros(3)
 
 
 def _corrected(skeleton: Skeleton, anatomy: Anatomy, poses: Poses, pose: int) -> tuple[np.ndarray, Rotation]:
