@@ -81,29 +81,28 @@ class Joints:
 
 
 def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, root: np.ndarray) -> Joints:
-    """Return the joints that character and robot share.
+    """Return the joints that character and robot share, of arms only the shoulders.
 
     Args:
         skeleton: the character's.
         character, robot: their parts.
         root: (4, 4) the robot's root in the world.
     """
-    bones, points, arms, tops, limbs = [], [], [], [], []
+    bones, points, tops, limbs = [], [], [], []
     for number, limb in enumerate(robot.limbs):
         own = character.limb(limb.kind, limb.side)
         if own is None or not (own.end or own.kind == ARM):
             continue
         for k, name in enumerate((own.upper, own.lower, own.end)):
-            if name in skeleton.index:
+            if name in skeleton.index and (limb.kind != ARM or k == 0):
                 bones.append(skeleton.index[name])
                 points.append(root[:3, :3] @ limb.points[k] + root[:3, 3])
-                arms.append(limb.kind == ARM and k > 0)
                 tops.append(limb.kind == LEG and k == 0)
                 limbs.append(number)
     return Joints(
         bones=np.array(bones, dtype=int),
         robot=np.array(points).reshape(-1, 3),
-        is_arm=np.array(arms, dtype=bool),
+        is_arm=np.zeros(len(bones), dtype=bool),
         is_top=np.array(tops, dtype=bool),
         limb=np.array(limbs, dtype=int),
     )

@@ -118,19 +118,11 @@ def laid_over(
     levelled = [_levelled(frame, root @ mechanism.rest_pose(frame.name)) for frame in frames]
     feet = _feet(frames, robot)
     arms = _arms(frames, robot) & feet.any() & ~feet
-    by_point = np.array([not target.by_direction for target in targets]) & ~arms
-    followed = Joints(
-        bones=np.array([skeleton.index[target.bone] for target in targets]),
-        robot=np.array([pose.position for pose, _ in levelled]),
-        is_arm=arms,
-        is_top=feet,
-        limb=np.full(len(targets), -1),
-    ).only(by_point)
+    followed = _followed(skeleton, targets, [pose for pose, _ in levelled], feet, arms)
     known = scale if scale is not None else scale_by_bones(skeleton, anatomy, robot)
-    hips = _hips(mechanism, frames, feet, arms)[by_point]
+    hips, followed = _hips(mechanism, frames, feet, arms)[~followed.is_arm], followed.only(~followed.is_arm)
     scales = np.array([known or _scale_by_height(p, followed, hips) or present.scale for p in poses.positions])
     joints = shared_joints(skeleton, anatomy, robot, _matrix(root))
-    joints = joints.only(~joints.is_arm)
     has_legs = joints.is_top.sum() > 1
     shared = joints if has_legs else followed
     pose = likest_stance(poses, joints) if has_legs else likest_pose(poses, followed, scales, mechanism.extent)
@@ -151,6 +143,19 @@ def laid_over(
         levelled=tuple(turn for _, turn in levelled),
         feet=feet,
         arms=arms,
+    )
+
+
+def _followed(
+    skeleton: Skeleton, targets: Sequence[FitTarget], poses: Sequence[Pose], feet: np.ndarray, arms: np.ndarray
+) -> Joints:
+    """Return targets as corresponding joints, the feet at the top; those that only point count as arms."""
+    return Joints(
+        bones=np.array([skeleton.index[target.bone] for target in targets]),
+        robot=np.array([pose.position for pose in poses]),
+        is_arm=arms | np.array([target.by_direction for target in targets]),
+        is_top=feet,
+        limb=np.full(len(targets), -1),
     )
 
 
