@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import ClipError
 from ..jit import by_reference, kernel
-from ..mechanism.model import Mechanism
+from ..mechanism.model import Joint, Mechanism
 from ..mechanism.topology import Topology
 from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight
 from .rows import Row, RowKind
@@ -68,8 +68,8 @@ class Posture(Objective):
     ROW = RowKind(
         key="REST_POSE",
         label="Rest Pose",
-        about="Draws the joints weakly to the robot's rest pose where the other rows leave them a choice: those of the limb that ends in the "
-        "robot frame, or without one all of them",
+        about="Draws the joints weakly to the robot's rest pose where the other rows leave them a choice: those of the limb "
+        "that ends in the robot frame, or without one all of them",
         fields=(("frame", "Limb Up To"),),
         needs=(),
     )
@@ -186,16 +186,16 @@ def rest_values(mechanism: Mechanism, tip: str = "") -> dict[str, float]:
 
 def _limb(mechanism: Mechanism, tip: str) -> set[str]:
     """Return the names of the joints from a frame up to the body where several limbs meet."""
-    above = {}
+    above: dict[str, Joint] = {}
     for joint in mechanism.joints:
         above.setdefault(joint.child, joint)
     branches: dict[str, int] = {}
     for joint in above.values():
         branches[joint.parent] = branches.get(joint.parent, 0) + 1
     found, body = set(), mechanism.frame(tip).body
-    while (joint := above.get(body)) is not None and joint.name not in found:
-        found.add(joint.name)
-        body = joint.parent
+    while body in above and above[body].name not in found:
+        found.add(above[body].name)
+        body = above[body].parent
         if branches.get(body, 0) > 1 and found:
             break
     return found

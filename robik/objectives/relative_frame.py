@@ -127,8 +127,8 @@ class RelativeFrame(Pair):
     ROW = RowKind(
         key="RELATIVE_TO",
         label="Relative To",
-        about="Holds a frame of the robot where it is on an object, as a hand on a box, or in another frame of the robot. With both, it moves "
-        "in the other frame as what it follows moves against what that frame follows",
+        about="Holds a frame of the robot where it is on an object, as a hand on a box, or in another frame of the robot. "
+        "With both, it moves in the other frame as what it follows moves against what that frame follows",
         fields=(
             ("frame", "Robot Frame"),
             ("source", "On"),
