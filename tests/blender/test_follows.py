@@ -64,7 +64,8 @@ def test_a_tool_looks_at_a_bird(arm: bpy.types.Object, axis: str, column: int, s
     assert angles(BIRD - position, sign * R[:, :, column]).max() < 1e-3
     result = arm.robik.robot.result
     assert [(found.name, found.is_angle) for found in result.targets] == [("tool.look_at", True)]
-    assert result.missed == 0
+    why = {short.name for short in result.short if short.frame > 1}  # the first frame's way along what a look leaves free is long
+    assert not why
 
 
 def test_a_tool_keeps_its_distance(arm: bpy.types.Object) -> None:
@@ -73,7 +74,7 @@ def test_a_tool_keeps_its_distance(arm: bpy.types.Object) -> None:
     assert bpy.ops.robik.bake() == {"FINISHED"}
     np.testing.assert_allclose(np.linalg.norm(tool(arm)[0] - BIRD, axis=1), 0.35, atol=2e-3)
     names = {found.name for found in arm.robik.robot.result.targets}
-    assert "tool.distance.world" in names and any(name.startswith("posture.") for name in names)
+    assert names == {"tool.distance.world"}, "a posture is a wish, which nobody misses"
 
 
 def test_a_hand_is_held_to_a_box(arm: bpy.types.Object) -> None:
@@ -102,7 +103,7 @@ def test_a_frame_is_held_in_another_one() -> None:
     right.offset_location, right.offset_rotation = held.position, held.quaternion
     assert bpy.ops.robik.bake() == {"FINISHED"}
     result = root.robik.robot.result
-    assert result.missed == 0
+    assert result.missed == 0, [short.name for short in result.short]
     found = {target.name: target.position_error for target in result.targets}
     assert found["foot_r.in.foot_l"] < 1e-4
 
