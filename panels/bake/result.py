@@ -6,6 +6,7 @@ from math import degrees
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
 from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres
+from ...scene.bake.freshness import is_out_of_date
 from ...scene.bake.result import status
 from ...scene.robot.parts import parts
 from ..tab import TabPanel, line, robot_or_hint
@@ -29,7 +30,12 @@ class ROBIK_PT_result(TabPanel):
             return
         result = root.robik.robot.result
         text = status(result)
-        line(layout, text[0].upper() + text[1:], "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK")
+        if is_out_of_date(root, context.scene):
+            line(layout, "Edited since the bake: what stands below is out of date", "ERROR")
+            layout.operator("robik.report", text="Judge Present Curves…", icon="FILE_REFRESH")
+            line(layout, f"At the bake: {text}")
+        else:
+            line(layout, text[0].upper() + text[1:], "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK")
         if not result.frames:
             return
         if torn := _torn(root):
