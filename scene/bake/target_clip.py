@@ -8,10 +8,10 @@ import numpy as np
 from bpy.types import Context
 
 from ...robik.retarget.clip import TargetClip
+from ...robik.skeleton.placement import rotation
 from ..balance.centre_of_mass import Balance, balanced
 from ..balance.contacts import with_hand_contacts
 from ..character.mapping import CharacterMapping, check_object, track
-from ..character.placement import rotation
 from ..character.sampling import sample_sources, times_of
 from ..long_work.steps import Progress
 from ..robot import posing
@@ -55,4 +55,4 @@ def sample_tracks(
             yield Progress(SAMPLING * done / len(frames), f"Sampling frame {frames[done - 1]:g}")
     tracks = {t.frame: track(t, positions[:, i], turns[:, i], mapping.placement) for i, t in enumerate(mapping.targets)}
     com = mapping.placement.apply(positions[:, -1], rotation(turns[:, -1]))[0] if points else None
-    return TargetClip(times_of(context.scene, frames), tracks, com)
+    return TargetClip(times_of(context.scene, frames), tracks, com=com)

@@ -30,6 +30,8 @@ TILTED = 1e-9  # rad: axes off by more could be taken for a loop that locks
 NEAR = 0.5  # rad, or of the robot's size: a loop that closes within is in the stored pose's assembly mode, and no other is looked for
 AWAY = 0.05  # rad, or of the robot's size: how far to look beside a pose that may be singular
 FARTHEST = 1e9  # lengths [m] and coefficients beyond are a mistake, and their squares' differences mean nothing
+WIDENED = "its limits keep the robot from being assembled, so they were widened to hold the rest pose"
+PASSIVE = "passive"  # in the name of a joint that is not meant to be driven
 Closure = tuple[np.ndarray, np.ndarray]  # residuals (m,), and their derivatives (m, d)
 AXIS_ALONE = ("fixed", "revolute", "prismatic", "cylindrical")  # types whose second axis does not matter
 
@@ -279,16 +281,17 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
             rest = tuple(q[at : at + len(joint.motions)].tolist())
         limits = tuple((min(lo, v), max(hi, v)) for (lo, hi), v in zip(joint.limits, rest, strict=True)) if joint.limits else ()
         if any(abs(a - b) > 1e-9 for old, new in zip(joint.limits, limits, strict=True) for a, b in zip(old, new, strict=True) if a != b):
-            notes.add("its limits keep the robot from being assembled, so they were widened to hold the rest pose", joint.name)
+            notes.add(WIDENED, joint.name)
         joints.append(
             Joint(
-                joint.name, joint.type, joint.parent, joint.child, tuple(pb), tuple(Rb[:, 0]),
-                None if joint.type in AXIS_ALONE else tuple(Rb[:, 1]),
-                joint.actuated, limits, joint.velocity_limit, joint.effort_limit, rest, joint.free,
+                joint.name, joint.type, joint.parent, joint.child, position=tuple(pb), axis=tuple(Rb[:, 0]),
+                axis2=None if joint.type in AXIS_ALONE else tuple(Rb[:, 1]),
+                actuated=joint.actuated, limits=limits,
+                velocity_limit=joint.velocity_limit, effort_limit=joint.effort_limit, rest=rest, motions=joint.free,
             )
         )  # fmt: skip
     bodies = tuple(replace(body, pose=poses[body.name]) for body in robot.bodies)
-    return Mechanism(robot.name, bodies, tuple(joints), robot.frames, robot.couplings)
+    return Mechanism(robot.name, bodies, tuple(joints), frames=robot.frames, couplings=robot.couplings)
 
 
 def _free_motions(J: np.ndarray) -> np.ndarray:
@@ -327,12 +330,14 @@ def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
     depth = robot.moves.sum(axis=1)
     chosen = set()
 
-    def preference(item: tuple[str, OpenJoint]) -> tuple[bool, int, int]:
+    def preference(item: tuple[str, OpenJoint]) -> tuple[bool, bool, int, int]:
         body, joint = item
         is_drive = joint.type == "prismatic" and robot.at[joint.name] in row_of
-        return not is_drive, len(joint.motions), int(depth[robot.order[body]])
+        return is_called_passive(joint), not is_drive, len(joint.motions), int(depth[robot.order[body]])
 
     for _, joint in sorted(robot.hangs_on.items(), key=preference):
+        if is_called_passive(joint) and chosen:
+            break
         may = not joint.is_passive and (len(joint.motions) == 1 or joint.type == "universal")
         if may and followers.isdisjoint(joint.coordinate_names):
             start = robot.at[joint.name]
@@ -341,6 +346,11 @@ def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
                 bases = held
                 chosen.add(joint.name)
     return [j.name for j in robot.joints if j.name in chosen]
+
+
+def is_called_passive(joint: OpenJoint) -> bool:
+    """Return whether a joint's name says that nothing drives it."""
+    return PASSIVE in joint.name.lower()
 
 
 def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarray] | None:
