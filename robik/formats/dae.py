@@ -75,9 +75,9 @@ class _Painted:
         return Surface(
             unit * np.vstack(self.points),
             self.faces,
-            uv if uv.any() else None,
-            tuple(self.paints.values()),
-            tuple(self.paint_of),
+            uv=uv if uv.any() else None,
+            paints=tuple(self.paints.values()),
+            paint_of=tuple(self.paint_of),
         )
 
     def _paint(self, material) -> int:  # type: ignore[no-untyped-def]

@@ -129,7 +129,7 @@ class MeshFiles:
 
 def placeholder(pose: Pose, color: tuple[float, float, float, float]) -> Visual:
     """A small cube for a mesh that may not be read."""
-    return Visual("box", (PLACEHOLDER,) * 3, pose, color)
+    return Visual("box", (PLACEHOLDER,) * 3, pose=pose, color=color)
 
 
 def split_inner(file: str) -> tuple[str, str]:

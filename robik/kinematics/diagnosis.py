@@ -8,7 +8,7 @@ not zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class Diagnosis:
     """
 
     inspection: Inspection
+    _: KW_ONLY
     redundant: tuple[str, ...]
     needless: tuple[str, ...]
     stuck: tuple[str, ...]
@@ -76,7 +77,13 @@ def diagnose(mechanism: Mechanism) -> Diagnosis:
     found = [_Rows(mechanism, places) for places in _poses(mechanism)]
     rows = max(found, key=lambda each: each.rank)
     stuck = rows.stuck()
-    return Diagnosis(inspect(mechanism), rows.redundant(), rows.needless(), stuck, rows.askew() if stuck else ())
+    return Diagnosis(
+        inspect(mechanism),
+        redundant=rows.redundant(),
+        needless=rows.needless(),
+        stuck=stuck,
+        askew=rows.askew() if stuck else (),
+    )
 
 
 def _poses(mechanism: Mechanism) -> list[list[JointPlace]]:

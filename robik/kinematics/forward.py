@@ -21,7 +21,7 @@ from .rotations import matrix_to_quaternion
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Assembly:
     """Where a robot's bodies are.
 
@@ -187,7 +187,13 @@ class ForwardKinematics:
             matrix_to_quaternion(self.now.R[b + 1], quaternion[0, b])
         position, turned = own_frames(self.topology, self.now.c[None, 1 : quaternion.shape[1] + 1], quaternion)
         com = robot_com(self.mechanism, position, turned)[0]
-        return Assembly(position[0], turned[0], com, residual, bool(closed(self.flat, self.now, residual)))
+        return Assembly(
+            position=position[0],
+            quaternion=turned[0],
+            com=com,
+            residual=residual,
+            assembled=bool(closed(self.flat, self.now, residual)),
+        )
 
 
 def body_poses(

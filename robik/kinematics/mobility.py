@@ -31,7 +31,7 @@ class LoopGroup:
     redundant: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Inspection:
     """What a robot is, in numbers.
 

@@ -187,7 +187,7 @@ class _Poses:
             omega, v = now.omega[self.kept], now.v[self.kept]
             for f, (b, offset, path) in enumerate(self.frames):
                 x = now.R[b] @ offset + now.c[b]
-                J[k, 6 * f : 6 * f + 3] = ((_turning(omega, x) + v) * (path * self.unit / self.flat.size)[:, None]).T
+                J[k, 6 * f : 6 * f + 3] = ((np.cross(omega, x) + v) * (path * self.unit / self.flat.size)[:, None]).T
                 J[k, 6 * f + 3 : 6 * f + 6] = (omega * path[:, None]).T
         return C, J, residual
 
@@ -211,11 +211,6 @@ def _motions(C: np.ndarray, rank: int) -> np.ndarray:
 def _rank(matrices: np.ndarray) -> int:
     """The largest rank among matrices (T, m, n)."""
     return int((_values(matrices) > COUNTS).sum(axis=1).max(initial=0))
-
-
-def _turning(omega: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """ω × x (d, 3) of one point."""
-    return omega @ np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
 def _values(matrices: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ SI units, radians, Z up.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from math import hypot, inf, isnan
 
@@ -38,6 +38,7 @@ class Body:
 
     name: str
     mass: float = 0.0
+    _: KW_ONLY
     com: Vector = (0.0, 0.0, 0.0)
     inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     pose: Pose = IDENTITY
@@ -57,7 +58,7 @@ class Body:
     def of(cls, name: str, mass: float, com: Iterable[float], inertia: np.ndarray, visuals: Iterable[Visual] = ()) -> Body:
         """From an inertia matrix (3, 3), in its own frame."""
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.tolist()
-        return cls(name, mass, vector(com, f"body {name!r}: its com"), (xx, yy, zz, xy, xz, yz), visuals=tuple(visuals))
+        return cls(name, mass, com=vector(com, f"body {name!r}: its com"), inertia=(xx, yy, zz, xy, xz, yz), visuals=tuple(visuals))
 
     @property
     def inertia_matrix(self) -> np.ndarray:
@@ -93,6 +94,7 @@ class Joint:
     type: str
     parent: str
     child: str
+    _: KW_ONLY
     position: Vector = (0.0, 0.0, 0.0)
     axis: Vector = (1.0, 0.0, 0.0)
     axis2: Vector | None = None
@@ -241,6 +243,7 @@ class Mechanism:
     name: str
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...] = ()
+    _: KW_ONLY
     frames: tuple[Frame, ...] = ()
     couplings: tuple[Coupling, ...] = ()
 

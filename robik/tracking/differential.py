@@ -52,7 +52,7 @@ class RelativeTarget:
     weights: Any = WEIGHTS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DifferentialSettings:
     """How the differential tracker follows.
 

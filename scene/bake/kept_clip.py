@@ -70,12 +70,12 @@ def _restored(action: Action) -> KeptClip:
     for k in range(len(data["tracks"])):
         kept = data["tracks"][str(k)]
         tracks[kept["name"]] = Track(
-            _rows(kept, "position", 3), _rows(kept, "quaternion", 4), np.array(kept["contact"]) != 0 if "contact" in kept else None
+            _rows(kept, "position", 3), _rows(kept, "quaternion", 4), contact=np.array(kept["contact"]) != 0 if "contact" in kept else None
         )
         numbers = tuple(kept["weights"])
         weights[kept["name"]] = Weights(numbers[:3], numbers[3:])
-    clip = TargetClip(np.array(data["times"]), tracks, _rows(data, "com", 3))
-    return KeptClip(np.array(data["frames"]), clip, Settings(weights, tuple(data["com_weight"]), velocity_limit=inf))
+    clip = TargetClip(np.array(data["times"]), tracks, com=_rows(data, "com", 3))
+    return KeptClip(np.array(data["frames"]), clip, Settings(targets=weights, com_weight=tuple(data["com_weight"]), velocity_limit=inf))
 
 
 def _rows(group: dict, name: str, width: int) -> np.ndarray | None:

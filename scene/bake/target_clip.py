@@ -55,4 +55,4 @@ def sample_tracks(
             yield Progress(SAMPLING * done / len(frames), f"Sampling frame {frames[done - 1]:g}")
     tracks = {t.frame: track(t, positions[:, i], turns[:, i], mapping.placement) for i, t in enumerate(mapping.targets)}
     com = mapping.placement.apply(positions[:, -1], rotation(turns[:, -1]))[0] if points else None
-    return TargetClip(times_of(context.scene, frames), tracks, com)
+    return TargetClip(times_of(context.scene, frames), tracks, com=com)

@@ -179,7 +179,15 @@ def _pair(root: Object, mechanism: Mechanism, targets: list[PropertyGroup], sour
     arms = np.logical_or.reduce([_named(frames, part) for part in ARMS]) & feet.any() & ~feet
     stride = float(root.robik.robot.character.stride)
     hips = np.array([f.body == pelvis(mechanism) for f in frames]) & ~feet
-    return _Pair(sources, stands, poses, feet, hips if hips.any() else _hips(frames, sources, feet, arms), arms, stride)
+    return _Pair(
+        sources,
+        root=stands,
+        frames=poses,
+        feet=feet,
+        hips=hips if hips.any() else _hips(frames, sources, feet, arms),
+        arms=arms,
+        stride=stride,
+    )
 
 
 def _hips(frames: list[Frame], sources: list[Matrix], feet: np.ndarray, arms: np.ndarray) -> np.ndarray:

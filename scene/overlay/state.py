@@ -62,7 +62,7 @@ class MotorLoad:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RobotState:
     """A robot now, and what a bake wanted of it here.
 
@@ -109,15 +109,15 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
     com_target = None if kept is None or sample is None or kept.clip.com is None else kept.clip.com[sample, :2]
     places = tuple(joint_places(mechanism, motion.position[0], motion.quaternion[0])) if show.joints or show.motors != "NONE" else ()
     return RobotState(
-        mechanism.extent,
-        ground,
-        com,
-        com_target,
-        support,
-        margin,
-        _misses(root, scene, depsgraph, mechanism, motion, kept, sample) if show.errors else (),
-        places if show.joints else (),
-        _motors(root, scene, mechanism, motion, places, kept) if show.motors != "NONE" else (),
+        size=mechanism.extent,
+        ground=ground,
+        com=com,
+        com_target=com_target,
+        support=support,
+        margin=margin,
+        misses=_misses(root, scene, depsgraph, mechanism, motion, kept, sample) if show.errors else (),
+        joints=places if show.joints else (),
+        motors=_motors(root, scene, mechanism, motion, places, kept) if show.motors != "NONE" else (),
     )
 
 

@@ -28,18 +28,36 @@ def everything() -> Mechanism:
     """All joint types in a tree and as cuts, with a coupling, some of them away from zero at rest."""
     names = "abcdefghi"
     rng = np.random.default_rng(5)
-    bodies = [Body(n, 1.0 + i, tuple(rng.normal(size=3)), pose=Pose(tuple(rng.normal(size=3)))) for i, n in enumerate(names)]
+    bodies = [Body(n, 1.0 + i, com=tuple(rng.normal(size=3)), pose=Pose(tuple(rng.normal(size=3)))) for i, n in enumerate(names)]
     types = ["spherical", "cylindrical", "universal", "planar", "cartesian", "revolute", "prismatic", "fixed"]
     rests: list[tuple[float, ...]] = [(0.3, 0.2, -0.4), (0.1, 0.5), (0.4, -0.3), (), (0.1, 0.2, 0.3), (), (), ()]
     joints = [
-        Joint(t, t, WORLD if i == 0 else names[i - 1], names[i], tuple(rng.normal(size=3)), tuple(rng.normal(size=3)), rest=rest)
+        Joint(
+            t,
+            t,
+            WORLD if i == 0 else names[i - 1],
+            names[i],
+            position=tuple(rng.normal(size=3)),
+            axis=tuple(rng.normal(size=3)),
+            rest=rest,
+        )
         for i, (t, rest) in enumerate(zip(types, rests, strict=True))
     ]
-    joints.append(Joint("tip", "spherical", "h", "i", (1.0, 0.0, 0.5)))
+    joints.append(Joint("tip", "spherical", "h", "i", position=(1.0, 0.0, 0.5)))
     cuts = [("cylindrical", "a", "e"), ("universal", "c", "g"), ("free", WORLD, "h"), ("fixed", "b", "i"), ("general", "d", "i")]
     for k, (kind, near, far) in enumerate(cuts):
         motions = ("tx", "rz") if kind == "general" else ()
-        joints.append(Joint(f"cut{k}", kind, near, far, tuple(rng.normal(size=3)), tuple(rng.normal(size=3)), motions=motions))
+        joints.append(
+            Joint(
+                f"cut{k}",
+                kind,
+                near,
+                far,
+                position=tuple(rng.normal(size=3)),
+                axis=tuple(rng.normal(size=3)),
+                motions=motions,
+            )
+        )
     return Mechanism("everything", bodies, joints, couplings=(Coupling("gear", "revolute", "prismatic", (0.1, 0.7, -0.4, 0.2)),))
 
 

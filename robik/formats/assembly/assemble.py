@@ -282,13 +282,14 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
             notes.add("its limits keep the robot from being assembled, so they were widened to hold the rest pose", joint.name)
         joints.append(
             Joint(
-                joint.name, joint.type, joint.parent, joint.child, tuple(pb), tuple(Rb[:, 0]),
-                None if joint.type in AXIS_ALONE else tuple(Rb[:, 1]),
-                joint.actuated, limits, joint.velocity_limit, joint.effort_limit, rest, joint.free,
+                joint.name, joint.type, joint.parent, joint.child, position=tuple(pb), axis=tuple(Rb[:, 0]),
+                axis2=None if joint.type in AXIS_ALONE else tuple(Rb[:, 1]),
+                actuated=joint.actuated, limits=limits,
+                velocity_limit=joint.velocity_limit, effort_limit=joint.effort_limit, rest=rest, motions=joint.free,
             )
         )  # fmt: skip
     bodies = tuple(replace(body, pose=poses[body.name]) for body in robot.bodies)
-    return Mechanism(robot.name, bodies, tuple(joints), robot.frames, robot.couplings)
+    return Mechanism(robot.name, bodies, tuple(joints), frames=robot.frames, couplings=robot.couplings)
 
 
 def _free_motions(J: np.ndarray) -> np.ndarray:

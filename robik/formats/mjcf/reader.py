@@ -268,7 +268,7 @@ class _Reader:
     def tie(self, name: str, parent: str, pose: Pose, joints: list[Placed]) -> None:
         """The joints between a body and its parent, with massless bodies between several of them."""
         if not joints:
-            self.joints.append(OpenJoint(self.new_joint("base" if parent == WORLD else name), "fixed", parent, name, pose))
+            self.joints.append(OpenJoint(self.new_joint("base" if parent == WORLD else name), "fixed", parent, name, near=pose))
         if len(joints) > MOST_JOINTS:
             raise FormatError(f"body {name!r} has {len(joints)} joints; up to {MOST_JOINTS} make sense in one body")
         for k, (element, offset, inherited) in enumerate(joints):
@@ -298,14 +298,14 @@ class _Reader:
         if kind == "free":
             if parent != WORLD:
                 raise FormatError(f"{where}: only a body that stands in the world itself can be free, not one in {parent!r}")
-            return OpenJoint(name, "free", parent, child, pose)
+            return OpenJoint(name, "free", parent, child, near=pose)
         at = offset @ Pose(vector(attributes, "pos", "0 0 0", where))
         bounds = is_limited(attributes, "limited", "range", self.file, where)
         if kind == "ball":
             if bounds is not None:
                 self.notes.add("the limit of a ball is a cone, which is not read", name)
             here = Pose(at.position)
-            return OpenJoint(name, "spherical", parent, child, pose @ here, here)
+            return OpenJoint(name, "spherical", parent, child, near=pose @ here, far=here)
         axis = offset.matrix @ vector(attributes, "axis", "0 0 1", where)
         frame = Pose.of(frame_matrix(axis, None, where), at.position)
         unit = self.file.angle(1.0) if kind == "hinge" else 1.0
@@ -317,7 +317,19 @@ class _Reader:
         limits = () if bounds is None else ((unit * bounds[0], unit * bounds[1]),)
         strength = is_limited(attributes, "actuatorfrclimited", "actuatorfrcrange", self.file, where)
         effort = max(map(abs, strength)) if strength and any(strength) else inf
-        return OpenJoint(name, TYPES[kind], parent, child, pose @ frame @ back, frame, False, limits, inf, effort, (ref,))
+        return OpenJoint(
+            name,
+            TYPES[kind],
+            parent,
+            child,
+            near=pose @ frame @ back,
+            far=frame,
+            actuated=False,
+            limits=limits,
+            velocity_limit=inf,
+            effort_limit=effort,
+            stored=(ref,),
+        )
 
     # Together
 
@@ -345,7 +357,14 @@ class _Reader:
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
         frames += tuple(frame for robot in inner for frame in robot.frames)
         name = self.file.root.get("model") or self.path.stem
-        return OpenRobot(name, tuple(bodies), (*tree, *closers, *equal.closers), frames, couplings, lacks_motors=lacks_motors(self.file))
+        return OpenRobot(
+            name,
+            tuple(bodies),
+            (*tree, *closers, *equal.closers),
+            frames=frames,
+            couplings=couplings,
+            lacks_motors=lacks_motors(self.file),
+        )
 
     @property
     def drawn(self) -> dict[str, float]:

@@ -6,7 +6,7 @@ outermost model's things have their plain names; `__model__` is a model's own fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import radians
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -44,6 +44,7 @@ class Node:
 
     kind: str
     element: Element
+    _: KW_ONLY
     scope: str
     pose: Pose
     relative_to: str
@@ -80,7 +81,7 @@ class Frames:
             return model.get("name") or path.stem
         if world is None:
             raise FormatError("it has no <model>; a robot needs one")
-        self.nodes[MODEL] = Node("model", world, "", IDENTITY, "", "", version, path)
+        self.nodes[MODEL] = Node("model", world, scope="", pose=IDENTITY, relative_to="", attached_to="", version=version, file=path)
         self._add_content(world, "", version, path, 0)
         return world.get("name") or path.stem
 
@@ -95,13 +96,23 @@ class Frames:
         posed = next((e for e in said if e.find("pose") is not None), model)
         pose, relative_to = pose_of(posed, f"model {scope or model.get('name')!r}")
         placement = next((p for e in said if (p := _text(e, "placement_frame") or e.get("placement_frame", ""))), "")
-        node = Node("model", model, outer, pose, relative_to or (MODEL if scope else ""), "", version, file)
+        node = Node(
+            "model",
+            model,
+            scope=outer,
+            pose=pose,
+            relative_to=relative_to or (MODEL if scope else ""),
+            attached_to="",
+            version=version,
+            file=file,
+        )
         self._add(join(scope, MODEL), node)
         self._add_content(model, scope, version, file, depth)
         if placement:
             inside = self._chain(self.find(placement, scope, f"model {scope!r}: its placement_frame"), join(scope, MODEL))
             self.nodes[join(scope, MODEL)] = Node(
-                "model", model, outer, pose @ inside.inverse(), node.relative_to, "", version, file
+                "model", model, scope=outer, pose=pose @ inside.inverse(), relative_to=node.relative_to,
+                attached_to="", version=version, file=file,
             )  # fmt: skip
 
     def _add_content(self, model: Element, scope: str, version: tuple[int, int], file: Path, depth: int) -> None:
@@ -121,7 +132,19 @@ class Frames:
                 elif element.tag == "frame":
                     attached_to = element.get("attached_to", "") or MODEL
                     relative_to = relative_to or attached_to
-                self._add(name, Node(element.tag, element, scope, pose, relative_to or MODEL, attached_to, version, file))
+                self._add(
+                    name,
+                    Node(
+                        element.tag,
+                        element,
+                        scope=scope,
+                        pose=pose,
+                        relative_to=relative_to or MODEL,
+                        attached_to=attached_to,
+                        version=version,
+                        file=file,
+                    ),
+                )
             elif element.tag == "model":
                 self._add_model(element, self._called(name_of(element), scope), scope, version, file, depth + 1)
             elif element.tag == "include":

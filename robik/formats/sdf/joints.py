@@ -79,7 +79,7 @@ class Joints:
         (parent, near), (child, far) = (self._end(name, node, end) for end in ("parent", "child"))
         if parent == child:
             raise FormatError(f"{where}: it ties {parent!r} to itself")
-        joint = OpenJoint(name, "fixed", parent, child, near, far)
+        joint = OpenJoint(name, "fixed", parent, child, near=near, far=far)
         if kind in ("fixed", "ball"):
             made = [replace(joint, type="spherical" if kind == "ball" else "fixed")]
         elif kind in ONE_AXIS:
@@ -176,7 +176,10 @@ class Joints:
             (joint.name, (joint.parent, middle), (joint.near @ one, one), steps[0]),
             (other, (middle, joint.child), (two, joint.far @ two), steps[1]),
         ):
-            made.append(OpenJoint(name, kind, *ends, *poses, False, _limits(axis.limits), axis.velocity, axis.effort))
+            limits = _limits(axis.limits)
+            near, far = poses
+            joint = OpenJoint(name, kind, *ends, near=near, far=far, limits=limits)
+            made.append(replace(joint, velocity_limit=axis.velocity, effort_limit=axis.effort))
         return made
 
     # Couplings

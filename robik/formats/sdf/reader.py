@@ -58,7 +58,7 @@ class _Reader:
         shapes = Links(self.frames, self.files, self.notes)
         bodies = [shapes.read(name, node) for name, node in links.items() if name in kept]
         bodies += [body for body in reader.bodies if body.name in kept]
-        robot = OpenRobot(self.frames.title, tuple(bodies), tuple(joints), tuple(self._frames(bodies)))
+        robot = OpenRobot(self.frames.title, tuple(bodies), tuple(joints), frames=tuple(self._frames(bodies)))
         couplings = []
         for coupling in reader.couplings:
             if {coupling.follower, coupling.leader} <= set(robot.coordinates):
@@ -84,7 +84,7 @@ class _Reader:
         for link, model in held.items():
             if model in stands or not tied - {WORLD}:
                 name = free_name(f"{link}_static", taken)
-                fixed.append(OpenJoint(name, "fixed", WORLD, link, self.frames.placed(link)))
+                fixed.append(OpenJoint(name, "fixed", WORLD, link, near=self.frames.placed(link)))
         return fixed
 
     def _frames(self, bodies: list[Body]) -> list[Frame]:

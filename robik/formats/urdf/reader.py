@@ -196,7 +196,7 @@ class _Reader:
             elif shape.tag == "sphere":
                 size = (number(shape, "radius", where),)
             if size is not None and min(size) > 0:
-                return Visual(shape.tag, size, pose, color)
+                return Visual(shape.tag, size, pose=pose, color=color)
             if size is not None:
                 self.notes.add(f"a {shape.tag} without extent is not shown", where.split(":")[0])
                 return None
@@ -209,7 +209,7 @@ class _Reader:
         uri = shape.get("filename", "")
         scale = numbers(shape.get("scale", "1 1 1"), 3, f"{where}: its mesh's scale")
         file = self.meshes.mesh(uri, self.notes, where.split(":")[0])
-        return Visual("mesh", scale, pose, color, file) if file else placeholder(pose, color)
+        return Visual("mesh", scale, pose=pose, color=color, file=file) if file else placeholder(pose, color)
 
     def color(self, visual: Element) -> tuple[float, float, float, float]:
         """A visual's own colour, or that of the material it names."""
@@ -250,14 +250,25 @@ class _Reader:
         if replaced is not None:
             frame = Pose.of(frame_matrix(*replaced[1:], where), (0, 0, 0))
             self.report.add(f"its type is {replaced[0]}, as {Path(beside.source).name} says", name)
-            return OpenJoint(name, replaced[0], parent, child, near @ frame, frame)
+            return OpenJoint(name, replaced[0], parent, child, near=near @ frame, far=frame)
         if TYPES[kind] in ("fixed", "free"):
-            return OpenJoint(name, TYPES[kind], parent, child, near)
+            return OpenJoint(name, TYPES[kind], parent, child, near=near)
         axis = element.find("axis")
         x = numbers(axis.get("xyz", "1 0 0") if axis is not None else "1 0 0", 3, f"{where}: its axis")
         frame = Pose.of(frame_matrix(x, None, where), (0, 0, 0))
         limits, velocity, effort = self.limits(element, kind, name)
-        return OpenJoint(name, TYPES[kind], parent, child, near @ frame, frame, False, limits, velocity, effort)
+        return OpenJoint(
+            name,
+            TYPES[kind],
+            parent,
+            child,
+            near=near @ frame,
+            far=frame,
+            actuated=False,
+            limits=limits,
+            velocity_limit=velocity,
+            effort_limit=effort,
+        )
 
     def limits(self, element: Element, kind: str, name: str) -> tuple[tuple[tuple[float, float], ...], float, float]:
         """Bounds, and the motor's limits of speed and effort."""
@@ -337,7 +348,7 @@ class _Reader:
             name = free_name(loop.name, taken)
             taken.add(name)
             frame_in_both = Pose.of(frame_matrix(loop.axis, loop.axis2, f"loop {loop.name!r}"), (0, 0, 0))
-            closers.append(OpenJoint(name, loop.type, ends[0], ends[1], frame_in_both, frame_in_both))
+            closers.append(OpenJoint(name, loop.type, ends[0], ends[1], near=frame_in_both, far=frame_in_both))
         return closers
 
 

@@ -45,11 +45,11 @@ def paint(prim: Usd.Prim) -> Paint:
     if surface is None:
         gprim = UsdGeom.Gprim(prim if prim.IsA(UsdGeom.Gprim) else prim.GetParent())
         shown = gprim.GetDisplayColorAttr().Get() if gprim else None
-        return Paint("grey", _color(shown[0] if shown else None))
+        return Paint("grey", color=_color(shown[0] if shown else None))
     picture = _picture(surface)
     color = _color(None if picture else _value(surface, "diffuseColor"))
     alpha, roughness, metallic = (_share(_value(surface, key), default) for key, default in NUMBERS)
-    return Paint(name, (*color[:3], alpha), picture, roughness, metallic)
+    return Paint(name, color=(*color[:3], alpha), picture=picture, roughness=roughness, metallic=metallic)
 
 
 def picture_content(picture: Picture) -> bytes:
