@@ -21,7 +21,13 @@ from .independent import IndependentChain
 NAMES = ("hip", "knee, left", 'the "third"')
 TIMES = 2.0 + np.arange(50) / 24
 MOTION = Motion(times=TIMES, actuators=NAMES, values=np.random.default_rng(1).normal(0, 0.4, (50, 3)))
-CHAIN = ServoChain((Servo("hip", 5, direction=-1), Servo('the "third"', 2, zero=1000), Servo("knee, left", 9, gear_ratio=3.0)))
+CHAIN = ServoChain(
+    (
+        Servo("hip", 5, direction=-1),
+        Servo('the "third"', 2, zero=1000),
+        Servo("knee, left", 9, gear_ratio=3.0, velocity_limit=1.0),
+    )
+)
 
 
 def test_csv(tmp_path):
@@ -161,7 +167,7 @@ BOARD_CHAIN = ServoChain(
     (
         Servo("hip", 5, direction=-1, velocity_limit=1.0),
         Servo('the "third"', 2, zero=1500, velocity_limit=3.0),
-        Servo("knee, left", 9, gear_ratio=3.0, velocity_limit=0.9, position_limits=(-0.6, 0.6)),
+        Servo("knee, left", 9, gear_ratio=3.0, velocity_limit=0.9, model="XH430-W210", position_limits=(-0.6, 0.6)),
     )
 )
 BOARD_MOTION = replace(MOTION, values=0.3 + 0.3 * np.sin(2 * TIMES[:, None] + np.arange(3)))
@@ -270,13 +276,13 @@ def test_arduino_sketch_is_a_program_for_a_board(tmp_path):
 
 
 def test_many_turns_need_four_bytes(tmp_path):
-    chain = ServoChain((Servo("hip", 1, gear_ratio=20.0, position_limits=(-9, 9)),))
+    chain = ServoChain((Servo("hip", 1, gear_ratio=20.0, velocity_limit=0.1, position_limits=(-9, 9)),))
     export_motion(Motion(times=np.zeros(1), actuators=("hip",), values=np.array([[8.0]])), tmp_path / "m.h", chain=chain)
     assert "const int32_t m_counts" in (tmp_path / "m.h").read_text()
 
 
 def test_a_board_never_sends_the_header_of_a_packet_as_a_goal(tmp_path):
-    chain = ServoChain((Servo("hip", 1, gear_ratio=20.0, position_limits=(-12, 12)),))
+    chain = ServoChain((Servo("hip", 1, gear_ratio=20.0, velocity_limit=0.1, position_limits=(-12, 12)),))
     values = np.array([[-133_121 / (20 * 4096 / (2 * np.pi))]])
     export_motion(Motion(times=np.zeros(1), actuators=("hip",), values=values), tmp_path / "m.h", chain=chain)
     assert (-131_073).to_bytes(4, "little", signed=True).startswith(b"\xff\xff\xfd")
