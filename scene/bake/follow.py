@@ -20,10 +20,10 @@ from bpy.types import Action, Context, Depsgraph, Object, Scene
 from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism
 from ...robik.objectives.settings import Settings
+from ...robik.skeleton.placement import rotation
 from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from ..balance.centre_of_mass import Balance, read_balance
 from ..character.mapping import CharacterMapping, check_object, check_source, read_mapping, source_matrix, track
-from ..character.placement import rotation
 from ..robot import posing
 from ..robot.parts import local_pose, pose_of, robots
 from ..robot.reading import Moving, read_moving

@@ -13,7 +13,7 @@ from ...robik.mechanism import Mechanism
 from ...robik.objectives.pose_prior import PosePrior
 from ...robik.objectives.settings import Settings
 from ...robik.retarget.blend import shares
-from ...robik.retarget.hips import hips_of
+from ...robik.skeleton.hips import hips_of
 from ..balance.centre_of_mass import Balance, read_balance
 from ..character.mapping import CharacterMapping, MappedTarget, read_mapping
 from ..character.sampling import frame_range, planned_range

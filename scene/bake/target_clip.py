@@ -8,10 +8,10 @@ import numpy as np
 from bpy.types import Context
 
 from ...robik.retarget.clip import TargetClip
+from ...robik.skeleton.placement import rotation
 from ..balance.centre_of_mass import Balance, balanced
 from ..balance.contacts import with_hand_contacts
 from ..character.mapping import CharacterMapping, check_object, track
-from ..character.placement import rotation
 from ..character.sampling import sample_sources, times_of
 from ..long_work.steps import Progress
 from ..robot import posing

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from bpy.types import Depsgraph, LayerCollection, Object, PropertyGroup, Scene, ViewLayer
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism, Pose
 from ...robik.objectives.weights import Weights
 from ...robik.retarget.clip import Track
+from ...robik.skeleton.placement import Placement, quaternions, rotation
+from ...robik.skeleton.reach import Reach
 from ..robot.parts import pose_of, unit
-from .placement import Placement, quaternions, read_placement, rotation
+from .placement import read_placement
 
 NOISE = 1e-6  # of the places between which an offset lies: what Blender's single precision may leave of nothing
 
@@ -28,6 +30,7 @@ class MappedTarget:
         bone: that is followed; empty for the object itself.
         offset_location: (3,) of the robot's frame along the axes of its source [m].
         offset_rotation: (4,) unit quaternion wxyz of the robot's frame against its source.
+        reach: of a limb with proportions of its own; None where the bone itself is followed.
         weights: of the frame's position and orientation.
         phases: first and last frame of each phase in which a foot stands, set by hand; None where they are detected.
     """
@@ -37,6 +40,7 @@ class MappedTarget:
     bone: str
     offset_location: tuple[float, float, float]
     offset_rotation: tuple[float, float, float, float]
+    reach: Reach | None
     weights: Weights
     phases: tuple[tuple[int, int], ...] | None
 
@@ -75,8 +79,23 @@ def read_target(target: PropertyGroup) -> MappedTarget:
         bone=target.bone,
         offset_location=tuple(target.offset_location),
         offset_rotation=unit(target.offset_rotation),
+        reach=read_reach(target),
         weights=_weights(target),
         phases=tuple((phase.start, phase.end) for phase in target.stands) if target.contact == "HAND" else None,
+    )
+
+
+def read_reach(target: PropertyGroup) -> Reach | None:
+    """Return the reach of a target; None where its bone itself is followed."""
+    if not target.reach_root:
+        return None
+    return Reach(
+        hips=target.reach_hips,
+        chest=target.reach_chest,
+        joints=tuple(filter(None, (target.reach_root, target.reach_middle))),
+        shares=tuple(target.reach)[: 2 if target.reach_middle else 1],
+        from_hips=tuple(target.reach_from_hips),
+        from_chest=tuple(target.reach_from_chest),
     )
 
 
@@ -164,22 +183,36 @@ def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = 
         return
     if target.source.type != "ARMATURE":
         raise RobikError(f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the bone")
-    if target.bone not in target.source.pose.bones:
-        raise RobikError(
-            f"{where} follows the bone {target.bone!r}, which {target.source.name!r} does not have: it was renamed or deleted, choose again"
-        )
+    reach = target.reach if isinstance(target, MappedTarget) else read_reach(target)
+    for bone in (target.bone, *((reach.hips, reach.chest, *reach.joints) if reach else ())):
+        if bone not in target.source.pose.bones:
+            raise RobikError(
+                f"{where} follows the bone {bone!r}, which {target.source.name!r} does not have: "
+                "it was renamed or deleted, choose again, or Fit to Robot"
+            )
 
 
 def source_matrix(target: AnyTarget, depsgraph: Depsgraph) -> Matrix:
-    """What a target follows, as evaluated now, in the world."""
+    """Return what a target follows, as evaluated now, in the world: a bone or an object, a limb's end where its reach brings it."""
     source = target.source.evaluated_get(depsgraph)
-    return source.matrix_world @ source.pose.bones[target.bone].matrix if target.bone else source.matrix_world
+    if not target.bone:
+        return source.matrix_world
+    found = source.matrix_world @ source.pose.bones[target.bone].matrix
+    reach = target.reach if isinstance(target, MappedTarget) else read_reach(target)
+    if reach is not None:
+        found = found.copy()
+        found.translation = _reached(source, reach, found.translation)
+    return found
 
 
-def rest_matrix(target: AnyTarget, depsgraph: Depsgraph) -> Matrix:
-    """What a target follows, in the armature's rest pose; an object's is where it is now."""
-    source = target.source.evaluated_get(depsgraph)
-    return source.matrix_world @ source.data.bones[target.bone].matrix_local if target.bone else source.matrix_world
+def _reached(source: Object, reach: Reach, end: Vector) -> Vector:
+    """Return where a limb's end is followed, in the world."""
+    bones = (reach.hips, reach.chest, *reach.joints)
+    hips, chest, *joints = (pose_of(source.matrix_world @ source.pose.bones[name].matrix) for name in bones)
+    trunk = np.array([hips.position]), np.array([hips.quaternion])
+    ways = np.array([[joint.position] for joint in joints] + [[(end.x, end.y, end.z)]])
+    reached = reach.apply(trunk, np.array([chest.quaternion]), ways)
+    return Vector(reached[0].tolist())
 
 
 def track(target: MappedTarget, positions: np.ndarray, turns: np.ndarray, placed: Placement) -> Track:

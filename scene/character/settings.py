@@ -64,6 +64,32 @@ class RobikTarget(PropertyGroup):
     stands: CollectionProperty(type=RobikPhase)
     active_phase: IntProperty(name="Phase", min=0)
     phases: StringProperty(name="Stands", description="As files of the first format kept the phases", options={"HIDDEN"})
+    reach: FloatVectorProperty(
+        name="Reach",
+        description="Lengths of the robot's upper arm and forearm against the character's, beside the scale of all; from the bones by Fit",
+        size=2,
+        min=0.01,
+        soft_max=3.0,
+        default=(1.0, 1.0),
+    )
+    reach_root: StringProperty(name="Shoulder", description="The bone of the upper arm; empty where the bone is followed wherever it is")
+    reach_middle: StringProperty(name="Elbow", description="The bone of the forearm; empty where that is what is followed")
+    reach_hips: StringProperty(name="Hips", description="The bone from which the robot's trunk is measured to its shoulder")
+    reach_chest: StringProperty(name="Chest", description="The bone with which the upper part of the robot's trunk turns")
+    reach_from_hips: FloatVectorProperty(
+        name="To Waist",
+        description="From the hips' bone to the robot's waist, along the bone's axes",
+        subtype="TRANSLATION",
+        unit="LENGTH",
+        size=3,
+    )
+    reach_from_chest: FloatVectorProperty(
+        name="To Shoulder",
+        description="From the robot's waist to its shoulder, along the axes of the chest's bone",
+        subtype="TRANSLATION",
+        unit="LENGTH",
+        size=3,
+    )
     offset_location: FloatVectorProperty(
         name="Offset", description="Of the robot's frame, along the axes of what it follows", subtype="TRANSLATION", unit="LENGTH", size=3
     )
@@ -94,7 +120,7 @@ class RobikCharacter(PropertyGroup):
         name="Fit By",
         description="What Fit to Robot makes equal",
         items=(
-            ("LEGS", "Leg length", "The height of the hips above the feet; without feet how far what is followed lies apart"),
+            ("LEGS", "Leg length", "The lengths of the legs' bones; without legs how far what is followed lies apart"),
             ("HEIGHT", "Height", "The height of the whole character and of the whole robot"),
             ("EXACT", "Exact", "Nothing is scaled, moved or turned: the rig was made for this robot"),
         ),
@@ -111,6 +137,12 @@ class RobikCharacter(PropertyGroup):
         description="Turns the motion about the vertical: the robot walks another way; Fit to Robot then places it again",
         subtype="ANGLE",
         unit="ROTATION",
+    )
+    left_out: IntProperty(
+        name="Left Out",
+        description="Frames at the start that are a pose to align by and are not baked; Fit to Robot finds them",
+        min=0,
+        soft_max=10,
     )
     targets: CollectionProperty(type=RobikTarget)
     active: IntProperty(name="Target", min=0)

@@ -104,11 +104,22 @@ def test_without_a_clear_rig_it_says_so() -> None:
     bpy.context.view_layer.objects.active = root
     with pytest.raises(RuntimeError, match="there are A, B"):
         bpy.ops.robik.auto_map()
-    for bone in (rig := bpy.data.objects["A"]).data.bones:
-        bone.name = "x"
-    root.robik.robot.character.rig = rig
-    with pytest.raises(RuntimeError, match="no name in 'A' says"):
+    bpy.ops.object.armature_add()
+    root.robik.robot.character.rig = single = bpy.context.object
+    single.name = "Single"
+    with pytest.raises(RuntimeError, match="neither names nor shape of 'Single'"):
         bpy.ops.robik.auto_map()
+
+
+def test_shape_tells_what_names_do_not() -> None:
+    root, rig = walker_and_rig()
+    thighs = {side: rig.data.bones[f"Thigh.{side}"] for side in "LR"}
+    feet = {side: rig.data.bones[f"Foot.{side}"] for side in "LR"}
+    for bone in rig.data.bones:
+        bone.name = "x"
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    hips = thighs["L"].parent.name
+    assert mapped(root) == {"pelvis": hips, "foot_l": feet["L"].name, "foot_r": feet["R"].name}
 
 
 def test_preset_is_a_file_that_brings_the_mapping_to_another_scene() -> None:

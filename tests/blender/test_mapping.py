@@ -117,9 +117,10 @@ def test_fit_puts_the_character_on_the_robots_ground(size: float) -> None:
     before = [tuple(rig.location), tuple(rig.scale)]
     assert bpy.ops.robik.fit_character() == {"FINISHED"}
     assert [tuple(rig.location), tuple(rig.scale)] == before
-    frame = mechanism.frame("pelvis")
-    height = (mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose).position[2]
-    assert root.robik.robot.character.scale == pytest.approx(height / (0.9 * size), rel=1e-3)
+    joints = {joint.name: np.array(joint.position) for joint in mechanism.joints}
+    leg = [joints[name] for name in ("hip_pitch_l", "knee_hinge_l", "ankle_hinge_l")]
+    length = np.linalg.norm(leg[1] - leg[0]) + np.linalg.norm(leg[2] - leg[1])
+    assert root.robik.robot.character.scale == pytest.approx(length / (2 * np.hypot(0.02, 0.45) * size), rel=1e-3)
     tracks = clip(root).tracks
     lowest = min(tracks[f].position[:, 2].min() for f in ("foot_l", "foot_r"))
     assert lowest == pytest.approx(0.0, abs=0.004)

@@ -13,6 +13,7 @@ from ...mechanism import WORLD, Body, Coupling, Frame, Pose
 from ..assembly.open_robot import OpenJoint, OpenRobot
 from ..mesh_files import MeshFiles
 from ..xml_file import read_xml
+from .file import MjcfFile
 
 
 @dataclass(frozen=True)
@@ -46,18 +47,18 @@ class Model:
         return self.robot.joints[len(self.robot.bodies) :]
 
 
-def model_file(root: Element, files: MeshFiles, wanted: str, where: str) -> Path:
-    """Return the file of the model that is called so among the assets, or that calls itself so.
+def model_file(file: MjcfFile, files: MeshFiles, wanted: str, parent: str) -> Path:
+    """Return the file of the model that is called so among a file's assets, or that calls itself so.
 
     Raises:
         FormatError: there is none, or it may not be read.
     """
-    assets = [e for section in root.findall("asset") for e in section.findall("model")]
+    assets = [e for section in file.root.findall("asset") for e in section.findall("model")]
     model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
     if model is None:
         model = next((e for e in assets if not e.get("name") and _own_name(e, files) == wanted), None)
     if model is None:
-        raise FormatError(f"{where}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
+        raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
     try:
         found, is_there = files.find(model.get("file", ""))
     except FormatError as error:

@@ -195,9 +195,9 @@ class _Reader:
     def attach(self, element: Element, parent: str, offset: Pose) -> None:
         """Reads a model that is attached to a body, or to the world."""
         wanted, prefix = element.get("model", ""), element.get("prefix", "")
-        path = model_file(self.file.root, self.files, wanted, f"body {parent!r}")
+        path = model_file(self.file, self.files, wanted, parent)
         if path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
-            raise FormatError(f"model {wanted!r}: models attach each other in a ring, or too many times")
+            raise FormatError(f"model {wanted!r}, {path.name[:80]!r}: models attach each other in a ring, or too many times")
         inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within, self.posed)
         inner.walk()
         whole = Model(inner.robot(), path.parent, inner.at, inner.sites, inner.drawn, inner.held)
