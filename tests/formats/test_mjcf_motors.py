@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robik.formats import import_robot
+from robik.formats import import_robot, save_robot
+from robik.mechanism import WORLD, Body, Joint, Mechanism
 from tests.formats.mjcf_text import LUMP, write
 
 RANGED = f'<body name="a"><joint name="h" axis="0 1 0" range="-90 90"/>{LUMP}</body>'
@@ -71,3 +72,13 @@ def test_limits_of_a_tendon_are_told(tmp_path: Path) -> None:
     assert [warning for warning in imported.warnings if "tendon" in warning] == [
         "tendon 't': the limits of a tendon are not read, so the robot can move further than the file says"
     ]
+
+
+def test_an_exported_ball_counts_its_turns_about_its_own_axes(tmp_path: Path) -> None:
+    bodies = (Body("a", mass=1.0, inertia=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),)
+    ball = Joint("j", "spherical", WORLD, "a", position=(0.1, 0.2, 0.3), axis=(1.0, 2.0, 0.5), axis2=(0.0, 1.0, -1.0), actuated=True)
+    robot = Mechanism("r", bodies, (ball,))
+    save_robot(robot, tmp_path / "r.xml")
+    read = import_robot(tmp_path / "r.xml").mechanism
+    assert read.actuators == robot.actuators
+    np.testing.assert_allclose(read.joints[0].matrix, robot.joints[0].matrix, atol=1e-12)

@@ -1,6 +1,7 @@
 """Limit of the time that closing a robot's loops may take, with progress, and a way to stop it from another thread.
 
-The limit counts processor time of the thread, so that a busy machine refuses no robot that an idle one assembles; on the clock, it is twice as long.
+The limit counts processor time of the thread, so that a busy machine refuses no robot that an idle one assembles.
+On the clock it is twice as long.
 """
 
 from __future__ import annotations

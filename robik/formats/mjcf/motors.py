@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from math import inf
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from ...errors import FormatError
 from ...mechanism import Coupling
-from ..assembly.open_joint import OpenJoint
+from ..assembly.open_joint import OpenJoint, with_frame
 from ..imported import Notes, listed
 from ..xml_file import number, numbers
 from .file import ACTUATOR, Attributes, MjcfFile, is_limited
 
+SQUARE = 1e-6  # how far the cosine between a ball's axes may be from nothing
 NO_MOTORS = {"name": "robik_motors", "data": "none"}  # a custom text: the file has no actuators because the robot has no motors
 
 
@@ -24,19 +27,23 @@ class Motor:
     Attributes:
         effort: the largest [N m or N].
         reach: least and greatest value of the joint that it can be sent to [rad or m].
+        axes: the first three numbers of its gear, in the body's axes; of several actuators on a ball, one after the other.
     """
 
     effort: float = inf
     reach: tuple[float, float] = (-inf, inf)
+    axes: tuple[tuple[float, ...], ...] = ()
 
     def beside(self, other: Motor) -> Motor:
         """Return what two motors of one joint can do together."""
-        return Motor(min(self.effort, other.effort), _both(self.reach, other.reach))
+        return Motor(min(self.effort, other.effort), _both(self.reach, other.reach), other.axes + self.axes)
 
 
 def driven(joint: OpenJoint, motor: Motor, notes: Notes, report: Notes) -> OpenJoint:
     """Return a joint with its motor, within what both allow."""
     joint = replace(joint, actuated=True, effort_limit=min(joint.effort_limit, motor.effort))
+    if joint.type == "spherical":
+        return _about(joint, np.array(motor.axes).T)
     if len(joint.motions) != 1:
         return joint
     own = joint.limits[0] if joint.limits else (-inf, inf)
@@ -48,6 +55,17 @@ def driven(joint: OpenJoint, motor: Motor, notes: Notes, report: Notes) -> OpenJ
         return joint
     report.add("its motor's ctrlrange is narrower than its limits, so that counts", joint.name)
     return replace(joint, limits=(both,))
+
+
+def _about(joint: OpenJoint, axes: np.ndarray) -> OpenJoint:
+    """Return a ball that counts its turns about the axes (3, n) of its actuators, if these are three square ones."""
+    if axes.shape != (3, 3):
+        return joint
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-300)
+    if np.abs(axes.T @ axes - np.eye(3)).max() > SQUARE or np.linalg.det(axes) < 0:
+        return joint
+    stored = tuple((axes.T @ joint.stored).tolist()) if joint.stored else ()
+    return replace(with_frame(joint, axes), stored=stored)
 
 
 def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
@@ -107,7 +125,7 @@ def read_motors(
         else:
             notes.add("it acts on a site or a body and not on a joint, so it was left out", where)
             continue
-        motors[name] = Motor(effort, reach).beside(motors.get(name, Motor()))
+        motors[name] = Motor(effort, reach, _axis(attributes, where)).beside(motors.get(name, Motor()))
     return motors
 
 
@@ -119,6 +137,12 @@ def _effort(element: Element, attributes: Attributes, file: MjcfFile, where: str
         bounds = bounds or control
     effort = inf if bounds is None else max(map(abs, bounds)) * abs(_gear(attributes, where))
     return effort if effort > 0 else inf
+
+
+def _axis(attributes: Attributes, where: str) -> tuple[tuple[float, ...], ...]:
+    """Return what a gear says of a ball's axis; nothing where it is of one number."""
+    words = attributes.get("gear", "1").split()[:3]
+    return (numbers(" ".join(words), 3, f"{where}: its gear"),) if len(words) == 3 else ()
 
 
 def _gear(attributes: Attributes, where: str) -> float:
