@@ -80,7 +80,7 @@ class ROBIK_PT_character(TabPanel):
         column.use_property_split, column.use_property_decorate = True, False
         column.prop(character, "fit_by")
         column.operator("robik.fit_character", text="Fit to Robot")
-        for name in ("scale", "stride", "location", "yaw"):
+        for name in ("scale", "stride", "location", "yaw", "left_out"):
             column.prop(character, name)
 
 
@@ -104,6 +104,8 @@ class ROBIK_PT_target_advanced(FoldedPanel):
         layout.label(text="Weights by axis")
         axes(layout, target, "position_weight", "Position")
         axes(layout, target, "orientation_weight", "Direction")
+        if target.reach_root:
+            layout.column().prop(target, "reach")
         layout.label(text="Robot frame against what it follows")
         for name in ("offset_location", "offset_rotation"):
             layout.column().prop(target, name)

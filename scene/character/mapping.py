@@ -14,6 +14,7 @@ from ...robik.objectives.weights import Weights
 from ...robik.retarget.clip import Track
 from ...robik.skeleton.placement import Placement, quaternions, rotation
 from ...robik.skeleton.reach import Reach
+from ...robik.skeleton.tracks import track as tracked
 from ..robot.parts import pose_of, unit
 from .placement import read_placement
 
@@ -150,7 +151,9 @@ def check_object(followed: Object | None, where: str, scene: Scene, depsgraph: D
     if followed is None:
         raise RobikError(f"{where} follows nothing: choose what it shall follow, or switch it off")
     if scene.objects.get(followed.name) != followed:
-        raise RobikError(f"{where} follows {followed.name!r}, which is not in this scene any more: choose another or switch it off")
+        raise RobikError(
+            f"{where} follows {followed.name!r}, which is not in this scene any more: choose another or switch it off"
+        )
     if followed.hide_viewport or (depsgraph is not None and not _is_evaluated(followed, depsgraph.view_layer)):
         raise RobikError(
             f"{where} follows {followed.name!r}, which stands still while it, or its collection, is disabled in viewports or excluded: "
@@ -168,7 +171,9 @@ def _holds(layer: LayerCollection, followed: Object) -> bool:
     """Whether an object is in this collection, or one in it, and that is enabled."""
     if layer.exclude or layer.collection.hide_viewport:
         return False
-    return layer.collection.objects.get(followed.name) == followed or any(_holds(child, followed) for child in layer.children)
+    return layer.collection.objects.get(followed.name) == followed or any(
+        _holds(child, followed) for child in layer.children
+    )
 
 
 def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = None) -> None:
@@ -182,7 +187,9 @@ def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = 
     if not target.bone:
         return
     if target.source.type != "ARMATURE":
-        raise RobikError(f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the bone")
+        raise RobikError(
+            f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the bone"
+        )
     reach = target.reach if isinstance(target, MappedTarget) else read_reach(target)
     for bone in (target.bone, *((reach.hips, reach.chest, *reach.joints) if reach else ())):
         if bone not in target.source.pose.bones:
@@ -193,7 +200,10 @@ def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = 
 
 
 def source_matrix(target: AnyTarget, depsgraph: Depsgraph) -> Matrix:
-    """Return what a target follows, as evaluated now, in the world: a bone or an object, a limb's end where its reach brings it."""
+    """Return what a target follows, as evaluated now, in the world.
+
+    A bone or an object, a limb's end where its reach brings it.
+    """
     source = target.source.evaluated_get(depsgraph)
     if not target.bone:
         return source.matrix_world
@@ -216,16 +226,14 @@ def _reached(source: Object, reach: Reach, end: Vector) -> Vector:
 
 
 def track(target: MappedTarget, positions: np.ndarray, turns: np.ndarray, placed: Placement) -> Track:
-    """A target's sampled source as the track of the robot's frame.
+    """Return a target's sampled source as the track of the robot's frame.
 
     Args:
         target: for its offset.
         positions, turns: (T, 3) and (T, 4) of the source, in the world.
         placed: brings them to the robot.
     """
-    where, oriented = placed.apply(positions, rotation(turns))
-    where = where + oriented.apply(np.array(target.offset_location))
-    return Track(where, quaternions(oriented * rotation(target.offset_rotation)))
+    return tracked(positions, turns, Pose(target.offset_location, target.offset_rotation), placed)
 
 
 def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement) -> None:

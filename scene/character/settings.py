@@ -36,7 +36,9 @@ class RobikTarget(PropertyGroup):
     source: PointerProperty(name="Source", description="The armature or object that is followed", type=Object)
     bone: StringProperty(name="Bone", description="The pose bone that is followed; empty for the object itself")
     frame: StringProperty(name="Frame", description="The robot's frame or body that follows", search=_frame_names)
-    weight: FloatProperty(name="Weight", description="How much this target counts against the others", min=0.0, soft_max=1.0, default=1.0)
+    weight: FloatProperty(
+        name="Weight", description="How much this target counts against the others", min=0.0, soft_max=1.0, default=1.0
+    )
     position_weight: FloatVectorProperty(
         name="Position",
         description="How much the position counts along the world's X, Y and Z",
@@ -63,19 +65,29 @@ class RobikTarget(PropertyGroup):
     )
     stands: CollectionProperty(type=RobikPhase)
     active_phase: IntProperty(name="Phase", min=0)
-    phases: StringProperty(name="Stands", description="As files of the first format kept the phases", options={"HIDDEN"})
+    phases: StringProperty(
+        name="Stands", description="As files of the first format kept the phases", options={"HIDDEN"}
+    )
     reach: FloatVectorProperty(
         name="Reach",
-        description="Lengths of the robot's upper arm and forearm against the character's, beside the scale of all; from the bones by Fit",
+        description="Lengths of the robot's upper arm and forearm against the character's, beside the scale of all",
         size=2,
         min=0.01,
         soft_max=3.0,
         default=(1.0, 1.0),
     )
-    reach_root: StringProperty(name="Shoulder", description="The bone of the upper arm; empty where the bone is followed wherever it is")
-    reach_middle: StringProperty(name="Elbow", description="The bone of the forearm; empty where that is what is followed")
-    reach_hips: StringProperty(name="Hips", description="The bone from which the robot's trunk is measured to its shoulder")
-    reach_chest: StringProperty(name="Chest", description="The bone with which the upper part of the robot's trunk turns")
+    reach_root: StringProperty(
+        name="Shoulder", description="The bone of the upper arm; empty where the bone is followed wherever it is"
+    )
+    reach_middle: StringProperty(
+        name="Elbow", description="The bone of the forearm; empty where that is what is followed"
+    )
+    reach_hips: StringProperty(
+        name="Hips", description="The bone from which the robot's trunk is measured to its shoulder"
+    )
+    reach_chest: StringProperty(
+        name="Chest", description="The bone with which the upper part of the robot's trunk turns"
+    )
     reach_from_hips: FloatVectorProperty(
         name="To Waist",
         description="From the hips' bone to the robot's waist, along the bone's axes",
@@ -91,10 +103,18 @@ class RobikTarget(PropertyGroup):
         size=3,
     )
     offset_location: FloatVectorProperty(
-        name="Offset", description="Of the robot's frame, along the axes of what it follows", subtype="TRANSLATION", unit="LENGTH", size=3
+        name="Offset",
+        description="Of the robot's frame, along the axes of what it follows",
+        subtype="TRANSLATION",
+        unit="LENGTH",
+        size=3,
     )
     offset_rotation: FloatVectorProperty(
-        name="Turn", description="Of the robot's frame against what it follows", subtype="QUATERNION", size=4, default=(1.0, 0.0, 0.0, 0.0)
+        name="Turn",
+        description="Of the robot's frame against what it follows",
+        subtype="QUATERNION",
+        size=4,
+        default=(1.0, 0.0, 0.0, 0.0),
     )
 
 
