@@ -60,6 +60,8 @@ def described(imported: Imported) -> Imported:
     said = [f"{loops}, {counted(found.mobility, 'degree')} of freedom, {counted(len(found.actuators), 'motor')}"]
     if found.loops or imported.mechanism.couplings:
         said.append(f"the rest pose is closed to {found.closure_residual:.1e} m")
+    if found.rounding > 0.0:
+        said.append(f"joints stand up to {found.rounding:.1e} m from where the file's rounded numbers have them, so that it can move")
     moved = found.actuation
     locked = [f"{listed(moved.stuck)}: no way to move, since loops lock it, so its motor moves nothing"] if moved.stuck else []
     idle = [f"{listed(names)}: no motor moves {'it' if len(names) == 1 else 'them'}" for names in moved.idle]
