@@ -117,7 +117,7 @@ class Stream:
         units = np.array([VELOCITY_UNIT / (2 * np.pi) * servo.table.counts_per_turn for servo in chain.servos])
         self._per_unit = units if settings.feed_forward and exchange.is_gathered else None
         self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
-        self._last = np.zeros(len(chain.servos), dtype=np.int64)
+        self._last, self._led = np.zeros(len(chain.servos), dtype=np.int64), np.zeros(len(chain.servos))
         self._speeds = np.zeros(len(chain.servos))
         self._looked = self._reported = 0.0
         self._began = inf
@@ -134,7 +134,7 @@ class Stream:
             top_speeds: of the actuators until the next call [rad/s or m/s].
         """
         self.present = counts.copy()
-        self._last = counts.copy()
+        self._last, self._led = counts.copy(), counts.astype(float)
         self.limit(top_speeds)
         for _ in range(TRIALS):  # before goals wait for it: how long a look takes
             began = time.monotonic()
@@ -183,10 +183,13 @@ class Stream:
         return why
 
     def _send(self, periods: int, values: np.ndarray) -> None:
-        reach = np.floor(self._counts_per_second * periods * self.schedule.period).astype(np.int64) + 1
-        goal = np.clip(self._bus.chain.counts(values), self._last - reach, self._last + reach)
+        reach = self._counts_per_second * periods * self.schedule.period
         # a servo that was outside its limits comes inside step by step; one that was inside stays there
-        goal = np.clip(goal, np.minimum(self._limits[:, 0], self._last), np.maximum(self._limits[:, 1], self._last))
+        low, high = np.minimum(self._limits[:, 0], self._last), np.maximum(self._limits[:, 1], self._last)
+        wanted = np.clip(self._bus.chain.exact_counts(values), low, high)
+        # held to the speed before it is rounded: a count more in each of many short periods would be a speed of its own
+        self._led = np.clip(wanted, self._led - reach, self._led + reach)
+        goal = np.clip(np.rint(self._led).astype(np.int64), low, high)
         self._speeds = np.abs(goal - self._last) / (periods * self.schedule.period)
         profile = None
         if self._per_unit is not None:

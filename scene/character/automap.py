@@ -103,7 +103,7 @@ def apply(root: Object, rig: Object, rows: Iterable[Row], scene_objects: dict[st
     """Let frames follow; what already follows keeps its weights."""
     character = root.robik.robot.character
     character.rig = rig
-    known = {target.frame: target for target in character.targets}
+    known = {target.frame: target for target in character.targets if target.leads}
     for row in rows:
         target = known.get(row.frame) or add_target(character, row)
         target.frame, target.enabled = row.frame, True

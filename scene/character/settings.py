@@ -12,7 +12,13 @@ from bpy.props import (
 )
 from bpy.types import Context, Object, PropertyGroup
 
+from ...robik.objectives.frame_pose import ROW
+from ...robik.objectives.registry import ROWS
+
+POSE = ROW.key  # of the targets that ask for the pose of a frame
 ONES = (1.0, 1.0, 1.0)
+AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+AXES |= {f"-{name}": tuple(-x for x in axis) for name, axis in AXES.items()}
 
 
 def _frame_names(target: PropertyGroup, _context: Context, typed: str) -> list[str]:
@@ -32,6 +38,23 @@ class RobikPhase(PropertyGroup):
 class RobikTarget(PropertyGroup):
     """A part of the character that a frame of the robot follows."""
 
+    @property
+    def leads(self) -> bool:
+        """Whether it asks for the pose of its frame, as most do."""
+        return self.follows == POSE
+
+    follows: EnumProperty(
+        name="Follows",
+        description="How the robot's frame follows",
+        items=tuple((kind.key, kind.label, kind.about) for kind in ROWS),
+    )
+    other: StringProperty(name="Other Frame", description="Another frame or body of the robot", search=_frame_names)
+    axis: EnumProperty(
+        name="Axis",
+        description="Axis of the robot's frame that points at what it looks at",
+        items=tuple((name, name, f"The frame's {name} axis") for name in AXES),
+    )
+    distance: FloatProperty(name="Distance", description="That is kept", min=0.0, default=0.5, subtype="DISTANCE", unit="LENGTH")
     enabled: BoolProperty(name="Follow", description="Whether the bake follows this target", default=True)
     source: PointerProperty(name="Source", description="The armature or object that is followed", type=Object)
     bone: StringProperty(name="Bone", description="The pose bone that is followed; empty for the object itself")
@@ -49,7 +72,8 @@ class RobikTarget(PropertyGroup):
     )
     orientation_weight: FloatVectorProperty(
         name="Orientation",
-        description="How much the direction of the robot frame's own X, Y and Z axis counts",
+        description="How much the direction of the robot frame's own X, Y and Z axis counts. A weight acts on where an axis points, "
+        "so turning about that axis costs nothing; in mink and pink it acts on turning about the axis",
         size=3,
         min=0.0,
         soft_max=1.0,

@@ -17,6 +17,7 @@ from ..bake import bakes
 from ..long_work.steps import Progress, in_thread, starting
 from ..robot.builder import Builder
 from ..robot.parts import parts, show_joints
+from .arrival import arrive
 from .reimport import BY_HAND, Before
 
 
@@ -38,10 +39,7 @@ def import_steps(
     root.robik.robot.importing.arguments = arguments
     _tell(root, imported.report, (*imported.warnings, *builder.warnings))
     show_joints(root, False)
-    for selected in context.selected_objects:
-        selected.select_set(False)
-    root.select_set(True)
-    context.view_layer.objects.active = root
+    arrive(context, root)
     return root
 
 

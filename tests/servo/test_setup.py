@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 
@@ -9,9 +12,11 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
+from robik.motions import Motion
 from robik.servo.bus import Bus
 from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
 from robik.servo.models import BAUD_RATES
+from robik.servo.player import Player
 from robik.servo.recording import load_recording
 from robik.servo.setup import (
     Dragging,
@@ -30,7 +35,7 @@ from robik.servo.setup import (
     without,
     zeroed,
 )
-from robik.servo.status import PlaySettings
+from robik.servo.status import PlaySettings, PlayState
 
 pytestmark = pytest.mark.real_time
 
@@ -142,6 +147,28 @@ def test_zeros_from_the_pose_by_hand(chain, simulator, tmp_path):
     assert load_chain(tmp_path / "made.servos.json") == made
 
 
+def test_zeros_of_servos_that_were_turned_beyond_their_turn_by_hand(judged):
+    """A single-turn servo counts on while torque is off; with torque on it is within its turn, and so is its zero."""
+    servos, judge = judged
+    names = ("a", "b", "c", "d")
+    chain = default_chain(names, dict.fromkeys(names, (-0.5, 0.5)))
+    servos.place(1, 5000)
+    servos.place(2, -700)
+    servos.change(3, operating_mode=4)
+    servos.place(3, 5000)
+    judge.port.closePort()
+    with closing(Bus(chain, servos.port)) as bus:
+        made = zeroed(bus)
+    assert [servo.zero for servo in made.servos] == [5000 - 4096, 4096 - 700, 5000, 2048]
+    player = Player(made, servos.port, PlaySettings(heartbeat=30.0, watchdog=2.0, silence=2.0))
+    player.connect()
+    player.wait(PlayState.READY)
+    player.torque(True)
+    player.wait(PlayState.HOLDING)
+    assert player.preflight(Motion(times=np.zeros(1), actuators=names, values=np.zeros((1, 4)))).problems == ()
+    player.close()
+
+
 def test_editing_a_chain():
     chain = default_chain(("a", "b", "c"))
     other = turned_round(chain, 2)
@@ -197,6 +224,24 @@ def test_from_the_shell(chain, simulator, tmp_path, capsys, monkeypatch):
     assert load_chain(tmp_path / "c.servos.json").servos[1].zero == 2100
     assert main(["servos", "set", *on, "--id", "77", "--new-id", "78"]) == 2
     assert "no servo of id 77" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")
+def test_nobody_can_answer_where_the_standard_input_is_closed(servos):
+    servos.change(1, return_delay_time=250)
+    code = f"from robik.cli import main; raise SystemExit(main(['servos', 'prepare', '--port', {servos.port!r}]))"
+    for shell in ("<&-", "</dev/null"):
+        command = f'"$PYTHON" -c "$CODE" {shell}'
+        told = subprocess.run(
+            ["sh", "-c", command],
+            env=os.environ | {"PYTHON": sys.executable, "CODE": code},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert told.returncode == 2, told
+        assert told.stderr == "robik: nothing was changed: nobody can answer here; --yes makes the changes without asking\n"
+    assert servos.registers(1)["return_delay_time"] == 250
 
 
 def test_telemetry_of_earlier_versions_is_read(tmp_path):
