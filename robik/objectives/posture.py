@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import ClipError
 from ..jit import by_reference, kernel
-from ..mechanism.model import Mechanism
+from ..mechanism.model import Joint, Mechanism
 from ..mechanism.topology import Topology
 from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight
 from .rows import Row, RowKind
@@ -185,16 +185,17 @@ def rest_values(mechanism: Mechanism, tip: str = "") -> dict[str, float]:
 
 def _limb(mechanism: Mechanism, tip: str) -> set[str]:
     """Return the names of the joints from a frame up to the body where several limbs meet."""
-    above = {}
+    above: dict[str, Joint] = {}
     for joint in mechanism.joints:
         above.setdefault(joint.child, joint)
     branches: dict[str, int] = {}
     for joint in above.values():
         branches[joint.parent] = branches.get(joint.parent, 0) + 1
     found, body = set(), mechanism.frame(tip).body
-    while (joint := above.get(body)) is not None and joint.name not in found:
+    while body in above and above[body].name not in found:
+        joint = above[body]
         found.add(joint.name)
         body = joint.parent
-        if branches.get(body, 0) > 1 and found:
+        if branches.get(body, 0) > 1:
             break
     return found

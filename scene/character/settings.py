@@ -47,7 +47,8 @@ class RobikTarget(PropertyGroup):
     )
     orientation_weight: FloatVectorProperty(
         name="Orientation",
-        description="How much the direction of the robot frame's own X, Y and Z axis counts",
+        description="How much the direction of the robot frame's own X, Y and Z axis counts. Weight on Z alone holds where Z points, and "
+        "the frame may spin about it; in mink and pink a weight acts on turns about the axis instead",
         size=3,
         min=0.0,
         soft_max=1.0,
