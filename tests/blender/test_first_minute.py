@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -87,3 +88,15 @@ def test_a_result_stays_up_to_date_in_a_saved_file(tmp_path: Path) -> None:
     scene = bpy.context.scene
     assert scene.robik.robot.robik.robot.result.frames
     assert not fresh.is_out_of_date(scene.robik.robot, scene)
+
+
+def test_the_playhead_goes_along_with_what_servos_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At twice the speed, 0.2 s after frame 5 at 60 frames a second it is at frame 29."""
+    play = installed.module("scene.servos.play")
+    state, scene = installed.module("robik.servo.status").PlayState.PLAYING, bpy.context.scene
+    playing = SimpleNamespace(is_open=True, heartbeat=lambda: None, status=SimpleNamespace(state=state, time=0.2, servos=(), present=()))
+    monkeypatch.setattr(play, "_player", playing)
+    scene.robik.playing.speed = 2.0
+    play.play_from(5.0)
+    play.tick(scene)
+    assert scene.frame_current == 29
