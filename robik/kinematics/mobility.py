@@ -83,6 +83,7 @@ class Inspection:
         lines.append(f"on its base it has {counted(moved.freedoms, 'degree')} of freedom, and its actuators {moved.actuated}")
         if moved.surplus:
             lines.append(f"overactuated: {moved.surplus} of the driven degrees must agree with the others")
+        lines += [f"its loops lock actuator {name}" for name in moved.stuck]
         lines += [f"no actuator moves: {', '.join(joints)}" for joints in moved.idle]
         lines.append(f"closure residual of the rest pose: {self.closure_residual:.2g} m")
         lines.append(f"frames: {', '.join(self.frames) or 'none'}")

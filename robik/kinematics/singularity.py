@@ -55,12 +55,14 @@ class Actuation:
         actuated: degrees that are driven.
         surplus: driven degrees beyond the freedoms that they move; they must agree with the others.
         idle: per freedom that no actuator moves, the joints that move in it.
+        stuck: actuated joints that cannot move, since their loops lock them.
     """
 
     freedoms: int
     actuated: int
     surplus: int
     idle: tuple[tuple[str, ...], ...]
+    stuck: tuple[str, ...] = ()
 
 
 def actuation(mechanism: Mechanism) -> Actuation:
@@ -70,27 +72,30 @@ def actuation(mechanism: Mechanism) -> Actuation:
     is_alone, driven = np.ones(poses.d, dtype=bool), np.isin(np.arange(poses.d), poses.driven)
     freedoms, held = poses.d, 0
     idle: list[tuple[str, ...]] = []
+    stuck: list[str] = []
     for rows, dofs in loop_groups(poses.flat):
         columns = np.flatnonzero(np.isin(poses.kept, dofs))
         is_alone[columns] = False
-        rank, hold, loose = _group(C[:, rows][:, :, columns], driven[columns])
+        rank, hold, loose, locked = _group(C[:, rows][:, :, columns], driven[columns])
+        stuck += [name for names in poses.joints_of(columns[locked], np.eye(len(locked))) for name in names]
         freedoms -= rank
         held += hold
         idle += poses.joints_of(columns, loose)
     held += int((is_alone & driven).sum())
     loose_alone = np.flatnonzero(is_alone & ~driven)
     idle += [names for column in loose_alone for names in poses.joints_of(np.array([column]), np.ones((1, 1)))]
-    return Actuation(freedoms, len(poses.driven), len(poses.driven) - held, tuple(idle))
+    return Actuation(freedoms, len(poses.driven), len(poses.driven) - held, tuple(idle), tuple(dict.fromkeys(stuck)))
 
 
-def _group(C: np.ndarray, driven: np.ndarray) -> tuple[int, int, np.ndarray]:
-    """Of loops that share joints: the rank of C (T, rows, d), that of what the driven ones among the joints see, and a basis (d, k) of what
-    they do not."""
+def _group(C: np.ndarray, driven: np.ndarray) -> tuple[int, int, np.ndarray, np.ndarray]:
+    """Of loops that share joints: the rank of C (T, rows, d), that of what the driven ones among the joints see, a basis (d, k) of what
+    they do not, and the driven ones that cannot move."""
     loops = _rank(C)
     N = _motions(C, loops)
     seen = N[:, driven]
     hold, k = _rank(seen), int(np.argmax(_values(seen)[:, -1])) if min(seen.shape[1:]) else 0
-    return loops, hold, _sparse(N[k] @ np.linalg.svd(seen[k])[2][hold:].T if seen.size else N[k])
+    locked = np.flatnonzero(driven & (np.abs(N).max(axis=(0, 2), initial=0.0) < COUNTS))
+    return loops, hold, _sparse(N[k] @ np.linalg.svd(seen[k])[2][hold:].T if seen.size else N[k]), locked
 
 
 def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] | None = None) -> Distances:

@@ -21,6 +21,7 @@ from .visual import Visual
 
 WORLD = "world"
 UNLIMITED = (-inf, inf)
+TOLERANCE = 3e-5  # of the robot's size: what manufacturing tolerances and rounded numbers explain
 
 
 @dataclass(frozen=True)
@@ -236,6 +237,11 @@ class Coupling:
 class Mechanism:
     """A robot: immutable, checked when made, assembled in its rest pose.
 
+    Attributes:
+        tolerance: manufacturing tolerance, in sizes of the robot (the mean distance between neighbouring joints). Loops
+            that would move if their numbers were off by no more are taken to move; 0 takes numbers by the letter.
+        rounding: how far its joints are from where its file's rounded numbers have them [m].
+
     Raises:
         MechanismError: names the element that is wrong and what would be right.
     """
@@ -246,8 +252,15 @@ class Mechanism:
     _: KW_ONLY
     frames: tuple[Frame, ...] = ()
     couplings: tuple[Coupling, ...] = ()
+    tolerance: float = TOLERANCE
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
+        for field in ("tolerance", "rounding"):
+            (value,) = numbers((getattr(self, field),), f"robot {self.name!r}: its {field}", 1)
+            if value < 0.0:
+                raise MechanismError(f"robot {self.name!r}: its {field} must be zero or more, not {value:g}")
+            object.__setattr__(self, field, value)
         for field in ("bodies", "joints", "frames", "couplings"):
             object.__setattr__(self, field, tuple(getattr(self, field)))
         if not isinstance(self.name, str) or not self.name:

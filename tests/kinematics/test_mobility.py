@@ -70,6 +70,17 @@ def test_bases() -> None:
         with_base(four_bar(), "floating")
 
 
+def test_a_base_is_the_robot_s_whatever_stands_beside_it() -> None:
+    """A shelf is held by the world: the arm beside it can float, one that floats already does, and can be held."""
+    boxer = robots.load("boxer")
+    shelf = Joint("screws", "fixed", WORLD, "shelf")
+    beside = boxer.with_changes(bodies=(*boxer.bodies, Body("shelf", 1.0)), joints=(shelf, *boxer.joints))
+    floating = with_base(beside, "floating")
+    assert inspect(floating).mobility == inspect(boxer).mobility + 6
+    assert with_base(floating, "floating") is floating
+    assert inspect(with_base(floating, "fixed")).mobility == inspect(boxer).mobility
+
+
 def test_what_no_loop_ties_is_counted_without_a_matrix_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """The decomposition of a matrix as large as the robot took most of the import of a long chain."""
     sizes, svd = [], np.linalg.svd

@@ -22,13 +22,13 @@ from ..mesh_files import MeshFiles
 from ..names import free_name
 from ..solids import turned
 from ..xml_file import number, numbers
-from .attach import Model, attached
+from .attach import Model, attached, model_file
 from .equalities import Tied, read_equalities
 from .file import MjcfFile, flattened, is_limited, vector, z_to
 from .geoms import SEEN, Geom, Geoms
 from .holds import held_through, with_held
-from .keyframe import keyframe, with_keyframe
-from .motors import lacks_motors, read_motors
+from .keyframe import keyframes, with_keyframe
+from .motors import driven, lacks_motors, read_motors, tell_limited_tendons
 
 MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
@@ -89,8 +89,8 @@ class _Reader:
         self.models: list[Model] = []
         self.path, self.notes, self.report = path, notes, report
         self.file = MjcfFile(path, files)
-        self.key = None if posed else keyframe(self.file)  # one of a file that attaches this one counts instead
-        self.posed = posed or self.key is not None
+        self.keys = [] if posed else keyframes(self.file)  # those of a file that attaches this one count instead
+        self.posed = posed or bool(self.keys)
         self.compiler = Element("compiler", self.file.compiler)
         self.geoms = Geoms(self.file, files, path.resolve(), notes)
         self.bodies: list[Body] = []
@@ -195,18 +195,9 @@ class _Reader:
     def attach(self, element: Element, parent: str, offset: Pose) -> None:
         """Reads a model that is attached to a body, or to the world."""
         wanted, prefix = element.get("model", ""), element.get("prefix", "")
-        assets = [e for section in self.file.root.findall("asset") for e in section.findall("model")]
-        model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
-        if model is None:
-            raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
-        try:
-            found, is_there = self.files.find(model.get("file", ""))
-        except FormatError as error:
-            raise FormatError(f"model {wanted!r} cannot be followed: {error}") from None
-        path = (self.path.resolve().parent / found).resolve()
-        if not is_there or path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
-            why = "there is no such file" if not is_there else "models attach each other in a ring, or too many times"
-            raise FormatError(f"model {wanted!r}, {model.get('file', '')[:80]!r}: {why}")
+        path = model_file(self.file, self.files, wanted, parent)
+        if path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
+            raise FormatError(f"model {wanted!r}, {path.name[:80]!r}: models attach each other in a ring, or too many times")
         inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within, self.posed)
         inner.walk()
         whole = Model(inner.robot(), path.parent, inner.at, inner.sites, inner.drawn, inner.held)
@@ -346,13 +337,14 @@ class _Reader:
             raise FormatError(f"it has more than {MOST_BODIES} equalities")
         self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
         self.held, couplings = held_through(self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes)
-        tree = self.joints if self.key is None else with_keyframe(self.key, self.joints, self.notes, self.report)
+        tree = with_keyframe(self.keys, self.joints, self.notes, self.report)
+        tell_limited_tendons(self.file, self.notes)
         motors = read_motors(self.file, {j.name for j in tree if j.motions}, self.held, couplings, self.notes, self.report)
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
                 self.notes.add("a motor that pushes a free body was left out", joint.name)
                 del motors[joint.name]
-        tree = [replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j for j in tree]
+        tree = [driven(j, motors[j.name], self.notes, self.report) if j.name in motors else j for j in tree]
         bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [b for robot in inner for b in robot.bodies]
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
         frames += tuple(frame for robot in inner for frame in robot.frames)

@@ -73,7 +73,8 @@ class _Reader:
         for plugin in self.frames.plugins:
             if "controller" in (plugin.get("filename", "") + plugin.get("name", "")).lower():
                 named |= {(e.text or "").strip() for e in plugin.iter("joint_name")}
-        return [replace(j, actuated=True) if second.get(j.name, j.name) in named and j.motions else j for j in joints]
+        said = {j.name: self.frames.renamed.get(second.get(j.name, j.name), second.get(j.name, j.name)) for j in joints}
+        return [replace(j, actuated=True) if said[j.name] in named and j.motions else j for j in joints]
 
     def _static(self, joints: list[OpenJoint]) -> list[OpenJoint]:
         """Joints that hold the links of static models; but not those of a floor or a shelf, which stand beside the robot."""

@@ -108,8 +108,7 @@ class Bodies:
         if diagonal is not None and diagonal.any():
             if not (np.isfinite(diagonal).all() and diagonal.min() >= 0):
                 raise FormatError(f"{where}: its inertia must be zero or more, not {tuple(diagonal.tolist())}")
-            axes = prim.GetAttribute("physics:principalAxes").Get()
-            R = rotation(prim, "physics:principalAxes").matrix if axes is not None and axes.GetLength() > 0 else np.eye(3)
+            R = rotation(prim, "physics:principalAxes", zero=True).matrix
             inertia = R @ np.diag(diagonal) @ R.T * scene.kilograms * scene.meters**2
         if mass > 0 and com is not None and inertia is not None:
             return mass, com, inertia

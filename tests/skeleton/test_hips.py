@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from robik import robots
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
-from robik.retarget.hips import hips_of, pelvis, turns_freely
-from robik.retarget.names import auto_map, part_of
+from robik.skeleton.hips import hips_of, pelvis, turns_freely
+from robik.skeleton.names import auto_map, part_of
 
 SOLE = ((-0.1, -0.05, 0.0), (0.1, -0.05, 0.0), (0.1, 0.05, 0.0), (-0.1, 0.05, 0.0))
 
