@@ -334,7 +334,7 @@ def _positive(value: Any, what: str) -> float:
     return float(value)
 
 
-def _span(values: object, what: str) -> tuple[float, float]:
+def _span(values: Any, what: str) -> tuple[float, float]:
     if not isinstance(values, (tuple, list)) or len(values) != 2 or not all(_is_finite(v) for v in values) or values[0] >= values[1]:
         raise ServoError(f"{what} must be two finite numbers, low then high, not {values!r}")
     return float(values[0]), float(values[1])
