@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from math import ceil, isfinite, tau
+from math import ceil, tau
 from pathlib import Path
 from typing import Any
 
@@ -334,7 +334,7 @@ def _positive(value: Any, what: str) -> float:
     return float(value)
 
 
-def _span(values: object, what: str) -> tuple[float, float]:
+def _span(values: Any, what: str) -> tuple[float, float]:
     if not isinstance(values, (tuple, list)) or len(values) != 2 or not all(_is_finite(v) for v in values) or values[0] >= values[1]:
         raise ServoError(f"{what} must be two finite numbers, low then high, not {values!r}")
     return float(values[0]), float(values[1])
@@ -343,4 +343,4 @@ def _span(values: object, what: str) -> tuple[float, float]:
 def _is_finite(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)):
         return False
-    return abs(value) <= LARGEST and isfinite(value)
+    return bool(-LARGEST <= value <= LARGEST)  # no NaN, no infinity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from math import ceil, inf
 
@@ -85,7 +85,8 @@ class Stream:
         wishes: the owner's.
         health: of the servos.
         report: called now and then, and whenever it begins to stop.
-        record: called with each look after `start_over`: time since then, and on the way [s], goals (n,) [counts], and what was seen.
+        record: called with each look after `start_over`: time since then, and on the way [s], goals (n,) [counts], and what was seen;
+            None for a servo that was not looked at.
 
     Attributes:
         schedule: with the account of what was sent.
@@ -104,7 +105,7 @@ class Stream:
         wishes: Wishes,
         health: Health,
         report: Callable[[Stream], None],
-        record: Callable[[float, float, np.ndarray, list[Telemetry]], None] | None = None,
+        record: Callable[[float, float, np.ndarray, Sequence[Telemetry | None]], None] | None = None,
     ) -> None:
         self._silence, self._watchdog = settings.silence, watchdog_units(settings.watchdog)
         self.schedule = Schedule(settings.rate, exchange.bus.emergency.check)
@@ -253,6 +254,10 @@ class Stream:
         if self._seen_in_turn > len(self._bus.chain.servos):
             self._sees_all = self._exchange.is_gathered
         self._note(k, seen, now)
+        if self._record and self._began < inf:
+            row: list[Telemetry | None] = [None] * len(self._last)
+            row[k] = seen
+            self._record(now - self._began, self.at, self._last, row)
         return not self.trouble
 
     def _note(self, k: int, seen: Telemetry, now: float) -> None:
