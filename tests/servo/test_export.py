@@ -12,8 +12,8 @@ import pytest
 from robik.errors import FormatError, ServoError
 from robik.motions import Motion, load_motion
 from robik.servo.chain import Servo, ServoChain
+from robik.servo.dynamixel.simulator.packet import Decoder
 from robik.servo.export import export_motion
-from robik.servo.simulator.packet import Decoder
 
 NAMES = ("hip", "knee, left", 'the "third"')
 TIMES = 2.0 + np.arange(50) / 24

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
-from robik.servo.bus import Bus
 from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
-from robik.servo.models import BAUD_RATES
+from robik.servo.dynamixel.bus import Bus
+from robik.servo.dynamixel.models import BAUD_RATES
 from robik.servo.recording import load_recording
 from robik.servo.setup import (
     Dragging,
@@ -213,7 +213,7 @@ def test_telemetry_of_earlier_versions_is_read(tmp_path):
 
 def test_how_well_they_followed(tmp_path, capsys):
     from robik.cli import main
-    from robik.servo.exchange import Telemetry
+    from robik.servo.dynamixel.exchange import Telemetry
     from robik.servo.recording import Recorder
 
     chain = default_chain(("knee <l>", "hip"))
