@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 BLENDERS := 4.2 4.5 5.0 5.2
 SMOKE := $(addprefix tests/blender/test_,installation.py actions.py robot.py bake.py mapping.py command_line.py migration.py)
 
-.PHONY: help environment demo test test-library test-numba test-installed test-blender smoke-installed test-gui pictures extension lint docs bench peers clean
+.PHONY: help environment demo test test-library test-numba test-installed test-blender smoke-installed test-gui pictures extension lint docs bench survey peers clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -69,6 +69,9 @@ docs: ## The documentation as a site, in .cache/site
 
 bench: environment ## Milliseconds per frame of the solver on the robots that ship
 	.venv/bin/robik bench
+
+survey: environment ## What becomes of every robot file below folders, as MuJoCo and pinocchio see them: make survey FOLDERS="A B"
+	$(PYTHON) -m tools.survey $(FOLDERS)
 
 peers: environment ## RobIK beside mink, pink and PlaCo, which go into .cache/
 	@experiments/peers/environments

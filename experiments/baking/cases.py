@@ -23,14 +23,14 @@ THRESHOLD = 1.11e-5  # of the boxer's velocity regularizer, at 1200 frames a sec
 BOXER_LIMIT = acos(1 - THRESHOLD / 2) * FPS  # the angular velocity that it stands for [rad/s]
 BOXER_REGULARIZED = Settings(state_weight=2e-4, velocity_weight=1e-4, velocity_limit=BOXER_LIMIT, length=METRE)
 POSTURE = 1e-6  # weight of every body's pull to its rest pose
-COMPROMISE = Settings({"foot_l": FEET, "foot_r": FEET}, com_weight=(10.0, 10.0, 0.0), state_weight=1e-2, length=METRE)
+COMPROMISE = Settings(targets={"foot_l": FEET, "foot_r": FEET}, com_weight=(10.0, 10.0, 0.0), state_weight=1e-2, length=METRE)
 DRAWN = "chain, drawn to its rest pose"
 
 
 def chain_posture(chain: Mechanism) -> Settings:
     """Return the settings that draw the chain to its rest pose."""
     drawn = Weights((POSTURE,) * 3, (POSTURE,) * 3)
-    return Settings({body.name: drawn for body in chain.bodies}, state_weight=1e-7, length=METRE)
+    return Settings(targets={body.name: drawn for body in chain.bodies}, state_weight=1e-7, length=METRE)
 
 
 def cases(fps: float = FPS) -> tuple[Case, ...]:

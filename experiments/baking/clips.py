@@ -42,7 +42,7 @@ def with_posture(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
     frames, tracks = len(clip.times), dict(clip.tracks)
     for body in mechanism.bodies:
         tracks[body.name] = Track(np.tile(body.pose.position, (frames, 1)), np.tile(body.pose.quaternion, (frames, 1)))
-    return TargetClip(clip.times, tracks, clip.com)
+    return TargetClip(clip.times, tracks, com=clip.com)
 
 
 def validation_clip(fps: float, seconds: float = 4.0) -> TargetClip:
@@ -68,7 +68,7 @@ def walker_clip(walker: Mechanism, fps: float, seconds: float = 2.0) -> TargetCl
     hips = np.stack([0 * t, -0.02 * sway, -0.012 + 0.006 * np.cos(4 * phase)], axis=1)
     tracks["pelvis"] = Track(np.array(rest["pelvis"].position) + hips, np.tile(rest["pelvis"].quaternion, (len(t), 1)))
     com = sum(b.mass * b.rest_com for b in walker.bodies) / walker.mass + np.stack([0 * t, -0.03 * sway, 0 * t], axis=1)
-    return TargetClip(t, tracks, com)
+    return TargetClip(t, tracks, com=com)
 
 
 def naive(clip: TargetClip) -> TargetClip:

@@ -69,10 +69,18 @@ def chain(bodies: int) -> Mechanism:
     names = [f"link_{k}" for k in range(bodies)]
     links = [_rod(name, np.array([0.0, 0.0, k * length]), np.array([0.0, 0.0, length])) for k, name in enumerate(names)]
     joints = [
-        Joint(f"hinge_{k}", "revolute", WORLD if k == 0 else names[k - 1], names[k], (0.0, 0.0, k * length), axes[k % 2], actuated=True)
+        Joint(
+            f"hinge_{k}",
+            "revolute",
+            WORLD if k == 0 else names[k - 1],
+            names[k],
+            position=(0.0, 0.0, k * length),
+            axis=axes[k % 2],
+            actuated=True,
+        )
         for k in range(bodies)
     ]
-    return Mechanism(f"chain of {bodies}", tuple(links), tuple(joints), (Frame("tip", names[-1], Pose((0.0, 0.0, length))),))
+    return Mechanism(f"chain of {bodies}", tuple(links), tuple(joints), frames=(Frame("tip", names[-1], Pose((0.0, 0.0, length))),))
 
 
 def crawler(segments: int) -> Mechanism:
@@ -85,10 +93,20 @@ def crawler(segments: int) -> Mechanism:
         bodies.append(_rod(name, at, np.array([-0.2, 0.0, 0.0])))
         frames.append(Frame(f"back_{k}", name))
         if k > 0:
-            joints.append(Joint(f"spine_{k}", "revolute", f"segment_{k - 1}", name, tuple(at), (0.0, 0.0, 1.0), actuated=True))
+            joints.append(
+                Joint(
+                    f"spine_{k}",
+                    "revolute",
+                    f"segment_{k - 1}",
+                    name,
+                    position=tuple(at),
+                    axis=(0.0, 0.0, 1.0),
+                    actuated=True,
+                )
+            )
         for side, sign in (("l", 1.0), ("r", -1.0)):
             _add_leg(f"{side}_{k}", name, at + np.array([-0.1, 0.08 * sign, 0.0]), sign, bodies, joints, frames)
-    return Mechanism(f"crawler of {segments}", tuple(bodies), tuple(joints), tuple(frames))
+    return Mechanism(f"crawler of {segments}", tuple(bodies), tuple(joints), frames=tuple(frames))
 
 
 def _add_leg(name: str, segment: str, hip: np.ndarray, sign: float, bodies: list[Body], joints: list[Joint], frames: list[Frame]) -> None:
@@ -103,12 +121,12 @@ def _add_leg(name: str, segment: str, hip: np.ndarray, sign: float, bodies: list
     ):  # fmt: skip
         bodies.append(_rod(f"{part}_{name}", start, end - start))
     joints += [
-        Joint(f"yaw_{name}", "revolute", segment, f"hip_{name}", tuple(hip), (0.0, 0.0, 1.0), actuated=True),
-        Joint(f"lift_{name}", "revolute", f"hip_{name}", f"thigh_{name}", tuple(upper), across, actuated=True),
-        Joint(f"drive_{name}", "revolute", f"hip_{name}", f"crank_{name}", tuple(lower), across, actuated=True),
-        Joint(f"knee_{name}", "revolute", f"thigh_{name}", f"shank_{name}", tuple(knee), across),
-        Joint(f"elbow_{name}", "revolute", f"crank_{name}", f"rod_{name}", tuple(elbow), across),
-        Joint(f"pin_{name}", "revolute", f"rod_{name}", f"shank_{name}", tuple(pin), across),
+        Joint(f"yaw_{name}", "revolute", segment, f"hip_{name}", position=tuple(hip), axis=(0.0, 0.0, 1.0), actuated=True),
+        Joint(f"lift_{name}", "revolute", f"hip_{name}", f"thigh_{name}", position=tuple(upper), axis=across, actuated=True),
+        Joint(f"drive_{name}", "revolute", f"hip_{name}", f"crank_{name}", position=tuple(lower), axis=across, actuated=True),
+        Joint(f"knee_{name}", "revolute", f"thigh_{name}", f"shank_{name}", position=tuple(knee), axis=across),
+        Joint(f"elbow_{name}", "revolute", f"crank_{name}", f"rod_{name}", position=tuple(elbow), axis=across),
+        Joint(f"pin_{name}", "revolute", f"rod_{name}", f"shank_{name}", position=tuple(pin), axis=across),
     ]
     frames.append(Frame(f"foot_{name}", f"shank_{name}", Pose(tuple(foot - knee))))
 
@@ -117,7 +135,7 @@ def _rod(name: str, start: np.ndarray, span: np.ndarray) -> Body:
     """A thin rod from `start`, of 1 kg a metre."""
     length = float(np.linalg.norm(span))
     inertia = length**3 / 12 * (np.eye(3) - np.outer(span, span) / length**2)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-    return Body(name, length, tuple(0.5 * span), tuple(inertia), Pose(tuple(start)))
+    return Body(name, length, com=tuple(0.5 * span), inertia=tuple(inertia), pose=Pose(tuple(start)))
 
 
 def followed(robot: Mechanism) -> tuple[TargetClip, Settings]:
@@ -130,7 +148,7 @@ def followed(robot: Mechanism) -> tuple[TargetClip, Settings]:
     for frame in robot.frames:
         x, R = frame_poses(robot, frame.name, position, quaternion)
         tracks[frame.name] = Track(x, wxyz(Rotation.from_matrix(R)) if frame.name == "tip" else None)
-    return TargetClip(times, tracks), Settings({name: Weights() for name in tracks}, state_weight=1e-4)
+    return TargetClip(times, tracks), Settings(targets={name: Weights() for name in tracks}, state_weight=1e-4)
 
 
 def run() -> Found:

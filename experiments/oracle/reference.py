@@ -36,7 +36,7 @@ MOST_ITERATIONS = 300
 LARGEST_TURN = 0.25  # of a quaternion in one step: half a radian
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReferenceResult:
     """A solved frame.
 
@@ -158,7 +158,16 @@ class ReferenceSolver:
                 break
             state = self._nearest_signs(reached, previous)
         residual = float(np.abs(self.residual(state)).max())
-        return ReferenceResult(state, objective.value(state), residual, iteration, converged, stationarity, curvature, model.flexibility)
+        return ReferenceResult(
+            state=state,
+            objective=objective.value(state),
+            constraint_residual=residual,
+            iterations=iteration,
+            converged=converged,
+            stationarity=stationarity,
+            curvature=curvature,
+            flexibility=model.flexibility,
+        )
 
     def actuator_values(self, state: np.ndarray, previous: np.ndarray) -> np.ndarray:
         """(A,) in the order of `Mechanism.actuators` [rad or m]; angles as near as multiples of 2π allow to previous ones (A,)."""

@@ -37,7 +37,13 @@ def cases() -> tuple[Case, ...]:
     loose = Settings(state_weight=PULL, joint_limits=False, length=1.0)
     low, full = (Weights((w,) * 3, (w,) * 3) for w in (0.01, 1.0))
     compromise, stretched = (
-        Settings({"pelvis": pelvis, "foot_l": feet, "foot_r": feet}, (10.0, 10.0, 0.0), PULL, joint_limits=False, length=1.0)
+        Settings(
+            targets={"pelvis": pelvis, "foot_l": feet, "foot_r": feet},
+            com_weight=(10.0, 10.0, 0.0),
+            state_weight=PULL,
+            joint_limits=False,
+            length=1.0,
+        )
         for pelvis in (low, full)
     )
     return (
@@ -70,21 +76,21 @@ def compromise_clip(walker: Mechanism, lift: float = 0.0, seconds: float = 6.0) 
     pelvis = tracks["pelvis"]
     assert pelvis.position is not None
     tracks["pelvis"] = replace(pelvis, position=pelvis.position + lift * smoothstep(t)[:, None] * [0.0, 0.0, 1.0])
-    return TargetClip(t, tracks, com + way)
+    return TargetClip(t, tracks, com=com + way)
 
 
 def stewart_platform() -> Mechanism:
     """Six legs of a universal joint, a slide and a ball each, 1 m high."""
-    bodies, joints = [Body("plate", 1.0, (0.0, 0.0, 1.0))], []
+    bodies, joints = [Body("plate", 1.0, com=(0.0, 0.0, 1.0))], []
     for i in range(6):
         foot, head = (i // 2) * 2 * pi / 3 + (0.2 if i % 2 else -0.2), ((i + 1) // 2) * 2 * pi / 3 - pi / 3 + (-0.2 if i % 2 else 0.2)
         low, high = np.array([cos(foot), sin(foot), 0.0]), np.array([0.6 * cos(head), 0.6 * sin(head), 1.0])
         way = (high - low) / np.linalg.norm(high - low)
-        bodies += [Body(f"cylinder{i}", 1.0, tuple(low + 0.2 * way)), Body(f"rod{i}", 1.0, tuple(high - 0.2 * way))]
+        bodies += [Body(f"cylinder{i}", 1.0, com=tuple(low + 0.2 * way)), Body(f"rod{i}", 1.0, com=tuple(high - 0.2 * way))]
         across = np.cross(way, [1.0, 0.0, 0.0])
         joints += [
-            Joint(f"foot{i}", "universal", WORLD, f"cylinder{i}", tuple(low), (1.0, 0.0, 0.0), tuple(across)),
-            Joint(f"leg{i}", "prismatic", f"cylinder{i}", f"rod{i}", tuple(low), tuple(way), actuated=True),
-            Joint(f"head{i}", "spherical", f"rod{i}", "plate", tuple(high)),
+            Joint(f"foot{i}", "universal", WORLD, f"cylinder{i}", position=tuple(low), axis=(1.0, 0.0, 0.0), axis2=tuple(across)),
+            Joint(f"leg{i}", "prismatic", f"cylinder{i}", f"rod{i}", position=tuple(low), axis=tuple(way), actuated=True),
+            Joint(f"head{i}", "spherical", f"rod{i}", "plate", position=tuple(high)),
         ]
-    return Mechanism("stewart", tuple(bodies), tuple(joints), (Frame("platform", "plate", Pose((0.0, 0.0, 1.0))),))
+    return Mechanism("stewart", tuple(bodies), tuple(joints), frames=(Frame("platform", "plate", Pose((0.0, 0.0, 1.0))),))

@@ -17,7 +17,7 @@ import numpy as np
 
 from experiments.peers.cases import Case
 from robik.kinematics.assembly import assembled_poses, prepared
-from robik.kinematics.kernels import Placement, new_placement, place
+from robik.kinematics.kernels import Placement, forward_kinematics, new_placement
 from robik.kinematics.mobility import inspect
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.joints import SLIDES
@@ -84,7 +84,7 @@ def independent_points(topology: Topology) -> list[Point]:
 def _copies(flat: Flat, topology: Topology) -> Iterator[Placement]:
     for _, now in assembled_poses(flat, topology.rest):
         copy = new_placement(flat, now.q)
-        place(flat, copy)
+        forward_kinematics(flat, copy)
         yield copy
 
 

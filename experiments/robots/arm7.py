@@ -38,7 +38,7 @@ def build() -> Mechanism:
     """The robot, in its rest pose."""
     at = link_frames(ROWS, REST)
     joints = (Joint("mount", "fixed", WORLD, "base"), *hinges(ROWS, REST, MOTORS, BODIES))
-    return Mechanism("arm7", tuple(_bodies(at)), joints, (Frame("tool", "flange", Pose()),))
+    return Mechanism("arm7", tuple(_bodies(at)), joints, frames=(Frame("tool", "flange", Pose()),))
 
 
 def _bodies(at: list[np.ndarray]) -> list[Body]:

@@ -56,14 +56,14 @@ def build() -> Mechanism:
         motor("elbow", "upper_arm", "forearm", ELBOW, -Y, limits=(-0.1, 2.6), rest=round(ELBOW_REST, 12)),
     )
     hand = Frame("hand", "forearm", Pose((FOREARM, 0.0, 0.0)))
-    return Mechanism("boxer", bodies, joints, (hand,))
+    return Mechanism("boxer", bodies, joints, frames=(hand,))
 
 
 def motor(
     name: str, parent: str, child: str, at: np.ndarray, axis: np.ndarray, limits: tuple[float, float] = (-2.5, 2.5), rest: float = 0.0
 ) -> Joint:
     """A hinge with a motor."""
-    return driven(Joint(name, "revolute", parent, child, rounded(at, 12), rounded(axis, 12), limits=(limits,), rest=(rest,)))
+    return driven(Joint(name, "revolute", parent, child, position=rounded(at, 12), axis=rounded(axis, 12), limits=(limits,), rest=(rest,)))
 
 
 def _base() -> Body:

@@ -50,13 +50,14 @@ def build() -> Mechanism:
         tube, rod = f"tube_{k + 1}", f"rod_{k + 1}"
         axis = (Y, np.cross(Y, link), link)[k % 3]
         joints += [
-            driven(Joint(f"turn_{k + 1}", "revolute", before, tube, rounded(at, 12), rounded(axis, 12), limits=((-2.0, 2.0),))),
-            Joint(f"slide_{k + 1}", "prismatic", tube, rod, rounded(at + SLIDE * link, 12), rounded(link, 12), actuated=True,
+            driven(Joint(f"turn_{k + 1}", "revolute", before, tube, position=rounded(at, 12), axis=rounded(axis, 12),
+                         limits=((-2.0, 2.0),))),
+            Joint(f"slide_{k + 1}", "prismatic", tube, rod, position=rounded(at + SLIDE * link, 12), axis=rounded(link, 12), actuated=True,
                   limits=((-TRAVEL, TRAVEL),), velocity_limit=SLIDE_SPEED, effort_limit=SLIDE_FORCE),
         ]  # fmt: skip
         bodies += [_tube(tube, at, link, axis), _rod(rod, at, link, last=k == LINKS - 1)]
         at, before = at + LINK * link, rod
-    return Mechanism("chain", tuple(bodies), tuple(joints), (Frame("tool", before, Pose((0.0, 0.0, LINK))),))
+    return Mechanism("chain", tuple(bodies), tuple(joints), frames=(Frame("tool", before, Pose((0.0, 0.0, LINK))),))
 
 
 def _base() -> Body:

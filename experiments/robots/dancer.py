@@ -65,7 +65,7 @@ def build() -> Mechanism:
         "dancer",
         (_stand(left), *bodies, _pelvis(), *(mirrored_body(b) for b in bodies)),
         (Joint("mount", "fixed", WORLD, "stand"), *joints, *(mirrored_joint(j) for j in joints)),
-        (Frame("pelvis_frame", "pelvis"),),
+        frames=(Frame("pelvis_frame", "pelvis"),),
     )
 
 
@@ -160,7 +160,15 @@ class Leg:
 def _hinge(name: str, parent: str, child: str, position: np.ndarray, axis: np.ndarray) -> Joint:
     """A revolute joint of the left leg, with an XH430 unless it is passive."""
     bound = round(radians(LIMITS[name]), 9)
-    passive = Joint(f"{name}_l", "revolute", parent, child, rounded(position, 12), rounded(axis, 12), limits=((-bound, bound),))
+    passive = Joint(
+        f"{name}_l",
+        "revolute",
+        parent,
+        child,
+        position=rounded(position, 12),
+        axis=rounded(axis, 12),
+        limits=((-bound, bound),),
+    )
     if name in PASSIVE:
         return passive
     return driven(passive)

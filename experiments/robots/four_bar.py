@@ -58,12 +58,12 @@ def build() -> Mechanism:
     bodies = (_ground(left, right), _crank(left, a), _bar("coupler", a, b, -2), _bar("rocker", right, b, -1))
     joints = (
         Joint("mount", "fixed", WORLD, "ground"),
-        driven(Joint("crank_drive", "revolute", "ground", "crank", tuple(left), axis, rest=(REST,))),
-        Joint("crank_pin", "revolute", "crank", "coupler", rounded(a, 12), axis),
-        Joint("rocker_pin", "revolute", "coupler", "rocker", rounded(b, 12), axis),
-        Joint("rocker_bearing", "revolute", "ground", "rocker", tuple(right), axis),
+        driven(Joint("crank_drive", "revolute", "ground", "crank", position=tuple(left), axis=axis, rest=(REST,))),
+        Joint("crank_pin", "revolute", "crank", "coupler", position=rounded(a, 12), axis=axis),
+        Joint("rocker_pin", "revolute", "coupler", "rocker", position=rounded(b, 12), axis=axis),
+        Joint("rocker_bearing", "revolute", "ground", "rocker", position=tuple(right), axis=axis),
     )
-    return Mechanism("four_bar", bodies, joints, (Frame("handle", "crank", Pose((0.0, 0.0, CRANK))),))
+    return Mechanism("four_bar", bodies, joints, frames=(Frame("handle", "crank", Pose((0.0, 0.0, CRANK))),))
 
 
 def _ground(left: np.ndarray, right: np.ndarray) -> Body:

@@ -62,23 +62,23 @@ class Part:
 
 def box(center: Triple, size: Triple, mass: float, color: Color, turn: np.ndarray | None = None) -> Part:
     """A box; `turn` (3, 3) holds its axes as columns."""
-    return Part("box", tuple(size), Pose.of(np.eye(3) if turn is None else turn, center), mass, color)
+    return Part("box", tuple(size), pose=Pose.of(np.eye(3) if turn is None else turn, center), mass=mass, color=color)
 
 
 def ball(center: Triple, radius: float, mass: float, color: Color) -> Part:
     """A sphere."""
-    return Part("sphere", (radius,), Pose(tuple(center)), mass, color)
+    return Part("sphere", (radius,), pose=Pose(tuple(center)), mass=mass, color=color)
 
 
 def disc(center: Triple, axis: Triple, radius: float, height: float, mass: float, color: Color) -> Part:
     """A cylinder about `axis`."""
-    return Part("cylinder", (radius, height), Pose.of(along(axis), center), mass, color)
+    return Part("cylinder", (radius, height), pose=Pose.of(along(axis), center), mass=mass, color=color)
 
 
 def bar(start: Triple, end: Triple, radius: float, mass: float, color: Color, shape: str = "capsule") -> Part:
     """A capsule or cylinder from point to point."""
     a, b = np.array(start, float), np.array(end, float)
-    return Part(shape, (radius, float(np.linalg.norm(b - a))), Pose.of(along(b - a), (a + b) / 2), mass, color)
+    return Part(shape, (radius, float(np.linalg.norm(b - a))), pose=Pose.of(along(b - a), (a + b) / 2), mass=mass, color=color)
 
 
 def plate(start: Triple, end: Triple, normal: Triple, width: float, thickness: float, mass: float, color: Color) -> tuple[Part, ...]:
@@ -137,7 +137,7 @@ def body(name: str, pose: Pose, parts: Iterable[Part]) -> Body:
         com=rounded(into.point(com), 9),
         inertia=rounded(six, 12),
         pose=pose,
-        visuals=tuple(Visual(p.shape, rounded(p.size, 7), rounded_pose(into @ p.pose), p.color) for p in parts),
+        visuals=tuple(Visual(p.shape, rounded(p.size, 7), pose=rounded_pose(into @ p.pose), color=p.color) for p in parts),
     )
 
 

@@ -72,19 +72,20 @@ def build() -> Mechanism:
     at = {name: rounded(v, 12) for name, v in {"pin": pin, "knuckle": knuckle, "head": head, "foot": STRUT_FOOT, "tool": tool}.items()}
     joints = (
         Joint("mount", "fixed", WORLD, "base"),
-        driven(Joint("crank_drive", "revolute", "base", "crank", (0.0, 0.0, CRANK_Z), (0.0, 0.0, 1.0))),
-        Joint("crank_pin", "spherical", "crank", "rod", at["pin"]),
-        Joint("rail", "prismatic", "base", "slider", at["knuckle"], (1.0, 0.0, 0.0)),
-        Joint("knuckle", "universal", "slider", "rod", at["knuckle"], (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)),
-        Joint("spindle_bearing", "cylindrical", "slider", "spindle", at["knuckle"], (0.0, 0.0, 1.0)),
-        Joint("parallel_guide", "cartesian", "crank", "spindle", (0.0, 0.0, CRANK_Z), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
-        Joint("strut_head", "spherical", "spindle", "strut", at["head"]),
-        Joint("strut_foot", "universal", "base", "strut", at["foot"], (1.0, 0.0, 0.0), rounded(upright / np.linalg.norm(upright), 12)),
-        Joint("weld", "fixed", "spindle", "tool", at["tool"]),
+        driven(Joint("crank_drive", "revolute", "base", "crank", position=(0.0, 0.0, CRANK_Z), axis=(0.0, 0.0, 1.0))),
+        Joint("crank_pin", "spherical", "crank", "rod", position=at["pin"]),
+        Joint("rail", "prismatic", "base", "slider", position=at["knuckle"], axis=(1.0, 0.0, 0.0)),
+        Joint("knuckle", "universal", "slider", "rod", position=at["knuckle"], axis=(0.0, 0.0, 1.0), axis2=(0.0, 1.0, 0.0)),
+        Joint("spindle_bearing", "cylindrical", "slider", "spindle", position=at["knuckle"], axis=(0.0, 0.0, 1.0)),
+        Joint("parallel_guide", "cartesian", "crank", "spindle", position=(0.0, 0.0, CRANK_Z), axis=(1.0, 0.0, 0.0), axis2=(0.0, 1.0, 0.0)),
+        Joint("strut_head", "spherical", "spindle", "strut", position=at["head"]),
+        Joint("strut_foot", "universal", "base", "strut", position=at["foot"], axis=(1.0, 0.0, 0.0),
+              axis2=rounded(upright / np.linalg.norm(upright), 12)),
+        Joint("weld", "fixed", "spindle", "tool", position=at["tool"]),
     )  # fmt: skip
     rods = _rod("rod", pin, knuckle), _rod("strut", STRUT_FOOT, head)
     bodies = (_base(), _crank(pin), rods[0], _slider(knuckle), _spindle(knuckle, head), rods[1], _tool(tool))
-    return Mechanism("validation", bodies, joints, (Frame("tool_frame", "tool"),))
+    return Mechanism("validation", bodies, joints, frames=(Frame("tool_frame", "tool"),))
 
 
 def _base() -> Body:

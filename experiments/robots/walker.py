@@ -71,7 +71,7 @@ def build() -> Mechanism:
         "walker",
         (walker_bodies.torso(np.array([0.0, 0.0, HIP[2]])), *bodies, *(mirrored_body(b) for b in bodies)),
         (*joints, *(mirrored_joint(j) for j in joints)),
-        (pelvis, *frames, *(mirrored_frame(f) for f in frames)),
+        frames=(pelvis, *frames, *(mirrored_frame(f) for f in frames)),
     )
 
 
@@ -159,7 +159,7 @@ def hinge(name: str, parent: str, child: str, position: np.ndarray, axis: np.nda
     """A passive revolute joint."""
     low, high = (radians(v) for v in LIMITS.get(name, (-inf, inf)))
     limits = ((round(low, 9), round(high, 9)),) if isfinite(low) else ()
-    return Joint(name, "revolute", parent, child, rounded(position, 12), rounded(axis, 12), limits=limits)
+    return Joint(name, "revolute", parent, child, position=rounded(position, 12), axis=rounded(axis, 12), limits=limits)
 
 
 def motor(name: str, parent: str, child: str, position: np.ndarray, axis: np.ndarray) -> Joint:
@@ -174,8 +174,15 @@ def mirrored_body(body: Body) -> Body:
     """A right leg's body of a left one's; the primitives are their own mirror images."""
     xx, yy, zz, xy, xz, yz = body.inertia
     x, y, z = body.com
-    visuals = tuple(Visual(v.shape, v.size, mirrored_pose(v.pose), v.color) for v in body.visuals)
-    return Body(right(body.name), body.mass, (x, 0.0 - y, z), (xx, yy, zz, 0.0 - xy, xz, 0.0 - yz), mirrored_pose(body.pose), visuals)
+    visuals = tuple(Visual(v.shape, v.size, pose=mirrored_pose(v.pose), color=v.color) for v in body.visuals)
+    return Body(
+        right(body.name),
+        body.mass,
+        com=(x, 0.0 - y, z),
+        inertia=(xx, yy, zz, 0.0 - xy, xz, 0.0 - yz),
+        pose=mirrored_pose(body.pose),
+        visuals=visuals,
+    )
 
 
 def mirrored_joint(joint: Joint) -> Joint:

@@ -54,11 +54,30 @@ def tripod() -> Mechanism:
         hip, knee = HUB * out, HUB * out + LINK * out
         bodies += [Body(f"thigh_{k}", 0.2, pose=Pose(tuple(hip))), Body(f"shank_{k}", 0.1, pose=Pose(tuple(knee)))]
         joints += [
-            Joint(f"hip_{k}", "revolute", "hub", f"thigh_{k}", tuple(hip), (0, 0, 1), actuated=True, limits=((-1.2, 1.2),)),
-            Joint(f"knee_{k}", "revolute", f"thigh_{k}", f"shank_{k}", tuple(knee), (0, 0, 1), actuated=True, limits=(KNEE,), rest=(1.0,)),
+            Joint(
+                f"hip_{k}",
+                "revolute",
+                "hub",
+                f"thigh_{k}",
+                position=tuple(hip),
+                axis=(0, 0, 1),
+                actuated=True,
+                limits=((-1.2, 1.2),),
+            ),
+            Joint(
+                f"knee_{k}",
+                "revolute",
+                f"thigh_{k}",
+                f"shank_{k}",
+                position=tuple(knee),
+                axis=(0, 0, 1),
+                actuated=True,
+                limits=(KNEE,),
+                rest=(1.0,),
+            ),
         ]
         frames.append(Frame(tip, f"shank_{k}", Pose(tuple(LINK * bent))))
-    return Mechanism("tripod", tuple(bodies), tuple(joints), tuple(frames))
+    return Mechanism("tripod", tuple(bodies), tuple(joints), frames=tuple(frames))
 
 
 def reach_for_three(weights: tuple[float, float, float], limit_gain: float = 0.5, gain: float = 0.5) -> Contacts:

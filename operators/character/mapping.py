@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pprint
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -13,16 +14,23 @@ from bpy_extras.io_utils import ImportHelper
 
 from ...robik.errors import RobikError
 from ...robik.files import write_whole
+from ...robik.mechanism import Mechanism
+from ...robik.skeleton.mapping import Row, standing_row
 from ...robik.words import counted
-from ...scene.character.automap import apply, followable, hung_by, proposed, the_rig
+from ...scene.character.automap import apply, followable, hung_by, proposed, shapes_of, the_rig
 from ...scene.character.fit import fit
 from ...scene.character.settings import RobikTarget
+from ...scene.robot.feet import make_feet
 from ...scene.robot.parts import changeable_robot
 from ...scene.robot.reading import read_robot
 from ..reporting import Reporting
 
 # What a preset keeps of each target. Not what belongs to one recording: its contacts.
-KEPT = ("bone", "enabled", "weight", "position_weight", "orientation_weight", "offset_location", "offset_rotation")
+KEPT = (
+    *("follows", "other", "axis", "distance"),
+    *("bone", "enabled", "weight", "position_weight", "orientation_weight", "offset_location", "offset_rotation"),
+    *("reach", "reach_root", "reach_middle", "reach_hips", "reach_chest", "reach_from_hips", "reach_from_chest"),
+)
 
 
 class RobikPair(PropertyGroup):
@@ -40,7 +48,7 @@ class RobikKeptTarget(PropertyGroup):
 
 
 class ROBIK_OT_auto_map(Reporting):
-    """Let the robot's frames follow the bones whose names say the same part of the body; shows the pairs first"""
+    """Let the robot's frames follow the bones that are the same part of the body, by name and shape; shows the pairs first"""
 
     bl_idname = "robik.auto_map"
     bl_label = "Auto-Map"
@@ -84,24 +92,48 @@ class ROBIK_OT_auto_map(Reporting):
         rig, mechanism = the_rig(context, root), read_robot(root)
         pairs = {pair.name: pair.followed for pair in self.pairs if pair.use and pair.followed}
         _check(pairs, mechanism.frame_names, rig, context)
-        apply(root, mechanism, rig, pairs, dict(context.scene.objects.items()))
+        known = {row.frame: row for row in proposed(context, root, mechanism, rig)}
+        rows = [replace(known.get(frame, Row(frame=frame, bone="")), bone=bone) for frame, bone in pairs.items()]
+        rows, mechanism = self._on_feet(root, mechanism, rows)
+        apply(root, rig, rows, dict(context.scene.objects.items()))
         self.report({"INFO"}, f"{counted(len(pairs), 'frame follows', 'frames follow')} {rig.name}")
-        if held := hung_by(mechanism, pairs):
+        if held := hung_by(mechanism, rows):
             self.report({"WARNING"}, f"{held!r} is fixed to the world, so the robot cannot walk; select its feet, then Build > Make Foot")
         if self.fit:
             try:
-                fit(context, root, mechanism)
+                self._say(fit(context, root, mechanism))
             except RobikError as error:  # the pairs stay: what else is on the list hinders the fit
                 self.report({"WARNING"}, f"not fitted: {error}; then Fit to Robot")
         return {"FINISHED"}
+
+    def _on_feet(self, root: Object, mechanism: Mechanism, rows: list[Row]) -> tuple[list[Row], Mechanism]:
+        """Return rows and robot with feet for what follows a foot, where the robot's file tells of none that it stands on."""
+        feet = [row for row in rows if row.part in ("foot", "front foot")]
+        if not feet or any(frame.is_foot for frame in mechanism.frames):
+            return rows, mechanism
+        try:
+            made, freed = make_feet(root, shapes_of(root, mechanism, [mechanism.frame(row.frame).body for row in feet]))
+        except RobikError as error:
+            self.report({"INFO"}, f"the robot has no feet yet: {error}; or select them, then Build > Make Foot")
+            return rows, mechanism
+        labels = {row.frame: foot.robik.label for row, foot in zip(feet, made, strict=True)}
+        self._say(f"The robot stands on {', '.join(labels.values())}; Build > Make Foot corrects it")
+        if freed:
+            self._say("it is held by nothing else any more")
+        mechanism = read_robot(root)
+        return [standing_row(mechanism, replace(row, frame=labels.get(row.frame, row.frame))) for row in rows], mechanism
+
+    def _say(self, note: str) -> None:
+        if note:
+            self.report({"INFO"}, note)
 
     def _propose(self, context: Context) -> None:
         root = changeable_robot(context.scene)
         rig = the_rig(context, root)
         self.pairs.clear()
-        for frame, followed in proposed(read_robot(root), rig).items():
+        for row in proposed(context, root, read_robot(root), rig):
             added = self.pairs.add()
-            added.name, added.followed, added.use = frame, followed, bool(followed)
+            added.name, added.followed, added.use = row.frame, row.bone, bool(row.bone)
 
 
 def _check(pairs: dict[str, str], frames: tuple[str, ...], rig: Object, context: Context) -> None:
@@ -111,7 +143,9 @@ def _check(pairs: dict[str, str], frames: tuple[str, ...], rig: Object, context:
         RobikError: there are none, or names what is not there.
     """
     if not pairs:
-        raise RobikError(f"no name in {rig.name!r} says which part of the body it is; choose what each frame follows by hand")
+        raise RobikError(
+            f"neither names nor shape of {rig.name!r} say which part of the body is which; choose what each frame follows by hand"
+        )
     there = followable(rig) if rig.type == "ARMATURE" else list(context.scene.objects.keys())
     for frame, followed in pairs.items():
         if frame not in frames:

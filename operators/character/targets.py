@@ -4,6 +4,7 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object
 
 from ...robik.errors import RobikError
+from ...scene.character.automap import proposed_for, weigh
 from ...scene.character.fit import align_rest_poses, fit, match_now
 from ...scene.robot.parts import changeable_robot
 from ...scene.robot.reading import read_robot
@@ -11,7 +12,7 @@ from ..reporting import Reporting
 
 
 class ROBIK_OT_add_target(Reporting):
-    """Let a frame of the robot follow a bone or an object: the active pose bone, the active object, or the ones given"""
+    """Let a frame of the robot follow a bone or an object: the active pose bone, the active object, or the ones given; as Auto-Map would"""
 
     bl_idname = "robik.add_target"
     bl_label = "Add Target"
@@ -26,13 +27,20 @@ class ROBIK_OT_add_target(Reporting):
         root = changeable_robot(context.scene)
         source, bone = self._source(context, root)
         character = root.robik.robot.character
-        names = read_robot(root).frame_names
+        mechanism = read_robot(root)
+        names = mechanism.frame_names
         if self.frame and self.frame not in names:
             raise RobikError(f"robot {root.name!r} has no frame {self.frame!r}; it has {', '.join(names)}")
-        taken = {t.frame for t in character.targets}
+        taken = {t.frame for t in character.targets if t.leads}
+        row = None
+        if source is not None and source.type == "ARMATURE" and bone in source.pose.bones:
+            row = proposed_for(context, root, mechanism, source, frame=self.frame, bone=bone)
+        frame = self.frame or (row.frame if row is not None and row.frame not in taken else "")
         added = character.targets.add()
         added.source, added.bone = source, bone
-        added.frame = self.frame or next((n for n in names if n not in taken), "")
+        added.frame = frame or next((n for n in names if n not in taken), "")
+        if row is not None and added.frame == row.frame:
+            weigh(added, row)
         character.active = len(character.targets) - 1
         if character.rig is None:
             character.rig = source
@@ -124,7 +132,8 @@ class ROBIK_OT_fit_character(Reporting):
     def run(self, context: Context) -> set[str]:
         """Sets scale, place and offsets."""
         root = changeable_robot(context.scene)
-        fit(context, root, read_robot(root))
+        if note := fit(context, root, read_robot(root)):
+            self.report({"INFO"}, note)
         return {"FINISHED"}
 
 

@@ -135,7 +135,7 @@ class ROBIK_OT_make_foot(Reporting):
         if not found:
             raise RobikError("no body is selected; select the robot's feet")
         root = _one_robot(found)
-        made, freed = make_feet(root, found)
+        made, freed = make_feet(root, {body: [body] for body in found})
         context.scene.robik.robot = root
         then = "Fit to Robot" if root.robik.robot.character.targets else "Auto-Map"
         feet = ", ".join(foot.robik.label for foot in made) + (" and is held by nothing else any more" if freed else "")

@@ -1,6 +1,7 @@
 """Importing a robot: from the menu, by dropping its file on the viewport, from a script."""
 
 from collections.abc import Generator
+from pathlib import Path
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -10,7 +11,7 @@ from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 from ...robik.formats import READERS
 from ...robik.warm_up import warm_up
 from ...scene.importing.options import ARGUMENTS, BASE, PACKAGES
-from ...scene.importing.robot_file import import_steps, reload_steps
+from ...scene.importing.robot_file import folders_nearby, import_steps, reload_steps
 from ...scene.long_work.steps import Progress
 from ...scene.robot.diagnosis import diagnose_robot
 from ...scene.robot.duplicate import duplicate_robot
@@ -75,11 +76,12 @@ class ROBIK_OT_reload_robot(Stepping):
     bl_label = "Reload Robot"
     bl_options = {"REGISTER", "UNDO"}
     stopped = "Stopped; the robot is as it was"
+    packages: StringProperty(**PACKAGES, options={"SKIP_SAVE"})
 
     def steps(self, context: Context) -> Generator[Progress, None, Object]:
         """Reads again, and changes what has changed."""
         _leave_modes(context)
-        return reload_steps(context, changeable_robot(context.scene))
+        return reload_steps(context, changeable_robot(context.scene), self.packages)
 
     def done(self, context: Context, result: Object) -> None:
         """Says what has changed and what no longer matches."""
@@ -101,10 +103,15 @@ def _tell(operator: Stepping, context: Context, root: Object) -> None:
     operator.report({"INFO"}, "; ".join([f"{root.robik.label}: {inventory(root)}", *last]))
     if not bpy.app.background:
         lines = import_lines(root)  # plain text: the robot may be gone while the popup stands
+        nearby = folders_nearby(root)
 
         def draw(popup: Menu, _context: Context) -> None:
             for text, icon in lines:
                 popup.layout.label(text=text, icon=icon)
+            if nearby:
+                names = ", ".join(Path(folder).name for folder in nearby.split(";"))
+                again = popup.layout.operator("robik.reload_robot", text=f"Read Again with {names}", icon="FILE_FOLDER")
+                again.packages = nearby
 
         context.window_manager.popup_menu(draw, title=root.robik.label, icon="INFO")
 

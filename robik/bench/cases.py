@@ -23,7 +23,8 @@ DANCER = Settings(state_weight=1e-6, length=METRE)
 NAIVE = Settings(state_weight=1e-2, length=METRE)
 FEET = Weights((10.0,) * 3, (100.0,) * 3)
 BALANCED = Settings(
-    {"foot_l": FEET, "foot_r": FEET, "pelvis": Weights((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))}, com_weight=(10.0, 10.0, 0.0), state_weight=1e-2,
+    targets={"foot_l": FEET, "foot_r": FEET, "pelvis": Weights((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))},
+    com_weight=(10.0, 10.0, 0.0), state_weight=1e-2,
     length=METRE,
 )  # fmt: skip
 

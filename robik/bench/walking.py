@@ -32,7 +32,7 @@ def walk_clip(walker: Mechanism, fps: float, balanced: bool) -> TargetClip:
         weight -= side * smoothstep(up / LIFT)
         rest = walker.rest_pose(name)
         place = np.array(rest.position) + np.stack([forward[name], 0 * t, up], axis=1)
-        tracks[name] = Track(place, wxyz(turn(pitch, 1)), stands)
+        tracks[name] = Track(place, wxyz(turn(pitch, 1)), contact=stands)
     walking = smoothstep(t / STAND) * smoothstep((t[-1] - t) / STAND)
     middle = 0.5 * (forward["foot_l"] + forward["foot_r"])
     hips = np.stack([middle, SWAY * weight, -CROUCH * walking], axis=1)

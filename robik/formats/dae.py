@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import FormatError
 from ..extras import extra
 from .surface import GREY, Paint, Picture, Surface
-from .xml_file import read_xml
+from .xml_file import check_xml
 
 
 def read_dae(path: Path) -> Surface:
@@ -25,7 +25,7 @@ def read_dae(path: Path) -> Surface:
     with extra("formats"):
         import collada
 
-    read_xml(path)  # refuses what could be harmful in XML
+    check_xml(path)  # refuses what could be harmful in XML
     try:
         document = collada.Collada(str(path), ignore=[collada.common.DaeUnsupportedError, collada.common.DaeBrokenRefError])
         found = [] if document.scene is None else list(document.scene.objects("geometry"))
@@ -75,9 +75,9 @@ class _Painted:
         return Surface(
             unit * np.vstack(self.points),
             self.faces,
-            uv if uv.any() else None,
-            tuple(self.paints.values()),
-            tuple(self.paint_of),
+            uv=uv if uv.any() else None,
+            paints=tuple(self.paints.values()),
+            paint_of=tuple(self.paint_of),
         )
 
     def _paint(self, material) -> int:  # type: ignore[no-untyped-def]

@@ -119,7 +119,7 @@ def _tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> ExportTre
         return replace(_tree(mechanism, can_close), halves=tuple(halves))
     bodies = {b.name: b for b in mechanism.bodies}
     branches = tuple(Branch(bodies[body], parent, joint, tuple(_motions(joint, body)) if joint else ()) for body, parent, joint in tree)
-    return ExportTree(mechanism, branches, tuple(cuts), ())
+    return ExportTree(mechanism, branches=branches, cuts=tuple(cuts), halves=())
 
 
 def _spanned(mechanism: Mechanism, closes: Callable[[Joint], bool]) -> list[tuple[str, str, Joint | None]]:
@@ -162,7 +162,7 @@ def _with_half(mechanism: Mechanism, joint: Joint) -> tuple[Mechanism, str]:
     hold = free_name(f"{joint.name}_hold", joint_names)
     child = mechanism.bodies[mechanism.body_index[joint.child]]
     joints = [replace(j, child=half) if j is joint else j for j in mechanism.joints]
-    joints.append(Joint(hold, "fixed", joint.child, half, joint.position))
+    joints.append(Joint(hold, "fixed", joint.child, half, position=joint.position))
     return mechanism.with_changes(bodies=(*mechanism.bodies, Body(half, pose=child.pose)), joints=tuple(joints)), half
 
 

@@ -13,6 +13,7 @@ from ..errors import AssemblyError, FormatError, MechanismError
 from ..mechanism import Mechanism
 from ..words import counted
 
+SWAPPED = "its lower limit lies above its upper one, so they were exchanged"
 SHOWN = 6  # names in a sentence, before the rest is only counted
 
 
@@ -58,10 +59,15 @@ def described(imported: Imported) -> Imported:
     loops = "no loops" if not found.loops else "one loop" if found.loops == 1 else f"{found.loops} loops"
     said = [f"{loops}, {counted(found.mobility, 'degree')} of freedom, {counted(len(found.actuators), 'motor')}"]
     if found.loops or imported.mechanism.couplings:
-        follow = "follows" if found.redundant_rows == 1 else "follow"
-        said.append(f"{found.redundant_rows} of the closure equations {follow} from the others")
         said.append(f"the rest pose is closed to {found.closure_residual:.1e} m")
-    return replace(imported, report=(*imported.report, "; ".join(said)))
+    if found.rounding > 0.0:
+        said.append(f"joints stand up to {found.rounding:.1e} m from where the file's rounded numbers have them, so that it can move")
+    moved = found.actuation
+    locked = [f"{listed(moved.stuck)}: no way to move, since loops lock it, so its motor moves nothing"] if moved.stuck else []
+    idle = [f"{listed(names)}: no motor moves {'it' if len(names) == 1 else 'them'}" for names in moved.idle]
+    more = [f"and {len(idle) - SHOWN} more ways to move that no motor moves"] if len(idle) > SHOWN else []
+    report = (*imported.report, *idle[:SHOWN], *more, "; ".join(said))
+    return replace(imported, warnings=(*imported.warnings, *locked), report=report)
 
 
 class Notes:
@@ -69,6 +75,12 @@ class Notes:
 
     def __init__(self) -> None:
         self._elements: dict[str, list[str]] = {}
+
+    def copy(self) -> Notes:
+        """Return the same notes, to which others may be added."""
+        other = Notes()
+        other._elements = {sentence: list(elements) for sentence, elements in self._elements.items()}
+        return other
 
     def add(self, sentence: str, element: str = "") -> None:
         """Remembers a sentence, with the element that it holds of."""

@@ -107,17 +107,24 @@ class MeshFiles:
             notes.add("there is no such mesh", uri)
         return file
 
+    def holds(self, name: str) -> bool:
+        """Return whether a ROS package is one of those that may be read."""
+        return self._package(name) is not None
+
     def package(self, name: str) -> Path:
         """The folder of a ROS package.
 
         Raises:
             FormatError: it is none of those that may be read.
         """
-        roots = [*self.packages, *(root / name for root in self.packages), *self.allowed]
-        found = next((root for root in roots if root.is_dir() and name in _names(root)), None)
+        found = self._package(name)
         if found is None:
             raise FormatError(f"package {name!r} is not here; name its folder at import")
         return found.resolve()
+
+    def _package(self, name: str) -> Path | None:
+        roots = [*self.packages, *(root / name for root in self.packages), *self.allowed]
+        return next((root for root in roots if root.is_dir() and name in _names(root)), None)
 
     def _in_packages(self, name: str, rest: str = "") -> list[Path]:
         rest = rest.lstrip("/")
@@ -129,7 +136,7 @@ class MeshFiles:
 
 def placeholder(pose: Pose, color: tuple[float, float, float, float]) -> Visual:
     """A small cube for a mesh that may not be read."""
-    return Visual("box", (PLACEHOLDER,) * 3, pose, color)
+    return Visual("box", (PLACEHOLDER,) * 3, pose=pose, color=color)
 
 
 def split_inner(file: str) -> tuple[str, str]:

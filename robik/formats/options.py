@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from urllib.parse import unquote
 
 from ..errors import RobikError
+from .mesh_files import MeshFiles
+
+LEVELS = 4  # folders above a file in which a package that it names is looked for
+MOST = 10_000_000  # bytes of a file that are looked through for names of packages
 
 
 def xacro_arguments(text: str) -> dict[str, str]:
@@ -22,6 +28,28 @@ def xacro_arguments(text: str) -> dict[str, str]:
     if any(not name or not sign for name, sign, _ in pairs):
         raise RobikError(f"arguments: {text!r} is not like name:=value other:='two words'")
     return {name: value for name, _, value in pairs}
+
+
+def packages_nearby(path: Path, packages: Iterable[Path] = ()) -> tuple[Path, ...]:
+    """Return folders beside a robot's file, or beside those around it, that hold packages which the file names and cannot reach.
+
+    Args:
+        path: of the robot's file.
+        packages: folders that its user has named already.
+    """
+    try:
+        names = set(re.findall(rb"(?:package|model)://([^/\s\"'<>]+)", path.read_bytes()[:MOST]))
+    except OSError:
+        return ()
+    files = MeshFiles(path, packages)
+    found: list[Path] = []
+    for name in sorted(names):
+        package = unquote(name.decode(errors="replace"))
+        if package in (".", "..") or files.holds(package):
+            continue
+        around = (folder / package for folder in list(files.folder.parents)[:LEVELS])
+        found += [folder for folder in around if folder.is_dir()][:1]
+    return tuple(dict.fromkeys(found))
 
 
 def package_folders(text: str, absolute: Callable[[str], str] = str) -> tuple[Path, ...]:

@@ -13,8 +13,10 @@ from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError
 from ..files import read_whole
+from .lenient_xml import lenient
 
 MOST = 50_000_000  # bytes
+LFS_POINTER = b"version https://git-lfs"
 SHOWN = 60  # characters of a wrong value in a message
 
 
@@ -26,20 +28,19 @@ class _Strict(ElementTree.TreeBuilder):
 
 
 def read_xml(path: Path) -> Element:
-    """The root element of a file.
+    """Return the root element of a file, read by XML's letter or, where that fails, as leniently as the formats' own readers do.
 
     Raises:
         FormatError: says what is wrong; the file's name is the caller's to add.
     """
     content = read_whole(path, MOST)
-    parser = ElementTree.XMLParser(target=_Strict())
     try:
-        parser.feed(content)
-        root: Element = parser.close()
-    except ElementTree.ParseError as error:
-        raise FormatError(f"not XML: {error}{_encoding(content)}") from None
-    except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that is none of text
-        raise FormatError(f"not XML that can be read: {error}") from None
+        root = _parsed(content)
+    except ElementTree.ParseError:
+        try:
+            root = _parsed(lenient(content))
+        except ElementTree.ParseError as error:
+            raise FormatError(f"not XML: {error}{_cause(content)}") from None
     space = root.tag[: root.tag.rfind("}") + 1]
     if space:  # the default namespace of a schema, which says nothing
         for element in root.iter():
@@ -47,8 +48,35 @@ def read_xml(path: Path) -> Element:
     return root
 
 
-def _encoding(content: bytes) -> str:
-    """What may be the cause where a file's text is not in UTF-8."""
+def check_xml(path: Path) -> None:
+    """Check that a file is XML by the letter, without entities, before another library reads it.
+
+    Raises:
+        FormatError: says what is wrong; the file's name is the caller's to add.
+    """
+    content = read_whole(path, MOST)
+    try:
+        _parsed(content)
+    except ElementTree.ParseError as error:
+        raise FormatError(f"not XML: {error}{_cause(content)}") from None
+
+
+def _parsed(content: bytes) -> Element:
+    parser = ElementTree.XMLParser(target=_Strict())
+    try:
+        parser.feed(content)
+        root: Element = parser.close()
+    except ElementTree.ParseError:
+        raise
+    except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that is none of text
+        raise FormatError(f"not XML that can be read: {error}") from None
+    return root
+
+
+def _cause(content: bytes) -> str:
+    """What may be the cause where a file is not XML."""
+    if content.startswith(LFS_POINTER):
+        return "; it only stands for a file that Git LFS keeps apart, so fetch that by `git lfs pull`"
     try:
         content.decode()
     except UnicodeDecodeError:

@@ -54,7 +54,7 @@ def _assemble(flat, now, terms, A, c):
 
 @kernel
 def _onto_leaders(flat, e, A, c):
-    """H and U of cluster c as functions of its leaders."""
+    """H and U of cluster c as functions of its independent coordinates."""
     for at in range(flat.cluster_group_at[c], flat.cluster_group_at[c + 1]):
         g = flat.cluster_group[at]
         reduce_group(flat, e, g, A.H, flat.place_in, flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c])
@@ -69,7 +69,7 @@ def _onto_leaders(flat, e, A, c):
 
 @kernel
 def _choose(flat, e, A, c):
-    """Lists the free leaders of cluster c and returns how many there are."""
+    """Lists the free independent coordinates of cluster c and returns how many there are."""
     n = 0
     for at in range(flat.cluster_dof_at[c], flat.cluster_dof_at[c + 1]):
         i = flat.cluster_dof[at]
@@ -82,7 +82,8 @@ def _choose(flat, e, A, c):
 
 @kernel
 def _factor_block(A, c, n):
-    """Factors H of the n free leaders of cluster c; returns how many of its eigenvalues are negative, -1 where one is zero."""
+    """Factors H of the n free independent coordinates of cluster c; returns how many of its eigenvalues are negative, -1 where one is
+    zero."""
     block = A.block[c]
     copy_chosen(A.H, A.chosen[c], n, block)
     A.exact[c] = cholesky(block, n)
@@ -103,8 +104,8 @@ def _factor_block(A, c, n):
 
 @kernel
 def factor(flat, now, e, terms, A):
-    """Factors the second derivatives over the free leaders; returns whether they are positive definite. Where they are not, the factors
-    mean nothing."""
+    """Factors the second derivatives over the free independent coordinates; returns whether they are positive definite. Where they are not,
+    the factors mean nothing."""
     for b in range(flat.parent.shape[0]):
         for i in range(6):
             for j in range(6):
@@ -135,7 +136,7 @@ def factor(flat, now, e, terms, A):
 
 @kernel
 def _divide(flat, A, c, n):
-    """Y = block⁻¹ U over the free leaders of cluster c."""
+    """Y = block⁻¹ U over the free independent coordinates of cluster c."""
     start, block, chosen = flat.cluster_dof_at[c], A.block[c], A.chosen[c]
     if not A.exact[c]:
         for k in range(6):
@@ -286,7 +287,8 @@ def _negative_pivots(B, n):
 
 @kernel
 def solve(flat, now, e, terms, A, x):
-    """Turn x (d,) in place from a gradient reduced to the leaders to the system's solution, followers included."""
+    """Turn x (d,) in place from a gradient reduced to the independent coordinates to the system's solution, dependent coordinates
+    included."""
     _solve_tree(flat, now, e, A, x)
     count, B, s = terms.row_count[1], A.border, A.along
     if count == 0:

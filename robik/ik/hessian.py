@@ -25,10 +25,10 @@ class System(NamedTuple):
     """The factors of the system, and scratch.
 
     Per cluster, with room for the largest: `bend`, what loops and couplings add to the second derivatives; `block`, its factor where
-    `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free leaders, by their place in the cluster. `U`, `Y`
-    (d, 6): of each degree of freedom what its motion makes the subtree exert, and block⁻¹ U of the free leaders. Per body `P`
-    (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`); `border` (r, r),
-    what borders the rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `tie` and
+    `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free independent coordinates, by their place in the cluster.
+    `U`, `Y` (d, 6): of each degree of freedom what its motion makes the subtree exert, and block⁻¹ U of the free independent coordinates.
+    Per body `P` (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`);
+    `border` (r, r), what borders the rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `tie` and
     `tie_vectors` (12, 12), `D` (3, 3)
     and `f` (3,) are scratch.
     """

@@ -92,11 +92,11 @@ def foreseeing_step(flat, now, goals, work, limits, anyway):
 
 @kernel
 def _list_leaders(work, held):
-    """Lists the free leaders, and the `held` ones too if they are wanted; returns how many there are."""
+    """Lists the free independent coordinates, and the `held` ones too if they are wanted; returns how many there are."""
     n = 0
     for i in range(work.step.shape[0]):
         if not work.e.follows[i] and (held or work.e.free[i]):
-            work.leaders[n] = i
+            work.independent[n] = i
             n += 1
     work.leading[0] = n
     return n
@@ -104,38 +104,39 @@ def _list_leaders(work, held):
 
 @kernel
 def _fill(flat, now, work, n):
-    """Fills H with the second derivatives over the n leaders that are listed."""
+    """Fills H with the second derivatives over the n independent coordinates that are listed."""
     matrix(flat, now, work.terms, work.system, work.K)
     reduce_matrix(flat, work.e, work.K)
-    copy_chosen(work.K, work.leaders, n, work.H)
+    copy_chosen(work.K, work.independent, n, work.H)
 
 
 @kernel
 def _factor(flat, now, work, anew, convex):
-    """Factors the second derivatives over the free leaders, or those of the convex model; returns ARTICULATED, DENSE, or INDEFINITE
-    where they are not positive definite. Without `anew` only the list of free leaders has changed."""
+    """Factors the second derivatives over the free independent coordinates, or those of the convex model; returns ARTICULATED, DENSE, or
+    INDEFINITE where they are not positive definite. Without `anew` only the list of free independent coordinates has changed."""
     n = _list_leaders(work, False)
     if convex:
         if anew:
             copy_chosen(work.model, work.e.every, work.step.shape[0], work.K)
             reduce_matrix(flat, work.e, work.K)
-        copy_chosen(work.K, work.leaders, n, work.H)
+        copy_chosen(work.K, work.independent, n, work.H)
     else:
         if work.step.shape[0] > SMALL and factor_tree(flat, now, work):
             return ARTICULATED
         if anew or work.step.shape[0] > SMALL:
             _fill(flat, now, work, n)
         else:
-            copy_chosen(work.K, work.leaders, n, work.H)
+            copy_chosen(work.K, work.independent, n, work.H)
     return DENSE if cholesky(work.H, n) else INDEFINITE
 
 
 @kernel(entry=False)
 def _make_convex(flat, now, work):
-    """Fills `model` with the second derivatives over all leaders, held ones too, their eigenvalues replaced by the absolute values.
+    """Fills `model` with the second derivatives over all independent coordinates, held ones too, their eigenvalues replaced by the absolute
+    values.
 
-    One model for the whole program: were each set of free leaders given absolute eigenvalues of its own, the sum of its steps could lead
-    uphill.
+    One model for the whole program: were each set of free independent coordinates given absolute eigenvalues of its own, the sum of its
+    steps could lead uphill.
     """
     n = _list_leaders(work, True)
     _fill(flat, now, work, n)
@@ -145,13 +146,13 @@ def _make_convex(flat, now, work):
     for a in range(n):
         for b in range(n):
             for k in range(n):
-                work.model[work.leaders[a], work.leaders[b]] += work.vectors[a, k] * work.H[k, k] * work.vectors[b, k]
+                work.model[work.independent[a], work.independent[b]] += work.vectors[a, k] * work.H[k, k] * work.vectors[b, k]
 
 
 @kernel(entry=False)
 def leave_saddle(flat, now, work):
-    """Where nothing but the second derivatives points down: puts a step along their lowest eigenvector over the free leaders into
-    `work.step` and returns the change that they promise, 0.0 where they promise none."""
+    """Where nothing but the second derivatives points down: puts a step along their lowest eigenvector over the free independent
+    coordinates into `work.step` and returns the change that they promise, 0.0 where they promise none."""
     n = _list_leaders(work, False)
     _fill(flat, now, work, n)
     diagonalise(work.H, work.vectors, n)
@@ -164,7 +165,7 @@ def leave_saddle(flat, now, work):
         return 0.0
     work.step[:] = 0.0
     for a in range(n):
-        work.step[work.leaders[a]] = work.vectors[a, lowest]
+        work.step[work.independent[a]] = work.vectors[a, lowest]
     extend(flat, work.e, work.step)
     _, largest = largest_motion(flat, work.step)
     scale = ASIDE / largest
@@ -175,24 +176,24 @@ def leave_saddle(flat, now, work):
 
 @kernel(entry=False)
 def solve_system(flat, now, work, kind, x):
-    """In place: x (d,), a reduced gradient, to the solution of the factored system, followers included."""
+    """In place: x (d,), a reduced gradient, to the solution of the factored system, dependent coordinates included."""
     if kind == ARTICULATED:
         solve_tree(flat, now, x, work)
         return
     n = work.leading[0]
     for a in range(n):
-        work.reduced[a] = x[work.leaders[a]]
+        work.reduced[a] = x[work.independent[a]]
     solve_factored(work.H, work.vectors, n, True, work.reduced, work.shares)
     for i in range(x.shape[0]):
         x[i] = 0.0
     for a in range(n):
-        x[work.leaders[a]] = work.reduced[a]
+        x[work.independent[a]] = work.reduced[a]
     extend(flat, work.e, x)
 
 
 @kernel
 def _slope_after(flat, now, goals, work, convex):
-    """Fills `work.gradient` with the model's gradient after the step so far, reduced to the leaders."""
+    """Fills `work.gradient` with the model's gradient after the step so far, reduced to the independent coordinates."""
     if convex:
         for i in range(work.slope.shape[0]):
             work.gradient[i] = work.slope[i]
@@ -232,7 +233,8 @@ def _step(flat, now, goals, work, limits, anyway):
     """Newton's step on the loops and between the bounds, into `work.step`; where the second derivatives on its way are not definite, that
     of the convex model, if one is wanted `anyway`. Returns (slope, kind: INDEFINITE also for that).
 
-    Each set of free leaders may see a definite system and their union an indefinite one: then the step leads uphill at first.
+    Each set of free independent coordinates may see a definite system and their union an indefinite one: then the step leads uphill at
+    first.
     """
     kind = _solve_program(flat, now, goals, work, limits, False)
     if kind != INDEFINITE:
@@ -262,8 +264,8 @@ def _slope_along(work):
 def _solve_program(flat, now, goals, work, limits, convex):
     """The quadratic program of the step, solved by an active set; returns the kind of the last system, INDEFINITE where one has no factors.
 
-    From no step at all: to the optimum of the free leaders, or as far as the first bound, which then is held; at the optimum, the held
-    coordinate that most wants back is let go.
+    From no step at all: to the optimum of the free independent coordinates, or as far as the first bound, which then is held; at the
+    optimum, the held coordinate that most wants back is let go.
     """
     d = work.step.shape[0]
     work.step[:] = 0.0

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import by_reference, kernel
-from ..kinematics.assembly import closed, pull_back
+from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import eliminate
-from ..kinematics.kernels import Placement, close, copy_placement, difference, largest_motion, move, new_placement, place
+from ..kinematics.kernels import Placement, close, copy_placement, difference, forward_kinematics, integrate, largest_motion, new_placement
 from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
 from ..objectives import change_of_state
@@ -69,7 +69,7 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
 def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
     """Puts the robot back into its rest pose."""
     memory.last.q[:] = rest
-    place(flat, memory.last)
+    forward_kinematics(flat, memory.last)
     close(flat, memory.last)
     memory.frames[0] = 0
     memory.limited[:] = 0
@@ -104,10 +104,10 @@ def _predict(flat, memory, work, goals, limits):
         step[i] = memory.recent[i]
         if memory.frames[0] > 1:
             step[i] += memory.recent[i] - memory.earlier[i]
-    move(flat, last.q, step, 1.0, guess.q)
+    integrate(flat, last.q, step, 1.0, guess.q)
     if limits and hold(flat, guess, work):
         eliminate(flat, last, work.e)
-    residual = pull_back(flat, guess, work.e, work.correction, work.right)
+    residual = project(flat, guess, work.e, work.correction, work.right)
     good = closed(flat, guess, residual) and not (limits and _beyond(flat, guess, work))
     if good:
         found = objective(flat, guess, goals)
@@ -145,7 +145,7 @@ def _bound(flat, goals, work, last, limits):
 @kernel
 def _stand(flat, other, work):
     """Places a robot by its coordinates, held by no bound; returns the closure residual."""
-    place(flat, other)
+    forward_kinematics(flat, other)
     residual = close(flat, other)
     for i in range(work.e.free.shape[0]):
         work.e.free[i] = True
@@ -239,7 +239,7 @@ def _bend_back(flat, goals, work, memory, most, result):
             other.q[at] = max(memory.last.q[at] - BENT, work.lower[i])
             work.upper[i] = min(work.upper[i], 0.5 * (flat.upper[i] + other.q[at]))
     _stand(flat, other, work)
-    residual = pull_back(flat, other, work.e, work.correction, work.right)
+    residual = project(flat, other, work.e, work.correction, work.right)
     if not closed(flat, other, residual) or _beyond(flat, other, work):
         _bound(flat, goals, work, memory.last, True)
         return result

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..kinematics.assembly import closed, pull_back
+from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import eliminate, reduce_gradient, refactor
-from ..kinematics.kernels import close, copy_placement, largest_motion, move, place
+from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
 from ..objectives.registry import gather, objective
 from ..objectives.terms import gradient
 from .newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
@@ -65,15 +65,15 @@ def _hold_as_noted(flat, now, work):
 @kernel
 def _settle(flat, now, work, limits):
     """Onto the loops and between the bounds; returns the closure residual."""
-    residual = pull_back(flat, now, work.e, work.correction, work.right)
+    residual = project(flat, now, work.e, work.correction, work.right)
     if limits:
         for _ in range(8):
             if not hold(flat, now, work):
                 return residual
-            place(flat, now)
+            forward_kinematics(flat, now)
             close(flat, now)
             eliminate(flat, now, work.e)
-            residual = pull_back(flat, now, work.e, work.correction, work.right)
+            residual = project(flat, now, work.e, work.correction, work.right)
         return np.inf
     return residual
 
@@ -86,7 +86,7 @@ def _correct(flat, now, goals, work, kind):
     led = 0
     for i in range(way.shape[0]):
         if e.free[i] and not e.follows[i]:
-            if led == work.leading[0] or work.leaders[led] != i:
+            if led == work.leading[0] or work.independent[led] != i:
                 return np.inf
             led += 1
     if led != work.leading[0]:
@@ -103,7 +103,7 @@ def _correct(flat, now, goals, work, kind):
     turn, largest = largest_motion(flat, way)
     if turn > LARGEST_TURN:
         return np.inf
-    move(flat, trial.q, way, 1.0, trial.q)
+    integrate(flat, trial.q, way, 1.0, trial.q)
     return largest
 
 
@@ -130,7 +130,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
         _note_held(work)
     for attempt in range(30):
         copy_placement(now, work.trial)
-        move(flat, now.q, work.step, scale, work.trial.q)
+        integrate(flat, now.q, work.step, scale, work.trial.q)
         residual = _settle(flat, work.trial, work, limits)
         enough = value + 1e-4 * scale * slope
         if -scale * slope <= noise:

@@ -31,7 +31,7 @@ class Work(NamedTuple):
     correction: np.ndarray
     right: np.ndarray
     multiplier: np.ndarray
-    leaders: np.ndarray
+    independent: np.ndarray
     leading: np.ndarray
     reduced: np.ndarray
     K: np.ndarray
@@ -71,7 +71,7 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
             correction=np.zeros(d),
             right=np.zeros(rows),
             multiplier=np.zeros(rows),
-            leaders=np.zeros(d, np.int64),
+            independent=np.zeros(d, np.int64),
             leading=np.zeros(1, np.int64),
             reduced=np.zeros(d),
             K=np.zeros((d, d)),

@@ -11,6 +11,7 @@ from ..mechanism.constraints import joint_matrices
 from ..mechanism.joints import SLIDES, TURNS
 from ..mechanism.model import Joint
 from ..mechanism.topology import Topology
+from .blocks import blocks
 from .rotations import quaternion_matrices
 
 
@@ -33,7 +34,11 @@ def joint_values(
     found = [topology.dofs.get(name) for name in joint.coordinate_names]
     if found and all(found):
         return np.stack([sign * q[:, topology.flat.dof_q[dof]] for dof, sign in found], axis=1)  # type: ignore[misc]
-    return values_between(joint, *_relative(topology, joint, com, quaternion), last)
+    values = np.zeros((len(q), len(joint.motions)))
+    for block in blocks(len(q)):
+        values[block] = values_between(joint, *_relative(topology, joint, com[block], quaternion[block]), last)
+        last = values[block.stop - 1]
+    return values
 
 
 def values_between(joint: Joint, offset: np.ndarray, turn: np.ndarray, last: np.ndarray | None = None) -> np.ndarray:

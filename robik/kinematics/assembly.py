@@ -9,7 +9,7 @@ import numpy as np
 from ..jit import by_reference, kernel
 from ..mechanism.topology import CLOSED, Flat, Topology
 from .elimination import Elimination, eliminate, extend, new_elimination, particular
-from .kernels import Placement, close, largest_motion, move, new_placement, place
+from .kernels import Placement, close, forward_kinematics, integrate, largest_motion, new_placement
 
 CLOSURE_TOLERANCE = 1e-11  # of the robot's size
 CONTRADICTION = 1e-6  # of the robot's size: more than rounding in a file explains
@@ -19,12 +19,13 @@ ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure t
 
 
 @kernel
-def pull_back(flat, now, e, correction, right):
-    """Brings `now` onto the loops by Newton steps of the followers, with the factors at hand while they contract, else with new ones.
+def project(flat, now, e, correction, right):
+    """Brings `now` onto the loops by Newton steps of the dependent coordinates, with the factors at hand while they contract, else with new
+    ones.
 
     Returns the closure residual [m]; whether that is a success, `closed` says.
     """
-    place(flat, now)
+    forward_kinematics(flat, now)
     residual = close(flat, now)
     tolerance = CLOSURE_TOLERANCE * flat.size
     fresh = 0
@@ -39,8 +40,8 @@ def pull_back(flat, now, e, correction, right):
         _, largest = largest_motion(flat, correction)
         if not largest < 1.0:
             return np.inf
-        move(flat, now.q, correction, 1.0, now.q)
-        place(flat, now)
+        integrate(flat, now.q, correction, 1.0, now.q)
+        forward_kinematics(flat, now)
         before, residual = residual, close(flat, now)
         if not residual <= 0.3 * before:
             if largest < 1e-12 or fresh == 6:
@@ -78,24 +79,24 @@ def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Place
     step, right = np.zeros(len(flat.before)), np.zeros(len(now.value))
     for pose in range(SAMPLES + 1):
         now.q[:] = rest
-        place(flat, now)
+        forward_kinematics(flat, now)
         residual = float(close(flat, now))
         if pose > 0:
             eliminate(flat, now, elimination)
             step[:] = rng.uniform(-AWAY, AWAY, len(step))
             extend(flat, elimination, step)
             step *= AWAY / max(AWAY, float(np.abs(step).max(initial=0.0)))
-            move(flat, rest, step, 1.0, now.q)
+            integrate(flat, rest, step, 1.0, now.q)
             residual = _pulled_all_the_way(flat, now, elimination, np.zeros_like(step), right)
         yield residual, now
 
 
 def _pulled_all_the_way(flat: Flat, now: Placement, elimination: Elimination, correction: np.ndarray, right: np.ndarray) -> float:
-    """As `pull_back`, and on while that helps: near a singular pose it is slow, which must not be taken for rows that contradict."""
-    residual = float(pull_back(flat, now, elimination, correction, right))
+    """As `project`, and on while that helps: near a singular pose it is slow, which must not be taken for rows that contradict."""
+    residual = float(project(flat, now, elimination, correction, right))
     while residual > CLOSED * flat.size:
         eliminate(flat, now, elimination)
-        before, residual = residual, float(pull_back(flat, now, elimination, correction, right))
+        before, residual = residual, float(project(flat, now, elimination, correction, right))
         if not residual < 0.5 * before:
             return min(before, residual)
     return residual

@@ -8,7 +8,7 @@ not zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..words import counted
 from .assembly import assembled_poses, prepared
 from .joint_places import JointPlace, joint_places
 from .mobility import Inspection, inspect
+from .straightening import straightened
 
 ZERO = 1e-7  # of the largest: singular values below mean nothing
 ASKEW = 0.05  # of the largest: singular values below are of axes or places that nearly, but not quite, agree
@@ -40,6 +41,7 @@ class Diagnosis:
     """
 
     inspection: Inspection
+    _: KW_ONLY
     redundant: tuple[str, ...]
     needless: tuple[str, ...]
     stuck: tuple[str, ...]
@@ -73,10 +75,17 @@ def diagnose(mechanism: Mechanism) -> Diagnosis:
     Raises:
         MechanismError: its loops cannot be calculated with.
     """
+    mechanism = straightened(mechanism)
     found = [_Rows(mechanism, places) for places in _poses(mechanism)]
     rows = max(found, key=lambda each: each.rank)
     stuck = rows.stuck()
-    return Diagnosis(inspect(mechanism), rows.redundant(), rows.needless(), stuck, rows.askew() if stuck else ())
+    return Diagnosis(
+        inspect(mechanism),
+        redundant=rows.redundant(),
+        needless=rows.needless(),
+        stuck=stuck,
+        askew=rows.askew() if stuck else (),
+    )
 
 
 def _poses(mechanism: Mechanism) -> list[list[JointPlace]]:

@@ -121,8 +121,8 @@ def _pivoted_lu(A, rows, width, tiny, row, column, free):
 
 @kernel(entry=False)
 def refactor(flat, now, e):
-    """Factors the closure Jacobian at a placement near by with the pivots, followers and leaders of the last elimination; False where
-    one of those pivots vanishes."""
+    """Factors the closure Jacobian at a placement near by with the pivots, dependent coordinates and independent coordinates of the last
+    elimination; False where one of those pivots vanishes."""
     for g in range(e.rank.shape[0]):
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
         A, width = _factors(flat, e, g)
@@ -150,7 +150,7 @@ def refactor(flat, now, e):
 
 @kernel
 def _back_substitute(A, rank, width):
-    """Turns U's right part into T = U₁⁻¹ U₂, so that followers move by -T times the leaders."""
+    """Turns U's right part into T = U₁⁻¹ U₂, so that dependent coordinates move by -T times the independent coordinates."""
     for k in range(rank - 1, -1, -1):
         for i in range(k + 1, rank):
             f = A[k, i]
@@ -164,7 +164,7 @@ def _back_substitute(A, rank, width):
 
 @kernel(entry=False)
 def particular(flat, e, right, step):
-    """Adds to `step` (d,) a move of the followers that changes the closure rows by `right` (rows,)."""
+    """Adds to `step` (d,) a move of the dependent coordinates that changes the closure rows by `right` (rows,)."""
     for g in range(e.rank.shape[0]):
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
         A, _ = _factors(flat, e, g)
@@ -203,7 +203,7 @@ def extend_group(flat, e, g, step):
 
 @kernel(entry=False)
 def reduce_gradient(flat, e, gradient):
-    """In place Zᵀ gradient: the leaders' entries are the reduced gradient, the followers' become zero."""
+    """In place Zᵀ gradient: the independent coordinates' entries are the reduced gradient, the dependent ones' become zero."""
     for g in range(e.rank.shape[0]):
         reduce_group_gradient(flat, e, g, gradient)
 
@@ -222,7 +222,7 @@ def reduce_group_gradient(flat, e, g, gradient):
 
 @kernel(entry=False)
 def multipliers(flat, e, gradient, out):
-    """out (rows,): λ with Cᵀλ = gradient on the followers; rows that are redundant get zero."""
+    """out (rows,): λ with Cᵀλ = gradient on the dependent coordinates; rows that are redundant get zero."""
     out[:] = 0.0
     for g in range(e.rank.shape[0]):
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
@@ -243,7 +243,7 @@ def multipliers(flat, e, gradient, out):
 
 @kernel(entry=False)
 def reduce_matrix(flat, e, K):
-    """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between leaders are the reduced matrix."""
+    """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between independent coordinates are the reduced matrix."""
     for g in range(e.rank.shape[0]):
         reduce_group(flat, e, g, K, e.every, K.shape[0])
 
@@ -261,7 +261,7 @@ def reduce_group(flat, e, g, K, place, d):
                 target = place[e.column[c0 + j]]
                 for i in range(d):
                     K[target, i] -= f * K[source, i]
-    for a in range(rank, width):  # what remains is symmetric between leaders, and of no interest to followers
+    for a in range(rank, width):  # what remains is symmetric between independent coordinates, and of no interest to dependent coordinates
         row = K[place[e.column[c0 + a]]]
         for k in range(rank):
             f = row[place[e.column[c0 + k]]]

@@ -12,16 +12,17 @@ from ..mechanism.constraints import BALL, turn_matrix
 from ..mechanism.model import Joint, Mechanism
 from ..mechanism.pose import Pose, matrix_quaternion
 from ..mechanism.topology import build_topology
-from .assembly import closed, prepared, pull_back
+from .assembly import closed, prepared, project
 from .elimination import eliminate, new_elimination
 from .frames import own_frames, robot_com
-from .kernels import close, closure_jacobian, move, new_placement, place
+from .kernels import close, closure_jacobian, forward_kinematics, integrate, new_placement
 from .rotations import matrix_to_quaternion
+from .straightening import straightened
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Assembly:
     """Where a robot's bodies are.
 
@@ -52,7 +53,7 @@ class ForwardKinematics:
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
-        self.topology = build_topology(mechanism)
+        self.topology = build_topology(straightened(mechanism))
         self.root = self.topology.root
         self.flat = prepared(self.topology)
         self._elimination = new_elimination(self.flat)
@@ -68,7 +69,7 @@ class ForwardKinematics:
         self.now = new_placement(self.flat, self.topology.rest)
         self._values = self._rest_values.copy()
         self._drive(self._values)
-        place(self.flat, self.now)
+        forward_kinematics(self.flat, self.now)
         close(self.flat, self.now)
         eliminate(self.flat, self.now, self._elimination)
 
@@ -139,18 +140,18 @@ class ForwardKinematics:
 
     def _close(self) -> float:
         before = self.now.q.copy()
-        residual = pull_back(self.flat, self.now, self._elimination, *self._scratch)
+        residual = project(self.flat, self.now, self._elimination, *self._scratch)
         if closed(self.flat, self.now, residual):
             return float(residual)
         self.now.q[:] = before
         self._nearest()
-        place(self.flat, self.now)
+        forward_kinematics(self.flat, self.now)
         close(self.flat, self.now)
         eliminate(self.flat, self.now, self._elimination)
-        return float(pull_back(self.flat, self.now, self._elimination, *self._scratch)) if self._nearly() else self._gap()
+        return float(project(self.flat, self.now, self._elimination, *self._scratch)) if self._nearly() else self._gap()
 
     def _gap(self) -> float:
-        place(self.flat, self.now)
+        forward_kinematics(self.flat, self.now)
         return float(close(self.flat, self.now))
 
     def _nearly(self) -> bool:
@@ -166,8 +167,8 @@ class ForwardKinematics:
 
         def at(y: np.ndarray) -> np.ndarray:
             step[passive] = y
-            move(flat, origin, step, 1.0, now.q)
-            place(flat, now)
+            integrate(flat, origin, step, 1.0, now.q)
+            forward_kinematics(flat, now)
             close(flat, now)
             return now.value.copy()
 
@@ -187,7 +188,13 @@ class ForwardKinematics:
             matrix_to_quaternion(self.now.R[b + 1], quaternion[0, b])
         position, turned = own_frames(self.topology, self.now.c[None, 1 : quaternion.shape[1] + 1], quaternion)
         com = robot_com(self.mechanism, position, turned)[0]
-        return Assembly(position[0], turned[0], com, residual, bool(closed(self.flat, self.now, residual)))
+        return Assembly(
+            position=position[0],
+            quaternion=turned[0],
+            com=com,
+            residual=residual,
+            assembled=bool(closed(self.flat, self.now, residual)),
+        )
 
 
 def body_poses(

@@ -4,28 +4,63 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..jit import kernel
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
-from .rotations import product, quaternion_matrices
+from .rotations import cross, multiplied, quaternion_matrices
 
 
 def own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The bodies' own frames, in the mechanism's order.
+    """Return the bodies' own frames, in the mechanism's order.
 
     Args:
+        topology: the robot's tree.
         com: (T, n, 3) centres of mass [m], in the topology's order.
         quaternion: (T, n, 4) unit quaternions wxyz of the state frames, likewise.
 
     Returns:
         Positions (T, n, 3) [m] and unit quaternions (T, n, 4), world coordinates.
     """
+    position, turned = np.array(com, dtype=float), np.array(quaternion, dtype=float)
+    become_own_frames(topology, position, turned)
+    return position, turned
+
+
+def become_own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> None:
+    """Replace state frames by the bodies' own frames in the mechanism's order, in place; arguments as for `own_frames`."""
     bodies = topology.mechanism.bodies
-    rest = np.array([bodies[i].pose.quaternion for i in topology.order])
-    local = np.array([bodies[i].com for i in topology.order])
-    turned = np.stack(product(*np.moveaxis(quaternion, -1, 0), *rest.T), axis=-1)
-    position = com - np.einsum("tnij,nj->tni", quaternion_matrices(turned), local)
-    back = np.argsort(topology.order)
-    return np.ascontiguousarray(position[:, back]), np.ascontiguousarray(turned[:, back])
+    rest = np.array([bodies[i].pose.quaternion for i in topology.order]).reshape(-1, 4)
+    local = np.array([bodies[i].com for i in topology.order]).reshape(-1, 3)
+    reframe(com, quaternion, rest, local, np.array(topology.order, dtype=np.int64), np.zeros((len(rest), 7)))
+
+
+@kernel
+def reframe(com, quaternion, rest, local, order, row):
+    """In place: com (T, n, 3) and quaternion (T, n, 4) of state frames to those of own frames, body i in row order[i].
+
+    Args:
+        rest: (n, 4) orientations of the own frames in the rest pose.
+        local: (n, 3) centres of mass in the own frames [m].
+        row: (n, 7) scratch.
+    """
+    for k in range(com.shape[0]):
+        for i in range(order.shape[0]):
+            a, b, c, d = quaternion[k, i, 0], quaternion[k, i, 1], quaternion[k, i, 2], quaternion[k, i, 3]
+            w, x, y, z = multiplied(a, b, c, d, rest[i, 0], rest[i, 1], rest[i, 2], rest[i, 3])
+            # R l = l + 2 w (v × l) + 2 v × (v × l) for the quaternion (w, v)
+            l0, l1, l2 = local[i, 0], local[i, 1], local[i, 2]
+            t0, t1, t2 = cross(x, y, z, l0, l1, l2)
+            u0, u1, u2 = cross(x, y, z, t0, t1, t2)
+            to = row[order[i]]
+            to[0] = com[k, i, 0] - l0 - 2.0 * (w * t0 + u0)
+            to[1] = com[k, i, 1] - l1 - 2.0 * (w * t1 + u1)
+            to[2] = com[k, i, 2] - l2 - 2.0 * (w * t2 + u2)
+            to[3], to[4], to[5], to[6] = w, x, y, z
+        for i in range(order.shape[0]):
+            for j in range(3):
+                com[k, i, j] = row[i, j]
+            for j in range(4):
+                quaternion[k, i, j] = row[i, 3 + j]
 
 
 def frame_poses(mechanism: Mechanism, name: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -47,9 +82,18 @@ def frame_poses(mechanism: Mechanism, name: str, position: np.ndarray, quaternio
 def robot_com(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
     """The robot's centre of mass (T, 3) [m] along a motion, from the bodies' own frames (T, n, 3) and (T, n, 4)."""
     mass = np.array([b.mass for b in mechanism.bodies])
-    local = np.array([b.com for b in mechanism.bodies])
-    points = position + np.einsum("tnij,nj->tni", quaternion_matrices(quaternion), local)
-    return np.einsum("n,tni->ti", mass / max(mass.sum(), 1e-300), points)
+    share = mass / max(mass.sum(), 1e-300)
+    found = np.zeros((len(position), 3))
+    for i, body in enumerate(mechanism.bodies):
+        if share[i]:
+            found += share[i] * (position[:, i] + quaternion_matrices(quaternion[:, i]) @ np.array(body.com))
+    return found
+
+
+def com_of_states(topology: Topology, com: np.ndarray) -> np.ndarray:
+    """Return the robot's centre of mass (T, 3) [m] from those of its bodies (T, n, 3), in the topology's order."""
+    mass = np.array([topology.mechanism.bodies[i].mass for i in topology.order])
+    return np.einsum("n,tni->ti", mass / max(mass.sum(), 1e-300), com)
 
 
 def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:

@@ -38,7 +38,7 @@ class Placement(NamedTuple):
 
 
 def new_placement(flat: Flat, q: np.ndarray) -> Placement:
-    """Room for a placement at coordinates `q`; `place` fills it."""
+    """Room for a placement at coordinates `q`; `forward_kinematics` fills it."""
     n, d, m = len(flat.parent), len(flat.before), len(flat.row_kind)
     rows = m + len(flat.gear_leader)
     everything, parts = carved((len(q),), (n, 3, 3), (n, 3), (d, 3), (d, 3), (rows,), (m, 3), (m, 3))
@@ -89,7 +89,7 @@ def _turn_by_quaternion(R, q, at):
 
 
 @kernel
-def place(flat, now):
+def forward_kinematics(flat, now):
     """Poses and screws from the coordinates, body by body from the world outwards."""
     q, M = now.q, now.turn
     for b in range(1, flat.parent.shape[0]):
@@ -202,7 +202,7 @@ def group_jacobian(flat, now, g, A):
 
 
 @kernel
-def move(flat, q, step, scale, out):
+def integrate(flat, q, step, scale, out):
     """out = q stepped by scale · step (d,): scalar motions add, balls turn by the exponential."""
     for m in range(flat.kind.shape[0]):
         at, i = flat.at_q[m], flat.at_v[m]
@@ -216,7 +216,7 @@ def move(flat, q, step, scale, out):
 
 @kernel(entry=False)
 def difference(flat, q, p, out):
-    """out (d,): the step that `move` needs from p to q."""
+    """out (d,): the step that `integrate` needs from p to q."""
     for m in range(flat.kind.shape[0]):
         at, i = flat.at_q[m], flat.at_v[m]
         if flat.kind[m] == BALL:
@@ -241,7 +241,7 @@ def largest_motion(flat, step):
 
 
 def closure_jacobian(flat: Flat, now: Placement) -> np.ndarray:
-    """The closure's derivatives (rows, d) at a placement that `place` and `close` have filled."""
+    """The closure's derivatives (rows, d) at a placement that `forward_kinematics` and `close` have filled."""
     J = np.zeros((len(now.value), len(flat.before)))
     for g in range(len(flat.group_row_at) - 1):
         columns = flat.group_columns[flat.group_column_at[g] : flat.group_column_at[g + 1]]

@@ -20,7 +20,7 @@ def product(a, b, c, d, w, i, j, k):
     return a * w - b * i - c * j - d * k, a * i + b * w + c * k - d * j, a * j - b * k + c * w + d * i, a * k + b * j - c * i + d * w
 
 
-_product = inlined(product)
+multiplied = inlined(product)
 
 
 @inlined
@@ -30,7 +30,7 @@ def turned(q, at, x, y, z):
     s = 0.5 - angle * angle / 48.0 if angle < 1e-4 else sin(0.5 * angle) / angle
     a, b, c, d = cos(0.5 * angle), s * x, s * y, s * z
     w, i, j, k = q[at], q[at + 1], q[at + 2], q[at + 3]
-    p0, p1, p2, p3 = _product(a, b, c, d, w, i, j, k)
+    p0, p1, p2, p3 = multiplied(a, b, c, d, w, i, j, k)
     r = 1.0 / sqrt(p0 * p0 + p1 * p1 + p2 * p2 + p3 * p3)
     q[at], q[at + 1], q[at + 2], q[at + 3] = p0 * r, p1 * r, p2 * r, p3 * r
 
@@ -38,7 +38,7 @@ def turned(q, at, x, y, z):
 @kernel
 def between(q, p, at):
     """Rotation vector of q ⊗ p⁻¹ for the quaternions at [at:at + 4], the shorter way round."""
-    r0, r1, r2, r3 = _product(q[at], q[at + 1], q[at + 2], q[at + 3], p[at], -p[at + 1], -p[at + 2], -p[at + 3])
+    r0, r1, r2, r3 = multiplied(q[at], q[at + 1], q[at + 2], q[at + 3], p[at], -p[at + 1], -p[at + 2], -p[at + 3])
     if r0 < 0.0:
         r0, r1, r2, r3 = -r0, -r1, -r2, -r3
     s = sqrt(r1 * r1 + r2 * r2 + r3 * r3)
@@ -97,9 +97,10 @@ def multiply(A, B, C):
 def quaternion_matrices(q: np.ndarray) -> np.ndarray:
     """Rotation matrices (..., 3, 3) of unit quaternions (..., 4)."""
     w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    found = np.empty((*w.shape, 3, 3))
+    found[..., 0, 0], found[..., 1, 1] = 1 - 2 * (y * y + z * z), 1 - 2 * (x * x + z * z)
+    found[..., 2, 2] = 1 - 2 * (x * x + y * y)
+    found[..., 0, 1], found[..., 1, 0] = 2 * (x * y - w * z), 2 * (x * y + w * z)
+    found[..., 0, 2], found[..., 2, 0] = 2 * (x * z + w * y), 2 * (x * z - w * y)
+    found[..., 1, 2], found[..., 2, 1] = 2 * (y * z - w * x), 2 * (y * z + w * x)
+    return found

@@ -55,12 +55,14 @@ class Actuation:
         actuated: degrees that are driven.
         surplus: driven degrees beyond the freedoms that they move; they must agree with the others.
         idle: per freedom that no actuator moves, the joints that move in it.
+        stuck: actuated joints that cannot move, since their loops lock them.
     """
 
     freedoms: int
     actuated: int
     surplus: int
     idle: tuple[tuple[str, ...], ...]
+    stuck: tuple[str, ...] = ()
 
 
 def actuation(mechanism: Mechanism) -> Actuation:
@@ -70,27 +72,30 @@ def actuation(mechanism: Mechanism) -> Actuation:
     is_alone, driven = np.ones(poses.d, dtype=bool), np.isin(np.arange(poses.d), poses.driven)
     freedoms, held = poses.d, 0
     idle: list[tuple[str, ...]] = []
+    stuck: list[str] = []
     for rows, dofs in loop_groups(poses.flat):
         columns = np.flatnonzero(np.isin(poses.kept, dofs))
         is_alone[columns] = False
-        rank, hold, loose = _group(C[:, rows][:, :, columns], driven[columns])
+        rank, hold, loose, locked = _group(C[:, rows][:, :, columns], driven[columns])
+        stuck += [name for names in poses.joints_of(columns[locked], np.eye(len(locked))) for name in names]
         freedoms -= rank
         held += hold
         idle += poses.joints_of(columns, loose)
     held += int((is_alone & driven).sum())
     loose_alone = np.flatnonzero(is_alone & ~driven)
     idle += [names for column in loose_alone for names in poses.joints_of(np.array([column]), np.ones((1, 1)))]
-    return Actuation(freedoms, len(poses.driven), len(poses.driven) - held, tuple(idle))
+    return Actuation(freedoms, len(poses.driven), len(poses.driven) - held, tuple(idle), tuple(dict.fromkeys(stuck)))
 
 
-def _group(C: np.ndarray, driven: np.ndarray) -> tuple[int, int, np.ndarray]:
-    """Of loops that share joints: the rank of C (T, rows, d), that of what the driven ones among the joints see, and a basis (d, k) of what
-    they do not."""
+def _group(C: np.ndarray, driven: np.ndarray) -> tuple[int, int, np.ndarray, np.ndarray]:
+    """Of loops that share joints: the rank of C (T, rows, d), that of what the driven ones among the joints see, a basis (d, k) of what
+    they do not, and the driven ones that cannot move."""
     loops = _rank(C)
     N = _motions(C, loops)
     seen = N[:, driven]
     hold, k = _rank(seen), int(np.argmax(_values(seen)[:, -1])) if min(seen.shape[1:]) else 0
-    return loops, hold, _sparse(N[k] @ np.linalg.svd(seen[k])[2][hold:].T if seen.size else N[k])
+    locked = np.flatnonzero(driven & (np.abs(N).max(axis=(0, 2), initial=0.0) < COUNTS))
+    return loops, hold, _sparse(N[k] @ np.linalg.svd(seen[k])[2][hold:].T if seen.size else N[k]), locked
 
 
 def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] | None = None) -> Distances:
@@ -187,7 +192,7 @@ class _Poses:
             omega, v = now.omega[self.kept], now.v[self.kept]
             for f, (b, offset, path) in enumerate(self.frames):
                 x = now.R[b] @ offset + now.c[b]
-                J[k, 6 * f : 6 * f + 3] = ((_turning(omega, x) + v) * (path * self.unit / self.flat.size)[:, None]).T
+                J[k, 6 * f : 6 * f + 3] = ((np.cross(omega, x) + v) * (path * self.unit / self.flat.size)[:, None]).T
                 J[k, 6 * f + 3 : 6 * f + 6] = (omega * path[:, None]).T
         return C, J, residual
 
@@ -211,11 +216,6 @@ def _motions(C: np.ndarray, rank: int) -> np.ndarray:
 def _rank(matrices: np.ndarray) -> int:
     """The largest rank among matrices (T, m, n)."""
     return int((_values(matrices) > COUNTS).sum(axis=1).max(initial=0))
-
-
-def _turning(omega: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """ω × x (d, 3) of one point."""
-    return omega @ np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
 def _values(matrices: np.ndarray) -> np.ndarray:

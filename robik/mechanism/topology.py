@@ -158,7 +158,7 @@ def build_topology(mechanism: Mechanism) -> Topology:
         if joint.name in wanted or joint.is_limited:
             twin = f"{joint.child} (twin at {joint.name})"
             tree.append((twin, replace(joint, child=twin)))
-            cuts.append(Joint(joint.name, "fixed", twin, joint.child, joint.position, joint.axis, joint.axis2))
+            cuts.append(Joint(joint.name, "fixed", twin, joint.child, position=joint.position, axis=joint.axis, axis2=joint.axis2))
         else:
             cuts.append(joint)
     return _Layout(mechanism, tree, cuts).topology()

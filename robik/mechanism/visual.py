@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from ..errors import MechanismError
 from .pose import IDENTITY, Pose, numbers
@@ -26,6 +26,7 @@ class Visual:
 
     shape: str
     size: tuple[float, ...]
+    _: KW_ONLY
     pose: Pose = IDENTITY
     color: tuple[float, float, float, float] = (0.8, 0.8, 0.8, 1.0)
     file: str = ""

@@ -31,7 +31,7 @@ BESIDE = 1e-3  # what bodies without targets say of where a floating robot is
 POSES_EACH = 20  # that an example should have for each cloud it is taken for
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Component:
     """A cloud of poses: its `share` of all, `mean` (A,), `directions` (A, k), `variances` (k,) along them, `rest` σ² across."""
 
@@ -132,7 +132,13 @@ def _component(values: np.ndarray, weight: np.ndarray, directions: int) -> Compo
     spread, axes = np.linalg.eigh((weight[:, None] * away).T @ away / total)
     rest = max(float(spread[: len(spread) - directions].mean()), FLOOR**2)
     main = slice(len(spread) - directions, None)
-    return Component(max(total / len(values), 1e-12), mean, axes[:, main], np.maximum(spread[main], rest), rest)
+    return Component(
+        share=max(total / len(values), 1e-12),
+        mean=mean,
+        directions=axes[:, main],
+        variances=np.maximum(spread[main], rest),
+        rest=rest,
+    )
 
 
 class Attraction:

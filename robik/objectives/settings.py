@@ -18,7 +18,7 @@ from .objective import Objective
 from .weights import Weights, checked_weights
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """How a clip is followed.
 
@@ -145,4 +145,4 @@ def settings_from(data: Any) -> Settings:
     for name in ("joint_limits", "enforce_velocity"):
         if not isinstance(fields.get(name, True), bool):
             raise ClipError(f"{name} must be true or false, not {fields[name]!r}")
-    return Settings(weights, **fields)
+    return Settings(targets=weights, **fields)

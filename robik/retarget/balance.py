@@ -21,9 +21,9 @@ from scipy.linalg import cho_solve_banded, cholesky_banded
 
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
+from ..skeleton.hips import hips_of
 from .clip import TargetClip
 from .contacts import foot_poses, with_contacts
-from .hips import hips_of
 from .support import convex_hull, inset, nearest, placed, sole_axes, sole_polygon
 
 RATE = 60.0  # the path is planned at this many points a second and interpolated between them

@@ -82,7 +82,12 @@ class TargetClip:
             for name, track in self.tracks.items()
         }
         objectives = tuple(item.part(kept) for item in self.objectives)
-        return TargetClip(self.times[kept] - self.times[start], tracks, None if self.com is None else self.com[kept], objectives)
+        return TargetClip(
+            self.times[kept] - self.times[start],
+            tracks,
+            com=None if self.com is None else self.com[kept],
+            objectives=objectives,
+        )
 
     def _checked(self, name: str, track: Track) -> Track:
         if track.position is None and track.quaternion is None:
@@ -102,7 +107,7 @@ class TargetClip:
             if contact.shape != self.times.shape:
                 raise ClipError(f"track {name!r}: its contact must have one entry per time, {len(self.times)}, not {contact.shape}")
             contact = _frozen(contact)
-        return Track(position, turns, contact)
+        return Track(position, turns, contact=contact)
 
     def _array(self, what: str, values: np.ndarray, width: int) -> np.ndarray:
         array = np.ascontiguousarray(values, dtype=float)
@@ -168,7 +173,7 @@ def load_clip(path: str | Path) -> TargetClip:
         parts.setdefault(name, {})[what] = values
     com = parts.pop(COM, {}).get("position")
     try:
-        return TargetClip(arrays["times"], {name: Track(**part) for name, part in parts.items()}, com, tuple(objectives))
+        return TargetClip(arrays["times"], {name: Track(**part) for name, part in parts.items()}, com=com, objectives=tuple(objectives))
     except (ClipError, ValueError, TypeError) as error:
         raise ClipError(f"{path}: {error}") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kinematics.blocks import blocks
 from ..kinematics.frames import frame_poses
 from ..kinematics.rotations import quaternion_matrices
 from ..mechanism.model import Mechanism
@@ -32,11 +33,13 @@ def distances(
     apart, turned = np.full((frames, len(clip.tracks)), np.nan), np.full((frames, len(clip.tracks)), np.nan)
     for i, (name, track) in enumerate(clip.tracks.items()):
         weights = settings.weights(name)
-        x, R = frame_poses(mechanism, name, position, quaternion)
-        if track.position is not None and any(weights.position):
-            apart[:, i] = length_along(x - track.position, weights.position)
-        if track.quaternion is not None and any(weights.orientation):
-            turned[:, i] = angle_between(R, quaternion_matrices(track.quaternion), weights.orientation)
+        for block in blocks(frames):
+            x, R = frame_poses(mechanism, name, position[block], quaternion[block])
+            if track.position is not None and any(weights.position):
+                apart[block, i] = length_along(x - track.position[block], weights.position)
+            if track.quaternion is not None and any(weights.orientation):
+                targets = quaternion_matrices(track.quaternion[block])
+                turned[block, i] = angle_between(R, targets, weights.orientation)
     off = np.full(frames, np.nan)
     if clip.com is not None and any(settings.com_weight):
         off = length_along(com - clip.com, settings.com_weight)

@@ -41,7 +41,7 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
         step = STEP * sole_length(mechanism.frame(name))
         heights = [ground + (level - lowest if level - lowest > step else 0.0) for level in levels[name]]
         position, quaternion = _pinned(mechanism, clip, name, ground, heights)
-        tracks[name] = Track(position, quaternion, clip.tracks[name].contact)
+        tracks[name] = Track(position, quaternion, contact=clip.tracks[name].contact)
     return replace(clip, tracks=tracks)
 
 

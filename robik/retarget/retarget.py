@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..ik.prior_solver import PriorSolver
 from ..ik.solver import Solver
 from ..ik.sqp import CONVERGED
 from ..kinematics.forward import body_poses
-from ..kinematics.frames import own_frames, robot_com
+from ..kinematics.frames import become_own_frames, com_of_states, robot_com
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, Motion, Report
 from ..motions.report import ObjectiveError
@@ -88,19 +89,29 @@ class Retargeting:
             yield from self._free.steps()
 
     def motion(self) -> Motion:
-        """What came out, once every frame is done."""
+        """Return what came out, once every frame is done.
+
+        Raises:
+            ClipError: some frames are not.
+        """
         if self._done < len(self.clip.times):
             raise ClipError(f"only {self._done} of {len(self.clip.times)} frames are solved; run all steps first")
+        return self._motion
+
+    @cached_property
+    def _motion(self) -> Motion:
+        """The motion that is read off the output, whose state frames become the bodies' own frames: a long clip has no room for both."""
         topology, out = self.solver.topology, self._output
         values = self.solver.actuator_values(out)
-        position, quaternion = own_frames(topology, out.position, out.quaternion)
-        com = robot_com(self.mechanism, position, quaternion)
+        passive, com = self.solver.passive_values(out), com_of_states(topology, out.position)
+        position, quaternion = out.position, out.quaternion
+        become_own_frames(topology, position, quaternion)
         motion = Motion(
             times=self.clip.times,
             actuators=self.mechanism.actuators,
             values=values,
             base=self._base(position, quaternion),
-            passive=self.solver.passive_values(out),
+            passive=passive,
             bodies=tuple(b.name for b in self.mechanism.bodies),
             position=position,
             quaternion=quaternion,
@@ -150,7 +161,7 @@ class Retargeting:
         states = States(self.mechanism, position, quaternion)
         misses = [(item.key, miss) for item in self.clip.objectives for miss in item.misses(states, self.settings.weight_of(item))]
         asked = [miss for _, miss in misses]
-        short = tuple((k, why) for k in range(frames) if (why := self._why(k, names, apart[k], turned[k], off[k], asked)))
+        short = tuple((k, self._why(k, names, apart[k], turned[k], off[k], asked)) for k in self._short(apart, turned, off, asked))
         return Report(
             targets=names,
             position_error=apart,
@@ -165,8 +176,16 @@ class Retargeting:
             objectives=tuple(ObjectiveError(key=key, unit=miss.unit, values=miss.values) for key, miss in misses),
         )
 
+    def _short(self, apart: np.ndarray, turned: np.ndarray, off: np.ndarray, asked: list[Miss]) -> list[int]:
+        """Return the frames in which something fell short; arguments as `distances` returns them."""
+        met, found = position_met(self.mechanism), self._output.status != CONVERGED
+        found |= (apart > met).any(axis=1) | (turned > ORIENTATION_MET).any(axis=1) | (off > met)
+        for miss in asked:
+            found |= miss.values > (met if miss.unit == "m" else ORIENTATION_MET)
+        return np.flatnonzero(found).tolist()
+
     def _why(self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float, asked: list[Miss]) -> str:
-        """What fell short in a frame, in words; empty if nothing did."""
+        """Return what fell short in a frame, in words."""
         met = position_met(self.mechanism)
         found = [f"{name} is {millimetres(e)} off" for name, e in zip(names, apart, strict=True) if e > met]
         found += [f"{name} is turned {np.degrees(e):.1f}° off" for name, e in zip(names, turned, strict=True) if e > ORIENTATION_MET]

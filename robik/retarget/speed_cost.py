@@ -75,4 +75,4 @@ def _reached(
             product(*quaternion[:, mechanism.body_index[frame.body]].T, *np.array(frame.pose.quaternion))
         )
         tracks[name] = Track(None if track.position is None else place, None if track.quaternion is None else turn)
-    return TargetClip(clip.times, tracks, None if clip.com is None else com)
+    return TargetClip(clip.times, tracks, com=None if clip.com is None else com)

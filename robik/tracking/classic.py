@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..errors import ClipError
-from ..kinematics.kernels import place
+from ..kinematics.kernels import forward_kinematics
 from ..mechanism.model import Mechanism
 from ..objectives.registry import Goals
 from .serial_chain import Goal, SerialChain
@@ -157,5 +157,5 @@ class ClassicTracker(Tracker):
         assert self._chain is not None
         turn = goals.frame_pose.rotation[0] if goals.frame_pose.orientation_weight[0].any() else None
         self.now.q[:] = self.method(self._chain, self.now.q.copy(), Goal(goals.frame_pose.position[0], turn), self.most).q
-        place(self.flat, self.now)
+        forward_kinematics(self.flat, self.now)
         return 0.0

@@ -4,7 +4,7 @@
     subject to         loops stay closed, and every coordinate within what `limits.py` lets it do
 
 The loops are equalities that hold by construction: the program is over the coordinates that lead (`kinematics/elimination.py`), where
-redundant rows have fallen out, and after the step the followers are pulled back onto the loops. So nothing drifts. Where no
+redundant rows have fallen out, and after the step the dependent coordinates are pulled back onto the loops. So nothing drifts. Where no
 inequality is met, the optimum is one Cholesky factorization away; else DAQP, an active-set solver, finds it.
 """
 
@@ -52,7 +52,7 @@ class RelativeTarget:
     weights: Any = WEIGHTS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DifferentialSettings:
     """How the differential tracker follows.
 

@@ -39,7 +39,7 @@ class Health(Enum):
     APPROACHING = "on the slow way to where it jumped"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FeedSettings:
     """What counts as what.
 

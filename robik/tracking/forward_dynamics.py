@@ -24,7 +24,7 @@ from .twin_steps import advance
 from .virtual_twin import Twin, inertia, load, measure, new_twin
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TwinSettings:
     """The paper's parameters, with its values as defaults (V-A to V-C).
 

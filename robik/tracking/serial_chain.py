@@ -11,7 +11,7 @@ from ..errors import MechanismError
 from ..jit import kernel
 from ..kinematics.assembly import prepared
 from ..kinematics.frames import anchor
-from ..kinematics.kernels import new_placement, place, rotate
+from ..kinematics.kernels import forward_kinematics, new_placement, rotate
 from ..kinematics.rotations import cross, multiply
 from ..mechanism.constraints import HINGE
 from ..mechanism.model import Mechanism
@@ -87,7 +87,7 @@ class SerialChain:
 def place_frame(flat, now, q, body, point, axes, position, rotation):
     for i in range(q.shape[0]):
         now.q[i] = q[i]
-    place(flat, now)
+    forward_kinematics(flat, now)
     multiply(now.R[body], axes, rotation)
     x, y, z = rotate(now.R[body], point)
     position[0], position[1], position[2] = now.c[body, 0] + x, now.c[body, 1] + y, now.c[body, 2] + z

@@ -247,7 +247,7 @@ def linearise(flat, now, tasks):
 
 
 @kernel(entry=False)
-def quadratic(flat, now, tasks, e, leaders, n, damping, acceleration, dt, P, g, rest):
+def quadratic(flat, now, tasks, e, independent, n, damping, acceleration, dt, P, g, rest):
     """P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z, the tasks' cost over a step z of the leading degrees of freedom.
 
     g asks for what the targets themselves moved, and for the posture; `rest` for what else is missing. `damping` weighs the squares of
@@ -260,9 +260,9 @@ def quadratic(flat, now, tasks, e, leaders, n, damping, acceleration, dt, P, g, 
         if tasks.weight[i] > 0.0:
             row, moved = tasks.rows[i], tasks.moved[i]
             reduce_gradient(flat, e, row)
-            _accumulate(row, tasks.weight[i], moved, leaders, n, P, g)
+            _accumulate(row, tasks.weight[i], moved, independent, n, P, g)
             for a in range(n):
-                rest[a] -= tasks.weight[i] * row[leaders[a]] * (tasks.error[i] - moved)
+                rest[a] -= tasks.weight[i] * row[independent[a]] * (tasks.error[i] - moved)
     pull, wanted, row = tasks.pulls[0], tasks.pulls[1], tasks.pulls[2]
     for m in range(pull.shape[0]):
         pull[m], wanted[m], at = damping + tasks.posture_pull[m], 0.0, flat.dof_q[m]
@@ -275,9 +275,9 @@ def quadratic(flat, now, tasks, e, leaders, n, damping, acceleration, dt, P, g, 
             row[:] = 0.0
             row[m] = 1.0
             reduce_gradient(flat, e, row)
-            _accumulate(row, pull[m], wanted[m], leaders, n, P, g)
+            _accumulate(row, pull[m], wanted[m], independent, n, P, g)
     for a in range(n):
-        i = leaders[a]
+        i = independent[a]
         P[a, a] += pull[i]
         g[a] -= pull[i] * wanted[i]
     for a in range(n):
@@ -286,11 +286,11 @@ def quadratic(flat, now, tasks, e, leaders, n, damping, acceleration, dt, P, g, 
 
 
 @kernel
-def _accumulate(row, weight, wanted, leaders, n, P, g):
+def _accumulate(row, weight, wanted, independent, n, P, g):
     """Adds ½ weight (row · z - wanted)² to the lower half of P and to g."""
     for a in range(n):
-        x = weight * row[leaders[a]]
+        x = weight * row[independent[a]]
         if x != 0.0:
             g[a] -= x * wanted
             for b in range(a + 1):
-                P[a, b] += x * row[leaders[b]]
+                P[a, b] += x * row[independent[b]]

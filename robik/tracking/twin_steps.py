@@ -10,9 +10,9 @@ import numpy as np
 
 from ..ik.dense import cholesky, copy_chosen, solve_factored
 from ..jit import kernel
-from ..kinematics.assembly import closed, pull_back
+from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
-from ..kinematics.kernels import close, copy_placement, largest_motion, move, place
+from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
 from .virtual_twin import inertia, load, measure, most, stiffen
 
 LARGEST_TURN = 0.5  # rad in one iteration
@@ -35,22 +35,22 @@ def _solve(flat, twin, factor):
         twin.step[i] = 0.0
         if not e.follows[i]:
             if e.free[i]:
-                twin.leaders[n] = i
+                twin.independent[n] = i
                 n += 1
             else:
                 twin.step[i] = twin.held[i]
     for a in range(n):
-        i = twin.leaders[a]
+        i = twin.independent[a]
         twin.reduced[a] = twin.correction[i]
         for j in range(d):
             if not e.free[j]:
                 twin.reduced[a] -= twin.R[i, j] * twin.held[j]
-    copy_chosen(twin.R, twin.leaders, n, twin.packed)
+    copy_chosen(twin.R, twin.independent, n, twin.packed)
     if not cholesky(twin.packed, n):
         return False
     solve_factored(twin.packed, twin.R, n, True, twin.reduced, twin.correction)
     for a in range(n):
-        twin.step[twin.leaders[a]] = twin.reduced[a]
+        twin.step[twin.independent[a]] = twin.reduced[a]
     extend(flat, e, twin.step)
     return True
 
@@ -128,7 +128,7 @@ def _within(flat, now, twin):
 def _settle(flat, now, twin):
     """Onto the loops; what that takes beyond a bound is put onto it and held. Returns whether it is assembled and within bounds."""
     for _ in range(8):
-        if not closed(flat, now, pull_back(flat, now, twin.e, twin.correction, twin.right)):
+        if not closed(flat, now, project(flat, now, twin.e, twin.correction, twin.right)):
             return False
         if _within(flat, now, twin):
             return True
@@ -137,7 +137,7 @@ def _settle(flat, now, twin):
             if at >= 0 and not (flat.lower[i] - HELD <= now.q[at] <= flat.upper[i] + HELD):
                 now.q[at] = min(max(now.q[at], flat.lower[i]), flat.upper[i])
                 twin.e.free[i] = False
-        place(flat, now)
+        forward_kinematics(flat, now)
         close(flat, now)
         eliminate(flat, now, twin.e)
     return False
@@ -147,7 +147,7 @@ def _settle(flat, now, twin):
 def _try(flat, now, goals, twin, scale):
     """Puts `trial` where a share of the step leads; returns the energy left there, infinite where it cannot be assembled."""
     copy_placement(now, twin.trial)
-    move(flat, now.q, twin.step, scale, twin.trial.q)
+    integrate(flat, now.q, twin.step, scale, twin.trial.q)
     return measure(flat, twin.trial, goals, twin) if _settle(flat, twin.trial, twin) else np.inf
 
 

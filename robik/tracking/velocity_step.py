@@ -1,6 +1,7 @@
 """A step of the differential tracker, compiled: its quadratic program, and the way back onto the loops.
 
-    minimise over z   ½ zᵀ P z + (g + share · rest)ᵀ z   between bounds on the leaders' steps z and on those of the followers
+    minimise over z   ½ zᵀ P z + (g + share · rest)ᵀ z   between bounds on the independent coordinates' steps z and on those of the
+    dependent coordinates
 
 g asks for what the targets themselves moved, `rest` for what else is missing, of which every motor must be able to brake for its part.
 """
@@ -13,9 +14,9 @@ import numpy as np
 
 from ..ik.dense import cholesky, solve_factored
 from ..jit import by_reference, inlined, kernel
-from ..kinematics.assembly import closed, pull_back
+from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
-from ..kinematics.kernels import Placement, copy_placement, difference, largest_motion, move, new_placement
+from ..kinematics.kernels import Placement, copy_placement, difference, integrate, largest_motion, new_placement
 from ..mechanism.topology import Flat
 from .limits import BRAKES, approach, velocity_range
 from .tasks import linearise, quadratic, remember_targets, take_targets
@@ -24,7 +25,7 @@ LARGEST_TURN = 0.5  # rad in one step
 SMALLEST_SHARE = 1e-3  # of a step that does not come back onto the loops
 TIGHT = 1e-9  # by how much DAQP may pass a bound
 BEYOND = 1e-9  # rad or m: how far a follower's step may be beyond its bounds
-MARGIN = 1e-8  # rad or m: for that followers keep away from their ends
+MARGIN = 1e-8  # rad or m: for that dependent coordinates keep away from their ends
 INWARD = 2 * (TIGHT + BEYOND)  # and one that is on its end comes back by as much in a step: no step passes it, which would be halved
 BENT = -1.0
 UNBOUNDED = 1e30  # DAQP's infinity
@@ -34,10 +35,10 @@ class Motion(NamedTuple):
     """The program and its scratch, d degrees of freedom.
 
     `e`: the loops' factors; `trial`: a placement; `low`, `high`, `speed`, `acceleration` (d,): bounds on coordinates and on how they
-    move; `velocity` (d,): of the step before; `leaders` (d,); `P` (d, d), `g`, `z` (d,): the program over the leaders and its answer,
-    `rest` (d,): what of `g` the errors ask for beside the targets' own motion;
-    `least`, `most` (2 d,): bounds on each leader's step, then on the followers' `rows` (d, d), of degrees of freedom `bounded` (d,), less
-    what the loops bend their steps by, `bend` (d,); `factor` (d, d), `shares`, `step`, `correction` (d,) and `right` (rows,).
+    move; `velocity` (d,): of the step before; `independent` (d,); `P` (d, d), `g`, `z` (d,): the program over the independent coordinates
+    and its answer, `rest` (d,): what of `g` the errors ask for beside the targets' own motion;
+    `least`, `most` (2 d,): bounds on each leader's step, then on the dependent ones' `rows` (d, d), of degrees of freedom `bounded` (d,),
+    less what the loops bend their steps by, `bend` (d,); `factor` (d, d), `shares`, `step`, `correction` (d,) and `right` (rows,).
     """
 
     e: Elimination
@@ -47,7 +48,7 @@ class Motion(NamedTuple):
     speed: np.ndarray
     acceleration: np.ndarray
     velocity: np.ndarray
-    leaders: np.ndarray
+    independent: np.ndarray
     P: np.ndarray
     g: np.ndarray
     rest: np.ndarray
@@ -71,7 +72,7 @@ def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> 
     low, high, speed, acceleration = bounds
     return by_reference(Motion(
         e=new_elimination(flat), trial=new_placement(flat, rest), low=low, high=high, speed=speed, acceleration=acceleration,
-        velocity=row(), leaders=np.zeros(d, np.int64), P=square(), g=row(), rest=row(), z=row(), least=np.zeros(2 * d),
+        velocity=row(), independent=np.zeros(d, np.int64), P=square(), g=row(), rest=row(), z=row(), least=np.zeros(2 * d),
         most=np.zeros(2 * d), rows=square(), bounded=np.zeros(d, np.int64), bend=row(), factor=square(), shares=row(), step=row(),
         correction=row(), right=np.zeros(len(flat.row_kind) + len(flat.gear_leader)),
     ))  # fmt: skip
@@ -79,21 +80,22 @@ def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> 
 
 @kernel
 def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
-    """Sets up a step's program; returns (leaders, followers' rows, whether its optimum meets no bound and stands in `z` already)."""
+    """Sets up a step's program; returns (independent coordinates, dependent ones' rows, whether its optimum meets no bound and stands in
+    `z` already)."""
     take_targets(goals, tasks)
-    e, leaders = motion.e, motion.leaders
+    e, independent = motion.e, motion.independent
     eliminate(flat, now, e)
-    n, d = 0, leaders.shape[0]
+    n, d = 0, independent.shape[0]
     for i in range(d):
         if not e.follows[i]:
-            leaders[n] = i
+            independent[n] = i
             n += 1
     damping = least_damping + linearise(flat, now, tasks)
-    quadratic(flat, now, tasks, e, leaders, n, damping, motion.acceleration, dt, motion.P, motion.g, motion.rest)
+    quadratic(flat, now, tasks, e, independent, n, damping, motion.acceleration, dt, motion.P, motion.g, motion.rest)
     _brake(flat, now, motion, n, dt)
     remember_targets(tasks)
     for a in range(n):
-        motion.least[a], motion.most[a] = _reach(flat, now, motion, leaders[a], 0.0, limit_gain, dt)
+        motion.least[a], motion.most[a] = _reach(flat, now, motion, independent[a], 0.0, limit_gain, dt)
     rows = 0
     for i in range(d):
         if e.follows[i]:
@@ -106,7 +108,7 @@ def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
                 row[i] = 1.0
                 reduce_gradient(flat, e, row)
                 for a in range(n):
-                    motion.rows[rows, a] = row[leaders[a]]
+                    motion.rows[rows, a] = row[independent[a]]
                 rows += 1
     return n, rows, _inside(motion, n, rows)
 
@@ -157,7 +159,7 @@ def _braking_share(flat, now, motion, n, dt):
     step, share = motion.step, 1.0
     step[:] = 0.0
     for a in range(n):
-        step[motion.leaders[a]] = motion.z[a]
+        step[motion.independent[a]] = motion.z[a]
     extend(flat, motion.e, step)
     for i in range(step.shape[0]):
         if motion.acceleration[i] < np.inf and step[i] != 0.0:
@@ -185,23 +187,23 @@ def _inside(motion, n, rows):
 
 @kernel
 def take_step(flat, now, motion, n, rows, dt, replan):
-    """Moves `now` by the step of the leaders, and back onto the loops; returns the closure residual.
+    """Moves `now` by the step of the independent coordinates, and back onto the loops; returns the closure residual.
 
-    The way back bends the followers' steps. Where that takes one beyond its bounds, and `replan` says that the program can be solved once
-    more, nothing moves: the bounds now count with the bend, and `BENT` is returned.
+    The way back bends the dependent ones' steps. Where that takes one beyond its bounds, and `replan` says that the program can be solved
+    once more, nothing moves: the bounds now count with the bend, and `BENT` is returned.
     A step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at all.
     """
     step, trial = motion.step, motion.trial
     step[:] = 0.0
     for a in range(n):
-        step[motion.leaders[a]] = motion.z[a]
+        step[motion.independent[a]] = motion.z[a]
     extend(flat, motion.e, step)
     turn, _ = largest_motion(flat, step)
     scale = LARGEST_TURN / max(LARGEST_TURN, turn)
     while scale >= SMALLEST_SHARE:
         copy_placement(now, trial)
-        move(flat, now.q, step, scale, trial.q)
-        residual = pull_back(flat, trial, motion.e, motion.correction, motion.right)
+        integrate(flat, now.q, step, scale, trial.q)
+        residual = project(flat, trial, motion.e, motion.correction, motion.right)
         if closed(flat, trial, residual):
             if replan and scale == 1.0 and _bends(flat, now, trial, motion, n, rows):
                 eliminate(flat, now, motion.e)
@@ -223,7 +225,7 @@ def take_step(flat, now, motion, n, rows, dt, replan):
 
 @kernel
 def _bends(flat, now, trial, motion, n, rows):
-    """Whether followers went beyond their bounds; if so, these count with what each was bent by."""
+    """Whether dependent coordinates went beyond their bounds; if so, these count with what each was bent by."""
     beyond = 0.0
     for r in range(rows):
         at = flat.dof_q[motion.bounded[r]]

@@ -52,7 +52,7 @@ class Twin(NamedTuple):
     step: np.ndarray
     held: np.ndarray
     released: np.ndarray
-    leaders: np.ndarray
+    independent: np.ndarray
     reduced: np.ndarray
     correction: np.ndarray
     right: np.ndarray

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..ik.work import SMALL
 from ..mechanism.model import WORLD, Body, Joint, Mechanism
 from ..mechanism.pose import Pose
+from ..objectives.registry import ASKED
+from ..objectives.rows import Row
 from ..objectives.settings import Settings
 from ..retarget.clip import TargetClip, Track
 
@@ -20,10 +24,10 @@ def loop() -> tuple[Mechanism, TargetClip]:
     axis, places = (0.0, 1.0, 0.0), {"left": (0.0, 0.0, 0.0), "top": (0.0, 0.0, 1.0), "right": (1.0, 0.0, 0.0)}
     bodies = [Body(name, 1.0, pose=Pose(place)) for name, place in places.items()]
     joints = (
-        Joint("left", "revolute", WORLD, "left", places["left"], axis, actuated=True),
-        Joint("top", "revolute", "left", "top", places["top"], axis),
-        Joint("right", "revolute", WORLD, "right", places["right"], axis),
-        Joint("closing", "revolute", "top", "right", (1.0, 0.0, 1.0), axis),
+        Joint("left", "revolute", WORLD, "left", position=places["left"], axis=axis, actuated=True),
+        Joint("top", "revolute", "left", "top", position=places["top"], axis=axis),
+        Joint("right", "revolute", WORLD, "right", position=places["right"], axis=axis),
+        Joint("closing", "revolute", "top", "right", position=(1.0, 0.0, 1.0), axis=axis),
     )
     path = np.array([[0.0, 0.0, 1.0], [0.1, 0.0, 1.0]])
     return Mechanism("loop", tuple(bodies), joints), TargetClip(TIMES, {"top": Track(path, _upright())})
@@ -35,12 +39,20 @@ def tree() -> tuple[Mechanism, TargetClip]:
     bodies = [Body(name, 1.0, pose=Pose((float(k), 0.0, 0.0))) for k, name in enumerate(names)]
     parents = [WORLD, *names[:-1]]
     joints = [
-        Joint(body.name, "free", parent, body.name, body.pose.position)
+        Joint(body.name, "free", parent, body.name, position=body.pose.position)
         for body, parent in zip(bodies, parents, strict=True)
     ]
     middle = 0.5 * (len(names) - 1)
     com = np.array([[middle, 0.0, 0.0], [middle, 0.0, 0.1]])
-    return Mechanism("tree", tuple(bodies), tuple(joints)), TargetClip(TIMES, {names[-1]: Track(None, _upright())}, com)
+    return Mechanism("tree", tuple(bodies), tuple(joints)), TargetClip(TIMES, {names[-1]: Track(None, _upright())}, com=com)
+
+
+def asking_for_all(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
+    """Return a clip that also asks for one objective of each kind that there is, between the robot's first two bodies."""
+    frame, other = (body.name for body in mechanism.bodies[:2])
+    row = Row(frame=frame, other=other, samples=len(TIMES), distance=1.0)
+    asked = [objective for kind in ASKED for objective, _ in kind.of_row(mechanism, row)]
+    return replace(clip, objectives=tuple(asked))
 
 
 def _upright() -> np.ndarray:

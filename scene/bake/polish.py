@@ -19,7 +19,7 @@ from . import bakes
 from .curves import POSE_CHANNELS, baked_frames, base_curve, read_motion_at, write_bodies
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reduction:
     """What thinning out the keys came to.
 
@@ -65,7 +65,14 @@ def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
     turned, slid = (max((float(o) for o, u in zip(off, units, strict=True) if u == unit), default=None) for unit in ("rad", "m"))
     write_bodies(root, frames, position, quaternion)
     far = float(np.linalg.norm(position - there, axis=2).max())
-    return Reduction(before, sum(len(k.times) for k in keys), turned, slid, far, frames[residual > open_beyond(mechanism)].tolist())
+    return Reduction(
+        before=before,
+        after=sum(len(k.times) for k in keys),
+        turned_off=turned,
+        slid_off=slid,
+        bodies_off=far,
+        broken=frames[residual > open_beyond(mechanism)].tolist(),
+    )
 
 
 def key_pose(root: Object, frame: float) -> bool:

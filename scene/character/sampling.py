@@ -14,17 +14,32 @@ from .mapping import AnyTarget, check_object, check_source, source_matrix
 
 
 def ends(scene: Scene, bake: PropertyGroup) -> tuple[int, int]:
-    """First and last frame to bake: an own range, else the scene's."""
-    return (bake.start, bake.end) if bake.use_range else (scene.frame_start, scene.frame_end)
+    """Return the first and the last frame to bake: an own range, else the scene's without a pose to align by."""
+    if bake.use_range:
+        return bake.start, bake.end
+    return scene.frame_start + _left_out(scene, bake), scene.frame_end
 
 
-def frame_range(scene: Scene, bake: PropertyGroup) -> np.ndarray:
-    """The frames to bake (T,), with fractions where each is sampled more than once.
+def _left_out(scene: Scene, bake: PropertyGroup) -> int:
+    """Return how many frames at the start are a pose to align by; none where nothing else would be left."""
+    left_out = bake.id_data.robik.robot.character.left_out
+    return left_out if scene.frame_start + left_out < scene.frame_end else 0
+
+
+def frame_range(scene: Scene, bake: PropertyGroup, whole: bool = False) -> np.ndarray:
+    """Return the frames to bake (T,), with fractions where each is sampled more than once.
+
+    Args:
+        scene: with the range.
+        bake: settings of a robot's bake.
+        whole: whether a pose to align by at the start is among them.
 
     Raises:
         RobikError: the range is empty.
     """
     start, end = ends(scene, bake)
+    if whole and not bake.use_range:
+        start = scene.frame_start
     if end < start:
         raise RobikError(f"the frames to bake run from {start} to {end}; the end must not lie before the start")
     return np.arange(start * bake.samples, end * bake.samples + 1) / bake.samples
@@ -32,7 +47,7 @@ def frame_range(scene: Scene, bake: PropertyGroup) -> np.ndarray:
 
 def planned_range(scene: Scene, bake: PropertyGroup) -> np.ndarray:
     """The frames (T,) that balance looks at: an own range of the bake is balanced as a part of the whole."""
-    start, end = scene.frame_start, scene.frame_end
+    start, end = scene.frame_start + _left_out(scene, bake), scene.frame_end
     if bake.use_range:
         start, end = min(start, bake.start), max(end, bake.end)
     return np.arange(start * bake.samples, end * bake.samples + 1) / bake.samples
@@ -74,7 +89,9 @@ def sample_sources(
         for k, frame in enumerate(frames.tolist()):
             set_frame(stage, frame)
             depsgraph = context.evaluated_depsgraph_get() if stage == scene else stage.view_layers[0].depsgraph
-            matrices = [source_matrix(t, depsgraph) for t in targets] + [p.evaluated_get(depsgraph).matrix_world for p in points]
+            matrices = [source_matrix(t, depsgraph) for t in targets] + [
+                p.evaluated_get(depsgraph).matrix_world for p in points
+            ]
             for i, matrix in enumerate(matrices):
                 location, rotation, _ = matrix.decompose()
                 positions[k, i], turns[k, i] = location, rotation

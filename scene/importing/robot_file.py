@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
+from threading import Event
 
 import bpy
 from bpy.types import Context, Object
 
 from ...robik.errors import RobikError
 from ...robik.formats import Imported, import_robot
-from ...robik.formats.options import package_folders, xacro_arguments
+from ...robik.formats.assembly.budget import Budget, within
+from ...robik.formats.options import package_folders, packages_nearby, xacro_arguments
 from ..bake import bakes
 from ..long_work.steps import Progress, in_thread, starting
 from ..robot.builder import Builder
 from ..robot.parts import parts, show_joints
+from .arrival import arrive
 from .reimport import BY_HAND, Before
 
 
@@ -36,15 +39,26 @@ def import_steps(
     root.robik.robot.importing.arguments = arguments
     _tell(root, imported.report, (*imported.warnings, *builder.warnings))
     show_joints(root, False)
-    for selected in context.selected_objects:
-        selected.select_set(False)
-    root.select_set(True)
-    context.view_layer.objects.active = root
+    arrive(context, root)
     return root
 
 
-def reload_steps(context: Context, root: Object) -> Generator[Progress, None, Object]:
-    """Reads a robot's file again and changes the robot to what it says now; what no longer matches is among its warnings.
+def folders_nearby(root: Object) -> str:
+    """Return the packages beside a robot's file that the file names and that were not read, with those that were, as a user would
+    write them; empty where there are none."""
+    options, source = root.robik.robot.importing, bpy.path.abspath(root.robik.robot.source)
+    known = package_folders(options.packages, bpy.path.abspath)
+    found = packages_nearby(Path(source), known) if source else ()
+    return ";".join(map(str, (*known, *found))) if found else ""
+
+
+def reload_steps(context: Context, root: Object, packages: str = "") -> Generator[Progress, None, Object]:
+    """Read a robot's file again and change the robot to what it says now; what no longer matches is among its warnings.
+
+    Args:
+        context: Blender's.
+        root: the robot.
+        packages: folders to be read from now on, as a user writes them; as before where it is empty.
 
     Raises:
         RobikError: it cannot be read, or there is no file; the scene is as it was.
@@ -52,11 +66,12 @@ def reload_steps(context: Context, root: Object) -> Generator[Progress, None, Ob
     options, source = root.robik.robot.importing, bpy.path.abspath(root.robik.robot.source)
     if not source:
         raise RobikError(f"robot {root.name!r} was not imported from a file, so there is nothing to read again")
-    folders = package_folders(options.packages, bpy.path.abspath)
+    folders = package_folders(packages or options.packages, bpy.path.abspath)
     imported = yield from _read(source, folders, options.base, xacro_arguments(options.arguments))
     before = Before(context.scene, root)
     imported, by_hand = before.with_hand_built(imported)
     builder = Builder(imported.mechanism, source, folders, {name for kind, name in by_hand if kind == "BODY"})
+    options.packages = packages or options.packages
     hidden = all(joint.hide_get() for joint in parts(root)["JOINT"])
     bake = bakes.in_use(root)
     yield from builder.rebuild_steps(root)
@@ -71,14 +86,19 @@ def reload_steps(context: Context, root: Object) -> Generator[Progress, None, Ob
 
 
 def _read(path: str, packages: Iterable[Path], base: str, arguments: Mapping[str, str]) -> Generator[Progress, None, Imported]:
-    """On a thread of its own: a window stays alive."""
+    """Read on a thread of its own, which stops soon where nobody waits for it any more: a window stays alive."""
+    unwanted, told = Event(), [f"Reading {Path(path).name}"]
 
     def reading() -> Iterator[Imported]:
-        yield import_robot(path, packages, base, arguments)
+        with within(Budget(is_unwanted=unwanted.is_set, tell=told.append)):
+            yield import_robot(path, packages, base, arguments)
 
     found: list[Imported | None] = [None]
-    for found[0] in in_thread(reading()):
-        yield starting(f"Reading {Path(path).name}")
+    try:
+        for found[0] in in_thread(reading()):
+            yield starting(told[-1])
+    finally:
+        unwanted.set()
     assert found[0] is not None
     return found[0]
 

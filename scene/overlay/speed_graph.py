@@ -80,7 +80,13 @@ def motor_speeds(root: Object, scene: Scene) -> Speeds | None:
     speeds = np.zeros_like(values)
     speeds[1:] = np.abs(np.diff(values, axis=0)) / np.diff(times_of(scene, frames))[:, None]
     units = [unit for joint in mechanism.actuated for unit in joint.coordinate_units]
-    return Speeds(frames, tuple(mechanism.actuators[k] for k in known), speeds, limits[known], tuple(units[k] for k in known))
+    return Speeds(
+        frames,
+        names=tuple(mechanism.actuators[k] for k in known),
+        speeds=speeds,
+        limits=limits[known],
+        units=tuple(units[k] for k in known),
+    )
 
 
 def _is_keyed(root: Object, mechanism: Mechanism) -> bool:

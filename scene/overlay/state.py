@@ -62,7 +62,7 @@ class MotorLoad:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RobotState:
     """A robot now, and what a bake wanted of it here.
 
@@ -109,15 +109,15 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
     com_target = None if kept is None or sample is None or kept.clip.com is None else kept.clip.com[sample, :2]
     places = tuple(joint_places(mechanism, motion.position[0], motion.quaternion[0])) if show.joints or show.motors != "NONE" else ()
     return RobotState(
-        mechanism.extent,
-        ground,
-        com,
-        com_target,
-        support,
-        margin,
-        _misses(root, scene, depsgraph, mechanism, motion, kept, sample) if show.errors else (),
-        places if show.joints else (),
-        _motors(root, scene, mechanism, motion, places, kept) if show.motors != "NONE" else (),
+        size=mechanism.extent,
+        ground=ground,
+        com=com,
+        com_target=com_target,
+        support=support,
+        margin=margin,
+        misses=_misses(root, scene, depsgraph, mechanism, motion, kept, sample) if show.errors else (),
+        joints=places if show.joints else (),
+        motors=_motors(root, scene, mechanism, motion, places, kept) if show.motors != "NONE" else (),
     )
 
 
@@ -174,7 +174,7 @@ def _live_targets(root: Object, scene: Scene, depsgraph: Depsgraph) -> dict[str,
     """Where the targets are now, with their weights, as they would be baked but for balance and pinned feet."""
     placed, wanted = read_placement(root), {}
     for target in root.robik.robot.character.targets:
-        if target.enabled and _is_there(target, scene):
+        if target.enabled and target.leads and _is_there(target, scene):
             seen = pose_of(source_matrix(target, depsgraph))
             there = track(read_target(target), np.array([seen.position]), np.array([seen.quaternion]), placed).position[0]
             wanted[target.frame] = there, tuple(target.position_weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import bpy
 import numpy as np
@@ -11,9 +11,9 @@ from mathutils import Matrix
 
 from ...robik.errors import RobikError
 from ...robik.mechanism import Frame, Pose
-from ...robik.retarget.names import part_of
 from ...robik.retarget.pinning import ground_height
-from ...robik.retarget.soles import find_sole
+from ...robik.skeleton.names import part_of
+from ...robik.skeleton.soles import find_sole
 from .body_mesh import triangles
 from .hand_build import set_free
 from .parts import bodies, local_pose, parts, unit
@@ -21,12 +21,16 @@ from .reading import read_robot
 from .writing import write_frame
 
 
-def make_feet(root: Object, found: Iterable[Object]) -> tuple[list[Object], bool]:
+def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[list[Object], bool]:
     """The frames of bodies that the robot stands on, at the bodies' origins; a sole is what touches the ground as its body stands
     now, or its flat side below where that does not stand level.
 
     Targets that follow the body, or a frame on it that is called a foot, follow the foot from now on. A robot that nobody has
     placed, and that follows nothing yet, is lifted onto the floor, where files put a robot's hips.
+
+    Args:
+        root: of the robot.
+        found: the bodies of its feet, each with the bodies whose meshes show its shape.
 
     Returns:
         The feet, and whether the robot was held by another body, which is let go.
@@ -34,7 +38,7 @@ def make_feet(root: Object, found: Iterable[Object]) -> tuple[list[Object], bool
     Raises:
         RobikError: a body has nothing flat below; nothing is changed.
     """
-    soles = {body: _sole(body) for body in found}
+    soles = {body: _sole(body, shown) for body, shown in found.items()}
     sides = _sides(soles)
     feet = [_make_foot(root, body, sole, sides[body]) for body, sole in soles.items()]
     freed = set_free(root, soles)
@@ -62,7 +66,7 @@ def _make_foot(root: Object, body: Object, sole: np.ndarray, side: str) -> Objec
 
 def _follow_instead(root: Object, foot: Object, poses: dict[str, Pose]) -> None:
     """Lets a target of one of these frames, given where they are on the foot's body, move the foot, and the body as before."""
-    label, targets = foot.robik.label, root.robik.robot.character.targets
+    label, targets = foot.robik.label, [t for t in root.robik.robot.character.targets if t.leads]
     same = (foot.parent.robik.label, *(name for name in poses if part_of(name)[0] == "foot"))
     target = next((target for target in targets if target.frame in same), None)
     if target is None or any(target.frame == label for target in targets):
@@ -100,10 +104,10 @@ def _sides(soles: dict[Object, np.ndarray]) -> dict[Object, str]:
     return {body: {left: "l", right: "r"}[k] for k, body in enumerate(soles)}
 
 
-def _sole(body: Object) -> np.ndarray:
-    """The outline (K, 3) of what a body's meshes stand on, in the body's coordinates."""
+def _sole(body: Object, shapes: Iterable[Object]) -> np.ndarray:
+    """Return the outline (K, 3) of what the meshes of a body, or of what is fixed to it, stand on, in the body's coordinates."""
     points = [np.zeros((0, 3))]
-    for shown in (child for child in body.children if child.robik.kind == "VISUAL" and child.type == "MESH"):
+    for shown in (child for part in shapes for child in part.children if child.robik.kind == "VISUAL" and child.type == "MESH"):
         matrix = np.array(shown.matrix_world, dtype=float)
         points.append(triangles(shown)[0] @ matrix[:3, :3].T + matrix[:3, 3])
     if len(points) == 1:

@@ -124,7 +124,7 @@ def add_joint(
     back = np.array(root.matrix_world.inverted_safe(), dtype=float)
     position, axis = back[:3, :3] @ anchor.position + back[:3, 3], back[:3, :3] @ anchor.axis
     side = tuple(np.cross(np.eye(3)[int(np.abs(axis).argmin())], axis)) if kind in TWO_AXES else None
-    joint = Joint(name, kind, *ends, tuple(position.tolist()), tuple(axis.tolist()), side, actuated)
+    joint = Joint(name, kind, *ends, position=tuple(position.tolist()), axis=tuple(axis.tolist()), axis2=side, actuated=actuated)
     if actuated:
         check_names(joint.coordinate_names)
     carrier = root if parent is None else parent

@@ -111,8 +111,8 @@ def _read(root: Object, found: dict[str, list[Object]], visuals: list[Object]) -
         root.robik.label,
         tuple(_body(body, rest[body], shown) for body, shown in by_body.items()),
         tuple(_joint(joint, rest) for joint in found["JOINT"]),
-        tuple(_frame(frame, rest) for frame in found["FRAME"]),
-        tuple(_coupling(coupling) for coupling in root.robik.robot.couplings),
+        frames=tuple(_frame(frame, rest) for frame in found["FRAME"]),
+        couplings=tuple(_coupling(coupling) for coupling in root.robik.robot.couplings),
     )
 
 
@@ -135,10 +135,10 @@ def _body(body: Object, rest: Pose, visuals: list[Object]) -> Body:
     return Body(
         body.robik.label,
         exact.number(body, "mass", group.mass),
-        exact.row(body, "com", group.com),  # type: ignore[arg-type]
-        exact.row(body, "inertia", group.inertia),  # type: ignore[arg-type]
-        rest,
-        tuple(_visual(visual) for visual in visuals),
+        com=exact.row(body, "com", group.com),  # type: ignore[arg-type]
+        inertia=exact.row(body, "inertia", group.inertia),  # type: ignore[arg-type]
+        pose=rest,
+        visuals=tuple(_visual(visual) for visual in visuals),
     )
 
 
@@ -147,9 +147,9 @@ def _visual(visual: Object) -> Visual:
     return Visual(
         group.shape,
         exact.row(visual, "size", visual.scale[:] if group.shape == "mesh" else group.size[: SHAPES[group.shape]]),
-        exact.pose(visual, local_pose(visual)),
-        exact.row(visual, "color", group.color),  # type: ignore[arg-type]
-        group.file,
+        pose=exact.pose(visual, local_pose(visual)),
+        color=exact.row(visual, "color", group.color),  # type: ignore[arg-type]
+        file=group.file,
     )
 
 
@@ -164,15 +164,15 @@ def _joint(joint: Object, rest: dict[Object, Pose]) -> Joint:
         group.type,
         WORLD if group.parent is None else _end(joint, group.parent, rest),
         _end(joint, group.child, rest),
-        position,
-        axis,
-        axis2,
-        group.actuated,
-        tuple(zip(lower, upper, strict=True)),
-        exact.number(joint, "velocity_limit", group.velocity_limit),
-        exact.number(joint, "effort_limit", group.effort_limit),
-        exact.row(joint, "rest", group.rest[:n]),
-        motions if JOINT_TYPES[group.type].motions is None else (),
+        position=position,
+        axis=axis,
+        axis2=axis2,
+        actuated=group.actuated,
+        limits=tuple(zip(lower, upper, strict=True)),
+        velocity_limit=exact.number(joint, "velocity_limit", group.velocity_limit),
+        effort_limit=exact.number(joint, "effort_limit", group.effort_limit),
+        rest=exact.row(joint, "rest", group.rest[:n]),
+        motions=motions if JOINT_TYPES[group.type].motions is None else (),
     )
 
 

@@ -78,6 +78,23 @@ def test_pairs_can_be_given() -> None:
     assert mapped(root) == {"pelvis": "Hips", "foot_l": "Shin.L"}
 
 
+def test_plus_gives_what_auto_map_would_give() -> None:
+    root, rig = walker_and_rig()
+    bpy.ops.robik.auto_map(fit=False)
+    targets = root.robik.robot.character.targets
+    mapped_rows = {t.bone: (t.frame, t.weight, tuple(t.position_weight), tuple(t.orientation_weight)) for t in targets}
+    targets.clear()
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in ("Foot.R", "Hips"):
+        rig.data.bones.active = rig.data.bones[bone]
+        assert bpy.ops.robik.add_target() == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    by_hand = {t.bone: (t.frame, t.weight, tuple(t.position_weight), tuple(t.orientation_weight)) for t in targets}
+    assert by_hand == {bone: mapped_rows[bone] for bone in ("Foot.R", "Hips")}
+    assert by_hand["Foot.R"][0] == "foot_r"
+
+
 def test_recording_maps(shared_data: Path) -> None:
     root = scenes.import_robot("walker")
     bpy.ops.import_anim.bvh(filepath=str(shared_data / "bvh" / "standard_skeleton.bvh"))
@@ -104,11 +121,22 @@ def test_without_a_clear_rig_it_says_so() -> None:
     bpy.context.view_layer.objects.active = root
     with pytest.raises(RuntimeError, match="there are A, B"):
         bpy.ops.robik.auto_map()
-    for bone in (rig := bpy.data.objects["A"]).data.bones:
-        bone.name = "x"
-    root.robik.robot.character.rig = rig
-    with pytest.raises(RuntimeError, match="no name in 'A' says"):
+    bpy.ops.object.armature_add()
+    root.robik.robot.character.rig = single = bpy.context.object
+    single.name = "Single"
+    with pytest.raises(RuntimeError, match="neither names nor shape of 'Single'"):
         bpy.ops.robik.auto_map()
+
+
+def test_shape_tells_what_names_do_not() -> None:
+    root, rig = walker_and_rig()
+    thighs = {side: rig.data.bones[f"Thigh.{side}"] for side in "LR"}
+    feet = {side: rig.data.bones[f"Foot.{side}"] for side in "LR"}
+    for bone in rig.data.bones:
+        bone.name = "x"
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    hips = thighs["L"].parent.name
+    assert mapped(root) == {"pelvis": hips, "foot_l": feet["L"].name, "foot_r": feet["R"].name}
 
 
 def test_preset_is_a_file_that_brings_the_mapping_to_another_scene() -> None:

@@ -104,7 +104,17 @@ def by_hand(bars: dict[str, list], motors: tuple[str, ...]) -> Mechanism:
     joints = []
     for layer, (one, other) in enumerate(pairwise([*bars, next(iter(bars))])):
         (at,) = set(bars[one]) & set(bars[other])
-        joints.append(Joint(f"{one}-{other}", "revolute", one, other, (*at, layer * THICK), (0, 0, 1), actuated=f"{one}-{other}" in motors))
+        joints.append(
+            Joint(
+                f"{one}-{other}",
+                "revolute",
+                one,
+                other,
+                position=(*at, layer * THICK),
+                axis=(0, 0, 1),
+                actuated=f"{one}-{other}" in motors,
+            )
+        )
     joints.append(Joint("ground", "fixed", WORLD, "ground"))
     return Mechanism("robot", tuple(bodies), tuple(joints))
 

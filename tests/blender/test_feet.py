@@ -67,7 +67,8 @@ def test_bodies_are_mapped_and_the_legs_tell_the_scale(biped: Object) -> None:
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
     character = biped.robik.robot.character
     pairs = {t.frame: t.bone for t in character.targets}
-    assert (pairs["pelvis"], pairs["left_ankle_link"], pairs["right_ankle_link"]) == ("Hips", "Foot.L", "Foot.R")
+    assert (pairs["pelvis"], pairs["foot_l"], pairs["foot_r"]) == ("Hips", "Foot.L", "Foot.R")
+    assert {f.name: f.body for f in scenes.read(biped).frames} == {"foot_l": FEET[0], "foot_r": FEET[1]}, "found by themselves"
     assert list(pairs.values()).count("Hips") == 1
     height = bones["Hips"].head_local.z - bones["Foot.L"].head_local.z
     assert character.scale == pytest.approx(LEG / height, rel=0.1)
@@ -117,17 +118,16 @@ def test_feet_that_rest_on_their_toes_stand_flat(tmp_path: Path) -> None:
 
 
 def test_a_robot_that_hung_in_the_world_stands_on_its_feet(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """As each URDF does of which nobody has said that it floats."""
+    """As each URDF does of which nobody has said that it floats; Auto-Map finds the feet."""
     root = biped_of(tmp_path, base="auto")
     assert scenes.read(root).is_grounded
     rig = scenes.walking_rig()
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
-    assert "'pelvis' is fixed to the world" in capfd.readouterr().out
+    said = capfd.readouterr().out
+    assert "stands on foot_l, foot_r" in said
+    assert "held by nothing else any more" in said
     root.robik.robot.character.targets.clear()
     bpy.data.objects.remove(rig)
-    select_bodies(root, *FEET)
-    assert bpy.ops.robik.make_foot() == {"FINISHED"}
-    assert "held by nothing else any more" in capfd.readouterr().out
     assert not scenes.read(root).is_grounded
     assert root.location.z == pytest.approx(LEG + ANKLE, abs=1e-6)
     assert bpy.ops.robik.reload_robot() == {"FINISHED"}
@@ -152,6 +152,17 @@ def test_a_robot_that_hung_in_the_world_stands_on_its_feet(tmp_path: Path, capfd
     before = pelvis.matrix_world.translation.copy()
     bpy.context.scene.frame_set(120)
     assert (pelvis.matrix_world.translation - before).length > 0.1
+
+
+def test_feet_without_a_shape_are_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    root = biped_of(tmp_path, base="auto")
+    for shown in [o for o in root.children_recursive if o.robik.kind == "VISUAL"]:
+        bpy.data.objects.remove(shown)
+    scenes.walking_rig()
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert "'left_ankle_link' has no mesh that it could stand on" in said
+    assert "'pelvis' is fixed to the world" in said
 
 
 def test_a_foot_that_is_fixed_to_the_world_stays_so(tmp_path: Path) -> None:

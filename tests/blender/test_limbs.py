@@ -113,12 +113,13 @@ def test_hanging_arms_follow_a_character_in_t_pose(robot: Object, rig: Object) -
     assert {frame: t.bone for frame, t in targets.items()} == {
         "foot_l": "LeftFoot", "foot_r": "RightFoot", "pelvis": "Hips", "torso_link": "Chest",
         "left_elbow_link": "LeftForeArm", "right_elbow_link": "RightForeArm",
+        "left_shoulder_yaw_link": "LeftArm", "right_shoulder_yaw_link": "RightArm",
     }  # fmt: skip
     assert character.scale == pytest.approx(0.5, rel=1e-3), "by the hips, not by a torso that is called so, nor by the arms"
     assert [round(targets[f].weight, 3) for f in ("foot_l", "pelvis", "torso_link", "left_elbow_link")] == [1.0, 1.0, 0.3, 0.1]
     assert tuple(targets["torso_link"].position_weight) == (0, 0, 0)
     assert tuple(targets["left_elbow_link"].orientation_weight) == (1, 0, 0), "its forearm lies along X"
-    assert tuple(targets["foot_l"].orientation_weight) == pytest.approx((0.02,) * 3), "three hinges cannot turn it every way"
+    assert tuple(targets["foot_l"].orientation_weight) == pytest.approx((0.005,) * 3), "three hinges cannot turn it every way"
     assert bpy.ops.robik.bake() == {"FINISHED"}
     for frame, left, right in ((1, (0, 1, 0), (0, -1, 0)), (20, (0, 0, 1), (0, -1, 0)), (40, (0, 0, -1), (0, 0, -1))):
         bpy.context.scene.frame_set(frame)

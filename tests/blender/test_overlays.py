@@ -220,7 +220,7 @@ def test_graph_keeps_peaks_that_are_narrower_than_a_pixel() -> None:
     graph = installed.module("scene.overlay.speed_graph")
     speeds = np.zeros((12000, 2))
     speeds[7777, 1] = 3.0
-    found = graph.Speeds(np.arange(12000.0), ("a", "b"), speeds, np.ones(2), ("rad", "rad"))
+    found = graph.Speeds(np.arange(12000.0), names=("a", "b"), speeds=speeds, limits=np.ones(2), units=("rad", "rad"))
     shapes = graph.graph_shapes(found, graph.Place(0.0, 300.0, 0.0, 100.0, 1.0), "")
     assert max(points[:, 1].max() for points in shapes.lines) == pytest.approx(100.0)
     assert sum(len(points) for points in shapes.lines) < 4 * 2 * 301

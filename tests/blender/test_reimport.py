@@ -8,6 +8,7 @@ import bpy
 import pytest
 from bl_ext.user_default.robik.robik.formats import import_robot
 from bl_ext.user_default.robik.robik.mechanism import Mechanism
+from bl_ext.user_default.robik.scene.importing.robot_file import folders_nearby
 
 from tests.blender import scenes
 
@@ -211,3 +212,24 @@ def by_hand(root: bpy.types.Object, name: str) -> bpy.types.Object:
     bpy.context.view_layer.objects.active = made
     assert bpy.ops.robik.add_joint(type="revolute", name="pan", actuated=True) == {"FINISHED"}
     return made
+
+
+def test_packages_that_lie_beside_the_file_are_offered_and_kept(tmp_path: Path) -> None:
+    file, meshes = tmp_path / "arm" / "robots" / "arm.urdf", tmp_path / "arm" / "arm_meshes"
+    file.parent.mkdir(parents=True)
+    meshes.mkdir()
+    corners = "vertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0"
+    (meshes / "m.stl").write_text(f"solid m\nfacet normal 0 0 1\nouter loop\n{corners}\nendloop\nendfacet\nendsolid m\n")
+    mesh = '<visual><geometry><mesh filename="package://arm_meshes/m.stl"/></geometry></visual>'
+    file.write_text(f'<robot name="arm"><link name="base">{mesh}</link></robot>', encoding="utf-8")
+    bpy.ops.robik.import_robot(filepath=str(file))
+    root = bpy.context.scene.robik.robot
+    assert "arm_meshes" in root.robik.robot.warnings
+    offered = folders_nearby(root)
+    assert offered == str(meshes)
+    assert bpy.ops.robik.reload_robot(packages=offered) == {"FINISHED"}
+    assert root.robik.robot.warnings == ""
+    assert any(child.type == "MESH" and len(child.data.vertices) == 3 for child in root.children_recursive)
+    assert folders_nearby(root) == ""
+    assert bpy.ops.robik.reload_robot() == {"FINISHED"}
+    assert root.robik.robot.warnings == "", "the folders are kept with the robot"

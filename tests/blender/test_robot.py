@@ -26,15 +26,19 @@ def awkward() -> Mechanism:
     """Every joint type, numbers that single precision cannot hold, missing and one-sided limits, a coupling, a sole."""
     third, turn = 1.0 / 3.0, Pose((0.1, 0.2, 0.7), (0.5, 0.5, -0.5, 0.5))
     tiny = (1e-9 / 3, 2e-9 / 3, 3e-9 / 3, 1e-12 / 3, 0.0, -1e-12 / 7)
-    visuals = (Visual("capsule", (0.01, third), Pose((third, 0, 0), (0.6, 0.8, 0, 0)), (0.1, 0.2, third, 1)), Visual("sphere", (0.1,)))
-    bodies = [Body("a", 1 / 7, (third, 0, 1e-7 / 3), tiny, turn, visuals)]
-    joints = [Joint("ground", "free", WORLD, "a", (third, 0, 0))]
+    visuals = (
+        Visual("capsule", (0.01, third), pose=Pose((third, 0, 0), (0.6, 0.8, 0, 0)), color=(0.1, 0.2, third, 1)),
+        Visual("sphere", (0.1,)),
+    )
+    bodies = [Body("a", 1 / 7, com=(third, 0, 1e-7 / 3), inertia=tiny, pose=turn, visuals=visuals)]
+    joints = [Joint("ground", "free", WORLD, "a", position=(third, 0, 0))]
     types = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "cartesian", "general")
     for k, type_ in enumerate(types):
         bodies.append(Body(f"b{k}", 0.0, pose=Pose((k * third, 1e3 / 3, 0))))
         joints.append(
             Joint(
-                f"j{k}", type_, f"b{k - 1}" if k else "a", f"b{k}", (k * third, 0.1, 1 / 7), (third, 0.2, 1), None if k % 2 else (0, 1, 0),
+                f"j{k}", type_, f"b{k - 1}" if k else "a", f"b{k}", position=(k * third, 0.1, 1 / 7), axis=(third, 0.2, 1),
+                axis2=None if k % 2 else (0, 1, 0),
                 actuated=type_ in ("revolute", "prismatic", "universal"),
                 limits={"revolute": ((-np.inf, 1 / 7),), "universal": ((-third, third), (-np.inf, np.inf))}.get(type_, ()),
                 velocity_limit=1 / 7 if type_ == "revolute" else np.inf, motions=("tx", "rz") if type_ == "general" else (),
@@ -42,7 +46,13 @@ def awkward() -> Mechanism:
             )
         )  # fmt: skip
     frame = Frame("sole", "b3", Pose((third, 0, 0)), ((0, 0, third), (third, 0, 0), (0, third, 0)))
-    return Mechanism("awkward", tuple(bodies), tuple(joints), (frame,), (Coupling("gear", "j2", "j1", (0.0, 1 / 3, 1e-9 / 7)),))
+    return Mechanism(
+        "awkward",
+        tuple(bodies),
+        tuple(joints),
+        frames=(frame,),
+        couplings=(Coupling("gear", "j2", "j1", (0.0, 1 / 3, 1e-9 / 7)),),
+    )
 
 
 def test_numbers_survive_to_the_last_bit(tmp_path: Path) -> None:

@@ -122,30 +122,45 @@ def test_a_foot_of_ninety_bodies(extension: str, tmp_path: Path) -> None:
 
 def linkage(closer: Joint, **changes: object) -> Mechanism:
     """Two turning arms and a rod between them, held at its end."""
-    arm = Body("a", 1.0, (0.5, 0, 0), (0.1, 0.2, 0.2, 0, 0, 0.01))
+    arm = Body("a", 1.0, com=(0.5, 0, 0), inertia=(0.1, 0.2, 0.2, 0, 0, 0.01))
     bodies = (arm, Body("b", 2.0, pose=Pose((2, 0, 0), (0.8, 0, 0.6, 0))), Body("c", 1.0))
     joints = (
         Joint("left", "revolute", WORLD, "a", axis=(0, 0, 1), actuated=True, limits=((-1, inf),), rest=(0.3,), effort_limit=3.0),
-        Joint("right", "universal", WORLD, "b", (2, 0, 0.2), (0, 0, 1), (1, 0, 0), rest=(0.2, -0.4)),
-        Joint("elbow", "spherical", "a", "c", (0.2, 1, 0)),
+        Joint("right", "universal", WORLD, "b", position=(2, 0, 0.2), axis=(0, 0, 1), axis2=(1, 0, 0), rest=(0.2, -0.4)),
+        Joint("elbow", "spherical", "a", "c", position=(0.2, 1, 0)),
         closer,
     )
     return Mechanism("linkage", bodies, joints).with_changes(**changes)
 
 
 CLOSERS = {
-    "spherical": Joint("end", "spherical", "c", "b", (1.5, 1.2, 0.1)),
-    "the other way": Joint("end", "spherical", "b", "c", (1.5, 1.2, 0.1)),
-    "revolute": Joint("end", "revolute", "c", "b", (1.5, 1.2, 0.1), (0, 0, 1)),
-    "fixed": Joint("end", "fixed", "c", "b", (1.5, 1.2, 0.1)),
-    "cylindrical": Joint("end", "cylindrical", "c", "b", (1.5, 1.2, 0.1), (1, 0, 0), rest=(0.2, 0.1)),
-    "universal": Joint("end", "universal", "b", "c", (1.5, 1.2, 0.1), (1, 0, 0), (0, 1, 1), rest=(0.1, 0.5)),
-    "planar": Joint("end", "planar", "c", "b", (1.5, 1.2, 0.1), (0, 0, 1)),
-    "cartesian": Joint("end", "cartesian", "c", "b", (1.5, 1.2, 0.1)),
-    "prismatic, limited": Joint("end", "prismatic", "c", "b", (1.5, 1.2, 0.1), (1, 0, 0), limits=((-0.1, 0.5),), rest=(0.1,)),
-    "general": Joint("end", "general", "c", "b", (1.5, 1.2, 0.1), (1, 0, 0), motions=("tx", "tz", "rx", "rz"), rest=(0.1, 0.2, 0.3, 0.4)),
-    "driven": Joint("end", "cylindrical", "c", "b", (1.5, 1.2, 0.1), (1, 0, 0), actuated=True, rest=(0.2, 0.1)),
-    "free": Joint("end", "free", "c", "b", (1.5, 1.2, 0.1)),
+    "spherical": Joint("end", "spherical", "c", "b", position=(1.5, 1.2, 0.1)),
+    "the other way": Joint("end", "spherical", "b", "c", position=(1.5, 1.2, 0.1)),
+    "revolute": Joint("end", "revolute", "c", "b", position=(1.5, 1.2, 0.1), axis=(0, 0, 1)),
+    "fixed": Joint("end", "fixed", "c", "b", position=(1.5, 1.2, 0.1)),
+    "cylindrical": Joint("end", "cylindrical", "c", "b", position=(1.5, 1.2, 0.1), axis=(1, 0, 0), rest=(0.2, 0.1)),
+    "universal": Joint(
+        "end", "universal", "b", "c", position=(1.5, 1.2, 0.1), axis=(1, 0, 0), axis2=(0, 1, 1), rest=(0.1, 0.5)
+    ),
+    "planar": Joint("end", "planar", "c", "b", position=(1.5, 1.2, 0.1), axis=(0, 0, 1)),
+    "cartesian": Joint("end", "cartesian", "c", "b", position=(1.5, 1.2, 0.1)),
+    "prismatic, limited": Joint(
+        "end", "prismatic", "c", "b", position=(1.5, 1.2, 0.1), axis=(1, 0, 0), limits=((-0.1, 0.5),), rest=(0.1,)
+    ),
+    "general": Joint(
+        "end",
+        "general",
+        "c",
+        "b",
+        position=(1.5, 1.2, 0.1),
+        axis=(1, 0, 0),
+        motions=("tx", "tz", "rx", "rz"),
+        rest=(0.1, 0.2, 0.3, 0.4),
+    ),
+    "driven": Joint(
+        "end", "cylindrical", "c", "b", position=(1.5, 1.2, 0.1), axis=(1, 0, 0), actuated=True, rest=(0.2, 0.1)
+    ),
+    "free": Joint("end", "free", "c", "b", position=(1.5, 1.2, 0.1)),
 }
 
 
@@ -169,9 +184,16 @@ def test_loops_of_every_type(closer: str, extension: str, tmp_path: Path) -> Non
 def tree(kind: str, flipped: bool, **fields: object) -> Mechanism:
     """A joint that moves, met from its parent or from its child, between two that are driven."""
     a, b = ("tip", "arm") if flipped else ("arm", "tip")
-    joint = Joint("j", kind, a, b, (1, 2, 3), (1, 0.5, 0), (0, 0, 1), actuated=kind != "spherical", **fields)  # type: ignore[arg-type]
+    joint = Joint("j", kind, a, b, position=(1, 2, 3), axis=(1, 0.5, 0), axis2=(0, 0, 1), actuated=kind != "spherical", **fields)  # type: ignore[arg-type]
     bodies = (Body("arm", 1.0, pose=Pose((0.1, 0, 0), (0.6, 0, 0.8, 0))), Body("tip", 1.0, pose=Pose((0, 3, 1), (0.5, 0.5, 0.5, 0.5))))
-    return Mechanism("tree", bodies, (Joint("base", "prismatic", WORLD, "arm", (3, 0, 1), (0, 1, 1), actuated=True, rest=(0.4,)), joint))
+    return Mechanism(
+        "tree",
+        bodies,
+        (
+            Joint("base", "prismatic", WORLD, "arm", position=(3, 0, 1), axis=(0, 1, 1), actuated=True, rest=(0.4,)),
+            joint,
+        ),
+    )
 
 
 @pytest.mark.parametrize("extension", [".xml", ".urdf"])
@@ -225,7 +247,7 @@ def test_couplings(coefficients: tuple[float, ...], extension: str, tmp_path: Pa
 def test_mujoco_takes_equalities_whose_names_would_be_the_same(tmp_path: Path) -> None:
     """Of a hinge two points; beside it a loop called as the second would be, and a coupling called as the first."""
     z = (0.0, 0.0, 1.0)
-    joints = [Joint(name, "revolute", *ends, at, z) for name, ends, at in (
+    joints = [Joint(name, "revolute", *ends, position=at, axis=z) for name, ends, at in (
         ("left", (WORLD, "a"), (0, 0, 0)), ("mid", ("a", "b"), (1, 0, 0)), ("end", (WORLD, "b"), (1, 1, 0)),
         ("right", (WORLD, "c"), (5, 0, 0)), ("far", ("c", "d"), (6, 0, 0)), ("end_2", (WORLD, "d"), (6, 1, 0)),
     )]  # fmt: skip
@@ -240,8 +262,15 @@ def test_mujoco_takes_equalities_whose_names_would_be_the_same(tmp_path: Path) -
 @pytest.mark.parametrize("kind", ["spherical", "fixed", "free"])
 def test_a_joint_called_as_another_s_coordinate_gets_a_name_of_its_own(kind: str, extension: str, tmp_path: Path) -> None:
     named = Joint("h.rx", kind, WORLD, "a", actuated=kind == "spherical")
-    hinges = Joint("h", "universal", "a", "b", (0, 0, 1), actuated=True)
-    robot = Mechanism("r", (Body("a", 1.0, (0, 0, 0), (1, 1, 1, 0, 0, 0)), Body("b", 1.0, (0, 0, 0), (1, 1, 1, 0, 0, 0))), (named, hinges))
+    hinges = Joint("h", "universal", "a", "b", position=(0, 0, 1), actuated=True)
+    robot = Mechanism(
+        "r",
+        (
+            Body("a", 1.0, com=(0, 0, 0), inertia=(1, 1, 1, 0, 0, 0)),
+            Body("b", 1.0, com=(0, 0, 0), inertia=(1, 1, 1, 0, 0, 0)),
+        ),
+        (named, hinges),
+    )
     [said] = [s for s in save_robot(robot, tmp_path / f"copy{extension}") if "has its name" in s]
     assert said == "h.rx: another joint's coordinate has its name, so it is called 'h.rx_2'"
     copy = load_robot(tmp_path / f"copy{extension}")
@@ -256,7 +285,11 @@ def test_a_joint_called_as_another_s_coordinate_gets_a_name_of_its_own(kind: str
 def test_every_motor_of_a_joint_that_also_slides_is_written(motions: str, extension: str, tmp_path: Path) -> None:
     free = tuple(motions.split())
     kind = {"type": "free"} if len(free) == 6 else {"type": "general", "motions": free}
-    robot = Mechanism("r", (Body("a", 1.0, (0, 0, 0), (1, 1, 1, 0, 0, 0)),), (Joint("j", parent=WORLD, child="a", actuated=True, **kind),))  # type: ignore[arg-type]
+    robot = Mechanism(
+        "r",
+        (Body("a", 1.0, com=(0, 0, 0), inertia=(1, 1, 1, 0, 0, 0)),),
+        (Joint("j", parent=WORLD, child="a", actuated=True, **kind),),
+    )  # type: ignore[arg-type]
     save_robot(robot, tmp_path / f"copy{extension}")
     assert set(load_robot(tmp_path / f"copy{extension}").actuators) == {f"j.{motion}" for motion in free}
     if extension == ".xml":
@@ -290,11 +323,11 @@ def test_what_mjcf_cannot_hold_is_refused(tmp_path: Path) -> None:
 
 
 def test_frames_looks_and_names_survive(tmp_path: Path) -> None:
-    shapes = (Visual("box", (1, 2, 3), Pose((1, 0, 0), (0.6, 0.8, 0, 0)), (1, 0, 0, 0.5)), Visual("sphere", (0.5,)),
+    shapes = (Visual("box", (1, 2, 3), pose=Pose((1, 0, 0), (0.6, 0.8, 0, 0)), color=(1, 0, 0, 0.5)), Visual("sphere", (0.5,)),
               Visual("cylinder", (0.1, 2)), Visual("capsule", (0.2, 3)))  # fmt: skip
     body = Body('Ärm <&"手>', 1.0, visuals=shapes)
     robot = Mechanism("ä & b", (body,), (Joint("ß", "revolute", WORLD, body.name, actuated=True),),
-                      (Frame("tip", body.name, Pose((1, 2, 3), (0, 0, 1, 0))),))  # fmt: skip
+                      frames=(Frame("tip", body.name, Pose((1, 2, 3), (0, 0, 1, 0))),))  # fmt: skip
     for extension in (".xml", ".urdf"):
         said = save_robot(robot, tmp_path / f"copy{extension}")
         assert not said

@@ -72,8 +72,6 @@ BAD = {
     "couple nothing": (world(BODY, '<equality><joint joint1="h" joint2="x"/></equality>'), ["'x'"]),
     "drive nothing": (world(BODY, '<actuator><motor joint="x"/></actuator>'), ["'x'"]),
     "pull nothing": (world(BODY, '<actuator><motor tendon="x"/></actuator>'), ["'x'"]),
-    "no quaternion": (world('<body name="a"><freejoint/></body>', '<keyframe><key qpos="0 0 0 0 0 0 0"/></keyframe>'), ["quaternion"]),
-    "keyframe of text": (world(BODY, '<keyframe><key qpos="x"/></keyframe>'), ["keyframe", "'x'"]),
     "coordinate": ('<mujoco><compiler coordinate="global"/></mujoco>', ['coordinate="global"', "2.3.3"]),
     "eulerseq": ('<mujoco><compiler eulerseq="abc"/></mujoco>', ["eulerseq", "'abc'"]),
     "a nameless class": ("<mujoco><default><default/></default></mujoco>", ["<default>", "no class"]),

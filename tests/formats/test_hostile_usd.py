@@ -49,6 +49,22 @@ def test_bad_files_are_refused_in_one_sentence(text: str, says: str, tmp_path: P
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize("type_and_value", ['string {} = "5"', "weird {} = 5", "int[] {} = [1, 2]", "bool {} = 1", 'string[] {} = ["a"]'])
+@pytest.mark.parametrize("name", ["physics:principalAxes", "physics:centerOfMass", "physics:mass", "primvars:displayColor"])
+def test_an_attribute_of_another_type_is_refused_or_left_out(name: str, type_and_value: str, tmp_path: Path) -> None:
+    shape = f'def Cube "c" {{\n{type_and_value.format(name) if "Color" in name else ""}\n}}\n'
+    said = "" if "Color" in name else type_and_value.format(name)
+    given = ["double physics:mass = 1"] if name != "physics:mass" else []
+    lines = [*given, "float3 physics:diagonalInertia = (1, 1, 1)", said, shape]
+    path = write(tmp_path, usda(body("a", inner="\n".join(lines)) + HOLD))
+    if "Color" in name or (name == "physics:mass" and type_and_value.startswith(("bool", "string {}"))):
+        assert load_robot(path).mass in (1.0, 5.0), "a number all the same"
+        return
+    with pytest.raises(FormatError, match=name) as raised:
+        load_robot(path)
+    assert "\n" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("clip", "says"),
     [

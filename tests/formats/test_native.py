@@ -30,22 +30,52 @@ IN_PLACE = settings(max_examples=150, deadline=None, suppress_health_check=[Heal
 def crane() -> Mechanism:
     """Something of everything that a file can say."""
     third = 1 / 3
-    hook = Visual("mesh", (0.001, 0.001, -0.001), Pose((0.1, 0.2, third)), (0.1, 0.2, third, 0.5), "parts/hook.stl")
+    hook = Visual("mesh", (0.001, 0.001, -0.001), pose=Pose((0.1, 0.2, third)), color=(0.1, 0.2, third, 0.5), file="parts/hook.stl")
     ranges = ((-inf, 0.5), (-third, inf))
     return Mechanism(
         "crane",
         (
             Body("stand", 12.5, visuals=(Visual("box", (0.1, 0.2, third)), Visual("sphere", (pi,)))),
-            Body("boom", third, (0.1, -0.0, 1e-300), (1, 2, third, -0.1, 0.2, -0.3), Pose((1, 2, pi), (0.6, 0.0, 0.8, 0.0)), (hook,)),
+            Body(
+                "boom",
+                third,
+                com=(0.1, -0.0, 1e-300),
+                inertia=(1, 2, third, -0.1, 0.2, -0.3),
+                pose=Pose((1, 2, pi), (0.6, 0.0, 0.8, 0.0)),
+                visuals=(hook,),
+            ),
             Body("weight"),
         ),
         (
             Joint("mount", "fixed", WORLD, "stand"),
-            Joint("slew", "cylindrical", "stand", "boom", (1, 2, 3), (1, 1, 1), (0, 1, 0.3), True, ranges, 5.2, rest=(0, 0.1)),
-            Joint("rope", "general", "boom", "weight", motions=("tz", "rx"), limits=((0, 1), (-pi, pi)), effort_limit=third),
+            Joint(
+                "slew",
+                "cylindrical",
+                "stand",
+                "boom",
+                position=(1, 2, 3),
+                axis=(1, 1, 1),
+                axis2=(0, 1, 0.3),
+                actuated=True,
+                limits=ranges,
+                velocity_limit=5.2,
+                rest=(0, 0.1),
+            ),
+            Joint(
+                "rope",
+                "general",
+                "boom",
+                "weight",
+                motions=("tz", "rx"),
+                limits=((0, 1), (-pi, pi)),
+                effort_limit=third,
+            ),
         ),
-        (Frame("sole", "weight", Pose((0, 0, -0.1)), ((0, 0, 0), (1, 0, 0), (0, 1, third))), Frame("tip", "boom")),
-        (Coupling("gear", "rope.tz", "slew.tx", (0.25, third)),),
+        frames=(
+            Frame("sole", "weight", Pose((0, 0, -0.1)), ((0, 0, 0), (1, 0, 0), (0, 1, third))),
+            Frame("tip", "boom"),
+        ),
+        couplings=(Coupling("gear", "rope.tz", "slew.tx", (0.25, third)),),
     )
 
 
@@ -91,8 +121,8 @@ def joints(draw: st.DrawFn, name: str, parent: str, child: str) -> Joint:
         kind,
         parent,
         child,
-        draw(vectors),
-        draw(directions),
+        position=draw(vectors),
+        axis=draw(directions),
         actuated=count > 0 and draw(st.booleans()),
         limits=draw(st.just(()) | st.tuples(*[bounds] * count)),
         velocity_limit=draw(st.floats(min_value=1e-300)),
@@ -103,7 +133,10 @@ def joints(draw: st.DrawFn, name: str, parent: str, child: str) -> Joint:
 @st.composite
 def mechanisms(draw: st.DrawFn) -> Mechanism:
     called = draw(st.lists(names, min_size=1, max_size=5, unique=True))
-    bodies = tuple(Body(n, draw(st.floats(0, 1e9)), draw(vectors), draw(st.tuples(*[finite] * 6)), draw(poses())) for n in called)
+    bodies = tuple(
+        Body(n, draw(st.floats(0, 1e9)), com=draw(vectors), inertia=draw(st.tuples(*[finite] * 6)), pose=draw(poses()))
+        for n in called
+    )
     chain = [WORLD, *called]
     tied = tuple(draw(joints(f"{k} {c}", p, c)) for k, (p, c) in enumerate(pairwise(chain)))
     return Mechanism(draw(names), bodies, tied)

@@ -29,8 +29,8 @@ def robot(seed: int, backwards: bool) -> OpenRobot:
     joints = []
     for i, (kind, free) in enumerate(KINDS):
         ends = names[i : i + 2] if i == 0 or not backwards or i % 2 else names[i : i + 2][::-1]
-        joints.append(OpenJoint(f"j{i}", kind, *ends, frame(rng), frame(rng), free=free))
-    joints.append(OpenJoint("loop", "cylindrical", names[1], names[-1], frame(rng), frame(rng)))
+        joints.append(OpenJoint(f"j{i}", kind, *ends, near=frame(rng), far=frame(rng), free=free))
+    joints.append(OpenJoint("loop", "cylindrical", names[1], names[-1], near=frame(rng), far=frame(rng)))
     return OpenRobot("r", tuple(Body(n) for n in names[1:]), tuple(joints))
 
 
@@ -73,7 +73,7 @@ def test_a_part_is_what_lies_between_its_loops_and_the_body_they_hang_on() -> No
 def test_a_joint_turned_round_holds_the_same_two_bodies_alike() -> None:
     rng = np.random.default_rng(2)
     near, far = frame(rng), frame(rng)
-    bodies, joint = (Body("a"), Body("b")), OpenJoint("j", "universal", "a", "b", near, far)
+    bodies, joint = (Body("a"), Body("b")), OpenJoint("j", "universal", "a", "b", near=near, far=far)
     forth, back = (OpenRobot("r", bodies, (OpenJoint("base", "fixed", WORLD, end), joint)) for end in "ab")
     q = np.array([0.3, -0.4])
     one, other = forth.placed(q), back.placed(q)

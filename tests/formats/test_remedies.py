@@ -30,10 +30,10 @@ def fourbar(end: str = "revolute", reach: float = 2.0, twist: float = 0.0, offse
         "linkage",
         (Body("crank"), Body("rod"), Body("rocker")),
         (
-            OpenJoint("a", "revolute", WORLD, "crank", Z, Z, actuated=True, stored=(1.2,)),
-            OpenJoint("b", coupler, "crank", "rod", at(1), Z, stored=() if coupler == "fixed" else (-1.0,)),
-            OpenJoint("c", "revolute", WORLD, "rocker", at(2), Z, stored=(1.6,)),
-            OpenJoint("end", end, "rod", "rocker", at(reach), at(1.2, 0, offset) @ tilted),
+            OpenJoint("a", "revolute", WORLD, "crank", near=Z, far=Z, actuated=True, stored=(1.2,)),
+            OpenJoint("b", coupler, "crank", "rod", near=at(1), far=Z, stored=() if coupler == "fixed" else (-1.0,)),
+            OpenJoint("c", "revolute", WORLD, "rocker", near=at(2), far=Z, stored=(1.6,)),
+            OpenJoint("end", end, "rod", "rocker", near=at(reach), far=at(1.2, 0, offset) @ tilted),
         ),
     )
 
@@ -80,7 +80,7 @@ def test_lengths_that_do_not_reach_are_said_to_be_wrong() -> None:
 def test_loops_that_contradict_each_other_are_named() -> None:
     """The rod's far end is held in two places that are further apart than it moves; a coupling that holds it fast contradicts alike."""
     robot = fourbar()
-    second = OpenJoint("second", "spherical", WORLD, "rod", Pose((2, 5, 0)), Pose((2, 0, 0)))
+    second = OpenJoint("second", "spherical", WORLD, "rod", near=Pose((2, 5, 0)), far=Pose((2, 0, 0)))
     said = refusal(replace(robot, joints=(*robot.joints, second)))
     assert said.endswith("no types of its joints close it, so its lengths or frames are wrong")
     second = replace(second, near=Pose((1.5, 0.5, 0)))

@@ -133,7 +133,7 @@ def test_the_centre_of_mass_counts_what_is_welded_to_the_ground(tmp_path: Path) 
     for angle in wanted:
         judge.place(np.array([angle]))
         com.append(judge.data.subtree_com[0].copy())
-    motion = retarget(robot, TargetClip(np.arange(5) / 10, {}, np.array(com)))
+    motion = retarget(robot, TargetClip(np.arange(5) / 10, {}, com=np.array(com)))
     assert np.abs(motion.values[:, 0] - wanted).max() < 1e-3
 
 

@@ -21,4 +21,4 @@ def compromise(walker: Mechanism, pelvis: float, lift: float) -> tuple[TargetCli
     com = sum(b.mass * b.rest_com for b in walker.bodies) / walker.mass + 0.015 * np.sin(np.pi * t)[:, None] * [0.0, 1.0, 0.0]
     feet = Weights((10.0,) * 3, (100.0,) * 3)
     weights = {"pelvis": Weights((pelvis,) * 3, (pelvis,) * 3), "foot_l": feet, "foot_r": feet}
-    return TargetClip(t, tracks, com), Settings(weights, com_weight=(10.0, 10.0, 0.0), joint_limits=False, length=1.0)
+    return TargetClip(t, tracks, com=com), Settings(targets=weights, com_weight=(10.0, 10.0, 0.0), joint_limits=False, length=1.0)

@@ -9,10 +9,10 @@ from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
 from robik.ik.solver import Solver
-from robik.kinematics.assembly import closed, prepared, pull_back
+from robik.kinematics.assembly import closed, prepared, project
 from robik.kinematics.elimination import eliminate, extend, new_elimination
 from robik.kinematics.frames import anchor
-from robik.kinematics.kernels import close, group_jacobian, move, new_placement, place
+from robik.kinematics.kernels import close, forward_kinematics, group_jacobian, integrate, new_placement
 from robik.mechanism import Mechanism
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import build_topology
@@ -54,23 +54,23 @@ class Reachable:
         q, correction, right = self.topology.rest.copy(), np.zeros(len(self.at)), np.zeros(len(now.value))
         for _ in range(STEPS):
             now.q[:] = q
-            place(flat, now)
+            forward_kinematics(flat, now)
             close(flat, now)
             eliminate(flat, now, elimination)
             step = rng.uniform(-STEP, STEP, len(self.at))
             step[np.abs(now.omega).max(axis=1) == 0] *= 0.5 * flat.size
             extend(flat, elimination, step)
-            move(flat, q, step * STEP / max(STEP, np.abs(step).max()), 1.0, now.q)
+            integrate(flat, q, step * STEP / max(STEP, np.abs(step).max()), 1.0, now.q)
             leads = self.scalar & ~np.array(elimination.follows)
             now.q[self.at[leads]] = np.clip(now.q[self.at[leads]], self.lower[leads], self.upper[leads])
-            if closed(flat, now, pull_back(flat, now, elimination, correction, right)) and self.within(now.q):
+            if closed(flat, now, project(flat, now, elimination, correction, right)) and self.within(now.q):
                 q = now.q.copy()
         return q
 
     def frames(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (t, 3) and quaternions (t, 4) of the frames at coordinates q."""
         self.now.q[:] = q
-        place(self.flat, self.now)
+        forward_kinematics(self.flat, self.now)
         places = np.array([self.now.R[b] @ point + self.now.c[b] for b, point, _ in self.anchors])
         return places, np.array([matrix_quaternion(self.now.R[b] @ axes) for b, _, axes in self.anchors])
 
@@ -78,14 +78,14 @@ class Reachable:
         """Return the largest entry of the gradient that neither the loops nor the limits on which q is can take up: 0 at an optimum."""
         flat, now, d = self.flat, self.now, len(self.at)
         previous = new_placement(flat, before)
-        place(flat, previous)
+        forward_kinematics(flat, previous)
         goals, terms, slope = new_goals(self.topology, self.names, previous), new_terms(flat), np.zeros(d)
         frames, asked = goals.frame_pose, solver._goals.frame_pose
         frames.position_weight[:], frames.orientation_weight[:] = asked.position_weight, asked.orientation_weight
         goals.change_of_state.weight[:] = solver._goals.change_of_state.weight
         frames.position[:], frames.rotation[:] = position, rotation
         now.q[:] = q
-        place(flat, now)
+        forward_kinematics(flat, now)
         close(flat, now)
         gather(flat, now, goals, terms, 1.0)
         gradient(flat, now, terms, slope)

@@ -62,7 +62,7 @@ def mechanisms(draw: st.DrawFn, bodies: tuple[int, int] = (3, 12), loops: tuple[
         first, second = min(first, second), max(first, second)
         joints.append(_joint(draw, rng, geometry, in_loops, f"loop{k}", WORLD if first < 0 else f"b{first}", f"b{second}"))
     frames = [Frame("tip", f"b{n - 1}", _pose(rng)), Frame("side", f"b{n // 2}", _pose(rng))]
-    return Mechanism("random", tuple(made), tuple(joints), tuple(frames))
+    return Mechanism("random", tuple(made), tuple(joints), frames=tuple(frames))
 
 
 @st.composite
@@ -130,7 +130,18 @@ def _joint(draw: st.DrawFn, rng: np.random.Generator, geometry: str, types: tupl
     free = motions if free is None else free
     rest = _rest(draw, rng, free)
     actuated = bool(free) and kind != "free" and draw(st.booleans())
-    return Joint(name, kind, parent, child, tuple(position), tuple(axis), tuple(axis2), actuated, rest=rest, motions=motions)
+    return Joint(
+        name,
+        kind,
+        parent,
+        child,
+        position=tuple(position),
+        axis=tuple(axis),
+        axis2=tuple(axis2),
+        actuated=actuated,
+        rest=rest,
+        motions=motions,
+    )
 
 
 def _rest(draw: st.DrawFn, rng: np.random.Generator, motions: tuple[str, ...]) -> tuple[float, ...]:

@@ -61,7 +61,7 @@ def circling(mechanism: Mechanism, names: tuple[str, ...], size: float, turn: fl
     way = np.stack([np.sin(phase), 0.5 * np.sin(2 * phase), 0 * phase], axis=1)
     masses = np.array([body.mass for body in mechanism.bodies])
     middle = masses @ np.array([body.rest_com for body in mechanism.bodies]) / masses.sum()
-    return TargetClip(np.arange(frames) / 60, tracks, middle + 0.5 * size * way if com else None)
+    return TargetClip(np.arange(frames) / 60, tracks, com=middle + 0.5 * size * way if com else None)
 
 
 FEET = {
@@ -89,13 +89,13 @@ CASES: dict[str, tuple[str, tuple[str, ...], float, float, dict[str, Any], bool]
 def test_weakly_held_directions_are_followed_to_the_optimum() -> None:
     """A target out of the crane's plane: one of its three motions is held by the state weight alone, whose optimum is flat (1e-6)."""
     joints = (
-        Joint("shoulder", "revolute", WORLD, "boom", (-0.5, 0.5, 0.0), (0.0, 0.0, 1.0)),
-        Joint("elbow", "revolute", "boom", "jib", (0.5, 0.0, 0.0), (0.0, 0.0, 1.0)),
-        Joint("slide", "prismatic", "jib", "hook", (0.5, 0.0, 0.0), (0.0, 1.0, 0.0)),
+        Joint("shoulder", "revolute", WORLD, "boom", position=(-0.5, 0.5, 0.0), axis=(0.0, 0.0, 1.0)),
+        Joint("elbow", "revolute", "boom", "jib", position=(0.5, 0.0, 0.0), axis=(0.0, 0.0, 1.0)),
+        Joint("slide", "prismatic", "jib", "hook", position=(0.5, 0.0, 0.0), axis=(0.0, 1.0, 0.0)),
     )
     tip = Frame("tip", "hook", Pose((-0.8, 0.0, -0.6), (0.823, 0.205, -0.513, -0.131)))
-    crane = Mechanism("crane", tuple(Body(name) for name in ("boom", "jib", "hook")), joints, (tip,))
-    chosen = Settings({"tip": Weights((10.0, 1.0, 1.0), (0.0,) * 3)}, state_weight=1e-6, joint_limits=False)
+    crane = Mechanism("crane", tuple(Body(name) for name in ("boom", "jib", "hook")), joints, frames=(tip,))
+    chosen = Settings(targets={"tip": Weights((10.0, 1.0, 1.0), (0.0,) * 3)}, state_weight=1e-6, joint_limits=False)
     solver = ReferenceSolver(crane, chosen)
     clip = TargetClip(np.arange(2) / 60, {"tip": Track(np.array([(-0.837, -0.11, -0.614), (-0.832, -0.09, -0.538)]))})
     first, second = states_of(solver, retarget(crane, clip, chosen))
@@ -147,7 +147,7 @@ def clip_of(problem: Problem) -> TargetClip:
         positions = None if position is None else np.array([p for p, _ in poses])
         tracks[name] = Track(positions, None if quaternion is None else np.array([q for _, q in poses]))
     com = None if problem.com is None else np.array(problem.com)
-    return TargetClip(np.arange(len(problem.targets)) * problem.dt, tracks, com)
+    return TargetClip(np.arange(len(problem.targets)) * problem.dt, tracks, com=com)
 
 
 def compare(problem: Problem, tally: Counter) -> None:
@@ -212,13 +212,13 @@ def test_random_robots_far_from_their_targets() -> None:
 
 def test_redundant_loops_whose_closure_never_changes() -> None:
     """A slide and a hinge in one plane close on a planar joint in the same: nothing they do could open the loop."""
-    bodies = (Body("a", 1.0), Body("b", 1.0, (0.1, 0.0, 0.0)), Body("c", 1.0, (0.2, 0.1, 0.0)))
+    bodies = (Body("a", 1.0), Body("b", 1.0, com=(0.1, 0.0, 0.0)), Body("c", 1.0, com=(0.2, 0.1, 0.0)))
     joints = (
-        Joint("slide", "prismatic", "a", "b", (0.3, 0.0, 0.0), (1.0, 0.0, 0.0)),
-        Joint("hinge", "revolute", "b", "c", (0.4, 0.2, 0.0), (0.0, 0.0, 1.0)),
-        Joint("loop", "planar", "a", "c", (0.1, 0.3, 0.0), (0.0, 0.0, 1.0)),
+        Joint("slide", "prismatic", "a", "b", position=(0.3, 0.0, 0.0), axis=(1.0, 0.0, 0.0)),
+        Joint("hinge", "revolute", "b", "c", position=(0.4, 0.2, 0.0), axis=(0.0, 0.0, 1.0)),
+        Joint("loop", "planar", "a", "c", position=(0.1, 0.3, 0.0), axis=(0.0, 0.0, 1.0)),
     )
-    mechanism = Mechanism("planar", bodies, joints, (Frame("tip", "c"),))
+    mechanism = Mechanism("planar", bodies, joints, frames=(Frame("tip", "c"),))
     chosen = Settings(state_weight=1e-4, joint_limits=False)
     clip = circling(mechanism, ("tip", "b"), 0.1, 0.5, 10)
     states = states_of(ReferenceSolver(mechanism, chosen), retarget(mechanism, clip, chosen))
@@ -228,13 +228,16 @@ def test_redundant_loops_whose_closure_never_changes() -> None:
 
 def test_a_stretched_loop_stays_closed() -> None:
     """Two bars stretched between fixed pins: to first order the middle pin moves aside, in truth nothing does."""
-    bodies = (Body("a", 1.0, (0.5, 0.0, 0.0)), Body("b", 1.0, (1.5, 0.0, 0.0)))
+    bodies = (Body("a", 1.0, com=(0.5, 0.0, 0.0)), Body("b", 1.0, com=(1.5, 0.0, 0.0)))
     joints = (
-        Joint("o", "revolute", WORLD, "a", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
-        Joint("pin", "revolute", "a", "b", (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
-        Joint("end", "spherical", WORLD, "b", (2.0, 0.0, 0.0)),
+        Joint("o", "revolute", WORLD, "a", position=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)),
+        Joint("pin", "revolute", "a", "b", position=(1.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0)),
+        Joint("end", "spherical", WORLD, "b", position=(2.0, 0.0, 0.0)),
     )
-    mechanism, chosen = Mechanism("stretched", bodies, joints, (Frame("middle", "a", Pose((1.0, 0.0, 0.0))),)), Settings(joint_limits=False)
+    mechanism, chosen = (
+        Mechanism("stretched", bodies, joints, frames=(Frame("middle", "a", Pose((1.0, 0.0, 0.0))),)),
+        Settings(joint_limits=False),
+    )
     for pull in (1e-3, 1e-2, 0.1, 1.0):
         clip = TargetClip(np.arange(3) / 60, {"middle": Track(np.tile([1.0, pull, 0.0], (3, 1)))})
         solver = ReferenceSolver(mechanism, chosen)

@@ -19,11 +19,25 @@ def leg(over: float = OVER) -> Mechanism:
     bodies = (Body("hip", 0.5), Body("thigh", 2.0), Body("shin", 1.0, pose=Pose((0.0, 0.0, -LONG))))
     side, ahead = (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)
     joints = (
-        Joint("hip_roll", "revolute", WORLD, "hip", axis=ahead, actuated=True, limits=((-1.0, 1.0),), velocity_limit=8.0),
-        Joint("hip_pitch", "revolute", "hip", "thigh", axis=side, actuated=True, limits=((-2.5, 1.0),), velocity_limit=8.0),
-        Joint("knee", "revolute", "thigh", "shin", (0.0, 0.0, -LONG), side, actuated=True, limits=((-over, 2.4),), velocity_limit=8.0),
+        Joint(
+            "hip_roll", "revolute", WORLD, "hip", axis=ahead, actuated=True, limits=((-1.0, 1.0),), velocity_limit=8.0
+        ),
+        Joint(
+            "hip_pitch", "revolute", "hip", "thigh", axis=side, actuated=True, limits=((-2.5, 1.0),), velocity_limit=8.0
+        ),
+        Joint(
+            "knee",
+            "revolute",
+            "thigh",
+            "shin",
+            position=(0.0, 0.0, -LONG),
+            axis=side,
+            actuated=True,
+            limits=((-over, 2.4),),
+            velocity_limit=8.0,
+        ),
     )
-    return Mechanism("leg", bodies, joints, (Frame("foot", "shin", Pose((0.0, 0.0, -LONG))),))
+    return Mechanism("leg", bodies, joints, frames=(Frame("foot", "shin", Pose((0.0, 0.0, -LONG))),))
 
 
 @pytest.mark.parametrize("keep", [True, False])

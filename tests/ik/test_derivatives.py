@@ -11,7 +11,7 @@ from robik.ik.curvature import closure_curvature
 from robik.ik.hessian import System, matrix, new_system, times
 from robik.ik.solver import Solver
 from robik.kinematics.elimination import eliminate, extend, new_elimination
-from robik.kinematics.kernels import Placement, close, closure_jacobian, move, new_placement, place
+from robik.kinematics.kernels import Placement, close, closure_jacobian, forward_kinematics, integrate, new_placement
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
 from robik.objectives.distance import Distance
 from robik.objectives.look_at import LookAt
@@ -28,18 +28,36 @@ def everything() -> Mechanism:
     """All joint types in a tree and as cuts, with a coupling, some of them away from zero at rest."""
     names = "abcdefghi"
     rng = np.random.default_rng(5)
-    bodies = [Body(n, 1.0 + i, tuple(rng.normal(size=3)), pose=Pose(tuple(rng.normal(size=3)))) for i, n in enumerate(names)]
+    bodies = [Body(n, 1.0 + i, com=tuple(rng.normal(size=3)), pose=Pose(tuple(rng.normal(size=3)))) for i, n in enumerate(names)]
     types = ["spherical", "cylindrical", "universal", "planar", "cartesian", "revolute", "prismatic", "fixed"]
     rests: list[tuple[float, ...]] = [(0.3, 0.2, -0.4), (0.1, 0.5), (0.4, -0.3), (), (0.1, 0.2, 0.3), (), (), ()]
     joints = [
-        Joint(t, t, WORLD if i == 0 else names[i - 1], names[i], tuple(rng.normal(size=3)), tuple(rng.normal(size=3)), rest=rest)
+        Joint(
+            t,
+            t,
+            WORLD if i == 0 else names[i - 1],
+            names[i],
+            position=tuple(rng.normal(size=3)),
+            axis=tuple(rng.normal(size=3)),
+            rest=rest,
+        )
         for i, (t, rest) in enumerate(zip(types, rests, strict=True))
     ]
-    joints.append(Joint("tip", "spherical", "h", "i", (1.0, 0.0, 0.5)))
+    joints.append(Joint("tip", "spherical", "h", "i", position=(1.0, 0.0, 0.5)))
     cuts = [("cylindrical", "a", "e"), ("universal", "c", "g"), ("free", WORLD, "h"), ("fixed", "b", "i"), ("general", "d", "i")]
     for k, (kind, near, far) in enumerate(cuts):
         motions = ("tx", "rz") if kind == "general" else ()
-        joints.append(Joint(f"cut{k}", kind, near, far, tuple(rng.normal(size=3)), tuple(rng.normal(size=3)), motions=motions))
+        joints.append(
+            Joint(
+                f"cut{k}",
+                kind,
+                near,
+                far,
+                position=tuple(rng.normal(size=3)),
+                axis=tuple(rng.normal(size=3)),
+                motions=motions,
+            )
+        )
     return Mechanism("everything", bodies, joints, couplings=(Coupling("gear", "revolute", "prismatic", (0.1, 0.7, -0.4, 0.2)),))
 
 
@@ -87,22 +105,22 @@ def away(solver: Solver, distance: float = 0.3) -> tuple[np.ndarray, np.ndarray]
     """Coordinates away from rest, loops open, and room for a step."""
     rng = np.random.default_rng(2)
     q = solver.topology.rest.copy()
-    move(solver.flat, solver.topology.rest, distance * rng.normal(size=len(solver.flat.before)), 1.0, q)
+    integrate(solver.flat, solver.topology.rest, distance * rng.normal(size=len(solver.flat.before)), 1.0, q)
     return q, np.zeros(len(solver.flat.before))
 
 
 def test_closure_jacobian(solver: Solver) -> None:
     q, step = away(solver)
     now = new_placement(solver.flat, q)
-    place(solver.flat, now)
+    forward_kinematics(solver.flat, now)
     close(solver.flat, now)
     J, expected = closure_jacobian(solver.flat, now), np.zeros((len(now.value), len(step)))
     for i in range(len(step)):
         for sign in (1.0, -1.0):
             step[:] = 0.0
             step[i] = sign * 1e-6
-            move(solver.flat, q, step, 1.0, now.q)
-            place(solver.flat, now)
+            integrate(solver.flat, q, step, 1.0, now.q)
+            forward_kinematics(solver.flat, now)
             close(solver.flat, now)
             expected[:, i] += sign * now.value / 2e-6
     np.testing.assert_allclose(J, expected, atol=1e-8)
@@ -134,7 +152,7 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     q, step = away(solver)
     d = len(step)
     now, other = new_placement(flat, q), new_placement(flat, q)
-    place(flat, now)
+    forward_kinematics(flat, now)
     close(flat, now)
     multiplier = np.random.default_rng(3).normal(size=len(now.value))
     terms, slope, system = new_terms(flat, tied_of(solver)), np.zeros(d), room_for(solver)
@@ -149,8 +167,8 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
         step[:] = 0.0
         for i, h in moves:
             step[i] += h
-        move(flat, q, step, 1.0, other.q)
-        place(flat, other)
+        integrate(flat, q, step, 1.0, other.q)
+        forward_kinematics(flat, other)
         close(flat, other)
         return np.array([objective(flat, other, goals), multiplier @ other.value])
 
@@ -170,14 +188,14 @@ def test_newton_systems(solver: Solver, held: int) -> None:
     flat, goals, rng = solver.flat, solver._goals, np.random.default_rng(4)
     q, _ = away(solver, 0.05)
     now, terms, system, e = new_placement(flat, q), new_terms(flat, tied_of(solver)), room_for(solver), new_elimination(flat)
-    place(flat, now)
+    forward_kinematics(flat, now)
     close(flat, now)
     d = len(flat.before)
     e.free[rng.choice(d, held, replace=False)] = False
     eliminate(flat, now, e)
-    leaders = np.flatnonzero(e.free & ~e.follows)
-    Z = np.zeros((d, len(leaders)))
-    for column, i in enumerate(leaders):
+    independent = np.flatnonzero(e.free & ~e.follows)
+    Z = np.zeros((d, len(independent)))
+    for column, i in enumerate(independent):
         Z[i, column] = 1.0
         step = Z[:, column].copy()
         extend(flat, e, step)
@@ -195,7 +213,7 @@ def test_newton_systems(solver: Solver, held: int) -> None:
         assert factor(flat, now, e, terms, system) == definite[-1]
         if definite[-1]:
             x = np.zeros(d)
-            x[leaders] = right = rng.normal(size=len(leaders))
+            x[independent] = right = rng.normal(size=len(independent))
             solve(flat, now, e, terms, system, x)
             np.testing.assert_allclose(x, Z @ np.linalg.solve(reduced, right), rtol=1e-6, atol=1e-9)
     assert any(definite)

@@ -89,7 +89,7 @@ def test_gradient_by_the_implicit_function_theorem(turn: float) -> None:
 def test_forward_kinematics_takes_apart_by_least_squares() -> None:
     """A slide driven to 0.2 m whose body is also welded to the ground at 0: half of the way to either, and no rotation."""
     joints = (Joint("drive", "prismatic", WORLD, "b", actuated=True), Joint("weld", "fixed", WORLD, "b"))
-    solver = ImplicitSolver(Mechanism("m", (Body("b", 1.0),), joints, (Frame("tip", "b"),)), ("tip",), LOOSE)
+    solver = ImplicitSolver(Mechanism("m", (Body("b", 1.0),), joints, frames=(Frame("tip", "b"),)), ("tip",), LOOSE)
     np.testing.assert_allclose(solver.state(np.array([0.2])), [[0.1, 0, 0, 1, 0, 0, 0]], atol=1e-12)
     rows = solver.rows.at(np.array([0.2]))
     np.testing.assert_allclose(closure_model(rows, forward(rows, solver._paper.rest_state()))[1], 0.0, atol=1e-12)
@@ -139,9 +139,9 @@ def test_limits_of_actuators_hold() -> None:
 def test_a_floating_robot_takes_its_base_along() -> None:
     pair = Mechanism(
         "pair",
-        (Body("a", 1.0), Body("b", 1.0, (0.2, 0.0, 0.0))),
-        (Joint("hinge", "revolute", "a", "b", (0.1, 0.0, 0.0), (0.0, 0.0, 1.0), actuated=True),),
-        (Frame("tip", "b"), Frame("root", "a")),
+        (Body("a", 1.0), Body("b", 1.0, com=(0.2, 0.0, 0.0))),
+        (Joint("hinge", "revolute", "a", "b", position=(0.1, 0.0, 0.0), axis=(0.0, 0.0, 1.0), actuated=True),),
+        frames=(Frame("tip", "b"), Frame("root", "a")),
     )
     way = Track(np.array([[0.0, 0.0, 0.0], [0.1, 0.2, 0.3], [0.2, 0.3, 0.5]]))
     clip = TargetClip(np.arange(3) / 10, {"root": way, "tip": way})
@@ -155,6 +155,6 @@ def test_a_floating_robot_takes_its_base_along() -> None:
 def test_couplings_are_refused() -> None:
     bodies = (Body("a", 1.0), Body("b", 1.0))
     joints = (Joint("i", "revolute", WORLD, "a", actuated=True), Joint("j", "revolute", "a", "b"))
-    geared = Mechanism("geared", bodies, joints, (), (Coupling("gear", "j", "i"),))
+    geared = Mechanism("geared", bodies, joints, frames=(), couplings=(Coupling("gear", "j", "i"),))
     with pytest.raises(MechanismError, match="robot 'geared' has the coupling 'gear', which the implicit formulation cannot hold"):
         ImplicitSolver(geared, ("b",), Settings())

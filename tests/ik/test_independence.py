@@ -14,7 +14,7 @@ from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 
-PLACE = Settings({"tip": Weights((1.0, 1.0, 1.0), (0.0, 0.0, 0.0))})
+PLACE = Settings(targets={"tip": Weights((1.0, 1.0, 1.0), (0.0, 0.0, 0.0))})
 
 
 def two_links() -> ForwardKinematics:
@@ -23,12 +23,12 @@ def two_links() -> ForwardKinematics:
     return ForwardKinematics(
         Mechanism(
             "arm",
-            [Body("upper", 1.0, (0.5, 0, 0)), Body("lower", 1.0, (0.5, 0, 0), pose=Pose((1.0, 0.0, 0.0)))],
+            [Body("upper", 1.0, com=(0.5, 0, 0)), Body("lower", 1.0, com=(0.5, 0, 0), pose=Pose((1.0, 0.0, 0.0)))],
             [
-                Joint("shoulder", "revolute", WORLD, "upper", (0, 0, 0), z, actuated=True),
-                Joint("elbow", "revolute", "upper", "lower", (1, 0, 0), z, actuated=True),
+                Joint("shoulder", "revolute", WORLD, "upper", position=(0, 0, 0), axis=z, actuated=True),
+                Joint("elbow", "revolute", "upper", "lower", position=(1, 0, 0), axis=z, actuated=True),
             ],
-            [Frame("tip", "lower", Pose((1.0, 0.0, 0.0)))],
+            frames=[Frame("tip", "lower", Pose((1.0, 0.0, 0.0)))],
         )
     )
 

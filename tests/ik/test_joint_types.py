@@ -42,21 +42,22 @@ def moved(joint: Joint, values: np.ndarray, point: np.ndarray) -> tuple[np.ndarr
 def robot(kind: str, motions: tuple[str, ...], driven: bool, cut: bool) -> tuple[Mechanism, Joint]:
     """The joint between a stand and a body `tool`; as a cut, beside a leg of six freedoms that is preferred for the tree."""
     count = len(motions or JOINT_TYPES[kind].motions or ())
-    tested = Joint("tested", kind, "stand", "tool", (0.2, 0.1, 0.3), (0.6, 0.0, 0.8), (0.0, 1.0, 0.0), driven,
+    tested = Joint("tested", kind, "stand", "tool", position=(0.2, 0.1, 0.3), axis=(0.6, 0.0, 0.8), axis2=(0.0, 1.0, 0.0), actuated=driven,
                    rest=tuple(0.1 * (-1.0) ** k for k in range(count)), motions=motions)  # fmt: skip
-    bodies = [Body("stand", 1.0), Body("tool", 1.0, (0.5, 0.2, 0.4))]
+    bodies = [Body("stand", 1.0), Body("tool", 1.0, com=(0.5, 0.2, 0.4))]
     joints = [Joint("mount", "fixed", WORLD, "stand"), tested]
     if cut:
         way = np.array([0.5, 0.0, 0.6]) / np.linalg.norm([0.5, 0.0, 0.6])
         wide = ((-3.0, 3.0),)
-        bodies += [Body("cylinder", 1.0, (0.1, 0.0, 0.1)), Body("rod", 1.0, (0.4, 0.0, 0.4))]
+        bodies += [Body("cylinder", 1.0, com=(0.1, 0.0, 0.1)), Body("rod", 1.0, com=(0.4, 0.0, 0.4))]
         joints += [
-            Joint("foot", "universal", "stand", "cylinder", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), tuple(np.cross(way, [0.0, 1.0, 0.0])),
+            Joint("foot", "universal", "stand", "cylinder", position=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0),
+                  axis2=tuple(np.cross(way, [0.0, 1.0, 0.0])),
                   limits=2 * wide),
-            Joint("leg", "prismatic", "cylinder", "rod", (0.0, 0.0, 0.0), tuple(way), limits=wide),
-            Joint("head", "spherical", "rod", "tool", (0.5, 0.0, 0.6), limits=3 * wide),
+            Joint("leg", "prismatic", "cylinder", "rod", position=(0.0, 0.0, 0.0), axis=tuple(way), limits=wide),
+            Joint("head", "spherical", "rod", "tool", position=(0.5, 0.0, 0.6), limits=3 * wide),
         ]  # fmt: skip
-    return Mechanism("tested", tuple(bodies), tuple(joints), (Frame("tip", "tool"),)), tested
+    return Mechanism("tested", tuple(bodies), tuple(joints), frames=(Frame("tip", "tool"),)), tested
 
 
 def followed(mechanism: Mechanism, joint: Joint) -> tuple[np.ndarray, TargetClip, Motion]:

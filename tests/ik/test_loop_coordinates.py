@@ -18,19 +18,22 @@ from robik.retarget.retarget import retarget
 
 PLACES = {"a": (0.0, 0.0), "b": (0.1, 0.3), "c": (0.5, 0.45), "d": (0.7, 0.1)}
 CORNERS = [np.array([x, 0.0, z]) for x, z in PLACES.values()]
-ONLY_PLACES = Settings({"tip": Weights((1.0, 0.0, 1.0), (0.0, 0.0, 0.0))}, state_weight=1e-9)
+ONLY_PLACES = Settings(targets={"tip": Weights((1.0, 0.0, 1.0), (0.0, 0.0, 0.0))}, state_weight=1e-9)
 
 
 def four_bar(**changes: object) -> Mechanism:
     """A crank, a coupler with a tip, and a rocker, on hinges a to d; `changes` to each joint."""
     names = ("crank", "coupler", "rocker")
-    bodies = tuple(Body(n, 1.0, (0.0, 0.0, 0.0), (0.01,) * 3 + (0.0,) * 3, Pose(tuple(CORNERS[k]))) for k, n in enumerate(names))
+    bodies = tuple(
+        Body(n, 1.0, com=(0.0, 0.0, 0.0), inertia=(0.01,) * 3 + (0.0,) * 3, pose=Pose(tuple(CORNERS[k])))
+        for k, n in enumerate(names)
+    )
     ends = ((WORLD, "crank"), ("crank", "coupler"), ("coupler", "rocker"), (WORLD, "rocker"))
     joints = tuple(
-        Joint(n, "revolute", parent, child, tuple(corner), (0.0, -1.0, 0.0), **changes)  # type: ignore[arg-type]
+        Joint(n, "revolute", parent, child, position=tuple(corner), axis=(0.0, -1.0, 0.0), **changes)  # type: ignore[arg-type]
         for n, corner, (parent, child) in zip(PLACES, CORNERS, ends, strict=True)
     )
-    return Mechanism("four-bar", bodies, joints, (Frame("tip", "coupler", Pose((0.2, 0.0, 0.25))),))
+    return Mechanism("four-bar", bodies, joints, frames=(Frame("tip", "coupler", Pose((0.2, 0.0, 0.25))),))
 
 
 def angles(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -104,10 +107,13 @@ def test_a_coupling_in_a_loop_of_motors() -> None:
 def five_bar() -> Mechanism:
     corners = [np.array([x, 0.0, z]) for x, z in ((0.0, 0.0), (-0.1, 0.3), (0.3, 0.6), (0.7, 0.35), (0.6, 0.0))]
     names, ends = "abcd", [(WORLD, "a"), ("a", "b"), ("b", "c"), ("c", "d"), (WORLD, "d")]
-    bodies = tuple(Body(n, 1.0, (0.0, 0.0, 0.0), (0.01,) * 3 + (0.0,) * 3, Pose(tuple(p))) for n, p in zip(names, corners[:4], strict=True))
+    bodies = tuple(
+        Body(n, 1.0, com=(0.0, 0.0, 0.0), inertia=(0.01,) * 3 + (0.0,) * 3, pose=Pose(tuple(p)))
+        for n, p in zip(names, corners[:4], strict=True)
+    )
     joints = tuple(
-        Joint(f"h{k}", "revolute", *pair, tuple(p), (0.0, -1.0, 0.0), actuated=True)
+        Joint(f"h{k}", "revolute", *pair, position=tuple(p), axis=(0.0, -1.0, 0.0), actuated=True)
         for k, (pair, p) in enumerate(zip(ends, corners, strict=True))
     )
     couplings = (Coupling("gear", "h4", "h0", (0.0, 0.6, 0.1)),)
-    return Mechanism("five-bar", bodies, joints, (Frame("tip", "b", Pose((0.4, 0.0, 0.3))),), couplings)
+    return Mechanism("five-bar", bodies, joints, frames=(Frame("tip", "b", Pose((0.4, 0.0, 0.3))),), couplings=couplings)

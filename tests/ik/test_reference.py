@@ -36,10 +36,21 @@ def four_bar(actuated: str = "o") -> Mechanism:
     points = {"o": (0.0, 0.0, 0.0), "a": (a[0], 0.0, a[1]), "b": (b[0], 0.0, b[1]), "p": (GROUND, 0.0, 0.0)}
     ends = {"o": ("ground", "crank"), "a": ("crank", "coupler"), "b": ("coupler", "rocker"), "p": ("ground", "rocker")}
     joints = [Joint("earth", "fixed", WORLD, "ground")]
-    joints += [Joint(k, "revolute", *ends[k], points[k], (0.0, -1.0, 0.0), (1.0, 0.0, 0.0), k == actuated) for k in ends]
+    joints += [
+        Joint(
+            k,
+            "revolute",
+            *ends[k],
+            position=points[k],
+            axis=(0.0, -1.0, 0.0),
+            axis2=(1.0, 0.0, 0.0),
+            actuated=k == actuated,
+        )
+        for k in ends
+    ]
     middle = {"ground": ("o", "p"), "crank": ("o", "a"), "coupler": ("a", "b"), "rocker": ("b", "p")}
-    bodies = [Body(name, 1.0, tuple(0.5 * (np.array(points[i]) + points[j]))) for name, (i, j) in middle.items()]
-    return Mechanism("four-bar", tuple(bodies), tuple(joints), (Frame("tip", "coupler", Pose(points["b"])),))
+    bodies = [Body(name, 1.0, com=tuple(0.5 * (np.array(points[i]) + points[j]))) for name, (i, j) in middle.items()]
+    return Mechanism("four-bar", tuple(bodies), tuple(joints), frames=(Frame("tip", "coupler", Pose(points["b"])),))
 
 
 def four_bar_points(crank: float) -> tuple[np.ndarray, np.ndarray]:
@@ -123,7 +134,18 @@ def test_joint_rows_lock_exactly_what_is_not_free(kind: str, motions: tuple[str,
     bodies = (Body("a", com=(0.1, 0.2, 0.3)), Body("b", com=(-0.3, 0.1, 0.0), pose=Pose((0.5, 0.0, 0.2))))
     axes = tuple(rng.normal(size=3)), tuple(rng.normal(size=3))
     own = motions if kind == "general" else ()
-    joint = Joint("j", kind, "a", "b", tuple(rng.normal(size=3)), *axes, actuated=bool(motions), rest=rest, motions=own)
+    joint = Joint(
+        "j",
+        kind,
+        "a",
+        "b",
+        position=tuple(rng.normal(size=3)),
+        axis=axes[0],
+        axis2=axes[1],
+        actuated=bool(motions),
+        rest=rest,
+        motions=own,
+    )
     solver = ReferenceSolver(Mechanism("m", bodies, (joint,)), LOOSE)
     frames = solver.joints[0]
     assert isinstance(frames, JointFrames)

@@ -39,7 +39,7 @@ def scaled(mechanism: Mechanism, s: float) -> Mechanism:
 
 def resized(clip: TargetClip, s: float) -> TargetClip:
     tracks = {name: Track(None if t.position is None else s * t.position, t.quaternion) for name, t in clip.tracks.items()}
-    return TargetClip(clip.times, tracks, None if clip.com is None else s * clip.com)
+    return TargetClip(clip.times, tracks, com=None if clip.com is None else s * clip.com)
 
 
 def solved(mechanism: Mechanism, clip: TargetClip, settings: Settings = Settings()) -> tuple[np.ndarray, Report]:  # noqa: B008
@@ -57,7 +57,7 @@ def test_a_walker_of_any_size_walks_alike(size: float, balanced: bool) -> None:
     s = size / 0.56
     clip = walk_clip(WALKER, 60.0, balanced)
     tracks = {n: Track(t.position[:200], t.quaternion[:200]) for n, t in clip.tracks.items()}
-    clip = TargetClip(clip.times[:200], tracks, None if clip.com is None else clip.com[:200] + np.array([0.0, 0.01, 0.0]))
+    clip = TargetClip(clip.times[:200], tracks, com=None if clip.com is None else clip.com[:200] + np.array([0.0, 0.01, 0.0]))
     values, report = solved(WALKER, clip)
     other, far = solved(scaled(WALKER, s), resized(clip, s))
     np.testing.assert_allclose(other, values, rtol=0, atol=1e-7)
@@ -99,7 +99,7 @@ def fast(clip: TargetClip, times: float) -> TargetClip:
     every = slice(None, None, round(times))
     tracks = {n: Track(t.position[every], t.quaternion[every]) for n, t in clip.tracks.items()}
     kept = np.arange(len(clip.times[every])) * float(clip.times[1])
-    return TargetClip(kept, tracks, None if clip.com is None else clip.com[every])
+    return TargetClip(kept, tracks, com=None if clip.com is None else clip.com[every])
 
 
 @pytest.mark.parametrize("fps", [60.0, 240.0])
@@ -216,6 +216,6 @@ def test_the_pull_to_the_previous_state_is_positive(value: float) -> None:
 def test_a_target_without_weight_moves_nothing() -> None:
     boxer = robots.load("boxer")
     rest = np.array([j.rest[0] for j in boxer.actuated])
-    values, report = solved(boxer, hand(), Settings({"hand": Weights((0.0,) * 3, (0.0,) * 3)}))
+    values, report = solved(boxer, hand(), Settings(targets={"hand": Weights((0.0,) * 3, (0.0,) * 3)}))
     np.testing.assert_allclose(values, [rest, rest], atol=1e-12)
     assert np.isnan(report.position_error).all() and not report.short

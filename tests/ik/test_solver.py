@@ -158,17 +158,17 @@ def test_velocity_regularizer_bends_the_motion_around_the_limit() -> None:
 
 
 def test_gears_keep_their_ratio() -> None:
-    bodies = [Body("crank", 1.0, (0.1, 0, 0)), Body("arm", 1.0, (0.3, 0, 0)), Body("hand", 1.0, (0.5, 0, 0))]
+    bodies = [Body("crank", 1.0, com=(0.1, 0, 0)), Body("arm", 1.0, com=(0.3, 0, 0)), Body("hand", 1.0, com=(0.5, 0, 0))]
     joints = [
-        Joint("drive", "revolute", WORLD, "crank", (0, 0, 0), (0, 0, 1), actuated=True),
-        Joint("elbow", "revolute", "crank", "arm", (0.2, 0, 0), (0, 0, 1)),
-        Joint("wrist", "revolute", "arm", "hand", (0.4, 0, 0), (0, 0, 1)),
+        Joint("drive", "revolute", WORLD, "crank", position=(0, 0, 0), axis=(0, 0, 1), actuated=True),
+        Joint("elbow", "revolute", "crank", "arm", position=(0.2, 0, 0), axis=(0, 0, 1)),
+        Joint("wrist", "revolute", "arm", "hand", position=(0.4, 0, 0), axis=(0, 0, 1)),
     ]
     gears = [Coupling("elbow gear", "elbow", "drive", (0.0, 0.5)), Coupling("wrist cam", "wrist", "elbow", (0.0, 1.0, -0.3, 0.1))]
-    robot = Mechanism("geared", bodies, joints, [Frame("tip", "hand")], gears)
+    robot = Mechanism("geared", bodies, joints, frames=[Frame("tip", "hand")], couplings=gears)
     t = np.linspace(0, 1, 40)
-    clip = TargetClip(t, {"tip": Track(np.stack([0.3 - 0.2 * t, 0.35 * t, 0 * t], axis=1))}, None)
-    motion = retarget(robot, clip, Settings({"tip": Weights(orientation=(0, 0, 0))}))
+    clip = TargetClip(t, {"tip": Track(np.stack([0.3 - 0.2 * t, 0.35 * t, 0 * t], axis=1))}, com=None)
+    motion = retarget(robot, clip, Settings(targets={"tip": Weights(orientation=(0, 0, 0))}))
     assert motion.report is not None
     assert motion.report.residual.max() < CLOSED
     _, R = frame_poses(robot, "tip", motion.position, motion.quaternion)  # type: ignore[arg-type]
@@ -205,12 +205,15 @@ def test_no_frame_goes_round_in_circles_at_its_optimum() -> None:
 
 def test_a_dead_point_is_left_again() -> None:
     """Two links stretched out towards a target that comes nearer along their line: the gradient is zero there, but not for long."""
-    bodies = tuple(Body(name, 1.0, (0.5, 0.0, 0.0), (0.1,) * 3 + (0.0,) * 3, Pose((x, 0.0, 0.0))) for name, x in (("a", 0.0), ("b", 1.0)))
-    joints = (
-        Joint("shoulder", "revolute", WORLD, "a", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), actuated=True),
-        Joint("elbow", "revolute", "a", "b", (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), actuated=True),
+    bodies = tuple(
+        Body(name, 1.0, com=(0.5, 0.0, 0.0), inertia=(0.1,) * 3 + (0.0,) * 3, pose=Pose((x, 0.0, 0.0)))
+        for name, x in (("a", 0.0), ("b", 1.0))
     )
-    arm = Mechanism("arm", bodies, joints, (Frame("tip", "b", Pose((1.0, 0.0, 0.0))),))
+    joints = (
+        Joint("shoulder", "revolute", WORLD, "a", position=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), actuated=True),
+        Joint("elbow", "revolute", "a", "b", position=(1.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), actuated=True),
+    )
+    arm = Mechanism("arm", bodies, joints, frames=(Frame("tip", "b", Pose((1.0, 0.0, 0.0))),))
     along = np.concatenate([np.full(5, 2.2), np.linspace(2.2, 1.2, 40)])
     target = np.stack([along, 0.0 * along, 0.0 * along], axis=1)
     motion = retarget(arm, TargetClip(np.arange(len(along)) / 60, {"tip": Track(position=target)}))

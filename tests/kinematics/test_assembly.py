@@ -13,13 +13,30 @@ from robik.mechanism.topology import CLOSED, build_topology
 
 def singular() -> Mechanism:
     """Two balls on one line with other joints: the rest pose is singular, and the way back to it is slow."""
-    bodies = (Body("a", 1.0, (0.2, -0.4, 0.2)), Body("b", 1.0, (0.1, -0.1, -0.2)), Body("c", 1.0, (0.2, -0.2, 0.1)))
+    bodies = (Body("a", 1.0, com=(0.2, -0.4, 0.2)), Body("b", 1.0, com=(0.1, -0.1, -0.2)), Body("c", 1.0, com=(0.2, -0.2, 0.1)))
     joints = (
-        Joint("ground", "cylindrical", WORLD, "a", (-0.5, -0.5, -1.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
-        Joint("j1", "general", "b", "a", (1.0, 0.5, -0.5), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), motions=("tx", "tz", "ry")),
-        Joint("j2", "cylindrical", "c", "b", (-0.5, -0.5, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
-        Joint("loop0", "spherical", "a", "c", (-0.5, 0.5, 0.0)),
-        Joint("loop1", "spherical", WORLD, "a", (-0.5, 0.0, 0.0)),
+        Joint(
+            "ground",
+            "cylindrical",
+            WORLD,
+            "a",
+            position=(-0.5, -0.5, -1.0),
+            axis=(1.0, 0.0, 0.0),
+            axis2=(0.0, 0.0, 1.0),
+        ),
+        Joint(
+            "j1",
+            "general",
+            "b",
+            "a",
+            position=(1.0, 0.5, -0.5),
+            axis=(1.0, 0.0, 0.0),
+            axis2=(0.0, 1.0, 0.0),
+            motions=("tx", "tz", "ry"),
+        ),
+        Joint("j2", "cylindrical", "c", "b", position=(-0.5, -0.5, 0.0), axis=(0.0, 0.0, 1.0), axis2=(1.0, 0.0, 0.0)),
+        Joint("loop0", "spherical", "a", "c", position=(-0.5, 0.5, 0.0)),
+        Joint("loop1", "spherical", WORLD, "a", position=(-0.5, 0.0, 0.0)),
     )
     return Mechanism("singular", bodies, joints)
 
@@ -33,10 +50,10 @@ def test_numbers_that_contradict_each_other_are() -> None:
     """A square of hinges, two of them tilted by 1e-8 rad, as rounding in a file does: away from rest it can close that far only."""
     y = (0.0, 1.0, 0.0)
     joints = [
-        Joint("j1", "revolute", WORLD, "a", (0.0, 0.0, 0.0), y),
-        Joint("j2", "revolute", "a", "b", (0.0, 0.0, 1.0), (0.0, 1.0, -1e-8)),
-        Joint("j3", "revolute", "b", "c", (1.0, 0.0, 1.0), (1e-8, 1.0, 0.0)),
-        Joint("j4", "revolute", WORLD, "c", (1.0, 0.0, 0.0), y),
+        Joint("j1", "revolute", WORLD, "a", position=(0.0, 0.0, 0.0), axis=y),
+        Joint("j2", "revolute", "a", "b", position=(0.0, 0.0, 1.0), axis=(0.0, 1.0, -1e-8)),
+        Joint("j3", "revolute", "b", "c", position=(1.0, 0.0, 1.0), axis=(1e-8, 1.0, 0.0)),
+        Joint("j4", "revolute", WORLD, "c", position=(1.0, 0.0, 0.0), axis=y),
     ]
     bodies = tuple(Body(name, 1.0) for name in "abc")
     exact = prepared(build_topology(Mechanism("exact", bodies, tuple(replace(j, axis=y) for j in joints))))

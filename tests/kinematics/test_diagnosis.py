@@ -19,7 +19,15 @@ def four_bar(tilt: float = 0.0, motors: tuple[str, ...] = ("a",)) -> Mechanism:
     bodies = tuple(Body(name, pose=Pose((x, y, 0))) for name, (x, y) in zip(("ground", "crank", "coupler", "rocker"), CORNERS, strict=True))
     ring = [b.name for b in bodies] + ["ground"]
     joints = [
-        Joint(name, "revolute", ring[k], ring[k + 1], (*CORNERS[k], 0), (tilt if k == 3 else 0, 0, 1), actuated=name in motors)
+        Joint(
+            name,
+            "revolute",
+            ring[k],
+            ring[k + 1],
+            position=(*CORNERS[k], 0),
+            axis=(tilt if k == 3 else 0, 0, 1),
+            actuated=name in motors,
+        )
         for k, name in enumerate("abcd")
     ]
     return Mechanism("bars", bodies, (*joints, Joint("hold", "fixed", WORLD, "ground")))
@@ -59,7 +67,7 @@ def test_truss_cannot_move() -> None:
     bodies = [Body(n, pose=Pose((k, 0, 0))) for k, n in enumerate("xyz")]
     at = {"p": (0, 0, 0), "q": (1, 0, 0), "r": (0, 1, 0)}
     ends = {"p": "xy", "q": "yz", "r": "zx"}
-    joints = [Joint(n, "revolute", *ends[n], at[n], (0, 0, 1)) for n in at]
+    joints = [Joint(n, "revolute", *ends[n], position=at[n], axis=(0, 0, 1)) for n in at]
     assert set(diagnose(Mechanism("truss", tuple(bodies), tuple(joints))).stuck) == {"p", "q", "r"}
 
 

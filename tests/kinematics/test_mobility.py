@@ -20,10 +20,10 @@ def four_bar(closing: str = "revolute") -> Mechanism:
         "four-bar",
         [Body(n, 1.0) for n in "abc"],
         [
-            Joint("j1", "revolute", WORLD, "a", (0, 0, 0), y, actuated=True),
-            Joint("j2", "revolute", "a", "b", (0, 0, 1), y),
-            Joint("j3", closing, "b", "c", (1, 0, 1), y),
-            Joint("j4", "revolute", WORLD, "c", (1, 0, 0), y),
+            Joint("j1", "revolute", WORLD, "a", position=(0, 0, 0), axis=y, actuated=True),
+            Joint("j2", "revolute", "a", "b", position=(0, 0, 1), axis=y),
+            Joint("j3", closing, "b", "c", position=(1, 0, 1), axis=y),
+            Joint("j4", "revolute", WORLD, "c", position=(1, 0, 0), axis=y),
         ],
     )
 
@@ -37,16 +37,16 @@ def test_four_bar_has_one_freedom_whatever_closes_it(closing: str, redundant: in
 def test_stewart_platform_has_six_and_no_redundancy() -> None:
     from math import cos, pi, sin
 
-    bodies, joints = [Body("platform", 1.0, (0, 0, 1))], []
+    bodies, joints = [Body("platform", 1.0, com=(0, 0, 1))], []
     for i in range(6):
         a, b = (i // 2) * 2 * pi / 3 + (0.2 if i % 2 else -0.2), ((i + 1) // 2) * 2 * pi / 3 - pi / 3 + (-0.2 if i % 2 else 0.2)
         low, high = (cos(a), sin(a), 0.0), (0.6 * cos(b), 0.6 * sin(b), 1.0)
         way = tuple(h - l for h, l in zip(high, low, strict=True))  # noqa: E741
-        bodies += [Body(f"cylinder{i}", 1.0, low), Body(f"rod{i}", 1.0, high)]
+        bodies += [Body(f"cylinder{i}", 1.0, com=low), Body(f"rod{i}", 1.0, com=high)]
         joints += [
-            Joint(f"foot{i}", "universal", WORLD, f"cylinder{i}", low, (1, 0, 0), (0, 1, 0)),
-            Joint(f"leg{i}", "prismatic", f"cylinder{i}", f"rod{i}", low, way, actuated=True),
-            Joint(f"head{i}", "spherical", f"rod{i}", "platform", high),
+            Joint(f"foot{i}", "universal", WORLD, f"cylinder{i}", position=low, axis=(1, 0, 0), axis2=(0, 1, 0)),
+            Joint(f"leg{i}", "prismatic", f"cylinder{i}", f"rod{i}", position=low, axis=way, actuated=True),
+            Joint(f"head{i}", "spherical", f"rod{i}", "platform", position=high),
         ]
     found = inspect(Mechanism("stewart", bodies, joints))
     assert (found.loops, found.mobility, found.redundant_rows, len(found.actuators)) == (5, 6, 0, 6)
@@ -70,6 +70,17 @@ def test_bases() -> None:
         with_base(four_bar(), "floating")
 
 
+def test_a_base_is_the_robot_s_whatever_stands_beside_it() -> None:
+    """A shelf is held by the world: the arm beside it can float, one that floats already does, and can be held."""
+    boxer = robots.load("boxer")
+    shelf = Joint("screws", "fixed", WORLD, "shelf")
+    beside = boxer.with_changes(bodies=(*boxer.bodies, Body("shelf", 1.0)), joints=(shelf, *boxer.joints))
+    floating = with_base(beside, "floating")
+    assert inspect(floating).mobility == inspect(boxer).mobility + 6
+    assert with_base(floating, "floating") is floating
+    assert inspect(with_base(floating, "fixed")).mobility == inspect(boxer).mobility
+
+
 def test_what_no_loop_ties_is_counted_without_a_matrix_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """The decomposition of a matrix as large as the robot took most of the import of a long chain."""
     sizes, svd = [], np.linalg.svd
@@ -77,7 +88,10 @@ def test_what_no_loop_ties_is_counted_without_a_matrix_of_all(monkeypatch: pytes
     z = (0.0, 0.0, 1.0)
     linkage = robots.load("four_bar")
     names = [f"link_{k}" for k in range(200)]
-    joints = [Joint(n, "revolute", m, n, (k, 0.0, 0.0), z, actuated=k > 4) for k, (m, n) in enumerate(pairwise([WORLD, *names]))]
+    joints = [
+        Joint(n, "revolute", m, n, position=(k, 0.0, 0.0), axis=z, actuated=k > 4)
+        for k, (m, n) in enumerate(pairwise([WORLD, *names]))
+    ]
     chain = linkage.with_changes(bodies=(*linkage.bodies, *(Body(n, 1.0) for n in names)), joints=(*linkage.joints, *joints))
     found = inspect(chain)
     assert (found.mobility, found.actuation.freedoms, found.actuation.surplus) == (201, 201, 0)

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from experiments.robots import four_bar
 from robik import robots
 from robik.kinematics.forward import ForwardKinematics
+from robik.kinematics.frames import frame_poses
 from robik.kinematics.mobility import inspect
 from robik.kinematics.singularity import actuation, distances
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
@@ -18,10 +20,10 @@ from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 def planar_arm(upper: float = 0.4, fore: float = 0.3, size: float = 1.0) -> Mechanism:
     z, a, b = (0.0, 0.0, 1.0), size * upper, size * (upper + fore)
     joints = (
-        Joint("shoulder", "revolute", WORLD, "upper", (0.0, 0.0, 0.0), z, actuated=True),
-        Joint("elbow", "revolute", "upper", "fore", (a, 0.0, 0.0), z, actuated=True, rest=(0.5,)),
+        Joint("shoulder", "revolute", WORLD, "upper", position=(0.0, 0.0, 0.0), axis=z, actuated=True),
+        Joint("elbow", "revolute", "upper", "fore", position=(a, 0.0, 0.0), axis=z, actuated=True, rest=(0.5,)),
     )
-    return Mechanism("arm", (Body("upper", 1.0), Body("fore", 1.0)), joints, (Frame("hand", "fore", Pose((b, 0.0, 0.0))),))
+    return Mechanism("arm", (Body("upper", 1.0), Body("fore", 1.0)), joints, frames=(Frame("hand", "fore", Pose((b, 0.0, 0.0))),))
 
 
 def test_four_bar_s_crank_loses_hold_at_its_dead_point() -> None:
@@ -49,10 +51,10 @@ def test_hold_is_the_actuators_share_of_the_motion() -> None:
 def test_a_folding_parallelogram_could_go_on_either_way() -> None:
     y = (0.0, 1.0, 0.0)
     joints = [
-        Joint("j1", "revolute", WORLD, "a", (0, 0, 0), y, actuated=True),
-        Joint("j2", "revolute", "a", "b", (0, 0, 1), y),
-        Joint("j3", "revolute", "b", "c", (2, 0, 1), y),
-        Joint("j4", "revolute", WORLD, "c", (2, 0, 0), y),
+        Joint("j1", "revolute", WORLD, "a", position=(0, 0, 0), axis=y, actuated=True),
+        Joint("j2", "revolute", "a", "b", position=(0, 0, 1), axis=y),
+        Joint("j3", "revolute", "b", "c", position=(2, 0, 1), axis=y),
+        Joint("j4", "revolute", WORLD, "c", position=(2, 0, 0), axis=y),
     ]
     parallelogram = Mechanism("parallelogram", [Body(n, 1.0) for n in "abc"], joints)
     found = distances(parallelogram, np.array([[0.0], [np.pi / 2 - 0.1], [np.pi / 2 - 1e-3]]))
@@ -77,6 +79,24 @@ def test_an_arm_steers_as_its_jacobian_says() -> None:
     np.testing.assert_allclose(found.hold, 1.0)
 
 
+def test_a_spatial_arm_steers_as_finite_differences_say() -> None:
+    """All six joints of an arm whose axes point everywhere, its tool off every axis."""
+    arm = robots.load("ur10")
+    fk, values = ForwardKinematics(arm), np.array([0.3, -1.1, 1.4, -0.7, 0.9, 0.5])
+
+    def tool(q: np.ndarray) -> tuple[np.ndarray, Rotation]:
+        found = fk.solve(q)
+        place, R = frame_poses(arm, "tool", found.position[None], found.quaternion[None])
+        return place[0] / fk.flat.size, Rotation.from_matrix(R[0])
+
+    columns = []
+    for step in 1e-6 * np.eye(6):
+        (ahead, R), (behind, P) = tool(values + step), tool(values - step)
+        columns.append(np.concatenate([ahead - behind, (R * P.inv()).as_rotvec()]) / 2e-6)
+    expected = np.linalg.svd(np.array(columns), compute_uv=False)[-1]
+    assert distances(arm, values[None], ("tool",)).steer[0] == pytest.approx(expected, rel=1e-6)
+
+
 def test_the_boxer_s_shoulder_is_singular_upright() -> None:
     boxer = robots.load("boxer")
     values = np.zeros((3, 4))
@@ -95,11 +115,11 @@ def test_size_does_not_matter(size: float) -> None:
 def test_what_no_actuator_moves_is_named() -> None:
     """A rod between two balls spins about itself; a loose arm swings."""
     joints = [
-        Joint("crank", "revolute", WORLD, "a", (0, 0, 0), (0, 1, 0), actuated=True),
-        Joint("ball_1", "spherical", "a", "rod", (0, 0, 1)),
-        Joint("ball_2", "spherical", "rod", "c", (2, 0.3, 1)),
-        Joint("rocker", "revolute", WORLD, "c", (2, 0, 0), (0, 1, 0)),
-        Joint("loose", "revolute", "c", "bell", (2, 0, 0.5), (1, 0, 0)),
+        Joint("crank", "revolute", WORLD, "a", position=(0, 0, 0), axis=(0, 1, 0), actuated=True),
+        Joint("ball_1", "spherical", "a", "rod", position=(0, 0, 1)),
+        Joint("ball_2", "spherical", "rod", "c", position=(2, 0.3, 1)),
+        Joint("rocker", "revolute", WORLD, "c", position=(2, 0, 0), axis=(0, 1, 0)),
+        Joint("loose", "revolute", "c", "bell", position=(2, 0, 0.5), axis=(1, 0, 0)),
     ]
     found = actuation(Mechanism("rods", [Body(n, 1.0) for n in ("a", "rod", "c", "bell")], joints))
     assert (found.freedoms, found.actuated, found.surplus) == (3, 1, 0)

@@ -150,7 +150,7 @@ def test_joint_types_and_their_coordinates() -> None:
 
 def test_a_mechanism_knows_its_parts() -> None:
     lift = Joint("lift", "cylindrical", WORLD, "a", actuated=True)
-    robot = Mechanism("m", (A, B), (lift, TURN), (Frame("tip", "b", Pose((1, 0, 0))),))
+    robot = Mechanism("m", (A, B), (lift, TURN), frames=(Frame("tip", "b", Pose((1, 0, 0))),))
     assert robot.actuators == ("lift.tx", "lift.rx")
     assert robot.mass == 3.0
     assert robot.frame_names == ("tip", "a", "b")
@@ -164,5 +164,5 @@ def test_a_mechanism_knows_its_parts() -> None:
 
 
 def test_a_body_s_centre_of_mass_in_the_world() -> None:
-    body = Body("a", 1.0, (1, 0, 0), pose=Pose((0, 0, 1), (0.5**0.5, 0, 0, 0.5**0.5)))
+    body = Body("a", 1.0, com=(1, 0, 0), pose=Pose((0, 0, 1), (0.5**0.5, 0, 0, 0.5**0.5)))
     np.testing.assert_allclose(body.rest_com, (0, 1, 1), atol=1e-15)

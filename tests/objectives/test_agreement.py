@@ -53,15 +53,15 @@ def beside(mechanism: Mechanism, name: str, size: float, away: tuple[float, floa
 def tentacle(bodies: int) -> Mechanism:
     """A chain of hinges across it by turns, with more degrees of freedom than a matrix is quick for."""
     length = 1.0 / bodies
-    links = tuple(Body(f"link_{k}", 1.0 / bodies, (0.0, 0.0, 0.5 * length), pose=Pose((0.0, 0.0, k * length))) for k in range(bodies))
+    links = tuple(Body(f"link_{k}", 1.0 / bodies, com=(0.0, 0.0, 0.5 * length), pose=Pose((0.0, 0.0, k * length))) for k in range(bodies))
     joints = tuple(
         Joint(
-            f"hinge_{k}", "revolute", f"link_{k - 1}" if k else WORLD, f"link_{k}", (0.0, 0.0, k * length),
-            ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))[k % 2], actuated=True,
+            f"hinge_{k}", "revolute", f"link_{k - 1}" if k else WORLD, f"link_{k}", position=(0.0, 0.0, k * length),
+            axis=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))[k % 2], actuated=True,
         )
         for k in range(bodies)
     )  # fmt: skip
-    return Mechanism("tentacle", links, joints, (Frame("tip", links[-1].name, Pose((0.0, 0.0, length))),))
+    return Mechanism("tentacle", links, joints, frames=(Frame("tip", links[-1].name, Pose((0.0, 0.0, length))),))
 
 
 @dataclass
@@ -141,7 +141,7 @@ CASES = {made.__name__: made for made in (
 def clip_of(case: Case, frames: int) -> TargetClip:
     """The first frames of what a case asks for."""
     led = circling(case.mechanism, case.names, case.size, 0.1, FRAMES, com="tip" in case.names)
-    return TargetClip(led.times, led.tracks, led.com, tuple(case.asked)).part(0, frames)
+    return TargetClip(led.times, led.tracks, com=led.com, objectives=tuple(case.asked)).part(0, frames)
 
 
 @pytest.mark.parametrize("name", CASES)

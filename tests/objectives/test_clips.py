@@ -46,7 +46,7 @@ def boxer() -> Mechanism:
 
 
 def test_a_clip_s_file_comes_back(tmp_path: Path) -> None:
-    clip = TargetClip(TIMES, {"hand": Track(np.zeros((3, 3)), contact=np.ones(3, bool))}, np.ones((3, 3)), EVERY)
+    clip = TargetClip(TIMES, {"hand": Track(np.zeros((3, 3)), contact=np.ones(3, bool))}, com=np.ones((3, 3)), objectives=EVERY)
     save_clip(clip, tmp_path / "clip.npz")
     loaded = load_clip(tmp_path / "clip.npz")
     assert list(loaded.tracks) == ["hand"]

@@ -30,7 +30,7 @@ def biped() -> Mechanism:
         bodies.append(Body(f"foot_{side}", 0.2, pose=Pose((0.0, y, HEIGHT))))
         joints.append(Joint(f"leg_{side}", "free", "pelvis", f"foot_{side}"))
         frames.append(Frame(f"sole_{side}", f"foot_{side}", Pose((0.0, 0.0, -HEIGHT)), SOLE))
-    return Mechanism("biped", tuple(bodies), tuple(joints), tuple(frames))
+    return Mechanism("biped", tuple(bodies), tuple(joints), frames=tuple(frames))
 
 
 def gait(fps=60.0, steps=6, stride=0.06, swing=0.6, double=0.4, stand=0.6, lift=0.03, start=0.0, scale=1.0, noise=0.0):

@@ -62,8 +62,8 @@ def test_the_centre_of_mass_that_speeds_hold_back_is_told() -> None:
     com = robot_com(WALKER, np.array([[b.pose.position for b in WALKER.bodies]]), np.array([[b.pose.quaternion for b in WALKER.bodies]]))
     swing = com + 0.05 * np.sin(0.8 * np.arange(20))[:, None] * np.array([0.0, 1.0, 0.0])
     tracks = {n: Track(np.tile(rest(WALKER, n).position, (20, 1)), np.tile(rest(WALKER, n).quaternion, (20, 1))) for n in feet}
-    chosen = Settings({n: Weights((100.0,) * 3, (100.0,) * 3) for n in feet}, enforce_velocity=True)
-    motion = retarget(WALKER, TargetClip(FAST, tracks, swing), chosen, speed_cost=True)
+    chosen = Settings(targets={n: Weights((100.0,) * 3, (100.0,) * 3) for n in feet}, enforce_velocity=True)
+    motion = retarget(WALKER, TargetClip(FAST, tracks, com=swing), chosen, speed_cost=True)
     cost = cost_of(motion)
     assert cost.com is not None
     assert cost.com.largest == np.nanmax(motion.report.com_error) > 15e-3
@@ -73,7 +73,7 @@ def test_the_centre_of_mass_that_speeds_hold_back_is_told() -> None:
 
 
 def test_what_moves_along_axes_without_weight_costs_nothing() -> None:
-    weighed = {way: Settings({"tool": Weights(way, (0.0,) * 3)}) for way in ((0.0, 1.0, 0.0), (1.0, 1.0, 1.0))}
+    weighed = {way: Settings(targets={"tool": Weights(way, (0.0,) * 3)}) for way in ((0.0, 1.0, 0.0), (1.0, 1.0, 1.0))}
     held, free = (
         retarget(ARM, dash(), replace(weighed[0.0, 1.0, 0.0], enforce_velocity=True)),
         retarget(ARM, dash(), weighed[0.0, 1.0, 0.0]),

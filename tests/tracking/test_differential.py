@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from robik.errors import ClipError, MechanismError
 from robik.formats import import_robot
-from robik.kinematics.kernels import move, place
+from robik.kinematics.kernels import forward_kinematics, integrate
 from robik.mechanism import WORLD, Body, Joint, Mechanism
 from robik.mechanism.pose import Pose
 from robik.objectives.weights import Weights
@@ -65,12 +65,12 @@ def test_rows_are_the_derivatives_of_what_they_measure():
 
     def measured(step: np.ndarray) -> np.ndarray:
         q = now.q.copy()
-        move(flat, q, step, 1.0, now.q)
-        place(flat, now)
+        integrate(flat, q, step, 1.0, now.q)
+        forward_kinematics(flat, now)
         linearise(flat, now, tasks)
         errors = tasks.error.copy()
         now.q[:] = q
-        place(flat, now)
+        forward_kinematics(flat, now)
         return -errors[chosen]
 
     for i in range(len(flat.before)):

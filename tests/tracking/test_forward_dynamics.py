@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from robik.errors import ClipError
 from robik.kinematics.elimination import eliminate
-from robik.kinematics.kernels import close, closure_jacobian, move, place
+from robik.kinematics.kernels import close, closure_jacobian, forward_kinematics, integrate
 from robik.objectives.weights import Weights
 from robik.robots import load
 from robik.tracking import ForwardDynamicsTracker, Target, Targets, TwinSettings
@@ -38,8 +38,8 @@ def derivatives(tracker: ForwardDynamicsTracker, points: list[tuple[int, np.ndar
     def at(j: int, by: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
         step = np.zeros(d)
         step[j] = by
-        move(tracker.flat, q, step, 1.0, tracker.now.q)
-        place(tracker.flat, tracker.now)
+        integrate(tracker.flat, q, step, 1.0, tracker.now.q)
+        forward_kinematics(tracker.flat, tracker.now)
         return [tracker.now.c[b] + tracker.now.R[b] @ x for b, x in points], [tracker.now.R[b] + 0 for b, _ in points]
 
     for j in range(d):

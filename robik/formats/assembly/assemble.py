@@ -18,6 +18,7 @@ from ...mechanism.joints import SLIDES
 from ...mechanism.pose import matrix_quaternion
 from ...mechanism.topology import CLOSED
 from ..imported import Imported, Notes, listed
+from .budget import REMEDY_SECONDS, OutOfTimeError, current
 from .open_joint import OpenJoint, joint_values
 from .open_robot import OpenRobot, Placed
 from .remedies import remedy
@@ -30,6 +31,8 @@ TILTED = 1e-9  # rad: axes off by more could be taken for a loop that locks
 NEAR = 0.5  # rad, or of the robot's size: a loop that closes within is in the stored pose's assembly mode, and no other is looked for
 AWAY = 0.05  # rad, or of the robot's size: how far to look beside a pose that may be singular
 FARTHEST = 1e9  # lengths [m] and coefficients beyond are a mistake, and their squares' differences mean nothing
+WIDENED = "its limits keep the robot from being assembled, so they were widened to hold the rest pose"
+PASSIVE = "passive"  # in the name of a joint that is not meant to be driven
 Closure = tuple[np.ndarray, np.ndarray]  # residuals (m,), and their derivatives (m, d)
 AXIS_ALONE = ("fixed", "revolute", "prismatic", "cylindrical")  # types whose second axis does not matter
 
@@ -47,6 +50,7 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
         MechanismError: the parts do not make a robot.
     """
     _check_lengths(robot)
+    current().start(current().seconds)
     q = _closed(robot, notes)
     now = robot.placed(q)
     gap = max((_gap(robot, joint, now)[0] for joint in robot.closers), default=0.0)
@@ -132,6 +136,7 @@ def _closed_part(part: OpenRobot, stored: np.ndarray) -> np.ndarray:
 def _closes(robot: OpenRobot) -> bool:
     """Whether its loops can be closed, limits aside, from a few starts."""
     unbounded = np.full((2, len(robot.stored)), [[-inf], [inf]])
+    current().check()
     return _search(robot, robot.stored, (unbounded[0], unbounded[1]), FEW_STARTS)[1] <= ACCEPTED
 
 
@@ -148,11 +153,15 @@ def _search(robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.n
     found: list[tuple[float, np.ndarray, float]] = []
     best, best_error = stored, error
     for start in range(starts):
+        current().tell(f"Closing loops: start {start + 1} of {starts}, open by {1e3 * robot.size * best_error:.3g} mm")
         q = stored.copy()
         if start > 0:
             spread = np.pi * start / starts
             q += np.where(matters, spread * span * rng.uniform(-1.0, 1.0, len(q)), 0.0)
-        q, error = _descend(robot, np.clip(q, *bounds), stored, matters, bounds)
+        try:
+            q, error = _descend(robot, np.clip(q, *bounds), stored, matters, bounds)
+        except OutOfTimeError:
+            break
         if error < best_error:
             best, best_error = q, error
         if error <= ACCEPTED:
@@ -182,6 +191,7 @@ def _descend(
     def closure(x: np.ndarray) -> Closure:
         key = x.tobytes()
         if key not in known:
+            current().check()
             values, rows = robot.closure(at(x))
             known[key] = values, rows[:, columns]
         return known[key]
@@ -252,16 +262,28 @@ def _gap(robot: OpenRobot, joint: OpenJoint, now: Placed) -> tuple[float, float]
 def _open(robot: OpenRobot, q: np.ndarray) -> str:
     """What stays open at q, for the user."""
     now = robot.placed(q)
+    said = f"robot {robot.name!r} cannot be assembled" + (f" within {current().seconds:g} s" if current().is_over else "")
     gaps = [(_gap(robot, joint, now), joint) for joint in robot.closers]
     if not gaps or max(length / robot.size + angle for (length, angle), _ in gaps) <= ACCEPTED:
         errors = np.abs(robot.closure(q)[0][-len(robot.couplings) :])  # they come last
         worst = robot.couplings[int(errors.argmax())]
-        return f"robot {robot.name!r} cannot be assembled: coupling {worst.name!r} contradicts the limits or the loops of its joints"
+        return f"{said}: coupling {worst.name!r} contradicts the limits or the loops of its joints"
     (length, angle), joint = max(gaps, key=lambda item: item[0][0] / robot.size + item[0][1])
     return (
-        f"robot {robot.name!r} cannot be assembled: loop {joint.name!r} ({joint.type}, {joint.parent!r} to {joint.child!r}) stays open by "
-        f"{1e3 * length:.3g} mm and {degrees(angle):.3g} degrees; {remedy(robot, joint, _closes)}"
+        f"{said}: loop {joint.name!r} ({joint.type}, {joint.parent!r} to {joint.child!r}) stays open by "
+        f"{1e3 * length:.3g} mm and {degrees(angle):.3g} degrees; {_remedy(robot, joint)}"
     )
+
+
+def _remedy(robot: OpenRobot, joint: OpenJoint) -> str:
+    """Return what would close a loop, as far as there is time to find it."""
+    current().start(REMEDY_SECONDS)
+    try:
+        said = remedy(robot, joint, _closes)
+        current().check()  # a search that was cut short has found nothing, which says nothing
+    except OutOfTimeError:
+        return "check its frames and the types of its joints; there was no time to find which of them would close it"
+    return said
 
 
 def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
@@ -279,16 +301,17 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
             rest = tuple(q[at : at + len(joint.motions)].tolist())
         limits = tuple((min(lo, v), max(hi, v)) for (lo, hi), v in zip(joint.limits, rest, strict=True)) if joint.limits else ()
         if any(abs(a - b) > 1e-9 for old, new in zip(joint.limits, limits, strict=True) for a, b in zip(old, new, strict=True) if a != b):
-            notes.add("its limits keep the robot from being assembled, so they were widened to hold the rest pose", joint.name)
+            notes.add(WIDENED, joint.name)
         joints.append(
             Joint(
-                joint.name, joint.type, joint.parent, joint.child, tuple(pb), tuple(Rb[:, 0]),
-                None if joint.type in AXIS_ALONE else tuple(Rb[:, 1]),
-                joint.actuated, limits, joint.velocity_limit, joint.effort_limit, rest, joint.free,
+                joint.name, joint.type, joint.parent, joint.child, position=tuple(pb), axis=tuple(Rb[:, 0]),
+                axis2=None if joint.type in AXIS_ALONE else tuple(Rb[:, 1]),
+                actuated=joint.actuated, limits=limits,
+                velocity_limit=joint.velocity_limit, effort_limit=joint.effort_limit, rest=rest, motions=joint.free,
             )
         )  # fmt: skip
     bodies = tuple(replace(body, pose=poses[body.name]) for body in robot.bodies)
-    return Mechanism(robot.name, bodies, tuple(joints), robot.frames, robot.couplings)
+    return Mechanism(robot.name, bodies, tuple(joints), frames=robot.frames, couplings=robot.couplings)
 
 
 def _free_motions(J: np.ndarray) -> np.ndarray:
@@ -325,14 +348,16 @@ def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
         bases.append(_beside(part, q[index]))
     followers = {coupling.follower for coupling in robot.couplings}
     depth = robot.moves.sum(axis=1)
-    chosen = set()
+    chosen: set[str] = set()
 
-    def preference(item: tuple[str, OpenJoint]) -> tuple[bool, int, int]:
+    def preference(item: tuple[str, OpenJoint]) -> tuple[bool, bool, int, int]:
         body, joint = item
         is_drive = joint.type == "prismatic" and robot.at[joint.name] in row_of
-        return not is_drive, len(joint.motions), int(depth[robot.order[body]])
+        return is_called_passive(joint), not is_drive, len(joint.motions), int(depth[robot.order[body]])
 
     for _, joint in sorted(robot.hangs_on.items(), key=preference):
+        if is_called_passive(joint) and chosen:
+            break
         may = not joint.is_passive and (len(joint.motions) == 1 or joint.type == "universal")
         if may and followers.isdisjoint(joint.coordinate_names):
             start = robot.at[joint.name]
@@ -341,6 +366,11 @@ def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
                 bases = held
                 chosen.add(joint.name)
     return [j.name for j in robot.joints if j.name in chosen]
+
+
+def is_called_passive(joint: OpenJoint) -> bool:
+    """Return whether a joint's name says that nothing drives it."""
+    return PASSIVE in joint.name.lower()
 
 
 def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarray] | None:

@@ -36,4 +36,4 @@ def based(joints: list[OpenJoint], base: str, poses: Mapping[str, Pose], report:
         return joints
     names = {joint.name for joint in joints}
     report.add("no joint ties it to the world, so it floats", base)
-    return [OpenJoint(free_name("base", names), "free", WORLD, base, poses[base]), *joints]
+    return [OpenJoint(free_name("base", names), "free", WORLD, base, near=poses[base]), *joints]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from math import atan2
 
 import numpy as np
@@ -31,6 +31,7 @@ class OpenJoint:
     type: str
     parent: str
     child: str
+    _: KW_ONLY
     near: Pose = IDENTITY
     far: Pose = IDENTITY
     actuated: bool = False

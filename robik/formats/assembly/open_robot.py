@@ -6,7 +6,7 @@ are open there, with derivatives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import zip_longest
 
@@ -19,7 +19,7 @@ from ...mechanism.pose import cross
 from .open_joint import OpenJoint, joint_motion
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Placed:
     """Where everything is: frames of the bodies, the ground first, and of the motions.
 
@@ -46,6 +46,7 @@ class OpenRobot:
     name: str
     bodies: tuple[Body, ...]
     joints: tuple[OpenJoint, ...]
+    _: KW_ONLY
     frames: tuple[Frame, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     ground: str = WORLD
@@ -205,7 +206,7 @@ class OpenRobot:
                 p[i] = pb - Ra @ motion_p - R[i] @ near_p
                 sign = -1.0
             angular[here], linear[here], point[here] = sign * turning @ Ra.T, sign * sliding @ Ra.T, pb
-        return Placed(R, p, angular, linear, point)
+        return Placed(R=R, p=p, angular=angular, linear=linear, point=point)
 
     @cached_property
     def _ends(self) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:

@@ -162,7 +162,7 @@ def _weld(element: Element, file: MjcfFile, tied: Tied, where: str) -> OpenJoint
             near = Pose.of(turn, given[:3])
         else:
             near = tied.bodies[a].inverse() @ tied.bodies[b] @ far
-    return OpenJoint(element.get("name") or f"{a}_{b}", kind, a, b, near, far)
+    return OpenJoint(element.get("name") or f"{a}_{b}", kind, a, b, near=near, far=far)
 
 
 def _couple(element: Element, tied: Tied, found: Equalities, where: str, notes: Notes) -> None:
@@ -204,7 +204,10 @@ def _by_bodies(pins: list[Pin]) -> list[list[Pin]]:
 
 def _from_pins(pins: list[Pin], report: Notes) -> list[OpenJoint]:
     """One pin is a ball; two are a hinge along the line through them, and so are more on that line; others hold the bodies fast."""
-    balls = [OpenJoint(pin.name, "spherical", *pin.bodies, Pose(_point(pin.points[0])), Pose(_point(pin.points[1]))) for pin in pins]
+    balls = [
+        OpenJoint(pin.name, "spherical", *pin.bodies, near=Pose(_point(pin.points[0])), far=Pose(_point(pin.points[1])))
+        for pin in pins
+    ]
     first = pins[0]
     near, far = (np.array([pin.points[end] - first.points[end] for pin in pins]) for end in (0, 1))
     if len(pins) == 1 or not np.allclose(near @ near.T, far @ far.T, rtol=ALIGNED, atol=0.0):  # no one joint holds what is not congruent
@@ -220,7 +223,7 @@ def _from_pins(pins: list[Pin], report: Notes) -> list[OpenJoint]:
     ]
     kind = "revolute" if is_hinge else "fixed"
     report.add(f"{len(pins)} connects between the same two bodies are one {kind} joint", name)
-    return [OpenJoint(name, kind, *first.bodies, frames[0], frames[1])]
+    return [OpenJoint(name, kind, *first.bodies, near=frames[0], far=frames[1])]
 
 
 def _point(values: np.ndarray) -> tuple[float, float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from math import inf
 from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element
@@ -44,6 +44,7 @@ class Geom:
     """
 
     shape: str
+    _: KW_ONLY
     size: tuple[float, ...]
     pose: Pose
     group: int
@@ -66,6 +67,7 @@ class Mesh:
     """
 
     file: str
+    _: KW_ONLY
     scale: Vector
     placed: Pose
     kind: str
@@ -120,7 +122,19 @@ class Geoms:
         fit = numbers(attributes.get("fitscale", "1"), 1, f"{where}: its fitscale")[0]
         if not fit > 0:
             raise FormatError(f"{where}: its fitscale must be positive, not {fit:g}")
-        return Geom(shape, size, offset @ pose, int(group), color, mass, density, mesh, is_shell, fitted, fit)
+        return Geom(
+            shape,
+            size=size,
+            pose=offset @ pose,
+            group=int(group),
+            color=color,
+            mass=mass,
+            density=density,
+            mesh=mesh,
+            is_shell=is_shell,
+            fitted=fitted,
+            fit=fit,
+        )
 
     def _color(self, attributes: Attributes, where: str) -> tuple[float, float, float, float]:
         rgba = attributes.get("rgba") or self._materials.get(attributes.get("material", ""), {}).get("rgba")
@@ -141,7 +155,7 @@ class Geoms:
             rotated = {"quat": attributes.get("refquat", "1 0 0 0")}
             placed = Pose.of(self.file.rotation(rotated, label), vector(attributes, "refpos", "0 0 0", label))
             kind = attributes.get("inertia", "exact" if self.file.is_true("exactmeshinertia", "false") else "legacy")
-            self._found[name] = Mesh(self._path(name, attributes), scale, placed, kind, attributes)
+            self._found[name] = Mesh(self._path(name, attributes), scale=scale, placed=placed, kind=kind, attributes=attributes)
         return self._found[name]
 
     def _path(self, name: str, attributes: Attributes) -> str:
@@ -169,14 +183,14 @@ class Geoms:
         """What is seen of a geom."""
         match geom.shape:
             case "sphere":
-                return Visual("sphere", geom.size, geom.pose, geom.color)
+                return Visual("sphere", geom.size, pose=geom.pose, color=geom.color)
             case "capsule" | "cylinder":
-                return Visual(geom.shape, (geom.size[0], 2 * geom.size[1]), geom.pose, geom.color)
+                return Visual(geom.shape, (geom.size[0], 2 * geom.size[1]), pose=geom.pose, color=geom.color)
             case "box":
-                return Visual("box", tuple(2 * s for s in geom.size), geom.pose, geom.color)
+                return Visual("box", tuple(2 * s for s in geom.size), pose=geom.pose, color=geom.color)
             case "ellipsoid":
                 self.notes.add("an ellipsoid is shown as a sphere of its volume", where)
-                return Visual("sphere", (float(np.prod(geom.size)) ** (1 / 3),), geom.pose, geom.color)
+                return Visual("sphere", (float(np.prod(geom.size)) ** (1 / 3),), pose=geom.pose, color=geom.color)
             case "mesh":
                 mesh = self._mesh(geom.mesh, where)
                 if not mesh.file:
@@ -184,7 +198,7 @@ class Geoms:
                 turned = mesh.placed.inverse()
                 shifted = Pose((mesh.scale[0] * turned.position[0], mesh.scale[1] * turned.position[1], mesh.scale[2] * turned.position[2]),
                                turned.quaternion)  # fmt: skip
-                return Visual("mesh", mesh.scale, geom.pose @ shifted, geom.color, mesh.file)
+                return Visual("mesh", mesh.scale, pose=geom.pose @ shifted, color=geom.color, file=mesh.file)
         self.notes.add(f"a {geom.shape[:20]} was left out", where)
         return None
 

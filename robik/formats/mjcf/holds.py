@@ -83,4 +83,4 @@ def _fixed(joint: OpenJoint, value: float, notes: Notes) -> OpenJoint:
         notes.add("an equality holds it still, so its motor was left out", f"joint {joint.name!r}")
     turn = (value, 0.0, 0.0)
     moved = Pose.of(rotation_vector_matrix(np.array(turn)), (0, 0, 0)) if joint.type == "revolute" else Pose(turn)
-    return OpenJoint(joint.name, "fixed", joint.parent, joint.child, joint.near @ moved, joint.far)
+    return OpenJoint(joint.name, "fixed", joint.parent, joint.child, near=joint.near @ moved, far=joint.far)

@@ -19,29 +19,34 @@ SIZES = {"fixed": 0, "revolute": 1, "prismatic": 1, "spherical": 4, "free": 7}  
 PREFERRED = "home"
 
 
-def keyframe(file: MjcfFile) -> Element | None:
-    """The file's keyframe that counts: the one called `home`, else the first."""
+def keyframes(file: MjcfFile) -> list[Element]:
+    """Return the file's keyframes of a pose, the one that counts first: that called `home`, else the file's first."""
     keys = [key for section in file.root.findall("keyframe") for key in section.findall("key") if key.get("qpos")]
-    return next((k for k in keys if k.get("name") == PREFERRED), keys[0] if keys else None)
+    return sorted(keys, key=lambda key: key.get("name") != PREFERRED)
 
 
-def with_keyframe(key: Element, joints: Sequence[OpenJoint], notes: Notes, report: Notes) -> list[OpenJoint]:
-    """The joints, stored as a keyframe has them.
+def with_keyframe(keys: Sequence[Element], joints: Sequence[OpenJoint], notes: Notes, report: Notes) -> list[OpenJoint]:
+    """Return the joints, stored as the first keyframe that is a pose has them.
 
     Args:
+        keys: as `keyframes` gives them; those that are no pose of the robot are noted.
         joints: all that move, in MuJoCo's order.
-
-    Raises:
-        FormatError: a keyframe of something else than numbers.
     """
-    where = f"keyframe {key.get('name') or 1!r}"
-    words = key.get("qpos", "").split()
-    wanted = sum(SIZES[joint.type] for joint in joints)
-    if len(words) != wanted:
-        notes.add(f"it has {len(words)} coordinates where the robot has {wanted}, so it was left out", where)
-        return list(joints)
-    report.add(f"its rest pose is the file's {where}")
-    return _placed(key, joints, where)
+    for key in keys:
+        where = f"keyframe {key.get('name') or 1!r}"
+        words = key.get("qpos", "").split()
+        wanted = sum(SIZES[joint.type] for joint in joints)
+        if len(words) != wanted:
+            notes.add(f"it has {len(words)} coordinates where the robot has {wanted}, so it was left out", where)
+            continue
+        try:
+            placed = _placed(key, joints, where)
+        except FormatError as error:
+            notes.add(f"{str(error).removeprefix(f'{where}: ')}; it was left out", where)
+            continue
+        report.add(f"its rest pose is the file's {where}")
+        return placed
+    return list(joints)
 
 
 def _placed(key: Element, joints: Sequence[OpenJoint], where: str) -> list[OpenJoint]:

@@ -22,13 +22,13 @@ from ..mesh_files import MeshFiles
 from ..names import free_name
 from ..solids import turned
 from ..xml_file import number, numbers
-from .attach import Model, attached
+from .attach import Model, attached, model_file
 from .equalities import Tied, read_equalities
 from .file import MjcfFile, flattened, is_limited, vector, z_to
 from .geoms import SEEN, Geom, Geoms
 from .holds import held_through, with_held
-from .keyframe import keyframe, with_keyframe
-from .motors import lacks_motors, read_motors
+from .keyframe import keyframes, with_keyframe
+from .motors import driven, lacks_motors, read_motors, tell_limited_tendons
 
 MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
@@ -89,8 +89,8 @@ class _Reader:
         self.models: list[Model] = []
         self.path, self.notes, self.report = path, notes, report
         self.file = MjcfFile(path, files)
-        self.key = None if posed else keyframe(self.file)  # one of a file that attaches this one counts instead
-        self.posed = posed or self.key is not None
+        self.keys = [] if posed else keyframes(self.file)  # those of a file that attaches this one count instead
+        self.posed = posed or bool(self.keys)
         self.compiler = Element("compiler", self.file.compiler)
         self.geoms = Geoms(self.file, files, path.resolve(), notes)
         self.bodies: list[Body] = []
@@ -195,18 +195,9 @@ class _Reader:
     def attach(self, element: Element, parent: str, offset: Pose) -> None:
         """Reads a model that is attached to a body, or to the world."""
         wanted, prefix = element.get("model", ""), element.get("prefix", "")
-        assets = [e for section in self.file.root.findall("asset") for e in section.findall("model")]
-        model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
-        if model is None:
-            raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
-        try:
-            found, is_there = self.files.find(model.get("file", ""))
-        except FormatError as error:
-            raise FormatError(f"model {wanted!r} cannot be followed: {error}") from None
-        path = (self.path.resolve().parent / found).resolve()
-        if not is_there or path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
-            why = "there is no such file" if not is_there else "models attach each other in a ring, or too many times"
-            raise FormatError(f"model {wanted!r}, {model.get('file', '')[:80]!r}: {why}")
+        path = model_file(self.file, self.files, wanted, parent)
+        if path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
+            raise FormatError(f"model {wanted!r}, {path.name[:80]!r}: models attach each other in a ring, or too many times")
         inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within, self.posed)
         inner.walk()
         whole = Model(inner.robot(), path.parent, inner.at, inner.sites, inner.drawn, inner.held)
@@ -268,7 +259,7 @@ class _Reader:
     def tie(self, name: str, parent: str, pose: Pose, joints: list[Placed]) -> None:
         """The joints between a body and its parent, with massless bodies between several of them."""
         if not joints:
-            self.joints.append(OpenJoint(self.new_joint("base" if parent == WORLD else name), "fixed", parent, name, pose))
+            self.joints.append(OpenJoint(self.new_joint("base" if parent == WORLD else name), "fixed", parent, name, near=pose))
         if len(joints) > MOST_JOINTS:
             raise FormatError(f"body {name!r} has {len(joints)} joints; up to {MOST_JOINTS} make sense in one body")
         for k, (element, offset, inherited) in enumerate(joints):
@@ -298,14 +289,14 @@ class _Reader:
         if kind == "free":
             if parent != WORLD:
                 raise FormatError(f"{where}: only a body that stands in the world itself can be free, not one in {parent!r}")
-            return OpenJoint(name, "free", parent, child, pose)
+            return OpenJoint(name, "free", parent, child, near=pose)
         at = offset @ Pose(vector(attributes, "pos", "0 0 0", where))
         bounds = is_limited(attributes, "limited", "range", self.file, where)
         if kind == "ball":
             if bounds is not None:
                 self.notes.add("the limit of a ball is a cone, which is not read", name)
             here = Pose(at.position)
-            return OpenJoint(name, "spherical", parent, child, pose @ here, here)
+            return OpenJoint(name, "spherical", parent, child, near=pose @ here, far=here)
         axis = offset.matrix @ vector(attributes, "axis", "0 0 1", where)
         frame = Pose.of(frame_matrix(axis, None, where), at.position)
         unit = self.file.angle(1.0) if kind == "hinge" else 1.0
@@ -317,7 +308,19 @@ class _Reader:
         limits = () if bounds is None else ((unit * bounds[0], unit * bounds[1]),)
         strength = is_limited(attributes, "actuatorfrclimited", "actuatorfrcrange", self.file, where)
         effort = max(map(abs, strength)) if strength and any(strength) else inf
-        return OpenJoint(name, TYPES[kind], parent, child, pose @ frame @ back, frame, False, limits, inf, effort, (ref,))
+        return OpenJoint(
+            name,
+            TYPES[kind],
+            parent,
+            child,
+            near=pose @ frame @ back,
+            far=frame,
+            actuated=False,
+            limits=limits,
+            velocity_limit=inf,
+            effort_limit=effort,
+            stored=(ref,),
+        )
 
     # Together
 
@@ -334,18 +337,26 @@ class _Reader:
             raise FormatError(f"it has more than {MOST_BODIES} equalities")
         self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
         self.held, couplings = held_through(self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes)
-        tree = self.joints if self.key is None else with_keyframe(self.key, self.joints, self.notes, self.report)
+        tree = with_keyframe(self.keys, self.joints, self.notes, self.report)
+        tell_limited_tendons(self.file, self.notes)
         motors = read_motors(self.file, {j.name for j in tree if j.motions}, self.held, couplings, self.notes, self.report)
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
                 self.notes.add("a motor that pushes a free body was left out", joint.name)
                 del motors[joint.name]
-        tree = [replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j for j in tree]
+        tree = [driven(j, motors[j.name], self.notes, self.report) if j.name in motors else j for j in tree]
         bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [b for robot in inner for b in robot.bodies]
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
         frames += tuple(frame for robot in inner for frame in robot.frames)
         name = self.file.root.get("model") or self.path.stem
-        return OpenRobot(name, tuple(bodies), (*tree, *closers, *equal.closers), frames, couplings, lacks_motors=lacks_motors(self.file))
+        return OpenRobot(
+            name,
+            tuple(bodies),
+            (*tree, *closers, *equal.closers),
+            frames=frames,
+            couplings=couplings,
+            lacks_motors=lacks_motors(self.file),
+        )
 
     @property
     def drawn(self) -> dict[str, float]:

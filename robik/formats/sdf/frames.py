@@ -6,7 +6,7 @@ outermost model's things have their plain names; `__model__` is a model's own fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import radians
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -18,6 +18,7 @@ from ...mechanism import WORLD, Pose
 from ...mechanism.pose import IDENTITY, roll_pitch_yaw
 from ..imported import Notes, listed
 from ..mesh_files import MeshFiles
+from ..names import free_name
 from ..xml_file import name_of, numbers, read_xml
 
 MODEL = "__model__"
@@ -25,6 +26,7 @@ MOST = 5000  # links, joints and frames
 MOST_FILES = 500
 DEEPEST = 20
 KINDS = ("link", "joint", "frame")
+BEFORE = {"joint": ("link", "model"), "frame": ("link", "model", "joint")}  # kind → those whose names count first
 TRUE = ("1", "true")
 
 
@@ -44,6 +46,7 @@ class Node:
 
     kind: str
     element: Element
+    _: KW_ONLY
     scope: str
     pose: Pose
     relative_to: str
@@ -63,6 +66,7 @@ class Frames:
         self._around: dict[str, str] = {}  # model → the model that it stands in
         self._merged: dict[str, list[str]] = {}
         self._own: dict[str, set[str]] = {}  # model → names of what stands in it by its own file's words
+        self.renamed: dict[str, str] = {}  # joint or frame that shares its name in the file with something else → that name
         self._not_included: list[str] = []
         self._placed: dict[str, Pose] = {}
         self._read = 0
@@ -80,7 +84,7 @@ class Frames:
             return model.get("name") or path.stem
         if world is None:
             raise FormatError("it has no <model>; a robot needs one")
-        self.nodes[MODEL] = Node("model", world, "", IDENTITY, "", "", version, path)
+        self.nodes[MODEL] = Node("model", world, scope="", pose=IDENTITY, relative_to="", attached_to="", version=version, file=path)
         self._add_content(world, "", version, path, 0)
         return world.get("name") or path.stem
 
@@ -95,13 +99,23 @@ class Frames:
         posed = next((e for e in said if e.find("pose") is not None), model)
         pose, relative_to = pose_of(posed, f"model {scope or model.get('name')!r}")
         placement = next((p for e in said if (p := _text(e, "placement_frame") or e.get("placement_frame", ""))), "")
-        node = Node("model", model, outer, pose, relative_to or (MODEL if scope else ""), "", version, file)
+        node = Node(
+            "model",
+            model,
+            scope=outer,
+            pose=pose,
+            relative_to=relative_to or (MODEL if scope else ""),
+            attached_to="",
+            version=version,
+            file=file,
+        )
         self._add(join(scope, MODEL), node)
         self._add_content(model, scope, version, file, depth)
         if placement:
             inside = self._chain(self.find(placement, scope, f"model {scope!r}: its placement_frame"), join(scope, MODEL))
             self.nodes[join(scope, MODEL)] = Node(
-                "model", model, outer, pose @ inside.inverse(), node.relative_to, "", version, file
+                "model", model, scope=outer, pose=pose @ inside.inverse(), relative_to=node.relative_to,
+                attached_to="", version=version, file=file,
             )  # fmt: skip
 
     def _add_content(self, model: Element, scope: str, version: tuple[int, int], file: Path, depth: int) -> None:
@@ -111,7 +125,7 @@ class Frames:
         self._own[scope] = {e.get("name") or _text(e, "name") for e in model if e.tag in (*KINDS, "model", "include")}
         for element in model:
             if element.tag in KINDS:
-                name = self._called(name_of(element), scope)
+                name = self._name(element, model, scope)
                 where = f"{element.tag} {name!r}"
                 pose, relative_to = pose_of(element, where)
                 attached_to = ""
@@ -121,7 +135,19 @@ class Frames:
                 elif element.tag == "frame":
                     attached_to = element.get("attached_to", "") or MODEL
                     relative_to = relative_to or attached_to
-                self._add(name, Node(element.tag, element, scope, pose, relative_to or MODEL, attached_to, version, file))
+                self._add(
+                    name,
+                    Node(
+                        element.tag,
+                        element,
+                        scope=scope,
+                        pose=pose,
+                        relative_to=relative_to or MODEL,
+                        attached_to=attached_to,
+                        version=version,
+                        file=file,
+                    ),
+                )
             elif element.tag == "model":
                 self._add_model(element, self._called(name_of(element), scope), scope, version, file, depth + 1)
             elif element.tag == "include":
@@ -176,6 +202,19 @@ class Frames:
             raise FormatError("there is no such file")
         return found
 
+    def _name(self, element: Element, model: Element, scope: str) -> str:
+        """Return the full name of a link, joint or frame; another than the file's where a thing that goes before it has that one."""
+        said = name_of(element)
+        name = self._called(said, scope)
+        before = BEFORE.get(element.tag, ())
+        if any(other.tag in before and other.get("name") == said for other in model):
+            taken = {join(scope, own) for own in self._own[scope] if own} | self.nodes.keys()
+            renamed = free_name(f"{name}_{element.tag}", taken)
+            self.notes.add(f"a {element.tag} has the name of another thing in its model, so it is called {renamed!r}", name)
+            self.renamed[renamed] = name
+            return renamed
+        return name
+
     def _called(self, name: str, scope: str) -> str:
         """The full name of something in a model; in a merged one, what it would be called in the model around that, if that is free."""
         around = self._around.get(scope, "")
@@ -217,6 +256,16 @@ class Frames:
             missing = f"; {listed(self._not_included)} could not be included" if self._not_included else ""
             raise FormatError(f"{where}: nothing is called {name!r}; there are {listed(known)}{missing}")
         return found
+
+    def find_joint(self, name: str, scope: str, where: str) -> str:
+        """Return the full name of the joint that is called so in a model's file.
+
+        Raises:
+            FormatError: there is none.
+        """
+        full = join(scope, name)
+        alike = (new for new, old in self.renamed.items() if old == full and self.nodes[new].kind == "joint")
+        return next(alike, None) or self.find(name, scope, where)
 
     def links_in(self, scope: str) -> list[str]:
         """The links of a model and of those in it."""

@@ -13,7 +13,7 @@ from ...errors import FormatError
 from ...mechanism import WORLD, Body, Coupling, Pose
 from ...mechanism.pose import frame_matrix
 from ..assembly.open_joint import OpenJoint, turned_round, with_frame
-from ..imported import Notes
+from ..imported import SWAPPED, Notes
 from ..names import free_name
 from ..xml_file import number_within, numbers
 from .frames import MODEL, Frames, Node, join
@@ -79,7 +79,7 @@ class Joints:
         (parent, near), (child, far) = (self._end(name, node, end) for end in ("parent", "child"))
         if parent == child:
             raise FormatError(f"{where}: it ties {parent!r} to itself")
-        joint = OpenJoint(name, "fixed", parent, child, near, far)
+        joint = OpenJoint(name, "fixed", parent, child, near=near, far=far)
         if kind in ("fixed", "ball"):
             made = [replace(joint, type="spherical" if kind == "ball" else "fixed")]
         elif kind in ONE_AXIS:
@@ -118,7 +118,8 @@ class Joints:
         limit = element.find("limit")
         low, high = (_limit(limit, key, where, sign * inf) for key, sign in (("lower", -1), ("upper", 1)))
         if low > high:
-            raise FormatError(f"{where}'s limit must run from lower to upper, not from {low:g} to {high:g}")
+            self.notes.add(SWAPPED, f"joint {name!r}")
+            low, high = high, low
         velocity, effort = (_limit(limit, key, where, inf) for key in ("velocity", "effort"))
         return Axis(direction, (low, high), velocity if velocity > 0 else inf, effort if effort > 0 else inf)
 
@@ -176,7 +177,10 @@ class Joints:
             (joint.name, (joint.parent, middle), (joint.near @ one, one), steps[0]),
             (other, (middle, joint.child), (two, joint.far @ two), steps[1]),
         ):
-            made.append(OpenJoint(name, kind, *ends, *poses, False, _limits(axis.limits), axis.velocity, axis.effort))
+            limits = _limits(axis.limits)
+            near, far = poses
+            joint = OpenJoint(name, kind, *ends, near=near, far=far, limits=limits)
+            made.append(replace(joint, velocity_limit=axis.velocity, effort_limit=axis.effort))
         return made
 
     # Couplings
@@ -190,7 +194,7 @@ class Joints:
 
     def _mimic(self, name: str, coordinate: str, node: Node, mimic: Element, moving: Iterable[str]) -> None:
         where = f"joint {name!r}: its mimic"
-        leader = self._coordinate.get((self.frames.find(mimic.get("joint", ""), node.scope, where), mimic.get("axis", "axis")))
+        leader = self._coordinate.get((self.frames.find_joint(mimic.get("joint", ""), node.scope, where), mimic.get("axis", "axis")))
         if leader is None or leader not in moving or leader == coordinate:
             raise FormatError(f"{where} must name another joint with an axis, not {mimic.get('joint', '')!r}")
         multiplier, offset, reference = (

@@ -130,7 +130,7 @@ class Links:
         if shape is None or shape.kind in ("cone", "ellipsoid"):
             self.notes.add("a visual without a box, cylinder, sphere, capsule or mesh was left out", name)
             return None
-        return Visual(shape.kind, shape.size, shape.pose, _color(element), shape.file)
+        return Visual(shape.kind, shape.size, pose=shape.pose, color=_color(element), file=shape.file)
 
 
 def _color(visual: Element) -> tuple[float, float, float, float]:

@@ -58,7 +58,7 @@ class _Reader:
         shapes = Links(self.frames, self.files, self.notes)
         bodies = [shapes.read(name, node) for name, node in links.items() if name in kept]
         bodies += [body for body in reader.bodies if body.name in kept]
-        robot = OpenRobot(self.frames.title, tuple(bodies), tuple(joints), tuple(self._frames(bodies)))
+        robot = OpenRobot(self.frames.title, tuple(bodies), tuple(joints), frames=tuple(self._frames(bodies)))
         couplings = []
         for coupling in reader.couplings:
             if {coupling.follower, coupling.leader} <= set(robot.coordinates):
@@ -73,7 +73,8 @@ class _Reader:
         for plugin in self.frames.plugins:
             if "controller" in (plugin.get("filename", "") + plugin.get("name", "")).lower():
                 named |= {(e.text or "").strip() for e in plugin.iter("joint_name")}
-        return [replace(j, actuated=True) if second.get(j.name, j.name) in named and j.motions else j for j in joints]
+        said = {j.name: self.frames.renamed.get(second.get(j.name, j.name), second.get(j.name, j.name)) for j in joints}
+        return [replace(j, actuated=True) if said[j.name] in named and j.motions else j for j in joints]
 
     def _static(self, joints: list[OpenJoint]) -> list[OpenJoint]:
         """Joints that hold the links of static models; but not those of a floor or a shelf, which stand beside the robot."""
@@ -84,7 +85,7 @@ class _Reader:
         for link, model in held.items():
             if model in stands or not tied - {WORLD}:
                 name = free_name(f"{link}_static", taken)
-                fixed.append(OpenJoint(name, "fixed", WORLD, link, self.frames.placed(link)))
+                fixed.append(OpenJoint(name, "fixed", WORLD, link, near=self.frames.placed(link)))
         return fixed
 
     def _frames(self, bodies: list[Body]) -> list[Frame]:

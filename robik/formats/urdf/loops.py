@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import permutations
 from math import inf
 from pathlib import Path
@@ -48,6 +48,7 @@ class Loop:
     """
 
     name: str
+    _: KW_ONLY
     frames: tuple[str, str]
     type: str
     axis: Vector = X
@@ -69,6 +70,7 @@ class Loops:
     """
 
     source: str = ""
+    _: KW_ONLY
     loops: tuple[Loop, ...] = ()
     motors: tuple[str, ...] | None = None
     joints: dict[str, tuple[str, Vector, Vector]] = field(default_factory=dict)
@@ -99,7 +101,7 @@ def loops_by_name(links: Iterable[str], notes: Notes) -> Loops:
     for name in links:
         if (half := re.fullmatch(r"closing_(.+)_([12])", name)) and (other := f"closing_{half[1]}_{3 - int(half[2])}") not in known:
             notes.add(f"half of a loop, but there is no link {other!r}, so nothing is closed there", name)
-    return Loops(loops=tuple(Loop(name, (a, b), "revolute", Z, is_guess=True) for name, a, b in pairs if b in known))
+    return Loops(loops=tuple(Loop(name, frames=(a, b), type="revolute", axis=Z, is_guess=True) for name, a, b in pairs if b in known))
 
 
 def _own(path: Path) -> Loops:
@@ -117,7 +119,7 @@ def _own(path: Path) -> Loops:
         name = _expect(item.get("name", f"{frames[0]}_{frames[1]}"), str, f"{where}: its name", "a text in quotes")
         kind = _type(item.get("type"), where)
         axis2 = None if item.get("axis2") is None else _axis(item["axis2"], where)
-        loops.append(Loop(name, (frames[0], frames[1]), kind, _axis(item.get("axis", X), where), axis2))
+        loops.append(Loop(name, frames=(frames[0], frames[1]), type=kind, axis=_axis(item.get("axis", X), where), axis2=axis2))
     motors = None if content.get("motors") is None else _names(content["motors"], f"{path}: its motors")
     joints = {}
     for name, item in _expect(content.get("joints", {}), dict, f"{path}: its joints", "an object {…}").items():
@@ -127,7 +129,7 @@ def _own(path: Path) -> Loops:
     values = {name: _finite(value, f"{path}: the rest of {name!r}") for name, value in rest.items()}
     items = _expect(content.get("couplings", []), list, f"{path}: its couplings", "a list […]")
     couplings = tuple(_coupling(item, f"{path}: coupling {number}") for number, item in enumerate(items, 1))
-    return Loops(str(path), tuple(loops), motors, joints, values, couplings)
+    return Loops(str(path), loops=tuple(loops), motors=motors, joints=joints, rest=values, couplings=couplings)
 
 
 def _coupling(item: Any, where: str) -> Coupling:
@@ -159,7 +161,7 @@ def _from_yaml(path: Path) -> Loops | None:
             raise FormatError(f"{path}: closed_loop {number} must be a pair of frames, not {len(frames)}")
         if kind.lower() not in YAML_CLOSURES:
             raise FormatError(f"{path}: type {number} must be {' or '.join(YAML_CLOSURES)}, not {kind!r}")
-        loops.append(Loop(_common(*frames) or f"{frames[0]}_{frames[1]}", (frames[0], frames[1]), YAML_CLOSURES[kind.lower()]))
+        loops.append(Loop(_common(*frames) or f"{frames[0]}_{frames[1]}", frames=(frames[0], frames[1]), type=YAML_CLOSURES[kind.lower()]))
     names = _names(content.get("joint_name") or [], f"{path}: joint_name")
     kinds = _names(content.get("joint_type") or [], f"{path}: joint_type")
     joints = {}
@@ -168,7 +170,7 @@ def _from_yaml(path: Path) -> Loops | None:
             raise FormatError(f"{path}: joint {name!r}: unknown type {kind!r}; there are {', '.join(YAML_JOINTS)}")
         joints[name] = YAML_JOINTS[kind]
     motors = _names(content.get("name_mot") or [], f"{path}: name_mot") or None  # an empty list is one that was not filled in
-    return Loops(str(path), tuple(loops), motors, joints)
+    return Loops(str(path), loops=tuple(loops), motors=motors, joints=joints)
 
 
 def _common(a: str, b: str) -> str:

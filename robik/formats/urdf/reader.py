@@ -11,19 +11,19 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ...errors import AssemblyError, FormatError
+from ...errors import FormatError
 from ...mechanism import WORLD, Body, Coupling, Pose, Visual
 from ...mechanism.pose import frame_matrix, roll_pitch_yaw
-from ..assembly.assemble import assemble
 from ..assembly.open_joint import OpenJoint
 from ..assembly.open_robot import OpenRobot
-from ..imported import Imported, Notes, listed, reading
+from ..imported import SWAPPED, Imported, Notes, listed, reading
 from ..mesh_files import MeshFiles, placeholder
 from ..names import free_name
 from ..solids import turned
 from ..xml_file import name_of, number, numbers, read_xml
+from .closing import assembled, joints_of_loops
 from .loops import EXTENSION as LOOPS
-from .loops import Loop, Loops, loops_by_name, read_beside
+from .loops import Loops, loops_by_name, read_beside
 
 EXTENSION = ".urdf"
 MOST_LINKS = 2000
@@ -98,6 +98,9 @@ class _Reader:
         for name in beside.joints:
             if name not in names:
                 raise FormatError(f"{beside.source} gives joint {name!r} another type, but there is no such joint")
+        if WORLD not in links and any(_end(element, "parent") == WORLD for element in elements):
+            self.notes.add(f"joints hang on {WORLD!r}, which is no link of it; it was taken for the ground")
+            links = {WORLD: Element("link", {"name": WORLD}), **links}
         joints = _at_rest([self.joint(element, links, beside) for element in elements], beside)
         base, hanging = self.tree(links, joints)
         links = {name: element for name, element in links.items() if name in hanging}
@@ -113,11 +116,10 @@ class _Reader:
         mimics = tuple(c for element in elements if (c := self.mimic(element, joints)) is not None)
         couplings = (*mimics, *(_checked(coupling, joints, beside) for coupling in beside.couplings))
         tree = self.with_motors(joints, beside)
-        closers = self.closers(beside.loops, links, tree)
+        closers = joints_of_loops(beside.loops, links, tree)
         name = self.root.get("name") or self.path.stem
-        return self.assembled(
-            OpenRobot(name, bodies, (*tree, *closers), couplings=couplings, lacks_motors=beside.motors == ()), beside.loops
-        )
+        robot = OpenRobot(name, bodies, (*tree, *closers), couplings=couplings, lacks_motors=beside.motors == ())
+        return assembled(robot, beside.loops, self.notes, self.report)
 
     def tell_foreign_loops(self) -> None:
         """Warns of loops that other dialects close."""
@@ -125,19 +127,6 @@ class _Reader:
             if element.tag.rpartition("}")[2] in FOREIGN_LOOPS:
                 name = f"<{element.tag.rpartition('}')[2]}> {element.get('name', '')!r}"
                 self.notes.add(f"it closes a loop in a way that is not read; say it in {self.path.stem}{LOOPS}", name)
-
-    def assembled(self, robot: OpenRobot, loops: tuple[Loop, ...]) -> Imported:
-        """Assembled; where the types of closers are only guessed and do not close, with balls."""
-        try:
-            return assemble(robot, self.notes, self.report)
-        except AssemblyError:
-            guessed = {loop.name for loop in loops if loop.is_guess}
-            if not guessed:
-                raise
-            for name in sorted(guessed):
-                self.notes.add("its frames do not close as a hinge about their z axes, so it was read as a ball", name)
-            balls = tuple(replace(j, type="spherical") if j.name in guessed else j for j in robot.joints)
-            return assemble(replace(robot, joints=balls), self.notes, self.report)
 
     def tree(self, links: dict[str, Element], joints: list[OpenJoint]) -> tuple[str, set[str]]:
         """The link that is no joint's child, and all that hang on it; of several such trees the largest."""
@@ -196,7 +185,7 @@ class _Reader:
             elif shape.tag == "sphere":
                 size = (number(shape, "radius", where),)
             if size is not None and min(size) > 0:
-                return Visual(shape.tag, size, pose, color)
+                return Visual(shape.tag, size, pose=pose, color=color)
             if size is not None:
                 self.notes.add(f"a {shape.tag} without extent is not shown", where.split(":")[0])
                 return None
@@ -207,9 +196,10 @@ class _Reader:
 
     def mesh(self, shape: Element, pose: Pose, color: tuple[float, float, float, float], where: str) -> Visual:
         uri = shape.get("filename", "")
-        scale = numbers(shape.get("scale", "1 1 1"), 3, f"{where}: its mesh's scale")
+        said = shape.get("scale", "1 1 1")
+        scale = numbers(" ".join(said.split() * 3) if len(said.split()) == 1 else said, 3, f"{where}: its mesh's scale")
         file = self.meshes.mesh(uri, self.notes, where.split(":")[0])
-        return Visual("mesh", scale, pose, color, file) if file else placeholder(pose, color)
+        return Visual("mesh", scale, pose=pose, color=color, file=file) if file else placeholder(pose, color)
 
     def color(self, visual: Element) -> tuple[float, float, float, float]:
         """A visual's own colour, or that of the material it names."""
@@ -250,14 +240,25 @@ class _Reader:
         if replaced is not None:
             frame = Pose.of(frame_matrix(*replaced[1:], where), (0, 0, 0))
             self.report.add(f"its type is {replaced[0]}, as {Path(beside.source).name} says", name)
-            return OpenJoint(name, replaced[0], parent, child, near @ frame, frame)
+            return OpenJoint(name, replaced[0], parent, child, near=near @ frame, far=frame)
         if TYPES[kind] in ("fixed", "free"):
-            return OpenJoint(name, TYPES[kind], parent, child, near)
+            return OpenJoint(name, TYPES[kind], parent, child, near=near)
         axis = element.find("axis")
         x = numbers(axis.get("xyz", "1 0 0") if axis is not None else "1 0 0", 3, f"{where}: its axis")
         frame = Pose.of(frame_matrix(x, None, where), (0, 0, 0))
         limits, velocity, effort = self.limits(element, kind, name)
-        return OpenJoint(name, TYPES[kind], parent, child, near @ frame, frame, False, limits, velocity, effort)
+        return OpenJoint(
+            name,
+            TYPES[kind],
+            parent,
+            child,
+            near=near @ frame,
+            far=frame,
+            actuated=False,
+            limits=limits,
+            velocity_limit=velocity,
+            effort_limit=effort,
+        )
 
     def limits(self, element: Element, kind: str, name: str) -> tuple[tuple[tuple[float, float], ...], float, float]:
         """Bounds, and the motor's limits of speed and effort."""
@@ -281,7 +282,8 @@ class _Reader:
             else:
                 low, high = (number(limit, key, where, 0.0, infinite=True) for key in ("lower", "upper"))
                 if low > high:
-                    raise FormatError(f"{where} must run from lower to upper, not from {low:g} to {high:g}")
+                    self.notes.add(SWAPPED, name)
+                    low, high = high, low
                 if low == high:
                     self.notes.add("its lower limit is its upper limit, which locks it", name)
                 bounds = ((low if low > -BEYOND else -inf, high if high < BEYOND else inf),)
@@ -318,28 +320,6 @@ class _Reader:
                 self.notes.add(f"{source} names it as a motor, but no joint of that name moves", name)
         return [replace(j, actuated=True) if j.name in motors and j.motions else j for j in joints]
 
-    def closers(self, loops: tuple[Loop, ...], links: dict[str, Element], tree: list[OpenJoint]) -> list[OpenJoint]:
-        """The joints that hold pairs of frames together."""
-        child = {j.name: j.child for j in tree}
-        taken = set(child)
-        closers = []
-        for loop in loops:
-            ends = []
-            for frame in loop.frames:
-                body = frame if frame in links or frame == WORLD else child.get(frame)
-                if body is None:
-                    raise FormatError(f"loop {loop.name!r}: the robot has no link or joint that is called {frame!r}")
-                ends.append(body)
-            if ends[1] == WORLD:
-                ends.reverse()
-            if ends[0] == ends[1]:
-                raise FormatError(f"loop {loop.name!r} ties link {ends[0]!r} to itself; name two frames on different links")
-            name = free_name(loop.name, taken)
-            taken.add(name)
-            frame_in_both = Pose.of(frame_matrix(loop.axis, loop.axis2, f"loop {loop.name!r}"), (0, 0, 0))
-            closers.append(OpenJoint(name, loop.type, ends[0], ends[1], frame_in_both, frame_in_both))
-        return closers
-
 
 def _at_rest(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
     """The joints as the side file says that they are stored."""
@@ -362,9 +342,13 @@ def _checked(coupling: Coupling, joints: list[OpenJoint], beside: Loops) -> Coup
     return coupling
 
 
-def _link(joint: Element, end: str, where: str, links: dict[str, Element]) -> str:
+def _end(joint: Element, end: str) -> str:
     element = joint.find(end)
-    name = "" if element is None else element.get("link", "")
+    return "" if element is None else element.get("link", "")
+
+
+def _link(joint: Element, end: str, where: str, links: dict[str, Element]) -> str:
+    name = _end(joint, end)
     if name not in links:
         raise FormatError(f"{where}: its {end} must be the name of a link, not {name!r}")
     return name

@@ -23,7 +23,7 @@ from ...extras import extra, missing
 from ...files import check_file
 from ..imported import Imported, Notes
 from ..mesh_files import MeshFiles
-from ..xml_file import read_xml
+from ..xml_file import check_xml
 from ..yaml_file import Loader, read_yaml
 from .expressions import FUNCTIONS, MATHEMATICS, Namespace, evaluate
 from .loops import read_beside
@@ -203,7 +203,7 @@ class _Expansion:
             self.xacro.filestack.pop()  # as the package does, for files that may be missing
             raise self.xacro.XacroException(exc=error) from None
         try:
-            read_xml(file)  # refuses entities
+            check_xml(file)  # refuses entities
             return minidom.parse(str(file))
         except FormatError as error:
             raise FormatError(f"{Path(name).name}: {error}") from None

@@ -108,8 +108,7 @@ class Bodies:
         if diagonal is not None and diagonal.any():
             if not (np.isfinite(diagonal).all() and diagonal.min() >= 0):
                 raise FormatError(f"{where}: its inertia must be zero or more, not {tuple(diagonal.tolist())}")
-            axes = prim.GetAttribute("physics:principalAxes").Get()
-            R = rotation(prim, "physics:principalAxes").matrix if axes is not None and axes.GetLength() > 0 else np.eye(3)
+            R = rotation(prim, "physics:principalAxes", zero=True).matrix
             inertia = R @ np.diag(diagonal) @ R.T * scene.kilograms * scene.meters**2
         if mass > 0 and com is not None and inertia is not None:
             return mass, com, inertia
@@ -182,17 +181,17 @@ class Bodies:
         if np.count_nonzero(shape.stretch - np.diag(scale)):
             self.notes.add("a shape is sheared, which is not shown", name)
         if shape.kind == "Mesh":
-            return Visual("mesh", tuple(scale.tolist()), shape.pose, color, f"{self.file}#{shape.prim.GetPath()}")
+            return Visual("mesh", tuple(scale.tolist()), pose=shape.pose, color=color, file=f"{self.file}#{shape.prim.GetPath()}")
         scale = np.abs(scale)
         if shape.kind == "Cube":
-            return Visual("box", tuple((shape.size[0] * scale).tolist()), shape.pose, color)
+            return Visual("box", tuple((shape.size[0] * scale).tolist()), pose=shape.pose, color=color)
         if shape.kind == "Sphere":
-            return Visual("sphere", (shape.size[0] * float(scale.mean()),), shape.pose, color)
+            return Visual("sphere", (shape.size[0] * float(scale.mean()),), pose=shape.pose, color=color)
         if shape.kind == "Cone":
             self.notes.add("a cone is not shown", name)
             return None
         radius, length = shape.size[0] * float(scale[:2].mean()), shape.size[1] * float(scale[2])
-        return Visual(shape.kind.lower(), (radius, length), shape.pose, color)
+        return Visual(shape.kind.lower(), (radius, length), pose=shape.pose, color=color)
 
 
 def _color(prim: Usd.Prim) -> Color:

@@ -54,7 +54,7 @@ class Joints:
             return []
         if kind == "PhysicsDistanceJoint":
             reach = (number(prim, "physics:minDistance", -1.0), number(prim, "physics:maxDistance", -1.0))
-            return self._distance(OpenJoint(name, "spherical", parent, child, near, far), reach)
+            return self._distance(OpenJoint(name, "spherical", parent, child, near=near, far=far), reach)
         if kind in TYPES:
             joint = self._simple(prim, name, TYPES[kind], parent, child, near, far)
         elif kind == "PhysicsJoint":
@@ -101,7 +101,7 @@ class Joints:
 
     def _simple(self, prim: Usd.Prim, name: str, kind: str, parent: str, child: str, near: Pose, far: Pose) -> OpenJoint:
         """A joint of a type that USD has a name for."""
-        joint = OpenJoint(name, kind, parent, child, near, far)
+        joint = OpenJoint(name, kind, parent, child, near=near, far=far)
         if kind == "fixed":
             return joint
         axis = prim.GetAttribute("physics:axis").Get() or "X"
@@ -135,10 +135,10 @@ class Joints:
             row = JOINT_TYPES.get(dofs) if isinstance(dofs, str) else None
             if row is None or row.motions is None:
                 raise FormatError(f"joint {name!r}: its custom data 'dofs' must name a type ({', '.join(JOINT_TYPES)}), not {dofs!r}")
-            joint = OpenJoint(name, row.name, parent, child, near, far, free=row.motions)
+            joint = OpenJoint(name, row.name, parent, child, near=near, far=far, free=row.motions)
         else:
             free = tuple(m for m in MOTIONS if m not in limits or limits[m][0] < limits[m][1])
-            joint = self._limited(_of_motions(OpenJoint(name, "general", parent, child, near, far, free=free)), limits)
+            joint = self._limited(_of_motions(OpenJoint(name, "general", parent, child, near=near, far=far, free=free)), limits)
         motions = {usd: motion for usd, motion in USD_MOTIONS.items() if motion in joint.free}
         return replace(self._with_motor(prim, joint, motions), free=joint.free if joint.type == "general" else ())
 
@@ -209,12 +209,12 @@ class Joints:
         square = Pose.of(np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]), (0, 0, 0))  # its x and y are the rod's y and z
         near = poses[joint.parent].inverse() @ frame @ square
         far = poses[joint.child].inverse() @ Pose(end.position, frame.quaternion)
-        hinges = OpenJoint(rod, "universal", joint.parent, rod, near, square, is_passive=True)
+        hinges = OpenJoint(rod, "universal", joint.parent, rod, near=near, far=square, is_passive=True)
         if low == high:
-            ball = OpenJoint(joint.name, "spherical", rod, joint.child, Pose((low, 0.0, 0.0)), far)
+            ball = OpenJoint(joint.name, "spherical", rod, joint.child, near=Pose((low, 0.0, 0.0)), far=far)
             return [hinges, ball]
         limits = ((low, high), *[(-inf, inf)] * 3)
-        ball = OpenJoint(joint.name, "general", rod, joint.child, Pose(), far, limits=limits, stored=(length, 0.0, 0.0, 0.0),
+        ball = OpenJoint(joint.name, "general", rod, joint.child, near=Pose(), far=far, limits=limits, stored=(length, 0.0, 0.0, 0.0),
                          free=("tx", *TURNS))  # fmt: skip
         return [hinges, ball]
 

@@ -45,11 +45,11 @@ def paint(prim: Usd.Prim) -> Paint:
     if surface is None:
         gprim = UsdGeom.Gprim(prim if prim.IsA(UsdGeom.Gprim) else prim.GetParent())
         shown = gprim.GetDisplayColorAttr().Get() if gprim else None
-        return Paint("grey", _color(shown[0] if shown else None))
+        return Paint("grey", color=_first_color(shown))
     picture = _picture(surface)
     color = _color(None if picture else _value(surface, "diffuseColor"))
     alpha, roughness, metallic = (_share(_value(surface, key), default) for key, default in NUMBERS)
-    return Paint(name, (*color[:3], alpha), picture, roughness, metallic)
+    return Paint(name, color=(*color[:3], alpha), picture=picture, roughness=roughness, metallic=metallic)
 
 
 def picture_content(picture: Picture) -> bytes:
@@ -172,6 +172,14 @@ def _primvar(mesh: UsdGeom.Mesh) -> UsdGeom.Primvar | None:
     names = [str(name) for name in (_value(reader, "varname") for reader in readers) if name]
     primvars = (UsdGeom.PrimvarsAPI(mesh).GetPrimvar(name) for name in (*names, *UV_NAMES))
     return next((primvar for primvar in primvars if primvar and primvar.HasValue()), None)
+
+
+def _first_color(values: Any) -> Color:
+    """Return the first of several colours; grey where they are something else."""
+    try:
+        return _color(next(iter(values), None) if values is not None else None)
+    except TypeError:
+        return GREY
 
 
 def _color(value: Any) -> Color:

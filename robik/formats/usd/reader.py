@@ -76,7 +76,7 @@ class _Reader:
         made = [bodies.read(self.stage.GetPrimAtPath(at), name) for at, name in self.scene.bodies.items() if name in kept]
         made += [body for body in reader.bodies if body.name in kept]
         joints = self._based(joints, kept)
-        robot = OpenRobot(self._name(), tuple(made), tuple(joints), tuple(bodies.frames()))
+        robot = OpenRobot(self._name(), tuple(made), tuple(joints), frames=tuple(bodies.frames()))
         ties = couplings(self.scene, names, joints, self.notes)
         ties += Gears(self.scene, reader, names, joints, self.notes).couplings(c.name for c in ties)
         robot = replace(robot, couplings=tuple(self._of_the_tree(ties, robot)))
@@ -131,7 +131,7 @@ class _Reader:
                 self.report.add("it is moved by nothing but animation (kinematic), so it was fixed to the world", name)
                 free = free_name(f"{name}_fixed", names)
                 names.add(free)
-                fixed.append(OpenJoint(free, "fixed", WORLD, name, self.scene.poses[name]))
+                fixed.append(OpenJoint(free, "fixed", WORLD, name, near=self.scene.poses[name]))
         marked = [name for path, name in self.scene.bodies.items() if name in kept and self._is_root(path)]
         base = (marked or [name for name in self.scene.bodies.values() if name in kept])[0]
         return based(fixed + joints, base, self.scene.poses, self.report)

@@ -157,8 +157,13 @@ def vector(prim: Usd.Prim, name: str) -> np.ndarray | None:
     return found
 
 
-def rotation(prim: Usd.Prim, name: str) -> Pose:
-    """A rotation among a prim's attributes, the identity where it is missing.
+def rotation(prim: Usd.Prim, name: str, zero: bool = False) -> Pose:
+    """Return a rotation among a prim's attributes, the identity where it is missing.
+
+    Args:
+        prim: whose attribute.
+        name: of the attribute.
+        zero: whether a quaternion of zeros says that it is missing.
 
     Raises:
         FormatError: it is none.
@@ -170,6 +175,8 @@ def rotation(prim: Usd.Prim, name: str) -> Pose:
         q = np.array([value.real, *value.imaginary], dtype=float)
     except (AttributeError, TypeError):
         q = np.zeros(0)
+    if zero and q.shape == (4,) and not q.any():
+        return Pose()
     length = float(np.linalg.norm(q)) if q.shape == (4,) else 0.0
     if not 0.5 < length < 2.0:
         raise FormatError(f"{prim.GetPath()}: {name} must be a unit quaternion, not {value!r}")

@@ -20,7 +20,7 @@ from .figure import ANKLE, HEEL, TOE
 FORWARD = Vector((0.0, -1.0, 0.0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Gait:
     """How to walk.
 
@@ -65,7 +65,7 @@ def bump(u: np.ndarray, peak: float) -> np.ndarray:
     return smoothstep(np.where(u < peak, u / peak, (1 - u) / (1 - peak)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Foot:
     """A foot's path: how far forward and up it is [m], how it pitches, toe down [rad], and how much of a step is behind it, over time."""
 
@@ -90,7 +90,7 @@ def feet(gait: Gait, times: np.ndarray) -> dict[str, Foot]:
             pitch += gait.roll_off * bump(u / 0.62, 0.5) - gait.roll_on * bump((u - 0.5) / 0.5, 0.6)
             progress = np.where((u > 0) & (u < 1), np.clip(u, 0, 1), progress)
             stands &= ~((u > 0) & (u < 1))
-        made[side] = Foot(forward, up, pitch, progress, stands)
+        made[side] = Foot(forward=forward, up=up, pitch=pitch, progress=progress, stands=stands)
     return made
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robik.retarget.soles import find_sole
+from robik.skeleton.soles import find_sole
 
 FOOT = np.array([(x, y, z) for x in (-0.1, 0.2) for y in (-0.05, 0.05) for z in (0.0, 0.06)])
 

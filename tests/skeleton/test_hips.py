@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from robik import robots
 from robik.mechanism import Body, Frame, Joint, Mechanism, Pose
-from robik.retarget.hips import hips_of, pelvis, turns_freely
-from robik.retarget.names import auto_map, part_of
+from robik.skeleton.hips import hips_of, pelvis, turns_freely
+from robik.skeleton.names import auto_map, part_of
 
 SOLE = ((-0.1, -0.05, 0.0), (0.1, -0.05, 0.0), (0.1, 0.05, 0.0), (-0.1, 0.05, 0.0))
 
@@ -19,7 +19,7 @@ def humanoid(feet: tuple[str, ...] = ("leg_left_6_link", "leg_right_6_link")) ->
         parents |= {f"leg_{side}_1_link": "base_link", f"leg_{side}_6_link": f"leg_{side}_1_link"}
     bodies = tuple(Body(name, 1.0, pose=Pose((0.1 * k, 0.0, 0.0))) for k, name in enumerate(("torso_2_link", *parents)))
     joints = tuple(Joint(f"to {child}", "revolute", parent, child, actuated=True) for child, parent in parents.items())
-    return Mechanism("humanoid", bodies, joints, tuple(Frame(f"sole {k}", body, Pose(), SOLE) for k, body in enumerate(feet)))
+    return Mechanism("humanoid", bodies, joints, frames=tuple(Frame(f"sole {k}", body, Pose(), SOLE) for k, body in enumerate(feet)))
 
 
 def test_the_pelvis_is_where_the_legs_meet() -> None:

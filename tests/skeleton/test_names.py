@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robik import robots
-from robik.retarget.names import auto_map, ends, part_of, parts_of
+from robik.skeleton.names import auto_map, ends, part_of, parts_of
 
 FRAMES = ("pelvis", "chest", "head", "hand_l", "hand_r", "foot_l", "foot_r", "thigh_l", "shin_r", "upper_arm_l", "forearm_r", "toe_l")
 

@@ -1,20 +1,23 @@
-"""Which bone of a character a frame of a robot should follow, guessed from their names.
+"""Parts of a body by the names of bones, bodies and frames.
 
-A name is cut into words, its side and its decorations (`DEF-`, `_ik`, `mixamorig:`) are set apart, and what is left is looked up in the
-words that rigs have for a part of the body: Rigify, Mixamo, Unreal, 3ds Max' biped, VRM, Daz, the CMU recordings, plain `foot_l`.
+A name is cut into words, its side and its decorations (`DEF-`, `_ik`, `mixamorig:`) are set apart, and what is left
+is looked up in the
+words that rigs have for a part of the body: Rigify, Mixamo, Unreal, 3ds Max' biped, VRM, MMD, Daz, Maya's
+`B_tars_lf_jnt`, the recordings of CMU, LAFAN1, SMPL and Xsens, plain `foot_l`.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 # What a part is called, words run together; what is named first is preferred.
 PARTS = {
-    "hips": ("hips", "pelvis", "hip", "spine", "torso", "root"),
+    "hips": ("hips", "pelvis", "hip", "spine", "torso", "trunk", "root"),
     "spine": ("spine1", "abdomen", "abdomenlower", "lowerback", "waist", "spine", "torso"),
-    "chest": ("chest", "upperchest", "chestupper", "spine3", "spine2", "chestlower", "thorax", "torso"),
+    "chest": ("chest", "upperchest", "chestupper", "spine3", "spine2", "chestlower", "thorax", "ribcage", "torso"),
     "neck": ("neck", "necklower", "neck1"),
     "head": ("head",),
     "shoulder": ("shoulder", "clavicle", "collar"),
@@ -23,13 +26,19 @@ PARTS = {
     "hand": ("hand", "wrist", "palm", "gripper", "tool", "endeffector", "tcp", "ee"),
     "thigh": ("thigh", "upleg", "upperleg", "thighbend", "thigh1"),
     "shin": ("shin", "calf", "lowerleg", "lowleg", "leg", "shank", "knee"),
-    "foot": ("foot", "ankle", "sole"),
-    "toe": ("toe", "toebase", "toes", "ball"),
+    "foot": ("foot", "ankle", "sole", "tars", "tarsus", "paw"),
+    "toe": ("toe", "toebase", "toes", "ball", "forefoot"),
 }
 SIDED = ("shoulder", "upper arm", "forearm", "hand", "thigh", "shin", "foot", "toe")
 ARMS = ("shoulder", "upper arm", "forearm", "hand")
 ENDS = ("hips", "chest", "head", "hand", "foot")  # of a robot without named frames, these bodies are proposed
-SIDES = {"l": "l", "left": "l", "lft": "l", "r": "r", "right": "r", "rgt": "r"}
+LEFT, RIGHT = (
+    ("l", "left", "lft", "lf", "lt", "fl", "rl", "hl", "lh"),
+    ("r", "right", "rgt", "rt", "rf", "fr", "rr", "hr", "rh"),
+)
+SIDES = dict.fromkeys(LEFT, "l") | dict.fromkeys(RIGHT, "r")  # those of quadrupeds among them: LF_FOOT, RR_calf
+HIND = {"rl", "rr", "hl", "hr", "lh", "rh", "hind", "rear", "back"}
+FRONT = {"fl", "fr", "lf", "rf", "front", "fore"}
 # Words that say nothing about the part.
 SILENT = {
     "def",
@@ -66,6 +75,8 @@ NEVER = {
     "vis",
     "twist",
     "roll",
+    "dummy",
+    "finger",
     "end",
     "nub",
     "site",
@@ -76,6 +87,15 @@ NEVER = {
     "wgt",
     "offset",
 }
+# What MMD calls the parts of a body, longer words first.
+JAPANESE = {
+    "全ての親": "master", "操作中心": "master", "センター": "root", "グルーブ": "groove", "下半身": "hips",
+    "上半身": "spine", "つま先": "toe", "ダミー": "dummy", "手首": "hand", "足首": "foot",
+    "首": "neck", "頭": "head", "肩": "shoulder", "捩": "twist", "腕": "upper arm",
+    "ひじ": "forearm", "肘": "forearm", "ひざ": "shin", "膝": "shin", "足": "thigh",
+    "腰": "waist", "指": "finger", "左": "left", "右": "right", "先": "end",
+    "胸": "chest",
+}  # fmt: skip
 WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -96,12 +116,14 @@ class Name:
 
 def read_name(name: str) -> Name | None:
     """Cuts a name into words; None for one that cannot be a part of a body."""
-    words = [w.lower() for w in WORD.findall(name.rpartition(":")[2])]
+    words = [w.lower() for w in WORD.findall(_in_english(name.rpartition(":")[2]))]
     if NEVER & set(words):
         return None
     side = next((SIDES[w] for w in words if w in SIDES), "")
     steering = sum(STEERING.get(w, 0) for w in words)
-    kept = [str(int(w)) if w.isdigit() else w for w in words if w not in SIDES and w not in SILENT and w not in STEERING]
+    kept = [
+        str(int(w)) if w.isdigit() else w for w in words if w not in SIDES and w not in SILENT and w not in STEERING
+    ]
     if "bip" in words and kept and kept[0].isdigit():  # Bip01
         kept = kept[1:]
     if kept and kept[-1] == "0":
@@ -109,15 +131,36 @@ def read_name(name: str) -> Name | None:
     return Name("".join(kept), side, steering)
 
 
+def _in_english(name: str) -> str:
+    """Return a name with its Japanese words in English, and full-width letters as usual ones."""
+    plain = unicodedata.normalize("NFKC", name)
+    if plain.isascii():
+        return plain
+    for word, meaning in JAPANESE.items():
+        plain = plain.replace(word, f" {meaning} ")
+    return plain
+
+
+def robot_name(name: str) -> str:
+    """Return the name of a robot's body or joint without the axes that it may turn about.
+
+    `l_ankle_roll` is an ankle.
+    """
+    return re.sub(r"(?i)(pitch|roll|yaw)", "_", name)
+
+
 def part_of(name: str) -> tuple[str, str]:
     """The part of a body and its side ("l", "r") that a name stands for, each empty where the name says none."""
     said = read_name(name)
-    return (_ranked(said) or [(0.0, "")])[0][1], said.side if said else ""
+    return (candidates_of(said) or [(0.0, "")])[0][1], said.side if said else ""
 
 
 def parts_of(names: Iterable[str]) -> dict[str, str]:
-    """The parts of a body that names stand for beside each other: a spine is the hips only where nothing else is called so."""
-    ranked = {name: _ranked(read_name(name)) for name in names}
+    """The parts of a body that names stand for beside each other.
+
+    A spine is the hips only where nothing else is called so.
+    """
+    ranked = {name: candidates_of(read_name(name)) for name in names}
     found: dict[str, str] = {}
     taken: set[tuple[str, str]] = set()
     for name in sorted(ranked, key=lambda name: min(ranked[name], default=(0.0, ""))[0]):
@@ -128,14 +171,18 @@ def parts_of(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _ranked(said: Name | None) -> list[tuple[float, str]]:
-    """The parts that a name can stand for, each with how usual that name is for it, the most usual first."""
+def candidates_of(said: Name | None) -> list[tuple[float, str]]:
+    """Return the parts that a name can stand for, each with how usual that name is for it, the most usual first."""
     if said is None:
         return []
     ranked = [(float(words.index(said.stem)), part) for part, words in PARTS.items() if said.stem in words]
-    if not ranked and (stem := said.stem.rstrip("0123456789")) and not said.side:  # torso_2_link, the last of its kind first
+    if (
+        not ranked and (stem := said.stem.rstrip("0123456789")) and not said.side
+    ):  # torso_2_link, the last of its kind first
         last = 1.0 / (1.0 + int(said.stem[len(stem) :] or 0))
-        ranked = [(words.index(stem) + last, part) for part, words in PARTS.items() if stem in words and part not in SIDED]
+        ranked = [
+            (words.index(stem) + last, part) for part, words in PARTS.items() if stem in words and part not in SIDED
+        ]
     return sorted(ranked, key=lambda found: found[0])
 
 
@@ -151,19 +198,26 @@ def auto_map(frames: Sequence[str], bones: Sequence[str], hips: str = "") -> dic
         Bone by frame, in the frames' order, for those frames whose name says what they are and that have such a bone.
     """
     said = [(bone, name) for bone in bones if (name := read_name(bone)) is not None]
-    rigify = any(bone.startswith("DEF-") for bone in bones)  # its plain names are controls, which need not move as the body does
+    rigify = any(
+        bone.startswith("DEF-") for bone in bones
+    )  # its plain names are controls, which need not move as the body does
     pairs: dict[str, str] = {}
     taken: set[tuple[str, str]] = set()  # parts with their sides: a torso above a pelvis is none
-    parts = {frame: [(-1.0, "hips")] if frame == hips else _ranked(read_name(frame)) for frame in frames}
+    parts = {frame: [(-1.0, "hips")] if frame == hips else candidates_of(read_name(frame)) for frame in frames}
     for frame in sorted(frames, key=lambda frame: min(parts[frame], default=(0.0, ""))[0]):
-        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(parts[frame], part_of(frame)[1], said, rigify, taken)
+        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(
+            parts[frame], part_of(frame)[1], said, rigify, taken
+        )
         if bone is not None:
             pairs[frame] = bone
     return {frame: pairs[frame] for frame in frames if frame in pairs}
 
 
 def ends(bodies: Iterable[str]) -> list[str]:
-    """Of a robot's bodies those that are worth following if it names no frames: hips, chest, head, hands or else forearms, feet."""
+    """Of a robot's bodies those that are worth following if it names no frames.
+
+    Hips, chest, head, hands or else forearms, feet.
+    """
     said = {body: part_of(body) for body in bodies}
     hands = {side for part, side in said.values() if part == "hand"}
     return [body for body, (part, side) in said.items() if part in ENDS or (part == "forearm" and side not in hands)]
@@ -174,14 +228,24 @@ def _same_name(frame: str, bones: Sequence[str]) -> str | None:
 
 
 def _bone_of(
-    parts: Sequence[tuple[float, str]], side: str, said: list[tuple[str, Name]], rigify: bool, taken: set[tuple[str, str]]
+    parts: Sequence[tuple[float, str]],
+    side: str,
+    said: list[tuple[str, Name]],
+    rigify: bool,
+    taken: set[tuple[str, str]],
 ) -> str | None:
     """The bone of the most usual part that a frame stands for and that no other frame has; notes that it is taken."""
     for _, part in parts:
         words = PARTS[part]
         sides = (side,) if part not in SIDED else (side,) if side else ("r", "l", "")
         found = [
-            (sides.index(name.side), name.steering + 2 * (rigify and not bone.startswith("DEF-")), words.index(name.stem), len(bone), bone)
+            (
+                sides.index(name.side),
+                name.steering + 2 * (rigify and not bone.startswith("DEF-")),
+                words.index(name.stem),
+                len(bone),
+                bone,
+            )
             for bone, name in said
             if name.stem in words and name.side in sides and (part, name.side) not in taken
         ]

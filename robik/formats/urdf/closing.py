@@ -1,0 +1,91 @@
+"""Joints that close the loops of a URDF's tree, and the type of those for which the file has frames only."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import replace
+
+from ...errors import AssemblyError, FormatError, MechanismError
+from ...mechanism import WORLD, Pose
+from ...mechanism.pose import frame_matrix
+from ...words import counted
+from ..assembly.assemble import WIDENED, assemble
+from ..assembly.open_joint import OpenJoint
+from ..assembly.open_robot import OpenRobot
+from ..imported import Imported, Notes, listed
+from ..names import free_name
+from .loops import Loop
+
+
+def joints_of_loops(loops: tuple[Loop, ...], links: Container[str], tree: list[OpenJoint]) -> list[OpenJoint]:
+    """Return the joints that hold pairs of frames together.
+
+    Raises:
+        FormatError: a frame that is not there, or two on one link.
+    """
+    child = {j.name: j.child for j in tree}
+    taken = set(child)
+    closers = []
+    for loop in loops:
+        ends = []
+        for frame in loop.frames:
+            body = frame if frame in links or frame == WORLD else child.get(frame)
+            if body is None:
+                raise FormatError(f"loop {loop.name!r}: the robot has no link or joint that is called {frame!r}")
+            ends.append(body)
+        if ends[1] == WORLD:
+            ends.reverse()
+        if ends[0] == ends[1]:
+            raise FormatError(f"loop {loop.name!r} ties link {ends[0]!r} to itself; name two frames on different links")
+        name = free_name(loop.name, taken)
+        taken.add(name)
+        frame_in_both = Pose.of(frame_matrix(loop.axis, loop.axis2, f"loop {loop.name!r}"), (0, 0, 0))
+        closers.append(OpenJoint(name, loop.type, ends[0], ends[1], near=frame_in_both, far=frame_in_both))
+    return closers
+
+
+def assembled(robot: OpenRobot, loops: tuple[Loop, ...], notes: Notes, report: Notes) -> Imported:
+    """Return the robot with its loops closed; loops whose type is a guess by hinges if that is possible within limits, else by balls.
+
+    Raises:
+        AssemblyError: neither closes a loop.
+    """
+    guessed = {loop.name for loop in loops if loop.is_guess}
+    if not guessed:
+        return assemble(robot, notes, report)
+    names = listed(sorted(guessed))
+    balls = tuple(replace(j, type="spherical") if j.name in guessed else j for j in robot.joints)
+    hinged, beyond = _attempt(robot, notes, report)
+    balled, _ = _attempt(replace(robot, joints=balls), notes, report)
+    if hinged is not None and (balled is None or not beyond):
+        said = "its frames close as a hinge about their z axes, so it was read as one"
+        said += f"; balls would leave the robot {_freedom(balled)}" if balled else ""
+        return replace(hinged, report=(*hinged.report, f"{names}: {said}"))
+    if balled is None:
+        return assemble(replace(robot, joints=balls), notes, report)  # which says what stays open
+    said = "its frames do not close as a hinge about their z axes, so it was read as a ball"
+    if hinged is not None:
+        said = f"as a hinge about its frames' z axes it would close only beyond the limits of {beyond}, so it was read as a ball"
+        said += f"; hinges would leave the robot {_freedom(hinged)}"
+    return replace(balled, warnings=(*balled.warnings, f"{names}: {said}"))
+
+
+def _attempt(robot: OpenRobot, notes: Notes, report: Notes) -> tuple[Imported | None, str]:
+    """Return what an assembly gives, None where a loop stays open, and the joints whose limits it leaves."""
+    try:
+        found = assemble(robot, notes.copy(), report.copy())
+    except AssemblyError:
+        return None, ""
+    beyond = [sentence.removesuffix(f": {WIDENED}") for sentence in found.warnings if sentence.endswith(WIDENED)]
+    return found, ", ".join(beyond)
+
+
+def _freedom(imported: Imported) -> str:
+    """Return a robot's degrees of freedom and motors in words."""
+    from ...kinematics.mobility import inspect  # with compiled kernels, which reading alone does not need
+
+    try:
+        found = inspect(imported.mechanism)
+    except MechanismError:
+        return "no way to move"
+    return f"{counted(found.mobility, 'degree')} of freedom and {counted(len(found.actuators), 'motor')}"

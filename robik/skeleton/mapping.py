@@ -1,0 +1,223 @@
+"""Auto-Map: which bone each frame of a robot follows, and how much.
+
+Frames that a file names come first; hips, chest, head, hands and feet that none of them stands for are followed by
+bodies. Thighs and shins, upper arms and forearms get a weak target for their direction alone where hands and feet
+leave it open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..mechanism.model import Frame, Mechanism
+from . import names
+from .anatomy import ARM, LEG, PARTS_OF, Anatomy
+from .hips import turns_freely
+from .robot import RobotAnatomy, RobotLimb, robot_anatomy
+
+ALL = (1.0, 1.0, 1.0)
+NONE = (0.0, 0.0, 0.0)
+WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(
+    names.ARMS, 0.1
+)  # of a robot that stands
+STIFF = 0.005  # of a foot's direction where its leg cannot turn it every way: else all of the robot leans to hold it
+SOLE = 0.05  # of the direction of another foot: an ankle's limits shall not cost its place
+DIRECTION = 0.002  # of a limb's direction: it decides only what hands and feet leave open
+POSITION, POSE = 3, 6  # values that a foot's target fixes
+TRUNK = ("hips", "spine", "chest")
+INSTEAD = {"front foot": "hand", "hand": "front foot"}  # of a character that has not as many legs as the robot
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A frame of the robot with the bone that it follows.
+
+    Attributes:
+        frame: frame or body of the robot.
+        bone: of the character; empty where there is none.
+        part, side: of the body, as ("foot", "l"); empty where they are not known.
+        weight: of the target.
+        position_weight, orientation_weight: (3,) by axis.
+    """
+
+    frame: str
+    bone: str
+    part: str = ""
+    side: str = ""
+    weight: float = 1.0
+    position_weight: tuple[float, float, float] = ALL
+    orientation_weight: tuple[float, float, float] = ALL
+
+    @property
+    def is_direction(self) -> bool:
+        """Whether only the direction of a limb is followed."""
+        return self.part in ("thigh", "shin", "upper arm", "forearm") and self.position_weight == NONE
+
+
+def auto_map(mechanism: Mechanism, bones: Sequence[str], character: Anatomy) -> list[Row]:
+    """Return what each frame of a robot should follow; frames of the file without a bone are among them.
+
+    Args:
+        mechanism: the robot.
+        bones: names of what can be followed.
+        character: parts of its body.
+    """
+    robot = robot_anatomy(mechanism)
+    rows = _rows_of_frames(mechanism, robot, bones, character)
+    rows += _rows_of_bodies(mechanism, robot, character, rows)
+    rows += _rows_by_names(mechanism, robot, bones, character, rows)
+    stands = any(row.part == "foot" and row.bone for row in rows)
+    rows = [_weighed(mechanism, robot, row, stands) for row in rows]
+    return rows + (list(_directions(mechanism, robot, character, rows)) if stands else [])
+
+
+def _rows_of_frames(mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[str], character: Anatomy) -> list[Row]:
+    """Return rows of the frames that the robot's file names, in its order."""
+    parts = {frame.name: _part_of_frame(robot, frame) for frame in mechanism.frames}
+    soles = {frame.name for frame in mechanism.frames if frame.is_foot}
+    first = sorted(
+        parts, key=lambda frame: frame not in soles
+    )  # of two that are called a foot, the one that it stands on
+    hips = next((frame for frame in first if parts[frame][0] == "hips"), "")
+    by_name = names.auto_map(first, bones, hips)
+    found, taken = {}, set()
+    for frame in first:
+        bone = by_name.get(frame, "")
+        if bone.lower() != frame.lower():
+            bone = _bone_of(character, *parts[frame]) or ("" if parts[frame] in character.parts else bone)
+        if parts[frame][0] and parts[frame] in taken:
+            bone = ""
+        found[frame] = Row(frame=frame, bone=bone, part=parts[frame][0], side=parts[frame][1])
+        taken |= {parts[frame]} if bone else set()
+    return [found[frame.name] for frame in mechanism.frames]
+
+
+def _part_of_frame(robot: RobotAnatomy, frame: Frame) -> tuple[str, str]:
+    """Return part and side that a frame stands for.
+
+    What it stands on is its leg's foot, a torso is the chest where it carries the arms.
+    """
+    part, side = names.part_of(frame.name)
+    if (
+        frame.is_foot
+        and (limb := next((limb for limb in robot.limbs if _ends_in(robot, limb, frame.body)), None)) is not None
+    ):
+        return PARTS_OF[limb.kind][2], limb.side
+    if part in TRUNK:
+        for named, carried in (("hips", robot.hips), ("chest", robot.chest)):
+            if carried and robot.rigid.get(frame.body) == carried:
+                return named, ""
+    return part, side
+
+
+def _bone_of(character: Anatomy, part: str, side: str) -> str:
+    """Return the bone of a part; for a hand, where there is only the other side's, none."""
+    return character.parts.get((part, side)) or character.parts.get((INSTEAD.get(part, ""), side), "")
+
+
+def _rows_of_bodies(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, rows: list[Row]) -> list[Row]:
+    """Return rows of hips, chest, head, hands and feet for which no frame stands."""
+    covered = {(row.part, row.side) for row in rows if row.bone}
+    used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
+    made: list[Row] = []
+    for part, side, body in _ends(robot):
+        bone = _bone_of(character, part, side)
+        if body and bone and (part, side) not in covered and robot.rigid[body] not in used:
+            made.append(Row(frame=body, bone=bone, part=part, side=side))
+            used.add(robot.rigid[body])
+    return made
+
+
+def _ends(robot: RobotAnatomy) -> Iterator[tuple[str, str, str]]:
+    """Yield part, side and body of what of a robot is worth following."""
+    yield "hips", "", robot.hips
+    yield "chest", "", robot.chest
+    yield "head", "", robot.head
+    for limb in robot.limbs:
+        part = PARTS_OF[limb.kind][2]
+        if limb.kind == ARM and not limb.end:
+            part = "forearm"
+        yield part, limb.side, limb.end or limb.lower
+
+
+def _rows_by_names(
+    mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[str], character: Anatomy, rows: list[Row]
+) -> list[Row]:
+    """Return rows of bodies whose names say what their robot's shape does not."""
+    used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
+    covered = {(row.part, row.side) for row in rows if row.bone}
+    if any(
+        row.part and row.bone and not mechanism.frame(row.frame).is_foot and row.frame not in robot.rigid.values()
+        for row in rows
+    ):
+        return []  # the file names what is to be followed
+    ends = names.ends(body.name for body in mechanism.bodies)
+    left = [name for name in ends if robot.rigid.get(name) not in used]
+    made: list[Row] = []
+    for frame, bone in names.auto_map(left, bones).items():
+        part, side = names.part_of(frame)
+        is_hand = part == "forearm" and ("hand", side) in covered
+        if (part, side) not in covered and not is_hand and bone not in {row.bone for row in (*rows, *made)}:
+            made.append(Row(frame=frame, bone=bone, part=part, side=side))
+    torso = next(
+        (name for name in ends if names.part_of(name)[0] in TRUNK and name not in {row.frame for row in rows}), ""
+    )
+    if (
+        torso and not robot.chest and ("hips", "") in covered and (chest := character.parts.get(("chest", "")))
+    ):  # the waist is fixed
+        made.append(Row(frame=torso, bone=chest, part="chest"))
+    return made
+
+
+def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) -> Row:
+    """Return a row with its weights: above the hips they are less where a robot stands, of chest and head only by direction."""
+    if stands and row.part in WEIGHTS:
+        row = replace(row, weight=WEIGHTS[row.part], position_weight=ALL if row.part in names.ARMS else NONE)
+    limb = next((limb for limb in robot.limbs if _ends_in(robot, limb, mechanism.frame(row.frame).body)), None)
+    if row.part in ("foot", "front foot") and limb is not None and not limb.has_ankle:
+        return replace(row, orientation_weight=NONE)
+    return standing_row(mechanism, row)
+
+
+def standing_row(mechanism: Mechanism, row: Row) -> Row:
+    """Return the row of a foot with less weight of its direction, the least where its leg cannot turn it every way."""
+    if not mechanism.frame(row.frame).is_foot or row.orientation_weight != ALL:
+        return row
+    return replace(row, orientation_weight=(SOLE if turns_freely(mechanism, row.frame) else STIFF,) * 3)
+
+
+def _ends_in(robot: RobotAnatomy, limb: RobotLimb, body: str) -> bool:
+    """Whether a body is the end of a limb, or fixed to it."""
+    return robot.rigid.get(body) == robot.rigid.get(limb.end or limb.lower)
+
+
+def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows for the directions of limbs' parts that hands and feet leave open."""
+    used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
+    for limb in robot.limbs:
+        if limb.kind not in (LEG, ARM) or (limb.kind == LEG and (limb.freedom <= POSITION or limb.freedom == POSE)):
+            continue
+        for part, body, along in zip(
+            PARTS_OF[limb.kind], (limb.upper, limb.lower), np.diff(limb.points, axis=0), strict=False
+        ):
+            bone = character.parts.get((part, limb.side), "")
+            if bone and robot.rigid[body] not in used:
+                axis = nearest_axis(mechanism, body, along)
+                held = (float(axis == 0), float(axis == 1), float(axis == 2))
+                yield Row(
+                    frame=body,
+                    bone=bone,
+                    part=part,
+                    side=limb.side,
+                    weight=DIRECTION,
+                    position_weight=NONE,
+                    orientation_weight=held,
+                )
+
+
+def nearest_axis(mechanism: Mechanism, frame: str, direction: np.ndarray) -> int:
+    """Return which axis of a frame lies nearest to a direction (3,) of the rest pose."""
+    return int(np.argmax(np.abs(mechanism.rest_pose(frame).matrix.T @ direction)))

@@ -1,0 +1,61 @@
+"""Placement of the character: the way from its world to the robot's coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..mechanism import Pose
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Way from the character's world to the robot's coordinates.
+
+    Scale, turn about the vertical, move, see from the root.
+
+    Attributes:
+        scale: size of the robot against the character.
+        stride: by which the way over the ground is scaled beside.
+        yaw: about the vertical [rad].
+        location: (3,) where the character's origin comes to lie [m].
+        root: the robot's root in the world.
+    """
+
+    scale: float
+    stride: float
+    yaw: float
+    location: np.ndarray
+    root: Pose
+
+    @property
+    def scales(self) -> np.ndarray:
+        """(3,) along X, Y and Z."""
+        return self.scale * np.array([self.stride, self.stride, 1.0])
+
+    def apply(self, positions: np.ndarray, turns: Rotation) -> tuple[np.ndarray, Rotation]:
+        """Positions (T, 3) and orientations, from the character's world to the robot's coordinates."""
+        yaw, back, turn = self._turns
+        world = yaw.apply(self.scales * positions) + self.location
+        return back.apply(world - np.asarray(self.root.position)), turn * turns
+
+    @cached_property
+    def _turns(self) -> tuple[Rotation, Rotation, Rotation]:
+        """By the yaw, from the world to the robot, and both."""
+        yaw, back = Rotation.from_euler("z", self.yaw), rotation(self.root.quaternion).inv()
+        return yaw, back, back * yaw
+
+
+def rotation(quaternion: Iterable[float]) -> Rotation:
+    """Return the rotation of a quaternion wxyz of about unit length, or of rows of them."""
+    rows = quaternion if isinstance(quaternion, np.ndarray) else np.asarray(tuple(quaternion))
+    return Rotation.from_quat(rows[..., [1, 2, 3, 0]])
+
+
+def quaternions(turns: Rotation) -> np.ndarray:
+    """Return rotations as unit quaternions wxyz."""
+    return turns.as_quat()[..., [3, 0, 1, 2]]

@@ -1,0 +1,359 @@
+"""Anatomy of a robot: which of its bodies are which parts of a body, by names and by shape, and how long its limbs are.
+
+Bodies that are fixed to each other count as one part. A hip, a shoulder or an ankle of several hinges is the point
+nearest to their axes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mechanism.model import WORLD, Joint, Mechanism
+from .anatomy import ARM, FRONT_LEG, LEG
+from .names import part_of, robot_name
+from .tree import NEAR_GROUND, PairedChains, Tree, paired_limbs
+
+HELD = 1e-3  # weight of a joint's anchor against the axes that pass near to it
+ALONE = 0.4  # of the robot's height: the lowest limbs are legs where they end below this, and no other is known
+AHEAD = 0.1  # of the robot's size: front legs stand so far before the others
+ENDS = {LEG: ("foot", "toe"), ARM: ("hand", "forearm")}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RobotLimb:
+    """A leg or an arm of a robot, in its rest pose.
+
+    Attributes:
+        kind: `LEG`, `ARM` or `FRONT_LEG`.
+        side: "l" or "r".
+        upper, lower: bodies of thigh and shin, or of upper arm and forearm.
+        end: body of the foot or the hand; empty for an arm that ends with its forearm.
+        points: (3, 3) hip, knee and ankle, or shoulder, elbow and wrist [m].
+        axis: (3,) about which knee or elbow turn.
+        freedom: number of motions between the trunk and the end.
+        has_ankle: whether foot or hand turn on the lower part; a foot that is fixed on its shin has no direction of
+            its own.
+    """
+
+    kind: str
+    side: str
+    upper: str
+    lower: str
+    end: str
+    points: np.ndarray
+    axis: np.ndarray
+    freedom: int
+    has_ankle: bool
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """(2,) of the upper and the lower part [m]."""
+        return np.linalg.norm(np.diff(self.points, axis=0), axis=1)
+
+    @property
+    def reach(self) -> float:
+        """Distance from hip to ankle when the knee is stretched [m].
+
+        Less than both lengths where the knee lies beside the hip.
+        """
+        along = np.diff(self.points, axis=0) @ self.axis
+        across = np.sqrt(np.maximum(self.lengths**2 - along**2, 0.0))
+        return float(np.hypot(across.sum(), along.sum()))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RobotAnatomy:
+    """Parts of a robot.
+
+    Attributes:
+        limbs: legs and arms.
+        hips, chest, head: bodies; empty where there is none.
+        waist: (3,) about which the chest turns on the hips, in the rest pose [m]; None where it is one with them.
+        rigid: the rigid part that each body belongs to, called by the body that its joint moves.
+    """
+
+    limbs: tuple[RobotLimb, ...]
+    hips: str
+    chest: str
+    head: str
+    waist: np.ndarray | None
+    rigid: Mapping[str, str]
+
+    def limb(self, kind: str, side: str) -> RobotLimb | None:
+        """Return a limb; None where there is none."""
+        return next((limb for limb in self.limbs if (limb.kind, limb.side) == (kind, side)), None)
+
+    @property
+    def is_quadruped(self) -> bool:
+        """Whether it stands on front legs too."""
+        return any(limb.kind == FRONT_LEG for limb in self.limbs)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Robot:
+    """A robot as a tree of rigid parts.
+
+    Attributes:
+        tree: a node for each rigid part, called by the body that its joint moves.
+        members: names of bodies and frames of each part.
+        joints: by which each part hangs on its parent; None for a root.
+        places: (3,) of each body from the point of its part [m].
+    """
+
+    tree: Tree
+    members: tuple[tuple[str, ...], ...]
+    joints: tuple[Joint | None, ...]
+    places: dict[str, np.ndarray]
+
+    def fixed_end(self, node: int, part: str) -> tuple[str, np.ndarray]:
+        """Return name and position of the foot or hand that is fixed on a lower leg or forearm.
+
+        Its tip where none is called so.
+        """
+        for name in self.members[node]:
+            if name in self.places and part_of(robot_name(name))[0] == part and self.places[name].any():
+                return name, self.tree.points[0, node] + self.places[name]
+        return (self.tree.names[node] if part == "foot" else ""), self.tree.tips[node]
+
+    def says(self, node: int, parts: Iterable[str]) -> str | None:
+        """Return the side of a part that is called one of these; None for one that is not."""
+        said = [part_of(robot_name(name)) for name in self.members[node]]
+        return next((side for part in parts for found, side in said if found == part), None)
+
+
+def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
+    """Return the parts of a robot."""
+    robot = _rigid_parts(mechanism)
+    chains = _chains(robot, mechanism)
+    limbs = tuple(
+        limb for (kind, side), chain in chains.items() if (limb := _limb(robot, kind, side, chain)) is not None
+    )
+    uppers = {kind: [chain[0] for (k, _), chain in chains.items() if k == kind] for kind in (LEG, ARM, FRONT_LEG)}
+    hips = _fork(robot.tree, uppers[LEG])
+    upper = _fork(robot.tree, uppers[ARM] or uppers[FRONT_LEG])
+    chest = upper if upper is not None else _called(robot, "chest")
+    chest = None if chest == hips else chest
+    head = _called(robot, "head")
+    head = None if head in (chest, hips) else head
+    if head is None and chest is not None:
+        head = _topmost(robot, chest, {node for chain in chains.values() for node in chain})
+    name = [*robot.tree.names, ""]
+    return RobotAnatomy(
+        limbs=limbs,
+        hips=name[hips if hips is not None else -1],
+        chest=name[chest if chest is not None else -1],
+        head=name[head if head is not None else -1],
+        waist=_waist(robot, hips, chest),
+        rigid={name: robot.tree.names[k] for k, members in enumerate(robot.members) for name in members},
+    )
+
+
+def _rigid_parts(mechanism: Mechanism) -> _Robot:
+    """Return a robot's tree; a body that several joints hold hangs on the one with the shortest way to the base."""
+    joints: dict[str, list[Joint]] = {}
+    for each in mechanism.joints:
+        joints.setdefault(each.parent, []).append(each)
+    held = {each.child for each in mechanism.joints if each.parent != WORLD}
+    roots = [body.name for body in mechanism.bodies if body.name not in held] or [mechanism.bodies[0].name]
+    part: dict[str, int] = {}
+    names: list[str] = []
+    parents: list[int] = []
+    moved: list[Joint | None] = []
+    members: list[list[str]] = []
+    queue: deque[tuple[str, int, Joint | None]] = deque((root, -1, None) for root in roots)
+    while queue:
+        body, parent, joint = queue.popleft()
+        if body in part:
+            continue
+        if joint is None or joint.motions:
+            part[body] = len(names)
+            names.append(body)
+            parents.append(parent)
+            moved.append(joint)
+            members.append([body])
+        else:
+            part[body] = parent
+            members[parent].append(body)
+        queue.extend((hung.child, part[body], hung) for hung in joints.get(body, ()))
+    for frame in mechanism.frames:
+        if frame.body in part:
+            members[part[frame.body]].insert(1, frame.name)
+    rest = {body.name: np.array(body.pose.position) for body in mechanism.bodies}
+    points = np.array(
+        [rest[name] if joint is None else np.array(joint.position) for name, joint in zip(names, moved, strict=True)]
+    )
+    tips = np.array([_farthest(mechanism, points[k], members[k]) for k in range(len(names))])
+    tree = Tree(tuple(names), tuple(parents), points[None], tips)
+    places = {name: rest[name] - points[k] for name, k in part.items()}
+    return _Robot(tree=tree, members=tuple(map(tuple, members)), joints=tuple(moved), places=places)
+
+
+def _farthest(mechanism: Mechanism, point: np.ndarray, members: Iterable[str]) -> np.ndarray:
+    """Return where a part leads to: the farthest of its bodies' origins and centres of mass."""
+    bodies = [mechanism.bodies[k] for name in members if (k := mechanism.body_index.get(name)) is not None]
+    ends = [end for body in bodies for end in (np.array(body.pose.position), body.rest_com)]
+    return max(ends, key=lambda end: float(np.linalg.norm(end - point)))
+
+
+def _chains(robot: _Robot, mechanism: Mechanism) -> dict[tuple[str, str], list[int]]:
+    """Return the parts of each limb, from the trunk to its end."""
+    tree = robot.tree
+    chains: dict[tuple[str, str], list[int]] = {}
+    feet = {frame.name for frame in mechanism.frames if frame.is_foot}
+    for kind, parts in ENDS.items():
+        ends = [(node, side) for node in range(len(tree.names)) if (side := robot.says(node, parts))]
+        ends += [
+            (n, "")
+            for n, members in enumerate(robot.members)
+            if kind == LEG and feet & {*members} and n not in dict(ends)
+        ]
+        chains |= _named_chains(tree, kind, _last(tree, ends))
+    taken = {node for chain in chains.values() for node in chain}
+    height = float(np.ptp([*tree.heights, *tree.tips[:, 2]])) or 1.0
+    pairs = [pair for pair in paired_limbs(tree) if not taken & {*pair.chains[0], *pair.chains[1]}]
+    for pair in sorted(pairs, key=lambda pair: _lowest(tree, pair)):
+        is_low = _lowest(tree, pair) - float(tree.tips[:, 2].min()) <= (NEAR_GROUND if chains else ALONE) * height
+        kind = ARM if not is_low else LEG if (LEG, "l") not in chains else FRONT_LEG
+        if (kind, "l") not in chains:
+            one, other = sorted(pair.chains, key=lambda chain: -float(tree.points[0, list(chain), 1].sum()))
+            chains |= {(kind, "l"): list(one), (kind, "r"): list(other)}
+    return chains
+
+
+def _lowest(tree: Tree, pair: PairedChains) -> float:
+    """Return the height of the lower end of two chains [m]."""
+    return min(float(tree.tips[chain[-1], 2]) for chain in pair.chains)
+
+
+def _last(tree: Tree, ends: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the ends on which none of the others hangs."""
+    nodes = [node for node, _ in ends]
+    return [(node, side) for node, side in ends if not any(tree.below(node, other) for other in nodes)]
+
+
+def _named_chains(tree: Tree, kind: str, ends: list[tuple[int, str]]) -> dict[tuple[str, str], list[int]]:
+    """Return limbs by their ends: two are legs or arms, four are those of a quadruped, which faces +X."""
+    if kind == LEG and len(ends) == 4:
+        ahead = sorted(ends, key=lambda end: float(tree.points[0, end[0], 0]))
+        if tree.points[0, ahead[2][0], 0] - tree.points[0, ahead[1][0], 0] > AHEAD * tree.size:
+            return _named_chains(tree, LEG, ahead[:2]) | {
+                (FRONT_LEG, side): chain for (_, side), chain in _named_chains(tree, LEG, ahead[2:]).items()
+            }
+    if len(ends) != 2:
+        ends = [next((end for end in ends if end[1] == side), None) for side in ("l", "r")]  # type: ignore[misc]
+        ends = [end for end in ends if end is not None]
+    if len(ends) != 2:
+        return {}
+    fork = tree.fork(ends[0][0], ends[1][0])
+    if fork is None:
+        return {}
+    left, right = sorted(ends, key=lambda end: (end[1] or "m", -float(tree.points[0, end[0], 1])))
+    return {(kind, side): tree.below(fork, end[0]) for side, end in zip(("l", "r"), (left, right), strict=True)}
+
+
+def _limb(robot: _Robot, kind: str, side: str, chain: list[int]) -> RobotLimb | None:
+    """Return a limb by its parts; None where there is nothing to bend."""
+    bend = _bend(robot, chain)
+    if bend is None:
+        return None
+    tree, end = robot.tree, _end(robot, kind, chain, bend)
+    wrist = chain[bend + 1 : end + 1]
+    hip, knee = _centre(robot, chain[:bend]), tree.points[0, chain[bend]]
+    if wrist:
+        name, ankle = tree.names[chain[end]], _centre(robot, wrist)
+    else:
+        name, ankle = robot.fixed_end(chain[bend], ENDS[ARM if kind == ARM else LEG][0])
+    joints = [robot.joints[node] for node in chain[: end + 1]]
+    hinge = robot.joints[chain[bend]]
+    return RobotLimb(
+        kind=kind,
+        side=side,
+        upper=tree.names[chain[bend - 1]],
+        lower=tree.names[chain[bend]],
+        end=name,
+        points=np.array([hip, knee, ankle]),
+        axis=np.array(hinge.axis if hinge is not None else (0.0, 1.0, 0.0)),
+        freedom=sum(len(joint.motions) for joint in joints if joint is not None),
+        has_ankle=bool(wrist),
+    )
+
+
+def _bend(robot: _Robot, chain: list[int]) -> int | None:
+    """Return the position of the knee or elbow: the hinge across a limb that parts it most evenly."""
+    tree, scores = robot.tree, {}
+    tip = tree.tips[chain[-1]]
+    for k in range(1, len(chain)):
+        joint, here = robot.joints[chain[k]], tree.points[0, chain[k]]
+        top = _centre(robot, chain[:k])
+        end = _centre(robot, chain[k + 1 :]) if k + 1 < len(chain) else tip
+        upper, lower = here - top, end - here
+        length = float(np.linalg.norm(lower))
+        if joint is None or not joint.motions or length == 0.0:
+            continue
+        across = float(np.linalg.norm(np.cross(joint.axis, lower))) / length
+        told = any(
+            word in name.lower()
+            for name in (*robot.members[chain[k]], joint.name)
+            for word in ("knee", "elbow", "calf", "shank")
+        )
+        scores[k] = min(float(np.linalg.norm(upper)), length) * across * (2.0 if told and across > 0.5 else 1.0)
+    return max(scores, key=lambda k: scores[k]) if scores and max(scores.values()) > 0 else None
+
+
+def _end(robot: _Robot, kind: str, chain: list[int], bend: int) -> int:
+    """Return the position of the foot or the hand: the last part, of a hand the one before its fingers."""
+    if kind != ARM:
+        return len(chain) - 1
+    called = [k for k in range(bend + 1, len(chain)) if robot.says(chain[k], ("hand",)) is not None]
+    if called:
+        return called[-1]
+    forks = [k for k in range(bend + 1, len(chain)) if len(robot.tree.children[chain[k]]) > 1]
+    return forks[0] if forks else len(chain) - 1
+
+
+def _centre(robot: _Robot, nodes: list[int]) -> np.ndarray:
+    """Return the point (3,) nearest to the axes of following joints, where they leave it open to their anchors [m]."""
+    points = robot.tree.points[0, nodes]
+    matrix, right = np.zeros((3, 3)), np.zeros(3)
+    for point, node in zip(points, nodes, strict=True):
+        joint = robot.joints[node]
+        axis = (
+            np.array(joint.axis) if joint is not None and joint.motions in (("rx",), ("rz",), ("ry",)) else np.zeros(3)
+        )
+        across = np.eye(3) - np.outer(axis, axis) if axis.any() else np.zeros((3, 3))
+        matrix += across + HELD * np.eye(3)
+        right += across @ point + HELD * point
+    return np.linalg.solve(matrix, right)
+
+
+def _fork(tree: Tree, tops: list[int]) -> int | None:
+    return tree.fork(tops[0], tops[1]) if len(tops) == 2 else None
+
+
+def _called(robot: _Robot, part: str) -> int | None:
+    """Return the last part of that name."""
+    found = [node for node in range(len(robot.tree.names)) if robot.says(node, (part,)) is not None]
+    return found[-1] if found else None
+
+
+def _topmost(robot: _Robot, chest: int, limbs: set[int]) -> int | None:
+    """Return the last part of what moves above the chest and is no limb."""
+    above = [
+        n
+        for n in robot.tree.leaves
+        if n not in limbs and robot.tree.below(chest, n) and not limbs & {*robot.tree.below(chest, n)}
+    ]
+    above = [node for node in above if robot.tree.points[0, node, 2] > robot.tree.points[0, chest, 2]]
+    return max(above, key=lambda node: float(robot.tree.points[0, node, 2]), default=None)
+
+
+def _waist(robot: _Robot, hips: int | None, chest: int | None) -> np.ndarray | None:
+    """Return the point (3,) about which the chest turns on the hips [m]."""
+    if hips is None or chest is None:
+        return None
+    between = robot.tree.below(hips, chest) or robot.tree.below(chest, hips)
+    return _centre(robot, between) if between else None

@@ -1,0 +1,110 @@
+"""What robot files get wrong and the formats' own readers forgive: read as meant, with a warning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robik.formats import Imported, import_robot
+from robik.mechanism import WORLD, Coupling, Joint
+from tests.formats import mjcf_text, sdf_text, urdf_text
+
+Z = '<axis xyz="0 0 1"/>'
+
+
+def joint_of(imported: Imported, name: str) -> Joint:
+    return next(joint for joint in imported.mechanism.joints if joint.name == name)
+
+
+def warned(imported: Imported, *words: str) -> bool:
+    return any(all(word in warning for word in words) for warning in imported.warnings)
+
+
+# URDF
+
+
+def test_limits_of_a_urdf_that_are_swapped_are_exchanged(tmp_path: Path) -> None:
+    limit = '<limit lower="0.5" upper="-1.5" velocity="1" effort="1"/>'
+    imported = import_robot(urdf_text.write(tmp_path, urdf_text.joint("j", "revolute", "a", "b", Z + limit)))
+    assert joint_of(imported, "j").limits == ((-1.5, 0.5),)
+    assert warned(imported, "j: ", "exchanged")
+
+
+def test_joints_of_a_urdf_on_a_world_that_is_no_link_stand_on_the_ground(tmp_path: Path) -> None:
+    joints = urdf_text.joint("up", "fixed", "world", "a", '<origin xyz="0 0 2"/>') + urdf_text.joint("j", "continuous", "a", "b", Z)
+    imported = import_robot(urdf_text.write(tmp_path, joints))
+    assert joint_of(imported, "up").parent == WORLD
+    assert imported.mechanism.bodies[0].pose.position == (0.0, 0.0, 2.0)
+    assert warned(imported, "'world'", "ground")
+
+
+def test_one_number_scales_a_mesh_of_a_urdf_in_all_directions(tmp_path: Path) -> None:
+    (tmp_path / "m.stl").write_bytes(b"")
+    mesh = '<link name="c"><visual><geometry><mesh filename="m.stl" scale="0.001"/></geometry></visual></link>'
+    joints = urdf_text.joint("j", "continuous", "a", "b", Z) + urdf_text.joint("k", "fixed", "b", "c")
+    bodies = import_robot(urdf_text.write(tmp_path, joints, mesh)).mechanism.bodies
+    assert [v.size for body in bodies for v in body.visuals] == [(0.001,) * 3]
+
+
+# SDF
+
+
+def test_limits_of_an_sdf_that_are_swapped_are_exchanged(tmp_path: Path) -> None:
+    axis = sdf_text.axis("0 0 1", "<lower>2</lower><upper>1</upper>")
+    text = sdf_text.sdf(sdf_text.link("a") + sdf_text.joint("j", "revolute", "world", "a", axis))
+    imported = import_robot(sdf_text.write(tmp_path, text))
+    assert joint_of(imported, "j").limits == ((1.0, 2.0),)
+    assert warned(imported, "j", "exchanged")
+
+
+def test_a_joint_of_an_sdf_that_is_called_as_a_link_gets_another_name(tmp_path: Path) -> None:
+    follows = '<mimic joint="a" axis="axis"><multiplier>2</multiplier></mimic>'
+    inner = (
+        sdf_text.joint("a", "revolute", "world", "a", sdf_text.axis("0 0 1"))  # before the link, as files have it too
+        + sdf_text.link("a")
+        + sdf_text.link("b", "1 0 0 0 0 0", relative_to="a")
+        + sdf_text.joint("b", "revolute", "a", "b", sdf_text.axis("0 0 1", inner=follows))
+        + '<frame name="b" attached_to="b"><pose>0 0 1 0 0 0</pose></frame>'
+        + '<plugin name="controller" filename="c"><joint_name>a</joint_name></plugin>'
+    )
+    imported = import_robot(sdf_text.write(tmp_path, sdf_text.sdf(inner)))
+    robot = imported.mechanism
+    assert [body.name for body in robot.bodies] == ["a", "b"]
+    assert {joint.name: (joint.child, joint.actuated) for joint in robot.joints} == {"a_joint": ("a", True), "b_joint": ("b", False)}
+    assert robot.couplings == (Coupling("b_joint", "b_joint", "a_joint", (0.0, 2.0)),)
+    assert [(frame.name, frame.body, frame.pose.position) for frame in robot.frames] == [("b_frame", "b", (0.0, 0.0, 1.0))]
+    assert warned(imported, "a: ", "a_joint") and warned(imported, "b: ", "b_frame")
+
+
+# MJCF
+
+BALL = '<body name="b"><joint name="h" type="ball"/><geom size="1" mass="1"/></body>'
+TWO = f'<body name="a"><freejoint/><geom size="1" mass="1"/>{BALL}</body>'
+
+
+@pytest.mark.parametrize("qpos", ["0 0 2 0 0 0 0 1 0 0 0", "0 0 2 1 0 0 0 0 0 0 0", "0 0 2 1 0 0 0 nan 0 0 0", "0 0 2 1 0 0 0 1 0 0 x"])
+def test_a_keyframe_of_no_pose_costs_the_keyframe(qpos: str, tmp_path: Path) -> None:
+    path = mjcf_text.write(tmp_path, TWO, f'<keyframe><key name="home" qpos="{qpos}"/></keyframe>')
+    imported = import_robot(path)
+    assert imported.mechanism.bodies[0].pose.position == (0.0, 0.0, 0.0)
+    assert warned(imported, "keyframe 'home'", "left out")
+    assert not any("rest pose" in sentence and "keyframe" in sentence for sentence in imported.report)
+
+
+def test_the_next_keyframe_counts_where_the_first_has_no_pose(tmp_path: Path) -> None:
+    keys = '<key name="home" qpos="0 0 2 0 0 0 0 1 0 0 0"/><key name="up" qpos="0 0 3 1 0 0 0 1 0 0 0"/>'
+    imported = import_robot(mjcf_text.write(tmp_path, TWO, f"<keyframe>{keys}</keyframe>"))
+    assert imported.mechanism.bodies[0].pose.position == (0.0, 0.0, 3.0)
+
+
+@pytest.mark.parametrize(("asset", "model"), [('file="arm.xml"', "gripper"), ('name="tool" file="arm.xml"', "tool")])
+def test_a_model_is_attached_by_its_own_name(asset: str, model: str, tmp_path: Path) -> None:
+    (tmp_path / "arm.xml").write_text(
+        '<mujoco model="gripper"><worldbody><body name="palm"><joint name="turn"/><geom size="1" mass="1"/></body></worldbody></mujoco>'
+    )
+    mount = f'<body name="a"><geom size="1" mass="1"/><attach model="{model}" body="palm" prefix="l_"/></body>'
+    robot = import_robot(mjcf_text.write(tmp_path, mount, f"<asset><model {asset}/></asset>")).mechanism
+    assert [body.name for body in robot.bodies] == ["a", "l_palm"]
+    assert np.isclose(robot.mass, 2.0)
