@@ -45,6 +45,7 @@ def play_on_servos() -> Iterator[float]:
     yield from until(lambda: state() == "holding", 60, "stopped by ESC")
     assert "stopped" in play.status().message
     assert 0 < play.status().time < play.status().duration
+    bpy.context.scene.robik.playing.soften = True  # from wherever the robot was stopped, maybe far from the first frame
     call(bpy.ops.robik.play_servos)
     yield from until(lambda: state() == "playing", 60, "playing")
     call(bpy.ops.robik.pause_servos, on=True)
