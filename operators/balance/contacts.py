@@ -33,10 +33,10 @@ class ROBIK_OT_detect_contacts(Reporting):
         root = changeable_robot(context.scene)
         mechanism = read_robot(root)
         frames = frame_range(context.scene, root.robik.robot.bake)
-        clip = finish(sample_tracks(context, read_mapping(root, mechanism), read_balance(root), frames))
+        clip = finish(sample_tracks(context, mechanism, read_mapping(root, mechanism), read_balance(root), frames))
         contacts = find_contacts(mechanism, clip)
         for target in root.robik.robot.character.targets:
-            if target.enabled and target.frame in contacts:
+            if target.enabled and target.leads and target.frame in contacts:
                 set_rows(target, phases_in(contacts[target.frame], frames))
         editors.redraw()
         return {"FINISHED"}
@@ -173,7 +173,7 @@ def _target(root: Object, foot: str) -> PropertyGroup:
     Raises:
         RobikError: lists the feet that follow something.
     """
-    targets = {target.frame: target for target in root.robik.robot.character.targets}
+    targets = {target.frame: target for target in root.robik.robot.character.targets if target.leads}
     if foot not in targets:
         raise RobikError(f"{foot!r} follows nothing, so it has no phases; there are {', '.join(targets) or 'no targets yet'}")
     return targets[foot]

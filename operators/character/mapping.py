@@ -27,6 +27,7 @@ from ..reporting import Reporting
 
 # What a preset keeps of each target. Not what belongs to one recording: its contacts.
 KEPT = (
+    *("follows", "other", "axis", "distance"),
     *("bone", "enabled", "weight", "position_weight", "orientation_weight", "offset_location", "offset_rotation"),
     *("reach", "reach_root", "reach_middle", "reach_hips", "reach_chest", "reach_from_hips", "reach_from_chest"),
 )

@@ -31,7 +31,7 @@ class ROBIK_OT_add_target(Reporting):
         names = mechanism.frame_names
         if self.frame and self.frame not in names:
             raise RobikError(f"robot {root.name!r} has no frame {self.frame!r}; it has {', '.join(names)}")
-        taken = {t.frame for t in character.targets}
+        taken = {t.frame for t in character.targets if t.leads}
         row = None
         if source is not None and source.type == "ARMATURE" and bone in source.pose.bones:
             row = proposed_for(context, root, mechanism, source, frame=self.frame, bone=bone)

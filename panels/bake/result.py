@@ -5,7 +5,7 @@ from math import degrees
 
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
-from ...robik.retarget.shortfall import millimetres
+from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres
 from ...scene.bake.result import status
 from ...scene.robot.parts import parts
 from ..tab import TabPanel, line, robot_or_hint
@@ -73,6 +73,9 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
     column = body.column(align=True)
     for row in result.targets:
         angle = f", {degrees(row.orientation_error):.1f}°"
+        if row.is_angle:
+            _draw_angle(column, row)
+            continue
         _draw_target(column, row.name, row.position_mean, row.position_error, angle, row.frame, result.met)
     if result.has_com:
         _draw_target(column, "mass centre", result.com_mean, result.com_error, "", result.com_frame, result.met)
@@ -87,6 +90,12 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
 def _draw_target(column: UILayout, name: str, mean: float, worst: float, more: str, frame: int, met: float) -> None:
     text = f"{_digits(1e3 * mean)}, {_digits(1e3 * worst)}{more}"
     _draw_row(column, name, text, worst > met, frame, f"{name} is {millimetres(worst)}{more} off")
+
+
+def _draw_angle(column: UILayout, row: PropertyGroup) -> None:
+    mean, worst = degrees(row.orientation_mean), degrees(row.orientation_error)
+    is_bad = row.orientation_error > ORIENTATION_MET
+    _draw_row(column, row.name, f"{mean:.1f}°, {worst:.1f}°", is_bad, row.frame, f"{row.name} is {worst:.1f}° off")
 
 
 def _digits(value: float) -> str:
@@ -158,7 +167,7 @@ def _torn(root: Object) -> str:
     if robot.balance.source == "NONE" or robot.result.missed <= robot.result.held_back:  # motors' speeds keep it from its targets
         return ""
     feet = {f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot}
-    others = [t for t in robot.character.targets if t.enabled and t.frame not in feet]
+    others = [t for t in robot.character.targets if t.enabled and t.leads and t.frame not in feet]
     gives_way = robot.balance.source == "FEET" and robot.balance.give_way  # the first of them, the hips
     free = {t.frame for t in others[int(gives_way) :] if any(t.position_weight[:2])}
     missed = [row for row in robot.result.targets if row.name in free and row.position_error > robot.result.met]

@@ -35,7 +35,7 @@ class ROBIK_PT_balance(TabPanel):
 def _status(root: Object) -> tuple[str, str]:
     robot = root.robik.robot
     feet = [f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot]
-    following = {t.frame for t in robot.character.targets if t.enabled}
+    following = {t.frame for t in robot.character.targets if t.enabled and t.leads}
     needs_feet = robot.balance.source == "FEET" or robot.balance.pin_feet
     if needs_feet and not feet:
         return "No part of this robot is a foot yet: select its feet, then Robot > Build > Make Foot", "ERROR"

@@ -43,7 +43,7 @@ class ROBIK_PT_contacts(FoldedPanel):
         if root is None:
             return
         feet = {f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot}
-        targets = [t for t in root.robik.robot.character.targets if t.enabled and t.frame in feet]
+        targets = [t for t in root.robik.robot.character.targets if t.enabled and t.leads and t.frame in feet]
         if not targets:
             line(layout, "Let a foot follow the character first", "INFO")
             return

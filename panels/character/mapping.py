@@ -1,10 +1,13 @@
 """The character: which of its parts the robot's frames follow."""
 
+from collections.abc import Container
+
 from bpy.types import Context, Object, PropertyGroup, UILayout, UIList
 
 from ...operators.character.mapping import ROBIK_MT_mapping_presets
 from ...robik.errors import RobikError
-from ...scene.character.mapping import check_source, describe
+from ...robik.objectives.registry import row_kind
+from ...scene.character.mapping import check_source, describe, lacking
 from ...scene.robot.parts import parts
 from ..tab import FoldedPanel, TabPanel, axes, line, robot_or_hint
 
@@ -29,13 +32,13 @@ class ROBIK_UL_targets(UIList):
         row.prop(item, "enabled", text="")
         names = row.split(factor=0.45, align=True)
         source = names.row()
-        problem = item.enabled and problem_of(item, context)
+        problem = item.enabled and problem_of(item, context, self.frames)
         source.alert = bool(problem)
-        source.label(text=item.bone or (item.source.name if item.source else "choose…"), icon="ERROR" if problem else _icon(item))
+        source.label(text=_followed(item), icon="ERROR" if problem else _icon(item))
         right = names.row(align=True)
         frame = right.row()
-        frame.alert = item.enabled and item.frame not in self.frames
-        frame.label(text=item.frame or "frame…")
+        frame.alert = item.enabled and item.frame not in self.frames and (item.leads or bool(item.frame))
+        frame.label(text=item.frame or ("frame…" if item.leads else "all"))
         weight = right.row()
         weight.scale_x = 0.9
         weight.prop(item, "weight", text="", emboss=False)
@@ -80,7 +83,7 @@ class ROBIK_PT_character(TabPanel):
         column.use_property_split, column.use_property_decorate = True, False
         column.prop(character, "fit_by")
         column.operator("robik.fit_character", text="Fit to Robot")
-        for name in ("scale", "stride", "location", "yaw"):
+        for name in ("scale", "stride", "location", "yaw", "left_out"):
             column.prop(character, name)
 
 
@@ -101,21 +104,28 @@ class ROBIK_PT_target_advanced(FoldedPanel):
             return
         target = character.targets[character.active]
         layout.use_property_split, layout.use_property_decorate = True, False
-        layout.label(text="Weights by axis")
-        axes(layout, target, "position_weight", "Position")
-        axes(layout, target, "orientation_weight", "Direction")
-        layout.label(text="Robot frame against what it follows")
-        for name in ("offset_location", "offset_rotation"):
-            layout.column().prop(target, name)
+        labels = dict(row_kind(target.follows).fields)
+        if "axes" in labels:
+            layout.label(text=labels["axes"])
+            axes(layout, target, "position_weight", "Position")
+            axes(layout, target, "orientation_weight", "Direction")
+        if target.leads and target.reach_root:
+            layout.column().prop(target, "reach")
+        if "offset" in labels:
+            layout.label(text=labels["offset"])
+            for name in ("offset_location", "offset_rotation"):
+                layout.column().prop(target, name)
+        if not {"axes", "offset"} & labels.keys():
+            line(layout, "Nothing more to set for this target", "INFO")
 
 
-def problem_of(target: PropertyGroup, context: Context) -> str:
-    """What is wrong with what a target follows; empty if nothing is."""
+def problem_of(target: PropertyGroup, context: Context, frames: Container[str]) -> str:
+    """Return what is wrong with what a target follows; empty if nothing is."""
     try:
         check_source(target, context.scene)
     except RobikError as error:
         return str(error)
-    return ""
+    return "" if target.leads else lacking(target, frames)
 
 
 def _frames(root: Object) -> frozenset[str]:
@@ -128,12 +138,21 @@ def _status(root: Object, frames: frozenset[str], context: Context) -> tuple[str
     targets = [t for t in character.targets if t.enabled]
     if not targets:
         return "Add what the robot shall follow: select a bone and press +", "INFO"
-    problems = [p for t in targets if (p := problem_of(t, context))]
+    problems = [p for t in targets if (p := problem_of(t, context, frames))]
     if problems:
         return problems[0], "ERROR"
-    if lost := next((t for t in targets if t.frame not in frames), None):
+    if lost := next((t for t in targets if t.leads and t.frame not in frames), None):
         return f"The robot has no frame {lost.frame!r} to follow {describe(lost)}: choose another, or switch that target off", "ERROR"
     return f"{len(targets)} of {len(character.targets)} targets follow, scale {character.scale:.3g}", "CHECKMARK"
+
+
+def _followed(target: PropertyGroup) -> str:
+    """Return what a row of the list says that a target follows."""
+    source = target.bone or (target.source.name if target.source else target.other)
+    if target.leads:
+        return source or "choose…"
+    label = row_kind(target.follows).label
+    return f"{label}: {source}" if source else label
 
 
 def _icon(target: PropertyGroup) -> str:
@@ -143,12 +162,18 @@ def _icon(target: PropertyGroup) -> str:
 def _draw_target(layout: UILayout, target: PropertyGroup) -> None:
     column = layout.column(align=True)
     column.use_property_split, column.use_property_decorate = True, False
-    row = column.row(align=True)
-    row.prop(target, "source", text="Follow")
-    row.operator("robik.choose_source", text="", icon="RESTRICT_SELECT_OFF")
-    if target.source is not None and target.source.type == "ARMATURE":
-        column.prop_search(target, "bone", target.source.pose, "bones", text="Bone")
-    column.prop(target, "frame", text="Robot Frame", icon="EMPTY_ARROWS")
+    column.prop(target, "follows")
+    for name, label in row_kind(target.follows).fields:
+        if name == "source":
+            row = column.row(align=True)
+            row.prop(target, "source", text=label)
+            row.operator("robik.choose_source", text="", icon="RESTRICT_SELECT_OFF")
+            if target.source is not None and target.source.type == "ARMATURE":
+                column.prop_search(target, "bone", target.source.pose, "bones", text="Bone")
+        elif name in ("frame", "other"):
+            column.prop(target, name, text=label, icon="EMPTY_ARROWS")
+        elif name in ("axis", "distance"):
+            column.prop(target, name, text=label)
 
 
 CLASSES = (ROBIK_UL_targets, ROBIK_PT_character, ROBIK_PT_target_advanced)

@@ -19,11 +19,13 @@ import numpy as np
 
 from ..errors import ClipError
 from ..jit import by_reference, inlined, kernel
-from ..kinematics.frames import anchor, frame_poses
+from ..kinematics.frames import frame_poses
 from ..kinematics.kernels import rotate
-from ..mechanism.model import WORLD
+from ..mechanism.model import WORLD, Mechanism
 from ..mechanism.topology import Topology
-from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight, stacked
+from .objective import Miss, Own, States, samples_of, scalar_weight
+from .pairs import Pair, ends
+from .rows import Row, RowKind
 from .terms import add_along, add_point, add_stiffness, moved, seen_from
 
 NEAREST = 1e-9  # of the robot's size: points nearer than this coincide
@@ -86,7 +88,7 @@ def add_terms(flat, now, pairs, terms, share):
 
 
 @dataclass(frozen=True)
-class Distance(Objective):
+class Distance(Pair):
     """A frame so far from another frame, or from a point of the world.
 
     Attributes:
@@ -104,16 +106,18 @@ class Distance(Objective):
     FIELD = "distance"
     WEIGHT = 1.0
     KEYS = ("NAME.distance.OTHER", "NAME.distance.world", "NAME.distance.world.point")
+    ROW = RowKind(
+        key="DISTANCE",
+        label="Distance",
+        about="Keeps a frame of the robot so far from an object, or from another frame of the robot",
+        fields=(("frame", "Robot Frame"), ("source", "From"), ("other", "Or From Frame"), ("distance", "Distance")),
+        needs=("frame", "source|other"),
+    )
 
     @property
     def key(self) -> str:
         """`FRAME.distance.OTHER`, where OTHER may be the world."""
         return f"{self.frame}.distance.{self.other or WORLD}"
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """The frame, and the other one if there is one."""
-        return (self.frame, self.other) if self.other else (self.frame,)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its arrays by their keys in `CLIP.npz`."""
@@ -178,20 +182,25 @@ class Distance(Objective):
             slots: (t,) where their forces go.
             views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
         """
-        own = [anchor(topology, item.frame) for item in items]
-        others = [anchor(topology, item.other) if item.other else (0, np.zeros(3), np.eye(3)) for item in items]
+        pair = ends(topology, items, slots)
         return by_reference(
             Distances(
-                body=ints([a[0] for a in own]),
-                other=ints([a[0] for a in others]),
-                slot=ints(slots),
-                point=stacked([a[1] for a in own], 3),
-                other_point=stacked([a[1] for a in others], 3),
+                body=pair.body,
+                other=pair.other,
+                slot=pair.slot,
+                point=pair.point,
+                other_point=pair.other_point,
                 weight=np.zeros(len(items)),
                 distance=views[0],
                 world_point=views[1],
             )
         )
+
+    @classmethod
+    def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Distance, float]]:
+        """Return the distance that a row asks for, from an object or from another frame, with its weight."""
+        wanted = np.full(row.samples, row.distance)
+        return [(cls(row.frame, wanted, row.other or None, None if row.other else row.position), row.weight)]
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:

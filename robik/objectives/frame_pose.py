@@ -20,7 +20,21 @@ from ..kinematics.frames import anchor
 from ..kinematics.kernels import rotate
 from ..kinematics.rotations import cross
 from ..mechanism.topology import Topology
+from .rows import RowKind
 from .terms import add_point, add_stiffness, moved
+
+ROW = RowKind(
+    key="POSE",
+    label="Position and Rotation",
+    about="A frame of the robot goes where a part of the character, or an object, is, and turns with it",
+    fields=(
+        ("source", "Follow"),
+        ("frame", "Robot Frame"),
+        ("axes", "Weights by axis"),
+        ("offset", "Robot frame against what it follows"),
+    ),
+    needs=("frame", "source"),
+)
 
 
 class FramePoses(NamedTuple):

@@ -23,12 +23,15 @@ import numpy as np
 
 from ..errors import ClipError
 from ..jit import by_reference, inlined, kernel
-from ..kinematics.frames import anchor, frame_poses
+from ..kinematics.frames import frame_poses
 from ..kinematics.kernels import rotate
 from ..kinematics.rotations import cross
+from ..mechanism.model import Mechanism
 from ..mechanism.pose import Vector
 from ..mechanism.topology import Topology
-from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight, stacked
+from .objective import Miss, Own, States, samples_of, scalar_weight, stacked
+from .pairs import Pair, ends
+from .rows import Row, RowKind
 from .terms import add_point, moved, seen_from
 
 NEAREST = 1e-6
@@ -128,7 +131,7 @@ def _add_sight(terms, slot, w, x, d, u, far, s):
 
 
 @dataclass(frozen=True)
-class LookAt(Objective):
+class LookAt(Pair):
     """An axis of a frame that points at something.
 
     Attributes:
@@ -146,6 +149,13 @@ class LookAt(Objective):
     FIELD = "look_at"
     WEIGHT = 1.0
     KEYS = ("NAME.look_at", "NAME.look_at.in.OTHER", "NAME.look_at.axis")
+    ROW = RowKind(
+        key="LOOK_AT",
+        label="Look At",
+        about="Turns an axis of a frame of the robot towards an object, or towards another frame of the robot",
+        fields=(("frame", "Robot Frame"), ("axis", "Axis"), ("source", "Looks At"), ("other", "Or At Frame")),
+        needs=("frame", "source|other"),
+    )
 
     @property
     def key(self) -> str:
@@ -156,11 +166,6 @@ class LookAt(Objective):
     def layout(self) -> tuple[Any, ...]:
         """What its compiled table depends on: its name and the axis."""
         return self.key, tuple(self.axis)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """The frame, and the other one if there is one."""
-        return (self.frame, self.other) if self.other else (self.frame,)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its arrays by their keys in `CLIP.npz`."""
@@ -223,21 +228,27 @@ class LookAt(Objective):
             slots: (t,) where their forces go.
             views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
         """
-        own = [anchor(topology, item.frame) for item in items]
-        others = [anchor(topology, item.other) if item.other else (0, np.zeros(3), np.eye(3)) for item in items]
+        pair = ends(topology, items, slots)
+        axes = [axes @ np.array(item.axis) for axes, item in zip(pair.axes, items, strict=True)]
         return by_reference(
             LookAts(
-                body=ints([a[0] for a in own]),
-                other=ints([a[0] for a in others]),
-                slot=ints(slots),
-                point=stacked([a[1] for a in own], 3),
-                axis=stacked([a[2] @ np.array(item.axis) for a, item in zip(own, items, strict=True)], 3),
-                other_point=stacked([a[1] for a in others], 3),
-                other_axes=stacked([a[2] for a in others], 3, 3),
+                body=pair.body,
+                other=pair.other,
+                slot=pair.slot,
+                point=pair.point,
+                axis=stacked(axes, 3),
+                other_point=pair.other_point,
+                other_axes=pair.other_axes,
                 weight=np.zeros(len(items)),
                 target=views[0],
             )
         )
+
+    @classmethod
+    def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[LookAt, float]]:
+        """Return the look that a row asks for, at an object or at another frame's origin, with its weight."""
+        point = np.zeros((row.samples, 3)) if row.other or row.position is None else row.position
+        return [(cls(row.frame, point, row.other or None, row.axis), row.weight)]
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:

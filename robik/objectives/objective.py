@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
+from .rows import Row, RowKind
 
 Own = Callable[[np.ndarray], np.ndarray]  # from an array in `Goals.targets` to its part (T, …) of a clip's
 
@@ -53,11 +54,13 @@ class Objective(ABC):
         FIELD: of `Goals`, where its compiled table lies.
         WEIGHT: where the settings say nothing.
         KEYS: forms of its keys in `CLIP.npz`, for messages.
+        ROW: how an editor lists it.
     """
 
     FIELD: ClassVar[str]
     WEIGHT: ClassVar[Any]
     KEYS: ClassVar[tuple[str, ...]]
+    ROW: ClassVar[RowKind]
 
     @property
     @abstractmethod
@@ -152,6 +155,16 @@ class Objective(ABC):
     @abstractmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
         """Return the shapes of the targets of t objectives."""
+
+    @classmethod
+    @abstractmethod
+    def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Any, Any]]:
+        """Return the objectives of this kind that a row of an editor's list asks for, each with its weight.
+
+        Args:
+            mechanism: the robot.
+            row: sampled.
+        """
 
     @abstractmethod
     def misses(self, states: States, weight: Any) -> list[Miss]:

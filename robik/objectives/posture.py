@@ -16,9 +16,10 @@ import numpy as np
 
 from ..errors import ClipError
 from ..jit import by_reference, kernel
-from ..mechanism.model import Mechanism
+from ..mechanism.model import Joint, Mechanism
 from ..mechanism.topology import Topology
 from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight
+from .rows import Row, RowKind
 
 
 class Postures(NamedTuple):
@@ -64,6 +65,14 @@ class Posture(Objective):
     FIELD = "posture"
     WEIGHT = 1e-3
     KEYS = ("posture.JOINT",)
+    ROW = RowKind(
+        key="REST_POSE",
+        label="Rest Pose",
+        about="Draws the joints weakly to the robot's rest pose where the other rows leave them a choice: those of the limb "
+        "that ends in the robot frame, or without one all of them",
+        fields=(("frame", "Limb Up To"),),
+        needs=(),
+    )
 
     @property
     def key(self) -> str:
@@ -123,6 +132,14 @@ class Posture(Objective):
         """
         return new_postures(topology, tuple(item.joint for item in items), views[0])
 
+    @classmethod
+    def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Posture, float]]:
+        """Return the rest value of each joint that a row draws, with its weight."""
+        return [
+            (cls(name, np.full(row.samples, rest)), cls.WEIGHT * row.weight)
+            for name, rest in rest_values(mechanism, row.frame).items()
+        ]
+
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
         """Return the shapes of the targets of t objectives."""
@@ -159,3 +176,37 @@ def drawable_coordinates(mechanism: Mechanism) -> tuple[str, ...]:
         if not joint.is_ball and (joint.actuated or joint.is_limited or not coupled.isdisjoint(joint.coordinate_names))
         for name in joint.coordinate_names
     )
+
+
+def rest_values(mechanism: Mechanism, tip: str = "") -> dict[str, float]:
+    """Return the rest values [rad or m] of coordinates that can be drawn.
+
+    Args:
+        mechanism: the robot.
+        tip: frame at the end of a limb whose joints alone are meant, from the body where it parts from the others; empty for all joints.
+    """
+    drawable, limb = drawable_coordinates(mechanism), _limb(mechanism, tip) if tip else None
+    return {
+        name: float(rest)
+        for joint in mechanism.joints
+        if limb is None or joint.name in limb
+        for name, rest in zip(joint.coordinate_names, joint.rest, strict=True)
+        if name in drawable
+    }
+
+
+def _limb(mechanism: Mechanism, tip: str) -> set[str]:
+    """Return the names of the joints from a frame up to the body where several limbs meet."""
+    above: dict[str, Joint] = {}
+    for joint in mechanism.joints:
+        above.setdefault(joint.child, joint)
+    branches: dict[str, int] = {}
+    for joint in above.values():
+        branches[joint.parent] = branches.get(joint.parent, 0) + 1
+    found, body = set(), mechanism.frame(tip).body
+    while body in above and above[body].name not in found:
+        found.add(above[body].name)
+        body = above[body].parent
+        if branches.get(body, 0) > 1 and found:
+            break
+    return found

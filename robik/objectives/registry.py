@@ -25,6 +25,7 @@ from .look_at import LookAt, LookAts
 from .objective import Objective
 from .posture import Posture, Postures
 from .relative_frame import RelativeFrame, RelativeFrames
+from .rows import RowKind
 from .settings import Settings
 from .terms import collect, stiffen_bodies
 from .velocity import Velocity
@@ -57,7 +58,8 @@ class Goals(NamedTuple):
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 
 
-ASKED: tuple[type[Objective], ...] = (RelativeFrame, LookAt, Distance, Posture)  # what a clip asks for one by one
+ASKED: tuple[type[Objective], ...] = (LookAt, RelativeFrame, Distance, Posture)  # what a clip asks for one by one
+ROWS: tuple[RowKind, ...] = (frame_pose.ROW, *(kind.ROW for kind in ASKED))  # what a row of an editor's list can be, the usual first
 
 
 def new_goals(topology: Topology, names: Sequence[str], previous: Placement, objectives: Sequence[Objective] = ()) -> Goals:
@@ -147,6 +149,16 @@ def over_time(goals: Goals, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
     """
     start = (own.ctypes.data - goals.targets.ctypes.data) // own.itemsize
     return targets[:, start : start + own.size].reshape(len(targets), *own.shape)
+
+
+def row_kind(key: str) -> RowKind:
+    """Return a kind of rows by its key."""
+    return next(kind for kind in ROWS if kind.key == key)
+
+
+def objective_of(key: str) -> type[Objective] | None:
+    """Return the objective that a kind of rows asks for; None for the pose of a frame, which a clip keeps as a track."""
+    return next((kind for kind in ASKED if kind.ROW.key == key), None)
 
 
 @compiled_for_record(Asked, otherwise=0.0)

@@ -1,10 +1,11 @@
-"""Relative frame: a frame of the robot at a position and an orientation in another frame of the robot.
+"""Relative frame: a frame of the robot at a position and an orientation in another frame of the robot, or on a thing in the world.
 
     f = ½ Σₖ w_pos,ₖ (oₖ · (x − p))²/ℓ²  +  Σₐ w_ori,ₐ (1 − R a · O â),   p = o + O p̂
 
 x is the frame's origin, R a the direction of its axis a in the world, o and O the other frame's origin and orientation, oₖ the directions
 of its axes, and p̂, â the targets as the other frame sees them. It is the frame pose (paper, IV-B) in a frame that moves: f depends on
-the motion of one body against the other alone.
+the motion of one body against the other alone. In place of the other frame there can be the world, for what is held to a thing that moves
+there: then the targets are that thing's pose with the frame's on it.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ import numpy as np
 
 from ..errors import ClipError, RobikError
 from ..jit import by_reference, inlined, kernel
-from ..kinematics.frames import anchor, frame_poses
+from ..kinematics.frames import frame_poses
 from ..kinematics.kernels import rotate
-from ..kinematics.rotations import cross, multiply, quaternion_matrices
+from ..kinematics.rotations import cross, multiply, product, quaternion_matrices
+from ..mechanism.model import WORLD, Mechanism
 from ..mechanism.topology import Topology
 from .distances import angle_between, length_along
-from .objective import Miss, Objective, Own, States, ints, samples_of, stacked
+from .objective import Miss, Own, States, samples_of
+from .pairs import Pair, ends
+from .rows import Row, RowKind
 from .terms import add_along, add_point, moved, seen_from
 from .weights import Weights
 
@@ -102,12 +106,12 @@ def add_terms(now, frames, terms, share):
 
 
 @dataclass(frozen=True)
-class RelativeFrame(Objective):
-    """A frame of the robot at a pose in another frame of it.
+class RelativeFrame(Pair):
+    """A frame of the robot at a pose in another frame of it, or in the world.
 
     Attributes:
         frame: that is led.
-        other: that it is seen from.
+        other: that it is seen from, `world` for the world.
         position: (T, 3) in the other frame [m], or None where only the orientation matters.
         quaternion: (T, 4) there, wxyz, or None where only the position matters.
     """
@@ -120,16 +124,25 @@ class RelativeFrame(Objective):
     FIELD = "relative_frame"
     WEIGHT = Weights()
     KEYS = ("NAME.in.OTHER.position", "NAME.in.OTHER.quaternion")
+    ROW = RowKind(
+        key="RELATIVE_TO",
+        label="Relative To",
+        about="Holds a frame of the robot where it is on an object, as a hand on a box, or in another frame of the robot. "
+        "With both, it moves in the other frame as what it follows moves against what that frame follows",
+        fields=(
+            ("frame", "Robot Frame"),
+            ("source", "On"),
+            ("other", "In Frame"),
+            ("axes", "Weights by axis"),
+            ("offset", "Robot frame where it is held"),
+        ),
+        needs=("frame", "source+other"),
+    )
 
     @property
     def key(self) -> str:
         """`FRAME.in.OTHER`."""
         return f"{self.frame}.in.{self.other}"
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Both frames."""
-        return self.frame, self.other
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its arrays by their keys in `CLIP.npz`."""
@@ -189,15 +202,22 @@ class RelativeFrame(Objective):
     def misses(self, states: States, weight: Weights) -> list[Miss]:
         """Return the distance and the angle, along the axes that count."""
         x, R = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
-        o, other = frame_poses(states.mechanism, self.other, states.position, states.quaternion)
+        o, other = np.zeros(3), np.eye(3)[None]
+        if self.is_tied:
+            o, other = frame_poses(states.mechanism, self.other, states.position, states.quaternion)
         inverse, found = np.swapaxes(other, 1, 2), []
         if self.position is not None and any(weight.position):
             off = (inverse @ (x - o)[:, :, None])[:, :, 0] - self.position
-            found.append(Miss(length_along(off, weight.position), "m", f"{self.frame} is {{}} off, seen from {self.other}"))
+            found.append(Miss(length_along(off, weight.position), "m", f"{self.frame} is {{}} off{self._seen}"))
         if self.quaternion is not None and any(weight.orientation):
             turned = angle_between(inverse @ R, quaternion_matrices(self.quaternion), weight.orientation)
-            found.append(Miss(turned, "rad", f"{self.frame} is turned {{}} off, seen from {self.other}"))
+            found.append(Miss(turned, "rad", f"{self.frame} is turned {{}} off{self._seen}"))
         return found
+
+    @property
+    def _seen(self) -> str:
+        """From where it is seen, in words."""
+        return f", seen from {self.other}" if self.is_tied else " what it is held to"
 
     @classmethod
     def table(cls, topology: Topology, items: Sequence[RelativeFrame], slots: Sequence[int], views: Sequence[np.ndarray]) -> RelativeFrames:
@@ -209,17 +229,10 @@ class RelativeFrame(Objective):
             slots: (t,) where their forces go.
             views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
         """
-        own, others = [anchor(topology, item.frame) for item in items], [anchor(topology, item.other) for item in items]
-        t = len(items)
+        pair, t = ends(topology, items, slots), len(items)
         return by_reference(
             RelativeFrames(
-                body=ints([a[0] for a in own]),
-                other=ints([a[0] for a in others]),
-                slot=ints(slots),
-                point=stacked([a[1] for a in own], 3),
-                axes=stacked([a[2] for a in own], 3, 3),
-                other_point=stacked([a[1] for a in others], 3),
-                other_axes=stacked([a[2] for a in others], 3, 3),
+                *pair,
                 position_weight=np.zeros((t, 3)),
                 orientation_weight=np.zeros((t, 3)),
                 position=views[0],
@@ -228,6 +241,27 @@ class RelativeFrame(Objective):
                 aim=np.zeros((3, 3)),
             )
         )
+
+    @classmethod
+    def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[RelativeFrame, Weights]]:
+        """Return the frame that a row holds on an object or in another frame, with its weights.
+
+        Where nothing leads the frame, it stays at the row's offset. Where something does, it is led from there as seen from what leads the
+        other frame, or, without another frame, in the world.
+        """
+        point, turn = np.array(row.offset.position), np.array(row.offset.quaternion)
+        if row.position is None or row.quaternion is None:
+            position, quaternion = np.tile(point, (row.samples, 1)), np.tile(turn, (row.samples, 1))
+        else:
+            position, quaternion = row.position, row.quaternion
+            if row.other and row.other_position is not None and row.other_quaternion is not None:
+                back = row.other_quaternion * np.array([1.0, -1.0, -1.0, -1.0])
+                away = position - row.other_position
+                position = np.einsum("tij,tj->ti", quaternion_matrices(back), away)
+                quaternion = np.stack(product(*back.T, *quaternion.T), axis=-1)
+            position = position + quaternion_matrices(quaternion) @ point
+            quaternion = np.stack(product(*quaternion.T, *turn[:, None]), axis=-1)
+        return [(cls(row.frame, row.other or WORLD, position, quaternion), row.weights)]
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:

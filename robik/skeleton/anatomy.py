@@ -1,8 +1,8 @@
 """Anatomy of a character: which bone is which part of the body, by names and by shape.
 
-Names say where limbs are, the tree of bones says where they bend: thigh and shin are the two longest following bones of a leg, whatever they
-are called (`LeftLeg` is a thigh in SOMA, a shin in Mixamo). Where names say nothing, legs are the two equal chains that reach the ground, arms
-the longest equal chains above them, and the head is the highest end.
+Names say where limbs are, the tree of bones says where they bend: thigh and shin are the two longest following bones
+of a leg, whatever they are called (`LeftLeg` is a thigh in SOMA, a shin in Mixamo). Where names say nothing, legs are
+the two equal chains that reach the ground, arms the longest equal chains above them, and the head is the highest end.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ PARTS_OF = {  # of a limb: upper part, lower part, end
 LOW = 0.2  # of a leg's length: a quadruped's foot begins below this height
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limb:
     """A leg or an arm.
 
     Attributes:
         kind: `LEG`, `ARM` or `FRONT_LEG`.
         side: "l" or "r"; empty where it is not known.
-        upper, lower, end: names of thigh, shin and foot, or of upper arm, forearm and hand; the end is empty where there is none.
+        upper, lower, end: names of thigh, shin and foot, or of upper arm, forearm and hand; the end is empty where
+            there is none.
         beyond: name of the toe, or of what else follows the end; empty where there is none.
     """
 
@@ -75,7 +76,8 @@ def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy
 
     Args:
         skeleton: N bones.
-        poses: (P, N, 3) where the bones are in some of its motion [m], to tell feet from heads where the rest pose is no standing one.
+        poses: (P, N, 3) where the bones are in some of its motion [m], to tell feet from heads where the rest pose is
+            no standing one.
     """
     named = named_parts(skeleton.names)
     tree = _bones_of_the_body(skeleton, poses)
@@ -89,7 +91,10 @@ def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy
             parts["toe", limb.side] = limb.beyond
     in_limbs = {name for limb in limbs for name in (limb.upper, limb.lower, limb.end)}
     limb_parts = {part for names in PARTS_OF.values() for part in names}
-    parts = {key: name for key, name in parts.items() if name not in in_limbs or key[0] in limb_parts}  # SMPL's shoulder is an upper arm
+    limb_parts -= {*PARTS_OF[ARM]} if any(limb.kind == FRONT_LEG for limb in limbs) else set()
+    parts = {
+        key: name for key, name in parts.items() if name not in in_limbs or key[0] in limb_parts
+    }  # SMPL's shoulder is an upper arm
     parts |= _trunk(tree, limbs, named)
     return Anatomy({part: name for part, name in parts.items() if name}, tuple(limbs))
 
@@ -117,7 +122,11 @@ def named_parts(names: Iterable[str]) -> dict[tuple[str, str], str]:
 
 def _bones_of_the_body(skeleton: Skeleton, poses: np.ndarray | None) -> Tree:
     """Return the tree of bones without controls, twists and ends."""
-    points = skeleton.positions[None] if poses is None or not len(poses) else np.concatenate([skeleton.positions[None], poses])
+    points = (
+        skeleton.positions[None]
+        if poses is None or not len(poses)
+        else np.concatenate([skeleton.positions[None], poses])
+    )
     tree = Tree(skeleton.names, tuple(skeleton.parents.tolist()), points, skeleton.tips)
     deforming = any(name.startswith("DEF-") for name in skeleton.names)
     said = [read_name(name) for name in skeleton.names]
@@ -131,7 +140,9 @@ def _goes_on(skeleton: Skeleton, bone: int) -> bool:
     """Whether a bone is the second part of its parent: `DEF-thigh.L.001`."""
     parent = int(skeleton.parents[bone])
     stem, dot, number = skeleton.names[bone].rpartition(".")
-    return parent >= 0 and bool(dot) and number.isdigit() and skeleton.names[parent] == stem and stem[-2:] in (".L", ".R")
+    return (
+        parent >= 0 and bool(dot) and number.isdigit() and skeleton.names[parent] == stem and stem[-2:] in (".L", ".R")
+    )
 
 
 def _limb_ends(tree: Tree, named: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], tuple[int | None, int]]:
@@ -139,13 +150,23 @@ def _limb_ends(tree: Tree, named: Mapping[tuple[str, str], str]) -> dict[tuple[s
     index = {name: k for k, name in enumerate(tree.names)}
     ends: dict[tuple[str, str], tuple[int | None, int]] = {}
     for kind in (LEG, ARM):
-        tops = {side: _top_of(tree, [index[n] for p in PARTS_OF[kind] if (n := named.get((p, side))) in index]) for side in ("l", "r")}
+        tops = {
+            side: _top_of(tree, [index[n] for p in PARTS_OF[kind] if (n := named.get((p, side))) in index])
+            for side in ("l", "r")
+        }
         if tops["l"] is not None and tops["r"] is not None:
             leaves = {side: tree.deepest(top) for side, top in tops.items() if top is not None}
             fork = tree.fork(leaves["l"], leaves["r"])
-            ends |= {(kind, side): (fork, leaf) for side, leaf in leaves.items()}
+            told = FRONT_LEG if kind == ARM and _stands_on(tree, leaves.values()) else kind  # a cat's arms are legs
+            ends |= {(told, side): (fork, leaf) for side, leaf in leaves.items()}
     ends |= _ends_by_shape(tree, ends)
     return ends
+
+
+def _stands_on(tree: Tree, leaves: Iterable[int]) -> bool:
+    """Whether limbs end near the ground in the rest pose."""
+    heights = tree.points[0, :, 2]
+    return max(heights[leaf] for leaf in leaves) - heights.min() <= NEAR_GROUND * float(np.ptp(heights))
 
 
 def _top_of(tree: Tree, nodes: list[int]) -> int | None:
@@ -156,9 +177,16 @@ def _top_of(tree: Tree, nodes: list[int]) -> int | None:
     return ways[0][-1] if all(ways[0][-1] in way for way in ways) else None
 
 
-def _ends_by_shape(tree: Tree, known: Mapping[tuple[str, str], tuple[int | None, int]]) -> dict[tuple[str, str], tuple[int | None, int]]:
+def _ends_by_shape(
+    tree: Tree, known: Mapping[tuple[str, str], tuple[int | None, int]]
+) -> dict[tuple[str, str], tuple[int | None, int]]:
     """Return the limbs that names do not tell: equal chains, the lowest legs, the longest others front legs or arms."""
-    taken = {node for fork, leaf in known.values() for node in tree.path(leaf) if fork is None or node in tree.below(fork, leaf)}
+    taken = {
+        node
+        for fork, leaf in known.values()
+        for node in tree.path(leaf)
+        if fork is None or node in tree.below(fork, leaf)
+    }
     pairs = [pair for pair in paired_limbs(tree) if not taken & {*pair.chains[0], *pair.chains[1]}]
     height = float(np.ptp(tree.heights)) if len(tree.names) else 0.0
     found: dict[tuple[str, str], tuple[int | None, int]] = {}
@@ -166,7 +194,7 @@ def _ends_by_shape(tree: Tree, known: Mapping[tuple[str, str], tuple[int | None,
         legs = _hind(tree, [pair for pair in pairs if pair.low <= NEAR_GROUND * height] or pairs[:1])
         pairs = [pair for pair in pairs if pair is not legs]
         found |= _sided(tree, LEG, legs)
-    if (ARM, "l") not in known and pairs:
+    if not {(ARM, "l"), (FRONT_LEG, "l")} & {*known} and pairs:
         arms = max(pairs, key=lambda pair: pair.length)
         standing = [pair for pair in pairs if pair.low <= NEAR_GROUND * height]
         if standing:
@@ -176,15 +204,22 @@ def _ends_by_shape(tree: Tree, known: Mapping[tuple[str, str], tuple[int | None,
 
 
 def _hind(tree: Tree, low: list[PairedChains]) -> PairedChains:
-    """Return which of the pairs that reach the ground are hind legs: a quadruped's front legs are farther from the root, or called so."""
-    front = [pair for pair in low if any(FRONT & set(map(str.lower, WORD.findall(tree.names[n]))) for n in pair.chains[0])]
+    """Return which of the pairs that reach the ground are hind legs.
+
+    A quadruped's front legs are farther from the root, or called so.
+    """
+    front = [
+        pair for pair in low if any(FRONT & set(map(str.lower, WORD.findall(tree.names[n]))) for n in pair.chains[0])
+    ]
     rest = [pair for pair in low if pair not in front] or low
     return min(rest, key=lambda pair: (len(tree.path(pair.fork)), pair.low))
 
 
 def _sided(tree: Tree, kind: str, pair: PairedChains) -> dict[tuple[str, str], tuple[int | None, int]]:
     """Return the chains of a pair by their sides: as names say, else by where they lie as the body faces its toes."""
-    said = [next((n.side for node in chain if (n := read_name(tree.names[node])) and n.side), "") for chain in pair.chains]
+    said = [
+        next((n.side for node in chain if (n := read_name(tree.names[node])) and n.side), "") for chain in pair.chains
+    ]
     if set(said) != {"l", "r"}:
         forward = sum(_ahead(tree, chain) for chain in pair.chains) * [1.0, 1.0, 0.0]
         across = (tree.points[:, pair.chains[0][0]] - tree.points[:, pair.chains[1][0]]) * [1.0, 1.0, 0.0]
@@ -194,7 +229,10 @@ def _sided(tree: Tree, kind: str, pair: PairedChains) -> dict[tuple[str, str], t
 
 
 def _ahead(tree: Tree, chain: Sequence[int]) -> np.ndarray:
-    """Return where a foot points in every pose (P, 3): from the ankle to its end; in the rest pose alone where that is no node [m]."""
+    """Return where a foot points in every pose (P, 3): from the ankle to its end.
+
+    In the rest pose alone where that is no node [m].
+    """
     ankle = min(hinge_in(tree, chain) + 1, len(chain) - 1)
     if ankle < len(chain) - 1:
         return tree.points[:, chain[-1]] - tree.points[:, chain[ankle]]
@@ -203,7 +241,9 @@ def _ahead(tree: Tree, chain: Sequence[int]) -> np.ndarray:
     return ahead
 
 
-def _limb(tree: Tree, kind: str, side: str, end: tuple[int | None, int], named: Mapping[tuple[str, str], str]) -> Limb | None:
+def _limb(
+    tree: Tree, kind: str, side: str, end: tuple[int | None, int], named: Mapping[tuple[str, str], str]
+) -> Limb | None:
     """Return a limb by the way to its end; None where that is too short."""
     fork, leaf = end
     chain = tree.path(leaf) if fork is None else tree.below(fork, leaf)
@@ -224,17 +264,20 @@ def _limb(tree: Tree, kind: str, side: str, end: tuple[int | None, int], named: 
         foot = bend + 1
     names = [tree.names[node] for node in chain]
     return Limb(
-        kind,
-        side,
-        names[bend - 1],
-        names[bend],
-        names[foot] if foot < len(names) else "",
-        names[foot + 1] if foot + 1 < len(names) else "",
+        kind=kind,
+        side=side,
+        upper=names[bend - 1],
+        lower=names[bend],
+        end=names[foot] if foot < len(names) else "",
+        beyond=names[foot + 1] if foot + 1 < len(names) else "",
     )
 
 
 def _foot(tree: Tree, chain: list[int], bend: int) -> int:
-    """Return the position of the foot in a leg's chain: the first after the knee that is near the ground as the body stands."""
+    """Return the position of the foot in a leg's chain.
+
+    The first after the knee that is near the ground as the body stands.
+    """
     heights = tree.heights[chain] - tree.heights.min()
     low = [k for k in range(bend + 1, len(chain)) if heights[k] <= LOW * heights[bend - 1]]
     return low[0] if low else bend + 1
@@ -249,7 +292,10 @@ def _trunk(tree: Tree, limbs: list[Limb], named: Mapping[tuple[str, str], str]) 
         if len(uppers) == 2:
             forks[kind] = tree.fork(*uppers)
     parts: dict[tuple[str, str], str] = {}
-    hips, chest = forks.get(LEG), next((fork for kind in (ARM, FRONT_LEG) if (fork := forks.get(kind)) is not None), None)
+    hips, chest = (
+        forks.get(LEG),
+        next((fork for kind in (ARM, FRONT_LEG) if (fork := forks.get(kind)) is not None), None),
+    )
     said = read_name(named.get(("hips", ""), ""))
     if hips is not None and not (said and said.stem in ("hips", "pelvis", "hip")):
         parts["hips", ""] = tree.names[hips]
@@ -270,5 +316,9 @@ def _head(tree: Tree, chest: int, limbs: set[int]) -> dict[tuple[str, str], str]
     if not ways:
         return {}
     way = max(ways, key=lambda way: tree.heights[way[-1]])
-    head = way[-2] if len(way) > 2 else way[-1]
+    middle = [node for node in way if not ((said := read_name(tree.names[node])) and said.side)]
+    if middle and len(middle) < len(way):  # the highest end is an ear's
+        way, head = middle, middle[-1]
+    else:
+        head = way[-2] if len(way) > 2 else way[-1]
     return {("head", ""): tree.names[head]} | ({("neck", ""): tree.names[way[0]]} if way[0] != head else {})

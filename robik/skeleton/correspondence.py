@@ -1,6 +1,7 @@
 """Corresponding poses: the character's pose that looks most like the robot's rest pose, and how it lies over it.
 
-The joints of both correspond: hips, knees and ankles, shoulders, elbows and wrists. Which pose is taken does not depend on the frame that
+The joints of both correspond: hips, knees and ankles, shoulders, elbows and wrists. Which pose is taken does not
+depend on the frame that
 happens to be shown: it is the rest pose, or, where that looks otherwise, the best of some frames of the motion.
 """
 
@@ -45,11 +46,12 @@ class Poses:
         if motion is None:
             return cls(skeleton.positions[None], skeleton.quaternions[None])
         return cls(
-            np.concatenate([skeleton.positions[None], motion.positions]), np.concatenate([skeleton.quaternions[None], motion.quaternions])
+            np.concatenate([skeleton.positions[None], motion.positions]),
+            np.concatenate([skeleton.quaternions[None], motion.quaternions]),
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Joints:
     """Joints that character and robot share.
 
@@ -79,29 +81,28 @@ class Joints:
 
 
 def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, root: np.ndarray) -> Joints:
-    """Return the joints that character and robot share.
+    """Return the joints that character and robot share, of arms only the shoulders.
 
     Args:
         skeleton: the character's.
         character, robot: their parts.
         root: (4, 4) the robot's root in the world.
     """
-    bones, points, arms, tops, limbs = [], [], [], [], []
+    bones, points, tops, limbs = [], [], [], []
     for number, limb in enumerate(robot.limbs):
         own = character.limb(limb.kind, limb.side)
         if own is None or not (own.end or own.kind == ARM):
             continue
         for k, name in enumerate((own.upper, own.lower, own.end)):
-            if name in skeleton.index:
+            if name in skeleton.index and (limb.kind != ARM or k == 0):
                 bones.append(skeleton.index[name])
                 points.append(root[:3, :3] @ limb.points[k] + root[:3, 3])
-                arms.append(limb.kind == ARM and k > 0)
                 tops.append(limb.kind == LEG and k == 0)
                 limbs.append(number)
     return Joints(
         bones=np.array(bones, dtype=int),
         robot=np.array(points).reshape(-1, 3),
-        is_arm=np.array(arms, dtype=bool),
+        is_arm=np.zeros(len(bones), dtype=bool),
         is_top=np.array(tops, dtype=bool),
         limb=np.array(limbs, dtype=int),
     )
@@ -115,7 +116,7 @@ def length_ratio(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, *k
         if limb.kind in kinds and other is not None and other.end in skeleton.index:
             points = skeleton.positions[[skeleton.index[name] for name in (other.upper, other.lower, other.end)]]
             their += float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
-            own += float(limb.lengths.sum())
+            own += limb.reach
     return own / their if their > FLAT and own > FLAT else None
 
 
@@ -137,25 +138,25 @@ def difference(here: np.ndarray, there: np.ndarray, scale: float) -> float:
     return float(np.sqrt(((laid - there + there.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
-def likest_pose(poses: Poses, bones: np.ndarray, there: np.ndarray, scales: np.ndarray, size: float) -> int:
+def likest_pose(poses: Poses, joints: Joints, scales: np.ndarray, size: float) -> int:
     """Return which of a character's poses lies best over the robot's points, the rest pose where it is about as good.
 
     Args:
         poses: P poses.
-        bones: (J,) index of the bones that correspond to the robot's points.
-        there: (J, 3) the robot's points [m].
+        joints: that correspond.
         scales: (P,) size of the robot against the character.
         size: of the robot [m].
     """
-    if not len(bones):
+    if not len(joints.bones):
         return 0
-    unlike = np.array([difference(p[bones], there, s) for p, s in zip(poses.positions, scales, strict=True)])
+    pairs = zip(poses.positions, scales, strict=True)
+    unlike = np.array([difference(positions[joints.bones], joints.robot, scale) for positions, scale in pairs])
     best = int(np.argmin(unlike))
     return 0 if unlike[0] <= REST_IS_FINE * unlike[best] + SAME * size else best
 
 
 def likest_stance(poses: Poses, joints: Joints) -> int:
-    """Return in which of a character's poses legs and trunk point most as the robot's, the rest pose where it is about as good.
+    """Return in which of a character's poses legs and trunk point most as the robot's; the rest pose if about as good.
 
     Directions count, not places: they do not depend on proportions.
     """
@@ -170,9 +171,12 @@ def likest_stance(poses: Poses, joints: Joints) -> int:
 
 
 def _directions(joints: Joints, points: np.ndarray) -> np.ndarray:
-    """Return unit vectors of the legs' parts, of the trunk and from one hip to the other (K, 3), by the joints' points (J, 3)."""
+    """Return unit vectors of the legs' parts, of the trunk and across the hips (K, 3), by the joints' points (J, 3)."""
     ways = np.diff(points, axis=0)[np.diff(joints.limb) == 0]
-    hips, shoulders = points[joints.is_top], points[[k for k in range(len(points)) if (joints.limb == joints.limb[k]).sum() == 1]]
+    hips, shoulders = (
+        points[joints.is_top],
+        points[[k for k in range(len(points)) if (joints.limb == joints.limb[k]).sum() == 1]],
+    )
     across = [hips[0] - hips[-1]] if len(hips) > 1 else []
     up = [shoulders.mean(axis=0) - hips.mean(axis=0)] if len(hips) and len(shoulders) else []
     ways = np.concatenate([ways, np.array([*across, *up]).reshape(-1, 3)])
@@ -182,8 +186,9 @@ def _directions(joints: Joints, points: np.ndarray) -> np.ndarray:
 def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shoulders: np.ndarray) -> np.ndarray:
     """Return the orientation (4,) of a bone of the trunk that corresponds to the robot's.
 
-    It is the pose's, unless the bone is tilted against that in all the motion while the trunk as a whole is not: then the pose to align by was
-    made without regard to the bone, as the pelvis of CMU's recordings, and the motion's mean is taken.
+    It is the pose's, unless the bone is tilted against that in all the motion while the trunk as a whole is not: then
+    the pose to align by was made without regard to the bone, as the pelvis of CMU's recordings, and the motion's mean
+    is taken.
 
     Args:
         poses: P poses, the rest pose first.
@@ -227,7 +232,9 @@ def begins_with_pose(motion: SkeletonMotion, character: Anatomy) -> bool:
         parts = np.diff(points, axis=1)
         parts = parts / np.maximum(np.linalg.norm(parts, axis=2, keepdims=True), FLAT)
         level = np.abs(parts[0, :, 2]) if limb.kind == ARM else 1.0 + parts[0, :, 2]
-        if (level > (STRAIGHT_OUT if limb.kind == ARM else STRAIGHT_DOWN)).any() or float(parts[0, 0] @ parts[0, 1]) < STRAIGHT:
+        if (level > (STRAIGHT_OUT if limb.kind == ARM else STRAIGHT_DOWN)).any() or float(
+            parts[0, 0] @ parts[0, 1]
+        ) < STRAIGHT:
             return False
         turned.append(np.linalg.norm(np.diff(parts, axis=0), axis=2).max(axis=1))
     first, then = np.max(turned, axis=0)

@@ -1,7 +1,8 @@
 """Fit: one scale from the lengths of bones, offsets that align corresponding poses, the ground under the feet.
 
-The robot is in its rest pose. The scale is the length of its legs against the character's, so that a leg which is stretched stays so; arms of
-other proportions keep their own (`reach.py`). Hips lie upon hips and ankles under the hips' own width.
+The robot is in its rest pose. The scale is the length of its legs against the character's, so that a leg which is
+stretched stays so; arms of other proportions keep their own (`reach.py`). Hips lie upon hips and ankles under the
+hips' own width.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .skeleton import Skeleton, SkeletonMotion
 
 OUTLIERS = 90  # percentile of the feet's depth that is the ground
 ALIKE_DIRECTION = 0.8  # cosine: limbs that point farther apart stand otherwise too
-ALIKE = 0.1  # of the robot's size: an arm whose end is farther from the character's stands otherwise in the corresponding poses
+ALIKE = 0.1  # of the robot's size: an arm whose end is farther from the character's stands otherwise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +33,8 @@ class FittedTarget:
 
     Attributes:
         offset: of the frame from the bone, as placed, along the bone's axes [m].
-        axis: of the frame, the only one whose direction is to count, since the poses differ; None where all may.
-        has_direction: whether it is known where the limb points; without it no axis counts where the poses differ.
+        axis: of the frame, along the limb; None where it is not known where that points.
+        is_alike: whether all axes may count; where the poses differ, only the one along the limb can.
         reach: of a limb with proportions of its own; None where the bone itself is followed.
     """
 
@@ -70,8 +71,8 @@ def fit(
 ) -> Fitted:
     """Return how a character's motion is brought to a robot.
 
-    A character that walks keeps its heading, but for the yaw that is set, and stands on the robot's ground, starting where the robot
-    stands; for a robot that is bolted down the poses are laid over each other.
+    A character that walks keeps its heading, but for the yaw that is set, and stands on the robot's ground, starting
+    where the robot stands; for a robot that is bolted down the poses are laid over each other.
 
     Args:
         mechanism: the robot.
@@ -106,8 +107,12 @@ def _fitted(overlay: Overlay, k: int, targets: Sequence[FitTarget]) -> FittedTar
         along, ahead = _limb_direction(overlay, target.frame, found), _bone_direction(overlay, target.bone)
         away = float(np.linalg.norm(where - position)) > ALIKE * overlay.mechanism.extent or _differ(along, ahead)
         if target.by_direction or away:
-            axis = None if along is None else nearest_axis(overlay.mechanism, target.frame, overlay.root.matrix.T @ along)
-            orientation = orientation if along is None or ahead is None else rotation_between(along, ahead) * orientation
+            axis = (
+                None if along is None else nearest_axis(overlay.mechanism, target.frame, overlay.root.matrix.T @ along)
+            )
+            orientation = (
+                orientation if along is None or ahead is None else rotation_between(along, ahead) * orientation
+            )
             is_alike = target.by_direction
             position = where
     if not target.by_direction:
@@ -135,7 +140,7 @@ def _differ(one: np.ndarray | None, other: np.ndarray | None) -> bool:
 
 
 def _under_the_hip(overlay: Overlay, k: int, target: FitTarget, found: tuple[RobotLimb, int] | None) -> np.ndarray:
-    """Return where a foot's frame (3,) is when its ankle lies upon the character's, as far from under its hip as that is from its own."""
+    """Return where a foot's frame (3,) is when its ankle is as far from under its hip as the character's [m]."""
     frame = np.array(overlay.frames[k].position)
     own = None if found is None else overlay.anatomy.limb(found[0].kind, found[0].side)
     if found is None or own is None or own.end != target.bone:
@@ -147,7 +152,10 @@ def _under_the_hip(overlay: Overlay, k: int, target: FitTarget, found: tuple[Rob
 
 
 def _reach(overlay: Overlay, found: tuple[RobotLimb, int] | None, targets: Sequence[FitTarget]) -> Reach | None:
-    """Return the reach of an arm's target, or of a front leg's, which steps from the robot's shoulder; None where its trunk is not known."""
+    """Return the reach of an arm's target, or of a front leg's, which steps from the robot's shoulder.
+
+    None where its trunk is not known.
+    """
     limb, part = found if found is not None else (None, 0)
     own = overlay.anatomy.limb(limb.kind, limb.side) if limb is not None and limb.kind in (ARM, FRONT_LEG) else None
     hips = next((t.bone for t in targets if _is_on(overlay, t.frame, overlay.robot.hips) and not t.by_direction), "")
@@ -162,7 +170,9 @@ def _reach(overlay: Overlay, found: tuple[RobotLimb, int] | None, targets: Seque
         shares = limb.lengths[:part] / np.maximum(theirs, FLAT)
     else:
         bones, shares = [own.upper, own.end], np.ones(1)
-    chest = next((t.bone for t in targets if overlay.robot.chest and _is_on(overlay, t.frame, overlay.robot.chest)), hips)
+    chest = next(
+        (t.bone for t in targets if overlay.robot.chest and _is_on(overlay, t.frame, overlay.robot.chest)), hips
+    )
     shoulder = overlay.joints_of(limb)[0]
     waist = overlay.root.point(overlay.robot.waist) if overlay.robot.waist is not None and chest != hips else shoulder
     on_hips = overlay.positions[index[hips]], overlay.orientations[index[hips]]
@@ -192,7 +202,9 @@ def _reached(overlay: Overlay, reach: Reach, bone: int) -> np.ndarray:
 
 
 def _limb_direction(overlay: Overlay, frame: str, found: tuple[RobotLimb, int] | None) -> np.ndarray | None:
-    """Return where a limb of the robot points (3,) in its rest pose, in the world: along its part, a hand as its forearm.
+    """Return where a limb of the robot points (3,) in its rest pose, in the world.
+
+    Along its part, a hand as its forearm.
 
     A part of no known limb points from its joint to its centre of mass.
     """
@@ -210,7 +222,10 @@ def _limb_direction(overlay: Overlay, frame: str, found: tuple[RobotLimb, int] |
 
 
 def _bone_direction(overlay: Overlay, bone: str) -> np.ndarray | None:
-    """Return where a bone points (3,), as placed: to the next part of its limb, a hand as its forearm, another to its tip."""
+    """Return where a bone points (3,), as placed.
+
+    To the next part of its limb, a hand as its forearm, another to its tip.
+    """
     for limb in overlay.anatomy.limbs:
         names = (limb.upper, limb.lower, limb.end)
         if bone in names[:2] and (ahead := overlay.direction(bone, names[names.index(bone) + 1])) is not None:
@@ -218,15 +233,21 @@ def _bone_direction(overlay: Overlay, bone: str) -> np.ndarray | None:
         if bone == limb.end and (ahead := overlay.direction(limb.lower, bone)) is not None:
             return ahead
     k = overlay.skeleton.index[bone]
-    way = rotation(overlay.skeleton.quaternions[k]).inv().apply(overlay.skeleton.tips[k] - overlay.skeleton.positions[k])
+    way = (
+        rotation(overlay.skeleton.quaternions[k]).inv().apply(overlay.skeleton.tips[k] - overlay.skeleton.positions[k])
+    )
     length = float(np.linalg.norm(way))
     return overlay.orientations[k].apply(way / length) if length > FLAT else None
 
 
 def _standing(
-    overlay: Overlay, targets: Sequence[FitTarget], fitted: Sequence[FittedTarget], moving: np.ndarray, placement: Placement
+    overlay: Overlay,
+    targets: Sequence[FitTarget],
+    fitted: Sequence[FittedTarget],
+    moving: np.ndarray,
+    placement: Placement,
 ) -> np.ndarray:
-    """Return where the character's origin lies when it starts where the robot stands, its lowest foot on the robot's ground (3,) [m]."""
+    """Return where the character's origin lies (3,) when it starts where the robot stands, a foot on its ground [m]."""
     bones = np.array([overlay.skeleton.index[target.bone] for target in targets])
     on_ground = overlay.feet & np.array([target.reach is None for target in fitted])
     anchors = on_ground if on_ground.any() else np.ones(len(targets), dtype=bool)
@@ -236,8 +257,8 @@ def _standing(
     depth = (low - placement.scale * moving[:, bones, 2])[:, anchors].max(axis=1)
     chosen = ~overlay.arms & np.array([not target.by_direction for target in targets])
     chosen = chosen if chosen.any() else np.ones(len(targets), dtype=bool)
-    turned, _ = replace(placement, location=np.zeros(3), root=Pose()).apply(moving[0][bones[chosen]], rotation(np.array([1.0, 0.0, 0.0, 0.0])))
+    turned, _ = replace(placement, location=np.zeros(3), root=Pose()).apply(
+        moving[0][bones[chosen]], rotation(np.array([1.0, 0.0, 0.0, 0.0]))
+    )
     start = (there[chosen] - turned).mean(axis=0)
     return np.array([start[0], start[1], float(np.percentile(depth, OUTLIERS))])
-
-

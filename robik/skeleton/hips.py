@@ -9,7 +9,10 @@ from .names import part_of
 
 
 def pelvis(mechanism: Mechanism) -> str | None:
-    """The body that all feet hang on, the nearest to them; None with fewer than two feet, or where they have none in common."""
+    """The body that all feet hang on, the nearest to them.
+
+    None with fewer than two feet, or where they have none in common.
+    """
     feet = list(dict.fromkeys(frame.body for frame in mechanism.frames if frame.is_foot))
     if len(feet) < 2:
         return None
@@ -18,7 +21,10 @@ def pelvis(mechanism: Mechanism) -> str | None:
 
 
 def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
-    """Which of these frames moves the hips: one of the pelvis, else one that is called so, else the first that is no foot."""
+    """Which of these frames moves the hips.
+
+    One of the pelvis, else one that is called so, else the first that is no foot.
+    """
     others = [name for name in frames if not mechanism.frame(name).is_foot]
     body = pelvis(mechanism)
     on_it = (name for name in others if mechanism.frame(name).body == body)
@@ -27,7 +33,10 @@ def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
 
 
 def turns_freely(mechanism: Mechanism, foot: str) -> bool:
-    """Whether a leg has the six motions that a foot needs to stand anywhere in any direction; legs with loops are taken to."""
+    """Whether a leg has the six motions that a foot needs to stand anywhere in any direction.
+
+    Legs with loops are taken to.
+    """
     parents, top, body = _parents(mechanism), pelvis(mechanism), mechanism.frame(foot).body
     chain = _above(mechanism, body)
     if top is None or top not in chain or len(parents) < sum(joint.parent != WORLD for joint in mechanism.joints):

@@ -1,7 +1,8 @@
 """Auto-Map: which bone each frame of a robot follows, and how much.
 
-Frames that a file names come first; hips, chest, head, hands and feet that none of them stands for are followed by bodies. Thighs and shins,
-upper arms and forearms get a weak target for their direction alone where hands and feet leave it open.
+Frames that a file names come first; hips, chest, head, hands and feet that none of them stands for are followed by
+bodies. Thighs and shins, upper arms and forearms get a weak target for their direction alone where hands and feet
+leave it open.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from .robot import RobotAnatomy, RobotLimb, robot_anatomy
 
 ALL = (1.0, 1.0, 1.0)
 NONE = (0.0, 0.0, 0.0)
-WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(names.ARMS, 0.1)  # of a robot that stands
+WEIGHTS = {"spine": 0.3, "chest": 0.3, "neck": 0.1, "head": 0.1} | dict.fromkeys(
+    names.ARMS, 0.1
+)  # of a robot that stands
 STIFF = 0.005  # of a foot's direction where its leg cannot turn it every way: else all of the robot leans to hold it
 SOLE = 0.05  # of the direction of another foot: an ankle's limits shall not cost its place
 DIRECTION = 0.002  # of a limb's direction: it decides only what hands and feet leave open
@@ -75,7 +78,9 @@ def _rows_of_frames(mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[s
     """Return rows of the frames that the robot's file names, in its order."""
     parts = {frame.name: _part_of_frame(robot, frame) for frame in mechanism.frames}
     soles = {frame.name for frame in mechanism.frames if frame.is_foot}
-    first = sorted(parts, key=lambda frame: frame not in soles)  # of two that are called a foot, the one that it stands on
+    first = sorted(
+        parts, key=lambda frame: frame not in soles
+    )  # of two that are called a foot, the one that it stands on
     hips = next((frame for frame in first if parts[frame][0] == "hips"), "")
     by_name = names.auto_map(first, bones, hips)
     found, taken = {}, set()
@@ -91,9 +96,15 @@ def _rows_of_frames(mechanism: Mechanism, robot: RobotAnatomy, bones: Sequence[s
 
 
 def _part_of_frame(robot: RobotAnatomy, frame: Frame) -> tuple[str, str]:
-    """Return part and side that a frame stands for: what it stands on is its leg's foot, a torso is the chest where it carries the arms."""
+    """Return part and side that a frame stands for.
+
+    What it stands on is its leg's foot, a torso is the chest where it carries the arms.
+    """
     part, side = names.part_of(frame.name)
-    if frame.is_foot and (limb := next((limb for limb in robot.limbs if _ends_in(robot, limb, frame.body)), None)) is not None:
+    if (
+        frame.is_foot
+        and (limb := next((limb for limb in robot.limbs if _ends_in(robot, limb, frame.body)), None)) is not None
+    ):
         return PARTS_OF[limb.kind][2], limb.side
     if part in TRUNK:
         for named, carried in (("hips", robot.hips), ("chest", robot.chest)):
@@ -138,7 +149,10 @@ def _rows_by_names(
     """Return rows of bodies whose names say what their robot's shape does not."""
     used = {robot.rigid[mechanism.frame(row.frame).body] for row in rows if row.bone}
     covered = {(row.part, row.side) for row in rows if row.bone}
-    if any(row.part and row.bone and not mechanism.frame(row.frame).is_foot and row.frame not in robot.rigid.values() for row in rows):
+    if any(
+        row.part and row.bone and not mechanism.frame(row.frame).is_foot and row.frame not in robot.rigid.values()
+        for row in rows
+    ):
         return []  # the file names what is to be followed
     ends = names.ends(body.name for body in mechanism.bodies)
     left = [name for name in ends if robot.rigid.get(name) not in used]
@@ -148,14 +162,18 @@ def _rows_by_names(
         is_hand = part == "forearm" and ("hand", side) in covered
         if (part, side) not in covered and not is_hand and bone not in {row.bone for row in (*rows, *made)}:
             made.append(Row(frame=frame, bone=bone, part=part, side=side))
-    torso = next((name for name in ends if names.part_of(name)[0] in TRUNK and name not in {row.frame for row in rows}), "")
-    if torso and not robot.chest and ("hips", "") in covered and (chest := character.parts.get(("chest", ""))):  # the waist is fixed
+    torso = next(
+        (name for name in ends if names.part_of(name)[0] in TRUNK and name not in {row.frame for row in rows}), ""
+    )
+    if (
+        torso and not robot.chest and ("hips", "") in covered and (chest := character.parts.get(("chest", "")))
+    ):  # the waist is fixed
         made.append(Row(frame=torso, bone=chest, part="chest"))
     return made
 
 
 def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) -> Row:
-    """Return a row with its weights: what is above the hips counts less for a robot that stands, chest and head only by their direction."""
+    """Return a row with its weights: above the hips they are less where a robot stands, of chest and head only by direction."""
     if stands and row.part in WEIGHTS:
         row = replace(row, weight=WEIGHTS[row.part], position_weight=ALL if row.part in names.ARMS else NONE)
     limb = next((limb for limb in robot.limbs if _ends_in(robot, limb, mechanism.frame(row.frame).body)), None)
@@ -165,7 +183,7 @@ def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) 
 
 
 def standing_row(mechanism: Mechanism, row: Row) -> Row:
-    """Return the row of a foot with less weight of its direction, the least where its leg cannot turn it every way; others as they are."""
+    """Return the row of a foot with less weight of its direction, the least where its leg cannot turn it every way."""
     if not mechanism.frame(row.frame).is_foot or row.orientation_weight != ALL:
         return row
     return replace(row, orientation_weight=(SOLE if turns_freely(mechanism, row.frame) else STIFF,) * 3)
@@ -182,7 +200,9 @@ def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, r
     for limb in robot.limbs:
         if limb.kind not in (LEG, ARM) or (limb.kind == LEG and (limb.freedom <= POSITION or limb.freedom == POSE)):
             continue
-        for part, body, along in zip(PARTS_OF[limb.kind], (limb.upper, limb.lower), np.diff(limb.points, axis=0), strict=False):
+        for part, body, along in zip(
+            PARTS_OF[limb.kind], (limb.upper, limb.lower), np.diff(limb.points, axis=0), strict=False
+        ):
             bone = character.parts.get((part, limb.side), "")
             if bone and robot.rigid[body] not in used:
                 axis = nearest_axis(mechanism, body, along)

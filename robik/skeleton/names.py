@@ -1,8 +1,9 @@
 """Parts of a body by the names of bones, bodies and frames.
 
-A name is cut into words, its side and its decorations (`DEF-`, `_ik`, `mixamorig:`) are set apart, and what is left is looked up in the
-words that rigs have for a part of the body: Rigify, Mixamo, Unreal, 3ds Max' biped, VRM, MMD, Daz, Maya's `B_tars_lf_jnt`, the recordings
-of CMU, LAFAN1, SMPL and Xsens, plain `foot_l`.
+A name is cut into words, its side and its decorations (`DEF-`, `_ik`, `mixamorig:`) are set apart, and what is left
+is looked up in the
+words that rigs have for a part of the body: Rigify, Mixamo, Unreal, 3ds Max' biped, VRM, MMD, Daz, Maya's
+`B_tars_lf_jnt`, the recordings of CMU, LAFAN1, SMPL and Xsens, plain `foot_l`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ PARTS = {
 SIDED = ("shoulder", "upper arm", "forearm", "hand", "thigh", "shin", "foot", "toe")
 ARMS = ("shoulder", "upper arm", "forearm", "hand")
 ENDS = ("hips", "chest", "head", "hand", "foot")  # of a robot without named frames, these bodies are proposed
-LEFT, RIGHT = ("l", "left", "lft", "lf", "lt", "fl", "rl", "hl", "lh"), ("r", "right", "rgt", "rt", "rf", "fr", "rr", "hr", "rh")
+LEFT, RIGHT = (
+    ("l", "left", "lft", "lf", "lt", "fl", "rl", "hl", "lh"),
+    ("r", "right", "rgt", "rt", "rf", "fr", "rr", "hr", "rh"),
+)
 SIDES = dict.fromkeys(LEFT, "l") | dict.fromkeys(RIGHT, "r")  # those of quadrupeds among them: LF_FOOT, RR_calf
 HIND = {"rl", "rr", "hl", "hr", "lh", "rh", "hind", "rear", "back"}
 FRONT = {"fl", "fr", "lf", "rf", "front", "fore"}
@@ -85,10 +89,12 @@ NEVER = {
 }
 # What MMD calls the parts of a body, longer words first.
 JAPANESE = {
-    "全ての親": "master", "操作中心": "master", "センター": "root", "グルーブ": "groove", "下半身": "hips", "上半身": "spine", "つま先": "toe",
-    "ダミー": "dummy", "手首": "hand", "足首": "foot", "首": "neck", "頭": "head", "肩": "shoulder", "捩": "twist", "腕": "upper arm",
-    "ひじ": "forearm", "肘": "forearm", "ひざ": "shin", "膝": "shin", "足": "thigh", "腰": "waist", "指": "finger", "左": "left", "右": "right",
-    "先": "end", "胸": "chest",
+    "全ての親": "master", "操作中心": "master", "センター": "root", "グルーブ": "groove", "下半身": "hips",
+    "上半身": "spine", "つま先": "toe", "ダミー": "dummy", "手首": "hand", "足首": "foot",
+    "首": "neck", "頭": "head", "肩": "shoulder", "捩": "twist", "腕": "upper arm",
+    "ひじ": "forearm", "肘": "forearm", "ひざ": "shin", "膝": "shin", "足": "thigh",
+    "腰": "waist", "指": "finger", "左": "left", "右": "right", "先": "end",
+    "胸": "chest",
 }  # fmt: skip
 WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
@@ -115,7 +121,9 @@ def read_name(name: str) -> Name | None:
         return None
     side = next((SIDES[w] for w in words if w in SIDES), "")
     steering = sum(STEERING.get(w, 0) for w in words)
-    kept = [str(int(w)) if w.isdigit() else w for w in words if w not in SIDES and w not in SILENT and w not in STEERING]
+    kept = [
+        str(int(w)) if w.isdigit() else w for w in words if w not in SIDES and w not in SILENT and w not in STEERING
+    ]
     if "bip" in words and kept and kept[0].isdigit():  # Bip01
         kept = kept[1:]
     if kept and kept[-1] == "0":
@@ -134,7 +142,10 @@ def _in_english(name: str) -> str:
 
 
 def robot_name(name: str) -> str:
-    """Return the name of a robot's body or joint without the axes that it may turn about: `l_ankle_roll` is an ankle."""
+    """Return the name of a robot's body or joint without the axes that it may turn about.
+
+    `l_ankle_roll` is an ankle.
+    """
     return re.sub(r"(?i)(pitch|roll|yaw)", "_", name)
 
 
@@ -145,7 +156,10 @@ def part_of(name: str) -> tuple[str, str]:
 
 
 def parts_of(names: Iterable[str]) -> dict[str, str]:
-    """The parts of a body that names stand for beside each other: a spine is the hips only where nothing else is called so."""
+    """The parts of a body that names stand for beside each other.
+
+    A spine is the hips only where nothing else is called so.
+    """
     ranked = {name: candidates_of(read_name(name)) for name in names}
     found: dict[str, str] = {}
     taken: set[tuple[str, str]] = set()
@@ -162,9 +176,13 @@ def candidates_of(said: Name | None) -> list[tuple[float, str]]:
     if said is None:
         return []
     ranked = [(float(words.index(said.stem)), part) for part, words in PARTS.items() if said.stem in words]
-    if not ranked and (stem := said.stem.rstrip("0123456789")) and not said.side:  # torso_2_link, the last of its kind first
+    if (
+        not ranked and (stem := said.stem.rstrip("0123456789")) and not said.side
+    ):  # torso_2_link, the last of its kind first
         last = 1.0 / (1.0 + int(said.stem[len(stem) :] or 0))
-        ranked = [(words.index(stem) + last, part) for part, words in PARTS.items() if stem in words and part not in SIDED]
+        ranked = [
+            (words.index(stem) + last, part) for part, words in PARTS.items() if stem in words and part not in SIDED
+        ]
     return sorted(ranked, key=lambda found: found[0])
 
 
@@ -180,19 +198,26 @@ def auto_map(frames: Sequence[str], bones: Sequence[str], hips: str = "") -> dic
         Bone by frame, in the frames' order, for those frames whose name says what they are and that have such a bone.
     """
     said = [(bone, name) for bone in bones if (name := read_name(bone)) is not None]
-    rigify = any(bone.startswith("DEF-") for bone in bones)  # its plain names are controls, which need not move as the body does
+    rigify = any(
+        bone.startswith("DEF-") for bone in bones
+    )  # its plain names are controls, which need not move as the body does
     pairs: dict[str, str] = {}
     taken: set[tuple[str, str]] = set()  # parts with their sides: a torso above a pelvis is none
     parts = {frame: [(-1.0, "hips")] if frame == hips else candidates_of(read_name(frame)) for frame in frames}
     for frame in sorted(frames, key=lambda frame: min(parts[frame], default=(0.0, ""))[0]):
-        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(parts[frame], part_of(frame)[1], said, rigify, taken)
+        bone = (None if rigify else _same_name(frame, bones)) or _bone_of(
+            parts[frame], part_of(frame)[1], said, rigify, taken
+        )
         if bone is not None:
             pairs[frame] = bone
     return {frame: pairs[frame] for frame in frames if frame in pairs}
 
 
 def ends(bodies: Iterable[str]) -> list[str]:
-    """Of a robot's bodies those that are worth following if it names no frames: hips, chest, head, hands or else forearms, feet."""
+    """Of a robot's bodies those that are worth following if it names no frames.
+
+    Hips, chest, head, hands or else forearms, feet.
+    """
     said = {body: part_of(body) for body in bodies}
     hands = {side for part, side in said.values() if part == "hand"}
     return [body for body, (part, side) in said.items() if part in ENDS or (part == "forearm" and side not in hands)]
@@ -203,14 +228,24 @@ def _same_name(frame: str, bones: Sequence[str]) -> str | None:
 
 
 def _bone_of(
-    parts: Sequence[tuple[float, str]], side: str, said: list[tuple[str, Name]], rigify: bool, taken: set[tuple[str, str]]
+    parts: Sequence[tuple[float, str]],
+    side: str,
+    said: list[tuple[str, Name]],
+    rigify: bool,
+    taken: set[tuple[str, str]],
 ) -> str | None:
     """The bone of the most usual part that a frame stands for and that no other frame has; notes that it is taken."""
     for _, part in parts:
         words = PARTS[part]
         sides = (side,) if part not in SIDED else (side,) if side else ("r", "l", "")
         found = [
-            (sides.index(name.side), name.steering + 2 * (rigify and not bone.startswith("DEF-")), words.index(name.stem), len(bone), bone)
+            (
+                sides.index(name.side),
+                name.steering + 2 * (rigify and not bone.startswith("DEF-")),
+                words.index(name.stem),
+                len(bone),
+                bone,
+            )
             for bone, name in said
             if name.stem in words and name.side in sides and (part, name.side) not in taken
         ]

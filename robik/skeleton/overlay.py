@@ -11,14 +11,26 @@ from scipy.spatial.transform import Rotation
 from ..mechanism import Frame, Mechanism, Pose
 from ..retarget.support import sole_axes
 from .anatomy import ARM, LEG, Anatomy
-from .correspondence import FLAT, Joints, Poses, likest_pose, likest_stance, scale_by_bones, shared_joints, usual_orientation, yaw_between
+from .correspondence import (
+    FLAT,
+    Joints,
+    Poses,
+    likest_pose,
+    likest_stance,
+    scale_by_bones,
+    shared_joints,
+    usual_orientation,
+    yaw_between,
+)
 from .hips import pelvis
 from .names import ARMS, part_of, robot_name
 from .placement import Placement, quaternions, rotation
 from .robot import RobotAnatomy, RobotLimb, robot_anatomy
 from .skeleton import Skeleton, SkeletonMotion
 
-NEVER_STRETCHED = 0.01  # of a leg's length, by which it is shorter: near its full length a knee moves fast, and may flip
+NEVER_STRETCHED = (
+    0.01  # of a leg's length, by which it is shorter: near its full length a knee moves fast, and may flip
+)
 LEVEL = 1e-3  # a foot that is turned by less stands level [rad]
 
 
@@ -37,7 +49,7 @@ class FitTarget:
     by_direction: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Overlay:
     """A character in the pose that corresponds to the robot's rest pose, laid over it.
 
@@ -71,7 +83,10 @@ class Overlay:
         return np.array([self.root.point(point) for point in limb.points])
 
     def direction(self, one: str, other: str) -> np.ndarray | None:
-        """Return the unit vector (3,) from one bone to another, as placed; None where they are in one place or missing."""
+        """Return the unit vector (3,) from one bone to another, as placed.
+
+        None where they are in one place or missing.
+        """
         if one not in self.skeleton.index or other not in self.skeleton.index:
             return None
         way = self.positions[self.skeleton.index[other]] - self.positions[self.skeleton.index[one]]
@@ -99,58 +114,65 @@ def laid_over(
     scale: float | None,
 ) -> Overlay:
     """Return a character laid over a robot; arguments as of `fit`."""
-    robot, poses = robot_anatomy(mechanism), Poses.of(skeleton, motion)
-    levelled = [_levelled(mechanism.frame(t.frame), root @ mechanism.rest_pose(t.frame)) for t in targets]
-    frames = [mechanism.frame(target.frame) for target in targets]
+    robot, poses, frames = robot_anatomy(mechanism), Poses.of(skeleton, motion), [mechanism.frame(t.frame) for t in targets]
+    levelled = [_levelled(frame, root @ mechanism.rest_pose(frame.name)) for frame in frames]
     feet = _feet(frames, robot)
     arms = _arms(frames, robot) & feet.any() & ~feet
-    bones = np.array([skeleton.index[target.bone] for target in targets])
-    there = np.array([pose.position for pose, _ in levelled])
-    by_point = np.array([not target.by_direction for target in targets]) & ~arms
-    followed = Joints(
-        bones=bones[by_point],
-        robot=there[by_point],
-        is_arm=arms[by_point],
-        is_top=feet[by_point],
-        limb=np.full(by_point.sum(), -1),
-    )
-    joints = shared_joints(skeleton, anatomy, robot, _matrix(root))
-    joints = joints.only(~joints.is_arm)
+    followed = _followed(skeleton, targets, [pose for pose, _ in levelled], feet, arms)
     known = scale if scale is not None else scale_by_bones(skeleton, anatomy, robot)
-    hips = _hips(mechanism, frames, feet, arms)[by_point]
+    hips, followed = _hips(mechanism, frames, feet, arms)[~followed.is_arm], followed.only(~followed.is_arm)
     scales = np.array([known or _scale_by_height(p, followed, hips) or present.scale for p in poses.positions])
-    if joints.is_top.sum() > 1:
-        shared, pose = joints, likest_stance(poses, joints)
-    else:
-        shared, pose = followed, likest_pose(poses, followed.bones, followed.robot, scales, mechanism.extent)
+    joints = shared_joints(skeleton, anatomy, robot, _matrix(root))
+    has_legs = joints.is_top.sum() > 1
+    shared = joints if has_legs else followed
+    pose = likest_stance(poses, joints) if has_legs else likest_pose(poses, followed, scales, mechanism.extent)
     yaw = yaw_between(poses.positions[pose][shared.bones], shared.robot)
     placement = replace(present, scale=float(scales[pose]), yaw=yaw, location=np.zeros(3), root=Pose())
     where, oriented = placement.apply(*_corrected(skeleton, anatomy, poses, pose))
-    chosen = shared.is_top if shared.is_top.any() else np.ones(len(shared.bones), dtype=bool)
-    location = (shared.robot - where[shared.bones])[chosen].mean(axis=0) if len(shared.bones) else np.zeros(3)
-    if shared is joints:
-        location = location + np.array([0.0, 0.0, _bent(robot)])
+    location = _anchored(shared, where) + np.array([0.0, 0.0, _bent(robot) if has_legs else 0.0])
     return Overlay(
-        mechanism,
-        robot,
-        root,
-        skeleton,
-        anatomy,
-        replace(placement, location=location),
-        where + location,
-        oriented,
-        tuple(pose for pose, _ in levelled),
-        tuple(turn for _, turn in levelled),
-        feet,
-        arms,
+        mechanism=mechanism,
+        robot=robot,
+        root=root,
+        skeleton=skeleton,
+        anatomy=anatomy,
+        placement=replace(placement, location=location),
+        positions=where + location,
+        orientations=oriented,
+        frames=tuple(pose for pose, _ in levelled),
+        levelled=tuple(turn for _, turn in levelled),
+        feet=feet,
+        arms=arms,
     )
 
 
+def _followed(
+    skeleton: Skeleton, targets: Sequence[FitTarget], poses: Sequence[Pose], feet: np.ndarray, arms: np.ndarray
+) -> Joints:
+    """Return targets as corresponding joints, the feet at the top; those that only point count as arms."""
+    return Joints(
+        bones=np.array([skeleton.index[target.bone] for target in targets]),
+        robot=np.array([pose.position for pose in poses]),
+        is_arm=arms | np.array([target.by_direction for target in targets]),
+        is_top=feet,
+        limb=np.full(len(targets), -1),
+    )
+
+
+def _anchored(shared: Joints, where: np.ndarray) -> np.ndarray:
+    """Return the way (3,) that brings placed bones (B, 3) over the robot: hips upon hips, or feet upon feet, else all [m]."""
+    chosen = shared.only(shared.is_top) if shared.is_top.any() else shared
+    return (chosen.robot - where[chosen.bones]).mean(axis=0) if len(chosen.bones) else np.zeros(3)
+
+
 def _corrected(skeleton: Skeleton, anatomy: Anatomy, poses: Poses, pose: int) -> tuple[np.ndarray, Rotation]:
-    """Return positions (B, 3) and orientations of a pose's bones, hips and chest tilted about the hip joints as the motion usually has them."""
+    """Return positions (B, 3) and orientations of a pose's bones, hips and chest tilted as the motion usually has them."""
     where, oriented = poses.positions[pose].copy(), poses.quaternions[pose].copy()
     hips, shoulders = (
-        np.array([skeleton.index[limb.upper] for side in ("l", "r") if (limb := anatomy.limb(kind, side)) is not None], dtype=int)
+        np.array(
+            [skeleton.index[limb.upper] for side in ("l", "r") if (limb := anatomy.limb(kind, side)) is not None],
+            dtype=int,
+        )
         for kind in (LEG, ARM)
     )
     if len(hips) == len(shoulders) == 2:
@@ -166,10 +188,13 @@ def _corrected(skeleton: Skeleton, anatomy: Anatomy, poses: Poses, pose: int) ->
 
 
 def _bent(robot: RobotAnatomy) -> float:
-    """Return how much lower than on stretched legs the robot's hips stand for a character: as in its rest pose, and never quite stretched [m]."""
+    """Return how much lower than on stretched legs the robot's hips stand for a character.
+
+    As in its rest pose, and never quite stretched [m].
+    """
     legs = [limb for limb in robot.limbs if limb.kind != ARM]
-    bent = [limb.lengths.sum() - np.linalg.norm(limb.points[2] - limb.points[0]) for limb in legs]
-    return float(max(np.mean(bent), NEVER_STRETCHED * np.mean([limb.lengths.sum() for limb in legs])))
+    bent = [limb.reach - float(np.linalg.norm(limb.points[2] - limb.points[0])) for limb in legs]
+    return float(max(np.mean(bent), NEVER_STRETCHED * np.mean([limb.reach for limb in legs])))
 
 
 def _matrix(pose: Pose) -> np.ndarray:
@@ -180,21 +205,37 @@ def _matrix(pose: Pose) -> np.ndarray:
 
 
 def _feet(frames: Sequence[Frame], robot: RobotAnatomy) -> np.ndarray:
-    """Return which frames the robot stands on (N,): those with a sole; where none has one, the ends of its legs and what is called a foot."""
+    """Return which frames the robot stands on (N,): those with a sole.
+
+    Where none has one, the ends of its legs and what is called a foot.
+    """
     soles = np.array([frame.is_foot for frame in frames])
     ends = {robot.rigid[limb.end] for limb in robot.limbs if limb.kind != ARM and limb.end}
-    called = np.array([part_of(robot_name(frame.name))[0] == "foot" or robot.rigid.get(frame.body) in ends for frame in frames])
+    called = np.array(
+        [part_of(robot_name(frame.name))[0] == "foot" or robot.rigid.get(frame.body) in ends for frame in frames]
+    )
     return soles if soles.any() else called
 
 
 def _arms(frames: Sequence[Frame], robot: RobotAnatomy) -> np.ndarray:
     """Return which frames are on arms (N,)."""
-    bodies = {robot.rigid[body] for limb in robot.limbs if limb.kind == ARM for body in (limb.upper, limb.lower, limb.end) if body}
-    return np.array([robot.rigid.get(frame.body) in bodies or part_of(robot_name(frame.name))[0] in ARMS for frame in frames])
+    bodies = {
+        robot.rigid[body]
+        for limb in robot.limbs
+        if limb.kind == ARM
+        for body in (limb.upper, limb.lower, limb.end)
+        if body
+    }
+    return np.array(
+        [robot.rigid.get(frame.body) in bodies or part_of(robot_name(frame.name))[0] in ARMS for frame in frames]
+    )
 
 
 def _hips(mechanism: Mechanism, frames: Sequence[Frame], feet: np.ndarray, arms: np.ndarray) -> np.ndarray:
-    """Return which targets tell how long the legs are (N,) where their bones do not: the pelvis, what is called hips, all but the limbs."""
+    """Return which targets tell how long the legs are (N,) where their bones do not.
+
+    The pelvis, what is called hips, all but the limbs.
+    """
     on_it = np.array([frame.body == pelvis(mechanism) for frame in frames]) & ~feet
     called = np.array([part_of(frame.name)[0] == "hips" for frame in frames]) & ~feet
     rest = ~feet & ~arms
@@ -202,7 +243,10 @@ def _hips(mechanism: Mechanism, frames: Sequence[Frame], feet: np.ndarray, arms:
 
 
 def _scale_by_height(positions: np.ndarray, followed: Joints, hips: np.ndarray) -> float | None:
-    """Return a scale by the hips' height above the feet, without feet by how far targets lie apart; None where they do not tell."""
+    """Return a scale by the hips' height above the feet, without feet by how far targets lie apart.
+
+    None where they do not tell.
+    """
     here, there, feet = positions[followed.bones], followed.robot, followed.is_top
     if feet.any() and not feet.all() and hips.any():
         here, there = ((points[:, 2] - points[feet, 2].mean())[hips] for points in (here, there))
@@ -213,7 +257,7 @@ def _scale_by_height(positions: np.ndarray, followed: Joints, hips: np.ndarray) 
 
 
 def _levelled(frame: Frame, pose: Pose) -> tuple[Pose, Rotation]:
-    """Return a foot's pose, turned by no more than lets it stand level, which in a rest pose not every robot does, and that rotation."""
+    """Return a foot's pose, turned by no more than lets it stand level, and that rotation; another frame's as it is."""
     if not frame.is_foot:
         return pose, Rotation.identity()
     normal = pose.matrix @ sole_axes(frame)[2]

@@ -14,7 +14,9 @@ from ..mechanism import Pose
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Way from the character's world to the robot's coordinates: scale, turn about the vertical, move, see from the root.
+    """Way from the character's world to the robot's coordinates.
+
+    Scale, turn about the vertical, move, see from the root.
 
     Attributes:
         scale: size of the robot against the character.

@@ -2,9 +2,10 @@
 
     p = h + H u + C v + k₁ (m − s) + k₂ (e − m)
 
-h and H are position and orientation of the hips' bone, C is the orientation of the chest's; s, m and e are the positions of shoulder, elbow
-and hand. u leads from the hips' bone to the robot's waist, v from there to its shoulder; k₁ and k₂ are the lengths of the robot's upper arm
-and forearm against the character's. All are in the character's own size: the placement scales them.
+h and H are position and orientation of the hips' bone, C is the orientation of the chest's; s, m and e are the
+positions of shoulder, elbow and hand. u leads from the hips' bone to the robot's waist, v from there to its shoulder;
+k₁ and k₂ are the lengths of the robot's upper arm and forearm against the character's. All are in the character's own
+size: the placement scales them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class Reach:
 
     Attributes:
         hips, chest: bones of the trunk.
-        joints: bones of the limb before the one that is followed: of the upper arm, and of the forearm where a hand is followed.
+        joints: bones of the limb before the one that is followed: of the upper arm, and of the forearm where a hand
+            is followed.
         shares: length of each of the limb's parts against the character's, beside the scale of all.
         from_hips, from_chest: (3,) along the axes of hips and chest [m of the character].
     """
@@ -54,7 +56,7 @@ class Reach:
 def trunk_between(
     hips: tuple[np.ndarray, Rotation], chest: Rotation, waist: np.ndarray, shoulder: np.ndarray, scale: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the way from the hips' bone to the robot's waist and from there to its shoulder, along the bones' axes (3,) [m of the character].
+    """Return the ways to the robot's waist and from there to its shoulder, along hips' and chest's axes (3,) [m].
 
     Args:
         hips: position (3,) and orientation of the hips' bone as placed over the robot [m].

@@ -1,6 +1,7 @@
 """Anatomy of a robot: which of its bodies are which parts of a body, by names and by shape, and how long its limbs are.
 
-Bodies that are fixed to each other count as one part. A hip, a shoulder or an ankle of several hinges is the point nearest to their axes.
+Bodies that are fixed to each other count as one part. A hip, a shoulder or an ankle of several hinges is the point
+nearest to their axes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ AHEAD = 0.1  # of the robot's size: front legs stand so far before the others
 ENDS = {LEG: ("foot", "toe"), ARM: ("hand", "forearm")}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RobotLimb:
     """A leg or an arm of a robot, in its rest pose.
 
@@ -32,8 +33,10 @@ class RobotLimb:
         upper, lower: bodies of thigh and shin, or of upper arm and forearm.
         end: body of the foot or the hand; empty for an arm that ends with its forearm.
         points: (3, 3) hip, knee and ankle, or shoulder, elbow and wrist [m].
+        axis: (3,) about which knee or elbow turn.
         freedom: number of motions between the trunk and the end.
-        has_ankle: whether foot or hand turn on the lower part; a foot that is fixed on its shin has no direction of its own.
+        has_ankle: whether foot or hand turn on the lower part; a foot that is fixed on its shin has no direction of
+            its own.
     """
 
     kind: str
@@ -42,6 +45,7 @@ class RobotLimb:
     lower: str
     end: str
     points: np.ndarray
+    axis: np.ndarray
     freedom: int
     has_ankle: bool
 
@@ -50,8 +54,18 @@ class RobotLimb:
         """(2,) of the upper and the lower part [m]."""
         return np.linalg.norm(np.diff(self.points, axis=0), axis=1)
 
+    @property
+    def reach(self) -> float:
+        """Distance from hip to ankle when the knee is stretched [m].
 
-@dataclass(frozen=True)
+        Less than both lengths where the knee lies beside the hip.
+        """
+        along = np.diff(self.points, axis=0) @ self.axis
+        across = np.sqrt(np.maximum(self.lengths**2 - along**2, 0.0))
+        return float(np.hypot(across.sum(), along.sum()))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RobotAnatomy:
     """Parts of a robot.
 
@@ -79,7 +93,7 @@ class RobotAnatomy:
         return any(limb.kind == FRONT_LEG for limb in self.limbs)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Robot:
     """A robot as a tree of rigid parts.
 
@@ -96,7 +110,10 @@ class _Robot:
     places: dict[str, np.ndarray]
 
     def fixed_end(self, node: int, part: str) -> tuple[str, np.ndarray]:
-        """Return name and position of the foot or hand that is fixed on a lower leg or forearm; its tip where none is called so."""
+        """Return name and position of the foot or hand that is fixed on a lower leg or forearm.
+
+        Its tip where none is called so.
+        """
         for name in self.members[node]:
             if name in self.places and part_of(robot_name(name))[0] == part and self.places[name].any():
                 return name, self.tree.points[0, node] + self.places[name]
@@ -112,7 +129,9 @@ def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
     """Return the parts of a robot."""
     robot = _rigid_parts(mechanism)
     chains = _chains(robot, mechanism)
-    limbs = tuple(limb for (kind, side), chain in chains.items() if (limb := _limb(robot, kind, side, chain)) is not None)
+    limbs = tuple(
+        limb for (kind, side), chain in chains.items() if (limb := _limb(robot, kind, side, chain)) is not None
+    )
     uppers = {kind: [chain[0] for (k, _), chain in chains.items() if k == kind] for kind in (LEG, ARM, FRONT_LEG)}
     hips = _fork(robot.tree, uppers[LEG])
     upper = _fork(robot.tree, uppers[ARM] or uppers[FRONT_LEG])
@@ -124,12 +143,12 @@ def robot_anatomy(mechanism: Mechanism) -> RobotAnatomy:
         head = _topmost(robot, chest, {node for chain in chains.values() for node in chain})
     name = [*robot.tree.names, ""]
     return RobotAnatomy(
-        limbs,
-        name[hips if hips is not None else -1],
-        name[chest if chest is not None else -1],
-        name[head if head is not None else -1],
-        _waist(robot, hips, chest),
-        {name: robot.tree.names[k] for k, members in enumerate(robot.members) for name in members},
+        limbs=limbs,
+        hips=name[hips if hips is not None else -1],
+        chest=name[chest if chest is not None else -1],
+        head=name[head if head is not None else -1],
+        waist=_waist(robot, hips, chest),
+        rigid={name: robot.tree.names[k] for k, members in enumerate(robot.members) for name in members},
     )
 
 
@@ -164,11 +183,13 @@ def _rigid_parts(mechanism: Mechanism) -> _Robot:
         if frame.body in part:
             members[part[frame.body]].insert(1, frame.name)
     rest = {body.name: np.array(body.pose.position) for body in mechanism.bodies}
-    points = np.array([rest[name] if joint is None else np.array(joint.position) for name, joint in zip(names, moved, strict=True)])
+    points = np.array(
+        [rest[name] if joint is None else np.array(joint.position) for name, joint in zip(names, moved, strict=True)]
+    )
     tips = np.array([_farthest(mechanism, points[k], members[k]) for k in range(len(names))])
     tree = Tree(tuple(names), tuple(parents), points[None], tips)
     places = {name: rest[name] - points[k] for name, k in part.items()}
-    return _Robot(tree, tuple(map(tuple, members)), tuple(moved), places)
+    return _Robot(tree=tree, members=tuple(map(tuple, members)), joints=tuple(moved), places=places)
 
 
 def _farthest(mechanism: Mechanism, point: np.ndarray, members: Iterable[str]) -> np.ndarray:
@@ -185,7 +206,11 @@ def _chains(robot: _Robot, mechanism: Mechanism) -> dict[tuple[str, str], list[i
     feet = {frame.name for frame in mechanism.frames if frame.is_foot}
     for kind, parts in ENDS.items():
         ends = [(node, side) for node in range(len(tree.names)) if (side := robot.says(node, parts))]
-        ends += [(n, "") for n, members in enumerate(robot.members) if kind == LEG and feet & {*members} and n not in dict(ends)]
+        ends += [
+            (n, "")
+            for n, members in enumerate(robot.members)
+            if kind == LEG and feet & {*members} and n not in dict(ends)
+        ]
         chains |= _named_chains(tree, kind, _last(tree, ends))
     taken = {node for chain in chains.values() for node in chain}
     height = float(np.ptp([*tree.heights, *tree.tips[:, 2]])) or 1.0
@@ -243,15 +268,17 @@ def _limb(robot: _Robot, kind: str, side: str, chain: list[int]) -> RobotLimb | 
     else:
         name, ankle = robot.fixed_end(chain[bend], ENDS[ARM if kind == ARM else LEG][0])
     joints = [robot.joints[node] for node in chain[: end + 1]]
+    hinge = robot.joints[chain[bend]]
     return RobotLimb(
-        kind,
-        side,
-        tree.names[chain[bend - 1]],
-        tree.names[chain[bend]],
-        name,
-        np.array([hip, knee, ankle]),
-        sum(len(joint.motions) for joint in joints if joint is not None),
-        bool(wrist),
+        kind=kind,
+        side=side,
+        upper=tree.names[chain[bend - 1]],
+        lower=tree.names[chain[bend]],
+        end=name,
+        points=np.array([hip, knee, ankle]),
+        axis=np.array(hinge.axis if hinge is not None else (0.0, 1.0, 0.0)),
+        freedom=sum(len(joint.motions) for joint in joints if joint is not None),
+        has_ankle=bool(wrist),
     )
 
 
@@ -268,7 +295,11 @@ def _bend(robot: _Robot, chain: list[int]) -> int | None:
         if joint is None or not joint.motions or length == 0.0:
             continue
         across = float(np.linalg.norm(np.cross(joint.axis, lower))) / length
-        told = any(word in name.lower() for name in (*robot.members[chain[k]], joint.name) for word in ("knee", "elbow", "calf", "shank"))
+        told = any(
+            word in name.lower()
+            for name in (*robot.members[chain[k]], joint.name)
+            for word in ("knee", "elbow", "calf", "shank")
+        )
         scores[k] = min(float(np.linalg.norm(upper)), length) * across * (2.0 if told and across > 0.5 else 1.0)
     return max(scores, key=lambda k: scores[k]) if scores and max(scores.values()) > 0 else None
 
@@ -285,12 +316,14 @@ def _end(robot: _Robot, kind: str, chain: list[int], bend: int) -> int:
 
 
 def _centre(robot: _Robot, nodes: list[int]) -> np.ndarray:
-    """Return the point (3,) nearest to the axes of following joints, and, where those leave it open, to their anchors [m]."""
+    """Return the point (3,) nearest to the axes of following joints, where they leave it open to their anchors [m]."""
     points = robot.tree.points[0, nodes]
     matrix, right = np.zeros((3, 3)), np.zeros(3)
     for point, node in zip(points, nodes, strict=True):
         joint = robot.joints[node]
-        axis = np.array(joint.axis) if joint is not None and joint.motions in (("rx",), ("rz",), ("ry",)) else np.zeros(3)
+        axis = (
+            np.array(joint.axis) if joint is not None and joint.motions in (("rx",), ("rz",), ("ry",)) else np.zeros(3)
+        )
         across = np.eye(3) - np.outer(axis, axis) if axis.any() else np.zeros((3, 3))
         matrix += across + HELD * np.eye(3)
         right += across @ point + HELD * point
@@ -309,7 +342,11 @@ def _called(robot: _Robot, part: str) -> int | None:
 
 def _topmost(robot: _Robot, chest: int, limbs: set[int]) -> int | None:
     """Return the last part of what moves above the chest and is no limb."""
-    above = [n for n in robot.tree.leaves if n not in limbs and robot.tree.below(chest, n) and not limbs & {*robot.tree.below(chest, n)}]
+    above = [
+        n
+        for n in robot.tree.leaves
+        if n not in limbs and robot.tree.below(chest, n) and not limbs & {*robot.tree.below(chest, n)}
+    ]
     above = [node for node in above if robot.tree.points[0, node, 2] > robot.tree.points[0, chest, 2]]
     return max(above, key=lambda node: float(robot.tree.points[0, node, 2]), default=None)
 

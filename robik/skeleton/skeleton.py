@@ -72,7 +72,9 @@ class SkeletonMotion:
 
 
 def _array(what: str, values: Sequence | np.ndarray, shape: tuple[int, ...], kind: type = float) -> np.ndarray:
-    array: np.ndarray = np.ascontiguousarray(values, dtype=kind).reshape(shape if np.size(values) == 0 else np.shape(values))
+    array: np.ndarray = np.ascontiguousarray(values, dtype=kind).reshape(
+        shape if np.size(values) == 0 else np.shape(values)
+    )
     if array.shape != shape:
         raise ClipError(f"a skeleton's {what} must have the shape {shape}, not {array.shape}")
     if not np.isfinite(array).all():
@@ -87,5 +89,7 @@ def _check_parents(names: Sequence[str], parents: np.ndarray) -> None:
         above, steps = int(parents[k]), 0
         while above >= 0:
             if above >= len(names) or steps > len(names):
-                raise ClipError(f"bone {name!r} hangs on no root: its parents must be bones of the skeleton without a circle")
+                raise ClipError(
+                    f"bone {name!r} hangs on no root: its parents must be bones of the skeleton without a circle"
+                )
             above, steps = int(parents[above]), steps + 1

@@ -14,7 +14,9 @@ FLAT = 0.5  # of what would touch the ground: so much lies in one plane where a 
 
 
 def find_sole(points: np.ndarray) -> np.ndarray | None:
-    """The outline (K, 3) of what a foot stands on, counter-clockwise from above: what touches the ground as it stands, or its flat side
+    """The outline (K, 3) of what a foot stands on, counter-clockwise from above.
+
+    What touches the ground as it stands, or its flat side
     below where that is larger, as in a rest pose in which the foot does not stand level.
 
     Args:

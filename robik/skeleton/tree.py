@@ -95,7 +95,7 @@ class Tree:
         return Tree(names, tuple(parents), self.points[:, order], self.tips[order])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PairedChains:
     """Two chains of equal lengths that hang on one node.
 
@@ -127,7 +127,7 @@ def paired_limbs(tree: Tree) -> list[PairedChains]:
                 continue
             if np.abs(first - second).max() <= LENGTH_EQUAL * max(first.sum(), second.sum()):
                 low = float(tree.heights[[*a, *b]].min()) - ground
-                found.append(PairedChains(fork, (tuple(a), tuple(b)), low, float(first.sum())))
+                found.append(PairedChains(fork=fork, chains=(tuple(a), tuple(b)), low=low, length=float(first.sum())))
     kept: list[PairedChains] = []
     used: set[int] = set()
     for pair in sorted(found, key=lambda pair: -round(pair.length, 6)):

@@ -10,15 +10,21 @@ from ..kinematics.kernels import new_placement
 from ..mechanism.topology import build_topology
 from ..objectives.registry import new_goals
 from ..retarget.retarget import retarget
-from .problems import SETTINGS, loop, tree
+from .problems import SETTINGS, asking_for_all, loop, tree
 from .processes import help_compiling
 
 
 def compile_all() -> None:
-    """Compile, or load from disk, everything that solving needs; what large robots alone need comes last."""
+    """Compile, or load from disk, everything that solving needs.
+
+    What large robots alone need comes after the rest, and what is asked for one by one, beside frames and the centre of mass, comes last.
+    """
     help_compiling()
-    for mechanism, clip in (loop(), tree()):
+    usual = loop(), tree()
+    for mechanism, clip in usual:
         retarget(mechanism, clip, SETTINGS)
+    for mechanism, clip in usual:
+        retarget(mechanism, asking_for_all(mechanism, clip), SETTINGS)
 
 
 def compile_last() -> None:

@@ -23,7 +23,8 @@ from ...robik.objectives.settings import Settings
 from ...robik.skeleton.placement import rotation
 from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from ..balance.centre_of_mass import Balance, read_balance
-from ..character.mapping import CharacterMapping, check_object, check_source, read_mapping, source_matrix, track
+from ..character.asked import asked_for
+from ..character.mapping import CharacterMapping, MappedTarget, check_object, check_source, read_mapping, source_matrix, track
 from ..robot import posing
 from ..robot.parts import local_pose, pose_of, robots
 from ..robot.reading import Moving, read_moving
@@ -80,7 +81,7 @@ def read_follow_request(root: Object) -> FollowRequest:
     mapping, balance, tracker = read_mapping(root, robot.mechanism), read_balance(root), settings.follow.tracker
     solver = None
     if TRACKERS[tracker] is StateBasedTracker:
-        solver = _live_settings(solver_settings(robot.mechanism, mapping.targets, balance, settings.bake))
+        solver = _live_settings(solver_settings(robot.mechanism, mapping, balance, settings.bake))
     return FollowRequest(
         robot=robot,
         mapping=mapping,
@@ -243,18 +244,29 @@ def _targets(request: FollowRequest, scene: Scene, depsgraph: Depsgraph) -> Targ
     Raises:
         RobikError: a target follows something that is not there.
     """
-    placed, frames = request.mapping.placement, {}
+    placed, frames, leads = request.mapping.placement, {}, {}
     for target in request.mapping.targets:
-        check_source(target, scene, depsgraph)
-        seen = pose_of(source_matrix(target, depsgraph))
-        now = track(target, np.array([seen.position]), np.array([seen.quaternion]), placed)
+        leads[target.frame] = seen = _seen(target, scene, depsgraph)
+        now = track(target, *seen, placed)
         frames[target.frame] = Target(now.position[0], now.quaternion[0], target.weights)
+    asked = request.mapping.asked
+    sources = {k: _seen(target, scene, depsgraph) for k, target in enumerate(asked) if target.source is not None}
+    if asked and request.settings is None:
+        raise RobikError("this tracker follows poses of frames alone: choose At Once, or switch the other targets off")
+    objectives = asked_for(request.robot.mechanism, asked, sources, leads, placed, 1)
     if request.balance.source != "OBJECT":
-        return Targets(frames)
+        return Targets(frames, objectives=objectives)
     followed = check_object(request.balance.target, "the centre of mass", scene, depsgraph)
-    seen = pose_of(followed.evaluated_get(depsgraph).matrix_world)
-    where, _ = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
-    return Targets(frames, where[0], request.balance.weight)
+    point = pose_of(followed.evaluated_get(depsgraph).matrix_world)
+    where, _ = placed.apply(np.array([point.position]), rotation(np.array([point.quaternion])))
+    return Targets(frames, where[0], request.balance.weight, objectives)
+
+
+def _seen(target: MappedTarget, scene: Scene, depsgraph: Depsgraph) -> tuple[np.ndarray, np.ndarray]:
+    """Return the position (1, 3) [m] and orientation (1, 4) of what a target follows, in the world."""
+    check_source(target, scene, depsgraph)
+    seen = pose_of(source_matrix(target, depsgraph))
+    return np.array([seen.position]), np.array([seen.quaternion])
 
 
 def _plays(context: Context) -> bool:

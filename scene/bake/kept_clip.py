@@ -5,12 +5,15 @@ Overlays and reports hold the robot against it, also in a file that is opened la
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 from bpy.types import Action, Object
 
+from ...robik.objectives.objective import Objective
+from ...robik.objectives.registry import ASKED
 from ...robik.objectives.settings import Settings
 from ...robik.objectives.weights import Weights
 from ...robik.retarget.clip import TargetClip, Track
@@ -53,6 +56,12 @@ def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Se
             kept["contact"] = track.contact.astype(np.int32)
         tracks[str(k)] = kept
     data = {"frames": frames.astype(float), "times": np.array(clip.times), "tracks": tracks, "com_weight": np.array(settings.com_weight)}
+    asked = {key: np.asarray(values) for item in clip.objectives for key, values in item.arrays().items()}
+    data["asked"] = {
+        str(k): {"key": key, "shape": np.array(values.shape, dtype=np.int32), "values": values.astype(np.float32).ravel()}
+        for k, (key, values) in enumerate(asked.items())
+    }
+    data["asked_weights"] = json.dumps({item.key: _plain(settings.weight_of(item)) for item in clip.objectives})
     if clip.com is not None:
         data["com"] = clip.com.astype(np.float32).ravel()
     action[KEY] = data
@@ -74,8 +83,28 @@ def _restored(action: Action) -> KeptClip:
         )
         numbers = tuple(kept["weights"])
         weights[kept["name"]] = Weights(numbers[:3], numbers[3:])
-    clip = TargetClip(np.array(data["times"]), tracks, com=_rows(data, "com", 3))
-    return KeptClip(np.array(data["frames"]), clip, Settings(targets=weights, com_weight=tuple(data["com_weight"]), velocity_limit=inf))
+    clip = TargetClip(np.array(data["times"]), tracks, com=_rows(data, "com", 3), objectives=_objectives(data))
+    settings = Settings(
+        targets=weights,
+        com_weight=tuple(data["com_weight"]),
+        velocity_limit=inf,
+        objectives=json.loads(data.get("asked_weights", "{}")),
+    )
+    return KeptClip(np.array(data["frames"]), clip, settings)
+
+
+def _objectives(data: dict) -> tuple[Objective, ...]:
+    """Return what was asked for beside poses of frames; files of earlier versions hold nothing of it."""
+    kept = [data["asked"][str(k)] for k in range(len(data["asked"]))] if "asked" in data else []
+    arrays = {one["key"]: np.array(one["values"], dtype=float).reshape(tuple(one["shape"])) for one in kept}
+    return tuple(item for kind in ASKED for item in kind.take(arrays))
+
+
+def _plain(weight: float | Weights) -> object:
+    """Return an objective's weight as a file of settings has it."""
+    if isinstance(weight, Weights):
+        return {"position_weight": list(weight.position), "orientation_weight": list(weight.orientation)}
+    return float(weight)
 
 
 def _rows(group: dict, name: str, width: int) -> np.ndarray | None:

@@ -12,6 +12,7 @@ class RobikTargetResult(PropertyGroup):
     position_mean: FloatProperty(name="Mean Distance", unit="LENGTH", precision=4)
     orientation_mean: FloatProperty(name="Mean Angle", unit="ROTATION")
     frame: IntProperty(name="Frame", description="Where the distance is worst")
+    is_angle: BoolProperty(name="Angle", description="Whether it is an angle alone, as of a look")
 
 
 class RobikActuatorResult(PropertyGroup):

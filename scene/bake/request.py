@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
@@ -15,7 +14,8 @@ from ...robik.objectives.settings import Settings
 from ...robik.retarget.blend import shares
 from ...robik.skeleton.hips import hips_of
 from ..balance.centre_of_mass import Balance, read_balance
-from ..character.mapping import CharacterMapping, MappedTarget, read_mapping
+from ..character.asked import weights_of
+from ..character.mapping import CharacterMapping, read_mapping
 from ..character.sampling import frame_range, planned_range
 from ..robot.reading import read_robot
 from .curves import baked_frames, base_curve, has_keys, read_motion_at
@@ -82,7 +82,7 @@ def read_request(root: Object, scene: Scene) -> BakeRequest:
         balance=balance,
         frames=frames,
         planned=planned_range(scene, bake) if balance.needs_contacts else frames,
-        settings=solver_settings(mechanism, mapping.targets, balance, bake),
+        settings=solver_settings(mechanism, mapping, balance, bake),
         prior=prior,
         prior_weight=float(bake.example_weight),
         present=_present_motion(root, mechanism, frames, bake.blend) if keeps_other_keys and bake.blend else None,
@@ -102,12 +102,12 @@ def _present_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, blen
 
 def solver_settings(
     mechanism: Mechanism,
-    targets: Sequence[MappedTarget],
+    mapping: CharacterMapping,
     balance: Balance,
     bake: PropertyGroup,
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for."""
-    weights = {target.frame: target.weights for target in targets}
+    weights = {target.frame: target.weights for target in mapping.targets}
     com_weight = balance.weight
     if balance.source == "FEET":
         com_weight = (*com_weight[:2], 0.0)  # over the feet, at whatever height the motion wants
@@ -123,6 +123,7 @@ def solver_settings(
         joint_limits=bool(bake.joint_limits),
         enforce_velocity=bool(bake.guarantee),
         velocity_share=float(bake.speed) / 100.0,
+        objectives=weights_of(mechanism, mapping.asked),
     )
 
 

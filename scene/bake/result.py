@@ -36,6 +36,7 @@ def store_result(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, 
     result.com_error, where = _largest(report.com_error)
     result.com_mean, result.com_frame = _mean(report.com_error), round(float(frames[where]))
     _store_targets(result.targets, report, frames)
+    _store_asked(result.targets, report, frames)
     _store_actuators(result.actuators, mechanism, motion, report, frames)
     _store_margin(result, mechanism, clip, motion, frames)
     result.met = position_met(mechanism)
@@ -70,6 +71,18 @@ def _store_targets(rows: PropertyGroup, report: Report, frames: np.ndarray) -> N
         added.position_error, added.orientation_error = distance, angle
         added.position_mean, added.orientation_mean = _mean(report.position_error[:, k]), _mean(report.orientation_error[:, k])
         added.frame = round(float(frames[where if distance > 0 else turned]))
+
+
+def _store_asked(rows: PropertyGroup, report: Report, frames: np.ndarray) -> None:
+    """Adds a row for each error of what is asked for beside poses of frames."""
+    for error in report.objectives:
+        added = rows.add()
+        largest, where = _largest(error.values)
+        added.name, added.frame, added.is_angle = error.key, round(float(frames[where])), error.unit == "rad"
+        if added.is_angle:
+            added.orientation_error, added.orientation_mean = largest, _mean(error.values)
+        else:
+            added.position_error, added.position_mean = largest, _mean(error.values)
 
 
 def _store_actuators(rows: PropertyGroup, mechanism: Mechanism, motion: Motion, report: Report, frames: np.ndarray) -> None:
@@ -120,6 +133,7 @@ def _badness(report: Report, met: float) -> np.ndarray:
     """How far each sample falls short (T,), in what would just be good enough."""
     speed = np.abs(report.velocity) / report.velocity_limit
     parts = [report.position_error / met, report.orientation_error / ORIENTATION_MET, report.com_error[:, None] / met]
+    parts += [error.values[:, None] / (ORIENTATION_MET if error.unit == "rad" else met) for error in report.objectives]
     return np.nan_to_num(np.hstack([*parts, np.where(speed > 1.0, speed, 0.0)])).max(axis=1, initial=0.0)
 
 

@@ -7,10 +7,12 @@ from collections.abc import Generator
 import numpy as np
 from bpy.types import Context
 
+from ...robik.mechanism import Mechanism
 from ...robik.retarget.clip import TargetClip
 from ...robik.skeleton.placement import rotation
 from ..balance.centre_of_mass import Balance, balanced
 from ..balance.contacts import with_hand_contacts
+from ..character.asked import asked_for
 from ..character.mapping import CharacterMapping, check_object, track
 from ..character.sampling import sample_sources, times_of
 from ..long_work.steps import Progress
@@ -27,14 +29,14 @@ def sample_clip(context: Context, request: BakeRequest) -> Generator[Progress, N
         RobikError: a target follows something that is not there, or balance is not possible.
     """
     planned = request.planned
-    sampled = yield from sample_tracks(context, request.mapping, request.balance, planned)
+    sampled = yield from sample_tracks(context, request.mechanism, request.mapping, request.balance, planned)
     clip = with_hand_contacts(sampled, request.mapping.targets, planned)
     first = int(np.searchsorted(planned, request.frames[0]))
     return balanced(clip, request.mechanism, request.balance).part(first, first + len(request.frames))
 
 
 def sample_tracks(
-    context: Context, mapping: CharacterMapping, balance: Balance, frames: np.ndarray
+    context: Context, mechanism: Mechanism, mapping: CharacterMapping, balance: Balance, frames: np.ndarray
 ) -> Generator[Progress, None, TargetClip]:
     """Sample what targets and centre of mass follow at frames (T,) of the scene, in the robot's coordinates.
 
@@ -43,9 +45,10 @@ def sample_tracks(
     Raises:
         RobikError: a target follows something that is not there.
     """
+    led = [target for target in mapping.asked if target.source is not None]
     points = [check_object(balance.target, "the centre of mass", context.scene)] if balance.source == "OBJECT" else []
     with posing.paused():
-        sampling = sample_sources(context, mapping.targets, points, frames)
+        sampling = sample_sources(context, [*mapping.targets, *led], points, frames)
         while True:
             try:
                 done = next(sampling)
@@ -54,5 +57,9 @@ def sample_tracks(
                 break
             yield Progress(SAMPLING * done / len(frames), f"Sampling frame {frames[done - 1]:g}")
     tracks = {t.frame: track(t, positions[:, i], turns[:, i], mapping.placement) for i, t in enumerate(mapping.targets)}
+    places = {target.frame: (positions[:, i], turns[:, i]) for i, target in enumerate(mapping.targets)}
+    number = len(mapping.targets)
+    sources = {mapping.asked.index(t): (positions[:, number + i], turns[:, number + i]) for i, t in enumerate(led)}
+    asked = asked_for(mechanism, mapping.asked, sources, places, mapping.placement, len(frames))
     com = mapping.placement.apply(positions[:, -1], rotation(turns[:, -1]))[0] if points else None
-    return TargetClip(times_of(context.scene, frames), tracks, com=com)
+    return TargetClip(times_of(context.scene, frames), tracks, com=com, objectives=asked)

@@ -16,7 +16,7 @@ from .skeleton import FEW, read_character
 
 
 def the_rig(context: Context, root: Object) -> Object:
-    """Return the character: the one chosen, else the active armature, else the only one in the scene, or the only one that is animated.
+    """Return the character: the one chosen, the active armature, the only one in the scene, or the only animated one.
 
     Raises:
         RobikError: says which there are, if it is not clear which is meant.
@@ -29,18 +29,28 @@ def the_rig(context: Context, root: Object) -> Object:
         return context.active_object
     likely = [o for o in armatures if _is_animated(o)] or armatures  # Rigify, for one, leaves a meta-rig beside the rig
     if len(likely) != 1:
-        there = f"there are {', '.join(o.name for o in armatures)}" if armatures else "there is no armature in this scene"
-        raise RobikError(f"it is not clear which character the robot shall follow: choose its rig under Character; {there}")
+        there = (
+            f"there are {', '.join(o.name for o in armatures)}" if armatures else "there is no armature in this scene"
+        )
+        raise RobikError(
+            f"it is not clear which character the robot shall follow: choose its rig under Character; {there}"
+        )
     return likely[0]
 
 
 def _is_animated(rig: Object) -> bool:
-    return rig.animation_data is not None and (rig.animation_data.action is not None or len(rig.animation_data.nla_tracks) > 0)
+    return rig.animation_data is not None and (
+        rig.animation_data.action is not None or len(rig.animation_data.nla_tracks) > 0
+    )
 
 
 def followable(rig: Object) -> list[str]:
     """Return what of a character can be followed: an armature's bones, else the object and what is parented to it."""
-    return [bone.name for bone in rig.pose.bones] if rig.type == "ARMATURE" else [o.name for o in (rig, *rig.children_recursive)]
+    return (
+        [bone.name for bone in rig.pose.bones]
+        if rig.type == "ARMATURE"
+        else [o.name for o in (rig, *rig.children_recursive)]
+    )
 
 
 def proposed(context: Context, root: Object, mechanism: Mechanism, rig: Object) -> list[Row]:
@@ -48,22 +58,34 @@ def proposed(context: Context, root: Object, mechanism: Mechanism, rig: Object) 
     return auto_map(mechanism, followable(rig), read_character(context, root, rig, glances=FEW).anatomy)
 
 
-def proposed_for(context: Context, root: Object, mechanism: Mechanism, rig: Object, *, frame: str = "", bone: str = "") -> Row | None:
+def proposed_for(
+    context: Context, root: Object, mechanism: Mechanism, rig: Object, *, frame: str = "", bone: str = ""
+) -> Row | None:
     """Return the row that Auto-Map would give a frame, or a bone; None where it gives none."""
     rows = (row for row in proposed(context, root, mechanism, rig) if row.bone)
     return next((row for row in rows if frame in ("", row.frame) and bone in ("", row.bone)), None)
 
 
 def hung_by(mechanism: Mechanism, rows: Iterable[Row]) -> str:
-    """Return the body by which a robot hangs in the world whose hips and feet follow a character; empty where it stands or floats."""
+    """Return the body by which a robot hangs in the world whose hips and feet follow a character.
+
+    Empty where it stands or floats.
+    """
     held = [joint.child for joint in mechanism.joints if joint.parent == WORLD and joint.type == "fixed"]
     soles = {frame.body for frame in mechanism.frames if frame.is_foot}
     walks = {"hips", "foot"} <= {row.part for row in rows}
-    return held[0] if held and walks and not any(body in soles or names.part_of(body)[0] == "foot" for body in held) else ""
+    return (
+        held[0]
+        if held and walks and not any(body in soles or names.part_of(body)[0] == "foot" for body in held)
+        else ""
+    )
 
 
 def shapes_of(root: Object, mechanism: Mechanism, feet: Iterable[str]) -> dict[Object, list[Object]]:
-    """Return the bodies of feet, each with the bodies that show its shape: itself, or what is fixed to it where that has a mesh and it has none."""
+    """Return the bodies of feet, each with the bodies that show its shape.
+
+    Itself, or what is fixed to it where that has a mesh and it has none.
+    """
     rigid = robot_anatomy(mechanism).rigid
     shapes = {}
     for foot in feet:
@@ -81,7 +103,7 @@ def apply(root: Object, rig: Object, rows: Iterable[Row], scene_objects: dict[st
     """Let frames follow; what already follows keeps its weights."""
     character = root.robik.robot.character
     character.rig = rig
-    known = {target.frame: target for target in character.targets}
+    known = {target.frame: target for target in character.targets if target.leads}
     for row in rows:
         target = known.get(row.frame) or add_target(character, row)
         target.frame, target.enabled = row.frame, True
@@ -97,4 +119,8 @@ def add_target(character: PropertyGroup, row: Row) -> PropertyGroup:
 
 def weigh(target: PropertyGroup, row: Row) -> None:
     """Give a target the weights of a row."""
-    target.weight, target.position_weight, target.orientation_weight = row.weight, row.position_weight, row.orientation_weight
+    target.weight, target.position_weight, target.orientation_weight = (
+        row.weight,
+        row.position_weight,
+        row.orientation_weight,
+    )

@@ -41,7 +41,8 @@ def fit(context: Context, root: Object, mechanism: Mechanism) -> str:
     if mechanism.is_grounded:
         character.yaw = placed.yaw
     if found.left_out and not before:
-        return f"Frame {context.scene.frame_start} is a T-pose to align by: it is left out, the bake begins with the next (Left Out)"
+        first = context.scene.frame_start
+        return f"Frame {first} is a T-pose to align by: it is left out, the bake begins with the next (Left Out)"
     return ""
 
 
@@ -61,7 +62,7 @@ def match_now(context: Context, root: Object, mechanism: Mechanism) -> None:
 
 
 def align_rest_poses(context: Context, root: Object, mechanism: Mechanism) -> None:
-    """Set the targets' offsets so that the robot in its rest pose fits the character in the pose that looks like it; scale and place stay.
+    """Set the targets' offsets so that the robot's rest pose fits the character's pose that looks like it; scale stays.
 
     Raises:
         RobikError: a target is wrong or its source is missing.
@@ -80,14 +81,23 @@ def _check(context: Context, targets: list[PropertyGroup]) -> None:
         check_source(target, context.scene, depsgraph)
 
 
-def _fitted(context: Context, root: Object, mechanism: Mechanism, targets: list[PropertyGroup], scale: float | None) -> Fitted:
+def _fitted(
+    context: Context, root: Object, mechanism: Mechanism, targets: list[PropertyGroup], scale: float | None
+) -> Fitted:
     """Return what the library makes of the scene."""
     rig = root.robik.robot.character.rig
     rig = rig if rig is not None and context.scene.objects.get(rig.name) == rig else targets[0].source
     character = read_character(context, root, rig, targets)
     asked = [_asked(character, target) for target in targets]
     return fitted_to(
-        mechanism, pose_of(root.matrix_world), character.skeleton, character.motion, character.anatomy, asked, read_placement(root), scale
+        mechanism,
+        pose_of(root.matrix_world),
+        character.skeleton,
+        character.motion,
+        character.anatomy,
+        asked,
+        read_placement(root),
+        scale,
     )
 
 
@@ -99,7 +109,10 @@ def _asked(character: Character, target: PropertyGroup) -> FitTarget:
 
 
 def _set(target: PropertyGroup, fitted: FittedTarget) -> None:
-    """Set offset and reach of a target; where poses differ only one axis of its direction counts, unless weights were set by axis."""
+    """Set offset and reach of a target.
+
+    Where poses differ only one axis of its direction counts, unless weights were set by axis.
+    """
     target.offset_location, target.offset_rotation = _without_noise(fitted.offset.position), fitted.offset.quaternion
     if not fitted.is_alike and len(set(target.orientation_weight)) == 1:
         target.orientation_weight = [target.orientation_weight[0] * (axis == fitted.axis) for axis in range(3)]
@@ -118,16 +131,27 @@ def _without_noise(offset: tuple[float, float, float]) -> np.ndarray:
 
 def _as_it_is(character: PropertyGroup, targets: list[PropertyGroup]) -> None:
     """Set what a rig needs that was made for the robot: its bones are where the robot's frames shall be."""
-    character.scale, character.stride, character.yaw, character.location, character.left_out = 1.0, 1.0, 0.0, (0.0, 0.0, 0.0), 0
+    character.scale, character.stride, character.yaw, character.location, character.left_out = (
+        1.0,
+        1.0,
+        0.0,
+        (0.0, 0.0, 0.0),
+        0,
+    )
     for target in targets:
         target.offset_location, target.offset_rotation, target.reach_root = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), ""
 
 
 def _by_height(root: Object, mechanism: Mechanism, source: Object) -> float | None:
-    """Return a scale from the height of all of the robot in its rest pose and of all of the character in its own; None for what is flat."""
+    """Return a scale from the height of all of the robot in its rest pose and of all of the character in its own.
+
+    None for what is flat.
+    """
     rest = {body: _matrix(b.pose) for body, b in zip(bodies(root), mechanism.bodies, strict=True)}
     shown = [v for v in parts(root)["VISUAL"] if v.parent in rest]
-    robot = [(rest[v.parent] @ v.matrix_parent_inverse @ v.matrix_basis @ Vector(c)).z for v in shown for c in v.bound_box]
+    robot = [
+        (rest[v.parent] @ v.matrix_parent_inverse @ v.matrix_basis @ Vector(c)).z for v in shown for c in v.bound_box
+    ]
     if source.type == "ARMATURE":
         character = [(source.matrix_world @ end).z for b in source.data.bones for end in (b.head_local, b.tail_local)]
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +11,15 @@ from mathutils import Matrix, Vector
 
 from ...robik.errors import RobikError
 from ...robik.mechanism import Mechanism, Pose
+from ...robik.objectives.registry import row_kind
 from ...robik.objectives.weights import Weights
 from ...robik.retarget.clip import Track
 from ...robik.skeleton.placement import Placement, quaternions, rotation
 from ...robik.skeleton.reach import Reach
+from ...robik.skeleton.tracks import track as tracked
 from ..robot.parts import pose_of, unit
 from .placement import read_placement
+from .settings import AXES, POSE
 
 NOISE = 1e-6  # of the places between which an offset lies: what Blender's single precision may leave of nothing
 
@@ -33,6 +37,11 @@ class MappedTarget:
         reach: of a limb with proportions of its own; None where the bone itself is followed.
         weights: of the frame's position and orientation.
         phases: first and last frame of each phase in which a foot stands, set by hand; None where they are detected.
+        follows: key of the kind of objective (`robik.objectives.registry.ROWS`).
+        other: another frame of the robot, for kinds that have one.
+        axis: of the frame, likewise.
+        distance: likewise [m].
+        weight: of the whole target.
     """
 
     frame: str
@@ -43,6 +52,11 @@ class MappedTarget:
     reach: Reach | None
     weights: Weights
     phases: tuple[tuple[int, int], ...] | None
+    follows: str = POSE
+    other: str = ""
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    distance: float = 0.0
+    weight: float = 1.0
 
 
 AnyTarget = MappedTarget | PropertyGroup  # as it was read, or as the scene has it
@@ -53,12 +67,14 @@ class CharacterMapping:
     """What a robot follows.
 
     Attributes:
-        targets: that are switched on; no two have the same frame.
+        targets: that are switched on and ask for a frame's pose; no two have the same frame.
+        asked: the other ones that are switched on.
         placement: of the character.
     """
 
     targets: tuple[MappedTarget, ...]
     placement: Placement
+    asked: tuple[MappedTarget, ...] = ()
 
 
 def read_mapping(root: Object, mechanism: Mechanism) -> CharacterMapping:
@@ -68,7 +84,10 @@ def read_mapping(root: Object, mechanism: Mechanism) -> CharacterMapping:
         RobikError: there is nothing, a target follows no frame of the robot, or two follow the same.
     """
     targets = tuple(read_target(target) for target in active_targets(root, mechanism))
-    return CharacterMapping(targets=targets, placement=read_placement(root))
+    asked = tuple(read_target(target) for target in asked_targets(root, mechanism))
+    if not targets and not asked:
+        raise RobikError(f"robot {root.name!r} follows nothing yet; add a target under Character")
+    return CharacterMapping(targets=targets, placement=read_placement(root), asked=asked)
 
 
 def read_target(target: PropertyGroup) -> MappedTarget:
@@ -82,6 +101,11 @@ def read_target(target: PropertyGroup) -> MappedTarget:
         reach=read_reach(target),
         weights=_weights(target),
         phases=tuple((phase.start, phase.end) for phase in target.stands) if target.contact == "HAND" else None,
+        follows=target.follows,
+        other=target.other,
+        axis=AXES[target.axis],
+        distance=float(target.distance),
+        weight=float(target.weight),
     )
 
 
@@ -107,14 +131,12 @@ def _weights(target: PropertyGroup) -> Weights:
 
 
 def active_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
-    """Return the targets that are switched on.
+    """Return the targets that are switched on and ask for a frame's pose.
 
     Raises:
-        RobikError: there are none, one follows no frame of the robot, or two follow the same.
+        RobikError: one follows no frame of the robot, or two follow the same.
     """
-    targets = [t for t in root.robik.robot.character.targets if t.enabled]
-    if not targets:
-        raise RobikError(f"robot {root.name!r} follows nothing yet; add a target under Character")
+    targets = [t for t in root.robik.robot.character.targets if t.enabled and t.leads]
     seen: set[str] = set()
     for target in targets:
         if target.frame not in mechanism.frame_names:
@@ -126,6 +148,46 @@ def active_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
             raise RobikError(f"two targets move the frame {target.frame!r}; switch one of them off")
         seen.add(target.frame)
     return targets
+
+
+def asked_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
+    """Return the targets that are switched on and ask for something else than a frame's pose.
+
+    Raises:
+        RobikError: one names a frame that the robot does not have, or leaves out what its kind needs.
+    """
+    found = [t for t in root.robik.robot.character.targets if t.enabled and not t.leads]
+    for target in found:
+        if problem := lacking(target, mechanism.frame_names):
+            raise RobikError(problem)
+    return found
+
+
+def lacking(target: PropertyGroup, frames: Container[str]) -> str:
+    """Return what a target lacks that its kind needs, in words; empty if nothing.
+
+    Args:
+        target: of the scene.
+        frames: of the robot.
+    """
+    kind = row_kind(target.follows)
+    labels = dict(kind.fields)
+    given = {"source": target.source is not None, "frame": bool(target.frame), "other": bool(target.other)}
+    for need in kind.needs:
+        one_of, any_of = need.split("|"), need.split("+")
+        names = one_of if len(one_of) > 1 else any_of
+        filled = sum(given[name] for name in names)
+        words = [f"{labels[name]!r}" for name in names]
+        if not filled:
+            return f"a target that follows by {kind.label} lacks {' or '.join(words)}: choose it, or switch the target off"
+        if len(one_of) > 1 and filled > 1:
+            return f"a target that follows by {kind.label} has {' and '.join(words)}: clear one of them"
+    for name in filter(None, (target.frame, target.other if kind.shows("other") else "")):
+        if name not in frames:
+            return f"a target that follows by {kind.label} names the frame {name!r}, which the robot does not have: choose another"
+    if kind.shows("other") and target.frame == target.other:
+        return f"a target that follows by {kind.label} has the frame {target.frame!r} twice: choose another frame"
+    return ""
 
 
 def describe(target: AnyTarget) -> str:
@@ -150,7 +212,9 @@ def check_object(followed: Object | None, where: str, scene: Scene, depsgraph: D
     if followed is None:
         raise RobikError(f"{where} follows nothing: choose what it shall follow, or switch it off")
     if scene.objects.get(followed.name) != followed:
-        raise RobikError(f"{where} follows {followed.name!r}, which is not in this scene any more: choose another or switch it off")
+        raise RobikError(
+            f"{where} follows {followed.name!r}, which is not in this scene any more: choose another or switch it off"
+        )
     if followed.hide_viewport or (depsgraph is not None and not _is_evaluated(followed, depsgraph.view_layer)):
         raise RobikError(
             f"{where} follows {followed.name!r}, which stands still while it, or its collection, is disabled in viewports or excluded: "
@@ -168,7 +232,9 @@ def _holds(layer: LayerCollection, followed: Object) -> bool:
     """Whether an object is in this collection, or one in it, and that is enabled."""
     if layer.exclude or layer.collection.hide_viewport:
         return False
-    return layer.collection.objects.get(followed.name) == followed or any(_holds(child, followed) for child in layer.children)
+    return layer.collection.objects.get(followed.name) == followed or any(
+        _holds(child, followed) for child in layer.children
+    )
 
 
 def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = None) -> None:
@@ -178,11 +244,15 @@ def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = 
         RobikError: says what is missing and what to do.
     """
     where = f"the target of {target.frame!r}"
+    if target.source is None and target.follows != POSE:
+        return  # what it lacks, `lacking` tells
     check_object(target.source, where, scene, depsgraph)
     if not target.bone:
         return
     if target.source.type != "ARMATURE":
-        raise RobikError(f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the bone")
+        raise RobikError(
+            f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the bone"
+        )
     reach = target.reach if isinstance(target, MappedTarget) else read_reach(target)
     for bone in (target.bone, *((reach.hips, reach.chest, *reach.joints) if reach else ())):
         if bone not in target.source.pose.bones:
@@ -193,7 +263,10 @@ def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = 
 
 
 def source_matrix(target: AnyTarget, depsgraph: Depsgraph) -> Matrix:
-    """Return what a target follows, as evaluated now, in the world: a bone or an object, a limb's end where its reach brings it."""
+    """Return what a target follows, as evaluated now, in the world.
+
+    A bone or an object, a limb's end where its reach brings it.
+    """
     source = target.source.evaluated_get(depsgraph)
     if not target.bone:
         return source.matrix_world
@@ -216,16 +289,14 @@ def _reached(source: Object, reach: Reach, end: Vector) -> Vector:
 
 
 def track(target: MappedTarget, positions: np.ndarray, turns: np.ndarray, placed: Placement) -> Track:
-    """A target's sampled source as the track of the robot's frame.
+    """Return a target's sampled source as the track of the robot's frame.
 
     Args:
         target: for its offset.
         positions, turns: (T, 3) and (T, 4) of the source, in the world.
         placed: brings them to the robot.
     """
-    where, oriented = placed.apply(positions, rotation(turns))
-    where = where + oriented.apply(np.array(target.offset_location))
-    return Track(where, quaternions(oriented * rotation(target.offset_rotation)))
+    return tracked(positions, turns, Pose(target.offset_location, target.offset_rotation), placed)
 
 
 def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement) -> None:

@@ -89,7 +89,9 @@ def sample_sources(
         for k, frame in enumerate(frames.tolist()):
             set_frame(stage, frame)
             depsgraph = context.evaluated_depsgraph_get() if stage == scene else stage.view_layers[0].depsgraph
-            matrices = [source_matrix(t, depsgraph) for t in targets] + [p.evaluated_get(depsgraph).matrix_world for p in points]
+            matrices = [source_matrix(t, depsgraph) for t in targets] + [
+                p.evaluated_get(depsgraph).matrix_world for p in points
+            ]
             for i, matrix in enumerate(matrices):
                 location, rotation, _ = matrix.decompose()
                 positions[k, i], turns[k, i] = location, rotation

@@ -12,7 +12,13 @@ from bpy.props import (
 )
 from bpy.types import Context, Object, PropertyGroup
 
+from ...robik.objectives.frame_pose import ROW
+from ...robik.objectives.registry import ROWS
+
+POSE = ROW.key  # of the targets that ask for the pose of a frame
 ONES = (1.0, 1.0, 1.0)
+AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+AXES |= {f"-{name}": tuple(-x for x in axis) for name, axis in AXES.items()}
 
 
 def _frame_names(target: PropertyGroup, _context: Context, typed: str) -> list[str]:
@@ -32,11 +38,30 @@ class RobikPhase(PropertyGroup):
 class RobikTarget(PropertyGroup):
     """A part of the character that a frame of the robot follows."""
 
+    @property
+    def leads(self) -> bool:
+        """Whether it asks for the pose of its frame, as most do."""
+        return self.follows == POSE
+
+    follows: EnumProperty(
+        name="Follows",
+        description="How the robot's frame follows",
+        items=tuple((kind.key, kind.label, kind.about) for kind in ROWS),
+    )
+    other: StringProperty(name="Other Frame", description="Another frame or body of the robot", search=_frame_names)
+    axis: EnumProperty(
+        name="Axis",
+        description="Axis of the robot's frame that points at what it looks at",
+        items=tuple((name, name, f"The frame's {name} axis") for name in AXES),
+    )
+    distance: FloatProperty(name="Distance", description="That is kept", min=0.0, default=0.5, subtype="DISTANCE", unit="LENGTH")
     enabled: BoolProperty(name="Follow", description="Whether the bake follows this target", default=True)
     source: PointerProperty(name="Source", description="The armature or object that is followed", type=Object)
     bone: StringProperty(name="Bone", description="The pose bone that is followed; empty for the object itself")
     frame: StringProperty(name="Frame", description="The robot's frame or body that follows", search=_frame_names)
-    weight: FloatProperty(name="Weight", description="How much this target counts against the others", min=0.0, soft_max=1.0, default=1.0)
+    weight: FloatProperty(
+        name="Weight", description="How much this target counts against the others", min=0.0, soft_max=1.0, default=1.0
+    )
     position_weight: FloatVectorProperty(
         name="Position",
         description="How much the position counts along the world's X, Y and Z",
@@ -47,7 +72,8 @@ class RobikTarget(PropertyGroup):
     )
     orientation_weight: FloatVectorProperty(
         name="Orientation",
-        description="How much the direction of the robot frame's own X, Y and Z axis counts",
+        description="How much the direction of the robot frame's own X, Y and Z axis counts. A weight acts on where an axis points, "
+        "so turning about that axis costs nothing; in mink and pink it acts on turning about the axis",
         size=3,
         min=0.0,
         soft_max=1.0,
@@ -63,19 +89,29 @@ class RobikTarget(PropertyGroup):
     )
     stands: CollectionProperty(type=RobikPhase)
     active_phase: IntProperty(name="Phase", min=0)
-    phases: StringProperty(name="Stands", description="As files of the first format kept the phases", options={"HIDDEN"})
+    phases: StringProperty(
+        name="Stands", description="As files of the first format kept the phases", options={"HIDDEN"}
+    )
     reach: FloatVectorProperty(
         name="Reach",
-        description="Lengths of the robot's upper arm and forearm against the character's, beside the scale of all; from the bones by Fit",
+        description="Lengths of the robot's upper arm and forearm against the character's, beside the scale of all",
         size=2,
         min=0.01,
         soft_max=3.0,
         default=(1.0, 1.0),
     )
-    reach_root: StringProperty(name="Shoulder", description="The bone of the upper arm; empty where the bone is followed wherever it is")
-    reach_middle: StringProperty(name="Elbow", description="The bone of the forearm; empty where that is what is followed")
-    reach_hips: StringProperty(name="Hips", description="The bone from which the robot's trunk is measured to its shoulder")
-    reach_chest: StringProperty(name="Chest", description="The bone with which the upper part of the robot's trunk turns")
+    reach_root: StringProperty(
+        name="Shoulder", description="The bone of the upper arm; empty where the bone is followed wherever it is"
+    )
+    reach_middle: StringProperty(
+        name="Elbow", description="The bone of the forearm; empty where that is what is followed"
+    )
+    reach_hips: StringProperty(
+        name="Hips", description="The bone from which the robot's trunk is measured to its shoulder"
+    )
+    reach_chest: StringProperty(
+        name="Chest", description="The bone with which the upper part of the robot's trunk turns"
+    )
     reach_from_hips: FloatVectorProperty(
         name="To Waist",
         description="From the hips' bone to the robot's waist, along the bone's axes",
@@ -91,10 +127,18 @@ class RobikTarget(PropertyGroup):
         size=3,
     )
     offset_location: FloatVectorProperty(
-        name="Offset", description="Of the robot's frame, along the axes of what it follows", subtype="TRANSLATION", unit="LENGTH", size=3
+        name="Offset",
+        description="Of the robot's frame, along the axes of what it follows",
+        subtype="TRANSLATION",
+        unit="LENGTH",
+        size=3,
     )
     offset_rotation: FloatVectorProperty(
-        name="Turn", description="Of the robot's frame against what it follows", subtype="QUATERNION", size=4, default=(1.0, 0.0, 0.0, 0.0)
+        name="Turn",
+        description="Of the robot's frame against what it follows",
+        subtype="QUATERNION",
+        size=4,
+        default=(1.0, 0.0, 0.0, 0.0),
     )
 
 

@@ -59,7 +59,9 @@ def read_character(
         tuple(_name(node, rig) for node in nodes),
         np.array([_parent(node, index) for node in nodes], dtype=int),
         *_poses(rest),
-        np.array([worlds[s] @ s.data.bones[b].tail_local if b else worlds[s].translation for s, b in nodes]).reshape(-1, 3),
+        np.array([worlds[s] @ s.data.bones[b].tail_local if b else worlds[s].translation for s, b in nodes]).reshape(
+            -1, 3
+        ),
     )
     motion = SkeletonMotion(skeleton, times_of(context.scene, frames), positions, quaternions)
     return Character(skeleton, motion, read_anatomy(skeleton, positions), tuple(nodes))
@@ -88,7 +90,9 @@ def _glances(frames: np.ndarray, count: int) -> np.ndarray:
     return frames[np.unique([*range(min(FIRST, len(frames))), *chosen])]
 
 
-def _sampled(context: Context, nodes: Sequence[Node], frames: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[Object, Matrix]]:
+def _sampled(
+    context: Context, nodes: Sequence[Node], frames: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, dict[Object, Matrix]]:
     """Return where bones and objects are in the world at T frames; the scene's frame stays.
 
     Returns:
@@ -103,7 +107,10 @@ def _sampled(context: Context, nodes: Sequence[Node], frames: np.ndarray) -> tup
             depsgraph = context.evaluated_depsgraph_get() if stage == scene else stage.view_layers[0].depsgraph
             posed = {source: source.evaluated_get(depsgraph) for source, _ in nodes}
             worlds = worlds or {source: evaluated.matrix_world.copy() for source, evaluated in posed.items()}
-            placed = [posed[s].matrix_world @ posed[s].pose.bones[bone].matrix if bone else posed[s].matrix_world for s, bone in nodes]
+            placed = [
+                posed[s].matrix_world @ posed[s].pose.bones[bone].matrix if bone else posed[s].matrix_world
+                for s, bone in nodes
+            ]
             positions[k], quaternions[k] = _poses(placed)
     return positions, quaternions, worlds
 
@@ -112,7 +119,9 @@ def _poses(matrices: Iterable[Matrix]) -> tuple[np.ndarray, np.ndarray]:
     """Return positions (N, 3) [m] and unit quaternions (N, 4) wxyz of transforms, without their scales."""
     parts = [matrix.decompose()[:2] for matrix in matrices]
     turns = np.array([rotation for _, rotation in parts], dtype=float).reshape(-1, 4)
-    return np.array([location for location, _ in parts], dtype=float).reshape(-1, 3), turns / np.linalg.norm(turns, axis=1, keepdims=True)
+    return np.array([location for location, _ in parts], dtype=float).reshape(-1, 3), turns / np.linalg.norm(
+        turns, axis=1, keepdims=True
+    )
 
 
 def _parent(node: Node, index: Mapping[Node, int]) -> int:

@@ -109,7 +109,7 @@ def lanes(root: Object) -> list[Lane]:
     feet = {frame.robik.label for frame in parts(root)["FRAME"] if frame.robik.is_foot}
     kept, found = kept_clip(root), []
     for target in root.robik.robot.character.targets:
-        if not target.enabled or target.frame not in feet:
+        if not (target.enabled and target.leads) or target.frame not in feet:
             continue
         if target.contact == "HAND":
             found.append(Lane(target.frame, tuple(rows(target)), True))

@@ -174,7 +174,7 @@ def _live_targets(root: Object, scene: Scene, depsgraph: Depsgraph) -> dict[str,
     """Where the targets are now, with their weights, as they would be baked but for balance and pinned feet."""
     placed, wanted = read_placement(root), {}
     for target in root.robik.robot.character.targets:
-        if target.enabled and _is_there(target, scene):
+        if target.enabled and target.leads and _is_there(target, scene):
             seen = pose_of(source_matrix(target, depsgraph))
             there = track(read_target(target), np.array([seen.position]), np.array([seen.quaternion]), placed).position[0]
             wanted[target.frame] = there, tuple(target.position_weight)

@@ -66,7 +66,7 @@ def _make_foot(root: Object, body: Object, sole: np.ndarray, side: str) -> Objec
 
 def _follow_instead(root: Object, foot: Object, poses: dict[str, Pose]) -> None:
     """Lets a target of one of these frames, given where they are on the foot's body, move the foot, and the body as before."""
-    label, targets = foot.robik.label, root.robik.robot.character.targets
+    label, targets = foot.robik.label, [t for t in root.robik.robot.character.targets if t.leads]
     same = (foot.parent.robik.label, *(name for name in poses if part_of(name)[0] == "foot"))
     target = next((target for target in targets if target.frame in same), None)
     if target is None or any(target.frame == label for target in targets):

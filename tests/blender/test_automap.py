@@ -78,6 +78,23 @@ def test_pairs_can_be_given() -> None:
     assert mapped(root) == {"pelvis": "Hips", "foot_l": "Shin.L"}
 
 
+def test_plus_gives_what_auto_map_would_give() -> None:
+    root, rig = walker_and_rig()
+    bpy.ops.robik.auto_map(fit=False)
+    targets = root.robik.robot.character.targets
+    mapped_rows = {t.bone: (t.frame, t.weight, tuple(t.position_weight), tuple(t.orientation_weight)) for t in targets}
+    targets.clear()
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in ("Foot.R", "Hips"):
+        rig.data.bones.active = rig.data.bones[bone]
+        assert bpy.ops.robik.add_target() == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    by_hand = {t.bone: (t.frame, t.weight, tuple(t.position_weight), tuple(t.orientation_weight)) for t in targets}
+    assert by_hand == {bone: mapped_rows[bone] for bone in ("Foot.R", "Hips")}
+    assert by_hand["Foot.R"][0] == "foot_r"
+
+
 def test_recording_maps(shared_data: Path) -> None:
     root = scenes.import_robot("walker")
     bpy.ops.import_anim.bvh(filepath=str(shared_data / "bvh" / "standard_skeleton.bvh"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import radians
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -166,6 +167,46 @@ def test_fit_takes_the_pose_that_looks_like_the_robots(angle: float) -> None:
         rest = mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose
         up = Quaternion(track.quaternion[0]) @ Quaternion(rest.quaternion).inverted() @ Vector((0, 0, 1))
         assert up.z == pytest.approx(1.0, abs=1e-5), name
+
+
+def test_fit_is_the_same_whatever_frame_is_shown(shared_data: Path) -> None:
+    """The recorded dance begins with a T-pose, which is left out."""
+    root = scenes.import_robot("walker")
+    bpy.ops.robik.import_recording(filepath=str(shared_data / "bvh/05_20-mb.bvh"))
+    scene, character = bpy.context.scene, root.robik.robot.character
+    character.rig = bpy.context.object
+    bpy.ops.robik.auto_map(fit=False)
+    fits = []
+    for frame in (1, 300, 900):
+        scene.frame_set(frame)
+        assert bpy.ops.robik.fit_character() == {"FINISHED"}
+        fits.append((character.scale, *character.location, *(v for t in character.targets for v in t.offset_location)))
+    assert fits[0] == fits[1] == fits[2]
+    assert character.left_out == 1
+    assert len(clip(root).times) == scene.frame_end - scene.frame_start
+
+
+def test_a_limb_is_followed_as_the_library_follows_it() -> None:
+    """Bones of a moved, scaled armature: source and library give the same place."""
+    from bl_ext.user_default.robik.robik.skeleton.reach import Reach
+    from bl_ext.user_default.robik.robik.skeleton.tracks import followed
+
+    root, rig = scenes.import_robot("boxer"), scenes.walking_rig()
+    rig.scale, rig.location = (2, 2, 2), (1, 2, 3)
+    bpy.context.view_layer.update()
+    scenes.follow(rig, "hand", "Foot.L")
+    target = root.robik.robot.character.targets[0]
+    target.reach_root, target.reach_middle, target.reach_hips, target.reach_chest = "Thigh.L", "Shin.L", "Hips", "Hips"
+    target.reach, target.reach_from_hips, target.reach_from_chest = (0.5, 0.75), (0.1, 0.2, 0.3), (0.0, 0.1, 0.0)
+    positions, _ = sample(np.arange(1.0, 6.0))
+    character = installed.module("scene.character.skeleton").read_character(bpy.context, root, rig)
+    reach = Reach(
+        hips="Hips", chest="Hips", joints=("Thigh.L", "Shin.L"), shares=(0.5, 0.75), from_hips=(0.1, 0.2, 0.3), from_chest=(0.0, 0.1, 0.0)
+    )
+    assert positions[:3, 0] == pytest.approx(followed(character.motion, "Foot.L", reach)[0][:3], abs=1e-6)
+    rig.data.bones["Shin.L"].name = "Calf"
+    with pytest.raises(RuntimeError, match=r"hand.*'Shin.L'.*renamed or deleted"):
+        bpy.ops.robik.fit_character()
 
 
 def test_pinned_feet_and_phases_by_hand() -> None:

@@ -328,7 +328,7 @@ def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
         bases.append(_beside(part, q[index]))
     followers = {coupling.follower for coupling in robot.couplings}
     depth = robot.moves.sum(axis=1)
-    chosen = set()
+    chosen: set[str] = set()
 
     def preference(item: tuple[str, OpenJoint]) -> tuple[bool, bool, int, int]:
         body, joint = item

@@ -6,10 +6,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
+from xml.etree.ElementTree import Element
 
 from ...errors import FormatError
 from ...mechanism import WORLD, Body, Coupling, Frame, Pose
 from ..assembly.open_robot import OpenJoint, OpenRobot
+from ..mesh_files import MeshFiles
+from ..xml_file import read_xml
+from .file import MjcfFile
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,36 @@ class Model:
     def closers(self) -> tuple[OpenJoint, ...]:
         """The joints that close loops."""
         return self.robot.joints[len(self.robot.bodies) :]
+
+
+def model_file(file: MjcfFile, files: MeshFiles, wanted: str, parent: str) -> Path:
+    """Return the file of the model that is called so among a file's assets, or that calls itself so.
+
+    Raises:
+        FormatError: there is none, or it may not be read.
+    """
+    assets = [e for section in file.root.findall("asset") for e in section.findall("model")]
+    model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
+    if model is None:
+        model = next((e for e in assets if not e.get("name") and _own_name(e, files) == wanted), None)
+    if model is None:
+        raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
+    try:
+        found, is_there = files.find(model.get("file", ""))
+    except FormatError as error:
+        raise FormatError(f"model {wanted!r} cannot be followed: {error}") from None
+    if not is_there:
+        raise FormatError(f"model {wanted!r}, {model.get('file', '')[:80]!r}: there is no such file")
+    return (files.folder / found).resolve()
+
+
+def _own_name(asset: Element, files: MeshFiles) -> str:
+    """Return what the file of an asset calls its model; nothing where it cannot be read."""
+    try:
+        found, is_there = files.find(asset.get("file", ""))
+        return read_xml(files.folder / found).get("model", "") if is_there else ""
+    except FormatError:
+        return ""  # which is said where that model is asked for by its file's name
 
 
 def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:

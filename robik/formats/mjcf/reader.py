@@ -21,8 +21,8 @@ from ..imported import Imported, Notes, reading
 from ..mesh_files import MeshFiles
 from ..names import free_name
 from ..solids import turned
-from ..xml_file import number, numbers, read_xml
-from .attach import Model, attached
+from ..xml_file import number, numbers
+from .attach import Model, attached, model_file
 from .equalities import Tied, read_equalities
 from .file import MjcfFile, flattened, is_limited, vector, z_to
 from .geoms import SEEN, Geom, Geoms
@@ -195,7 +195,9 @@ class _Reader:
     def attach(self, element: Element, parent: str, offset: Pose) -> None:
         """Reads a model that is attached to a body, or to the world."""
         wanted, prefix = element.get("model", ""), element.get("prefix", "")
-        path = self.model_file(wanted, parent)
+        path = model_file(self.file, self.files, wanted, parent)
+        if path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
+            raise FormatError(f"model {wanted!r}, {path.name[:80]!r}: models attach each other in a ring, or too many times")
         inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within, self.posed)
         inner.walk()
         whole = Model(inner.robot(), path.parent, inner.at, inner.sites, inner.drawn, inner.held)
@@ -207,32 +209,6 @@ class _Reader:
             raise FormatError(f"it has more than {MOST_BODIES} bodies")
         self.names.update(b.name for b in part.robot.bodies)
         self.joint_names.update(j.name for j in part.robot.joints)
-
-    def model_file(self, wanted: str, parent: str) -> Path:
-        """Return the file of the model that is called so among the assets, or that calls itself so."""
-        assets = [e for section in self.file.root.findall("asset") for e in section.findall("model")]
-        model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)
-        if model is None:
-            model = next((e for e in assets if not e.get("name") and self.own_name(e) == wanted), None)
-        if model is None:
-            raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
-        try:
-            found, is_there = self.files.find(model.get("file", ""))
-        except FormatError as error:
-            raise FormatError(f"model {wanted!r} cannot be followed: {error}") from None
-        path = (self.path.resolve().parent / found).resolve()
-        if not is_there or path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
-            why = "there is no such file" if not is_there else "models attach each other in a ring, or too many times"
-            raise FormatError(f"model {wanted!r}, {model.get('file', '')[:80]!r}: {why}")
-        return path
-
-    def own_name(self, asset: Element) -> str:
-        """Return what the file of an asset calls its model; nothing where it cannot be read."""
-        try:
-            found, is_there = self.files.find(asset.get("file", ""))
-            return read_xml(self.files.folder / found).get("model", "") if is_there else ""
-        except FormatError:
-            return ""  # which is said where that model is asked for by its file's name
 
     def new_name(self, wanted: str) -> str:
         name = free_name(wanted, self.names)

@@ -1,0 +1,44 @@
+"""Tracks of a robot's frames from the motion of a skeleton, by what a fit has found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mechanism import Pose
+from ..retarget.clip import Track
+from .placement import Placement, quaternions, rotation
+from .reach import Reach
+from .skeleton import SkeletonMotion
+
+
+def followed(motion: SkeletonMotion, bone: str, reach: Reach | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return what a target follows in the character's world.
+
+    Args:
+        motion: T samples.
+        bone: that is followed.
+        reach: of a limb with proportions of its own; None to follow the bone wherever it is.
+
+    Returns:
+        Positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
+    """
+    index = motion.skeleton.index
+    end, orientation = motion.positions[:, index[bone]], motion.quaternions[:, index[bone]]
+    if reach is None:
+        return end, orientation
+    hips, chest = index[reach.hips], index[reach.chest]
+    joints = np.stack([*(motion.positions[:, index[name]] for name in reach.joints), end])
+    trunk = motion.positions[:, hips], motion.quaternions[:, hips]
+    return reach.apply(trunk, motion.quaternions[:, chest], joints), orientation
+
+
+def track(positions: np.ndarray, orientations: np.ndarray, offset: Pose, placement: Placement) -> Track:
+    """Return what is followed as the track of a robot's frame.
+
+    Args:
+        positions, orientations: (T, 3) [m] and (T, 4) wxyz of what is followed, in the character's world.
+        offset: of the frame from what is followed, as placed, along its axes [m].
+        placement: brings the character's world to the robot.
+    """
+    where, oriented = placement.apply(positions, rotation(orientations))
+    return Track(where + oriented.apply(np.array(offset.position)), quaternions(oriented * rotation(offset.quaternion)))
