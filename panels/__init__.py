@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import manual
+from . import manual, menu
 from .bake import baking, result
 from .balance import centre_of_mass, contacts
 from .character import mapping
@@ -10,7 +10,7 @@ from .overlay import switches
 from .robot import build, overview
 from .servos import play, setup
 
-MODULES = (overview, build, mapping, centre_of_mass, contacts, baking, result, switches, play, setup)
+MODULES = (overview, build, mapping, centre_of_mass, contacts, baking, result, switches, play, setup, menu)
 
 
 def register() -> None:
@@ -20,12 +20,14 @@ def register() -> None:
             bpy.utils.register_class(cls)
     switches.register()
     bpy.types.VIEW3D_MT_add.append(overview.in_add_menu)
+    bpy.types.VIEW3D_MT_editor_menus.append(menu.in_header)
     manual.register()
 
 
 def unregister() -> None:
     """In reverse."""
     manual.unregister()
+    bpy.types.VIEW3D_MT_editor_menus.remove(menu.in_header)
     bpy.types.VIEW3D_MT_add.remove(overview.in_add_menu)
     switches.unregister()
     for module in reversed(MODULES):

@@ -30,6 +30,7 @@ from robik.kinematics.mobility import inspect
 PACKAGES = {"newton": "1.8.0", "example-robot-data": "6.0.0"}
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "survey"
 XML = (".xml", ".mjcf")
+MANY_KINDS = (*XML, ".sdf")  # whose root says whether they are robots; the parts of SDF's own specification are not
 KINDS = (".usd", ".usda", ".usdc", ".usdz", ".urdf", ".sdf", ".xacro", *XML, ".robik.json")
 JUDGES = {"mujoco": (".urdf", *XML), "pinocchio": (".urdf", *XML)}
 ROOT = re.compile(rb"<(mujoco|robot|sdf)[\s>]")
@@ -97,7 +98,7 @@ def is_candidate(path: Path) -> bool:
     """Return whether a file's name, and for XML its root, say that it may be a robot."""
     if not path.name.lower().endswith(KINDS) or not path.is_file():
         return False
-    if path.suffix.lower() not in XML:
+    if path.suffix.lower() not in MANY_KINDS:
         return True
     root = re.search(rb"<[A-Za-z_][\w:.-]*[\s>/]", COMMENT.sub(b"", path.read_bytes()[:100_000]))
     return bool(root and ROOT.match(root[0]))

@@ -43,12 +43,13 @@ class ROBIK_OT_add_character(Reporting):
         rig.select_set(True)
         last = animate_walk(rig, first_frame=scene.frame_start)
         scene.frame_end = max(scene.frame_end, last)
+        scene.frame_set(scene.frame_current)  # keying has left it at the end of its walk
         self.report({"INFO"}, f"{rig.name} walks from frame {scene.frame_start} to {last}")
         return {"FINISHED"}
 
 
 class ROBIK_OT_import_recording(Reporting, ImportHelper):
-    """Bring in a recorded motion as a character of human size beside the robot, and map it; the scene takes its frame rate"""
+    """Bring in a recorded motion as a character of human size beside the robot, and map it; the scene keeps its frame rate"""
 
     bl_idname = "robik.import_recording"
     bl_label = "Import Recording"
@@ -71,7 +72,8 @@ class ROBIK_OT_import_recording(Reporting, ImportHelper):
         root = chosen_robot(context.scene) if robots(context.scene) else None
         rig = bring_recording(Path(bpy.path.abspath(self.filepath)))
         _place(rig, context.scene)
-        self.report({"INFO"}, f"{rig.name} is recorded at {context.scene.render.fps / context.scene.render.fps_base:g} frames a second")
+        rate = context.scene.render.fps / context.scene.render.fps_base
+        self.report({"INFO"}, f"{rig.name} plays at the scene's {rate:g} frames a second")
         if root is not None:
             root.robik.robot.character.rig = rig
             if not bpy.app.background:

@@ -176,6 +176,8 @@ class ROBIK_OT_play_servos(Watching):
         """Plays; a script waits for the end."""
         player, playing = play.connected(), context.scene.robik.playing
         motion = _checked_motion(self, context.scene, player.chain)
+        root = chosen_robot(context.scene)
+        play.play_from(float(play.frames_to_play(root, read_robot(root), context.scene)[0]))
         player.play(motion, loop=playing.loop, speed=playing.speed, from_afar=playing.soften)
         if not bpy.app.background:
             return self.watch(context)

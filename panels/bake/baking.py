@@ -61,9 +61,9 @@ def _draw_state(layout: UILayout, context: Context, root: Object) -> None:
     if not any(t.enabled for t in root.robik.robot.character.targets):
         line(layout, "Add a target under Character first", "INFO")
     elif result.frames:
-        line(layout, f"Last bake: {result.frames} samples in {result.seconds:.1f} s; next {_estimate(context, root)}", "CHECKMARK")
+        line(layout, f"Last bake: {result.frames} samples in {result.seconds:.1f} s; next {_estimate(context, root)}", "INFO")
     else:
-        line(layout, f"Ready to bake {_samples(context, root)} samples", "CHECKMARK")
+        line(layout, f"Ready to bake {_samples(context, root)} samples", "INFO")
     if problem := compiling_problem():
         line(layout, problem, "ERROR")
 
@@ -134,7 +134,10 @@ class ROBIK_PT_bakes(FoldedPanel):
 def _draw_cost(layout: UILayout, result: PropertyGroup) -> None:
     """What keeping the motors' speed has cost."""
     if not result.held_back:
-        line(layout, "Keeping to it costs nothing", "CHECKMARK")
+        if any(row.velocity_limit > 0 for row in result.actuators):
+            line(layout, "Keeping to it costs nothing", "CHECKMARK")
+        else:
+            line(layout, "No motor's speed is known, so none is kept: set it with Add Motor", "INFO")
         return
     line(layout, f"Costs up to {millimetres(result.speed_cost)}, {degrees(result.speed_turn):.1f}°", "INFO")
     row = layout.row(align=True)

@@ -6,6 +6,7 @@ from math import degrees
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
 from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres
+from ...scene.bake.freshness import is_out_of_date
 from ...scene.bake.result import status
 from ...scene.robot.parts import parts
 from ..tab import TabPanel, line, robot_or_hint
@@ -29,14 +30,19 @@ class ROBIK_PT_result(TabPanel):
             return
         result = root.robik.robot.result
         text = status(result)
-        line(layout, text[0].upper() + text[1:], "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK")
+        if is_out_of_date(root, context.scene):
+            line(layout, "Edited since the bake: what stands below is out of date", "ERROR")
+            layout.operator("robik.report", text="Judge Present Curves…", icon="FILE_REFRESH")
+            line(layout, f"At the bake: {text}")
+        else:
+            line(layout, text[0].upper() + text[1:], "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK")
         if not result.frames:
             return
         if torn := _torn(root):
             line(layout, f"Balance pulls {torn} elsewhere: tick Hips Give Way there, or set its weights for Position X and Y to 0", "INFO")
         _draw_short(layout, result)
         _draw_targets(layout, result)
-        _draw_motors(layout, "Speed [rad/s]", "speed", result, _speed)
+        _draw_motors(layout, "Speed [°/s]", "speed", result, _speed)
         _draw_motors(layout, "Room to the limit", "reach", result, _reach)
         closed = "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
         line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
@@ -120,10 +126,13 @@ def _draw_row(column: UILayout, name: str, text: str, is_bad: bool, frame: int, 
 
 def _speed(row: PropertyGroup) -> tuple[float, str, int] | None:
     """A motor's peak speed against its limit: the bar, its text, the frame."""
-    unit = "" if row.unit == "rad" else f" {row.unit}/s"  # the title says rad/s
+    if row.unit == "rad":  # the title says degrees
+        peak, limit = f"{degrees(row.peak_velocity):.0f}", f"{degrees(row.velocity_limit):.0f}"
+    else:
+        peak, limit = f"{1e3 * row.peak_velocity:.0f}", f"{1e3 * row.velocity_limit:.0f} mm/s"
     if row.velocity_limit <= 0:
-        return 0.0, f"{row.peak_velocity:.2f}{unit}", row.frame
-    return row.peak_velocity / row.velocity_limit, f"{row.peak_velocity:.2f} of {row.velocity_limit:.1f}{unit}", row.frame
+        return 0.0, peak if row.unit == "rad" else f"{peak} mm/s", row.frame
+    return row.peak_velocity / row.velocity_limit, f"{peak} of {limit}", row.frame
 
 
 def _reach(row: PropertyGroup) -> tuple[float, str, int] | None:

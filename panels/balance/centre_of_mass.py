@@ -49,8 +49,8 @@ def _status(root: Object) -> tuple[str, str]:
         return "The centre of mass goes where the motion takes it", "INFO"
     if robot.balance.source == "OBJECT":
         followed = robot.balance.target
-        return (f"Follows {followed.name}", "CHECKMARK") if followed else ("Choose the object to follow", "ERROR")
-    return "Kept over the feet", "CHECKMARK"
+        return (f"Follows {followed.name}", "INFO") if followed else ("Choose the object to follow", "ERROR")
+    return "A bake keeps it over the feet", "INFO"
 
 
 CLASSES = (ROBIK_PT_balance,)

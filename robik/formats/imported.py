@@ -59,9 +59,9 @@ def described(imported: Imported) -> Imported:
     loops = "no loops" if not found.loops else "one loop" if found.loops == 1 else f"{found.loops} loops"
     said = [f"{loops}, {counted(found.mobility, 'degree')} of freedom, {counted(len(found.actuators), 'motor')}"]
     if found.loops or imported.mechanism.couplings:
-        follow = "follows" if found.redundant_rows == 1 else "follow"
-        said.append(f"{found.redundant_rows} of the closure equations {follow} from the others")
         said.append(f"the rest pose is closed to {found.closure_residual:.1e} m")
+    if found.rounding > 0.0:
+        said.append(f"joints stand up to {found.rounding:.1e} m from where the file's rounded numbers have them, so that it can move")
     moved = found.actuation
     locked = [f"{listed(moved.stuck)}: no way to move, since loops lock it, so its motor moves nothing"] if moved.stuck else []
     idle = [f"{listed(names)}: no motor moves {'it' if len(names) == 1 else 'them'}" for names in moved.idle]

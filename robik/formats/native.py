@@ -187,6 +187,8 @@ _FIELDS: dict[type, dict[str, Reader]] = {
         "joints": _records(Joint, "joint"),
         "frames": _records(Frame, "frame"),
         "couplings": _records(Coupling, "coupling"),
+        "tolerance": _number,
+        "rounding": _number,
     },
 }
 

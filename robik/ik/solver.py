@@ -13,6 +13,7 @@ from ..kinematics.actuation import actuator_values
 from ..kinematics.assembly import prepared
 from ..kinematics.passive import passive_values
 from ..kinematics.rotations import quaternion_matrices
+from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
 from ..objectives.objective import Objective
@@ -56,7 +57,7 @@ class Solver:
         objectives: tuple[Objective, ...] = (),
     ):
         self.mechanism, self.names, self.settings, self.objectives = mechanism, tuple(names), settings, tuple(objectives)
-        self.topology = build_topology(mechanism)
+        self.topology = build_topology(straightened(mechanism))
         self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")

@@ -21,6 +21,7 @@ from ..words import counted
 from .assembly import assembled_poses, prepared
 from .joint_places import JointPlace, joint_places
 from .mobility import Inspection, inspect
+from .straightening import straightened
 
 ZERO = 1e-7  # of the largest: singular values below mean nothing
 ASKEW = 0.05  # of the largest: singular values below are of axes or places that nearly, but not quite, agree
@@ -74,6 +75,7 @@ def diagnose(mechanism: Mechanism) -> Diagnosis:
     Raises:
         MechanismError: its loops cannot be calculated with.
     """
+    mechanism = straightened(mechanism)
     found = [_Rows(mechanism, places) for places in _poses(mechanism)]
     rows = max(found, key=lambda each: each.rank)
     stuck = rows.stuck()

@@ -17,6 +17,7 @@ from .elimination import eliminate, new_elimination
 from .frames import own_frames, robot_com
 from .kernels import close, closure_jacobian, forward_kinematics, integrate, new_placement
 from .rotations import matrix_to_quaternion
+from .straightening import straightened
 
 LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in their assembly mode
 
@@ -52,7 +53,7 @@ class ForwardKinematics:
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
-        self.topology = build_topology(mechanism)
+        self.topology = build_topology(straightened(mechanism))
         self.root = self.topology.root
         self.flat = prepared(self.topology)
         self._elimination = new_elimination(self.flat)

@@ -14,6 +14,7 @@ from .assembly import assembled_poses, closed, prepared
 from .elimination import RANK_TOLERANCE
 from .kernels import close, closure_jacobian, forward_kinematics, new_placement
 from .singularity import Actuation, actuation
+from .straightening import straightened
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Inspection:
         loop_groups: which loops they belong to.
         actuation: what the actuators move, and what they do not.
         closure_residual: of the rest pose [m].
+        rounding: how far joints are from where the file's rounded numbers have them, so that linkages move [m].
         mass: [kg].
         frames: names of the frames.
     """
@@ -60,6 +62,7 @@ class Inspection:
     loop_groups: tuple[LoopGroup, ...]
     actuation: Actuation
     closure_residual: float
+    rounding: float
     mass: float
     frames: tuple[str, ...]
 
@@ -86,12 +89,15 @@ class Inspection:
         lines += [f"its loops lock actuator {name}" for name in moved.stuck]
         lines += [f"no actuator moves: {', '.join(joints)}" for joints in moved.idle]
         lines.append(f"closure residual of the rest pose: {self.closure_residual:.2g} m")
+        if self.rounding > 0.0:
+            lines.append(f"straightened: joints are up to {self.rounding:.2g} m from where the file's rounded numbers have them")
         lines.append(f"frames: {', '.join(self.frames) or 'none'}")
         return lines
 
 
 def inspect(mechanism: Mechanism) -> Inspection:
     """Counts a robot's degrees of freedom and redundant rows, in the rest pose and, since that may be singular, in poses near it."""
+    mechanism = straightened(mechanism)
     topology = build_topology(mechanism)
     flat = prepared(topology)
     now = new_placement(flat, topology.rest)
@@ -110,6 +116,7 @@ def inspect(mechanism: Mechanism) -> Inspection:
         loop_groups=_groups(topology, flat, ranks.max(axis=0, initial=0)),
         actuation=actuation(mechanism),
         closure_residual=residual,
+        rounding=mechanism.rounding,
         mass=mechanism.mass,
         frames=tuple(f.name for f in mechanism.frames),
     )

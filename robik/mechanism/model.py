@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from math import hypot, inf, isnan
+from math import inf, isnan
 
 import numpy as np
 
 from ..errors import MechanismError, UnconnectedError
+from .directions import any_perpendicular, perpendicular, unit
 from .joints import JOINT_TYPES, MOTIONS, SLIDES, TURNS
 from .pose import IDENTITY, Pose, Vector, cross, numbers, vector
 from .visual import Visual
 
 WORLD = "world"
 UNLIMITED = (-inf, inf)
+TOLERANCE = 3e-5  # of the robot's size: what manufacturing tolerances and rounded numbers explain
 
 
 @dataclass(frozen=True)
@@ -128,9 +130,9 @@ class Joint:
         if self.actuated and not motions:
             raise MechanismError(f"{where}: a joint without motion cannot be actuated")
         object.__setattr__(self, "position", vector(self.position, f"{where}: its position"))
-        object.__setattr__(self, "axis", _unit(self.axis, f"{where}: its axis"))
+        object.__setattr__(self, "axis", unit(self.axis, f"{where}: its axis"))
         if self.axis2 is not None:
-            object.__setattr__(self, "axis2", _perpendicular(self.axis, self.axis2, f"{where}: its axis2"))
+            object.__setattr__(self, "axis2", perpendicular(self.axis, self.axis2, f"{where}: its axis2"))
         self._check_values(where, motions)
 
     def _check_values(self, where: str, motions: tuple[str, ...]) -> None:
@@ -168,7 +170,7 @@ class Joint:
     def matrix(self) -> np.ndarray:
         """The joint frame's axes as columns (3, 3), in the world, in the rest pose."""
         x = np.array(self.axis)
-        y = np.array(self.axis2) if self.axis2 is not None else _any_perpendicular(x)
+        y = np.array(self.axis2) if self.axis2 is not None else any_perpendicular(x)
         return np.stack([x, y, cross(x, y)], axis=1)
 
     @property
@@ -236,6 +238,11 @@ class Coupling:
 class Mechanism:
     """A robot: immutable, checked when made, assembled in its rest pose.
 
+    Attributes:
+        tolerance: manufacturing tolerance, in sizes of the robot (the mean distance between neighbouring joints). Loops
+            that would move if their numbers were off by no more are taken to move; 0 takes numbers by the letter.
+        rounding: how far its joints are from where its file's rounded numbers have them [m].
+
     Raises:
         MechanismError: names the element that is wrong and what would be right.
     """
@@ -246,8 +253,15 @@ class Mechanism:
     _: KW_ONLY
     frames: tuple[Frame, ...] = ()
     couplings: tuple[Coupling, ...] = ()
+    tolerance: float = TOLERANCE
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
+        for field in ("tolerance", "rounding"):
+            (value,) = numbers((getattr(self, field),), f"robot {self.name!r}: its {field}", 1)
+            if value < 0.0:
+                raise MechanismError(f"robot {self.name!r}: its {field} must be zero or more, not {value:g}")
+            object.__setattr__(self, field, value)
         for field in ("bodies", "joints", "frames", "couplings"):
             object.__setattr__(self, field, tuple(getattr(self, field)))
         if not isinstance(self.name, str) or not self.name:
@@ -352,35 +366,6 @@ class Mechanism:
     def with_changes(self, **fields: object) -> Mechanism:
         """A checked copy with some fields replaced."""
         return replace(self, **fields)  # type: ignore[arg-type]
-
-
-def _unit(values: Iterable[float], what: str) -> Vector:
-    v = np.array(vector(values, what))
-    length = hypot(*v)
-    if length < 1e-12:
-        raise MechanismError(f"{what} must not be zero; give a direction, for example [0, 0, 1]")
-    if abs(length - 1.0) > 4e-16:  # a unit vector must survive a round trip to the last bit
-        v = v / abs(v).max()  # so that no length overflows
-        v = v / hypot(*v)
-    return vector(v, what)
-
-
-def _perpendicular(axis: Vector, values: Iterable[float], what: str) -> Vector:
-    a, b = np.array(axis), np.array(_unit(values, what))
-    if abs(a @ b) <= 1e-14:  # perpendicular already: a round trip must not change the last bit
-        return vector(b, what)
-    b = b - (a @ b) * a
-    if np.linalg.norm(b) < 1e-6:
-        raise MechanismError(f"{what} must not be parallel to its axis")
-    b = np.array(_unit(b, what))
-    return _unit(b - (a @ b) * a, what)  # again, for what cancellation left
-
-
-def _any_perpendicular(a: np.ndarray) -> np.ndarray:
-    b = np.zeros(3)
-    b[int(np.argmin(np.abs(a)))] = 1.0
-    b = cross(a, b)
-    return b / np.linalg.norm(b)
 
 
 def _unique(names: list[str], kind: str) -> None:

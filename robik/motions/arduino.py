@@ -7,15 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
+from ..errors import ClipError
 from .format import Companions, MotionFormat, ServoCounts
 from .motion import Motion
 
-APPROACH_TIME = 6.0  # [s] that the way to the first frame is given
 HEADER = ".h"
+ARRIVED = 40  # [counts], 3.5°: how near the servos must be to the first frame before the motion starts
+LONGEST = 2**32 / 1e3  # [s] that a board's clock of milliseconds holds
+HEADER_COUNTS = -131_073  # whose bytes are those of a packet's header, FF FF FD
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a header where the path ends so, else a sketch."""
+    """Return a header where the path ends so, else a sketch.
+
+    Raises:
+        ClipError: the motion is longer than a board's clock.
+    """
     assert companions.servos is not None  # as FORMAT.needs says
     name, data = _name(path), _data(motion, _name(path), companions.servos)
     text = (
@@ -33,15 +40,17 @@ def _name(path: Path) -> str:
 
 def _program(name: str, servos: ServoCounts) -> str:
     """Return a program for boards whose Serial1 goes to the servos: slowly to the first frame, once along the motion."""
-    program = _PROGRAM.replace("NAME", name.upper()).replace("name", name)
-    for word, number in (("SLOW", servos.slow), ("FAST", servos.fast), ("WAIT", round(1e3 * APPROACH_TIME))):
-        program = program.replace(word, str(number))
-    return program
+    program = _PROGRAM.replace("ARRIVED;", f"{ARRIVED};")
+    for word, numbers in (("{SLOW}", servos.slow), ("{FAST}", servos.fast), ("{PACE}", servos.pace)):
+        program = program.replace(word, f"{{{', '.join(map(str, numbers))}}}")
+    return program.replace("NAME", name.upper()).replace("name", name)
 
 
 def _data(motion: Motion, name: str, chain: ServoCounts) -> str:
-    """Return a row of counts per frame, with ids and times in milliseconds."""
-    counts = chain.counts
+    """Return a row of counts per frame, with ids and times in milliseconds; raises ClipError where it lasts too long."""
+    if motion.times[-1] - motion.times[0] >= LONGEST:
+        raise ClipError(f"a board plays {LONGEST / 86400:.0f} days at most, not {motion.times[-1] - motion.times[0]:g} s")
+    counts = np.where(chain.counts == HEADER_COUNTS, HEADER_COUNTS + 1, chain.counts)
     milliseconds = np.rint((motion.times - motion.times[0]) * 1e3).astype(np.int64)
     fits = np.iinfo(np.int16).min <= counts.min() and counts.max() <= np.iinfo(np.int16).max
     kind = ("int16_t", "word") if fits else ("int32_t", "dword")
@@ -74,54 +83,156 @@ const {kind[0]} {name}_counts[{frames}][{servos}] PROGMEM = {{
 
 _PROGRAM = r"""
 // Plays the motion once. Serial1 must lead to the servos' bus, through a shield that turns its direction by itself.
-// Take care: there is nobody to press Stop but the switch of the power supply. The servos' watchdog stops them when this board dies.
+// Take care: there is nobody to press Stop but the switch of the power supply. The servos' watchdog stops them when this
+// board dies. Where a servo does not answer, torque stays off; where one does not get to the first frame, all hold. Then
+// the board's LED is on.
 
+const uint32_t name_slow[NAME_SERVOS] PROGMEM = {SLOW};  // profile velocities on the way to the first frame
+const uint32_t name_fast[NAME_SERVOS] PROGMEM = {FAST};  // and along the motion
+const uint32_t name_pace[NAME_SERVOS] PROGMEM = {PACE};  // counts per second of the slow ones
+
+const int32_t ARRIVED_COUNTS = ARRIVED;
+int32_t values[NAME_SERVOS];  // of the next packet
 uint16_t crc;
 
-void put(uint8_t byte) {
+void put_byte(uint8_t byte) {
   Serial1.write(byte);
   crc ^= (uint16_t)byte << 8;
   for (uint8_t k = 0; k < 8; k++) crc = crc & 0x8000 ? (crc << 1) ^ 0x8005 : crc << 1;
 }
 
-// A Sync Write of `size` bytes at `address` of all servos: `value`, or where `frame` is not negative the goals of that frame.
-// None of these values holds FF FF FD, so there is nothing to stuff.
-void send(uint16_t address, uint8_t size, int32_t value, int32_t frame) {
-  uint16_t length = 7 + NAME_SERVOS * (size + 1);
+void begin_packet(uint8_t id, uint16_t length, uint8_t instruction) {
   crc = 0;
-  put(0xFF); put(0xFF); put(0xFD); put(0); put(0xFE); put(length & 0xFF); put(length >> 8); put(0x83);
-  put(address & 0xFF); put(address >> 8); put(size); put(0);
-  for (uint8_t s = 0; s < NAME_SERVOS; s++) {
-    if (frame >= 0) value = (int32_t)NAME_READ(&name_counts[frame][s]);
-    put(pgm_read_byte(&name_ids[s]));
-    for (uint8_t k = 0; k < size; k++) put((uint32_t)value >> (8 * k));
-  }
+  put_byte(0xFF); put_byte(0xFF); put_byte(0xFD); put_byte(0); put_byte(id);
+  put_byte(length & 0xFF); put_byte(length >> 8); put_byte(instruction);
+}
+
+void end_packet() {
   uint16_t sum = crc;
   Serial1.write((uint8_t)(sum & 0xFF));
   Serial1.write((uint8_t)(sum >> 8));
   Serial1.flush();
 }
 
-void setup() {
-  Serial1.begin(NAME_BAUD);
-  delay(500);
-  send(98, 1, 0, -1);       // watchdog off, and cleared
-  send(112, 4, SLOW, -1);    // profile velocity: slowly
-  send(116, 4, 0, 0);       // to the first frame
-  send(64, 1, 1, -1);       // torque on
-  send(116, 4, 0, 0);
-  delay(WAIT);
-  send(112, 4, FAST, -1);
-  send(98, 1, 10, -1);      // watchdog: 0.2 s
+// A Sync Write of `values` at `address` of all servos, `size` bytes each. None of them holds FF FF FD, so there is
+// nothing to stuff.
+void send_values(uint16_t address, uint8_t size) {
+  begin_packet(0xFE, 7 + NAME_SERVOS * (size + 1), 0x83);
+  put_byte(address & 0xFF); put_byte(address >> 8); put_byte(size); put_byte(0);
+  for (uint8_t s = 0; s < NAME_SERVOS; s++) {
+    put_byte(pgm_read_byte(&name_ids[s]));
+    for (uint8_t k = 0; k < size; k++) put_byte((uint32_t)values[s] >> (8 * k));
+  }
+  end_packet();
+}
+
+void send_to_all(uint16_t address, uint8_t size, int32_t value) {
+  for (uint8_t s = 0; s < NAME_SERVOS; s++) values[s] = value;
+  send_values(address, size);
+}
+
+void send_each(uint16_t address, const uint32_t *table) {
+  for (uint8_t s = 0; s < NAME_SERVOS; s++) values[s] = pgm_read_dword(&table[s]);
+  send_values(address, 4);
+}
+
+void send_frame(int32_t frame) {
+  for (uint8_t s = 0; s < NAME_SERVOS; s++) values[s] = (int32_t)NAME_READ(&name_counts[frame][s]);
+  send_values(116, 4);
+}
+
+// The present position of a servo into `position`; false if it does not answer.
+bool read_position(uint8_t s, int32_t *position) {
+  uint8_t id = pgm_read_byte(&name_ids[s]);
+  for (uint8_t attempt = 0; attempt < 3; attempt++) {
+    while (Serial1.available()) Serial1.read();
+    begin_packet(id, 7, 0x02);
+    put_byte(132); put_byte(0); put_byte(4); put_byte(0);
+    end_packet();
+    uint8_t answer[15] = {0xFF, 0xFF, 0xFD, 0, id, 8, 0, 0x55};
+    uint8_t there = 0;
+    crc = 0;
+    for (uint32_t asked = millis(); there < 15 && millis() - asked < 50;) {
+      if (!Serial1.available()) continue;
+      uint8_t byte = Serial1.read();
+      if (there < 8 && byte != answer[there]) {
+        there = crc = 0;  // a shield may give back what was sent
+        if (byte != 0xFF) continue;
+      }
+      answer[there++] = byte;
+      if (there > 13) continue;
+      crc ^= (uint16_t)byte << 8;
+      for (uint8_t k = 0; k < 8; k++) crc = crc & 0x8000 ? (crc << 1) ^ 0x8005 : crc << 1;
+    }
+    if (there < 15 || (answer[8] & 0x7F) || answer[13] != (crc & 0xFF) || answer[14] != crc >> 8) continue;
+    uint32_t found = 0;
+    for (uint8_t k = 0; k < 4; k++) found |= (uint32_t)answer[9 + k] << (8 * k);
+    *position = (int32_t)found;
+    return true;
+  }
+  return false;
+}
+
+// How far a servo is from the first frame, in counts, into `counts`; false if it does not answer.
+bool read_distance(uint8_t s, uint32_t *counts) {
+  int32_t position;
+  if (!read_position(s, &position)) return false;
+  int32_t way = (int32_t)NAME_READ(&name_counts[0][s]) - position;
+  *counts = way < 0 ? -way : way;
+  return true;
+}
+
+// To the first frame, each servo at its own slow speed, for as long as the farthest one takes; false if one does not get
+// there.
+bool approach() {
+  uint32_t distance, longest = 0;
+  send_frame(0);
+  for (uint8_t s = 0; s < NAME_SERVOS; s++) {
+    if (!read_distance(s, &distance)) return false;
+  }
+  send_to_all(64, 1, 1);  // torque on
+  for (uint8_t s = 0; s < NAME_SERVOS; s++) {
+    if (!read_distance(s, &distance)) return false;
+    uint32_t pace = pgm_read_dword(&name_pace[s]);
+    uint32_t milliseconds = distance / pace * 1000 + distance % pace * 1000 / pace;
+    if (milliseconds > longest) longest = milliseconds;
+  }
+  send_frame(0);
+  delay(longest + 500);
+  for (uint8_t s = 0; s < NAME_SERVOS; s++) {
+    if (!read_distance(s, &distance) || distance > (uint32_t)ARRIVED_COUNTS) return false;
+  }
+  return true;
+}
+
+void play() {
+  send_each(112, name_fast);
+  send_to_all(98, 1, 10);  // watchdog: 0.2 s
   uint32_t start = millis();
   for (int32_t frame = 0; frame < NAME_FRAMES; frame++) {
     while (millis() - start < pgm_read_dword(&name_milliseconds[frame])) {
-      send(98, 1, 10, -1);  // keeps the watchdog fed between slow frames
+      send_to_all(98, 1, 10);  // keeps the watchdog fed between slow frames
       delay(1);
     }
-    send(116, 4, 0, frame);
+    send_frame(frame);
   }
-  send(98, 1, 0, -1);
+  send_to_all(98, 1, 0);
+}
+
+void give_up() {
+#if defined(LED_BUILTIN)
+  pinMode(LED_BUILTIN, OUTPUT);
+  digitalWrite(LED_BUILTIN, HIGH);
+#endif
+}
+
+void setup() {
+  Serial1.begin(NAME_BAUD);
+  delay(500);
+  send_to_all(98, 1, 0);  // watchdog off, and cleared
+  send_each(112, name_slow);
+  if (approach()) play();
+  else give_up();
 }
 
 void loop() {}

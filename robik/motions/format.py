@@ -21,15 +21,17 @@ class ServoCounts:
         ids: (n,) of the servos.
         baud_rate: of their bus.
         counts: (T, n) goal positions at the motion's times, whole numbers.
-        slow, fast: profile velocities on the way to the first frame and along the motion [servo's unit].
+        slow, fast: (n,) profile velocities on the way to the first frame and along the motion [servo's unit].
+        pace: (n,) speeds of the slow ones [counts/s], rounded down.
     """
 
     actuators: tuple[str, ...]
     ids: tuple[int, ...]
     baud_rate: int
     counts: np.ndarray
-    slow: int
-    fast: int
+    slow: tuple[int, ...]
+    fast: tuple[int, ...]
+    pace: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

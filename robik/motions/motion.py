@@ -12,6 +12,7 @@ from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from .report import Report
 
+LATEST = 1e12  # [s]: beyond it, milliseconds are lost in a time's digits
 ROUNDING = 1e-3  # by which a quaternion's length may differ from 1 and still be made unit
 
 
@@ -149,6 +150,9 @@ def _check_times(times: np.ndarray) -> None:
         raise ClipError(
             f"a motion's times and values must be finite; the time of sample {int(np.argmin(finite))} is not"
         )
+    if (far := np.abs(times) > LATEST).any():
+        k = int(np.argmax(far))
+        raise ClipError(f"a motion's times are in seconds, at most {LATEST:g}; sample {k} is at {times[k]:g} s")
     if len(times) > 1 and (np.diff(times) <= 0).any():
         k = int(np.argmax(np.diff(times) <= 0)) + 1
         raise ClipError(f"a motion's times must increase; sample {k} at {times[k]:g} s follows {times[k - 1]:g} s")

@@ -10,6 +10,8 @@ from scipy.spatial.transform import Rotation, Slerp
 from ..errors import ClipError
 from .motion import BaseTrack, Motion
 
+MOST = 10_000_000  # samples
+
 
 def resampled(motion: Motion, rate: float) -> Motion:
     """Return a motion with samples at equal distances, from its first time on; the last one is at or before its end.
@@ -22,11 +24,13 @@ def resampled(motion: Motion, rate: float) -> Motion:
         rate: samples per second [Hz].
 
     Raises:
-        ClipError: a rate that is not positive and finite.
+        ClipError: a rate that is not positive and finite, or one that gives too many samples.
     """
     if not 0 < rate < inf:
         raise ClipError(f"a motion's rate must be a positive number of samples per second, not {rate:g}")
     start, end = float(motion.times[0]), float(motion.times[-1])
+    if (end - start) * rate > MOST:
+        raise ClipError(f"{end - start:.4g} s at {rate:g} Hz are more than {MOST:,} samples; choose a lower rate")
     times = start + np.arange(int((end - start) * rate + 1e-6) + 1) / rate
     inside = np.clip(times, start, end)  # rounding may put the last one behind the end
 

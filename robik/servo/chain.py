@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from math import ceil, isfinite, tau
+from math import ceil, tau
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,14 @@ import numpy as np
 
 from ..errors import ServoError
 from ..files import read_json, write_whole
-from .models import BAUD_RATES, MODELS, VELOCITY_UNIT, Model
+from .models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, VELOCITY_UNIT, Model
 
 FORMAT, VERSION = "robik-servos", 1
 SYNC_WRITE_BYTES = (14, 5)  # of a Sync Write of goal positions: fixed, and per servo
 BITS_PER_BYTE = 10  # on the wire: start, eight, stop
+FULL_TURN = tau * (1 + 1e-6)  # [rad] between the limits of a servo that is not to turn more than once
+LARGEST = 1e100  # of any number: beyond it products are no numbers any more
+FARTHEST = 2 * tau  # [rad or m] of a limit behind a gear, from which it must be asked for: degrees are beyond it
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,10 @@ class Servo:
         zero: counts where the actuator is at 0.
         gear_ratio: turns of the servo per turn of the actuator; [rad/m] where the actuator slides.
         position_limits: lowest and highest value of the actuator [rad or m].
-        velocity_limit: of the actuator [rad/s or m/s].
+        velocity_limit: of the actuator [rad/s or m/s]; not above what the model can be set to.
         acceleration_limit: of the actuator [rad/s² or m/s²].
         current_limit: that the servo may draw for longer [A], below its own; None for its own.
+        multi_turn: whether it may turn more than once, in the extended position mode.
 
     Raises:
         ServoError: names the actuator and what would be right.
@@ -53,26 +57,53 @@ class Servo:
     velocity_limit: float = 3.0
     acceleration_limit: float = 100.0
     current_limit: float | None = None
+    multi_turn: bool = False
 
     def __post_init__(self) -> None:
-        where = f"servo of {self.actuator!r}"
         if not isinstance(self.actuator, str) or not self.actuator:
             raise ServoError(f"a servo must name its actuator, not {self.actuator!r}")
-        if self.model not in MODELS:
+        where = f"servo of {self.actuator!r}"
+        if not isinstance(self.model, str) or self.model not in MODELS:
             raise ServoError(f"{where}: unknown model {self.model!r}; the models are {', '.join(MODELS)}")
         if type(self.id) is not int or not 0 <= self.id <= 252:
             raise ServoError(f"{where}: its id must be a whole number from 0 to 252, not {self.id!r}")
         if type(self.direction) is not int or self.direction not in (1, -1):
             raise ServoError(f"{where}: its direction must be 1 or -1, not {self.direction!r}")
-        if type(self.zero) is not int:
+        if type(self.zero) is not int or abs(self.zero) > MAX_TURNS_COUNTS:
             raise ServoError(f"{where}: its zero must be a whole number of counts, not {self.zero!r}")
+        if type(self.multi_turn) is not bool:
+            raise ServoError(f"{where}: its multi_turn must be true or false, not {self.multi_turn!r}")
         for what in ("gear_ratio", "velocity_limit", "acceleration_limit"):
             object.__setattr__(self, what, _positive(getattr(self, what), f"{where}: its {what}"))
+        object.__setattr__(self, "position_limits", _span(self.position_limits, f"{where}: its position_limits"))
         if self.current_limit is not None:
             object.__setattr__(self, "current_limit", _positive(self.current_limit, f"{where}: its current_limit"))
-            if self.table.current_unit is None:
-                raise ServoError(f"{where}: an {self.model} cannot measure its current, so it takes no current_limit; leave it out")
-        object.__setattr__(self, "position_limits", _span(self.position_limits, f"{where}: its position_limits"))
+        if misfit := self._misfit():
+            raise ServoError(f"{where}: {misfit}")
+
+    def _misfit(self) -> str:
+        """Return why the limits cannot be those of this model, in words; empty if they can."""
+        low, high = self.position_limits
+        top = max(self.table.table["velocity_limit"].high * VELOCITY_UNIT, self.table.max_speed)
+        if self.velocity_limit * self.gear_ratio > top:
+            horn = f"{self.velocity_limit * self.gear_ratio:g} rad/s at its horn"
+            fits = f"at most {top / self.gear_ratio:.4g} fits"
+            return f"its velocity_limit {self.velocity_limit:g} is {horn}, more than an {self.model} can be set to; {fits}"
+        edges = [abs(self.zero + self.counts_per_unit * edge) for edge in (low, high)]
+        if max(edges) > MAX_TURNS_COUNTS:
+            return f"its position_limits [{low:g}, {high:g}] are farther than an {self.model} counts, 256 turns"
+        is_far = high - low > FULL_TURN if self.gear_ratio == 1.0 else max(-low, high) > FARTHEST
+        if is_far and not self.multi_turn:
+            hint = 'they are in rad, 90 degrees are 1.571; a servo that is to turn more than once has "multi_turn": true'
+            return f"its position_limits [{low:g}, {high:g}] are more than a turn; {hint}"
+        if self.current_limit is None:
+            return ""
+        if self.table.current_unit is None:
+            return f"an {self.model} cannot measure its current, so it takes no current_limit; leave it out"
+        most = self.table.table["current_limit"].high * self.table.current_unit
+        if self.current_limit > most * (1 + 1e-6):
+            return f"its current_limit {self.current_limit:g} is in amperes, of which an {self.model} takes {most:.3g}"
+        return ""
 
     @property
     def table(self) -> Model:
@@ -125,6 +156,8 @@ class ServoChain:
         object.__setattr__(self, "servos", tuple(self.servos))
         if not self.servos:
             raise ServoError("a chain needs at least one servo")
+        if not isinstance(self.robot, str):
+            raise ServoError(f"the robot must be a name, not {self.robot!r}")
         if type(self.baud_rate) is not int or self.baud_rate not in BAUD_RATES:
             listed = ", ".join(map(str, BAUD_RATES))
             raise ServoError(f"the baud_rate must be one of {listed}, not {self.baud_rate!r}")
@@ -181,8 +214,8 @@ class ServoChain:
 
     def counts(self, values: np.ndarray) -> np.ndarray:
         """Whole counts (..., n) nearest to actuator values (..., n) [rad or m], never outside the limits."""
-        counts = np.rint(self.exact_counts(values)).astype(np.int64)
-        return np.clip(counts, self.count_limits[:, 0], self.count_limits[:, 1])
+        counts = np.clip(np.rint(self.exact_counts(values)), self.count_limits[:, 0], self.count_limits[:, 1])
+        return counts.astype(np.int64)  # last: a number that is far too large is no whole number
 
     def exact_counts(self, values: np.ndarray) -> np.ndarray:
         """Counts (..., n) of actuator values (..., n) [rad or m], neither rounded nor limited."""
@@ -295,17 +328,19 @@ def _servo(k: int, entry: object) -> Servo:
     return Servo(**entry)
 
 
-def _positive(value: object, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (isfinite(value) and value > 0):
+def _positive(value: Any, what: str) -> float:
+    if not _is_finite(value) or value < 1 / LARGEST:
         raise ServoError(f"{what} must be a positive number, not {value!r}")
     return float(value)
 
 
-def _span(values: object, what: str) -> tuple[float, float]:
+def _span(values: Any, what: str) -> tuple[float, float]:
     if not isinstance(values, (tuple, list)) or len(values) != 2 or not all(_is_finite(v) for v in values) or values[0] >= values[1]:
         raise ServoError(f"{what} must be two finite numbers, low then high, not {values!r}")
     return float(values[0]), float(values[1])
 
 
-def _is_finite(value: object) -> bool:
-    return isinstance(value, (int, float, np.floating)) and not isinstance(value, bool) and isfinite(value)
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)):
+        return False
+    return bool(-LARGEST <= value <= LARGEST)  # no NaN, no infinity

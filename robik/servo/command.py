@@ -69,6 +69,8 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
             return _Play(player, pressed).run(motion, how)
         finally:
             player.close()
+            if said := player.status.recording:
+                _say(f"warning: {said}", sys.stderr)
 
 
 def _prepared(motion: Motion, player: Player, how: How) -> Motion:

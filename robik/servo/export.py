@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import tau
 from pathlib import Path
 
 from ..mechanism.model import Mechanism
@@ -11,6 +12,7 @@ from ..motions.motion import Motion, values_for
 from ..motions.registry import format_to_write, load_motion, save_motion
 from ..motions.resampling import resampled
 from .chain import ServoChain, load_chain
+from .models import VELOCITY_UNIT
 from .trajectory import Along
 
 APPROACH = 0.5  # [rad/s] on the way to the first frame
@@ -82,11 +84,17 @@ def servo_counts(motion: Motion, chain: ServoChain) -> ServoCounts:
     Raises:
         ServoError: the motion lacks a column of the chain.
     """
+    speeds = chain.approach_speeds(APPROACH).tolist()
+    slow = tuple(servo.velocity_units(speed) for servo, speed in zip(chain.servos, speeds, strict=True))
     return ServoCounts(
         actuators=chain.actuators,
         ids=chain.ids,
         baud_rate=chain.baud_rate,
         counts=chain.counts(Along(motion, chain).at(motion.times - motion.times[0])),
-        slow=max(servo.velocity_units(APPROACH / servo.gear_ratio) for servo in chain.servos),
-        fast=max(servo.velocity_units(servo.velocity_limit) for servo in chain.servos),
+        slow=slow,
+        fast=tuple(servo.velocity_units(servo.velocity_limit) for servo in chain.servos),
+        pace=tuple(
+            max(1, int(units * VELOCITY_UNIT * servo.table.counts_per_turn / tau))
+            for servo, units in zip(chain.servos, slow, strict=True)
+        ),
     )

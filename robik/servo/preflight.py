@@ -67,9 +67,9 @@ def preflight(
         return Preflight((f"the rate must be from {SLOWEST_RATE:g} to {FASTEST_RATE:g} Hz, not {rate:g}",), tuple(warnings))
     try:
         along = Along(motion, chain, settings.interpolation)
+        times = sample_times(along, rate)
     except ServoError as error:
         return Preflight((str(error),), tuple(warnings))
-    times = sample_times(along, rate)
     values = along.at(times)
     far = _way_to_start(chain, settings, present, values[0])
     if from_afar:

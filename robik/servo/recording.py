@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain as chained
+from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -20,46 +23,77 @@ CURRENT = "current"  # [A], in load's place where the servo measures it; earlier
 
 
 class Recorder:
-    """Writes a line per look, from the first frame on: the time, where on the way, and for every servo what `COLUMNS` says.
+    """Writes a line per look, from the first frame on: the time, where on the way, and of every servo that was seen what `COLUMNS` says.
+
+    The file is made at the first look. What is there already stays: the take then goes to the next free name beside it.
 
     Args:
-        path: a CSV file; what it held before is replaced.
+        path: a CSV file.
         chain: whose servos.
 
-    Raises:
-        ServoError: the file cannot be written.
+    Attributes:
+        said: what became of the recording where it is not what was asked for, in words; empty otherwise.
     """
 
     def __init__(self, path: str | Path, chain: ServoChain) -> None:
-        self._path, self._chain = path, chain
-        try:
-            self._file: IO[str] = open(path, "w", newline="", encoding="utf-8")  # noqa: SIM115  (open as long as the recorder)
-        except OSError as error:
-            raise ServoError(f"the telemetry cannot be recorded to {path}: {error.strerror or error}") from None
-        self._write = csv.writer(self._file).writerow
-        self._write(_head(labels(chain), [servo.table.current_unit is not None for servo in chain.servos]))
+        self._path, self._chain, self.said = Path(path), chain, ""
+        self._file: IO[str] | None = None
+        self._is_over = False
 
-    def add(self, time: float, at: float, goals: np.ndarray, seen: list[Telemetry]) -> None:
-        """A look at all servos: when [s], where on the way [s], goals (n,) [counts] and what they reported."""
+    def add(self, time: float, at: float, goals: np.ndarray, seen: Sequence[Telemetry | None]) -> None:
+        """Write a look: when [s], where on the way [s], goals (n,) [counts] and what they reported; None for who was not looked at.
+
+        Where that fails the recording ends, and nothing else does.
+        """
+        if self._is_over:
+            return
         wanted = self._chain.values(goals).tolist()
-        present = self._chain.values(np.array([one.position for one in seen])).tolist()
+        present = self._chain.values(np.array([0 if one is None else one.position for one in seen])).tolist()
         row = [f"{time:.6f}", f"{at:.6f}"]
         for servo, goal, position, one in zip(self._chain.servos, wanted, present, seen, strict=True):
+            if one is None:
+                row += [""] * len(COLUMNS)
+                continue
             current = servo.amperes(one.load)
             load = str(one.load) if current is None else f"{current:.4f}"
             row += [f"{goal:.5f}", f"{position:.5f}", load, f"{one.celsius:.0f}", f"{one.volts:.1f}", str(one.errors)]
-        self._write(row)
+        try:
+            if self._file is None:
+                self._file = self._open()
+            csv.writer(self._file).writerow(row)
+        except OSError as error:
+            self._give_up(error)
+
+    def _open(self) -> IO[str]:
+        """Return the file of a new take, with its first line."""
+        for path in chained([self._path], (self._path.with_stem(f"{self._path.stem}-{k}") for k in count(2))):
+            try:
+                file = open(path, "x", newline="", encoding="utf-8")  # noqa: SIM115  (open as long as the recorder)
+            except FileExistsError:
+                continue
+            if path != self._path:
+                self.said = f"the telemetry is in {path}, since {self._path} holds an earlier take"
+            csv.writer(file).writerow(_head(labels(self._chain), [s.table.current_unit is not None for s in self._chain.servos]))
+            return file
+        raise AssertionError("numbers never end")
 
     def close(self) -> None:
-        """Ends the file.
-
-        Raises:
-            ServoError: it cannot be written to its end.
-        """
+        """End the file."""
         try:
-            self._file.close()
+            if self._file is not None:
+                self._file.close()
         except OSError as error:
-            raise ServoError(f"the telemetry could not be recorded to {self._path}: {error.strerror or error}") from None
+            self._give_up(error)
+        self._is_over = True
+
+    def _give_up(self, error: OSError) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
+        self.said = f"the recording of telemetry ended early: {error.strerror or error}"
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
 
 
 def check_writable(path: str | Path) -> None:
@@ -97,7 +131,7 @@ class Recording:
         times: (K,) since the first frame [s].
         at: (K,) where on the way [s]: behind the time after a pause, and on and on in a loop.
         names: of the n servos.
-        goal, position: (K, n) of the actuators [rad or m].
+        goal, position: (K, n) of the actuators [rad or m]; NaN, as everything else, where a servo was not looked at.
         load: (K, n) in the servos' own unit; NaN where there is a current.
         current: (K, n) [A]; NaN where there is a load.
         celsius, volts: (K, n).
@@ -123,9 +157,14 @@ class Recording:
     @property
     def lag(self) -> np.ndarray:
         """By how much each servo follows later than told (n,) [s]: error against speed, least squares; 0 where it never moves."""
-        speed = np.gradient(self.goal, self.times, axis=0) if len(self.times) > 1 else np.zeros_like(self.goal)
-        power = (speed**2).sum(axis=0)
-        return np.where(power > 0, -(self.error * speed).sum(axis=0) / np.where(power > 0, power, 1.0), 0.0)
+        return np.array([self._lag_of(k) for k in range(len(self.names))])
+
+    def _lag_of(self, k: int) -> float:
+        seen = np.isfinite(self.position[:, k])
+        times, goal, error = self.times[seen], self.goal[seen, k], self.error[seen, k]
+        speed = np.gradient(goal, times) if len(times) > 1 else np.zeros_like(goal)
+        power = float((speed**2).sum())
+        return float(-(error * speed).sum() / power) if power > 0 else 0.0
 
 
 def load_recording(path: str | Path) -> Recording:
@@ -137,7 +176,7 @@ def load_recording(path: str | Path) -> Recording:
     try:
         with open(path, newline="", encoding="utf-8") as file:
             head, *rows = list(csv.reader(file))
-        table = np.array(rows, dtype=float).reshape(len(rows), len(head))
+        table = np.array([[cell or "nan" for cell in row] for row in rows], dtype=float).reshape(len(rows), len(head))
     except (OSError, ValueError) as error:
         raise ServoError(f"{path} is not a recording of telemetry: {error}") from None
     names = tuple(cell.removeprefix("goal ") for cell in head[len(MOMENT) :: len(COLUMNS)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +20,16 @@ td:first-child,th:first-child{text-align:left}tr:nth-child(even){background:#eee
 def tracking_table(recording: Recording) -> list[tuple[str, float, float, float, float, float]]:
     """Per servo: its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature [°C] and current [A],
     NaN where it does not measure that."""
-    error = recording.error
-    mean, worst = np.sqrt((error**2).mean(axis=0)), np.abs(error).max(axis=0)
-    columns = mean, worst, recording.lag, recording.celsius.max(axis=0), np.abs(recording.current).max(axis=0)
-    return list(zip(recording.names, *(column.tolist() for column in columns), strict=True))
+    return [(name, *_tracking(recording, k)) for k, name in enumerate(recording.names)]
+
+
+def _tracking(recording: Recording, k: int) -> tuple[float, float, float, float, float]:
+    seen = np.isfinite(recording.position[:, k])
+    if not seen.any():
+        return (nan,) * 5
+    error, current = recording.error[seen, k], np.abs(recording.current[seen, k])
+    root = float(np.sqrt((error**2).mean()))
+    return root, float(np.abs(error).max()), float(recording.lag[k]), float(recording.celsius[seen, k].max()), float(current.max())
 
 
 def amperes(current: float) -> str:
@@ -53,10 +59,13 @@ def write_report(recording: Recording, path: str | Path) -> None:
 
 
 def _drawing(recording: Recording, k: int) -> str:
-    every = max(1, len(recording.times) // POINTS)
-    times = recording.times[::every]
-    across = WIDTH * (times - times[0]) / max(float(times[-1] - times[0]), 1e-9)
-    goal, position, error = (column[::every, k] for column in (recording.goal, recording.position, recording.error))
+    seen = np.flatnonzero(np.isfinite(recording.position[:, k]))
+    if not len(seen):
+        return f"<h2>{escape(recording.names[k])}</h2><p>It was never looked at.</p>"
+    seen = seen[:: max(1, len(seen) // POINTS)]
+    first, last = float(recording.times[0]), float(recording.times[-1])
+    across = WIDTH * (recording.times[seen] - first) / max(last - first, 1e-9)
+    goal, position, error = (column[seen, k] for column in (recording.goal, recording.position, recording.error))
     low, high = float(min(goal.min(), position.min())), float(max(goal.max(), position.max()))
     reach = float(np.abs(error).max())
     lines = [

@@ -239,7 +239,7 @@ class Session:
         report, note = self._report, recorder.add if recorder else None
         stream = Stream(self._exchange, settings, self._goal_limits, self._wishes, self._health, report, note)
         try:
-            self._board.publish(sent=0, dropped=0, looks=0, strain="")
+            self._board.publish(sent=0, dropped=0, looks=0, strain="", recording="")
             present = self._folded(self._bus.positions())
             self._bus.set_speed_limit(self._approach_speeds)
             self._bus.set_watchdog(settings.watchdog)
@@ -253,6 +253,7 @@ class Session:
         finally:
             if recorder:
                 recorder.close()
+                self._board.publish(recording=recorder.said)
 
     def _travel(self, stream: Stream, way: Trajectory) -> Outcome:
         start = way.at(np.zeros(1))[0]

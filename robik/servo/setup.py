@@ -78,12 +78,17 @@ def scan(bus: Bus, baud_rates: Iterable[int] = SCAN_ORDER, said: Callable[[str],
         ServoError: the port does not take a baud rate, or is gone.
     """
     found: dict[tuple[int, int], Seen] = {}
-    for rate in baud_rates:
+    for rate in _rates_of(bus, baud_rates):
         said(f"asking at {rate} baud")
         bus.open_at(rate)
         for id, (number, firmware) in sorted(bus.ping_all().items()):
             found[rate, id] = Seen(id, MODEL_NAMES.get(number), number, firmware, rate)
     return list(found.values())
+
+
+def _rates_of(bus: Bus, baud_rates: Iterable[int]) -> Iterable[int]:
+    """Return the baud rates at which to ask: of a network socket none can be set, and each servo would be there at all of them."""
+    return (bus.chain.baud_rate,) if bus.name.startswith("socket://") else baud_rates
 
 
 def torque_off(bus: Bus, baud_rates: Sequence[int] = SCAN_ORDER) -> list[tuple[Seen, bool | None]]:
@@ -95,7 +100,7 @@ def torque_off(bus: Bus, baud_rates: Sequence[int] = SCAN_ORDER) -> list[tuple[S
     Raises:
         ServoError: the port does not take a baud rate, or is gone.
     """
-    for rate in baud_rates:
+    for rate in _rates_of(bus, baud_rates):
         bus.open_at(rate)
         bus.cut_torque_of_all()
     found = []
@@ -246,10 +251,16 @@ def zeroed(bus: Bus, values: dict[str, float] | None = None) -> ServoChain:
     """
     chain = bus.chain
     try:
-        positions = bus.positions()
+        positions = [int(_folded(bus, servo, at)) for servo, at in zip(chain.servos, bus.positions(), strict=True)]
     except ServoSilent as silent:
         raise ServoError(f"the pose cannot be taken: {silent}") from None
-    return with_zeros(chain, dict(zip(chain.ids, positions.tolist(), strict=True)), values)
+    return with_zeros(chain, dict(zip(chain.ids, positions, strict=True)), values)
+
+
+def _folded(bus: Bus, servo: Servo, position: int) -> int:
+    """Return a position as it will be once torque is on: turned by hand, a single-turn servo counts beyond its turn."""
+    is_single = bus.read(servo, "operating_mode") == SINGLE_TURN_MODE
+    return position % servo.table.counts_per_turn if is_single else position
 
 
 def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, float] | None = None) -> ServoChain:

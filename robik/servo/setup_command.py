@@ -55,11 +55,20 @@ def prepare(port: str, baud_rate: int, is_sure: bool) -> None:
             return
         for item in changes:
             print(item)
-        if not is_sure and input(f"Make these {len(changes)} changes? [y/N] ").strip().lower() not in ("y", "yes"):
+        if not is_sure and not _confirm(f"Make these {len(changes)} changes? [y/N] "):
             print("nothing was changed")
             return
         setup.apply(bus, changes)
         print(f"{len(changes)} changes made")
+
+
+def _confirm(question: str) -> bool:
+    """Ask; raises ServoError where nobody can answer."""
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except (EOFError, RuntimeError, OSError):  # RuntimeError: the shell closed the standard input
+        print()
+        raise ServoError("nothing was changed: nobody can answer here; --yes makes the changes without asking") from None
 
 
 def torque_off(port: str, baud_rate: int | None = None) -> int:

@@ -11,7 +11,7 @@ from ..limiter import Limiter
 from ..motions import Motion
 from .chain import ServoChain
 from .preflight import accelerations
-from .trajectory import Along
+from .trajectory import Along, check_length
 
 MARGIN = 0.98  # of the limits that is used, so that rounding does not cross them
 
@@ -38,9 +38,10 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
         interpolation: see `Along`.
 
     Raises:
-        ServoError: a column is missing.
+        ServoError: a column is missing, or the motion is too long.
     """
     along = Along(motion, chain, interpolation)
+    check_length(along, rate)
     times = np.arange(int(np.ceil(along.duration * rate - 1e-9)) + 2) / rate
     wished = along.at(times)
     limiter = Limiter(chain.limits, MARGIN * chain.speed_limits, MARGIN * chain.acceleration_limits, 1.0 / rate)

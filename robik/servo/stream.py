@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from math import ceil, inf
 
@@ -85,7 +85,8 @@ class Stream:
         wishes: the owner's.
         health: of the servos.
         report: called now and then, and whenever it begins to stop.
-        record: called with each look after `start_over`: time since then, and on the way [s], goals (n,) [counts], and what was seen.
+        record: called with each look after `start_over`: time since then, and on the way [s], goals (n,) [counts], and what was seen;
+            None for a servo that was not looked at.
 
     Attributes:
         schedule: with the account of what was sent.
@@ -104,7 +105,7 @@ class Stream:
         wishes: Wishes,
         health: Health,
         report: Callable[[Stream], None],
-        record: Callable[[float, float, np.ndarray, list[Telemetry]], None] | None = None,
+        record: Callable[[float, float, np.ndarray, Sequence[Telemetry | None]], None] | None = None,
     ) -> None:
         self._silence, self._watchdog = settings.silence, watchdog_units(settings.watchdog)
         self.schedule = Schedule(settings.rate, exchange.bus.emergency.check)
@@ -117,7 +118,7 @@ class Stream:
         units = np.array([VELOCITY_UNIT / (2 * np.pi) * servo.table.counts_per_turn for servo in chain.servos])
         self._per_unit = units if settings.feed_forward and exchange.is_gathered else None
         self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
-        self._last = np.zeros(len(chain.servos), dtype=np.int64)
+        self._last, self._led = np.zeros(len(chain.servos), dtype=np.int64), np.zeros(len(chain.servos))
         self._speeds = np.zeros(len(chain.servos))
         self._looked = self._reported = 0.0
         self._began = inf
@@ -134,7 +135,7 @@ class Stream:
             top_speeds: of the actuators until the next call [rad/s or m/s].
         """
         self.present = counts.copy()
-        self._last = counts.copy()
+        self._last, self._led = counts.copy(), counts.astype(float)
         self.limit(top_speeds)
         for _ in range(TRIALS):  # before goals wait for it: how long a look takes
             began = time.monotonic()
@@ -183,10 +184,13 @@ class Stream:
         return why
 
     def _send(self, periods: int, values: np.ndarray) -> None:
-        reach = np.floor(self._counts_per_second * periods * self.schedule.period).astype(np.int64) + 1
-        goal = np.clip(self._bus.chain.counts(values), self._last - reach, self._last + reach)
+        reach = self._counts_per_second * periods * self.schedule.period
         # a servo that was outside its limits comes inside step by step; one that was inside stays there
-        goal = np.clip(goal, np.minimum(self._limits[:, 0], self._last), np.maximum(self._limits[:, 1], self._last))
+        low, high = np.minimum(self._limits[:, 0], self._last), np.maximum(self._limits[:, 1], self._last)
+        wanted = np.clip(self._bus.chain.exact_counts(values), low, high)
+        # held to the speed before it is rounded: a count more in each of many short periods would be a speed of its own
+        self._led = np.clip(wanted, self._led - reach, self._led + reach)
+        goal = np.clip(np.rint(self._led).astype(np.int64), low, high)
         self._speeds = np.abs(goal - self._last) / (periods * self.schedule.period)
         profile = None
         if self._per_unit is not None:
@@ -250,6 +254,10 @@ class Stream:
         if self._seen_in_turn > len(self._bus.chain.servos):
             self._sees_all = self._exchange.is_gathered
         self._note(k, seen, now)
+        if self._record and self._began < inf:
+            row: list[Telemetry | None] = [None] * len(self._last)
+            row[k] = seen
+            self._record(now - self._began, self.at, self._last, row)
         return not self.trouble
 
     def _note(self, k: int, seen: Telemetry, now: float) -> None:

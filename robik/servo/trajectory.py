@@ -13,6 +13,7 @@ from ..motions import Motion
 from .chain import ServoChain
 
 INTERPOLATIONS = ("linear", "cubic")
+MOST_GOALS = 3_600_000  # of one motion: ten hours at 100 Hz
 PEAK = 15 / 8  # of the speed of a quintic between two stands, over its mean speed
 
 
@@ -157,6 +158,24 @@ def part(motion: Motion, start: float | None = None, end: float | None = None, s
     return Motion(times=times / speed, actuators=motion.actuators, values=values)
 
 
+def check_length(trajectory: Trajectory, rate: float) -> None:
+    """Make sure that a motion is not too long to be held against the limits goal by goal.
+
+    Raises:
+        ServoError: it is.
+    """
+    if trajectory.duration * rate > MOST_GOALS:
+        raise ServoError(
+            f"the motion takes {trajectory.duration:.4g} s, more than {MOST_GOALS / rate / 3600:.3g} h at {rate:g} Hz; "
+            "play a stretch of it, or play it faster"
+        )
+
+
 def sample_times(trajectory: Trajectory, rate: float) -> np.ndarray:
-    """When goals are sent (K,) [s]: every period, and once at or behind the end."""
+    """Return when goals are sent (K,) [s]: every period, and once at or behind the end.
+
+    Raises:
+        ServoError: the motion is too long.
+    """
+    check_length(trajectory, rate)
     return np.arange(int(np.ceil(trajectory.duration * rate - 1e-9)) + 1) / rate

@@ -20,6 +20,7 @@ from ..kinematics.forward import ForwardKinematics
 from ..kinematics.frames import anchor, own_frames
 from ..kinematics.kernels import close, forward_kinematics, new_placement, rotate
 from ..kinematics.rotations import matrix_to_quaternion
+from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import UNIT_TOLERANCE, Pose
 from ..mechanism.topology import build_topology
@@ -43,7 +44,7 @@ class Tracker(ABC):
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
-        self.topology = build_topology(mechanism)
+        self.topology = build_topology(straightened(mechanism))
         self.flat: Any = prepared(self.topology)
         self.now: Any = new_placement(self.flat, self.topology.rest)
         self.residual = 0.0

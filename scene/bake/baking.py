@@ -20,6 +20,7 @@ from ..long_work.steps import Progress, in_thread, starting
 from ..robot import posing
 from . import bakes
 from .curves import write_motion
+from .freshness import mark
 from .kept_clip import keep_clip
 from .markers import mark_short
 from .request import BakeRequest, PresentMotion, read_request
@@ -46,6 +47,7 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
         result.sampling, result.preparing = sampled - began, preparing
         result.solving, result.writing = solved - sampled - preparing, written - solved
         store_cost(result, motion.report.speed_cost, request.frames)
+        result.mark = mark(root, context.scene)
         bakes.keep_result(root)
         mark_short(root, context.scene)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)

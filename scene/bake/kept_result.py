@@ -38,6 +38,7 @@ class RobikShort(PropertyGroup):
 
 class RobikResult(PropertyGroup):
     frames: IntProperty(name="Samples", description="How many samples were baked; 0 before the first bake")
+    mark: StringProperty(name="Mark", description="Of the curves and the frame rate that it was judged by")
     missed: IntProperty(name="Missed", description="How many samples do not meet their targets")
     met: FloatProperty(name="Met Within", description="How far from its target a frame may be", unit="LENGTH", precision=4, default=1e-3)
     too_fast: IntProperty(name="Too Fast", description="How many samples a motor would have to enter faster than it can")

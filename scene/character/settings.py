@@ -72,8 +72,8 @@ class RobikTarget(PropertyGroup):
     )
     orientation_weight: FloatVectorProperty(
         name="Orientation",
-        description="How much the direction of the robot frame's own X, Y and Z axis counts. A weight acts on where an axis points, "
-        "so turning about that axis costs nothing; in mink and pink it acts on turning about the axis",
+        description="How much the direction of the robot frame's own X, Y and Z axis counts. Weight on Z alone holds where Z points, and "
+        "the frame may spin about it; in mink and pink a weight acts on turns about the axis instead",
         size=3,
         min=0.0,
         soft_max=1.0,

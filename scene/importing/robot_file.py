@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
+from threading import Event
 
 import bpy
 from bpy.types import Context, Object
 
 from ...robik.errors import RobikError
 from ...robik.formats import Imported, import_robot
+from ...robik.formats.assembly.budget import Budget, within
 from ...robik.formats.options import package_folders, packages_nearby, xacro_arguments
 from ..bake import bakes
 from ..long_work.steps import Progress, in_thread, starting
 from ..robot.builder import Builder
 from ..robot.parts import parts, show_joints
+from .arrival import arrive
 from .reimport import BY_HAND, Before
 
 
@@ -36,10 +39,7 @@ def import_steps(
     root.robik.robot.importing.arguments = arguments
     _tell(root, imported.report, (*imported.warnings, *builder.warnings))
     show_joints(root, False)
-    for selected in context.selected_objects:
-        selected.select_set(False)
-    root.select_set(True)
-    context.view_layer.objects.active = root
+    arrive(context, root)
     return root
 
 
@@ -86,14 +86,19 @@ def reload_steps(context: Context, root: Object, packages: str = "") -> Generato
 
 
 def _read(path: str, packages: Iterable[Path], base: str, arguments: Mapping[str, str]) -> Generator[Progress, None, Imported]:
-    """On a thread of its own: a window stays alive."""
+    """Read on a thread of its own, which stops soon where nobody waits for it any more: a window stays alive."""
+    unwanted, told = Event(), [f"Reading {Path(path).name}"]
 
     def reading() -> Iterator[Imported]:
-        yield import_robot(path, packages, base, arguments)
+        with within(Budget(is_unwanted=unwanted.is_set, tell=told.append)):
+            yield import_robot(path, packages, base, arguments)
 
     found: list[Imported | None] = [None]
-    for found[0] in in_thread(reading()):
-        yield starting(f"Reading {Path(path).name}")
+    try:
+        for found[0] in in_thread(reading()):
+            yield starting(told[-1])
+    finally:
+        unwanted.set()
     assert found[0] is not None
     return found[0]
 

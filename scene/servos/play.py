@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 
 import bpy
 import numpy as np
@@ -34,10 +35,13 @@ STILL = 1e-4  # [rad or m]: a servo that stands jitters by less than a count
 APART = 5e-3  # [rad or m]: less is not to be seen
 HEARTBEAT = 1.5  # [s]: Blender's window may hang for a second, while a file is saved; its death ends the thread at once
 LEAVING = 3.0  # [s] that servos get to come to a stand where somebody must wait for them
+SHOWING = 3.0  # times as long as showing a frame took, the playhead rests
 BEAT = 0.03  # [s] between turns of Blender's main loop that the player hears of
 
 _player: Player | None = None
 _leaving: Player | None = None  # which may still slow down
+_first = 0.0  # the frame that is played first
+_rests_until = 0.0  # when the playhead may move again: showing a frame may take a share of the time, not all of it
 _led = ""  # the name of the robot whose sliders the servos follow live; undoing makes new objects
 _is_held = True  # whether the dead man's key is
 
@@ -195,6 +199,23 @@ def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:
     return preflight(part(motion, speed=playing.speed), chain, settings_of(scene), status().present, playing.soften)
 
 
+def frames_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarray:
+    """Return the frames (T,) whose motion is played: the baked ones, in the range that is asked for.
+
+    Raises:
+        RobikError: there are none, or none in the range.
+    """
+    step = scene.robik.playing.speed * scene.render.fps / scene.render.fps_base / settings_of(scene).rate
+    frames = played_frames(root, mechanism, step)
+    if not (scene.robik.playing.use_range and scene.use_preview_range):
+        return frames
+    first, last = scene.frame_preview_start, scene.frame_preview_end
+    frames = frames[(frames >= first) & (frames <= last)]
+    if not len(frames):
+        raise ServoError(f"nothing is baked in the preview range, frames {first} to {last}; bake there, or play without the range")
+    return frames
+
+
 def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: ServoChain) -> tuple[Motion, str]:
     """What the sliders' curves hold, exactly, in the range that is asked for, softened if that is asked for.
 
@@ -204,14 +225,7 @@ def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: Serv
     Raises:
         RobikError: there are none, or none in the range.
     """
-    step = scene.robik.playing.speed * scene.render.fps / scene.render.fps_base / settings_of(scene).rate
-    frames = played_frames(root, mechanism, step)
-    if scene.robik.playing.use_range and scene.use_preview_range:
-        first, last = scene.frame_preview_start, scene.frame_preview_end
-        frames = frames[(frames >= first) & (frames <= last)]
-        if not len(frames):
-            raise ServoError(f"nothing is baked in the preview range, frames {first} to {last}; bake there, or play without the range")
-    motion = read_motion(root, mechanism, frames, scene)
+    motion = read_motion(root, mechanism, frames_to_play(root, mechanism, scene), scene)
     if not scene.robik.playing.soften:
         return motion, ""
     softened = soften(part(motion, speed=scene.robik.playing.speed), chain, settings_of(scene).rate)
@@ -231,6 +245,8 @@ def tick(scene: Scene) -> None:
     _player.heartbeat()
     if _player.status.state is PlayState.LIVE:
         _player.aim(_slider_wishes(_player, bpy.data.objects.get(_led)) if _is_held else None)
+    if _player.status.state is PlayState.PLAYING:
+        _move_playhead(scene, _player.status.time)
     with suppress(RobikError):  # without a robot, or before the servos said where they are, there is nothing to show
         if scene.robik.playing.mirror and not _player.status.state.is_moving:
             show_real_pose(scene)
@@ -245,6 +261,26 @@ def _show_ghost(scene: Scene) -> None:
         ghost.show(root, present)
     else:
         ghost.hide()
+
+
+def play_from(first: float) -> None:
+    """Let the playhead go along with what is played, from this frame on."""
+    global _first, _rests_until
+    _first, _rests_until = first, 0.0
+
+
+def _move_playhead(scene: Scene, seconds: float) -> None:
+    """Show the frame that is played so many seconds after the first; where showing one is slow, only so often that most time is left."""
+    global _rests_until
+    began = monotonic()
+    if began < _rests_until:
+        return
+    rate = scene.robik.playing.speed * scene.render.fps / scene.render.fps_base
+    frame = round(_first + seconds * rate)
+    if frame != scene.frame_current:
+        scene.frame_set(frame)
+        now = monotonic()
+        _rests_until = now + SHOWING * (now - began)
 
 
 def lead_live(root: Object) -> None:

@@ -72,7 +72,8 @@ def test_a_recording_comes_in_at_human_size_beside_the_robot(shared_data: Path) 
     assert bpy.ops.robik.import_recording(filepath=str(shared_data / "bvh" / "05_20-mb.bvh")) == {"FINISHED"}
     rig = bpy.context.object
     assert root.robik.robot.character.rig == rig
-    assert (scene.render.fps, scene.frame_end) == (120, 1097)
+    assert scene.render.fps == 60, "the recording's 120 frames a second are brought to the scene's 60"
+    assert abs(scene.frame_end - 1097 / 2) <= 1
     np.testing.assert_allclose(rig.location, (1.0, 1.0, 0.0), atol=1e-6)
     ends = np.array([rig.matrix_world @ bone.head_local for bone in rig.data.bones])
     assert 1.4 < np.ptp(ends[:, 2]) <= 1.7

@@ -11,7 +11,7 @@ import pytest
 from robik.errors import AssemblyError, FormatError
 from robik.formats import import_robot, load_robot
 from robik.kinematics.mobility import inspect
-from tests.formats.urdf_text import fourbar
+from tests.formats.urdf_text import fourbar, joint
 
 
 def test_frames_named_closing_close_as_a_hinge(tmp_path: Path) -> None:
@@ -94,3 +94,22 @@ def test_a_loop_of_two_links_that_are_one_part_anyway_does_no_harm(tmp_path: Pat
 def test_half_of_a_loop_is_told(tmp_path: Path) -> None:
     imported = import_robot(fourbar(tmp_path, names=("closing_pin_1", "closing_pin_b")))
     assert imported.warnings == ("closing_pin_1: half of a loop, but there is no link 'closing_pin_2', so nothing is closed there",)
+
+
+def test_joints_called_passive_are_the_last_to_become_motors(tmp_path: Path) -> None:
+    text = fourbar(tmp_path).read_text().replace('"left"', '"passive_left"')
+    (tmp_path / "robot.urdf").write_text(text, encoding="utf-8")
+    assert import_robot(tmp_path / "robot.urdf").mechanism.actuators == ("right",)  # beside "left", which is first, without that name
+
+
+def test_a_guessed_loop_is_a_ball_where_a_hinge_leaves_the_limits(tmp_path: Path) -> None:
+    turned = '<origin xyz="0.3 0 0" rpy="0.5 0 0"/>'
+    text = fourbar(tmp_path).read_text().replace('<origin xyz="0.3 0.01 0"/>', turned)
+    swing = joint("swing", "revolute", "b2", "c", '<axis xyz="1 0 0"/><limit lower="-0.01" upper="0.01" velocity="1" effort="1"/>')
+    text = text.replace('<child link="c"/>', '<child link="b2"/>', 1).replace("</robot>", f'<link name="b2"/>{swing}</robot>')
+    (tmp_path / "robot.urdf").write_text(text, encoding="utf-8")
+    imported = import_robot(tmp_path / "robot.urdf")
+    pin = next(joint for joint in imported.mechanism.joints if joint.name == "pin")
+    assert pin.type == "spherical"
+    assert any("beyond the limits of swing" in warning and "hinges would leave the robot" in warning for warning in imported.warnings)
+    assert not any("widened" in warning for warning in imported.warnings)

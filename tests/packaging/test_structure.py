@@ -17,7 +17,7 @@ FEATURES = ("robot", "character", "balance", "bake", "overlay", "servos")
 ROOMS = {
     "scene": ("long_work", "animation", *FEATURES, "importing", "migration", "properties"),
     "operators": ("reporting", "stepping", *FEATURES, "command_line"),
-    "panels": ("manual", "tab", *FEATURES),
+    "panels": ("manual", "tab", *FEATURES, "menu"),
 }
 ORDER = ["robik", *(f"{part}.{name}" for part, names in ROOMS.items() for name in (*names, "")), ""]
 

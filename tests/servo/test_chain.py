@@ -96,6 +96,26 @@ def _file(tmp_path, **changes):
         ({"servo": {"position_limits": [0, float("inf")]}}, ["knee", "finite"]),
         ({"servo": {"zero": 1.5}}, ["knee", "zero"]),
         ({"servo": {"colour": "red"}}, ["knee", "colour", "direction"]),
+        ({"servo": {"position_limits": [-120, 120]}}, ["knee", "[-120, 120]", "rad", "multi_turn"]),
+        ({"servo": {"position_limits": [-10, 10]}}, ["knee", "[-10, 10]", "more than a turn"]),
+        ({"servo": {"position_limits": [-90, 90], "gear_ratio": 3.0, "velocity_limit": 1}}, ["knee", "[-90, 90]"]),
+        ({"servo": {"position_limits": [-5000, 5000], "multi_turn": True}}, ["knee", "256 turns"]),
+        ({"servo": {"position_limits": [-1e308, 1e308]}}, ["knee", "position_limits", "1e+308"]),
+        ({"servo": {"position_limits": [10**400, 10**401]}}, ["knee", "position_limits"]),
+        ({"servo": {"position_limits": [True, 2]}}, ["knee", "position_limits"]),
+        ({"servo": {"velocity_limit": 1000}}, ["knee", "velocity_limit 1000", "at most 24.53 fits"]),
+        ({"servo": {"velocity_limit": 3.0, "gear_ratio": 300.0}}, ["knee", "velocity_limit 3", "900 rad/s"]),
+        ({"servo": {"gear_ratio": 1e300}}, ["knee", "gear_ratio", "1e+300"]),
+        ({"servo": {"gear_ratio": 10**400}}, ["knee", "gear_ratio"]),
+        ({"servo": {"zero": 10**9}}, ["knee", "zero"]),
+        ({"servo": {"current_limit": 900}}, ["knee", "current_limit 900", "amperes"]),
+        ({"servo": {"multi_turn": 1}}, ["knee", "multi_turn", "true or false"]),
+        ({"servo": {"model": [1]}}, ["knee", "unknown model [1]"]),
+        ({"servo": {"model": {"a": 1}}}, ["knee", "unknown model"]),
+        ({"servo": {"model": None}}, ["knee", "unknown model None"]),
+        ({"servo": {"actuator": ["knee"]}}, ["must name its actuator"]),
+        ({"servo": {"direction": [1]}}, ["knee", "direction"]),
+        ({"robot": [1]}, ["robot", "[1]"]),
         ({"baud_rate": 1234}, ["baud_rate", "1000000"]),
         ({"baud_rate": [1]}, ["baud_rate"]),
         ({"format": "robik"}, ["robik-servos"]),
@@ -112,6 +132,20 @@ def test_mistakes_are_named_in_one_line(tmp_path, changes, words):
     text = str(caught.value)
     assert "\n" not in text
     assert all(word in text for word in ["bad.servos.json", *words]), text
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"position_limits": [-100.0, 100.0], "multi_turn": True},
+        {"position_limits": [0.0, 2 * np.pi]},
+        {"gear_ratio": 300.0, "position_limits": [0.0, 0.2], "velocity_limit": 0.05},  # a spindle
+        {"gear_ratio": 3.0, "velocity_limit": 1.0, "zero": 5000},
+    ],
+)
+def test_limits_that_a_model_can_keep(tmp_path, entries):
+    chain = load_chain(_file(tmp_path, servo=entries))
+    assert list(chain.servos[0].position_limits) == entries.get("position_limits", [-np.pi, np.pi * 2047 / 2048])
 
 
 def test_broken_json_and_a_missing_file(tmp_path):

@@ -4,21 +4,30 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from robik.errors import FormatError, ServoError
+from robik.errors import ClipError, FormatError, ServoError
 from robik.motions import Motion, load_motion
 from robik.servo.chain import Servo, ServoChain
 from robik.servo.export import export_motion
-from robik.servo.simulator.packet import Decoder
+
+from .conftest import until
+from .independent import IndependentChain
 
 NAMES = ("hip", "knee, left", 'the "third"')
 TIMES = 2.0 + np.arange(50) / 24
 MOTION = Motion(times=TIMES, actuators=NAMES, values=np.random.default_rng(1).normal(0, 0.4, (50, 3)))
-CHAIN = ServoChain((Servo("hip", 5, direction=-1), Servo('the "third"', 2, zero=1000), Servo("knee, left", 9, gear_ratio=3.0)))
+CHAIN = ServoChain(
+    (
+        Servo("hip", 5, direction=-1),
+        Servo('the "third"', 2, zero=1000),
+        Servo("knee, left", 9, gear_ratio=3.0, velocity_limit=1.0),
+    )
+)
 
 
 def test_csv(tmp_path):
@@ -97,43 +106,150 @@ def test_arduino_header_compiles_and_reads_back(tmp_path):
     assert np.abs(table[:, 1:] - expected_counts()).max() <= 0.5 + 1e-6
 
 
-SHIM = """#pragma once
+BOARD = r"""#pragma once
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <thread>
+#include <unistd.h>
 #define ARDUINO 1
 #define PROGMEM
+#define OUTPUT 1
+#define HIGH 1
+#define LED_BUILTIN 13
 #define pgm_read_byte(place) (*(const uint8_t*)(place))
 #define pgm_read_word(place) (*(const uint16_t*)(place))
 #define pgm_read_dword(place) (*(const uint32_t*)(place))
-static uint32_t now;
-inline uint32_t millis() { return now; }
-inline void delay(uint32_t time) { now += time; }
-struct { void begin(uint32_t baud) { fprintf(stderr, "%u", baud); } void write(uint8_t byte) { putchar(byte); } void flush() {} } Serial1;
+inline uint32_t millis() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+inline void delay(uint32_t time) { std::this_thread::sleep_for(std::chrono::milliseconds(time)); }
+inline void pinMode(int, int) {}
+inline void digitalWrite(int pin, int level) { printf("pin %d is %d\n", pin, level); }
+struct {
+  int file;
+  uint8_t waiting[4096];
+  size_t count = 0;
+  void begin(uint32_t baud) {
+    printf("baud %u\n", baud);
+    file = open(getenv("PORT"), O_RDWR | O_NOCTTY);
+    termios raw;
+    tcgetattr(file, &raw);
+    cfmakeraw(&raw);
+    cfsetspeed(&raw, B1000000);
+    tcsetattr(file, TCSANOW, &raw);
+  }
+  void write(uint8_t byte) { waiting[count++] = byte; }
+  void flush() {
+    if (::write(file, waiting, count) != (ssize_t)count) exit(1);
+    count = 0;
+  }
+  int available() {
+    int there = 0;
+    ioctl(file, FIONREAD, &there);
+    return there;
+  }
+  int read() {
+    uint8_t byte;
+    return ::read(file, &byte, 1) == 1 ? byte : -1;
+  }
+} Serial1;
 void setup();
 void loop();
 int main() { setup(); loop(); return 0; }
 """
+BOARD_CHAIN = ServoChain(
+    (
+        Servo("hip", 5, direction=-1, velocity_limit=1.0),
+        Servo('the "third"', 2, zero=1500, velocity_limit=3.0),
+        Servo("knee, left", 9, gear_ratio=3.0, velocity_limit=0.9, model="XH430-W210", position_limits=(-0.6, 0.6)),
+    )
+)
+BOARD_MOTION = replace(MOTION, values=0.3 + 0.3 * np.sin(2 * TIMES[:, None] + np.arange(3)))
+NEAR = {5: 2100, 2: 1500, 9: 2048}
+FAR = {5: 3900, 2: 200, 9: 100}
+UNIT = 0.229 / 60 * 4096  # [counts/s] of profile velocities
+needs_a_compiler = pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")
 
 
-@pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")
-def test_arduino_sketch_compiles_and_what_it_sends_is_the_motion(tmp_path):
-    """With the host's compiler and a few lines in place of the board's own library; its bytes are read by a simulated servo's decoder."""
-    export_motion(MOTION, tmp_path / "walk.ino", chain=CHAIN)
-    (tmp_path / "Arduino.h").write_text(SHIM)
-    (tmp_path / "walk.cpp").write_text('#include "Arduino.h"\n#include "walk.ino"\n')
-    subprocess.run(["c++", "-Wall", "-Wextra", "-Werror", "-I.", "-o", "out", "walk.cpp"], cwd=tmp_path, check=True)
-    ran = subprocess.run([tmp_path / "out"], capture_output=True, check=True)
-    assert ran.stderr == b"1000000"
-    packets = Decoder().feed(ran.stdout)
-    assert all(p.intact and p.id == 0xFE and p.instruction == 0x83 for p in packets)
-    entries = [(int.from_bytes(p.parameters[:2], "little"), p.parameters[4:]) for p in packets]
-    order = [address for address, _ in entries if address != 98]
-    assert order == [112, 116, 64, 116, 112, *[116] * 50]
-    goals = [[int.from_bytes(body[5 * s + 1 : 5 * s + 5], "little", signed=True) for s in range(3)] for a, body in entries if a == 116]
-    assert goals[0] == goals[1] == goals[2]
-    assert np.abs(np.array(goals[2:]) - expected_counts()).max() <= 0.5 + 1e-6
-    assert next(body[0::5] for a, body in entries if a == 116) == bytes([5, 2, 9])
-    assert [body[1] for a, body in entries if a == 98][-1] == 0
+@pytest.fixture(scope="module")
+def board(tmp_path_factory):
+    """Return a sketch as a program for this computer, where Serial1 is the port in the environment's PORT."""
+    folder = tmp_path_factory.mktemp("sketch")
+    export_motion(BOARD_MOTION, folder / "walk.ino", chain=BOARD_CHAIN)
+    (folder / "Arduino.h").write_text(BOARD)
+    (folder / "walk.cpp").write_text('#include "Arduino.h"\n#include "walk.ino"\n')
+    flags = ["-Wall", "-Wextra", "-Werror", "-I.", "-o", "out", "walk.cpp"]
+    subprocess.run(["c++", "-std=c++11", *flags], cwd=folder, check=True)
+    return folder / "out"
+
+
+def run(board, servos):
+    return subprocess.run([board], env={"PORT": servos.port}, capture_output=True, text=True, check=True).stdout
+
+
+def board_counts():
+    scale = 4096 / (2 * np.pi)
+    values = BOARD_MOTION.values
+    return np.column_stack(
+        [2048 - values[:, 0] * scale, 1500 + values[:, 2] * scale, 2048 + 3 * values[:, 1] * scale]
+    )
+
+
+@needs_a_compiler
+@pytest.mark.real_time
+@pytest.mark.parametrize("start", [NEAR, FAR])
+def test_a_board_plays_the_sketch(board, start):
+    """On the independent chain: each servo at its own speeds, the way to the first frame as long as the farthest takes."""
+    with IndependentChain(ids=(2, 5, 9), model=1010, positions=start) as servos:
+        assert run(board, servos) == "baud 1000000\n"
+        packets = [packet for packet in servos.log.packets() if packet.instruction == 0x83]
+        order = [int.from_bytes(packet.parameters[:2], "little") for packet in packets]
+        assert [address for address in order if address != 98] == [112, 116, 64, 116, 112, *[116] * 50]
+        rows = [packet.goals for packet in packets if packet.goals]
+        assert [list(row) for row in rows] == [[5, 2, 9]] * 52
+        goals = np.array([list(row.values()) for row in rows])
+        assert (goals[0] == goals[1]).all()
+        assert (goals[1] == goals[2]).all()
+        assert np.abs(goals[2:] - board_counts()).max() <= 0.5 + 1e-6
+        profiles = [packet.writes(112, 4) for packet in packets if packet.writes(112, 4)]
+        slow, fast = profiles
+        assert slow == dict.fromkeys((5, 2, 9), 21)  # 0.5 rad/s of the horn
+        assert fast == {5: 42, 2: 126, 9: 113}  # 1.0, 3.0 and 3 × 0.9 rad/s
+        times = [packet.time for packet in packets if packet.goals]
+        farthest = max(abs(start[id] - rows[0][id]) for id in start) / (21 * UNIT)
+        assert times[2] - times[1] == pytest.approx(farthest + 0.5, abs=0.3)
+        assert np.diff(times[2:]) == pytest.approx(1 / 24, abs=0.02)
+        assert packets[-1].writes(98) == {5: 0, 2: 0, 9: 0}
+        fastest = servos.fastest()
+        assert all(fastest[id] <= fast[id] * UNIT * 1.01 for id in fast)
+        assert servos.powered == {2, 5, 9}
+
+
+@needs_a_compiler
+@pytest.mark.real_time
+def test_a_board_gives_up_where_a_servo_is_missing_or_held(board):
+    with IndependentChain(ids=(2, 5, 9), model=1010, positions=NEAR) as servos:
+        servos.power_off(9)
+        assert run(board, servos) == "baud 1000000\npin 13 is 1\n"
+        assert servos.powered == set()
+        servos.power_on(9)
+        servos.place(2, 1800)
+        servos.hold(2)
+        until(lambda: servos.log.events(id=9, what="started"))
+        assert run(board, servos) == "baud 1000000\npin 13 is 1\n"
+        assert max(servos.fastest().values()) <= 21 * UNIT * 1.01
+
+
+def test_a_motion_too_long_for_a_board(tmp_path):
+    motion = replace(MOTION, times=np.linspace(0.0, 1e12, 50))
+    with pytest.raises(ClipError, match=r"m\.ino: a board plays 50 days at most, not 1e\+12 s"):
+        export_motion(motion, tmp_path / "m.ino", chain=CHAIN)
 
 
 AVR = Path("/usr/share/arduino/hardware/arduino/avr")  # as Debian has it, in arduino-core-avr
@@ -160,9 +276,17 @@ def test_arduino_sketch_is_a_program_for_a_board(tmp_path):
 
 
 def test_many_turns_need_four_bytes(tmp_path):
-    chain = ServoChain((Servo("hip", 1, gear_ratio=20.0, position_limits=(-9, 9)),))
+    chain = ServoChain((Servo("hip", 1, gear_ratio=20.0, velocity_limit=0.1, position_limits=(-9, 9)),))
     export_motion(Motion(times=np.zeros(1), actuators=("hip",), values=np.array([[8.0]])), tmp_path / "m.h", chain=chain)
     assert "const int32_t m_counts" in (tmp_path / "m.h").read_text()
+
+
+def test_a_board_never_sends_the_header_of_a_packet_as_a_goal(tmp_path):
+    chain = ServoChain((Servo("hip", 1, gear_ratio=20.0, velocity_limit=0.1, position_limits=(-12, 12)),))
+    values = np.array([[-133_121 / (20 * 4096 / (2 * np.pi))]])
+    export_motion(Motion(times=np.zeros(1), actuators=("hip",), values=values), tmp_path / "m.h", chain=chain)
+    assert (-131_073).to_bytes(4, "little", signed=True).startswith(b"\xff\xff\xfd")
+    assert "{-131072}" in (tmp_path / "m.h").read_text()
 
 
 def test_what_cannot_be_exported(tmp_path):

@@ -87,6 +87,26 @@ def test_no_approach_is_ever_faster_than_its_speed(stage, time, stalls):
     assert arrived == 100 if stalls == 0.0 else 50 < arrived < 100
 
 
+@pytest.mark.parametrize("rate", [25.0, 100.0, 500.0, 1000.0])
+def test_an_approach_from_outside_the_limits_keeps_its_speed(time, monkeypatch, rate):
+    """Goals and horns, over any tenth of a second; and nobody is told that something is blocked."""
+    narrow = replace(
+        CHAIN, baud_rate=4_000_000, servos=tuple(replace(one, position_limits=(-0.4, 0.4)) for one in CHAIN.servos)
+    )
+    stage = Stage(time, narrow, replace(CALM, rate=rate, approach_speed=0.5), monkeypatch)
+    hold(stage, [100, 4000, 2048, 3000])
+    skip = len(stage.goals) // len(NAMES)
+    motion = pose([0.3, -0.3, 0.0, 0.39])
+    stage.session.play(Along(motion, narrow), False, 1 / 60)
+    times, goals, horns = stage.rows(skip)
+    window = round(0.1 * rate)
+    passed = (times[window:] - times[:-window])[:, None]
+    assert (np.abs(goals[window:] - goals[:-window]) / passed).max() <= 0.5 * COUNTS_PER_RAD * 1.001 + 1 / 0.1
+    assert (np.abs(horns[window:] - horns[:-window]) / passed).max() <= 0.5 * COUNTS_PER_RAD + UNIT
+    assert "played to the end" in stage.status.message
+    assert np.abs(goals[-1] - (2048 + np.array([0.3, -0.3, 0.0, 0.39]) * COUNTS_PER_RAD)).max() <= 0.5
+
+
 def test_every_goal_of_a_motion_goes_out_at_its_time(stage, time):
     """To the count and to the tenth of a millisecond, which the bytes take."""
     stage.session.torque_on()

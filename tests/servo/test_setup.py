@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 
@@ -9,10 +12,14 @@ import numpy as np
 import pytest
 
 from robik.errors import ServoError
+from robik.motions import Motion
 from robik.servo.bus import Bus
 from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
+from robik.servo.exchange import Telemetry
 from robik.servo.models import BAUD_RATES
-from robik.servo.recording import load_recording
+from robik.servo.player import Player
+from robik.servo.recording import Recorder, load_recording
+from robik.servo.recording_report import tracking_table, write_report
 from robik.servo.setup import (
     Dragging,
     Seen,
@@ -30,7 +37,7 @@ from robik.servo.setup import (
     without,
     zeroed,
 )
-from robik.servo.status import PlaySettings
+from robik.servo.status import PlaySettings, PlayState
 
 pytestmark = pytest.mark.real_time
 
@@ -142,6 +149,28 @@ def test_zeros_from_the_pose_by_hand(chain, simulator, tmp_path):
     assert load_chain(tmp_path / "made.servos.json") == made
 
 
+def test_zeros_of_servos_that_were_turned_beyond_their_turn_by_hand(judged):
+    """A single-turn servo counts on while torque is off; with torque on it is within its turn, and so is its zero."""
+    servos, judge = judged
+    names = ("a", "b", "c", "d")
+    chain = default_chain(names, dict.fromkeys(names, (-0.5, 0.5)))
+    servos.place(1, 5000)
+    servos.place(2, -700)
+    servos.change(3, operating_mode=4)
+    servos.place(3, 5000)
+    judge.port.closePort()
+    with closing(Bus(chain, servos.port)) as bus:
+        made = zeroed(bus)
+    assert [servo.zero for servo in made.servos] == [5000 - 4096, 4096 - 700, 5000, 2048]
+    player = Player(made, servos.port, PlaySettings(heartbeat=30.0, watchdog=2.0, silence=2.0))
+    player.connect()
+    player.wait(PlayState.READY)
+    player.torque(True)
+    player.wait(PlayState.HOLDING)
+    assert player.preflight(Motion(times=np.zeros(1), actuators=names, values=np.zeros((1, 4)))).problems == ()
+    player.close()
+
+
 def test_editing_a_chain():
     chain = default_chain(("a", "b", "c"))
     other = turned_round(chain, 2)
@@ -199,6 +228,24 @@ def test_from_the_shell(chain, simulator, tmp_path, capsys, monkeypatch):
     assert "no servo of id 77" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")
+def test_nobody_can_answer_where_the_standard_input_is_closed(servos):
+    servos.change(1, return_delay_time=250)
+    code = f"from robik.cli import main; raise SystemExit(main(['servos', 'prepare', '--port', {servos.port!r}]))"
+    for shell in ("<&-", "</dev/null"):
+        command = f'"$PYTHON" -c "$CODE" {shell}'
+        told = subprocess.run(
+            ["sh", "-c", command],
+            env=os.environ | {"PYTHON": sys.executable, "CODE": code},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert told.returncode == 2, told
+        assert told.stderr == "robik: nothing was changed: nobody can answer here; --yes makes the changes without asking\n"
+    assert servos.registers(1)["return_delay_time"] == 250
+
+
 def test_telemetry_of_earlier_versions_is_read(tmp_path):
     """They wrote every load in the servo's own unit."""
     columns = ("goal", "position", "load", "celsius", "volts", "errors")
@@ -211,11 +258,53 @@ def test_telemetry_of_earlier_versions_is_read(tmp_path):
     assert (recording.position.tolist(), recording.celsius.tolist()) == ([[0.4, 2]], [[31, 32]])
 
 
+def test_a_take_is_never_overwritten_and_a_full_disk_ends_it_with_a_word(tmp_path):
+    chain = default_chain(("a", "b"))
+    one, goals = Telemetry(True, 10, 1, 0, 9, 2100, 12.0, 41.0), np.array([2048, 2048])
+    Recorder(tmp_path / "t.csv", chain).close()
+    assert list(tmp_path.iterdir()) == []  # an approach that was aborted
+    said = []
+    for seen in ([one, None], [None, one], [one, one]):
+        recorder = Recorder(tmp_path / "t.csv", chain)
+        recorder.add(0.5, 0.25, goals, seen)
+        recorder.close()
+        said.append(recorder.said)
+    assert said[0] == ""
+    assert "t-3.csv, since" in said[2]
+    takes = [load_recording(tmp_path / name) for name in ("t.csv", "t-2.csv", "t-3.csv")]
+    assert [np.isfinite(take.position).tolist() for take in takes] == [[[True, False]], [[False, True]], [[True, True]]]
+    assert [take.times.tolist() for take in takes] == [[0.5]] * 3
+    full = Recorder("/dev/full", chain)
+    full._open = lambda: open("/dev/full", "w")  # noqa: SIM115  (a device is there already: no take would go to it)
+    for k in range(1000):
+        full.add(0.01 * k, 0.0, goals, [one, one])
+    full.close()
+    assert full.said == "the recording of telemetry ended early: No space left on device"
+
+
+def test_the_report_leaves_gaps_where_nobody_looked(tmp_path):
+    chain = default_chain(("a", "b", "c"))
+    recorder = Recorder(tmp_path / "t.csv", chain)
+    for k in range(300):
+        time = 0.01 * k
+        goals, late = (chain.counts(np.full(3, np.sin(t))) for t in (time, time - 0.03))
+        row = [None, None, None]
+        row[k % 2] = Telemetry(True, 10, 1, 0, 9, int(late[k % 2]), 12.0, 41.0)
+        recorder.add(time, time, goals, row)
+    recorder.close()
+    recording = load_recording(tmp_path / "t.csv")
+    assert recording.lag == pytest.approx([0.03, 0.03, 0.0], abs=2e-3)
+    table = tracking_table(recording)
+    assert [row[4] for row in table] == pytest.approx([41, 41, np.nan], nan_ok=True)
+    write_report(recording, tmp_path / "t.html")
+    page = (tmp_path / "t.html").read_text()
+    assert page.count("<polyline") == 6
+    assert "never looked at" in page
+    assert "nan" not in page.split("</table>")[1]
+
+
 def test_how_well_they_followed(tmp_path, capsys):
     from robik.cli import main
-    from robik.servo.exchange import Telemetry
-    from robik.servo.recording import Recorder
-
     chain = default_chain(("knee <l>", "hip"))
     chain = replace(chain, servos=(chain.servos[0], replace(chain.servos[1], model="XL430-W250")))
     recorder, lag = Recorder(tmp_path / "t.csv", chain), 0.05

@@ -10,6 +10,7 @@ from robik.servo.bus import Bus
 from robik.servo.chain import default_chain, save_chain
 from robik.servo.connecting import find
 from robik.servo.player import Player
+from robik.servo.setup_command import scan, torque_off
 from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
 
@@ -42,3 +43,12 @@ def test_over_a_socket(tmp_path):
         player.connect()
         assert player.wait(PlayState.HOLDING).torque
         player.close()
+
+
+def test_each_servo_is_there_once_over_a_socket(tmp_path, capsys):
+    save_chain(default_chain(("a", "b")), tmp_path / "two.servos.json")
+    with SimulatorProcess(tmp_path / "two.servos.json", over_socket=True) as process:
+        scan(process.port)
+        assert [line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("id")] == ["1", "2"]
+        assert torque_off(process.port) == 0
+        assert capsys.readouterr().out.count("torque is off") == 2

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from robik.errors import ServoError
+from robik.errors import ClipError, ServoError
 from robik.motions import BaseTrack, Motion, load_motion, save_motion
+from robik.motions.resampling import resampled
 from robik.servo.chain import Servo, ServoChain, default_chain
 from robik.servo.export import export_motion
 from robik.servo.guide import Journey
@@ -285,3 +286,19 @@ def test_a_motion_that_is_too_fast_fits_at_a_lower_speed():
     assert preflight(part(fast, speed=speed), CHAIN, PlaySettings()).problems == ()
     assert preflight(part(fast, speed=speed * 1.1), CHAIN, PlaySettings()).problems
     assert fitting_speed(part(fast, speed=speed), CHAIN) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("last", "speed"), [(1e12, 1.0), (1.0, 1e-9), (1e6, 1.0)])
+def test_a_motion_that_takes_too_long_is_refused_in_a_sentence(last, speed):
+    long = part(Motion(times=np.array([0.0, last]), actuators=("a", "b"), values=np.zeros((2, 2))), speed=speed)
+    (problem,) = preflight(long, CHAIN, PlaySettings()).problems
+    assert problem.startswith(f"the motion takes {last / speed:.4g} s, more than 10 h at 100 Hz")
+    with pytest.raises(ServoError, match="more than 10 h at 100 Hz"):
+        soften(long, CHAIN, 100.0)
+
+
+def test_times_beyond_any_clock():
+    with pytest.raises(ClipError, match=r"in seconds, at most 1e\+12; sample 1 is at 1e\+300 s"):
+        Motion(times=np.array([0.0, 1e300]), actuators=("a",), values=np.zeros((2, 1)))
+    with pytest.raises(ClipError, match="choose a lower rate"):
+        resampled(Motion(times=np.array([0.0, 1e12]), actuators=("a",), values=np.zeros((2, 1))), 100.0)

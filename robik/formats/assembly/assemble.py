@@ -18,6 +18,7 @@ from ...mechanism.joints import SLIDES
 from ...mechanism.pose import matrix_quaternion
 from ...mechanism.topology import CLOSED
 from ..imported import Imported, Notes, listed
+from .budget import REMEDY_SECONDS, OutOfTimeError, current
 from .open_joint import OpenJoint, joint_values
 from .open_robot import OpenRobot, Placed
 from .remedies import remedy
@@ -49,6 +50,7 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
         MechanismError: the parts do not make a robot.
     """
     _check_lengths(robot)
+    current().start(current().seconds)
     q = _closed(robot, notes)
     now = robot.placed(q)
     gap = max((_gap(robot, joint, now)[0] for joint in robot.closers), default=0.0)
@@ -134,6 +136,7 @@ def _closed_part(part: OpenRobot, stored: np.ndarray) -> np.ndarray:
 def _closes(robot: OpenRobot) -> bool:
     """Whether its loops can be closed, limits aside, from a few starts."""
     unbounded = np.full((2, len(robot.stored)), [[-inf], [inf]])
+    current().check()
     return _search(robot, robot.stored, (unbounded[0], unbounded[1]), FEW_STARTS)[1] <= ACCEPTED
 
 
@@ -150,11 +153,15 @@ def _search(robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.n
     found: list[tuple[float, np.ndarray, float]] = []
     best, best_error = stored, error
     for start in range(starts):
+        current().tell(f"Closing loops: start {start + 1} of {starts}, open by {1e3 * robot.size * best_error:.3g} mm")
         q = stored.copy()
         if start > 0:
             spread = np.pi * start / starts
             q += np.where(matters, spread * span * rng.uniform(-1.0, 1.0, len(q)), 0.0)
-        q, error = _descend(robot, np.clip(q, *bounds), stored, matters, bounds)
+        try:
+            q, error = _descend(robot, np.clip(q, *bounds), stored, matters, bounds)
+        except OutOfTimeError:
+            break
         if error < best_error:
             best, best_error = q, error
         if error <= ACCEPTED:
@@ -184,6 +191,7 @@ def _descend(
     def closure(x: np.ndarray) -> Closure:
         key = x.tobytes()
         if key not in known:
+            current().check()
             values, rows = robot.closure(at(x))
             known[key] = values, rows[:, columns]
         return known[key]
@@ -254,16 +262,28 @@ def _gap(robot: OpenRobot, joint: OpenJoint, now: Placed) -> tuple[float, float]
 def _open(robot: OpenRobot, q: np.ndarray) -> str:
     """What stays open at q, for the user."""
     now = robot.placed(q)
+    said = f"robot {robot.name!r} cannot be assembled" + (f" within {current().seconds:g} s" if current().is_over else "")
     gaps = [(_gap(robot, joint, now), joint) for joint in robot.closers]
     if not gaps or max(length / robot.size + angle for (length, angle), _ in gaps) <= ACCEPTED:
         errors = np.abs(robot.closure(q)[0][-len(robot.couplings) :])  # they come last
         worst = robot.couplings[int(errors.argmax())]
-        return f"robot {robot.name!r} cannot be assembled: coupling {worst.name!r} contradicts the limits or the loops of its joints"
+        return f"{said}: coupling {worst.name!r} contradicts the limits or the loops of its joints"
     (length, angle), joint = max(gaps, key=lambda item: item[0][0] / robot.size + item[0][1])
     return (
-        f"robot {robot.name!r} cannot be assembled: loop {joint.name!r} ({joint.type}, {joint.parent!r} to {joint.child!r}) stays open by "
-        f"{1e3 * length:.3g} mm and {degrees(angle):.3g} degrees; {remedy(robot, joint, _closes)}"
+        f"{said}: loop {joint.name!r} ({joint.type}, {joint.parent!r} to {joint.child!r}) stays open by "
+        f"{1e3 * length:.3g} mm and {degrees(angle):.3g} degrees; {_remedy(robot, joint)}"
     )
+
+
+def _remedy(robot: OpenRobot, joint: OpenJoint) -> str:
+    """Return what would close a loop, as far as there is time to find it."""
+    current().start(REMEDY_SECONDS)
+    try:
+        said = remedy(robot, joint, _closes)
+        current().check()  # a search that was cut short has found nothing, which says nothing
+    except OutOfTimeError:
+        return "check its frames and the types of its joints; there was no time to find which of them would close it"
+    return said
 
 
 def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:

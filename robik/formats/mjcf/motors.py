@@ -3,16 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
 from math import inf
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from ...errors import FormatError
 from ...mechanism import Coupling
+from ..assembly.open_joint import OpenJoint, with_frame
 from ..imported import Notes, listed
 from ..xml_file import number, numbers
 from .file import ACTUATOR, Attributes, MjcfFile, is_limited
 
+SQUARE = 1e-6  # how far the cosine between a ball's axes may be from nothing
 NO_MOTORS = {"name": "robik_motors", "data": "none"}  # a custom text: the file has no actuators because the robot has no motors
+
+
+@dataclass(frozen=True)
+class Motor:
+    """What drives a joint.
+
+    Attributes:
+        effort: the largest [N m or N].
+        reach: least and greatest value of the joint that it can be sent to [rad or m].
+        axes: the first three numbers of its gear, in the body's axes; of several actuators on a ball, one after the other.
+    """
+
+    effort: float = inf
+    reach: tuple[float, float] = (-inf, inf)
+    axes: tuple[tuple[float, ...], ...] = ()
+
+    def beside(self, other: Motor) -> Motor:
+        """Return what two motors of one joint can do together."""
+        return Motor(min(self.effort, other.effort), _both(self.reach, other.reach), other.axes + self.axes)
+
+
+def driven(joint: OpenJoint, motor: Motor, notes: Notes, report: Notes) -> OpenJoint:
+    """Return a joint with its motor, within what both allow."""
+    joint = replace(joint, actuated=True, effort_limit=min(joint.effort_limit, motor.effort))
+    if joint.type == "spherical":
+        return _about(joint, np.array(motor.axes).T)
+    if len(joint.motions) != 1:
+        return joint
+    own = joint.limits[0] if joint.limits else (-inf, inf)
+    both = _both(own, motor.reach)
+    if both == own:
+        return joint
+    if not both[0] < both[1]:
+        notes.add("its motor's ctrlrange lies outside its limits, so that range was left out", joint.name)
+        return joint
+    report.add("its motor's ctrlrange is narrower than its limits, so that counts", joint.name)
+    return replace(joint, limits=(both,))
+
+
+def _about(joint: OpenJoint, axes: np.ndarray) -> OpenJoint:
+    """Return a ball that counts its turns about the axes (3, n) of its actuators, if these are three square ones."""
+    if axes.shape != (3, 3):
+        return joint
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-300)
+    if np.abs(axes.T @ axes - np.eye(3)).max() > SQUARE or np.linalg.det(axes) < 0:
+        return joint
+    stored = tuple((axes.T @ joint.stored).tolist()) if joint.stored else ()
+    return replace(with_frame(joint, axes), stored=stored)
+
+
+def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+    """Return what lies in two ranges."""
+    return max(a[0], b[0]), min(a[1], b[1])
+
+
+def tell_limited_tendons(file: MjcfFile, notes: Notes) -> None:
+    """Warn of tendons whose limits are not read."""
+    for element in (e for section in file.root.findall("tendon") for e in section):
+        attributes = file.attributes(element, kind="tendon")
+        where = f"tendon {attributes.get('name', '')!r}"
+        if is_limited(attributes, "limited", "range", file, where):
+            notes.add("the limits of a tendon are not read, so the robot can move further than the file says", where)
 
 
 def lacks_motors(file: MjcfFile) -> bool:
@@ -22,8 +89,8 @@ def lacks_motors(file: MjcfFile) -> bool:
 
 def read_motors(
     file: MjcfFile, joints: set[str], held: Container[str], couplings: Iterable[Coupling], notes: Notes, report: Notes
-) -> dict[str, float]:
-    """Joint → the largest effort of its motor [N m or N], for all joints that an actuator drives.
+) -> dict[str, Motor]:
+    """Return joint → its motor, for all joints that an actuator drives.
 
     Args:
         joints: names of those that can be driven.
@@ -35,13 +102,14 @@ def read_motors(
     """
     leader = {coupling.follower: coupling.leader for coupling in couplings}
     tendons = {element.get("name", ""): element for section in file.root.findall("tendon") for element in section}
-    motors: dict[str, float] = {}
+    motors: dict[str, Motor] = {}
     for element in (e for section in file.root.findall("actuator") for e in section):
         attributes = file.attributes(element, kind=ACTUATOR)
         where = f"actuator {attributes['name']!r}" if attributes.get("name") else f"a <{element.tag}> actuator"
         name = attributes.get("joint") or attributes.get("jointinparent")
-        effort = _effort(element, attributes, file, where)
+        effort, reach = _effort(element, attributes, file, where), (-inf, inf)
         if name is not None:
+            reach = _reach(element, attributes, file, where)
             if name not in joints:
                 raise FormatError(f"{where}: there is no joint {name[:60]!r}")
         elif "tendon" in attributes:
@@ -57,7 +125,7 @@ def read_motors(
         else:
             notes.add("it acts on a site or a body and not on a joint, so it was left out", where)
             continue
-        motors[name] = min(effort, motors.get(name, inf))
+        motors[name] = Motor(effort, reach, _axis(attributes, where)).beside(motors.get(name, Motor()))
     return motors
 
 
@@ -67,10 +135,44 @@ def _effort(element: Element, attributes: Attributes, file: MjcfFile, where: str
     if element.tag == "motor":
         control = is_limited(attributes, "ctrllimited", "ctrlrange", file, where)
         bounds = bounds or control
-    words = attributes.get("gear", "1").split()
-    gear = numbers(" ".join(words), len(words), f"{where}: its gear")[0] if words else 1.0
-    effort = inf if bounds is None else max(map(abs, bounds)) * abs(gear)
+    effort = inf if bounds is None else max(map(abs, bounds)) * abs(_gear(attributes, where))
     return effort if effort > 0 else inf
+
+
+def _axis(attributes: Attributes, where: str) -> tuple[tuple[float, ...], ...]:
+    """Return what a gear says of a ball's axis; nothing where it is of one number."""
+    words = attributes.get("gear", "1").split()[:3]
+    return (numbers(" ".join(words), 3, f"{where}: its gear"),) if len(words) == 3 else ()
+
+
+def _gear(attributes: Attributes, where: str) -> float:
+    """Return the first number of a gear, which is that of a joint with one motion."""
+    words = attributes.get("gear", "1").split()
+    return numbers(" ".join(words), len(words), f"{where}: its gear")[0] if words else 1.0
+
+
+def _reach(element: Element, attributes: Attributes, file: MjcfFile, where: str) -> tuple[float, float]:
+    """Return the values of a joint that its position actuator can be sent to: ctrl · gain / stiffness / gear [rad or m]."""
+    stiffness = _stiffness(element, attributes, where)
+    bounds = is_limited(attributes, "ctrllimited", "ctrlrange", file, where)
+    gear = _gear(attributes, where)
+    if stiffness is None or bounds is None or gear == 0.0:
+        return -inf, inf
+    low, high = sorted(bound * stiffness / gear for bound in bounds)
+    return low, high
+
+
+def _stiffness(element: Element, attributes: Attributes, where: str) -> float | None:
+    """Return what one unit of control moves a position actuator's length by; None of an actuator that keeps no position."""
+    if element.tag == "position":
+        return 1.0
+    if element.tag != "general" or attributes.get("biastype") != "affine" or attributes.get("dyntype", "none") == "integrator":
+        return None
+    gain, bias = (attributes.get(key, "0").split() for key in ("gainprm", "biasprm"))
+    gains = numbers(" ".join(gain), len(gain), f"{where}: its gainprm")
+    biases = (*numbers(" ".join(bias), len(bias), f"{where}: its biasprm"), 0.0, 0.0)
+    keeps = gains and biases[0] == 0.0 and biases[1] < 0.0 and attributes.get("gaintype", "fixed") == "fixed"
+    return gains[0] / -biases[1] if keeps else None
 
 
 def _through(

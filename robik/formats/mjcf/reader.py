@@ -28,7 +28,7 @@ from .file import MjcfFile, flattened, is_limited, vector, z_to
 from .geoms import SEEN, Geom, Geoms
 from .holds import held_through, with_held
 from .keyframe import keyframes, with_keyframe
-from .motors import lacks_motors, read_motors
+from .motors import driven, lacks_motors, read_motors, tell_limited_tendons
 
 MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
@@ -338,12 +338,13 @@ class _Reader:
         self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
         self.held, couplings = held_through(self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes)
         tree = with_keyframe(self.keys, self.joints, self.notes, self.report)
+        tell_limited_tendons(self.file, self.notes)
         motors = read_motors(self.file, {j.name for j in tree if j.motions}, self.held, couplings, self.notes, self.report)
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
                 self.notes.add("a motor that pushes a free body was left out", joint.name)
                 del motors[joint.name]
-        tree = [replace(j, actuated=True, effort_limit=min(j.effort_limit, motors[j.name])) if j.name in motors else j for j in tree]
+        tree = [driven(j, motors[j.name], self.notes, self.report) if j.name in motors else j for j in tree]
         bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [b for robot in inner for b in robot.bodies]
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
         frames += tuple(frame for robot in inner for frame in robot.frames)

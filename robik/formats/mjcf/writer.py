@@ -231,12 +231,14 @@ class _Writer:
             for name in joint.coordinate_names:
                 self.xml.put("motor", name=name, joint=name, ctrlrange=bounds)
             return
-        self.notes.add("its motors turn about the axes of its body", joint.name)
+        if any(joint.rest):
+            self.notes.add("MJCF counts a ball's turns from the pose of the file, so they are zero there", joint.name)
+        axes = self.pose[joint.child].matrix.T @ joint.matrix
         for name, motion in zip(joint.coordinate_names, joint.motions, strict=True):
             if motion.startswith("t"):
                 self.xml.put("motor", name=name, joint=name, ctrlrange=bounds)
             else:
-                self.xml.put("motor", name=name, joint=joint.name, gear=np.eye(3)["xyz".index(motion[1])], ctrlrange=bounds)
+                self.xml.put("motor", name=name, joint=joint.name, gear=axes[:, "xyz".index(motion[1])], ctrlrange=bounds)
 
 
 def _turn(pose: Pose) -> tuple[float, float, float, float] | None:

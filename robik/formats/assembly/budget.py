@@ -1,0 +1,74 @@
+"""Limit of the time that closing a robot's loops may take, with progress, and a way to stop it from another thread.
+
+The limit counts processor time of the thread, so that a busy machine refuses no robot that an idle one assembles.
+On the clock it is twice as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from math import inf
+from time import monotonic, thread_time
+
+SECONDS = 10.0  # for one robot's loops
+REMEDY_SECONDS = 3.0  # for what would close them
+ON_THE_CLOCK = 2.0  # how much longer it may take there
+
+
+class OutOfTimeError(Exception):
+    """The time is over; whoever searches returns the best that it has."""
+
+
+@dataclass
+class Budget:
+    """What an assembly may take.
+
+    Attributes:
+        seconds: processor time for the loops of one robot [s].
+        is_unwanted: whether nobody waits for the result any more.
+        tell: takes a sentence on how far the work is.
+    """
+
+    seconds: float = SECONDS
+    is_unwanted: Callable[[], bool] = lambda: False
+    tell: Callable[[str], None] = lambda _: None
+    _until: tuple[float, float] = (inf, inf)  # of the thread, on the clock
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is over, or nobody waits."""
+        return thread_time() > self._until[0] or monotonic() > self._until[1] or self.is_unwanted()
+
+    def check(self) -> None:
+        """Raise an `OutOfTimeError` if the time is over."""
+        if self.is_over:
+            raise OutOfTimeError
+
+    def start(self, seconds: float) -> None:
+        """Count from now."""
+        self._until = thread_time() + seconds, monotonic() + ON_THE_CLOCK * seconds
+
+
+_current: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+def current() -> Budget:
+    """Return the budget of this thread's import."""
+    budget = _current.get()
+    if budget is None:
+        budget = Budget()
+        _current.set(budget)
+    return budget
+
+
+@contextmanager
+def within(budget: Budget) -> Iterator[None]:
+    """Let what is imported meanwhile, on this thread, keep a budget."""
+    token = _current.set(budget)
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -1,0 +1,126 @@
+"""Poses of one group of loops that nearly close, found by Newton steps that leave nearly redundant rows aside.
+
+All matrices are without unit: rows and slides count by the robot's size. The Jacobian of a loop that moves only by
+exact numbers has a few small singular values where its numbers are rounded; a step along the others' row space closes
+the loop up to the rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..jit import by_reference
+from ..mechanism.constraints import BALL, SLIDE
+from ..mechanism.model import Mechanism
+from ..mechanism.topology import build_topology, loop_groups
+from .kernels import Placement, close, forward_kinematics, group_jacobian, integrate, new_placement
+
+LOOSE = 1e-3  # of the largest: singular values below may be those of rounding
+NEWTON_STEPS = 30
+LARGEST_STEP = 0.5  # rad, or of the robot's size
+SETTLED = 1e-14  # a step below this ends Newton's method
+
+
+@dataclass(frozen=True)
+class LoopPose:
+    """A group of loops at one pose.
+
+    Attributes:
+        q: (nq,) coordinates of the whole tree.
+        value: (rows,) closure, in sizes of the robot.
+        left: (rows, rows) left singular vectors of the closure's Jacobian, those of large singular values first.
+        singular: (rows,) singular values, zeros at the end.
+        right: (columns, columns) right singular vectors as rows.
+    """
+
+    q: np.ndarray
+    value: np.ndarray
+    left: np.ndarray
+    singular: np.ndarray
+    right: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        """Singular values that are more than rounding."""
+        return int((self.singular > LOOSE * max(1.0, float(self.singular.max(initial=0.0)))).sum())
+
+    def residual(self) -> float:
+        """Largest closure value, in sizes of the robot."""
+        return float(np.abs(self.value).max(initial=0.0))
+
+
+class LoopWalk:
+    """One group of a mechanism's loops that share coordinates.
+
+    Attributes:
+        topology, flat: the mechanism's.
+        rows, columns: the group's closure rows and degrees of freedom.
+        unit: (columns,) what a step of one is: 1 rad, or the robot's size [m].
+    """
+
+    def __init__(self, mechanism: Mechanism, group: int) -> None:
+        self.topology = build_topology(mechanism)
+        self.flat = by_reference(self.topology.flat)
+        self.group = group
+        self.rows, self.columns = loop_groups(self.topology.flat)[group]
+        slides = {int(self.flat.at_v[m]) for m in np.flatnonzero(self.flat.kind == SLIDE)}
+        self.unit = np.array([self.flat.size if i in slides else 1.0 for i in self.columns.tolist()])
+        self._per_coordinate = self._scales()
+        self.placement: Placement = new_placement(self.flat, self.topology.rest)
+
+    def _scales(self) -> np.ndarray:
+        """Return (nq,) what a change of a coordinate counts: 2 in a quaternion, 0 outside the group."""
+        scales = np.zeros(len(self.topology.rest))
+        unit = dict(zip(self.columns.tolist(), self.unit.tolist(), strict=True))
+        for kind, q, v in zip(self.flat.kind, self.flat.at_q, self.flat.at_v, strict=True):
+            if v in unit:
+                scales[q : q + (4 if kind == BALL else 1)] = 2.0 if kind == BALL else 1.0 / unit[v]
+        return scales
+
+    def pose(self, q: np.ndarray) -> LoopPose:
+        """Return the loops at coordinates q (nq,)."""
+        self.placement.q[:] = q
+        forward_kinematics(self.flat, self.placement)
+        close(self.flat, self.placement)
+        jacobian = np.zeros((len(self.rows), len(self.columns)))
+        group_jacobian(self.flat, self.placement, self.group, jacobian)
+        left, singular, right = np.linalg.svd(jacobian * (self.unit / self.flat.size))
+        padded = np.zeros(len(self.rows))
+        padded[: len(singular)] = singular
+        return LoopPose(q.copy(), self.placement.value[self.rows] / self.flat.size, left, padded, right)
+
+    def stepped(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Return coordinates (nq,) moved by a step (columns,) without unit."""
+        whole, moved = np.zeros(len(self.flat.before)), q.copy()
+        whole[self.columns] = step * self.unit
+        integrate(self.flat, q, whole, 1.0, moved)
+        return moved
+
+    def settled(self, q: np.ndarray) -> LoopPose:
+        """Return the pose near q (nq,) at which the loops close but for rows that are nearly redundant."""
+        pose = self.pose(q)
+        for _ in range(NEWTON_STEPS):
+            rank = pose.rank
+            step = -pose.right[:rank].T @ (pose.left[:, :rank].T @ pose.value / pose.singular[:rank])
+            largest = float(np.abs(step).max(initial=0.0))
+            if not largest < 1e3:
+                break
+            pose = self.pose(self.stepped(pose.q, step * min(1.0, LARGEST_STEP / max(largest, 1e-300))))
+            if largest < SETTLED:
+                break
+        return pose
+
+    def distance(self, q: np.ndarray, p: np.ndarray) -> float:
+        """Return the largest motion of the group from coordinates p to q, without unit."""
+        return float(np.abs((q - p) * self._per_coordinate).max(initial=0.0))
+
+    def carried(self, b: int) -> np.ndarray:
+        """Return (6, 6): from a twist (ω, v of the origin) in the rest pose to the same one carried by a body where it is."""
+        R = self.placement.R[b]
+        x = self.placement.c[b] - R @ self.topology.rest_com[b]
+        matrix = np.zeros((6, 6))
+        matrix[:3, :3] = matrix[3:, 3:] = R
+        matrix[3:, :3] = np.cross(x, R, axisb=0, axisc=0)
+        return matrix

@@ -1,0 +1,33 @@
+"""Mark of the curves and the frame rate that a result was judged by: where they have changed since, it is out of date."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+from bpy.types import Object, Scene
+
+from ..animation import actions
+from .bakes import objects_of
+
+SIZE = 16  # bytes of a mark
+NUMBERS = ("co", "handle_left", "handle_right")  # of each key
+
+
+def mark(root: Object, scene: Scene) -> str:
+    """Return a mark of all keys of a robot's motors and bodies, and of the scene's frame rate."""
+    found = blake2b(f"{scene.render.fps / scene.render.fps_base:.9g}".encode(), digest_size=SIZE)
+    for label, target in sorted(objects_of(root).items()):
+        for (path, index), curve in sorted(actions.curves_of(target).items()):
+            found.update(f"{label}.{path}[{index}]".encode())
+            for name in NUMBERS:
+                numbers = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+                curve.keyframe_points.foreach_get(name, numbers)
+                found.update(numbers.tobytes())
+    return found.hexdigest()
+
+
+def is_out_of_date(root: Object, scene: Scene) -> bool:
+    """Return whether a robot's curves, or the frame rate, have changed since its result was judged."""
+    result = root.robik.robot.result
+    return bool(result.frames and result.mark) and result.mark != mark(root, scene)
