@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import radians
 from pathlib import Path
 
@@ -70,8 +71,13 @@ def bring_recording(file: Path) -> Object:
     Raises:
         RobikError: the file cannot be read as a recording.
     """
+    scene = bpy.context.scene
+    rate = re.search(r"Frame Time:\s*([\d.]+)", file.read_text(errors="replace") if file.is_file() else "")
+    if rate and float(rate[1]) > 0:
+        scene.render.fps, scene.render.fps_base = round(1 / float(rate[1])), 1.0
+    scene.frame_end = 2
     rig = add_on("scene.character.recording").bring_recording(file)
-    bpy.context.scene.frame_start = 2
+    scene.frame_start = 2
     rig.rotation_euler.z += radians(90)
     height = add_on("scene.character.recording").TALL / rig.scale.x
     dress = add_on("scene.character.walking.flesh").dress

@@ -104,8 +104,8 @@ def test_extras_are_those_of_the_package() -> None:
 @pytest.mark.parametrize(
     ("program", "name"),
     [
-        ("import robik.servo.bus", "servo"),
-        ("import robik.servo.port", "servo"),
+        ("import robik.servo.dynamixel.bus", "servo"),
+        ("import robik.servo.dynamixel.port", "servo"),
         ("from robik.tracking import StateBasedTracker", "live"),
         ("from robik.formats.dae import read_dae; read_dae(None)", "formats"),
         ("import robik; robik.load('arm.xacro')", "formats"),

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import ServoError
 from ..files import read_json, write_whole
-from .models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, VELOCITY_UNIT, Model
+from .dynamixel.models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, VELOCITY_UNIT, Model
 
 FORMAT, VERSION = "robik-servos", 1
 SYNC_WRITE_BYTES = (14, 5)  # of a Sync Write of goal positions: fixed, and per servo

@@ -13,10 +13,10 @@ from ..errors import ServoError
 from ..motions import Motion, load_motion
 from .chain import load_chain
 from .controls import Controls, controls, on_endings
+from .dynamixel.simulator.port import PseudoTerminal, Socket
+from .dynamixel.simulator.server import Server
 from .player import Player
 from .port_thread import SIMULATED
-from .simulator.port import PseudoTerminal, Socket
-from .simulator.server import Server
 from .softening import soften
 from .status import PlaySettings, PlayState, Status, torque_words
 from .trajectory import part

@@ -12,7 +12,7 @@ from ..motions.motion import Motion, values_for
 from ..motions.registry import format_to_write, load_motion, save_motion
 from ..motions.resampling import resampled
 from .chain import ServoChain, load_chain
-from .models import VELOCITY_UNIT
+from .dynamixel.models import VELOCITY_UNIT
 from .trajectory import Along
 
 APPROACH = 0.5  # [rad/s] on the way to the first frame

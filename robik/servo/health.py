@@ -7,8 +7,8 @@ from math import exp, inf
 import numpy as np
 
 from .chain import ServoChain
-from .connecting import Found
-from .exchange import Telemetry
+from .dynamixel.connecting import Found
+from .dynamixel.exchange import Telemetry
 
 WARM, HOT = 10.0, 3.0  # [°C] below the temperature at which a servo turns itself off: slower from here, stop from here
 STRAINED, OVERSTRAINED = 0.7, 0.9  # of the greatest load, averaged: slower from here, stop from here

@@ -21,11 +21,11 @@ from ..errors import ServoError
 from ..motions import Motion
 from .board import Board
 from .chain import ServoChain
+from .dynamixel.simulator.server import SimulatorProcess
 from .port_thread import PortThread
 from .preflight import Preflight, preflight
 from .recording import check_writable
 from .session import Session
-from .simulator.server import SimulatorProcess
 from .status import PlaySettings, PlayState, Status
 from .stream import Wishes
 from .trajectory import Along, part

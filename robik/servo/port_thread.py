@@ -12,13 +12,13 @@ import numpy as np
 
 from ..errors import ServoError
 from .board import Board
-from .bus import Bus, PortGone, ServoSilent
 from .chain import ServoChain
-from .connecting import Unfit
+from .dynamixel.bus import Bus, PortGone, ServoSilent
+from .dynamixel.connecting import Unfit
+from .dynamixel.simulator.server import SimulatorProcess
 from .emergency import Emergency, EmergencyStopped
 from .schedule import take_precedence
 from .session import Session, way_on
-from .simulator.server import SimulatorProcess
 from .status import OFF, PlaySettings, PlayState, torque_words
 from .stream import Wishes
 

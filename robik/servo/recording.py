@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import ServoError
 from .chain import ServoChain
-from .exchange import Telemetry
+from .dynamixel.exchange import Telemetry
 
 MOMENT = ("time", "on the way")
 COLUMNS = ("goal", "position", "load", "celsius", "volts", "errors")

@@ -11,13 +11,13 @@ import numpy as np
 from ..errors import ServoError
 from ..limiter import Limiter
 from .board import Board
-from .bus import TABLE, Bus, PortGone, ServoSilent
 from .chain import Servo, ServoChain
-from .connecting import WAKING, Found, absence, find, names
-from .exchange import Exchange, Telemetry
+from .dynamixel.bus import TABLE, Bus, PortGone, ServoSilent
+from .dynamixel.connecting import WAKING, Found, absence, find, names
+from .dynamixel.exchange import Exchange, Telemetry
+from .dynamixel.models import CURRENT_POSITION_MODE, SINGLE_TURN_MODE, describe_hardware_error
 from .guide import Guide, Journey, Pursuit
 from .health import Health
-from .models import CURRENT_POSITION_MODE, SINGLE_TURN_MODE, describe_hardware_error
 from .recording import Recorder
 from .schedule import undisturbed
 from .status import PlaySettings, PlayState, ServoReading, torque_words

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import ServoError
-from .bus import Bus, ServoSilent
 from .chain import Servo, ServoChain
-from .connecting import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL
-from .models import BAUD_RATES, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE
+from .dynamixel.bus import Bus, ServoSilent
+from .dynamixel.connecting import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL
+from .dynamixel.models import BAUD_RATES, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE
 from .preflight import bus_problems
 from .status import PlaySettings
 

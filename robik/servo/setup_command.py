@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ..errors import ServoError
 from . import setup
-from .bus import Bus
 from .chain import load_chain, save_chain
+from .dynamixel.bus import Bus
 from .recording import load_recording
 from .recording_report import amperes, tracking_table, write_report
 

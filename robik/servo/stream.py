@@ -10,11 +10,11 @@ from math import ceil, inf
 
 import numpy as np
 
-from .bus import ServoSilent, watchdog_units
-from .exchange import Exchange, Telemetry
+from .dynamixel.bus import ServoSilent, watchdog_units
+from .dynamixel.exchange import Exchange, Telemetry
+from .dynamixel.models import VELOCITY_UNIT
 from .guide import Guide, Wish
 from .health import CARE, Health
-from .models import VELOCITY_UNIT
 from .schedule import Schedule
 from .status import PlaySettings
 

@@ -10,7 +10,7 @@ from bpy.types import PropertyGroup, Scene
 
 from ...robik.errors import RobikError
 from ...robik.servo.chain import Servo
-from ...robik.servo.models import MODELS
+from ...robik.servo.dynamixel.models import MODELS
 from ..robot.parts import chosen_robot
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import slides

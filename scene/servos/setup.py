@@ -14,8 +14,8 @@ from bpy.types import Object, Scene
 from ...robik.errors import ServoError
 from ...robik.motions import Motion
 from ...robik.servo import setup
-from ...robik.servo.bus import Bus
 from ...robik.servo.chain import ServoChain, chain_text
+from ...robik.servo.dynamixel.bus import Bus
 from ...robik.servo.port_thread import SIMULATED
 from ...robik.servo.setup import Change, Dragging, Seen
 from ...robik.servo.setup_task import Task

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from bl_ext.user_default.robik.robik.servo import setup
 from bl_ext.user_default.robik.robik.servo.chain import ServoChain, load_chain
-from bl_ext.user_default.robik.robik.servo.simulator.server import SimulatorProcess
+from bl_ext.user_default.robik.robik.servo.dynamixel.simulator.server import SimulatorProcess
 from bpy.types import Object
 
 from tests.blender import installed, scenes

@@ -24,9 +24,9 @@ import numpy as np
 from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.chain import default_chain, save_chain
-from robik.servo.models import WATCHDOG_UNIT
+from robik.servo.dynamixel.models import WATCHDOG_UNIT
+from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.player import Player
-from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlaySettings, PlayState
 
 NAMES = tuple(f"motor_{k}" for k in range(4))

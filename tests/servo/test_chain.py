@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from robik import robots
 from robik.errors import RobikError, ServoError
 from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
-from robik.servo.models import MODELS, VELOCITY_UNIT
+from robik.servo.dynamixel.models import MODELS, VELOCITY_UNIT
 
 ANGLES = st.floats(-1.5, 1.5)
 

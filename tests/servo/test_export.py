@@ -196,9 +196,7 @@ def run(board, servos):
 def board_counts():
     scale = 4096 / (2 * np.pi)
     values = BOARD_MOTION.values
-    return np.column_stack(
-        [2048 - values[:, 0] * scale, 1500 + values[:, 2] * scale, 2048 + 3 * values[:, 1] * scale]
-    )
+    return np.column_stack([2048 - values[:, 0] * scale, 1500 + values[:, 2] * scale, 2048 + 3 * values[:, 1] * scale])
 
 
 @needs_a_compiler

@@ -9,10 +9,10 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.bus import ServoSilent
 from robik.servo.chain import default_chain
-from robik.servo.connecting import find
-from robik.servo.exchange import Exchange
+from robik.servo.dynamixel.bus import ServoSilent
+from robik.servo.dynamixel.connecting import find
+from robik.servo.dynamixel.exchange import Exchange
 from robik.servo.health import Health
 from robik.servo.status import PlaySettings
 from robik.servo.stream import Outcome, Stream

@@ -11,12 +11,12 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.bus import Bus, ServoSilent
-from robik.servo.connecting import find
-from robik.servo.models import VELOCITY_UNIT
+from robik.servo.dynamixel.bus import Bus, ServoSilent
+from robik.servo.dynamixel.connecting import find
+from robik.servo.dynamixel.models import VELOCITY_UNIT
+from robik.servo.dynamixel.port import LATENCY
+from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.player import Player
-from robik.servo.port import LATENCY
-from robik.servo.simulator.server import SimulatorProcess
 from robik.servo.status import PlayState, Status
 
 from .conftest import COUNTS_PER_RAD, DEADLINE, NAMES, PATIENT, standing, until
@@ -296,7 +296,7 @@ def test_a_motion_that_must_not_be_played(player):
 
 def test_late_answers_are_not_taken_for_others(chain, simulator, monkeypatch):
     """An answer that comes after its time must not become the answer to the next question."""
-    monkeypatch.setattr("robik.servo.bus.LATE", 0.5)  # far beyond what makes them late here, whatever this machine does meanwhile
+    monkeypatch.setattr("robik.servo.dynamixel.bus.LATE", 0.5)  # far beyond what makes them late here, whatever this machine does meanwhile
     with closing(Bus(chain, simulator.port, silence=0.0)) as bus:
         find(bus)
         simulator.command("place 3 1234")

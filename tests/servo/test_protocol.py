@@ -8,8 +8,8 @@ import pytest
 from dynamixel_sdk import COMM_RX_CORRUPT, COMM_RX_TIMEOUT, COMM_SUCCESS, GroupBulkRead, GroupBulkWrite, GroupSyncRead, GroupSyncWrite
 
 from robik.servo.chain import Servo, ServoChain
-from robik.servo.models import MODELS
-from robik.servo.simulator.packet import encode
+from robik.servo.dynamixel.models import MODELS
+from robik.servo.dynamixel.simulator.packet import encode
 
 from .vendor_sdk import ACCESS, CRC, INSTRUCTION, LENGTH, LIMIT, OK, RANGE, little, send_raw
 

@@ -13,10 +13,10 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.bus import Bus
 from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
-from robik.servo.exchange import Telemetry
-from robik.servo.models import BAUD_RATES
+from robik.servo.dynamixel.bus import Bus
+from robik.servo.dynamixel.exchange import Telemetry
+from robik.servo.dynamixel.models import BAUD_RATES
 from robik.servo.player import Player
 from robik.servo.recording import Recorder, load_recording
 from robik.servo.recording_report import tracking_table, write_report
@@ -305,6 +305,7 @@ def test_the_report_leaves_gaps_where_nobody_looked(tmp_path):
 
 def test_how_well_they_followed(tmp_path, capsys):
     from robik.cli import main
+
     chain = default_chain(("knee <l>", "hip"))
     chain = replace(chain, servos=(chain.servos[0], replace(chain.servos[1], model="XL430-W250")))
     recorder, lag = Recorder(tmp_path / "t.csv", chain), 0.05

@@ -12,12 +12,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from robik.servo import bus, port, schedule, stream
+from robik.servo import schedule, stream
 from robik.servo.board import Board
-from robik.servo.bus import Bus
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
+from robik.servo.dynamixel import bus, port
+from robik.servo.dynamixel.bus import Bus
+from robik.servo.dynamixel.simulator.chain import GoalRecord, SimulatedChain
 from robik.servo.session import Session
-from robik.servo.simulator.chain import GoalRecord, SimulatedChain
 from robik.servo.status import PlaySettings, Status
 from robik.servo.stream import Wishes
 

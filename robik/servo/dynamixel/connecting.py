@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from ..errors import ServoError
+from ...errors import ServoError
+from ..chain import Servo, ServoChain
 from .bus import TRIES, Bus, PortGone, ServoSilent
-from .chain import Servo, ServoChain
 from .models import FAST_READ_FIRMWARE, MODEL_NAMES, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
 
 TIMED_PROFILE, TORQUE_BY_GOAL = 0x04, 0x08  # bits of the drive mode

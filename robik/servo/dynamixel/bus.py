@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ServoError
-from ..extras import extra
-from .chain import Servo, ServoChain
-from .emergency import Emergency, EmergencyStopped
+from ...errors import ServoError
+from ...extras import extra
+from ..chain import Servo, ServoChain
+from ..emergency import Emergency, EmergencyStopped
 from .models import MODELS, WATCHDOG_UNIT, describe_hardware_error
 from .port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..chain import Servo
 from .bus import TABLE, Bus, ServoSilent, as_bytes
-from .chain import Servo
 from .models import describe_hardware_error
 from .port import LATENCY
 

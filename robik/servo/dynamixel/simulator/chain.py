@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ..chain import BITS_PER_BYTE, ServoChain
+from ...chain import BITS_PER_BYTE, ServoChain
 from ..models import BAUD_RATES, FAST_READ_FIRMWARE
 from .packet import ALERT, BROADCAST, Decoder, Instruction, Packet, PacketError, encode_fast_status, encode_status
 from .servo import SimulatedServo, TableError

@@ -13,10 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from ... import program
-from ...errors import ServoError
-from ..chain import BITS_PER_BYTE, ServoChain, load_chain, save_chain
-from ..schedule import take_precedence
+from .... import program
+from ....errors import ServoError
+from ...chain import BITS_PER_BYTE, ServoChain, load_chain, save_chain
+from ...schedule import take_precedence
 from .chain import Answer, GoalRecord, SimulatedChain
 from .clock import Clock
 from .port import Noise, PseudoTerminal, Socket
@@ -234,7 +234,7 @@ class SimulatorProcess:
         arguments = [str(servos), *(["--record", str(record)] if record else [])]
         arguments += ["--socket"] if over_socket or not hasattr(os, "openpty") else []
         self._process = subprocess.Popen(
-            program.command("servo.simulator.server", *arguments),
+            program.command("servo.dynamixel.simulator.server", *arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 import time
 
-from ..extras import extra
-from .emergency import Emergency
+from ...extras import extra
+from ..emergency import Emergency
 
 with extra("servo"):
     import serial
