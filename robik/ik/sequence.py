@@ -13,7 +13,7 @@ from ..kinematics.kernels import Placement, close, copy_placement, difference, f
 from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
 from ..objectives import calm
-from ..objectives.registry import missed, objective
+from ..objectives.registry import missed, missed_by_cluster, objective
 from .newton import HELD
 from .sqp import CONVERGED, hold, minimise
 
@@ -30,7 +30,7 @@ ENOUGH = 20  # iterations of such a look
 class Memory(NamedTuple):
     """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,), `frames` (1,)
     since the last jump, the coordinates `rest` (nq,), which are on a limit (d,), `looked` (1,): the objective when another way was last
-    looked for, `missed` (1,): what the targets miss in it, and `guess` and `other`, scratch."""
+    looked for, `missed` (clusters,): what the targets miss in it (`missed_by_cluster`), and `guess` and `other`, scratch."""
 
     last: Placement
     guess: Placement
@@ -62,7 +62,8 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
     d = len(flat.before)
     last, guess, other = (new_placement(flat, rest) for _ in range(3))
     memory = by_reference(Memory(
-        last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64), np.zeros(1), np.zeros(1)
+        last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64), np.zeros(1),
+        np.zeros(len(flat.cluster_on)),
     ))  # fmt: skip
     forget(flat, memory, rest)
     return memory
@@ -76,7 +77,7 @@ def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
     memory.frames[0] = 0
     memory.limited[:] = 0
     memory.looked[0] = 0.0
-    memory.missed[0] = 0.0
+    memory.missed[:] = 0.0
 
 
 def new_output(flat: Flat, frames: int) -> Output:
@@ -259,15 +260,13 @@ def _bend_back(flat, goals, work, memory, most, result):
 def _let_loose(flat, goals, work, memory, bounded, most, result):
     """Solves a frame further, held less, while it misses far less than what it is held by; returns as `minimise` does, with all
     iterations. So a target that comes back into reach is met at once."""
-    guess, used = memory.guess, calm.damping(memory.missed[0])
+    guess = memory.guess
     if goals.calm.weight[3] == 0.0:
         return result
     for _ in range(LOOSER):
-        needed = calm.damping(missed(flat, guess, goals))
-        if needed > 0.25 * used:
+        missed_by_cluster(flat, guess, goals, goals.calm.missed)
+        if not calm.loosen(flat, goals.calm, goals.change_of_state):
             return result
-        used = needed
-        calm.scale(goals.calm, goals.change_of_state, used)
         again = minimise(flat, guess, goals, work, bounded, most, objective(flat, guess, goals), result[3])
         result = again[0], result[1] + again[1], again[2], again[3]
     return result
@@ -282,7 +281,7 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
     Returns what `minimise` does.
     """
     last, guess = memory.last, memory.guess
-    calm.scale(goals.calm, goals.change_of_state, calm.damping(memory.missed[0]))
+    calm.begin(flat, goals.calm, goals.change_of_state, memory.missed)
     bounded = _bound(flat, goals, work, last, limits)
     value, residual = _predict(flat, memory, work, goals, bounded)
     result = minimise(flat, guess, goals, work, bounded, most, value, residual)
@@ -299,7 +298,8 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
         difference(flat, guess.q, last.q, memory.recent)
     if largest > JUMP or result[2] != CONVERGED:
         memory.frames[0] = 0
-    memory.missed[0] = missed(flat, guess, goals)
+    if goals.calm.weight[3] != 0.0:
+        missed_by_cluster(flat, guess, goals, memory.missed)
     copy_placement(guess, last)
     return result
 

@@ -87,7 +87,7 @@ def new_goals(topology: Topology, names: Sequence[str], previous: Placement, obj
             frame_pose=frame_pose.table(topology, names, position, rotation),
             centre_of_mass=by_reference(CentreOfMass(com, np.zeros(3), np.zeros(n), np.zeros((n, 3)))),
             asked=by_reference(Asked(**tables) if objectives else NothingAsked(**tables)),
-            change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros(2))),
+            change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros((n, 2)))),
             calm=calm.table(topology),
             velocity=by_reference(Velocity(previous.R, previous.c, np.zeros(1), threshold)),
             targets=targets,
@@ -185,6 +185,23 @@ def missed(flat, now, goals):
     total = frame_pose.add_value(now, goals.frame_pose, 0.0)
     total = centre_of_mass.add_value(flat, now, goals.centre_of_mass, total)
     return total + _asked_value(flat, now, goals.asked)
+
+
+@kernel
+def missed_by_cluster(flat, now, goals, out):
+    """Fill `out` (clusters,) with the sum of what the clip asks for that a cluster has a part in: of the frames it moves, of the centre
+    of mass, and of what is asked for one by one."""
+    common = centre_of_mass.add_value(flat, now, goals.centre_of_mass, 0.0) + _asked_value(flat, now, goals.asked)
+    out[:] = 0.0
+    for t in range(goals.frame_pose.body.shape[0]):
+        c = flat.cluster_of[goals.frame_pose.body[t]]
+        if c >= 0:
+            out[c] = frame_pose.add_frame_value(now, goals.frame_pose, t, out[c])
+    for c in range(out.shape[0] - 1, -1, -1):
+        on = flat.cluster_of[flat.cluster_on[c]]
+        if on >= 0:
+            out[on] += out[c]
+        out[c] += common
 
 
 @kernel
