@@ -148,8 +148,8 @@ def settings_from(data: Any) -> Settings:
     """Settings of plain data, as `SETTINGS.json` holds them."""
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
-    numbers = ("state_weight", "stillness", "posture", "velocity_weight")
-    numbers += ("velocity_limit", "linear_velocity_limit", "velocity_share", "length")
+    pulls = ("state_weight", "stillness", "posture")
+    numbers = (*pulls, "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
     known = {"targets", "objectives", "com_weight", *numbers, "joint_limits", "enforce_velocity"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
