@@ -245,7 +245,7 @@ def _solve(options: argparse.Namespace) -> None:
 
     mechanism = _load(options)
     clip = load_clip(options.clip)
-    settings = load_settings(options.settings) if options.settings else Settings()
+    settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
     with _naming(options.clip):
         clip.check(mechanism)
     with _naming(options.settings):
@@ -269,6 +269,10 @@ def _solve(options: argparse.Namespace) -> None:
         f"off by at most {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m; "
         f"{len(found['frames_short'])} frames fall short, {len(found['frames_too_fast'])} are too fast for a motor"
     )
+    if found["peak_acceleration"]:
+        name, most = max(found["peak_acceleration"].items(), key=lambda item: item[1])
+        jumping = f"; a motor jumps in {len(found['frames_jumping'])} frames" if found["frames_jumping"] else "; no motor jumps"
+        print(f"largest acceleration {most:.3g} /s² ({name}){jumping}")
     if motion.report and motion.report.speed_cost:
         print(motion.report.speed_cost)
 

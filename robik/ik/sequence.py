@@ -12,8 +12,8 @@ from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import Placement, close, copy_placement, difference, forward_kinematics, integrate, largest_motion, new_placement
 from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
-from ..objectives import change_of_state
-from ..objectives.registry import objective
+from ..objectives import calm
+from ..objectives.registry import missed, missed_by_cluster, objective
 from .newton import HELD
 from .sqp import CONVERGED, hold, minimise
 
@@ -23,13 +23,14 @@ UNMET = 2e-6  # the objective where a target of weight one is off by a 500th of 
 BETTER = 0.5  # of the objective: what another way to stand must be worth
 BENT = 0.5  # rad, or of the robot's size: a coordinate that ends on a limit is moved back by so much to look for another way
 GAIN = 0.999  # of the objective: what that must be worth
+LOOSER = 8  # times that one frame may be held less
 ENOUGH = 20  # iterations of such a look
 
 
 class Memory(NamedTuple):
     """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,), `frames` (1,)
     since the last jump, the coordinates `rest` (nq,), which are on a limit (d,), `looked` (1,): the objective when another way was last
-    looked for, and `guess` and `other`, scratch."""
+    looked for, `missed` (clusters,): what the targets miss in it (`missed_by_cluster`), and `guess` and `other`, scratch."""
 
     last: Placement
     guess: Placement
@@ -40,6 +41,7 @@ class Memory(NamedTuple):
     frames: np.ndarray
     limited: np.ndarray
     looked: np.ndarray
+    missed: np.ndarray
 
 
 class Output(NamedTuple):
@@ -60,7 +62,8 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
     d = len(flat.before)
     last, guess, other = (new_placement(flat, rest) for _ in range(3))
     memory = by_reference(Memory(
-        last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64), np.zeros(1)
+        last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64), np.zeros(1),
+        np.zeros(len(flat.cluster_on)),
     ))  # fmt: skip
     forget(flat, memory, rest)
     return memory
@@ -74,6 +77,7 @@ def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
     memory.frames[0] = 0
     memory.limited[:] = 0
     memory.looked[0] = 0.0
+    memory.missed[:] = 0.0
 
 
 def new_output(flat: Flat, frames: int) -> Output:
@@ -154,12 +158,6 @@ def _stand(flat, other, work):
 
 
 @kernel
-def _missed(flat, now, goals):
-    """The objective without the pull to the previous state: a step aside costs that once, a dead end costs its miss in every frame."""
-    return objective(flat, now, goals) - change_of_state.add_value(flat, now, goals.change_of_state, 0.0)
-
-
-@kernel
 def _take(guess, other, result, found, better):
     """Of what `minimise` returned for two placements the `result` at `guess`, unless what was `found` at `other` is better: that becomes
     the guess. With the iterations of both."""
@@ -216,8 +214,11 @@ def _is_time_to_look(flat, memory, value):
 
 @kernel
 def _is_better(flat, goals, guess, other, result, found):
-    """Whether what was `found` at `other` beats the `result` at `guess`: as a whole, or by far in what the targets miss."""
-    return found[0] < GAIN * result[0] or _missed(flat, other, goals) < BETTER * _missed(flat, guess, goals)
+    """Whether what was `found` at `other` beats the `result` at `guess`: as a whole, or by far in what the targets miss.
+
+    A step aside costs the pull to the previous state once, a dead end costs its miss in every frame.
+    """
+    return found[0] < GAIN * result[0] or missed(flat, other, goals) < BETTER * missed(flat, guess, goals)
 
 
 @kernel(entry=False)
@@ -255,6 +256,22 @@ def _bend_back(flat, goals, work, memory, most, result):
     return result
 
 
+@kernel(entry=False)
+def _let_loose(flat, goals, work, memory, bounded, most, result):
+    """Solves a frame further, held less, while it misses far less than what it is held by; returns as `minimise` does, with all
+    iterations. So a target that comes back into reach is met at once."""
+    guess = memory.guess
+    if goals.calm.weight[3] == 0.0:
+        return result
+    for _ in range(LOOSER):
+        missed_by_cluster(flat, guess, goals, goals.calm.missed)
+        if not calm.loosen(flat, goals.calm, goals.change_of_state):
+            return result
+        again = minimise(flat, guess, goals, work, bounded, most, objective(flat, guess, goals), result[3])
+        result = again[0], result[1] + again[1], again[2], again[3]
+    return result
+
+
 @kernel
 def solve_frame(flat, goals, work, memory, limits, most, afresh):
     """One frame from the memory of those before; the solution becomes `memory.last`, which the goals regard as the previous state.
@@ -264,9 +281,11 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
     Returns what `minimise` does.
     """
     last, guess = memory.last, memory.guess
+    calm.begin(flat, goals.calm, goals.change_of_state, memory.missed)
     bounded = _bound(flat, goals, work, last, limits)
     value, residual = _predict(flat, memory, work, goals, bounded)
     result = minimise(flat, guess, goals, work, bounded, most, value, residual)
+    result = _let_loose(flat, goals, work, memory, bounded, most, result)
     if limits and result[0] > UNMET and _is_time_to_look(flat, memory, result[0]):
         result = _bend_back(flat, goals, work, memory, most, result)
     for i in range(memory.recent.shape[0]):
@@ -279,6 +298,8 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
         difference(flat, guess.q, last.q, memory.recent)
     if largest > JUMP or result[2] != CONVERGED:
         memory.frames[0] = 0
+    if goals.calm.weight[3] != 0.0:
+        missed_by_cluster(flat, guess, goals, memory.missed)
     copy_placement(guess, last)
     return result
 
@@ -294,6 +315,7 @@ def solve_frames(flat, goals, work, memory, output, start, stop, wanted, speed, 
             goals.targets[i] = wanted.targets[k, i]
         for i in range(speed.shape[0]):
             goals.reach[i] = speed[i] * wanted.dt[k] if speed[i] < np.inf else np.inf
+        goals.calm.dt[0] = wanted.dt[k]
         value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most, afresh)
         now = memory.last
         for i in range(now.q.shape[0]):

@@ -17,8 +17,8 @@ from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
 from ..objectives.objective import Objective
-from ..objectives.registry import fill, new_goals, over_time
-from ..objectives.settings import Settings
+from ..objectives.registry import fill, hold, new_goals, over_time
+from ..objectives.settings import Settings, speed_limit
 from .sequence import Output, forget, new_memory, new_output, solve_frames
 from .work import new_work
 
@@ -61,13 +61,13 @@ class Solver:
         self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
-        self._square = settings.per_square_metre(mechanism)
+        self._square, self._extent = settings.per_square_metre(mechanism), mechanism.extent
         self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
         self._goals = new_goals(self.topology, self.names, self._memory.last, self.objectives)
         if has_com:
             self._goals.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
-        self._goals.change_of_state.weight[:] = settings.state_weight * np.array([1.0, self._square])
+        hold(self._goals, settings, self._square)
         self._goals.velocity.weight[:] = settings.velocity_weight
         self._work = new_work(self.flat, self.topology.rest, self._goals.tied if self.objectives else None)
         self.speed = self._speeds()
@@ -103,7 +103,7 @@ class Solver:
         for joint in self.mechanism.actuated if self.settings.enforce_velocity else ():
             for name in joint.coordinate_names:
                 if name in self.topology.dofs:
-                    speed[self.topology.dofs[name][0]] = self.settings.velocity_share * joint.velocity_limit
+                    speed[self.topology.dofs[name][0]] = self.settings.velocity_share * speed_limit(joint, name, self._extent)
         return speed
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:

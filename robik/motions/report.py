@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -123,6 +123,8 @@ class Report:
         short: (frame, why) for each frame in which something was not met.
         speed_cost: what keeping speeds costs, None where no speed is held back or nobody asked.
         objectives: errors of what the clip asks for beside frames and centre of mass.
+        acceleration: (T, actuators) [rad/s² or m/s²], the change of velocity at each frame.
+        jump_speed: (actuators,) above which a step is called a jump [rad/s or m/s].
     """
 
     targets: tuple[str, ...]
@@ -137,6 +139,13 @@ class Report:
     short: tuple[tuple[int, str], ...]
     speed_cost: SpeedCost | None = None
     objectives: tuple[ObjectiveError, ...] = ()
+    acceleration: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    jump_speed: float | np.ndarray = np.inf
+
+    @property
+    def jumping(self) -> np.ndarray:
+        """Indices of the frames into which some actuator jumps."""
+        return np.flatnonzero((np.abs(self.velocity) > self.jump_speed).any(axis=1))
 
     @property
     def too_fast(self) -> np.ndarray:

@@ -33,7 +33,9 @@ def report_summary(motion: Motion) -> dict:
         "com_error_max_m": _worst(report.com_error),
         "constraint_residual_max": float(report.residual.max()),
         "peak_velocity": motion.peak_velocity(),
+        "peak_acceleration": dict(zip(motion.actuators, np.abs(report.acceleration).max(axis=0, initial=0.0).tolist(), strict=False)),
         "frames_too_fast": report.too_fast.tolist(),
+        "frames_jumping": report.jumping.tolist(),
         "speed_cost": report.speed_cost.as_data() if report.speed_cost else None,
         "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],
         "objectives": [

@@ -1,6 +1,6 @@
 """Change of state: every body pulled to where it was in the frame before, so that each frame has one answer (paper, IV-C).
 
-    f = w_state ½ Σ_b (|c_b − c̄_b|²/ℓ² + |q_b − q̄_b|²)
+    f = ½ Σ_b w_b (|c_b − c̄_b|²/ℓ² + |q_b − q̄_b|²)
 
 c is a body's centre of mass, q its quaternion, the bar the frame before. Of q and −q the one nearer to q̄ counts, so that
 ½ |q − q̄|² = 1 − q·q̄ with q·q̄ ≥ 0; its torque is ½ vec(q q̄⁻¹) and its Hessian ¼ q·q̄.
@@ -22,7 +22,7 @@ class ChangeOfState(NamedTuple):
 
     previous_R: np.ndarray  # (n + 1, 3, 3) orientations of the bodies' state frames
     previous_c: np.ndarray  # (n + 1, 3) their centres of mass [m]
-    weight: np.ndarray  # (2,) of orientations, and of positions over ℓ²
+    weight: np.ndarray  # (n + 1, 2) of each body: of its orientation, and of its position over ℓ²
 
 
 @kernel
@@ -33,18 +33,18 @@ def add_value(flat, now, state, total):
         c, p = now.c[b], state.previous_c[b]
         dx, dy, dz = c[0] - p[0], c[1] - p[1], c[2] - p[2]
         w, x, y, z = half_turn(now.R[b], state.previous_R[b])
-        placed += 0.5 * (dx * dx + dy * dy + dz * dz)
+        placed += state.weight[b, 1] * 0.5 * (dx * dx + dy * dy + dz * dz)
         square = x * x + y * y + z * z if w > 0.5 else 1.0 - w * w  # each where it is exact
-        turned += square / (1.0 + w)
-    return total + state.weight[0] * turned + state.weight[1] * placed
+        turned += state.weight[b, 0] * square / (1.0 + w)
+    return total + turned + placed
 
 
 @kernel
 def add_terms(flat, now, state, terms, share):
     """Add forces and stiffness to the bodies, with a `share` of the forces in the second derivatives."""
-    turn, slide = state.weight[0], state.weight[1]
     for b in range(1, flat.bodies + 1):
         c, D, M, ahead, p = now.c[b], terms.D[b], terms.Mww[b], terms.ahead[b], state.previous_c[b]
+        turn, slide = state.weight[b, 0], state.weight[b, 1]
         x, y, z = moved(ahead, c[0], c[1], c[2])
         ws = share * slide
         add_point(terms, b, c[0], c[1], c[2], ws * (x - p[0]), ws * (y - p[1]), ws * (z - p[2]))

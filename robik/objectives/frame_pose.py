@@ -53,18 +53,25 @@ class FramePoses(NamedTuple):
 def add_value(now, frames, total):
     """Return `total` with the objective added."""
     for t in range(frames.body.shape[0]):
-        R, c = now.R[frames.body[t]], now.c[frames.body[t]]
-        px, py, pz = rotate(R, frames.point[t])
-        ex = px + c[0] - frames.position[t, 0]
-        ey = py + c[1] - frames.position[t, 1]
-        ez = pz + c[2] - frames.position[t, 2]
-        w = frames.position_weight[t]
-        total += 0.5 * (w[0] * ex * ex + w[1] * ey * ey + w[2] * ez * ez)
-        for a in range(3):
-            if frames.orientation_weight[t, a] != 0.0:
-                dx, dy, dz = rotate(R, frames.axes[t, :, a])
-                dx, dy, dz = dx - frames.rotation[t, 0, a], dy - frames.rotation[t, 1, a], dz - frames.rotation[t, 2, a]
-                total += 0.5 * frames.orientation_weight[t, a] * (dx * dx + dy * dy + dz * dz)
+        total = add_frame_value(now, frames, t, total)
+    return total
+
+
+@kernel
+def add_frame_value(now, frames, t, total):
+    """Return `total` with frame t's part of the objective added."""
+    R, c = now.R[frames.body[t]], now.c[frames.body[t]]
+    px, py, pz = rotate(R, frames.point[t])
+    ex = px + c[0] - frames.position[t, 0]
+    ey = py + c[1] - frames.position[t, 1]
+    ez = pz + c[2] - frames.position[t, 2]
+    w = frames.position_weight[t]
+    total += 0.5 * (w[0] * ex * ex + w[1] * ey * ey + w[2] * ez * ez)
+    for a in range(3):
+        if frames.orientation_weight[t, a] != 0.0:
+            dx, dy, dz = rotate(R, frames.axes[t, :, a])
+            dx, dy, dz = dx - frames.rotation[t, 0, a], dy - frames.rotation[t, 1, a], dz - frames.rotation[t, 2, a]
+            total += 0.5 * frames.orientation_weight[t, a] * (dx * dx + dy * dy + dz * dz)
     return total
 
 

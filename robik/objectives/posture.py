@@ -130,17 +130,7 @@ class Posture(Objective):
             slots: of no use here: no body is pulled at.
             views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
         """
-        units = {n: u for joint in topology.mechanism.joints for n, u in zip(joint.coordinate_names, joint.coordinate_units, strict=True)}
-        found = [topology.dofs[item.joint] for item in items]
-        return by_reference(
-            Postures(
-                dof=ints([dof for dof, _ in found]),
-                sign=np.array([float(sign) for _, sign in found]),
-                length=ints([units[item.joint] == "m" for item in items]),
-                weight=np.zeros(len(items)),
-                target=views[0],
-            )
-        )
+        return new_postures(topology, tuple(item.joint for item in items), views[0])
 
     @classmethod
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[Posture, float]]:
@@ -154,6 +144,27 @@ class Posture(Objective):
     def shapes(t: int) -> list[tuple[int, ...]]:
         """Return the shapes of the targets of t objectives."""
         return [(t,)]
+
+
+def new_postures(topology: Topology, names: Sequence[str], target: np.ndarray) -> Postures:
+    """Return the compiled table of t coordinates, all weights zero.
+
+    Args:
+        topology: the robot.
+        names: of drawable coordinates.
+        target: (t,) where they are drawn to [rad or m]; kept, not copied.
+    """
+    units = {n: u for joint in topology.mechanism.joints for n, u in zip(joint.coordinate_names, joint.coordinate_units, strict=True)}
+    found = [topology.dofs[name] for name in names]
+    return by_reference(
+        Postures(
+            dof=ints([dof for dof, _ in found]),
+            sign=np.array([float(sign) for _, sign in found]),
+            length=ints([units[name] == "m" for name in names]),
+            weight=np.zeros(len(names)),
+            target=target,
+        )
+    )
 
 
 def drawable_coordinates(mechanism: Mechanism) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ import numpy as np
 from ..jit import by_reference, compiled_for_record, kernel
 from ..kinematics.kernels import Placement, carved
 from ..mechanism.topology import Topology
-from . import centre_of_mass, change_of_state, distance, frame_pose, look_at, posture, relative_frame, velocity
+from . import calm, centre_of_mass, change_of_state, distance, frame_pose, look_at, posture, relative_frame, velocity
+from .calm import Calm
 from .centre_of_mass import CentreOfMass
 from .change_of_state import ChangeOfState
 from .distance import Distance, Distances
@@ -25,6 +26,7 @@ from .objective import Objective
 from .posture import Posture, Postures
 from .relative_frame import RelativeFrame, RelativeFrames
 from .rows import RowKind
+from .settings import Settings
 from .terms import collect, stiffen_bodies
 from .velocity import Velocity
 
@@ -49,6 +51,7 @@ class Goals(NamedTuple):
     centre_of_mass: CentreOfMass
     asked: Asked
     change_of_state: ChangeOfState
+    calm: Calm
     velocity: Velocity
     targets: np.ndarray  # (m,) memory of all numbers that change from frame to frame, which the objectives' own arrays share
     tied: np.ndarray  # (k, 2) bodies a and b of each objective over two bodies
@@ -84,7 +87,8 @@ def new_goals(topology: Topology, names: Sequence[str], previous: Placement, obj
             frame_pose=frame_pose.table(topology, names, position, rotation),
             centre_of_mass=by_reference(CentreOfMass(com, np.zeros(3), np.zeros(n), np.zeros((n, 3)))),
             asked=by_reference(Asked(**tables) if objectives else NothingAsked(**tables)),
-            change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros(2))),
+            change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros((n, 2)))),
+            calm=calm.table(topology),
             velocity=by_reference(Velocity(previous.R, previous.c, np.zeros(1), threshold)),
             targets=targets,
             tied=np.array(tied, dtype=np.int64).reshape(-1, 2),
@@ -116,6 +120,20 @@ def fill(goals: Goals, targets: np.ndarray, objectives: Sequence[Objective], wei
     for item, weight in zip(objectives, weights, strict=True):
         item.fill(getattr(goals.asked, item.FIELD), count[type(item)], partial(over_time, goals, targets), weight, per_square_metre)
         count[type(item)] += 1
+
+
+def hold(goals: Goals, settings: Settings, per_square_metre: float) -> None:
+    """Set what holds the freedom that targets leave: posture and stillness, or the paper's pull to the previous state alone.
+
+    Args:
+        goals: of a robot.
+        settings: with the weights.
+        per_square_metre: 1/ℓ² [1/m²].
+    """
+    if settings.state_weight is None:
+        calm.set_weights(goals.calm, settings.posture, settings.stillness, per_square_metre)
+    else:
+        goals.change_of_state.weight[:] = settings.state_weight, settings.state_weight * per_square_metre
 
 
 def over_time(goals: Goals, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
@@ -162,11 +180,35 @@ def _add_asked_terms(flat, now, terms, share, asked):
 
 
 @kernel
-def objective(flat, now, goals):
-    """Return f(s), the sum of all objectives."""
+def missed(flat, now, goals):
+    """Return the sum of what the clip asks for."""
     total = frame_pose.add_value(now, goals.frame_pose, 0.0)
     total = centre_of_mass.add_value(flat, now, goals.centre_of_mass, total)
-    total += _asked_value(flat, now, goals.asked)
+    return total + _asked_value(flat, now, goals.asked)
+
+
+@kernel
+def missed_by_cluster(flat, now, goals, out):
+    """Fill `out` (clusters,) with the sum of what the clip asks for that a cluster has a part in: of the frames it moves, of the centre
+    of mass, and of what is asked for one by one."""
+    common = centre_of_mass.add_value(flat, now, goals.centre_of_mass, 0.0) + _asked_value(flat, now, goals.asked)
+    out[:] = 0.0
+    for t in range(goals.frame_pose.body.shape[0]):
+        c = flat.cluster_of[goals.frame_pose.body[t]]
+        if c >= 0:
+            out[c] = frame_pose.add_frame_value(now, goals.frame_pose, t, out[c])
+    for c in range(out.shape[0] - 1, -1, -1):
+        on = flat.cluster_of[flat.cluster_on[c]]
+        if on >= 0:
+            out[on] += out[c]
+        out[c] += common
+
+
+@kernel
+def objective(flat, now, goals):
+    """Return f(s), the sum of all objectives."""
+    total = missed(flat, now, goals)
+    total = posture.add_value(flat, now, goals.calm.posture, total)
     total = change_of_state.add_value(flat, now, goals.change_of_state, total)
     return velocity.add_value(flat, now, goals.velocity, total)
 
@@ -181,6 +223,7 @@ def gather(flat, now, goals, terms, share):
     terms.sums[:] = 0.0
     frame_pose.add_terms(now, goals.frame_pose, terms, share)
     change_of_state.add_terms(flat, now, goals.change_of_state, terms, share)
+    posture.add_terms(flat, now, goals.calm.posture, terms, share)
     velocity.add_terms(flat, now, goals.velocity, terms)
     centre_of_mass.add_terms(flat, now, goals.centre_of_mass, terms, share)
     _add_asked_terms(flat, now, terms, share, goals.asked)

@@ -12,10 +12,12 @@ import numpy as np
 
 from ..errors import ClipError, FormatError, RobikError
 from ..files import read_json
-from ..mechanism.model import Mechanism
+from ..mechanism.model import Joint, Mechanism
 from ..mechanism.pose import Vector
 from .objective import Objective
 from .weights import Weights, checked_weights
+
+DEFAULT_SPEED = 20.0  # of a motor whose speed no file names [rad/s], or the robot's extents in a second: 0.17 rad in 1/120 s
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +27,10 @@ class Settings:
     Attributes:
         targets: weights by the name of a frame; a target without an entry has weights of one.
         com_weight: of the centre of mass along the world's axes.
-        state_weight: pull towards the previous state; positive, so that every problem has one answer.
+        state_weight: pull towards the previous state in every frame, however short, as in the paper; positive, so that
+            every problem has one answer. None for posture and stillness in its place, as in Blender and on the command line.
+        stillness: pull towards the previous state, times the time step [s]; alike at any sample rate. It grows with what targets miss.
+        posture: pull of the motors to their rest pose; it grows likewise (`objectives/calm.py`).
         velocity_weight: of the velocity regularizer; 0 leaves it out.
         velocity_limit: angular velocity of any body above which the regularizer acts [rad/s].
         linear_velocity_limit: velocity of any body's centre of mass above which it acts [m/s].
@@ -43,7 +48,9 @@ class Settings:
 
     targets: Mapping[str, Weights] = field(default_factory=dict)
     com_weight: Vector = (1.0, 1.0, 1.0)
-    state_weight: float = 1e-7
+    state_weight: float | None = 1e-7
+    stillness: float = 2e-8
+    posture: float = 2e-9
     velocity_weight: float = 0.0
     velocity_limit: float = inf
     joint_limits: bool = True
@@ -55,7 +62,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com_weight", checked_weights(self.com_weight, "com_weight"))
-        if not (isfinite(self.state_weight) and self.state_weight > 0):
+        for name in ("stillness", "posture"):
+            if not (isfinite(getattr(self, name)) and getattr(self, name) > 0):
+                raise ClipError(f"{name} must be positive, for example 1e-8, not {getattr(self, name)}")
+        if self.state_weight is not None and not (isfinite(self.state_weight) and self.state_weight > 0):
             raise ClipError(f"state_weight must be positive, for example 1e-7, not {self.state_weight}")
         if not (isfinite(self.velocity_weight) and self.velocity_weight >= 0):
             raise ClipError(f"velocity_weight must be zero or more, not {self.velocity_weight}")
@@ -106,8 +116,22 @@ class Settings:
         return item.weight_from(self.objectives[item.key], item.key) if item.key in self.objectives else item.WEIGHT
 
 
+def speed_limit(joint: Joint, coordinate: str, extent: float) -> float:
+    """Return how fast a motor may turn or slide [rad/s or m/s]: `DEFAULT_SPEED` where the robot's file names no speed.
+
+    Args:
+        joint: with a motor.
+        coordinate: the name of one of its motions.
+        extent: of the robot [m].
+    """
+    if isfinite(joint.velocity_limit):
+        return joint.velocity_limit
+    unit = dict(zip(joint.coordinate_names, joint.coordinate_units, strict=True))[coordinate]
+    return DEFAULT_SPEED * (extent if unit == "m" else 1.0)
+
+
 def load_settings(path: str | Path) -> Settings:
-    """Reads `SETTINGS.json`: targets, com_weight, state_weight, velocity_weight, velocity_limit, linear_velocity_limit,
+    """Reads `SETTINGS.json`: targets, com_weight, state_weight, stillness, posture, velocity_weight, velocity_limit, linear_velocity_limit,
     joint_limits, enforce_velocity, velocity_share, length, each of them optional.
 
     Raises:
@@ -124,7 +148,8 @@ def settings_from(data: Any) -> Settings:
     """Settings of plain data, as `SETTINGS.json` holds them."""
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
-    numbers = ("state_weight", "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
+    pulls = ("state_weight", "stillness", "posture")
+    numbers = (*pulls, "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
     known = {"targets", "objectives", "com_weight", *numbers, "joint_limits", "enforce_velocity"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
@@ -145,4 +170,5 @@ def settings_from(data: Any) -> Settings:
     for name in ("joint_limits", "enforce_velocity"):
         if not isinstance(fields.get(name, True), bool):
             raise ClipError(f"{name} must be true or false, not {fields[name]!r}")
+    fields.setdefault("state_weight", None)  # posture and stillness, alike at any sample rate
     return Settings(targets=weights, **fields)

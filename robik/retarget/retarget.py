@@ -26,6 +26,7 @@ from .distances import distances
 from .shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
 from .speed_cost import measure_speed_cost, without_speeds
 
+JUMP_SPEED = 24.0  # rad/s, or the robot's extents in a second: 0.2 rad in 1/120 s
 CHUNK = 16  # frames solved between two looks at the clock
 
 
@@ -157,6 +158,10 @@ class Retargeting:
         velocity = np.zeros_like(values)
         if frames > 1:
             velocity[1:] = np.diff(values, axis=0) / np.diff(self.clip.times)[:, None]
+        acceleration = np.zeros_like(values)
+        if frames > 2:
+            steps = np.diff(self.clip.times)
+            acceleration[1:-1] = np.diff(velocity[1:], axis=0) / (0.5 * (steps[1:] + steps[:-1]))[:, None]
         out = self._output
         states = States(self.mechanism, position, quaternion)
         misses = [(item.key, miss) for item in self.clip.objectives for miss in item.misses(states, self.settings.weight_of(item))]
@@ -170,6 +175,8 @@ class Retargeting:
             residual=out.residual.copy(),
             iterations=out.iterations.copy(),
             velocity=velocity,
+            acceleration=acceleration,
+            jump_speed=self._jump_speed(),
             velocity_limit=np.array([joint.velocity_limit for joint in self.mechanism.actuated for _ in joint.motions]),
             milliseconds=self._milliseconds.copy(),
             short=short,
@@ -183,6 +190,11 @@ class Retargeting:
         for miss in asked:
             found |= miss.values > (met if miss.unit == "m" else ORIENTATION_MET)
         return np.flatnonzero(found).tolist()
+
+    def _jump_speed(self) -> np.ndarray:
+        """Return the speed of each actuator above which a step is called a jump (A,) [rad/s or m/s]."""
+        units = [unit for joint in self.mechanism.actuated for unit in joint.coordinate_units]
+        return np.array([JUMP_SPEED * (self.mechanism.extent if unit == "m" else 1.0) for unit in units])
 
     def _why(self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float, asked: list[Miss]) -> str:
         """Return what fell short in a frame, in words."""

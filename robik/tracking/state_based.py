@@ -15,7 +15,7 @@ from ..ik.sequence import new_memory, solve_frame
 from ..ik.work import new_work
 from ..mechanism.model import Mechanism
 from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
-from ..objectives.registry import Goals, fill
+from ..objectives.registry import Goals, fill, hold
 from ..objectives.settings import Settings
 from .targets import Target, Targets
 from .tracker import Tracker
@@ -99,7 +99,8 @@ class StateBasedTracker(Tracker):
 
     def _advance(self, goals: Goals, dt: float) -> float:
         settings = self.settings
-        goals.change_of_state.weight[:] = settings.state_weight, settings.state_weight * settings.per_square_metre(self.mechanism)
+        hold(goals, settings, settings.per_square_metre(self.mechanism))
+        goals.calm.dt[0] = dt
         goals.velocity.weight[0] = settings.velocity_weight
         goals.velocity.threshold[:] = settings.thresholds(np.array([dt]))[0]
         _, _, _, residual = solve_frame(self.flat, goals, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS, False)

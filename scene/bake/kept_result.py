@@ -42,6 +42,8 @@ class RobikResult(PropertyGroup):
     missed: IntProperty(name="Missed", description="How many samples do not meet their targets")
     met: FloatProperty(name="Met Within", description="How far from its target a frame may be", unit="LENGTH", precision=4, default=1e-3)
     too_fast: IntProperty(name="Too Fast", description="How many samples a motor would have to enter faster than it can")
+    jumps: IntProperty(name="Jumps", description="Samples into which a motor turns by more than 0.2 rad in 1/120 s")
+    acceleration: FloatProperty(name="Acceleration", description="Largest acceleration of a motor [rad/s² or m/s²]")
     start: FloatProperty(name="Start", description="The first sample's frame")
     step: FloatProperty(name="Step", description="Frames between samples", default=1.0)
     seconds: FloatProperty(name="Duration", description="How long the bake took [s]")

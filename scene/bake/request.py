@@ -116,7 +116,8 @@ def solver_settings(
     return Settings(
         targets=weights,
         com_weight=com_weight,
-        state_weight=float(bake.state_weight),
+        state_weight=None,
+        stillness=float(bake.still),
         velocity_weight=float(bake.velocity_weight) if bake.soften else 0.0,
         velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
         joint_limits=bool(bake.joint_limits),

@@ -115,7 +115,8 @@ def used_range(value: float, lower: float, upper: float) -> float:
 def _store_short(result: PropertyGroup, motion: Motion, report: Report, frames: np.ndarray) -> None:
     """One row for each run of samples that fall short, at the worst of them."""
     why = dict(report.short)
-    result.missed, result.too_fast = len(why), len(report.too_fast)
+    result.missed, result.too_fast, result.jumps = len(why), len(report.too_fast), len(report.jumping)
+    result.acceleration = float(np.abs(report.acceleration).max(initial=0.0))
     for k in report.too_fast.tolist():
         fast = [n for n, v, limit in zip(motion.actuators, report.velocity[k], report.velocity_limit, strict=True) if abs(v) > limit]
         why[k] = "; ".join(filter(None, (why.get(k, ""), f"too fast: {', '.join(fast)}")))
@@ -154,6 +155,8 @@ def status(result: PropertyGroup) -> str:
         kept = result.id_data.robik.robot.bakes
         return "no bake moves the robot now; choose one under Bake > Bakes" if kept else "no bake yet"
     more = f"; {result.too_fast} are too fast for a motor" if result.too_fast else ""
+    if result.jumps:
+        more += f"; a motor jumps in {result.jumps} samples"
     if result.sunk > result.met:
         more += f"; a foot goes {millimetres(result.sunk)} into the ground at frame {result.sunk_frame}"
     if not result.missed:

@@ -7,6 +7,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import Action, Context, PropertyGroup
 
 from ...robik.objectives.pose_prior import WEIGHT
+from ...robik.objectives.settings import Settings
 from .example import can_be_example
 from .follow import wake
 
@@ -88,8 +89,12 @@ class RobikBake(PropertyGroup):
         soft_max=50.0,
     )
     velocity_weight: FloatProperty(name="Softening", description="How strongly speed is held back", min=0.0, default=1e-2, precision=5)
-    state_weight: FloatProperty(
-        name="Stillness", description="Pull towards the frame before, where the targets leave freedom", min=1e-12, default=1e-7, precision=8
+    still: FloatProperty(
+        name="Stillness",
+        description="Pull towards the frame before, where the targets leave freedom, times the time step",
+        min=1e-12,
+        default=Settings().stillness,
+        precision=10,
     )
     stillness: FloatProperty(
         name="Stillness",
@@ -97,7 +102,7 @@ class RobikBake(PropertyGroup):
         min=0.0,
         soft_max=8.0,
         precision=1,
-        **_by_tens("state_weight"),
+        **_by_tens("still"),
     )
     example: PointerProperty(
         name="Poses Like",

@@ -95,11 +95,11 @@ def test_at_once_follows_by_the_settings_of_the_bake() -> None:
     bake.joint_limits = False
     assert beats(root, 40)[-1][3] == pytest.approx(at, abs=1e-3)
     made = installed.module("scene.bake.follow")._following[root.session_uid]
-    bake.state_weight, bake.soften = 1.0, True
+    bake.still, bake.soften = 1.0, True
     beats(root, 1)
     settings = installed.module("scene.bake.follow")._following[root.session_uid].tracker.settings
     assert settings != made.tracker.settings
-    assert settings.state_weight == pytest.approx(1.0)
+    assert settings.stillness == pytest.approx(1.0)
     assert settings.velocity_weight == pytest.approx(bake.velocity_weight)
 
 

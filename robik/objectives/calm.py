@@ -1,0 +1,100 @@
+"""Calm: what holds the freedom that targets leave, alike at any sample rate.
+
+    f = ½ p Σᵢ μᵢ (qᵢ − q°ᵢ)² + (c / Δt) ½ Σ_b μ_b |s_b − s̄_b|²,   μ = 1 + γ F / (1 + F / F₀)
+
+q° is the rest pose of the motors, s̄ the state before. F is what targets missed there, of each cluster for itself (a joint, or what a loop
+ties together): of the frames that it moves and of what all bodies have a part in, as the centre of mass. So a hand within reach is met
+where the torso is not. Posture p and stillness c [s] are so weak that a reachable target is met. Beside targets that compete or cannot be
+reached they grow with what is missed (Levenberg-Marquardt with a damping in proportion to the error; Sugihara, T-RO 2011), so that no joint
+swings to gain micrometres. Without targets a motor returns to rest within c / p seconds, whatever Δt is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import by_reference, kernel
+from ..mechanism.topology import Topology
+from .posture import Postures, drawable_coordinates, new_postures
+
+DAMPING = 1e7  # γ: what is missed, in the objective's unit, multiplies both weights by so much
+FAR = 2e-4  # F₀: what is missed by much more does not hold any harder, else a robot would fall behind for good
+MUCH_LESS = 0.25  # of μ: what is worth to solve a frame further
+FIRST = 1.0 / 60.0  # time step of a frame that has none before it [s]
+
+
+class Calm(NamedTuple):
+    """Posture and stillness of a frame, in compiled form."""
+
+    posture: Postures  # of the motors' coordinates
+    unit: np.ndarray  # (t,) what each of them counts: 1, or 1/ℓ² for lengths
+    weight: np.ndarray  # (4,) p; c for turns and for motions, over ℓ² [s]; 1 where they act, else 0
+    dt: np.ndarray  # (1,) time step into the frame [s]
+    missed: np.ndarray  # (clusters,) scratch
+    factor: np.ndarray  # (clusters,) μ
+
+
+def table(topology: Topology) -> Calm:
+    """Return the calm of a robot, which does not act yet."""
+    drawable = set(drawable_coordinates(topology.mechanism))
+    rest = {n: v for joint in topology.mechanism.actuated for n, v in zip(joint.coordinate_names, joint.rest, strict=True) if n in drawable}
+    postures = new_postures(topology, tuple(rest), np.array(list(rest.values())))
+    k = len(topology.flat.cluster_on)
+    return by_reference(Calm(postures, np.ones(len(rest)), np.zeros(4), np.full(1, np.inf), np.zeros(k), np.ones(k)))
+
+
+def set_weights(calm: Calm, posture: float, stillness: float, per_square_metre: float) -> None:
+    """Let calm act.
+
+    Args:
+        calm: a robot's.
+        posture: pull to the rest pose.
+        stillness: pull to the previous state, times the time step [s].
+        per_square_metre: 1/ℓ² [1/m²].
+    """
+    calm.unit[:] = np.where(calm.posture.length == 1, per_square_metre, 1.0)
+    calm.weight[:] = posture, stillness, stillness * per_square_metre, 1.0
+
+
+@kernel
+def _damping(missed):
+    """Return μ."""
+    return 1.0 + DAMPING * missed / (1.0 + missed / FAR)
+
+
+@kernel
+def begin(flat, calm, state, missed):
+    """Set the weights of a frame from what each cluster `missed` (clusters,) in the frame before."""
+    if calm.weight[3] == 0.0:
+        return
+    for c in range(missed.shape[0]):
+        calm.factor[c] = _damping(missed[c])
+    _scale(flat, calm, state)
+
+
+@kernel
+def loosen(flat, calm, state):
+    """Hold clusters less that miss far less, by `calm.missed`, than what they are held by; returns whether there are any."""
+    found = False
+    for c in range(calm.missed.shape[0]):
+        needed = _damping(calm.missed[c])
+        if needed <= MUCH_LESS * calm.factor[c]:
+            calm.factor[c] = needed
+            found = True
+    if found:
+        _scale(flat, calm, state)
+    return found
+
+
+@kernel
+def _scale(flat, calm, state):
+    """Set the weights of the posture and of the change of `state` by the factors."""
+    dt = calm.dt[0] if calm.dt[0] < np.inf else FIRST
+    for b in range(1, flat.bodies + 1):
+        factor = calm.factor[flat.cluster_of[b]] if flat.cluster_of[b] >= 0 else 1.0
+        state.weight[b, 0] = factor * calm.weight[1] / dt
+        state.weight[b, 1] = factor * calm.weight[2] / dt
+    for t in range(calm.unit.shape[0]):
+        calm.posture.weight[t] = calm.factor[flat.cluster_of_dof[calm.posture.dof[t]]] * calm.weight[0] * calm.unit[t]
