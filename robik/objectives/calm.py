@@ -19,8 +19,8 @@ from ..jit import by_reference, kernel
 from ..mechanism.topology import Topology
 from .posture import Postures, drawable_coordinates, new_postures
 
-DAMPING = 1e7  # γ: what is missed, in the objective's unit, multiplies both weights by so much
-FAR = 2e-4  # F₀: what is missed by much more does not hold any harder, else a robot would fall behind for good
+DAMPING = 1e8  # γ: what is missed, in the objective's unit, multiplies both weights by so much
+FAR = 4e-5  # F₀: what is missed by much more does not hold any harder, else a robot would fall behind for good
 MUCH_LESS = 0.25  # of μ: what is worth to solve a frame further
 FIRST = 1.0 / 60.0  # time step of a frame that has none before it [s]
 

@@ -49,7 +49,7 @@ class Settings:
     targets: Mapping[str, Weights] = field(default_factory=dict)
     com_weight: Vector = (1.0, 1.0, 1.0)
     state_weight: float | None = 1e-7
-    stillness: float = 2e-8
+    stillness: float = 1.2e-8
     posture: float = 2e-9
     velocity_weight: float = 0.0
     velocity_limit: float = inf

@@ -184,7 +184,7 @@ def test_hips_give_way_to_balance() -> None:
 
 def test_stillness_is_shown_in_steps_of_ten() -> None:
     settings = scenes.squats().robik.robot.bake
-    assert settings.stillness == pytest.approx(2.30103, abs=1e-5)
+    assert settings.stillness == pytest.approx(2.07918, abs=1e-5)
     settings.stillness = 5.0
     assert settings.still == pytest.approx(1e-5, rel=1e-4)
 
