@@ -12,7 +12,8 @@ from experiments.catalogue import CATALOGUE, load
 
 CASE_KEYS = {
     "case", "fps", "paper_ms", "frames", "ms_per_frame_median", "iterations_mean", "position_error_max_m", "position_error_mean_m",
-    "orientation_error_max_rad", "com_error_max_m", "constraint_residual_max", "peak_velocity", "frames_too_fast", "speed_cost",
+    "orientation_error_max_rad", "com_error_max_m", "constraint_residual_max", "peak_velocity",
+    "peak_acceleration", "frames_too_fast", "frames_jumping", "speed_cost",
     "frames_short", "objectives", "target_speed", "target_extent",
 }  # fmt: skip
 ROWS = {
