@@ -49,7 +49,7 @@ NAIVE_PELVIS = (1.0, 1.0, 1.0)
 
 @dataclass(frozen=True)
 class Bake:
-    """What a bake gave.
+    """Result of a bake.
 
     Attributes:
         clip: what the robot was to follow, with contact phases if it was balanced.

@@ -120,7 +120,7 @@ class _Tree:
         self.points = independent_points(self.topology)
 
     def frames(self, body: str) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """What is fixed to a body: frames to be followed and ends of loops, as (name, position, axes), world coordinates."""
+        """Return what is fixed to a body: frames to be followed and ends of loops, as (name, position, axes), world coordinates."""
         found = []
         for name in self.case.clip.tracks:
             frame = self.mechanism.frame(name)

@@ -1,4 +1,4 @@
-"""What our robots are drawn from: primitives with masses, servos, links, gathered into bodies.
+"""Parts that our robots are drawn from: primitives with masses, servos, links, gathered into bodies.
 
 Everything is placed in world coordinates of the rest pose; a body's mass, centre of mass, inertia and visuals follow from its parts.
 """

@@ -50,7 +50,7 @@ TOOL_Z = 0.060  # above the strut's pin
 
 
 def slider(angle: float) -> float:
-    """Where the slider is [m] along x when the crank has turned by `angle` from x."""
+    """Return the slider's position [m] along x when the crank has turned by `angle` from x."""
     return CRANK * cos(angle) + sqrt(ROD**2 - (SLIDER_Z - CRANK_Z) ** 2 - (CRANK * sin(angle)) ** 2)
 
 

@@ -29,7 +29,7 @@ WEIGHTS = ((1.0, 1.0, 1.0), (1e4, 1e2, 1.0))  # a compromise, and priorities
 
 @dataclass(frozen=True)
 class Contacts:
-    """What came out.
+    """Result of the experiment.
 
     Attributes:
         contacts: (3, 3) points to be touched [m].
