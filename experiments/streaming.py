@@ -141,8 +141,8 @@ def _measure(rate: float, seconds: float, baud_rate: int) -> Figures:
 
 
 def arrival_lateness(arrived: np.ndarray, goals: np.ndarray, rate: float) -> np.ndarray:
-    """Return how late goals arrived, against the earliest (K,) [s]. Each tells its own time, whatever was dropped before it: its servos stand
-    at AMPLITUDE (sin(t + φ) − sin φ), so sin t and cos t follow by least squares, and t but for whole turns, which `arrived` tells.
+    """Return how late goals arrived, against the earliest (K,) [s]. Each tells its own time, whatever was dropped before it: its servos
+    stand at AMPLITUDE (sin(t + φ) − sin φ), so sin t and cos t follow by least squares, and t but for whole turns, which `arrived` tells.
 
     Args:
         arrived: (K,) [s].
