@@ -1,4 +1,5 @@
-"""Scenes to learn from: a character, a robot that follows it, and how they are put together by the operators that a user's clicks call."""
+"""Scenes to learn from: a character, a robot that follows it, and how they are put together by the operators that a
+user's clicks call."""
 
 from __future__ import annotations
 
@@ -52,7 +53,12 @@ def dancer() -> None:
     for frame in range(scene.frame_start, scene.frame_end + 1):
         beat = 2 * pi * (frame - 1) / 48
         turn = Euler((0.06 * sin(2 * beat), 0.10 * sin(beat), 0.05 * sin(beat + 1))).to_quaternion()
-        walk.key(rig.pose.bones["hips"], frame, turn, Vector((0.06 * sin(beat), 0.02 * sin(2 * beat), -0.03 - 0.02 * sin(2 * beat))))
+        walk.key(
+            rig.pose.bones["hips"],
+            frame,
+            turn,
+            Vector((0.06 * sin(beat), 0.02 * sin(2 * beat), -0.03 - 0.02 * sin(2 * beat))),
+        )
     bpy.ops.robik.import_robot(filepath=str(robots.path("dancer")))
     character = scene.robik.robot.robik.robot.character
     character.scale = 0.3 / rig.data.bones["hips"].head_local.z  # from leg length to leg length

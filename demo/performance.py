@@ -41,7 +41,8 @@ class Weights:
     com: float
 
 
-# The paper's for a walk that the robot can follow; a dancer goes where its legs cannot, and then places matter more than directions.
+# The paper's for a walk that the robot can follow; a dancer goes where its legs cannot, and then places matter more
+# than directions.
 WALKING = Weights((10.0, 100.0), ((0.0, 0.0, 1.0), 1.0), 10.0)
 DANCING = Weights((100.0, 1.0), ((0.0, 0.0, 1.0), 0.1), 30.0)
 NAIVE_PELVIS = (1.0, 1.0, 1.0)
@@ -109,7 +110,9 @@ def bake(root: Object, balanced: bool) -> Bake:
 def sampled(root: Object) -> tuple[Any, TargetClip]:
     """Return what a bake of the robot is asked for, and the clip that it follows."""
     request = add_on("scene.bake.request").read_request(root, bpy.context.scene)
-    return request, add_on("scene.long_work.steps").finish(add_on("scene.bake.target_clip").sample_clip(bpy.context, request))
+    return request, add_on("scene.long_work.steps").finish(
+        add_on("scene.bake.target_clip").sample_clip(bpy.context, request)
+    )
 
 
 def contacts_of(clip: TargetClip) -> dict[str, np.ndarray]:
@@ -129,7 +132,8 @@ def summary(mechanism: Mechanism, motion: Motion, contacts: dict[str, np.ndarray
 
 
 def prepare(recording: Path | None) -> tuple[Object, Object]:
-    """The scene with robot and character, the one following the other: the robot's root, and the character's armature."""
+    """The scene with robot and character, the one following the other: the robot's root, and the character's
+    armature."""
     if recording is None:
         root, rig = import_walker(), bring_character()
         follow(root, rig, WALKING)
@@ -145,7 +149,8 @@ def prepare(recording: Path | None) -> tuple[Object, Object]:
 
 
 def lay_over(root: Object, rig: Object) -> None:
-    """Scales and places the character by its present pose: recordings begin standing, while their rest pose may straddle."""
+    """Scales and places the character by its present pose: recordings begin standing, while their rest pose may
+    straddle."""
     mechanism, character = add_on("scene.robot.reading").read_robot(root), root.robik.robot.character
     frames = [mechanism.frame(target.frame) for target in character.targets]
     there = np.array([mechanism.rest_pose(f.name).position for f in frames])
@@ -160,7 +165,8 @@ def lay_over(root: Object, rig: Object) -> None:
 def level(root: Object) -> None:
     """Turns the pelvis's offset so that over the whole recording the robot's torso stands upright on average.
 
-    Recorded hips are tilted by as much as their markers were; a robot with one torso for hips and chest would stoop all the time.
+    Recorded hips are tilted by as much as their markers were; a robot with one torso for hips and chest would stoop all
+    the time.
     """
     _, clip = sampled(root)
     turns = clip.tracks["pelvis"].quaternion

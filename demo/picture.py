@@ -1,6 +1,7 @@
 """The picture: a row for the character, one for the naive robot, one for the balanced one; a column per moment.
 
-Beside the robot are its feet from above, dark, its support polygon, blue, and the place of its centre of mass: green inside, red outside.
+Beside the robot are its feet from above, dark, its support polygon, blue, and the place of its centre of mass: green
+inside, red outside.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def set_up_camera() -> None:
 
 
 def moments(contacts: Mapping[str, np.ndarray], count: int) -> list[int]:
-    """Samples for the columns: spread over the motion, each moved to where it tells most, on one foot, if that is near."""
+    """Samples for the columns: spread over the motion, each moved to where it tells most, on one foot, if that is
+    near."""
     stands = np.stack(list(contacts.values()))
     frames = stands.shape[1]
     evenly = np.linspace(0.05 * frames, 0.92 * frames, count).astype(int)
@@ -142,7 +144,9 @@ def footing(soles: Mapping[str, np.ndarray], polygon: np.ndarray | None, com: np
         outlines.append((polygon, 0.001, BLUE))
     inside = polygon is not None and signed_distance(com[None, :2], polygon)[0] >= 0
     turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    outlines.append((com[:2] + 0.013 * np.column_stack([np.cos(turns), np.sin(turns)]), 0.002, GREEN if inside else RED))
+    outlines.append(
+        (com[:2] + 0.013 * np.column_stack([np.cos(turns), np.sin(turns)]), 0.002, GREEN if inside else RED)
+    )
     middle = np.concatenate([np.asarray(sole) for sole in soles.values()]).mean(axis=0)
     made = [_on_map(outline - middle, height, colour) for outline, height, colour in outlines]
     yield

@@ -1,4 +1,5 @@
-"""A character walks, the walker walks after it, and its servos play it: `make demo`, or `make demo BVH=file` with a recording.
+"""A character walks, the walker walks after it, and its servos play it: `make demo`, or `make demo BVH=file` with a
+recording.
 
 Leaves out/walker.blend, out/walker.csv, out/report.json and out/walker.png, and prints what came out.
 """
@@ -39,7 +40,10 @@ def main() -> int:
             print(error, file=sys.stderr)
             return 2
     (arguments.out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    print(f"\n{table}\n\n{arguments.out}: walker.blend, walker.csv, report.json, walker.png; {time.perf_counter() - began:.0f} s")
+    print(
+        f"\n{table}\n\n{arguments.out}: walker.blend, walker.csv, report.json, walker.png;"
+        f" {time.perf_counter() - began:.0f} s"
+    )
     return 0
 
 

@@ -25,7 +25,8 @@ BEGAN = time.perf_counter()
 
 
 def show(recording: Path | None, out: Path) -> tuple[dict, str]:
-    """Follows our own character, or a recording, and leaves the files but the report in `out`; the report, and it as a table."""
+    """Follows our own character, or a recording, and leaves the files but the report in `out`; the report, and it as a
+    table."""
     said("the scene")
     empty_scene()
     root, rig = performance.prepare(recording)
@@ -57,7 +58,13 @@ def said(what: str) -> None:
 
 
 def robot_row(
-    root: Object, rig: Object, mechanism: Mechanism, motion: Motion, contacts: dict[str, np.ndarray], samples: list[int], name: str
+    root: Object,
+    rig: Object,
+    mechanism: Mechanism,
+    motion: Motion,
+    contacts: dict[str, np.ndarray],
+    samples: list[int],
+    name: str,
 ) -> np.ndarray:
     """Pictures of the robot side by side, and of what it stands on."""
     scene, polygons = bpy.context.scene, support_polygons(mechanism, motion, contacts)

@@ -25,7 +25,10 @@ def empty_scene() -> Scene:
     scene.world = bpy.data.worlds.new("World")
     scene.world.use_nodes = True
     background = scene.world.node_tree.nodes["Background"]
-    background.inputs["Color"].default_value, background.inputs["Strength"].default_value = (0.80, 0.86, 0.95, 1.0), 0.55
+    background.inputs["Color"].default_value, background.inputs["Strength"].default_value = (
+        (0.80, 0.86, 0.95, 1.0),
+        0.55,
+    )
     for name, energy, angles, size in (("Key", 3.2, (48, 6, 28), 6.0), ("Rim", 1.2, (60, 0, 205), 20.0)):
         light = bpy.data.lights.new(name, "SUN")
         light.energy, light.angle = energy, radians(size)
@@ -47,7 +50,10 @@ def _add_ground(scene: Scene) -> None:
     made.use_nodes = True
     nodes, links = made.node_tree.nodes, made.node_tree.links
     checker, place = nodes.new("ShaderNodeTexChecker"), nodes.new("ShaderNodeTexCoord")
-    checker.inputs["Color1"].default_value, checker.inputs["Color2"].default_value = (0.58, 0.60, 0.63, 1), (0.46, 0.48, 0.52, 1)
+    checker.inputs["Color1"].default_value, checker.inputs["Color2"].default_value = (
+        (0.58, 0.60, 0.63, 1),
+        (0.46, 0.48, 0.52, 1),
+    )
     checker.inputs["Scale"].default_value = 1.0 / TILE
     links.new(place.outputs["Object"], checker.inputs["Vector"])
     links.new(checker.outputs["Color"], nodes["Principled BSDF"].inputs["Base Color"])
@@ -64,7 +70,8 @@ def bring_character() -> Object:
 
 
 def bring_recording(file: Path) -> Object:
-    """A recorded performer from a BVH file, of human height, with a body to see; the scene takes its frame rate and length.
+    """A recorded performer from a BVH file, of human height, with a body to see; the scene takes its frame rate and
+    length.
 
     The first frame of a recording is often a pose to align by, so the scene starts at the second.
 

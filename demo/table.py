@@ -30,7 +30,10 @@ def table(report: dict) -> str:
     lines += [
         "",
         f"{servos['servos']} simulated servos at {servos['rate_hz']:.0f} Hz{slow}: {servos['message']}",
-        f"{servos['packets']} packets of {servos['bytes_per_packet']} bytes, {servos['ms_per_packet_on_the_bus']:.2f} ms each on the bus "
-        f"({100 * servos['bus_load']:.0f} % of it), {servos['dropped']} dropped, late by {servos['late_p99_ms']:.2f} ms (99 %)",
+        (
+            f"{servos['packets']} packets of {servos['bytes_per_packet']} bytes,"
+            f" {servos['ms_per_packet_on_the_bus']:.2f} ms each on the bus ({100 * servos['bus_load']:.0f} % of it),"
+            f" {servos['dropped']} dropped, late by {servos['late_p99_ms']:.2f} ms (99 %)"
+        ),
     ]
     return "\n".join(lines)

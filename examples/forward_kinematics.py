@@ -13,4 +13,7 @@ states, residual = robik.posed(robot, motion)
 
 coupler = states.position[:, states.bodies.index("coupler")]
 print(f"poses of {len(states.bodies)} bodies in {len(times)} frames; loops are open by at most {residual.max():.1e} m")
-print(f"while the crank swings by 0.3 rad to either side, the coupler moves by {1e3 * np.ptp(coupler, axis=0).max():.1f} mm")
+print(
+    "while the crank swings by 0.3 rad to either side, the coupler moves by"
+    f" {1e3 * np.ptp(coupler, axis=0).max():.1f} mm"
+)

@@ -7,4 +7,7 @@ print("\n".join(found.lines()))
 
 for name in ("four_bar", "validation", "dancer", "walker"):
     found = robik.inspect(robik.load(name))
-    print(f"{name}: {found.bodies} bodies, {found.loops} loops, mobility {found.mobility}, {found.redundant_rows} redundant rows")
+    print(
+        f"{name}: {found.bodies} bodies, {found.loops} loops, mobility {found.mobility}, {found.redundant_rows}"
+        " redundant rows"
+    )

@@ -14,4 +14,7 @@ for enforced in (False, True):
     motion = robik.retarget(robot, clip, robik.Settings(enforce_velocity=enforced))
     share = max(motion.peak_velocity()[joint.name] / joint.velocity_limit for joint in robot.actuated)
     off = 1e3 * motion.report.position_error.max()
-    print(f"enforce_velocity={enforced}: fastest motor at {100 * share:.1f} % of its limit, the tool off by at most {off:.0f} mm")
+    print(
+        f"enforce_velocity={enforced}: fastest motor at {100 * share:.1f} % of its limit, the tool off by at most"
+        f" {off:.0f} mm"
+    )

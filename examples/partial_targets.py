@@ -1,4 +1,5 @@
-"""Targets that leave something free: a position only, an orientation only, an axis that may spin, a direction that does not matter."""
+"""Targets that leave something free: a position only, an orientation only, an axis that may spin, a direction that does
+not matter."""
 
 import numpy as np
 
@@ -16,7 +17,10 @@ cases = {
     "position only": (robik.Track(position=position), robik.Weights()),
     "orientation only": (robik.Track(quaternion=quaternion), robik.Weights()),
     "both": (robik.Track(position=position, quaternion=quaternion), robik.Weights()),
-    "both, free to spin about its z axis": (robik.Track(position, quaternion), robik.Weights(orientation=(0.0, 0.0, 1.0))),
+    "both, free to spin about its z axis": (
+        robik.Track(position, quaternion),
+        robik.Weights(orientation=(0.0, 0.0, 1.0)),
+    ),
     "both, at any height": (robik.Track(position, quaternion), robik.Weights(position=(1.0, 1.0, 0.0))),
 }
 for name, (track, weights) in cases.items():

@@ -1,6 +1,7 @@
 """A motion played on twelve simulated servos: connect, check, torque on, play, torque off.
 
-With a real chain, name its port instead of `SIMULATED`; or from the shell: `robik play MOTION.csv --servos CHAIN.servos.json --port sim`.
+With a real chain, name its port instead of `SIMULATED`; or from the shell:
+`robik play MOTION.csv --servos CHAIN.servos.json --port sim`.
 """
 
 import numpy as np

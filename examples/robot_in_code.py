@@ -1,4 +1,5 @@
-"""A robot written in code: a planar five-bar linkage whose pen is driven by two motors. It is checked, saved, and then draws a line."""
+"""A robot written in code: a planar five-bar linkage whose pen is driven by two motors. It is checked, saved, and then
+draws a line."""
 
 from pathlib import Path
 
@@ -15,9 +16,13 @@ def bar(name: str, a: tuple[float, float, float], b: tuple[float, float, float])
     return robik.Body(name=name, mass=0.1, com=tuple(0.5 * (np.array(b) - a)), pose=robik.Pose(position=a))
 
 
-def hinge(name: str, parent: str, child: str, position: tuple[float, float, float], actuated: bool = False) -> robik.Joint:
+def hinge(
+    name: str, parent: str, child: str, position: tuple[float, float, float], actuated: bool = False
+) -> robik.Joint:
     """Return a revolute joint about y."""
-    return robik.Joint(name=name, type="revolute", parent=parent, child=child, position=position, axis=Y, actuated=actuated)
+    return robik.Joint(
+        name=name, type="revolute", parent=parent, child=child, position=position, axis=Y, actuated=actuated
+    )
 
 
 robot = robik.Mechanism(

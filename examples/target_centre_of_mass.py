@@ -15,7 +15,9 @@ feet = {
     for name in ("foot_l", "foot_r")
 }
 bodies = [body.pose for body in robot.bodies]
-start = robot_com(robot, np.array([[pose.position for pose in bodies]]), np.array([[pose.quaternion for pose in bodies]]))[0]
+start = robot_com(
+    robot, np.array([[pose.position for pose in bodies]]), np.array([[pose.quaternion for pose in bodies]])
+)[0]
 goal = np.array([*robot.rest_pose("foot_l").position[:2], start[2] - 0.01])
 blend = (0.5 - 0.5 * np.cos(np.pi * times))[:, None]
 

@@ -55,7 +55,9 @@ def _listing() -> str:
 def _parser(name: str, experiment: Experiment) -> argparse.ArgumentParser:
     parser = _Parser(prog=f"{COMMAND} {name}", description=CATALOGUE[name][1])
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    parser.add_argument("--full", action="store_true", help="the sizes of the published figures, however long they take")
+    parser.add_argument(
+        "--full", action="store_true", help="the sizes of the published figures, however long they take"
+    )
     for key, (default, full) in experiment.parameters.items():
         sizes = f"default {default!r}" if full == default else f"default {default!r}, with --full {full!r}"
         parser.add_argument(f"--{key}", type=type(default), help=sizes)

@@ -7,23 +7,53 @@ from importlib import import_module
 from experiments.experiment import Experiment
 
 CATALOGUE = {
-    "baking": ("experiments.baking.tables", "all that is measured of baking: cases, frame-rates, growth, compiling, memory"),
+    "baking": (
+        "experiments.baking.tables",
+        "all that is measured of baking: cases, frame-rates, growth, compiling, memory",
+    ),
     "cases": ("experiments.baking.cases", "time per frame, errors and speeds of the paper's experiments (Table I)"),
-    "frame-rates": ("experiments.baking.frame_rates", "time per frame of the dance by the input's frame rate (Fig. 6c)"),
+    "frame-rates": (
+        "experiments.baking.frame_rates",
+        "time per frame of the dance by the input's frame rate (Fig. 6c)",
+    ),
     "growth": ("experiments.baking.growth", "time per frame of chains and crawlers by their number of bodies"),
-    "compiling": ("experiments.baking.compiling", "seconds to compile the solver with an empty and with a filled cache"),
+    "compiling": (
+        "experiments.baking.compiling",
+        "seconds to compile the solver with an empty and with a filled cache",
+    ),
     "memory": ("experiments.baking.memory", "peak memory of a bake of 12,000 frames"),
     "plots": ("experiments.baking.plots", "the plots of docs/experiments.md"),
-    "tracking": ("experiments.tracking.tables", "all on live solvers: scherzinger, contacts, live, following, dragging, solvers"),
+    "tracking": (
+        "experiments.tracking.tables",
+        "all on live solvers: scherzinger, contacts, live, following, dragging, solvers",
+    ),
     "scherzinger": ("experiments.tracking.scherzinger", "forward dynamics against the Jacobian transpose on the UR10"),
-    "contacts": ("experiments.tracking.contacts", "three contacts of which two can be touched: weights as priorities (Caron)"),
-    "live": ("experiments.tracking.live", "delay and error of trackers after samples that come late, unevenly or not at all"),
-    "following": ("experiments.tracking.following", "error, delay and motor load of trackers at 60 steps a second, as in Follow Live"),
-    "dragging": ("experiments.tracking.dragging", "loop closure and time per step of trackers that are dragged at random"),
+    "contacts": (
+        "experiments.tracking.contacts",
+        "three contacts of which two can be touched: weights as priorities (Caron)",
+    ),
+    "live": (
+        "experiments.tracking.live",
+        "delay and error of trackers after samples that come late, unevenly or not at all",
+    ),
+    "following": (
+        "experiments.tracking.following",
+        "error, delay and motor load of trackers at 60 steps a second, as in Follow Live",
+    ),
+    "dragging": (
+        "experiments.tracking.dragging",
+        "loop closure and time per step of trackers that are dragged at random",
+    ),
     "solvers": ("experiments.tracking.solvers", "all solvers on the same arms, targets, path and singularity (Lee)"),
     "tracking-plots": ("experiments.tracking.plots", "the plots of docs/tracking.md and docs/tracking-experiments.md"),
-    "quadratic-programs": ("experiments.tracking.quadratic_programs", "solvers of small quadratic programs, on a differential step's"),
-    "streaming": ("experiments.streaming", "lateness and drops of the goals that are streamed to a simulated chain of servos"),
+    "quadratic-programs": (
+        "experiments.tracking.quadratic_programs",
+        "solvers of small quadratic programs, on a differential step's",
+    ),
+    "streaming": (
+        "experiments.streaming",
+        "lateness and drops of the goals that are streamed to a simulated chain of servos",
+    ),
     "importing": ("experiments.importing", "seconds to import a robot of 130 links with 24 loops, stored open"),
     "throughput": ("experiments.throughput", "time of a bake and of an update while dragging, in Blender"),
     "peers": ("experiments.peers.comparison", "RobIK beside mink, pink and PlaCo (`make peers` installs them)"),

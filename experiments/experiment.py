@@ -30,7 +30,9 @@ class Experiment:
 
     def values(self, given: Mapping[str, Any], full: bool) -> dict[str, Any]:
         """Return each parameter's value: the given one, else that of the chosen size."""
-        return {name: given[name] if given.get(name) is not None else sizes[full] for name, sizes in self.parameters.items()}
+        return {
+            name: given[name] if given.get(name) is not None else sizes[full] for name, sizes in self.parameters.items()
+        }
 
 
 def together(*parts: Experiment) -> Experiment:
@@ -46,7 +48,9 @@ def together(*parts: Experiment) -> Experiment:
         for part in parts:
             part.show(found)
 
-    return Experiment(run=run, show=show, parameters={name: sizes for part in parts for name, sizes in part.parameters.items()})
+    return Experiment(
+        run=run, show=show, parameters={name: sizes for part in parts for name, sizes in part.parameters.items()}
+    )
 
 
 def tell(progress: str) -> None:

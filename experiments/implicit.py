@@ -1,4 +1,5 @@
-"""The paper's other formulation, for comparison: actuator values are the unknowns, states follow by forward kinematics (paper, eq. 2).
+"""The paper's other formulation, for comparison: actuator values are the unknowns, states follow by forward kinematics
+(paper, eq. 2).
 
     minimise over p   f_IK(s(p)) + R(s(p))    where s(p) minimises   f_FK(p, s) = ½ |C_FK(p, s)|²
 
@@ -6,8 +7,9 @@ By quasi-Newton steps of p, with the sensitivity of the state by the implicit fu
 
     ds/dp = −(∂²f_FK/∂s²)⁻¹ ∂²f_FK/∂p∂s
 
-Forward kinematics answers any p, also one that cannot be assembled: then C_FK is not zero at its minimum. So for targets beyond the
-workspace this formulation takes the robot apart to meet them, which is why RobIK follows clips by the other one (`Solver`).
+Forward kinematics answers any p, also one that cannot be assembled: then C_FK is not zero at its minimum. So for
+targets beyond the workspace this formulation takes the robot apart to meet them, which is why RobIK follows clips by
+the other one (`Solver`).
 """
 
 from __future__ import annotations
@@ -38,10 +40,11 @@ STATIONARY = 1e-7  # of the objective's slope, weights' units per radian or metr
 
 
 class DrivenRows:
-    """C_FK of a robot: what its joints lock, and the values p of those that are driven; with their derivatives by s and p.
+    """C_FK of a robot: what its joints lock, and the values p of those that are driven; with their derivatives by s and
+    p.
 
-    Derivatives by the state are along (δ, φ) (6 n,): a body's centre of mass moves by δ, its quaternion by q ∘ (1, φ/2), so unit
-    quaternions stay so and only joints come apart.
+    Derivatives by the state are along (δ, φ) (6 n,): a body's centre of mass moves by δ, its quaternion by q ∘ (1,
+    φ/2), so unit quaternions stay so and only joints come apart.
     """
 
     def __init__(self, joints: list[JointFrames], driven: list[JointFrames], length: float, bodies: int) -> None:
@@ -59,11 +62,15 @@ class DrivenRows:
         return Rows(table, self.bodies)
 
     def slopes(self, p: np.ndarray) -> list[tuple[int, Rows]]:
-        """∂C/∂p per entry of p: six rows, and the place of the first of them in `at`. They are rows of the same kind."""
+        """∂C/∂p per entry of p: six rows, and the place of the first of them in `at`. They are rows of the same
+        kind."""
         slopes, at, k = [], self._first, 0
         for joint in self.driven:
             count = len(joint.joint.motions)
-            slopes += [(at, Rows(joint.slopes(self.length, *by), self.bodies)) for by in motion_derivatives(joint.joint, p[k : k + count])]
+            slopes += [
+                (at, Rows(joint.slopes(self.length, *by), self.bodies))
+                for by in motion_derivatives(joint.joint, p[k : k + count])
+            ]
             at, k = at + 6, k + count
         return slopes
 
@@ -92,7 +99,9 @@ def closure_model(rows: Rows, state: np.ndarray) -> tuple[np.ndarray, np.ndarray
     value, jacobian, T = rows.value(state), rows.jacobian(state), tangent(state)
     slope = jacobian.T @ value
     hessian = T.T @ (jacobian.T @ jacobian + rows.curvature(state, value)) @ T
-    bend = -0.25 * (slope.reshape(-1, 7)[:, 3:] * state[:, 3:]).sum(1)  # a quaternion on its sphere turns away from its tangent
+    bend = -0.25 * (slope.reshape(-1, 7)[:, 3:] * state[:, 3:]).sum(
+        1
+    )  # a quaternion on its sphere turns away from its tangent
     turns = np.arange(hessian.shape[0]).reshape(-1, 6)[:, 3:]
     hessian[turns, turns] += bend[:, None]
     return value, T.T @ slope, hessian
@@ -101,8 +110,9 @@ def closure_model(rows: Rows, state: np.ndarray) -> tuple[np.ndarray, np.ndarray
 class ImplicitSolver(Solver):
     """Follows targets by the implicit formulation; interface and arguments as `Solver` has them.
 
-    Actuators keep their limits, and with `enforce_velocity` their speeds; passive joints' limits are not held. A floating base counts
-    as driven. `Output.residual` is the largest of C_FK [m]: above zero where the robot has come apart. Slow: a comparison, not a tool.
+    Actuators keep their limits, and with `enforce_velocity` their speeds; passive joints' limits are not held. A
+    floating base counts as driven. `Output.residual` is the largest of C_FK [m]: above zero where the robot has come
+    apart. Slow: a comparison, not a tool.
 
     Raises:
         MechanismError: for couplings, which the paper does not have.
@@ -117,11 +127,13 @@ class ImplicitSolver(Solver):
         objectives: tuple[asked.Objective, ...] = (),
     ):
         if objectives:
-            raise ClipError(f"the implicit formulation follows frames and the centre of mass alone; leave out {objectives[0].key!r}")
+            raise ClipError(
+                f"the implicit formulation follows frames and the centre of mass alone; leave out {objectives[0].key!r}"
+            )
         if mechanism.couplings:
             raise MechanismError(
-                f"robot {mechanism.name!r} has the coupling {mechanism.couplings[0].name!r}, which the implicit formulation cannot hold; "
-                "follow the clip with `Solver`, which does"
+                f"robot {mechanism.name!r} has the coupling {mechanism.couplings[0].name!r}, which the implicit"
+                " formulation cannot hold; follow the clip with `Solver`, which does"
             )
         super().__init__(mechanism, names, settings, has_com)
         self._paper = ReferenceSolver(mechanism, settings)
@@ -129,7 +141,9 @@ class ImplicitSolver(Solver):
         driven = [joint for joint in joints if joint.joint.actuated]
         if (base := self.topology.base) is not None:
             ends = len(mechanism.bodies), mechanism.body_index[base.child]
-            held = next((joint for joint in joints if joint.joint is base), JointFrames(base, ends, self._paper.origins))
+            held = next(
+                (joint for joint in joints if joint.joint is base), JointFrames(base, ends, self._paper.origins)
+            )
             driven += [held] if held not in driven else []
         self.rows = DrivenRows(joints, driven, self._paper.length, len(mechanism.bodies))
         limits = [pair if settings.joint_limits else UNLIMITED for joint in driven for pair in joint.joint.limits]
@@ -150,7 +164,8 @@ class ImplicitSolver(Solver):
         return super().room(frames)
 
     def actuator_values(self, output: Output) -> np.ndarray:
-        """Values (T, actuators) [rad or m]: what was solved for. A robot that has come apart has joints that read otherwise."""
+        """Values (T, actuators) [rad or m]: what was solved for. A robot that has come apart has joints that read
+        otherwise."""
         return self._values.copy()
 
     def passive_values(self, output: Output) -> None:
@@ -160,7 +175,9 @@ class ImplicitSolver(Solver):
         """Solves frames `start` to `stop` into `output`; `output.q` is left as it is."""
         order, dt = self.topology.order, wanted.dt
         frames, mass = self._goals.frame_pose, self._goals.centre_of_mass
-        position, rotation, com = (over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation, mass.target))
+        position, rotation, com = (
+            over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation, mass.target)
+        )
         for k in range(start, stop):
             targets = {
                 name: (
@@ -207,7 +224,12 @@ class ImplicitSolver(Solver):
         bounds = np.clip(self._p[:, None] + np.stack([-reach, reach], axis=1), self._limits[:, :1], self._limits[:, 1:])
         options = {"maxiter": MOST_ITERATIONS, "maxfun": 4 * MOST_ITERATIONS, "ftol": 0.0, "gtol": 1e-12}
         found = minimize(
-            lambda p: self.value_and_gradient(objective, p), self._p, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+            lambda p: self.value_and_gradient(objective, p),
+            self._p,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options=options,
         )
         inward = np.clip(found.x - found.jac, bounds[:, 0], bounds[:, 1]) - found.x
         found.stationary = np.abs(inward).max(initial=0.0) < STATIONARY
@@ -215,7 +237,8 @@ class ImplicitSolver(Solver):
 
 
 def forward(rows: Rows, state: np.ndarray) -> np.ndarray:
-    """The state (n, 7) near by at which ½|C|² is least: Newton's steps, downhill where it bends down, with backtracking."""
+    """The state (n, 7) near by at which ½|C|² is least: Newton's steps, downhill where it bends down, with
+    backtracking."""
     last = np.inf
     for _ in range(MOST_STEPS):
         value, slope, hessian = closure_model(rows, state)

@@ -22,12 +22,16 @@ def write_looped_robot(folder: Path) -> Path:
 
     def joint(name: str, kind: str, parent: str, child: str, xyz: str, rpy: str = "0 0 0") -> None:
         place = f'<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="0 0 1"/>'
-        joints.append(f'<joint name="{name}" type="{kind}">{place}<parent link="{parent}"/><child link="{child}"/></joint>')
+        joints.append(
+            f'<joint name="{name}" type="{kind}">{place}<parent link="{parent}"/><child link="{child}"/></joint>'
+        )
 
     for k in range(1, SPINE):
         joint(f"spine_{k}", "continuous", f"spine_{k - 1}", f"spine_{k}", "0 0 0.2", "0.3 0 0")
     for k in range(LOOPS):
-        crank, rod, rocker, rod_end, rocker_end = (f"{part}_{k}" for part in ("crank", "rod", "rocker", "rod_end", "rocker_end"))
+        crank, rod, rocker, rod_end, rocker_end = (
+            f"{part}_{k}" for part in ("crank", "rod", "rocker", "rod_end", "rocker_end")
+        )
         links += [crank, rod, rocker, rod_end, rocker_end]
         at = f"spine_{k % SPINE}"
         joint(crank, "continuous", at, crank, f"0 0 0.0{k % 7}", f"0 0 {1.2 + 0.02 * k}")
@@ -39,7 +43,9 @@ def write_looped_robot(folder: Path) -> Path:
     parts = "".join(f'<link name="{name}"/>' for name in links) + "".join(joints)
     path = folder / "looped.urdf"
     path.write_text(f'<robot name="looped">{parts}</robot>', encoding="utf-8")
-    path.with_name("looped.loops.json").write_text(json.dumps({"format": "robik-loops", "version": 1, "loops": loops}), encoding="utf-8")
+    path.with_name("looped.loops.json").write_text(
+        json.dumps({"format": "robik-loops", "version": 1, "loops": loops}), encoding="utf-8"
+    )
     return path
 
 

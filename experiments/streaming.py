@@ -1,6 +1,7 @@
 """Lateness and drops of streamed goals on this machine, measured on the simulated chain in a process of its own.
 
-Beside it the walker may be baked without end: in a `process` of its own on another core, or in a `thread`, in this process as in Blender.
+Beside it the walker may be baked without end: in a `process` of its own on another core, or in a `thread`, in this
+process as in Blender.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class Figures:
     lag_growth_ms: by how much later the last tenth arrived than the first, in the median.
     memory_growth_mb: of this process, from the start of playing to its end.
     cpu_share: of one core, this process.
-    bare_seconds, bare_dropped, bare_p99_ms, bare_p999_ms, bare_worst_ms: the same of a clock that does nothing but sleep until
+    bare_seconds, bare_dropped, bare_p99_ms, bare_p999_ms, bare_worst_ms: the same of a clock that does nothing but
+    sleep until
         its next deadline, afterwards in the same process: what the machine itself cannot do better.
     """
 
@@ -95,11 +97,17 @@ def measure(rate: float = 100.0, seconds: float = 10.0, baud_rate: int = 1_000_0
 def _measure(rate: float, seconds: float, baud_rate: int) -> Figures:
     chain = replace(default_chain(MOTORS), baud_rate=baud_rate)
     times = np.arange(0.0, seconds + 1e-9, 1 / 60)
-    motion = Motion(times=times, actuators=MOTORS, values=AMPLITUDE * (np.sin(times[:, None] + PHASES) - np.sin(PHASES)))
+    motion = Motion(
+        times=times, actuators=MOTORS, values=AMPLITUDE * (np.sin(times[:, None] + PHASES) - np.sin(PHASES))
+    )
     with TemporaryDirectory() as folder:
         save_chain(chain, Path(folder) / "bench.servos.json")
         with SimulatorProcess(Path(folder) / "bench.servos.json", record=Path(folder) / "goals.csv") as simulator:
-            player = Player(chain, simulator.port, PlaySettings(rate=rate, watchdog=FARTHEST_WATCHDOG, heartbeat=PATIENT, silence=PATIENT))
+            player = Player(
+                chain,
+                simulator.port,
+                PlaySettings(rate=rate, watchdog=FARTHEST_WATCHDOG, heartbeat=PATIENT, silence=PATIENT),
+            )
             player.connect()
             player.wait(PlayState.READY)
             player.torque(True)
@@ -112,7 +120,9 @@ def _measure(rate: float, seconds: float, baud_rate: int) -> Figures:
             memory = _memory_mb() - memory
             player.close()
             simulator.state()  # flushes the record
-            record = np.loadtxt(Path(folder) / "goals.csv", delimiter=",", usecols=(0, 2)).reshape(-1, len(MOTORS), 2)[-status.sent :]
+            record = np.loadtxt(Path(folder) / "goals.csv", delimiter=",", usecols=(0, 2)).reshape(-1, len(MOTORS), 2)[
+                -status.sent :
+            ]
     late = 1e3 * arrival_lateness(record[:, 0, 0], chain.values(record[:, :, 1]), rate)
     tenth = max(1, len(late) // 10)
     bare_seconds = min(seconds, BARE_LONGEST)
@@ -141,15 +151,18 @@ def _measure(rate: float, seconds: float, baud_rate: int) -> Figures:
 
 
 def arrival_lateness(arrived: np.ndarray, goals: np.ndarray, rate: float) -> np.ndarray:
-    """Return how late goals arrived, against the earliest (K,) [s]. Each tells its own time, whatever was dropped before it: its servos
-    stand at AMPLITUDE (sin(t + φ) − sin φ), so sin t and cos t follow by least squares, and t but for whole turns, which `arrived` tells.
+    """Return how late goals arrived, against the earliest (K,) [s]. Each tells its own time, whatever was dropped
+    before it: its servos stand at AMPLITUDE (sin(t + φ) − sin φ), so sin t and cos t follow by least squares, and t but
+    for whole turns, which `arrived` tells.
 
     Args:
         arrived: (K,) [s].
         goals: (K, 12) [rad].
         rate: [Hz].
     """
-    sine, cosine = np.linalg.lstsq(np.column_stack([np.cos(PHASES), np.sin(PHASES)]), (goals / AMPLITUDE + np.sin(PHASES)).T, rcond=None)[0]
+    sine, cosine = np.linalg.lstsq(
+        np.column_stack([np.cos(PHASES), np.sin(PHASES)]), (goals / AMPLITUDE + np.sin(PHASES)).T, rcond=None
+    )[0]
     elapsed = arrived - arrived[0]
     late = np.angle(np.exp(1j * elapsed) / (cosine + 1j * sine))  # [s], as the motion turns by a radian a second
     numbers = np.rint((elapsed - late) * rate)
@@ -177,7 +190,9 @@ def _bare_clock(rate: float, seconds: float) -> Schedule:
 def _baking(where: str) -> Iterator[None]:
     """The walker walks, is baked, and again, until this is over."""
     if where == "process":
-        baker = subprocess.Popen([sys.executable, "-c", "from experiments.streaming import bake_until; bake_until(None)"], cwd=CHECKOUT)
+        baker = subprocess.Popen(
+            [sys.executable, "-c", "from experiments.streaming import bake_until; bake_until(None)"], cwd=CHECKOUT
+        )
         try:
             yield
         finally:
@@ -227,5 +242,10 @@ def show(found: Found) -> None:
 EXPERIMENT = Experiment(
     run=run,
     show=show,
-    parameters={"rate": (100.0, 500.0), "seconds": (10.0, 60.0), "baud": (1_000_000, 4_000_000), "beside": ("nothing", "nothing")},
+    parameters={
+        "rate": (100.0, 500.0),
+        "seconds": (10.0, 60.0),
+        "baud": (1_000_000, 4_000_000),
+        "beside": ("nothing", "nothing"),
+    },
 )

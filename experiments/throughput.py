@@ -1,7 +1,8 @@
 """Time of a bake in Blender, by what it goes into, and of an update while dragging.
 
-Measured in a process of its own, since the extension is installed into Blender's module before anything else is imported, and Blender 4.2
-and 4.5 may crash or hang when Python winds up. That process prints its result as JSON in its last line.
+Measured in a process of its own, since the extension is installed into Blender's module before anything else is
+imported, and Blender 4.2 and 4.5 may crash or hang when Python winds up. That process prints its result as JSON in its
+last line.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def show(found: Found) -> None:
     print("samples/s  whole [s]  CPU [s]  sampling  solving  writing  ms per sample")
     for row in found["bakes"]:
         each = f"{row['sampling_s']:8.2f} {row['solving_s']:8.2f} {row['writing_s']:8.2f}"
-        print(f"{row['samples_per_s']:9d} {row['whole_s']:9.2f} {row['cpu_s']:8.2f}  {each}   {row['ms_per_sample']:8.3f}")
+        print(
+            f"{row['samples_per_s']:9d} {row['whole_s']:9.2f} {row['cpu_s']:8.2f}  {each}   {row['ms_per_sample']:8.3f}"
+        )
     for row in found["updates"]:
         print(f"{row['what']}: median {row['median_ms']:.3f} ms, 99th percentile {row['p99_ms']:.3f} ms")
 
@@ -79,7 +82,8 @@ def _bake(root: Object, samples: int) -> dict[str, float]:
     bpy.ops.robik.bake()
     whole, cpu = perf_counter() - began, process_time() - worked
     return {
-        "samples_per_s": samples * RATE, "whole_s": whole, "cpu_s": cpu, "sampling_s": result.sampling, "solving_s": result.solving,
+        "samples_per_s": samples * RATE, "whole_s": whole, "cpu_s": cpu, "sampling_s": result.sampling,
+        "solving_s": result.solving,
         "writing_s": result.writing, "ms_per_sample": 1e3 * whole / result.frames,
     }  # fmt: skip
 
@@ -146,7 +150,11 @@ def _drag_with_all_off(rig: Object, drags: int) -> dict[str, float | str]:
 
 
 def _row(what: str, seconds: list[float]) -> dict[str, float | str]:
-    return {"what": what, "median_ms": 1e3 * float(np.median(seconds)), "p99_ms": 1e3 * float(np.percentile(seconds, 99))}
+    return {
+        "what": what,
+        "median_ms": 1e3 * float(np.median(seconds)),
+        "p99_ms": 1e3 * float(np.percentile(seconds, 99)),
+    }
 
 
 EXPERIMENT = Experiment(run=run, show=show, parameters={"seconds": (SECONDS, SECONDS), "drags": (DRAGS, DRAGS)})

@@ -80,18 +80,32 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--report", type=Path, metavar="REPORT.json", help="where to write errors, residuals and speeds")
     about = "bring a robot from its file into the opened file, and save that; prints what the import found"
     robot = commands.add_parser("import", help=about, description=about)
-    robot.add_argument("file", metavar="ROBOT", type=Path, help=f"the robot's file: {', '.join('*' + e for e in READERS)}")
-    robot.add_argument("--output", type=Path, metavar="FILE.blend", required=True, help="where to save the scene with the robot")
+    robot.add_argument(
+        "file", metavar="ROBOT", type=Path, help=f"the robot's file: {', '.join('*' + e for e in READERS)}"
+    )
+    robot.add_argument(
+        "--output", type=Path, metavar="FILE.blend", required=True, help="where to save the scene with the robot"
+    )
     bases = [base for base, _, _ in BASES]
-    robot.add_argument("--base", choices=bases, default="auto", help="whether it stands fixed or floats; auto: as its file says")
-    robot.add_argument("--packages", default="", metavar="FOLDERS", help="folders of ROS packages, with a semicolon between")
-    robot.add_argument("--arguments", default="", metavar="NAME:=VALUE", help="of a xacro file, in quotes, with spaces between")
+    robot.add_argument(
+        "--base", choices=bases, default="auto", help="whether it stands fixed or floats; auto: as its file says"
+    )
+    robot.add_argument(
+        "--packages", default="", metavar="FOLDERS", help="folders of ROS packages, with a semicolon between"
+    )
+    robot.add_argument(
+        "--arguments", default="", metavar="NAME:=VALUE", help="of a xacro file, in quotes, with spaces between"
+    )
     return parser
 
 
 def _import(arguments: argparse.Namespace) -> int:
     _check_folder(arguments.output)
-    root = finish(import_steps(bpy.context, str(arguments.file.absolute()), arguments.base, arguments.packages, arguments.arguments))
+    root = finish(
+        import_steps(
+            bpy.context, str(arguments.file.absolute()), arguments.base, arguments.packages, arguments.arguments
+        )
+    )
     _save(arguments.output)
     told = root.robik.robot
     print(f"{root.robik.label}: {inventory(root)}")
@@ -104,7 +118,9 @@ def _import(arguments: argparse.Namespace) -> int:
 
 def _bake(arguments: argparse.Namespace) -> int:
     if not (arguments.output or arguments.csv or arguments.report):
-        raise RobikError("nothing would be kept of this bake; give --output FILE.blend, --csv MOTION.csv or --report REPORT.json")
+        raise RobikError(
+            "nothing would be kept of this bake; give --output FILE.blend, --csv MOTION.csv or --report REPORT.json"
+        )
     for path in filter(None, (arguments.output, arguments.csv, arguments.report)):
         _check_folder(path)
     root = _robot(arguments.robot)

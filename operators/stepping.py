@@ -64,7 +64,9 @@ class Stepping(Reporting):
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         if not _are_there(self._touched):
-            return self._ended(context, {"ERROR"}, "an object of this scene was removed meanwhile; nothing was changed", {"CANCELLED"})
+            return self._ended(
+                context, {"ERROR"}, "an object of this scene was removed meanwhile; nothing was changed", {"CANCELLED"}
+            )
         until = perf_counter() + SLICE
         try:
             progress = next(self._steps)

@@ -24,12 +24,18 @@ PAGES = {
 
 
 def links() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the manual as Blender asks for it: the beginning of each address, and patterns of names with the rest of it."""
+    """Return the manual as Blender asks for it: the beginning of each address, and patterns of names with the rest of
+    it."""
     operators = {
-        f"bpy.ops.{cls.bl_idname}": cls.__module__ for module in OPERATORS for cls in module.CLASSES if issubclass(cls, bpy.types.Operator)
+        f"bpy.ops.{cls.bl_idname}": cls.__module__
+        for module in OPERATORS
+        for cls in module.CLASSES
+        if issubclass(cls, bpy.types.Operator)
     }
     properties = {f"bpy.types.{cls.__name__}.*": cls.__module__ for cls in PROPERTIES}
-    pages = [(name.lower(), PAGES.get(module.split(".")[-2], START)) for name, module in (operators | properties).items()]
+    pages = [
+        (name.lower(), PAGES.get(module.split(".")[-2], START)) for name, module in (operators | properties).items()
+    ]
     return f"{FOLDER.as_uri()}/", tuple(pages)
 
 

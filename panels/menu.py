@@ -3,12 +3,40 @@
 from bpy.types import Context, Menu
 
 ENTRIES = (
-    ("robik.stop_servos", "robik.connect_servos", "robik.disconnect_servos", "robik.preflight", "robik.play_servos", "robik.live_servos"),
-    ("robik.bake", "robik.rebuild_bodies", "robik.reduce_keys", "robik.key_pose", "robik.report", "robik.export_motion"),
+    (
+        "robik.stop_servos",
+        "robik.connect_servos",
+        "robik.disconnect_servos",
+        "robik.preflight",
+        "robik.play_servos",
+        "robik.live_servos",
+    ),
+    (
+        "robik.bake",
+        "robik.rebuild_bodies",
+        "robik.reduce_keys",
+        "robik.key_pose",
+        "robik.report",
+        "robik.export_motion",
+    ),
     ("robik.auto_map", "robik.add_target", "robik.match_now", "robik.fit_character", "robik.detect_contacts"),
     ("robik.add_character", "robik.import_recording"),
-    ("robik.import_robot", "robik.reload_robot", "robik.duplicate_robot", "robik.diagnose", "robik.rest_pose", "robik.export_robot"),
-    ("robik.make_robot", "robik.remove_joint", "robik.set_motor", "robik.set_limits", "robik.set_ground", "robik.make_foot"),
+    (
+        "robik.import_robot",
+        "robik.reload_robot",
+        "robik.duplicate_robot",
+        "robik.diagnose",
+        "robik.rest_pose",
+        "robik.export_robot",
+    ),
+    (
+        "robik.make_robot",
+        "robik.remove_joint",
+        "robik.set_motor",
+        "robik.set_limits",
+        "robik.set_ground",
+        "robik.make_foot",
+    ),
 )
 
 

@@ -48,7 +48,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="robik", description="Retargets animation onto robots, kinematic loops included.")
     parser.add_argument("--version", action="version", version=f"robik {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    robots, servos = (_add_inspect, _add_convert, _add_solve, _add_report, _add_fk), (_add_play, _add_servos, _add_simulate, _add_export)
+    robots, servos = (
+        (_add_inspect, _add_convert, _add_solve, _add_report, _add_fk),
+        (_add_play, _add_servos, _add_simulate, _add_export),
+    )
     for add in (*robots, *servos, _add_bench):
         add(commands)
     return parser
@@ -61,40 +64,69 @@ def _command(commands: argparse._SubParsersAction, name: str, run: object, text:
 
 
 def _add_robot(command: argparse.ArgumentParser, name: str = "robot", whose: str = "") -> None:
-    command.add_argument(name, metavar="ROBOT", help=f"{whose}a robot file, or the name of a robot that RobIK brings: boxer, walker, …")
-    command.add_argument("--base", choices=BASES, default="auto", help="whether it stands fixed or floats; auto: as its file says")
-    command.add_argument("--packages", default="", metavar="FOLDERS", help="folders of ROS packages, with a semicolon between")
-    command.add_argument("--arguments", default="", metavar="NAME:=VALUE", help="of a xacro file, in quotes, with spaces between")
+    command.add_argument(
+        name, metavar="ROBOT", help=f"{whose}a robot file, or the name of a robot that RobIK brings: boxer, walker, …"
+    )
+    command.add_argument(
+        "--base", choices=BASES, default="auto", help="whether it stands fixed or floats; auto: as its file says"
+    )
+    command.add_argument(
+        "--packages", default="", metavar="FOLDERS", help="folders of ROS packages, with a semicolon between"
+    )
+    command.add_argument(
+        "--arguments", default="", metavar="NAME:=VALUE", help="of a xacro file, in quotes, with spaces between"
+    )
 
 
 def _add_inspect(commands: argparse._SubParsersAction) -> None:
     command = _command(commands, "inspect", _inspect, "what a robot is: bodies, joints, loops, degrees of freedom")
     _add_robot(command)
     command.add_argument("--json", action="store_true", help="print it as JSON")
-    command.add_argument("--motion", metavar="MOTION.csv", help="also how far from singular poses it stays along a motion")
+    command.add_argument(
+        "--motion", metavar="MOTION.csv", help="also how far from singular poses it stays along a motion"
+    )
     command.add_argument("-o", "--output", metavar="DISTANCES.csv", help="with --motion: the distances frame by frame")
 
 
 def _add_convert(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "convert", _convert, "write a robot in another format: .robik.json, .urdf, .xml (MJCF)")
+    command = _command(
+        commands, "convert", _convert, "write a robot in another format: .robik.json, .urdf, .xml (MJCF)"
+    )
     _add_robot(command)
-    command.add_argument("output", metavar="OUTPUT", help="the file to write; meshes outside its folder are copied into meshes/ there")
+    command.add_argument(
+        "output", metavar="OUTPUT", help="the file to write; meshes outside its folder are copied into meshes/ there"
+    )
 
 
 def _add_solve(commands: argparse._SubParsersAction) -> None:
     command = _command(commands, "solve", _solve, "follow a clip of targets with a robot")
     _add_robot(command)
     command.add_argument("clip", metavar="CLIP.npz", help="times, NAME.position, NAME.quaternion, com.position")
-    command.add_argument("--settings", metavar="SETTINGS.json", help="weights, regularizers, limits; all ones without it")
-    command.add_argument("--prior", metavar="EXAMPLE.csv", help="a motion whose poses it shall prefer where targets leave a choice")
-    command.add_argument("--prior-weight", type=float, default=1e-4, help="how much, beside targets that weigh 1 (default 1e-4)")
-    command.add_argument("-o", "--output", metavar="MOTION.csv", required=True, help="time, a column per actuator, a floating base")
-    command.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
+    command.add_argument(
+        "--settings", metavar="SETTINGS.json", help="weights, regularizers, limits; all ones without it"
+    )
+    command.add_argument(
+        "--prior", metavar="EXAMPLE.csv", help="a motion whose poses it shall prefer where targets leave a choice"
+    )
+    command.add_argument(
+        "--prior-weight", type=float, default=1e-4, help="how much, beside targets that weigh 1 (default 1e-4)"
+    )
+    command.add_argument(
+        "-o", "--output", metavar="MOTION.csv", required=True, help="time, a column per actuator, a floating base"
+    )
+    command.add_argument(
+        "--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short"
+    )
     command.add_argument("--states", metavar="STATES.npz", help="the bodies' poses as well")
 
 
 def _add_report(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "report", _report, "one HTML page of plots: speeds and ranges against limits, errors, balance, contacts")
+    command = _command(
+        commands,
+        "report",
+        _report,
+        "one HTML page of plots: speeds and ranges against limits, errors, balance, contacts",
+    )
     command.add_argument("motion", metavar="MOTION.csv")
     _add_robot(command, "--robot", "whose motion it is, for limits and balance: ")
     command.add_argument("--clip", metavar="CLIP.npz", help="what was followed, for errors and contacts")
@@ -108,33 +140,49 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_fk(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "fk", _fk, "poses of all bodies along a motion; a floating base without columns stays where it rests")
+    command = _command(
+        commands, "fk", _fk, "poses of all bodies along a motion; a floating base without columns stays where it rests"
+    )
     _add_robot(command)
     command.add_argument("motion", metavar="MOTION.csv")
-    command.add_argument("-o", "--output", metavar="STATES.npz", required=True, help="times, bodies, position, quaternion, residual")
+    command.add_argument(
+        "-o", "--output", metavar="STATES.npz", required=True, help="times, bodies, position, quaternion, residual"
+    )
 
 
 def _add_play(commands: argparse._SubParsersAction) -> None:
     command = _command(commands, "play", _play, "play a motion on Dynamixel servos; ESC stops, T turns torque off")
     command.add_argument("motion", metavar="MOTION.csv")
     command.add_argument("--servos", metavar="SERVOS.json", required=True, help="which servo turns which actuator")
-    command.add_argument("--port", required=True, help="a device such as /dev/ttyUSB0 or COM3, a URL for pyserial, or sim")
+    command.add_argument(
+        "--port", required=True, help="a device such as /dev/ttyUSB0 or COM3, a URL for pyserial, or sim"
+    )
     command.add_argument("--rate", type=float, default=100.0, help="goals per second (default 100)")
-    command.add_argument("--approach", type=float, default=0.5, help="speed on the way to the first frame [rad/s] (default 0.5)")
-    command.add_argument("--interpolation", choices=("linear", "cubic"), default="linear", help="between the motion's samples")
-    command.add_argument("--torque", choices=("on", "off"), default="on", help="how to leave the servos at the end (default on)")
+    command.add_argument(
+        "--approach", type=float, default=0.5, help="speed on the way to the first frame [rad/s] (default 0.5)"
+    )
+    command.add_argument(
+        "--interpolation", choices=("linear", "cubic"), default="linear", help="between the motion's samples"
+    )
+    command.add_argument(
+        "--torque", choices=("on", "off"), default="on", help="how to leave the servos at the end (default on)"
+    )
     command.add_argument("--loop", action="store_true", help="over and over, until it is stopped")
     command.add_argument("--range", type=float, nargs=2, metavar=("START", "END"), help="only this stretch of it [s]")
     command.add_argument("--speed", type=float, default=1.0, help="2 is twice as fast (default 1)")
     soften = "round off what the motors cannot do, and go slowly to a start far away, instead of refusing"
     command.add_argument("--soften", action="store_true", help=soften)
-    command.add_argument("--feed-forward", action="store_true", help="tell the servos with each goal how fast to go there")
+    command.add_argument(
+        "--feed-forward", action="store_true", help="tell the servos with each goal how fast to go there"
+    )
     command.add_argument("--without", type=int, nargs="+", metavar="ID", default=[], help="play without these servos")
     command.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
 
 
 def _add_servos(commands: argparse._SubParsersAction) -> None:
-    servos = commands.add_parser("servos", help="set servos up: scan, set, prepare, zero; turn torque off; report on a recording")
+    servos = commands.add_parser(
+        "servos", help="set servos up: scan, set, prepare, zero; turn torque off; report on a recording"
+    )
     verbs = servos.add_subparsers(required=True, metavar="VERB")
     for name, text in (
         ("scan", "who is on the bus, at any baud rate"),
@@ -152,7 +200,11 @@ def _add_servos(commands: argparse._SubParsersAction) -> None:
         if name == "zero":
             verb.add_argument("--servos", metavar="SERVOS.json", required=True)
         else:
-            verb.add_argument("--baud", type=int, help="set: the new one; prepare: 1000000 if left out; scan, torque-off: only this one")
+            verb.add_argument(
+                "--baud",
+                type=int,
+                help="set: the new one; prepare: 1000000 if left out; scan, torque-off: only this one",
+            )
         if name == "prepare":
             verb.add_argument("--yes", action="store_true", help="do not ask")
     verb = _command(verbs, "report", _servos, "how well the servos followed, from the telemetry of robik play --record")
@@ -162,24 +214,36 @@ def _add_servos(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_simulate(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "simulate-servos", _simulate, "a simulated chain; its first line is the path of its port")
+    command = _command(
+        commands, "simulate-servos", _simulate, "a simulated chain; its first line is the path of its port"
+    )
     command.add_argument("--servos", metavar="SERVOS.json", required=True)
-    command.add_argument("--socket", action="store_true", help="serve a socket:// URL instead of a pseudo-terminal, as on Windows")
+    command.add_argument(
+        "--socket", action="store_true", help="serve a socket:// URL instead of a pseudo-terminal, as on Windows"
+    )
 
 
 def _add_export(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "export", _export, "write a motion in another format; an unknown NAME lists those there are")
+    command = _command(
+        commands, "export", _export, "write a motion in another format; an unknown NAME lists those there are"
+    )
     command.add_argument("motion", metavar="MOTION")
     command.add_argument("-o", "--output", metavar="FILE", required=True)
     command.add_argument("--format", metavar="NAME", help="to be written; by the extension of FILE if left out")
-    command.add_argument("--from", dest="source_format", metavar="NAME", help="the format of MOTION; by its content if left out")
-    command.add_argument("--rate", type=float, metavar="HZ", help="samples per second to be written; the motion's own if left out")
+    command.add_argument(
+        "--from", dest="source_format", metavar="NAME", help="the format of MOTION; by its content if left out"
+    )
+    command.add_argument(
+        "--rate", type=float, metavar="HZ", help="samples per second to be written; the motion's own if left out"
+    )
     command.add_argument("--servos", metavar="SERVOS.json", help="for formats that hold servo counts")
     _add_robot(command, "--robot", "whose motion it is, for the order of its columns: ")
 
 
 def _add_bench(commands: argparse._SubParsersAction) -> None:
-    command = _command(commands, "bench", _bench, "time per frame of the solver on the robots that ship, on this machine")
+    command = _command(
+        commands, "bench", _bench, "time per frame of the solver on the robots that ship, on this machine"
+    )
     command.add_argument("--json", action="store_true", help="print it as JSON")
 
 
@@ -265,13 +329,17 @@ def _solve(options: argparse.Namespace) -> None:
         save_states(motion, options.states, motion.report.residual if motion.report else None)
     found = report_summary(motion)
     print(
-        f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; "
-        f"off by at most {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m; "
-        f"{len(found['frames_short'])} frames fall short, {len(found['frames_too_fast'])} are too fast for a motor"
+        f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; off by at most"
+        f" {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m;"
+        f" {len(found['frames_short'])} frames fall short, {len(found['frames_too_fast'])} are too fast for a motor"
     )
     if found["peak_acceleration"]:
         name, most = max(found["peak_acceleration"].items(), key=lambda item: item[1])
-        jumping = f"; a motor jumps in {len(found['frames_jumping'])} frames" if found["frames_jumping"] else "; no motor jumps"
+        jumping = (
+            f"; a motor jumps in {len(found['frames_jumping'])} frames"
+            if found["frames_jumping"]
+            else "; no motor jumps"
+        )
         print(f"largest acceleration {most:.3g} /s² ({name}){jumping}")
     if motion.report and motion.report.speed_cost:
         print(motion.report.speed_cost)

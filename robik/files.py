@@ -1,4 +1,5 @@
-"""Writing files so that no reader ever meets half of one, reading those that may be anything, and JSON with errors that say where."""
+"""Writing files so that no reader ever meets half of one, reading those that may be anything, and JSON with errors that
+say where."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ MOST = 50_000_000  # bytes of a JSON file that is read
 
 
 def write_whole(path: str | Path, content: str | Callable[[BinaryIO], None]) -> None:
-    """Writes a file through a neighbour that then takes its place: a text, or whatever `content` writes into the open file.
+    """Writes a file through a neighbour that then takes its place: a text, or whatever `content` writes into the open
+    file.
 
     Raises:
         FormatError: the file cannot be written; what was there before is as it was.

@@ -1,4 +1,5 @@
-"""From wishes to what motors can do: positions inside the limits, speeds and accelerations never above theirs, whatever is wished."""
+"""From wishes to what motors can do: positions inside the limits, speeds and accelerations never above theirs, whatever
+is wished."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from .errors import RobikError
 def braking_speed(distance: np.ndarray, acceleration: np.ndarray, period: float) -> np.ndarray:
     """The highest speed for the next step from which a stand is possible within a distance, step by step.
 
-    n steps at v, v − a h, …, v − (n−1) a h cover  h (n v − a h n (n−1) / 2);  solved for v with the smallest n that fits. Exact, so it
-    holds for steps of one length only; for steps of any length there is `tracking.limits.approach`.
+    n steps at v, v − a h, …, v − (n−1) a h cover  h (n v − a h n (n−1) / 2);  solved for v with the smallest n that
+    fits. Exact, so it holds for steps of one length only; for steps of any length there is `tracking.limits.approach`.
 
     Args:
         distance: (n,) at least 0 [rad or m].
@@ -46,7 +47,11 @@ class Limiter:
         if not (np.all(np.asarray(speeds) > 0) and np.all(np.asarray(accelerations) > 0) and period > 0):
             raise RobikError("a limiter needs speeds, accelerations and a period above 0")
         self._low, self._high = np.asarray(limits, dtype=float).T
-        self._speeds, self._accelerations, self._period = np.asarray(speeds, float), np.asarray(accelerations, float), period
+        self._speeds, self._accelerations, self._period = (
+            np.asarray(speeds, float),
+            np.asarray(accelerations, float),
+            period,
+        )
         self.position = self.velocity = np.zeros(len(self._low))
 
     def place(self, position: np.ndarray) -> None:
@@ -62,7 +67,9 @@ class Limiter:
         """A wish (n,) [rad or m] inside the limits."""
         return np.clip(wish, self._low, self._high)
 
-    def step(self, wish: np.ndarray | None, wish_velocity: np.ndarray | float = 0.0, speed_share: np.ndarray | float = 1.0) -> np.ndarray:
+    def step(
+        self, wish: np.ndarray | None, wish_velocity: np.ndarray | float = 0.0, speed_share: np.ndarray | float = 1.0
+    ) -> np.ndarray:
         """Another period towards a wish.
 
         Args:
@@ -92,6 +99,10 @@ class Limiter:
         change = self._accelerations * self._period
         velocity = np.clip(velocity, self.velocity - change, self.velocity + change)
         up, down = self._high - self.position, self.position - self._low
-        velocity = np.where(up >= 0, np.minimum(velocity, self._braking(np.maximum(up, 0.0))), np.minimum(velocity, 0.0))
-        velocity = np.where(down >= 0, np.maximum(velocity, -self._braking(np.maximum(down, 0.0))), np.maximum(velocity, 0.0))
+        velocity = np.where(
+            up >= 0, np.minimum(velocity, self._braking(np.maximum(up, 0.0))), np.minimum(velocity, 0.0)
+        )
+        velocity = np.where(
+            down >= 0, np.maximum(velocity, -self._braking(np.maximum(down, 0.0))), np.maximum(velocity, 0.0)
+        )
         return np.clip(velocity, -self._speeds, self._speeds)

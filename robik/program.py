@@ -1,7 +1,8 @@
 """Modules of this library as programs, in processes of their own.
 
-The folder of the library is imported there as `robik`, by its path: whatever the library is called here (in Blender it is a part of
-the add-on), whatever the working directory is, and without the package around it. Other packages are found where this process finds them.
+The folder of the library is imported there as `robik`, by its path: whatever the library is called here (in Blender it
+is a part of the add-on), whatever the working directory is, and without the package around it. Other packages are found
+where this process finds them.
 
     python -P program.py MODULE [ARGUMENT ...]
 """
@@ -22,10 +23,12 @@ def command(module: str, *arguments: str) -> list[str]:
     """Return the command that runs a module of the library.
 
     Args:
-        module: the name inside the library, such as `servo.dynamixel.simulator.server`; of a package its `__main__` runs.
+        module: the name inside the library, such as `servo.dynamixel.simulator.server`; of a package its `__main__`
+            runs.
         arguments: what the program is given.
     """
-    # -P: neither the working directory nor this folder is searched. -s: nor the user's packages, unless this process searches them.
+    # -P: neither the working directory nor this folder is searched. -s: nor the user's packages, unless this process
+    # searches them.
     return [sys.executable, "-P", "-s", str(FOLDER / "program.py"), module, *arguments]
 
 

@@ -10,7 +10,9 @@ from .robot import posing
 
 def register() -> None:
     """Properties first, then the handlers that use them."""
-    if hasattr(bpy.utils, "expose_bundled_modules"):  # Blender's own pxr, where Blender is a Python module (4.4 and later)
+    if hasattr(
+        bpy.utils, "expose_bundled_modules"
+    ):  # Blender's own pxr, where Blender is a Python module (4.4 and later)
         bpy.utils.expose_bundled_modules()
     properties.register()
     posing.register()

@@ -32,11 +32,15 @@ KINDS = (
 
 
 class RobikRobot(PropertyGroup):
-    format: IntProperty(name="Format", description="Of what RobIK keeps with the robot: which version of RobIK has written it last")
+    format: IntProperty(
+        name="Format", description="Of what RobIK keeps with the robot: which version of RobIK has written it last"
+    )
     source: StringProperty(name="File", description="The file that the robot was imported from", subtype="FILE_PATH")
     diagnosis: StringProperty(name="Diagnosis", description="What the last diagnosis found, a sentence a line")
     report: StringProperty(name="Report", description="What the import found and decided, a sentence a line")
-    warnings: StringProperty(name="Warnings", description="What of the file was read otherwise or could not be used, a sentence a line")
+    warnings: StringProperty(
+        name="Warnings", description="What of the file was read otherwise or could not be used, a sentence a line"
+    )
     importing: PointerProperty(type=RobikImport)
     couplings: CollectionProperty(type=RobikCoupling)
     character: PointerProperty(type=RobikCharacter)
@@ -54,7 +58,9 @@ class RobikObject(PropertyGroup):
     kind: EnumProperty(name="Part", items=KINDS)
     label: StringProperty(name="Name", description="The part's name in the robot; the object's own name may differ")
     is_foot: BoolProperty(name="Foot", description="Whether the robot can stand on this frame")
-    by_hand: BoolProperty(name="By Hand", description="Made in Blender, not read from the robot's file, so reading that again keeps it")
+    by_hand: BoolProperty(
+        name="By Hand", description="Made in Blender, not read from the robot's file, so reading that again keeps it"
+    )
     order: IntProperty(name="Order", description="Place among the robot's parts of its kind", min=0)
     robot: PointerProperty(type=RobikRobot)
     body: PointerProperty(type=RobikBody)
@@ -69,10 +75,14 @@ def _is_robot(_group: PropertyGroup, candidate: Object) -> bool:
 class RobikScene(PropertyGroup):
     robot: PointerProperty(name="Robot", description="The robot that the panels work on", type=Object, poll=_is_robot)
     importing: PointerProperty(type=RobikImport)
-    servos: StringProperty(name="Servos", description="The file that says which servo drives which motor", subtype="FILE_PATH")
+    servos: StringProperty(
+        name="Servos", description="The file that says which servo drives which motor", subtype="FILE_PATH"
+    )
     overlays: PointerProperty(type=RobikOverlays)
     markers: CollectionProperty(type=RobikMarker)
-    port: StringProperty(name="Port", description="The serial port of the servos, or sim for simulated ones", default="sim")
+    port: StringProperty(
+        name="Port", description="The serial port of the servos, or sim for simulated ones", default="sim"
+    )
     playing: PointerProperty(type=RobikPlaying)
 
 

@@ -28,7 +28,8 @@ ANEW = 3  # times
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test in real time that fails while the machine stalls is run anew; one that fails on a machine that does not has failed."""
+    """A test in real time that fails while the machine stalls is run anew; one that fails on a machine that does not
+    has failed."""
     in_real_time = [item for item in items if item.get_closest_marker("real_time")]
     if in_real_time:
         stalls = config.stash[STALLS] = Stalls()

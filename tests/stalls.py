@@ -1,4 +1,5 @@
-"""Whether this machine stood still while a test ran that plays servos in real time: then what it saw says nothing of RobIK."""
+"""Whether this machine stood still while a test ran that plays servos in real time: then what it saw says nothing of
+RobIK."""
 
 from __future__ import annotations
 

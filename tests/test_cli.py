@@ -20,7 +20,9 @@ from robik.retarget.clip import TargetClip, Track, save_clip
 
 
 def robik(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "robik.cli", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "robik.cli", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.fixture
@@ -33,7 +35,19 @@ def folder(tmp_path: Path) -> Path:
 def test_solve_then_forward_kinematics(folder: Path) -> None:
     weights = {"targets": {"foot_l": {"orientation_weight": [2, 2, 2]}}, "com_weight": [1, 1, 0], "state_weight": 1e-4}
     (folder / "settings.json").write_text(json.dumps(weights))
-    asked = ("solve", "walker", "strides.npz", "--settings", "settings.json", "-o", "m.csv", "--report", "r.json", "--states", "s.npz")
+    asked = (
+        "solve",
+        "walker",
+        "strides.npz",
+        "--settings",
+        "settings.json",
+        "-o",
+        "m.csv",
+        "--report",
+        "r.json",
+        "--states",
+        "s.npz",
+    )
     done = robik(folder, *asked)
     assert (done.returncode, done.stderr) == (0, "")
     report = json.loads((folder / "r.json").read_text())
@@ -46,12 +60,17 @@ def test_solve_then_forward_kinematics(folder: Path) -> None:
     assert lines[1].endswith(",base.x,base.y,base.z,base.qw,base.qx,base.qy,base.qz")
     assert robik(folder, "solve", "boxer", "punch.npz", "-o", "b.csv", "--states", "b.npz").returncode == 0
     assert (folder / "b.csv").read_text().startswith("time,")
-    for robot, motion, states in (("boxer", "b.csv", "b.npz"), ("walker", "m.csv", "s.npz")):  # one that stands, one that floats
+    for robot, motion, states in (
+        ("boxer", "b.csv", "b.npz"),
+        ("walker", "m.csv", "s.npz"),
+    ):  # one that stands, one that floats
         assert robik(folder, "fk", robot, motion, "-o", "f.npz").returncode == 0
         with np.load(folder / states) as solved, np.load(folder / "f.npz") as posed:
             assert list(posed["bodies"]) == [b.name for b in robots.load(robot).bodies]
             np.testing.assert_allclose(posed["position"], solved["position"], atol=1e-9)
-            np.testing.assert_allclose(np.abs((posed["quaternion"] * solved["quaternion"]).sum(axis=2)), 1.0, atol=1e-12)
+            np.testing.assert_allclose(
+                np.abs((posed["quaternion"] * solved["quaternion"]).sum(axis=2)), 1.0, atol=1e-12
+            )
             assert posed["residual"].shape == solved["residual"].shape == posed["times"].shape
     save_motion(replace(load_motion(folder / "m.csv"), base=None), folder / "bare.csv")
     for motion, is_unknown in (("m.csv", False), ("bare.csv", True)):
@@ -60,7 +79,8 @@ def test_solve_then_forward_kinematics(folder: Path) -> None:
 
 
 def test_values_at_which_the_robot_cannot_be_assembled_are_named(folder: Path) -> None:
-    """A crank beyond its rocker's reach; one of the dancer's motors, of more than it has freedoms, that disagrees with the others."""
+    """A crank beyond its rocker's reach; one of the dancer's motors, of more than it has freedoms, that disagrees with
+    the others."""
     (folder / "crank.csv").write_text("time,crank_drive\n0,0.0\n0.1,0.5\n0.2,3.0\n")
     (folder / "dance.csv").write_text(
         "time,ankle_roll_l,knee_l,hip_pitch_l,hip_roll_l,ankle_roll_r,knee_r,hip_pitch_r,hip_roll_r\n"
@@ -122,15 +142,25 @@ def test_a_file_is_read_as_asked(folder: Path) -> None:
     package.mkdir(parents=True, exist_ok=True)
     (package / "package.xml").write_text("<package><name>parts</name></package>")
     opened = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
-    (package / "bar.xacro").write_text(f'{opened}<xacro:arg name="word" default="bar"/><link name="$(arg word)"/></robot>')
-    include = '<xacro:arg name="who" default="nobody"/><xacro:include filename="$(find parts)/bar.xacro"/><link name="$(arg who)"/>'
+    (package / "bar.xacro").write_text(
+        f'{opened}<xacro:arg name="word" default="bar"/><link name="$(arg word)"/></robot>'
+    )
+    include = (
+        '<xacro:arg name="who" default="nobody"/><xacro:include filename="$(find parts)/bar.xacro"/><link name="$(arg'
+        ' who)"/>'
+    )
     joint = '<joint name="j" type="fixed"><parent link="$(arg word)"/><child link="$(arg who)"/></joint>'
     (folder / "r.xacro").write_text(f"{opened}{include}{joint}</robot>")
-    done = robik(folder, "convert", "r.xacro", "r.urdf", "--packages", "ros", "--arguments", "who:=ann word:='two words'")
+    done = robik(
+        folder, "convert", "r.xacro", "r.urdf", "--packages", "ros", "--arguments", "who:=ann word:='two words'"
+    )
     assert (done.returncode, [body.name for body in load_robot(folder / "r.urdf").bodies]) == (0, ["two words", "ann"])
     assert "there is no folder nowhere" in robik(folder, "inspect", "r.xacro", "--packages", "nowhere").stderr
     assert "'who' is not like name:=value" in robik(folder, "inspect", "r.xacro", "--arguments", "who").stderr
-    assert "only xacro files have some" in robik(folder, "fk", "r.urdf", "m.csv", "-o", "s.npz", "--arguments", "a:=b").stderr
+    assert (
+        "only xacro files have some"
+        in robik(folder, "fk", "r.urdf", "m.csv", "-o", "s.npz", "--arguments", "a:=b").stderr
+    )
 
 
 def test_inspect_looks_along_a_motion(folder: Path) -> None:
@@ -150,7 +180,8 @@ def test_inspect_looks_along_a_motion(folder: Path) -> None:
 
 
 def test_solve_in_the_manner_of_an_example(folder: Path) -> None:
-    """The hand's place leaves the boxer one degree of freedom: an example in which the arm is held otherwise decides it."""
+    """The hand's place leaves the boxer one degree of freedom: an example in which the arm is held otherwise decides
+    it."""
     boxer = robots.load("boxer")
     clip = boxer_clip(boxer, 30.0)
     save_clip(TargetClip(clip.times, {"hand": Track(clip.tracks["hand"].position)}), folder / "places.npz")
@@ -159,7 +190,18 @@ def test_solve_in_the_manner_of_an_example(folder: Path) -> None:
     held = plain.values + np.array([0.0, 0.0, 0.5, 0.0])
     save_motion(Motion(times=plain.times, actuators=plain.actuators, values=held), folder / "example.csv")
     done = robik(
-        folder, "solve", "boxer", "places.npz", "--prior", "example.csv", "--prior-weight", "1e-4", "-o", "n.csv", "--report", "r.json"
+        folder,
+        "solve",
+        "boxer",
+        "places.npz",
+        "--prior",
+        "example.csv",
+        "--prior-weight",
+        "1e-4",
+        "-o",
+        "n.csv",
+        "--report",
+        "r.json",
     )
     assert (done.returncode, done.stderr) == (0, "")
     drawn = load_motion(folder / "n.csv")
@@ -178,9 +220,18 @@ BAD = {
     "backwards": (("solve", "boxer", "backwards.npz", "-o", "m.csv"), ("backwards.npz", "increase")),
     "no such clip": (("solve", "boxer", "none.npz", "-o", "m.csv"), ("none.npz", "no such file")),
     "not a clip": (("solve", "boxer", "text.npz", "-o", "m.csv"), ("text.npz", "not a clip")),
-    "example of another robot": (("solve", "boxer", "punch.npz", "--prior", "other.csv", "-o", "m.csv"), ("other.csv", "no column for")),
-    "too short an example": (("solve", "boxer", "punch.npz", "--prior", "short.csv", "-o", "m.csv"), ("short.csv", "at least 2 poses")),
-    "weights for nothing": (("solve", "boxer", "punch.npz", "--settings", "paw.json", "-o", "m.csv"), ("paw.json", "paw", "hand")),
+    "example of another robot": (
+        ("solve", "boxer", "punch.npz", "--prior", "other.csv", "-o", "m.csv"),
+        ("other.csv", "no column for"),
+    ),
+    "too short an example": (
+        ("solve", "boxer", "punch.npz", "--prior", "short.csv", "-o", "m.csv"),
+        ("short.csv", "at least 2 poses"),
+    ),
+    "weights for nothing": (
+        ("solve", "boxer", "punch.npz", "--settings", "paw.json", "-o", "m.csv"),
+        ("paw.json", "paw", "hand"),
+    ),
     "no such folder": (("solve", "boxer", "punch.npz", "-o", "none/m.csv"), ("none/m.csv", "cannot be written")),
     "no such folder for the report": (
         ("solve", "boxer", "punch.npz", "-o", "m.csv", "--report", "none/r.json"),
@@ -188,12 +239,21 @@ BAD = {
     ),
     "unknown kind of robot": (("inspect", "robot.step"), ("robot.step", ".robik.json")),
     "unknown kind to write": (("convert", "boxer", "robot.step"), ("robot.step", ".urdf")),
-    "unknown format": (("export", "short.csv", "-o", "m.bvh", "--format", "bvh"), ("bvh", "csv, json, npz, ros2, arduino")),
+    "unknown format": (
+        ("export", "short.csv", "-o", "m.bvh", "--format", "bvh"),
+        ("bvh", "csv, json, npz, ros2, arduino"),
+    ),
     "unknown format to read": (("export", "short.csv", "-o", "m.json", "--from", "bvh"), ("bvh", "csv, json, npz")),
-    "unknown extension": (("export", "short.csv", "-o", "m.bvh"), ("m.bvh", ".csv, .json, .npz, .yaml, .ino, .h", "arduino")),
+    "unknown extension": (
+        ("export", "short.csv", "-o", "m.bvh"),
+        ("m.bvh", ".csv, .json, .npz, .yaml, .ino, .h", "arduino"),
+    ),
     "no servos": (("export", "short.csv", "-o", "m", "--format", "arduino"), ("m: ", "*.servos.json")),
     "no rate": (("export", "short.csv", "-o", "m.json", "--rate", "0"), ("rate", "positive")),
-    "another robot's motion": (("export", "other.csv", "-o", "m.json", "--robot", "boxer"), ("other.csv", "no column for")),
+    "another robot's motion": (
+        ("export", "other.csv", "-o", "m.json", "--robot", "boxer"),
+        ("other.csv", "no column for"),
+    ),
     "no motion": (("export", "paw.json", "-o", "m.csv"), ("paw.json", "robik-motion")),
     "base of another robot": (("fk", "walker", "based.csv", "-o", "s.npz"), ("based.csv", "'paw'", "'torso'")),
     "half a base": (("fk", "boxer", "half.csv", "-o", "s.npz"), ("half.csv", "base.qz")),

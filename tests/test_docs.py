@@ -20,7 +20,9 @@ LINK = re.compile(r"\]\(\s*<?([^)>\s]+)>?[^)]*\)")
 
 def prose(page: Path) -> str:
     """Return a page without its blocks of code and its code in the line."""
-    return re.sub(r"`[^`\n]*`", lambda code: code[0].replace("]", " "), FENCED.sub("", page.read_text(encoding="utf-8")))
+    return re.sub(
+        r"`[^`\n]*`", lambda code: code[0].replace("]", " "), FENCED.sub("", page.read_text(encoding="utf-8"))
+    )
 
 
 def anchors(page: Path) -> set[str]:
@@ -56,7 +58,9 @@ def test_relative_links_lead_somewhere(page: Path) -> None:
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     (tmp_path / "b.md").write_text("# A heading, with a comma\n")
     page = tmp_path / "a.md"
-    page.write_text("[1](b.md) [2](b.md#a-heading-with-a-comma) [3](c.md) [4](b.md#none) [5](#none) [6](https://example.org/c.md)")
+    page.write_text(
+        "[1](b.md) [2](b.md#a-heading-with-a-comma) [3](c.md) [4](b.md#none) [5](#none) [6](https://example.org/c.md)"
+    )
     assert list(broken(page)) == ["c.md", "b.md#none", "#none"]
 
 

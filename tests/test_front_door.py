@@ -28,7 +28,9 @@ for name in {blocked}:
 
 def run(program: str, *blocked: str, folder: Path = CHECKOUT) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", BLOCK.format(blocked=blocked) + program]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(CHECKOUT)})
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    )
 
 
 def test_importing_it_imports_nothing_heavy() -> None:
@@ -42,9 +44,22 @@ def test_every_name_is_there_and_typed() -> None:
         assert getattr(robik, name) is not None, name
     tree = ast.parse(Path(robik.__file__).read_text(encoding="utf-8"))
     [block] = [node for node in tree.body if isinstance(node, ast.If)]
-    typed = {(f".{node.module}", alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    typed = {
+        (f".{node.module}", alias.name)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
     assert typed == {(module, name) for module, names in robik._MODULES.items() for name in names}
-    errors = {"AssemblyError", "ClipError", "FormatError", "MechanismError", "MissingExtraError", "RobikError", "ServoError"}
+    errors = {
+        "AssemblyError",
+        "ClipError",
+        "FormatError",
+        "MechanismError",
+        "MissingExtraError",
+        "RobikError",
+        "ServoError",
+    }
     assert {name for _, name in typed} | errors == set(robik.__all__)
     assert (Path(robik.__file__).parent / "py.typed").is_file()
 
@@ -96,7 +111,9 @@ def test_a_robot_is_loaded_by_name_or_from_a_file(tmp_path: Path) -> None:
 
 
 def test_extras_are_those_of_the_package() -> None:
-    extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
     assert set(extras) - {"dev", "all"} == set(EXTRAS)
     assert extras["all"] == [f"robik[{','.join(EXTRAS)}]"]
 

@@ -44,14 +44,17 @@ def run(code: str, folder: Path, **environment: str) -> str:
 
 @pytest.fixture
 def trap(tmp_path: Path) -> Path:
-    """A folder with another package `robik`, as in a checkout of the library, and an add-on's `__init__` that must not run."""
+    """A folder with another package `robik`, as in a checkout of the library, and an add-on's `__init__` that must not
+    run."""
     (tmp_path / "robik").mkdir()
     (tmp_path / "robik" / "__init__.py").write_text("raise SystemExit('the wrong robik')")
     return tmp_path
 
 
 def test_a_program_runs_beside_a_folder_of_the_same_name(trap: Path) -> None:
-    done = subprocess.run(program.command("cli", "inspect", "walker"), cwd=trap, env=program.environment(), capture_output=True, text=True)
+    done = subprocess.run(
+        program.command("cli", "inspect", "walker"), cwd=trap, env=program.environment(), capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("walker: 31 bodies")
 
@@ -68,7 +71,8 @@ def test_the_folder_around_the_library_is_not_searched(tmp_path: Path) -> None:
     (tmp_path / "scene.py").touch()
     (tmp_path / "__init__.py").write_text("raise SystemExit('the add-on itself')")
     (tmp_path / "robik" / "tell.py").write_text(
-        "import sys, importlib.util as u\nprint(__name__, __package__, sys.argv[1:], u.find_spec('scene'), u.find_spec('program'))"
+        "import sys, importlib.util as u\nprint(__name__, __package__, sys.argv[1:], u.find_spec('scene'),"
+        " u.find_spec('program'))"
     )
     command = [sys.executable, "-P", str(tmp_path / "robik" / "program.py"), "tell", "a", "b"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": ""})
@@ -77,7 +81,10 @@ def test_the_folder_around_the_library_is_not_searched(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", [("robik", "package.robik"), ("package.robik", "robik")], ids=" then ".join)
 def test_code_on_disk_serves_the_library_under_both_names(names: tuple[str, str], tmp_path: Path) -> None:
-    told = [run(AS_A_PART + SOLVE.format(name=name), tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")).split() for name in names]
+    told = [
+        run(AS_A_PART + SOLVE.format(name=name), tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")).split()
+        for name in names
+    ]
     assert told[0][0] == told[1][0] == "True"
     assert int(told[0][1]) > 0
     assert int(told[1][1]) == 0

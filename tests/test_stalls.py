@@ -69,10 +69,22 @@ def test_a_processor_that_is_taken_away_is_noticed() -> None:
 
 
 def test_what_runs_anew(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text("from tests.conftest import pytest_collection_modifyitems, pytest_runtest_setup\n")
+    (tmp_path / "conftest.py").write_text(
+        "from tests.conftest import pytest_collection_modifyitems, pytest_runtest_setup\n"
+    )
     (tmp_path / "test_it.py").write_text(TESTS)
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
-    options = ("-q", "-rfR", "--tb=no", "-p", "no:cacheprovider", "-c", str(CHECKOUT / "pyproject.toml"), "--rootdir", str(tmp_path))
+    options = (
+        "-q",
+        "-rfR",
+        "--tb=no",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        str(CHECKOUT / "pyproject.toml"),
+        "--rootdir",
+        str(tmp_path),
+    )
     command = [sys.executable, "-m", "pytest", *options, str(tmp_path)]
     told = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False).stdout
     reruns = [line.rsplit("::", 1)[1].split(" ")[0] for line in told.splitlines() if line.startswith("RERUN")]
@@ -84,4 +96,8 @@ def test_what_runs_anew(tmp_path: Path) -> None:
         "test_is_no_test_in_real_time",
     }, told
     counts = {name: reruns.count(name) for name in reruns}
-    assert counts == {"test_passes_after_a_stall": 1, "test_fails_without_one_the_second_time": 1, "test_fails_whenever_it_stalls": 3}, told
+    assert counts == {
+        "test_passes_after_a_stall": 1,
+        "test_fails_without_one_the_second_time": 1,
+        "test_fails_whenever_it_stalls": 3,
+    }, told

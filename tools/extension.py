@@ -4,8 +4,8 @@ One zip per platform and Python, since the compiled wheels of all would pass the
 The library is a folder of the add-on. Its dependencies are wheels as the package index has them: pip refuses one whose
 hash is not in the lock file.
 
-    python -m tools.extension                                             this platform, the Pythons of Blender 4.2 to 5.2
-    python -m tools.extension --platform windows-x64 --python 3.13
+    python -m tools.extension                                             this platform, the Pythons of Blender 4.2 to
+    5.2 python -m tools.extension --platform windows-x64 --python 3.13
     python -m tools.extension --platform all
 """
 
@@ -54,8 +54,12 @@ class Target:
     @classmethod
     def here(cls) -> Target:
         """The running platform and Python."""
-        system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(platform.system(), platform.system().lower())
-        machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}.get(platform.machine().lower(), platform.machine().lower())
+        system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(
+            platform.system(), platform.system().lower()
+        )
+        machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}.get(
+            platform.machine().lower(), platform.machine().lower()
+        )
         return cls(f"{system}-{machine}", f"{sys.version_info.major}.{sys.version_info.minor}")
 
     @property
@@ -113,7 +117,15 @@ def dependency_wheels(target: Target) -> list[Path]:
     if not folder.exists():
         tags = [option for tag in PLATFORMS[target.platform] for option in ("--platform", tag)]
         abis = ("--abi", f"cp{target.python.replace('.', '')}", "--abi", "abi3", "--abi", "none")
-        options = ("--no-deps", "--only-binary=:all:", "--require-hashes", "--python-version", target.python, *tags, *abis)
+        options = (
+            "--no-deps",
+            "--only-binary=:all:",
+            "--require-hashes",
+            "--python-version",
+            target.python,
+            *tags,
+            *abis,
+        )
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as work:
             wheels, requirements = Path(work) / "wheels", Path(work) / "requirements.txt"
@@ -133,10 +145,14 @@ def locked(python: str) -> list[str]:
     packages = tomllib.loads(LOCK.read_text(encoding="utf-8"))["packages"]
     return [
         " ".join(
-            [f"{package['name']}=={package['version']}", *(f"--hash=sha256:{w['hashes']['sha256']}" for w in package["wheels"])]
+            [
+                f"{package['name']}=={package['version']}",
+                *(f"--hash=sha256:{w['hashes']['sha256']}" for w in package["wheels"]),
+            ]
         )
         for package in packages
-        if "marker" not in package or Marker(package["marker"]).evaluate({"python_version": python, "python_full_version": f"{python}.0"})
+        if "marker" not in package
+        or Marker(package["marker"]).evaluate({"python_version": python, "python_full_version": f"{python}.0"})
     ]
 
 
@@ -155,7 +171,9 @@ def pip(*arguments: str | Path) -> None:
 
 def run(*command: str | Path) -> None:
     """Runs a command quietly; if it fails, ends with what it said."""
-    done = subprocess.run(list(map(str, command)), cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        list(map(str, command)), cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     if done.returncode:
         said = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("WARNING: Location")]
         sys.exit("\n".join([*said[-30:], f"This failed: {' '.join(map(str, command))}"]))

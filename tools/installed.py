@@ -19,11 +19,12 @@ PACKAGE = "bl_ext.user_default.robik"
 
 @contextmanager
 def installed_extension() -> Iterator[Path]:
-    """Builds the zip if need be, installs it into this process's Blender and enables it; takes everything away again at the end.
+    """Builds the zip if need be, installs it into this process's Blender and enables it; takes everything away again at
+    the end.
 
-    To be entered before the first `import bpy`. Blender then uses fresh user resources, and the library is imported from
-    the add-on, as `bl_ext.user_default.robik.robik`. On Blender 4.2 and 4.5 a process is best ended with `os._exit` afterwards: they may
-    crash or hang when Python winds up.
+    To be entered before the first `import bpy`. Blender then uses fresh user resources, and the library is imported
+    from the add-on, as `bl_ext.user_default.robik.robik`. On Blender 4.2 and 4.5 a process is best ended with
+    `os._exit` afterwards: they may crash or hang when Python winds up.
 
     Yields:
         The folder of Blender's user resources.
@@ -33,7 +34,8 @@ def installed_extension() -> Iterator[Path]:
     archive = build(Target.here())
     resources = Path(tempfile.mkdtemp(prefix="robik-blender-"))
     os.environ["BLENDER_USER_RESOURCES"] = str(resources)
-    # Blender puts this folder before Python's own packages if it is there at the start, and after them at the first installation.
+    # Blender puts this folder before Python's own packages if it is there at the start, and after them at the first
+    # installation.
     (resources / f"extensions/.local/lib/python{Target.here().python}/site-packages").mkdir(parents=True)
     try:
         install(archive)
@@ -47,7 +49,9 @@ def install(archive: Path) -> None:
     """Installs and enables a zip of the extension, as Blender's preferences do."""
     import bpy
 
-    if bpy.ops.extensions.package_install_files(filepath=str(archive), repo="user_default", enable_on_install=True) != {"FINISHED"}:
+    if bpy.ops.extensions.package_install_files(filepath=str(archive), repo="user_default", enable_on_install=True) != {
+        "FINISHED"
+    }:
         raise RuntimeError(f"Blender did not install {archive}")
     if PACKAGE not in bpy.context.preferences.addons:
         raise RuntimeError(f"Blender installed {archive} but could not enable it; its output says why")

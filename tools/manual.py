@@ -14,7 +14,8 @@ PAGE = """<!doctype html>
 body {{ max-width: 50em; margin: 2em auto; padding: 0 1em; font: 1em/1.5 sans-serif; color-scheme: light dark }}
 pre {{ overflow-x: auto }} td, th {{ padding: 0.2em 0.6em; text-align: left; vertical-align: top }}
 </style>
-<p><a href="panels.html">Panels</a> · <a href="tutorial.html">Tutorial</a> · <a href="troubleshooting.html">Troubleshooting</a></p>
+<p><a href="panels.html">Panels</a> · <a href="tutorial.html">Tutorial</a> ·
+<a href="troubleshooting.html">Troubleshooting</a></p>
 {body}</html>
 """
 
@@ -32,7 +33,8 @@ def pages(docs: Path) -> list[Path]:
 
 
 def page(markdown: str) -> str:
-    """Return a page as HTML: headings can be linked to, links to other pages lead to their HTML, pictures are left out."""
+    """Return a page as HTML: headings can be linked to, links to other pages lead to their HTML, pictures are left
+    out."""
     from markdown_it import MarkdownIt  # here: Blender's windows for the tests lack it, and build nothing
     from markdown_it.token import Token
 

@@ -1,9 +1,11 @@
-"""Survey of the robot files in folders: what is imported, what is refused and why, and what other programs say of the same files.
+"""Survey of the robot files in folders: what is imported, what is refused and why, and what other programs say of the
+same files.
 
     python -m tools.survey FOLDER … [--json FILE] [--seconds 60] [--share 1/4] [--all]
 
-Each file is read in a process of its own making, so that one that crashes or hangs a reader costs only itself. MuJoCo and pinocchio judge
-the files of formats that they read, where they are installed. Without folders, the wheels of `PACKAGES` are downloaded (140 MB) and read.
+Each file is read in a process of its own making, so that one that crashes or hangs a reader costs only itself. MuJoCo
+and pinocchio judge the files of formats that they read, where they are installed. Without folders, the wheels of
+`PACKAGES` are downloaded (140 MB) and read.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ SHOWN = 3  # files of each cause, unless all are asked for
 
 @dataclass(frozen=True)
 class Verdict:
-    """What another program says of a file: whether it takes it, the mass of all that it read [kg] (0 if it drops some), or why not."""
+    """What another program says of a file: whether it takes it, the mass of all that it read [kg] (0 if it drops some),
+    or why not."""
 
     takes: bool
     mass: float = 0.0
@@ -83,7 +86,17 @@ def downloaded() -> list[Path]:
         folder = CACHE / f"{name}-{version}"
         if not folder.is_dir():
             wheels = CACHE / "wheels"
-            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(wheels), f"{name}=={version}"]
+            pip = [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--dest",
+                str(wheels),
+                f"{name}=={version}",
+            ]
             subprocess.run(pip, check=True)
             wheel = next(wheels.glob(f"{name.replace('-', '_')}-{version}-*.whl"))
             unfinished = CACHE / f"{name}.part"
@@ -221,7 +234,13 @@ def table(outcomes: list[Outcome], everything: bool) -> list[str]:
         lines += _compared(judge, outcomes, everything)
     times = sorted(o.seconds for o in outcomes) or [0.0]
     slow = [o for o in outcomes if o.seconds > 5.0]
-    lines += ["", f"seconds of an import: median {times[len(times) // 2]:.2f}, most {times[-1]:.1f}; {len(slow)} took more than 5 s"]
+    lines += [
+        "",
+        (
+            f"seconds of an import: median {times[len(times) // 2]:.2f}, most {times[-1]:.1f}; {len(slow)} took more"
+            " than 5 s"
+        ),
+    ]
     return lines + [f"    {o.seconds:5.1f} s  {o.file}" for o in slow]
 
 
@@ -240,8 +259,11 @@ def _compared(judge: str, outcomes: list[Outcome], everything: bool) -> list[str
     """Return what a judge says otherwise."""
     both = [(o, o.judges[judge]) for o in outcomes if judge in o.judges]
     count = Counter((o.imported, v.takes) for o, v in both)
-    heavier = [o for o, v in both if o.imported and v.takes and v.mass > 0 and abs(o.mass - v.mass) > SAME_MASS * v.mass]
-    lines = ["", f"{judge}: takes {count[True, True]} that are imported and {count[False, True]} that are refused here; "
+    heavier = [
+        o for o, v in both if o.imported and v.takes and v.mass > 0 and abs(o.mass - v.mass) > SAME_MASS * v.mass
+    ]
+    lines = ["", f"{judge}: takes {count[True, True]} that are imported and {count[False, True]} that are refused "
+                 f"here; "
              f"refuses {count[True, False]} that are imported and {count[False, False]} that are refused here; "
              f"{len(heavier)} of another mass"]  # fmt: skip
     for o, _ in both:
@@ -255,7 +277,9 @@ def _compared(judge: str, outcomes: list[Outcome], everything: bool) -> list[str
 def main() -> None:
     """Survey the folders that the command line names."""
     parser = argparse.ArgumentParser(description="Imports every robot file below folders, and prints what came of it.")
-    parser.add_argument("folders", nargs="*", type=Path, help="two packages from PyPI are downloaded where none is named")
+    parser.add_argument(
+        "folders", nargs="*", type=Path, help="two packages from PyPI are downloaded where none is named"
+    )
     parser.add_argument("--json", metavar="FILE", help="every outcome as JSON")
     parser.add_argument("--seconds", type=float, default=60.0, help="for one file (default 60)")
     parser.add_argument("--share", default="1/1", metavar="K/N", help="only every Nth file, from the Kth on")

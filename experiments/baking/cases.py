@@ -23,7 +23,9 @@ THRESHOLD = 1.11e-5  # of the boxer's velocity regularizer, at 1200 frames a sec
 BOXER_LIMIT = acos(1 - THRESHOLD / 2) * FPS  # the angular velocity that it stands for [rad/s]
 BOXER_REGULARIZED = Settings(state_weight=2e-4, velocity_weight=1e-4, velocity_limit=BOXER_LIMIT, length=METRE)
 POSTURE = 1e-6  # weight of every body's pull to its rest pose
-COMPROMISE = Settings(targets={"foot_l": FEET, "foot_r": FEET}, com_weight=(10.0, 10.0, 0.0), state_weight=1e-2, length=METRE)
+COMPROMISE = Settings(
+    targets={"foot_l": FEET, "foot_r": FEET}, com_weight=(10.0, 10.0, 0.0), state_weight=1e-2, length=METRE
+)
 DRAWN = "chain, drawn to its rest pose"
 
 
@@ -74,7 +76,8 @@ def _tool_alone(motion: Motion) -> Motion:
 
 
 def drift(motion: Motion, frames: int) -> np.ndarray:
-    """Return each actuator's largest distance from its value a lap of `frames` before: (laps - 2, actuators) [rad or m].
+    """Return each actuator's largest distance from its value a lap of `frames` before: (laps - 2, actuators) [rad or
+    m].
 
     The first lap is left out: the path begins in it.
     """

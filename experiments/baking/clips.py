@@ -14,11 +14,14 @@ from robik.mechanism.model import Mechanism
 from robik.retarget.clip import TargetClip, Track
 
 
-def singular_clip(fps: float, seconds: float = 8.0, sweep: float = 0.9, miss: float = 0.028, period: float = 2.0) -> TargetClip:
+def singular_clip(
+    fps: float, seconds: float = 8.0, sweep: float = 0.9, miss: float = 0.028, period: float = 2.0
+) -> TargetClip:
     """The hand of an arm like the boxer's with a ball for a shoulder, sweeping to and fro past the vertical (Fig. 7).
 
-    Upright, the boxer's upper arm brings the twist axis onto the swing axis. The ball's arm rises to one side and then sweeps from side to
-    side, passing the vertical at a small angle, where the boxer's shoulder must turn by half a turn to follow.
+    Upright, the boxer's upper arm brings the twist axis onto the swing axis. The ball's arm rises to one side and then
+    sweeps from side to side, passing the vertical at a small angle, where the boxer's shoulder must turn by half a turn
+    to follow.
 
     Args:
         sweep: to each side of the vertical [rad].
@@ -38,7 +41,8 @@ def singular_clip(fps: float, seconds: float = 8.0, sweep: float = 0.9, miss: fl
 
 
 def with_posture(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
-    """The clip with a target for each body, where it rests: weighted little, they say how a robot stands where the others leave it free."""
+    """The clip with a target for each body, where it rests: weighted little, they say how a robot stands where the
+    others leave it free."""
     frames, tracks = len(clip.times), dict(clip.tracks)
     for body in mechanism.bodies:
         tracks[body.name] = Track(np.tile(body.pose.position, (frames, 1)), np.tile(body.pose.quaternion, (frames, 1)))
@@ -50,12 +54,14 @@ def validation_clip(fps: float, seconds: float = 4.0) -> TargetClip:
     t = samples(fps, seconds)
     angle = 4 * pi * smoothstep(t / (0.6 * seconds)) - 2 * pi * smoothstep(t / (0.4 * seconds) - 1.5)
     poses = [tool_pose(a) for a in angle]
-    return TargetClip(t, {"tool_frame": Track(np.array([p.position for p in poses]), np.array([p.quaternion for p in poses]))})
+    return TargetClip(
+        t, {"tool_frame": Track(np.array([p.position for p in poses]), np.array([p.quaternion for p in poses]))}
+    )
 
 
 def walker_clip(walker: Mechanism, fps: float, seconds: float = 2.0) -> TargetClip:
-    """Steps in place and forward: feet lift 3 cm and stride 6 cm, the pelvis sways 2 cm and nods, the centre of mass should be 1 cm
-    further to the side than that, so that not everything can be met."""
+    """Steps in place and forward: feet lift 3 cm and stride 6 cm, the pelvis sways 2 cm and nods, the centre of mass
+    should be 1 cm further to the side than that, so that not everything can be met."""
     t = samples(fps, seconds)
     phase = np.pi * t
     rest = {f.name: walker.rest_pose(f.name) for f in walker.frames}

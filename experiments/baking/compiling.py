@@ -34,7 +34,10 @@ def _seconds(environment: dict[str, str]) -> float:
 
 def show(found: Found) -> None:
     """Print both."""
-    print(f"\ncompiling: {found['compile_cold_s']:.1f} s with an empty cache, {found['compile_warm_s']:.2f} s with a filled one")
+    print(
+        f"\ncompiling: {found['compile_cold_s']:.1f} s with an empty cache, {found['compile_warm_s']:.2f} s with a"
+        " filled one"
+    )
 
 
 EXPERIMENT = Experiment(run=run, show=show)

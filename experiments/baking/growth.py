@@ -28,7 +28,8 @@ UP = np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Growth:
-    """A family's measurements: bodies, loops and milliseconds per frame of each size, and the exponent e of ms ∝ bodiesᵉ."""
+    """A family's measurements: bodies, loops and milliseconds per frame of each size, and the exponent e of ms ∝
+    bodiesᵉ."""
 
     family: str
     bodies: tuple[int, ...]
@@ -43,7 +44,8 @@ class Growth:
     def as_data(self) -> dict:
         """Return plain data, as `--json` prints it."""
         return {
-            "family": self.family, "bodies": self.bodies, "loops": self.loops, "ms_per_frame": self.milliseconds, "exponent": self.exponent,
+            "family": self.family, "bodies": self.bodies, "loops": self.loops, "ms_per_frame": self.milliseconds,
+            "exponent": self.exponent,
         }  # fmt: skip
 
 
@@ -57,9 +59,16 @@ def _measured(family: str, robots: list[Mechanism]) -> Growth:
     for robot in robots:
         tell(f"growth: {robot.name}")
         clip, settings = followed(robot)
-        reports = [motion.report for motion in (retarget(robot, clip, settings) for _ in range(REPEATS)) if motion.report]
+        reports = [
+            motion.report for motion in (retarget(robot, clip, settings) for _ in range(REPEATS)) if motion.report
+        ]
         times.append(min(float(np.median(report.milliseconds)) for report in reports))
-    return Growth(family, tuple(len(robot.bodies) for robot in robots), tuple(inspect(robot).loops for robot in robots), tuple(times))
+    return Growth(
+        family,
+        tuple(len(robot.bodies) for robot in robots),
+        tuple(inspect(robot).loops for robot in robots),
+        tuple(times),
+    )
 
 
 def chain(bodies: int) -> Mechanism:
@@ -80,11 +89,14 @@ def chain(bodies: int) -> Mechanism:
         )
         for k in range(bodies)
     ]
-    return Mechanism(f"chain of {bodies}", tuple(links), tuple(joints), frames=(Frame("tip", names[-1], Pose((0.0, 0.0, length))),))
+    return Mechanism(
+        f"chain of {bodies}", tuple(links), tuple(joints), frames=(Frame("tip", names[-1], Pose((0.0, 0.0, length))),)
+    )
 
 
 def crawler(segments: int) -> Mechanism:
-    """A millipede that floats: segments hinged to one another, two legs on each, and in each leg a loop of five bars."""
+    """A millipede that floats: segments hinged to one another, two legs on each, and in each leg a loop of five
+    bars."""
     bodies: list[Body] = []
     joints: list[Joint] = []
     frames: list[Frame] = []
@@ -109,21 +121,43 @@ def crawler(segments: int) -> Mechanism:
     return Mechanism(f"crawler of {segments}", tuple(bodies), tuple(joints), frames=tuple(frames))
 
 
-def _add_leg(name: str, segment: str, hip: np.ndarray, sign: float, bodies: list[Body], joints: list[Joint], frames: list[Frame]) -> None:
-    """A hip that yaws, and below it a five-bar: two driven cranks, two rods, of which the inner one goes on to the foot."""
+def _add_leg(
+    name: str, segment: str, hip: np.ndarray, sign: float, bodies: list[Body], joints: list[Joint], frames: list[Frame]
+) -> None:
+    """A hip that yaws, and below it a five-bar: two driven cranks, two rods, of which the inner one goes on to the
+    foot."""
     out = np.array([0.0, sign, 0.0])
     across = (1.0, 0.0, 0.0)
     upper, lower = hip + 0.02 * out, hip + 0.02 * out - 0.04 * UP
     knee, elbow, pin = upper + 0.10 * out, lower + 0.07 * out, lower + 0.11 * out - 0.06 * UP
     foot = pin + 0.06 * out - 0.10 * UP
     for part, start, end in (
-        ("hip", hip, upper), ("thigh", upper, knee), ("crank", lower, elbow), ("rod", elbow, pin), ("shank", knee, foot),
+        ("hip", hip, upper), ("thigh", upper, knee), ("crank", lower, elbow), ("rod", elbow, pin),
+        ("shank", knee, foot),
     ):  # fmt: skip
         bodies.append(_rod(f"{part}_{name}", start, end - start))
     joints += [
-        Joint(f"yaw_{name}", "revolute", segment, f"hip_{name}", position=tuple(hip), axis=(0.0, 0.0, 1.0), actuated=True),
-        Joint(f"lift_{name}", "revolute", f"hip_{name}", f"thigh_{name}", position=tuple(upper), axis=across, actuated=True),
-        Joint(f"drive_{name}", "revolute", f"hip_{name}", f"crank_{name}", position=tuple(lower), axis=across, actuated=True),
+        Joint(
+            f"yaw_{name}", "revolute", segment, f"hip_{name}", position=tuple(hip), axis=(0.0, 0.0, 1.0), actuated=True
+        ),
+        Joint(
+            f"lift_{name}",
+            "revolute",
+            f"hip_{name}",
+            f"thigh_{name}",
+            position=tuple(upper),
+            axis=across,
+            actuated=True,
+        ),
+        Joint(
+            f"drive_{name}",
+            "revolute",
+            f"hip_{name}",
+            f"crank_{name}",
+            position=tuple(lower),
+            axis=across,
+            actuated=True,
+        ),
         Joint(f"knee_{name}", "revolute", f"thigh_{name}", f"shank_{name}", position=tuple(knee), axis=across),
         Joint(f"elbow_{name}", "revolute", f"crank_{name}", f"rod_{name}", position=tuple(elbow), axis=across),
         Joint(f"pin_{name}", "revolute", f"rod_{name}", f"shank_{name}", position=tuple(pin), axis=across),
@@ -139,7 +173,8 @@ def _rod(name: str, start: np.ndarray, span: np.ndarray) -> Body:
 
 
 def followed(robot: Mechanism) -> tuple[TargetClip, Settings]:
-    """All the robot's frames where forward kinematics puts them while every motor swings; the orientation of a chain's tip as well."""
+    """All the robot's frames where forward kinematics puts them while every motor swings; the orientation of a chain's
+    tip as well."""
     times = samples(FPS, FRAMES / FPS)
     phases = np.arange(len(robot.actuators))
     values = SWING * np.sin(2 * pi * times[:, None] + 0.7 * phases) * np.minimum(1.0, times / 0.2)[:, None]
@@ -159,7 +194,10 @@ def run() -> Found:
 def show(found: Found) -> None:
     """Print a line per size."""
     for family in found["growth"]:
-        print(f"\n{family['family']}s, {FPS:g} frames/s: milliseconds grow as bodies to the power of {family['exponent']:.2f}")
+        print(
+            f"\n{family['family']}s, {FPS:g} frames/s: milliseconds grow as bodies to the power of"
+            f" {family['exponent']:.2f}"
+        )
         for bodies, loops, ms in zip(family["bodies"], family["loops"], family["ms_per_frame"], strict=True):
             print(f"{bodies:8} bodies {loops:4} loops {ms:12.4f} ms/frame")
 

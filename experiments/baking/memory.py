@@ -10,7 +10,8 @@ from experiments.experiment import Experiment, Found, tell
 
 FRAMES = 12_000
 PROGRAM = (
-    "import re; from robik.bench.cases import BALANCED; from robik.bench.walking import walk_clip; from robik.robots import load; "
+    "import re; from robik.bench.cases import BALANCED; from robik.bench.walking import walk_clip; from robik.robots"
+    " import load; "
     "from robik.retarget.retarget import retarget; "
     r"peak = lambda: int(re.search(r'VmHWM:\s*(\d+)', open('/proc/self/status').read())[1]); "
     "before, walker = peak(), load('walker'); "
@@ -33,13 +34,18 @@ def run() -> Found:
 
 
 def _output(steps: str) -> str:
-    return subprocess.run([sys.executable, "-c", PROGRAM + steps], cwd=CHECKOUT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM + steps], cwd=CHECKOUT, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
 
 
 def show(found: Found) -> None:
     """Print it."""
     if found["memory_mb"] is not None:
-        print(f"memory: {found['memory_mb']:.0f} MB above the import for {FRAMES} frames of the walker with its centre of mass")
+        print(
+            f"memory: {found['memory_mb']:.0f} MB above the import for {FRAMES} frames of the walker with its centre of"
+            " mass"
+        )
 
 
 EXPERIMENT = Experiment(run=run, show=show)

@@ -28,18 +28,25 @@ from robik.robots import load
 def run(folder: str = FOLDER) -> Found:
     """Draw every plot into a folder."""
     with plt.rc_context({"axes.grid": True, "grid.alpha": 0.25}):
-        return save({"four_bar": four_bar, "boxer_velocities": boxer, "frame_rate": frame_rate, "walker_margin": walker}, folder)
+        return save(
+            {"four_bar": four_bar, "boxer_velocities": boxer, "frame_rate": frame_rate, "walker_margin": walker}, folder
+        )
 
 
 def boxer() -> Figure:
-    """Joint speeds through the shoulder's singularity, as Fig. 7: dotted without, solid with the velocity regularizer."""
+    """Joint speeds through the shoulder's singularity, as Fig. 7: dotted without, solid with the velocity
+    regularizer."""
     arm, clip = load("boxer"), singular_clip(FPS)
     naive, regularized = (retarget(arm, clip, settings) for settings in (BOXER, BOXER_REGULARIZED))
-    figure, (whole, near, error) = plt.subplots(3, 1, figsize=(6.4, 5.6), sharex=True, height_ratios=(1.0, 1.4, 0.9), layout="constrained")
+    figure, (whole, near, error) = plt.subplots(
+        3, 1, figsize=(6.4, 5.6), sharex=True, height_ratios=(1.0, 1.4, 0.9), layout="constrained"
+    )
     for axes in (whole, near):
         for k, name in enumerate(arm.actuators):
             axes.plot(clip.times, _speed(naive)[:, k], ":", color=COLORS[k], linewidth=1.0)
-            axes.plot(clip.times, _speed(regularized)[:, k], color=COLORS[k], linewidth=1.2, label=name.replace("_", " "))
+            axes.plot(
+                clip.times, _speed(regularized)[:, k], color=COLORS[k], linewidth=1.2, label=name.replace("_", " ")
+            )
     whole.set_ylabel("rad/s")
     near.set_ylabel("rad/s, magnified")
     for bound in (-1, 1):
@@ -89,10 +96,20 @@ def _draw_linkage(axes: Axes, motion: Motion, frame: int, color: str, alpha: flo
         b = motion.bodies.index(bar)
         start = motion.position[frame, b]
         ends = 1e3 * np.stack([start, start + length * quaternion_matrices(motion.quaternion[frame, b])[:, 2]])
-        axes.plot(ends[:, 0], ends[:, 2], "o-", color=color, linewidth=3.5, markersize=7, markerfacecolor="white", alpha=alpha)
+        axes.plot(
+            ends[:, 0], ends[:, 2], "o-", color=color, linewidth=3.5, markersize=7, markerfacecolor="white", alpha=alpha
+        )
     ground = motion.position[frame, motion.bodies.index("ground")]
     for x in (0.0, design.GROUND):
-        axes.plot(1e3 * (ground[0] + x), 1e3 * (ground[2] + design.HEIGHT), "^", color="0.25", markersize=9, alpha=alpha, zorder=3)
+        axes.plot(
+            1e3 * (ground[0] + x),
+            1e3 * (ground[2] + design.HEIGHT),
+            "^",
+            color="0.25",
+            markersize=9,
+            alpha=alpha,
+            zorder=3,
+        )
 
 
 def _speed(motion: Motion) -> np.ndarray:
@@ -115,10 +132,14 @@ def frame_rate() -> Figure:
 
 
 def walker() -> Figure:
-    """Plot the margin of the walker's centre of mass inside its support, without and with a target for it (paper, Fig. 9)."""
+    """Plot the margin of the walker's centre of mass inside its support, without and with a target for it (paper, Fig.
+    9)."""
     robot = load("walker")
     figure, axes = plt.subplots(figsize=(6.4, 2.4), layout="constrained")
-    for balanced, color, label in ((False, COLORS[0], "feet and pelvis"), (True, COLORS[2], "feet, pelvis low, centre of mass")):
+    for balanced, color, label in (
+        (False, COLORS[0], "feet and pelvis"),
+        (True, COLORS[2], "feet, pelvis low, centre of mass"),
+    ):
         clip = walk_clip(robot, 240.0, balanced)
         motion = retarget(robot, clip, BALANCED if balanced else NAIVE)
         contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}

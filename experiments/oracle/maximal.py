@@ -1,7 +1,8 @@
-"""Maximal coordinates: a robot's state as the bodies' centres of mass and quaternions, and every joint as rows over them.
+"""Maximal coordinates: a robot's state as the bodies' centres of mass and quaternions, and every joint as rows over
+them.
 
-State s (n, 7): per body its centre of mass c [m] and a quaternion q (wxyz) that is the identity in the rest pose. Rotations are
-R(q) v = (w² − u·u) v + 2 (u·v) u + 2 w u×v, quadratic in q = (w, u), so that with
+State s (n, 7): per body its centre of mass c [m] and a quaternion q (wxyz) that is the identity in the rest pose.
+Rotations are R(q) v = (w² − u·u) v + 2 (u·v) u + 2 w u×v, quadratic in q = (w, u), so that with
 
     B(v, d) = [[v·d, (v×d)ᵀ], [v×d, v dᵀ + d vᵀ − (v·d) I]]     d · R(q) v = qᵀ B q
 
@@ -23,10 +24,12 @@ AXES = np.eye(3)
 
 
 class Rows:
-    """Scalar rows  scale · (R(q_d) a) · (t (c_j − c_i) + R(q_j) x_j − R(q_i) x_i): all constraints and objectives are made of these.
+    """Scalar rows  scale · (R(q_d) a) · (t (c_j − c_i) + R(q_j) x_j − R(q_i) x_i): all constraints and objectives are
+    made of these.
 
-    With d the world and t = 1 a row is a coordinate of the difference of two points; with t = 0, x_i = 0 the dot product of two
-    directions. Each entry of the table is (d, a, j, x_j, i, x_i, t, scale); bodies by index, the world being the last.
+    With d the world and t = 1 a row is a coordinate of the difference of two points; with t = 0, x_i = 0 the dot
+    product of two directions. Each entry of the table is (d, a, j, x_j, i, x_i, t, scale); bodies by index, the world
+    being the last.
     """
 
     def __init__(self, table: Iterable[tuple], bodies: int) -> None:
@@ -98,7 +101,9 @@ def turned_derivative(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     w, u = q[:, :1], q[:, 1:]
     derivative = np.empty((len(v), 3, 4), dtype=np.result_type(q, v))
     derivative[:, :, 0] = w * v + crossed(u, v)
-    derivative[:, :, 1:] = u[:, :, None] * v[:, None, :] - v[:, :, None] * u[:, None, :] + (u * v).sum(1)[:, None, None] * AXES
+    derivative[:, :, 1:] = (
+        u[:, :, None] * v[:, None, :] - v[:, :, None] * u[:, None, :] + (u * v).sum(1)[:, None, None] * AXES
+    )
     (x, y, z), (i, j, k) = (w * v).T, range(1, 4)
     for row, column, part in ((0, j, z), (0, k, -y), (1, i, -z), (1, k, x), (2, i, y), (2, j, -x)):  # − w v×
         derivative[:, row, column] += part
@@ -122,7 +127,8 @@ def crossed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 class JointFrames:
-    """A joint's two frames in the rest pose, in world coordinates: the one that is fixed in its parent, and in its child."""
+    """A joint's two frames in the rest pose, in world coordinates: the one that is fixed in its parent, and in its
+    child."""
 
     def __init__(self, joint: Joint, ends: tuple[int, int], origins: np.ndarray) -> None:
         self.joint, (self.parent, self.child) = joint, ends
@@ -146,29 +152,48 @@ class JointFrames:
         else:
             rows = [(i, axes[:, k], j, xj, i, xi, 1, 1) for k in locked]
         turns = [k for k in range(3) if TURNS[k] in free]
-        pairs = [((0, 1), (0, 2), (1, 2)), tuple((a, k) for a in turns for k in range(3) if k != a), (tuple(turns),), ()][len(turns)]
+        pairs = [
+            ((0, 1), (0, 2), (1, 2)),
+            tuple((a, k) for a in turns for k in range(3) if k != a),
+            (tuple(turns),),
+            (),
+        ][len(turns)]
         return rows + [(i, axes[:, a], j, self.child_axes[:, b], i, np.zeros(3), 0, scale) for a, b in pairs]
 
     def slopes(self, scale: float, turn: np.ndarray, slide: np.ndarray) -> list[tuple]:
-        """Derivatives of `rows` at given values by one of them, from the derivatives of `motion`: six rows, in the same order."""
+        """Derivatives of `rows` at given values by one of them, from the derivatives of `motion`: six rows, in the same
+        order."""
         axes, i, j, world = self.parent_axes @ turn, self.parent, self.child, len(self.origins) - 1
         rows: list[tuple] = [(world, AXES[k], world, np.zeros(3), i, self.parent_axes @ slide, 0, 1) for k in range(3)]
-        return rows + [(i, axes[:, a], j, self.child_axes[:, b], i, np.zeros(3), 0, scale) for a, b in ((0, 1), (0, 2), (1, 2))]
+        return rows + [
+            (i, axes[:, a], j, self.child_axes[:, b], i, np.zeros(3), 0, scale) for a, b in ((0, 1), (0, 2), (1, 2))
+        ]
 
     def facing(self) -> list[tuple]:
         """Dot products that are positive unless an axis points backwards, which the constraint alone would allow."""
         turns = [k for k in range(3) if TURNS[k] in self.joint.motions]
         kept = [0, 1, 2] if not turns else turns if len(turns) == 1 else []
-        return [(self.parent, self.parent_axes[:, k], self.child, self.child_axes[:, k], self.parent, np.zeros(3), 0, 1) for k in kept]
+        return [
+            (self.parent, self.parent_axes[:, k], self.child, self.child_axes[:, k], self.parent, np.zeros(3), 0, 1)
+            for k in kept
+        ]
 
     def coordinates(self, state: np.ndarray, previous: np.ndarray) -> np.ndarray:
         """The values of its motions, angles within half a turn of the previous ones."""
         s = with_world(state)
         (ci, qi), (cj, qj) = ((s[k, :3], quaternion_matrix(s[k, 3:])) for k in (self.parent, self.child))
         axes, child = qi @ self.parent_axes, qj @ self.child_axes
-        span = cj + qj @ (self.child_origin - self.origins[self.child]) - ci - qi @ (self.parent_origin - self.origins[self.parent])
+        span = (
+            cj
+            + qj @ (self.child_origin - self.origins[self.child])
+            - ci
+            - qi @ (self.parent_origin - self.origins[self.parent])
+        )
         slides = [axes[:, k] @ span for k in range(3) if SLIDES[k] in self.joint.motions]
-        return np.array(slides + angles(axes.T @ child, [k for k in range(3) if TURNS[k] in self.joint.motions], previous[len(slides) :]))
+        return np.array(
+            slides
+            + angles(axes.T @ child, [k for k in range(3) if TURNS[k] in self.joint.motions], previous[len(slides) :])
+        )
 
 
 def motion(joint: Joint, values: Iterable[float]) -> tuple[np.ndarray, np.ndarray]:

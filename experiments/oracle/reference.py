@@ -1,12 +1,13 @@
-"""The paper's formulation exactly as written, to hold every faster one against: slow, dense, and independent of their code.
+"""The paper's formulation exactly as written, to hold every faster one against: slow, dense, and independent of their
+code.
 
 State s: per body its centre of mass c and a quaternion q that is the identity in the rest pose, 7 n numbers in all.
 
     minimise  f_IK(s) + w_state R_state(s) + w_vel R_vel(s)   subject to   C_IK(s) = 0            (paper, eq. 3 to 5)
 
-C_IK holds the rows of every joint, active ones made passive, and n rows q·q − 1. It is solved by sequential quadratic programming
-with the exact Hessian of the Lagrangian on the null space of the constraints; each step is pulled back onto them, so every iterate
-is assembled and the objective itself is the merit function.
+C_IK holds the rows of every joint, active ones made passive, and n rows q·q − 1. It is solved by sequential quadratic
+programming with the exact Hessian of the Lagrangian on the null space of the constraints; each step is pulled back onto
+them, so every iterate is assembled and the objective itself is the merit function.
 
 Couplings and joint limits are not in the paper and not in here.
 """
@@ -47,8 +48,10 @@ class ReferenceResult:
         iterations: of the solver.
         converged: whether the next step would be below what rounding leaves of it.
         stationarity: largest entry of the gradient along the constraints.
-        curvature: smallest eigenvalue of the Hessian along the constraints; the optimum is sharp where it is well above zero.
-        flexibility: smallest singular value of the constraints that counts, by the largest; near zero at a singular pose of the loops.
+        curvature: smallest eigenvalue of the Hessian along the constraints; the optimum is sharp where it is well above
+            zero.
+        flexibility: smallest singular value of the constraints that counts, by the largest; near zero at a singular
+            pose of the loops.
     """
 
     state: np.ndarray
@@ -96,16 +99,22 @@ class ReferenceSolver:
 
     def __init__(self, mechanism: Mechanism, settings: Settings) -> None:
         if mechanism.couplings:
-            raise MechanismError(f"robot {mechanism.name!r}: the reference has no couplings; leave out {mechanism.couplings[0].name!r}")
+            raise MechanismError(
+                f"robot {mechanism.name!r}: the reference has no couplings; leave out {mechanism.couplings[0].name!r}"
+            )
         self.mechanism, self.settings = mechanism, settings
         n = len(mechanism.bodies)
         self.origins = np.array([*(body.rest_com for body in mechanism.bodies), np.zeros(3)])
         index = {**mechanism.body_index, WORLD: n}
-        self.joints = [JointFrames(joint, (index[joint.parent], index[joint.child]), self.origins) for joint in mechanism.joints]
+        self.joints = [
+            JointFrames(joint, (index[joint.parent], index[joint.child]), self.origins) for joint in mechanism.joints
+        ]
         anchors = np.array([joint.position for joint in mechanism.joints]).reshape(-1, 3)
         distances = [float(np.linalg.norm(a - b)) for a, b in combinations(anchors, 2)]
         mean = float(np.mean(distances)) if distances else 0.0
-        self.length = mean if mean > 1e-9 else 1.0  # what makes rows of rotations comparable to rows of translations [m]
+        self.length = (
+            mean if mean > 1e-9 else 1.0
+        )  # what makes rows of rotations comparable to rows of translations [m]
         self.constraints = Rows([row for joint in self.joints for row in joint.rows(self.length)], n)
         self._facing = Rows([row for joint in self.joints for row in joint.facing()], n)
 
@@ -142,7 +151,10 @@ class ReferenceSolver:
         last, converged = np.inf, False
         for iteration in range(MOST_ITERATIONS + 1):
             model = self._model(objective, state)
-            stationarity, curvature = float(np.abs(model.slope).max(initial=0.0)), float(model.bends.min(initial=np.inf))
+            stationarity, curvature = (
+                float(np.abs(model.slope).max(initial=0.0)),
+                float(model.bends.min(initial=np.inf)),
+            )
             step = model.newton(model.slope)
             size = float(np.abs(step).max(initial=0.0))
             saddle = curvature < -1e-9 and size < 1e-7  # no minimum: leave it along the mode that bends down
@@ -170,7 +182,8 @@ class ReferenceSolver:
         )
 
     def actuator_values(self, state: np.ndarray, previous: np.ndarray) -> np.ndarray:
-        """(A,) in the order of `Mechanism.actuators` [rad or m]; angles as near as multiples of 2π allow to previous ones (A,)."""
+        """(A,) in the order of `Mechanism.actuators` [rad or m]; angles as near as multiples of 2π allow to previous
+        ones (A,)."""
         values, at = [], 0
         for joint in self.joints:
             if joint.joint.actuated:
@@ -193,14 +206,17 @@ class ReferenceSolver:
         return Pose.of(turn @ rest.matrix, state[body, :3] + turn @ (np.array(rest.position) - self.origins[body]))
 
     def state_of(self, position: np.ndarray, quaternion: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """The state (n, 7) of bodies whose own frames are known, (n, 3) and (n, 4); of q and −q the one nearer to a state's."""
+        """The state (n, 7) of bodies whose own frames are known, (n, 3) and (n, 4); of q and −q the one nearer to a
+        state's."""
         state = np.empty((len(position), 7))
         for k, body in enumerate(self.mechanism.bodies):
             now = Pose(tuple(position[k]), tuple(quaternion[k]))
             state[k] = *now.point(body.com), *matrix_quaternion(now.matrix @ body.pose.matrix.T)
         return self._nearest_signs(state, near)
 
-    def fk(self, values: np.ndarray, start: np.ndarray, held: tuple[str, Pose] | None = None) -> tuple[np.ndarray, float]:
+    def fk(
+        self, values: np.ndarray, start: np.ndarray, held: tuple[str, Pose] | None = None
+    ) -> tuple[np.ndarray, float]:
         """Forward kinematics by Gauss-Newton steps with backtracking on ½|C_FK|² (paper, eq. 1).
 
         The values go from the start's to the wanted ones in small steps, so that the robot stays in the start's branch.
@@ -223,7 +239,11 @@ class ReferenceSolver:
         for part in np.linspace(0.0, 1.0, steps + 1)[1:]:
             rows, at = list(fixed), first + part * (values - first)
             for joint in self.joints:
-                own, at = (at[: len(joint.joint.motions)], at[len(joint.joint.motions) :]) if joint.joint.actuated else (None, at)
+                own, at = (
+                    (at[: len(joint.joint.motions)], at[len(joint.joint.motions) :])
+                    if joint.joint.actuated
+                    else (None, at)
+                )
                 rows += joint.rows(self.length, own)
             state, residual = self._gauss_newton(Rows(rows, len(state)), state)
         return state, residual
@@ -233,7 +253,9 @@ class ReferenceSolver:
         for _ in range(100):
             step = -np.linalg.lstsq(self._jacobian(rows, state), residual, rcond=RANK_TOLERANCE)[0].reshape(state.shape)
             part = min(1.0, LARGEST_TURN / max(np.abs(step[:, 3:]).max(), 1e-300))
-            while part > 1e-6 and not (trial := self._residual(rows, state + part * step)) @ trial < residual @ residual:
+            while (
+                part > 1e-6 and not (trial := self._residual(rows, state + part * step)) @ trial < residual @ residual
+            ):
                 part /= 2
             if part <= 1e-6 or np.abs(step).max() < 1e-14:
                 break
@@ -244,7 +266,9 @@ class ReferenceSolver:
         """Rows that keep a body where it is."""
         world, axes = len(state), quaternion_matrix(state[body, 3:])
         place = [(world, AXES[k], body, np.zeros(3), world, state[body, :3], 1, 1) for k in range(3)]
-        return place + [(world, axes[:, a], body, AXES[b], world, np.zeros(3), 0, self.length) for a, b in combinations(range(3), 2)]
+        return place + [
+            (world, axes[:, a], body, AXES[b], world, np.zeros(3), 0, self.length) for a, b in combinations(range(3), 2)
+        ]
 
     def _moved(self, state: np.ndarray, name: str, pose: Pose) -> np.ndarray:
         """The robot moved as one piece so that a body's own frame gets a pose."""
@@ -284,13 +308,20 @@ class ReferenceSolver:
         bends, modes = np.linalg.eigh(null.T @ (hessian + np.diag(lengths.ravel())) @ null)
         return Model(null, inverse, float(sizes[rank - 1] / sizes[0]), multipliers, null.T @ gradient, bends, modes)
 
-    def _line_search(self, objective: Objective, model: Model, state: np.ndarray, step: np.ndarray) -> np.ndarray | None:
-        """The state after the longest part of a step that pulls back onto the constraints and lowers the objective enough.
+    def _line_search(
+        self, objective: Objective, model: Model, state: np.ndarray, step: np.ndarray
+    ) -> np.ndarray | None:
+        """The state after the longest part of a step that pulls back onto the constraints and lowers the objective
+        enough.
 
-        A long step in a narrow valley climbs its wall; up to three more steps with the same Hessian lead down again. Where rounding
-        hides the decrease, the slope along the step decides.
+        A long step in a narrow valley climbs its wall; up to three more steps with the same Hessian lead down again.
+        Where rounding hides the decrease, the slope along the step decides.
         """
-        before, slope, move = objective.value(state), float(model.slope @ step), (model.null @ step).reshape(state.shape)
+        before, slope, move = (
+            objective.value(state),
+            float(model.slope @ step),
+            (model.null @ step).reshape(state.shape),
+        )
         part = min(1.0, LARGEST_TURN / max(np.abs(move[:, 3:]).max(), 1e-300))
         while part > 1e-12:
             reached = self._pull_back(model, state + part * move)
@@ -300,7 +331,9 @@ class ReferenceSolver:
                 change = objective.value(reached) - before
                 if change <= 1e-4 * part * slope < -1e-14 * before:
                     return reached
-                lagrangian = objective.gradient(reached) + self._jacobian(self.constraints, reached).T @ model.multipliers
+                lagrangian = (
+                    objective.gradient(reached) + self._jacobian(self.constraints, reached).T @ model.multipliers
+                )
                 there = model.null.T @ lagrangian
                 if change <= 1e-14 * before and abs(there @ step) <= 0.9 * abs(slope):
                     return reached
@@ -330,7 +363,10 @@ def follow(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> list[R
     previous, dt = solver.rest_state(), None
     for k, time in enumerate(clip.times):
         targets = {
-            name: (None if track.position is None else track.position[k], None if track.quaternion is None else track.quaternion[k])
+            name: (
+                None if track.position is None else track.position[k],
+                None if track.quaternion is None else track.quaternion[k],
+            )
             for name, track in clip.tracks.items()
         }
         dt = float(time - clip.times[k - 1]) if k else None

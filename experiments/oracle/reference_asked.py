@@ -54,8 +54,16 @@ class Term:
 
 def terms(solver: ReferenceSolver, asked: tuple[Objective, ...], sample: int) -> list[Term]:
     """Return the terms of one sample of objectives."""
-    made: dict[type, Callable[..., Term]] = {RelativeFrame: _relative, LookAt: _look, Distance: _distance, Posture: _posture}
-    return [made[type(item)](solver, item.part(slice(sample, sample + 1)), solver.settings.weight_of(item)) for item in asked]
+    made: dict[type, Callable[..., Term]] = {
+        RelativeFrame: _relative,
+        LookAt: _look,
+        Distance: _distance,
+        Posture: _posture,
+    }
+    return [
+        made[type(item)](solver, item.part(slice(sample, sample + 1)), solver.settings.weight_of(item))
+        for item in asked
+    ]
 
 
 def _place(solver: ReferenceSolver, name: str) -> tuple[int, np.ndarray, np.ndarray]:
@@ -135,7 +143,8 @@ def _posture(solver: ReferenceSolver, item: Posture, weight: float) -> Term:
         axis = frames.parent_axes[:, SLIDES.index(motion)]
         row = (i, axis, j, frames.child_origin - solver.origins[j], i, frames.parent_origin - solver.origins[i], 1, 1)
         return Term(
-            Rows([row], n), lambda r: (float(0.5 * scale * (r[0] - target) ** 2), scale * (r - target), scale * np.ones((1, 1)))
+            Rows([row], n),
+            lambda r: (float(0.5 * scale * (r[0] - target) ** 2), scale * (r - target), scale * np.ones((1, 1))),
         )
     k = TURNS.index(motion)
     a, b = (k + 1) % 3, (k + 2) % 3

@@ -1,4 +1,5 @@
-"""The paper's objective of one frame in maximal coordinates: value, gradient, Hessian. Independent of the compiled terms."""
+"""The paper's objective of one frame in maximal coordinates: value, gradient, Hessian. Independent of the compiled
+terms."""
 
 from __future__ import annotations
 
@@ -49,7 +50,9 @@ class Objective:
             body = mechanism.body_index[frame.body]
             rest = mechanism.bodies[body].pose @ frame.pose
             if position is not None:
-                rows += [(n, AXES[k], body, np.array(rest.position) - origins[body], n, position, 1, 1) for k in range(3)]
+                rows += [
+                    (n, AXES[k], body, np.array(rest.position) - origins[body], n, position, 1, 1) for k in range(3)
+                ]
                 row_weights += [square * weight for weight in weights.position]
             if quaternion is not None:  # 1 − R a · â = ½ |R a − â|², which does not lose its digits near the target
                 pairs = [*zip(rest.matrix.T, quaternion_matrix(quaternion).T, weights.orientation, strict=True)]
@@ -66,7 +69,9 @@ class Objective:
         self.threshold = 2 * (1 - np.cos(turn)) if turn < np.pi else np.inf  # half a turn is the most that can be told
         self.linear_threshold = np.inf if dt is None else (settings.linear_velocity_limit * dt) ** 2
         turns = [(k, quaternion_matrix(q)) for k, q in enumerate(previous[:, 3:])]
-        self.overlaps = Rows([(n, turn[:, a], k, AXES[a], n, np.zeros(3), 0, 1) for k, turn in turns for a in range(3)], n)
+        self.overlaps = Rows(
+            [(n, turn[:, a], k, AXES[a], n, np.zeros(3), 0, 1) for k, turn in turns for a in range(3)], n
+        )
 
     def value(self, state: np.ndarray) -> float:
         """[weights' units]"""
@@ -74,7 +79,9 @@ class Objective:
         value = 0.5 * self.weights @ self.rows.value(state) ** 2
         if self.com is not None:
             value += 0.5 * self.com_weight @ (self.shares @ state[:, :3] - self.com) ** 2
-        value += 0.5 * self.state_weight @ (state - self.previous).ravel() ** 2 + sum(term.value(state) for term in self.asked)
+        value += 0.5 * self.state_weight @ (state - self.previous).ravel() ** 2 + sum(
+            term.value(state) for term in self.asked
+        )
         fast = np.concatenate([x / self.threshold, self._gone(state) / self.linear_threshold])
         return float(value + self.velocity_weight * np.sum(np.log(np.maximum(fast, 1.0)) ** 3))
 

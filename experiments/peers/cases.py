@@ -61,18 +61,26 @@ def platform_clip(stewart: Mechanism, seconds: float = 6.0) -> TargetClip:
     t = samples(FPS, seconds)
     rise, rest = smoothstep(t), stewart.rest_pose("platform")
     move = rise[:, None] * np.stack([0.15 * np.sin(2.0 * t), 0.15 * np.sin(1.7 * t), 0.10 * np.sin(2.6 * t)], axis=1)
-    turned = turn(rise * 0.25 * np.sin(1.9 * t), 2) * turn(rise * 0.2 * np.sin(1.3 * t), 1) * turn(rise * 0.2 * np.sin(2.3 * t), 0)
+    turned = (
+        turn(rise * 0.25 * np.sin(1.9 * t), 2)
+        * turn(rise * 0.2 * np.sin(1.3 * t), 1)
+        * turn(rise * 0.2 * np.sin(2.3 * t), 0)
+    )
     return TargetClip(t, {"platform": Track(np.array(rest.position) + move, wxyz(turned))})
 
 
 def compromise_clip(walker: Mechanism, lift: float = 0.0, seconds: float = 6.0) -> TargetClip:
-    """The CoM to swing sideways, feet and pelvis to stay, or the pelvis to rise beyond what the legs reach: not all can be had."""
+    """The CoM to swing sideways, feet and pelvis to stay, or the pelvis to rise beyond what the legs reach: not all can
+    be had."""
     t = samples(FPS, seconds)
     com = sum(body.mass * body.rest_com for body in walker.bodies) / walker.mass
     way = np.zeros((len(t), 3))
     way[:, 1] = SWING * np.sin(2 * pi * t / 2.0)
     still = {name: walker.rest_pose(name) for name in ("foot_l", "foot_r", "pelvis")}
-    tracks = {name: Track(np.tile(pose.position, (len(t), 1)), np.tile(pose.quaternion, (len(t), 1))) for name, pose in still.items()}
+    tracks = {
+        name: Track(np.tile(pose.position, (len(t), 1)), np.tile(pose.quaternion, (len(t), 1)))
+        for name, pose in still.items()
+    }
     pelvis = tracks["pelvis"]
     assert pelvis.position is not None
     tracks["pelvis"] = replace(pelvis, position=pelvis.position + lift * smoothstep(t)[:, None] * [0.0, 0.0, 1.0])
@@ -83,14 +91,32 @@ def stewart_platform() -> Mechanism:
     """Six legs of a universal joint, a slide and a ball each, 1 m high."""
     bodies, joints = [Body("plate", 1.0, com=(0.0, 0.0, 1.0))], []
     for i in range(6):
-        foot, head = (i // 2) * 2 * pi / 3 + (0.2 if i % 2 else -0.2), ((i + 1) // 2) * 2 * pi / 3 - pi / 3 + (-0.2 if i % 2 else 0.2)
+        foot, head = (
+            (i // 2) * 2 * pi / 3 + (0.2 if i % 2 else -0.2),
+            ((i + 1) // 2) * 2 * pi / 3 - pi / 3 + (-0.2 if i % 2 else 0.2),
+        )
         low, high = np.array([cos(foot), sin(foot), 0.0]), np.array([0.6 * cos(head), 0.6 * sin(head), 1.0])
         way = (high - low) / np.linalg.norm(high - low)
-        bodies += [Body(f"cylinder{i}", 1.0, com=tuple(low + 0.2 * way)), Body(f"rod{i}", 1.0, com=tuple(high - 0.2 * way))]
+        bodies += [
+            Body(f"cylinder{i}", 1.0, com=tuple(low + 0.2 * way)),
+            Body(f"rod{i}", 1.0, com=tuple(high - 0.2 * way)),
+        ]
         across = np.cross(way, [1.0, 0.0, 0.0])
         joints += [
-            Joint(f"foot{i}", "universal", WORLD, f"cylinder{i}", position=tuple(low), axis=(1.0, 0.0, 0.0), axis2=tuple(across)),
-            Joint(f"leg{i}", "prismatic", f"cylinder{i}", f"rod{i}", position=tuple(low), axis=tuple(way), actuated=True),
+            Joint(
+                f"foot{i}",
+                "universal",
+                WORLD,
+                f"cylinder{i}",
+                position=tuple(low),
+                axis=(1.0, 0.0, 0.0),
+                axis2=tuple(across),
+            ),
+            Joint(
+                f"leg{i}", "prismatic", f"cylinder{i}", f"rod{i}", position=tuple(low), axis=tuple(way), actuated=True
+            ),
             Joint(f"head{i}", "spherical", f"rod{i}", "plate", position=tuple(high)),
         ]
-    return Mechanism("stewart", tuple(bodies), tuple(joints), frames=(Frame("platform", "plate", Pose((0.0, 0.0, 1.0))),))
+    return Mechanism(
+        "stewart", tuple(bodies), tuple(joints), frames=(Frame("platform", "plate", Pose((0.0, 0.0, 1.0))),)
+    )

@@ -42,7 +42,8 @@ def show(found: Found) -> None:
 
 
 def measured(case: Case, repeats: int) -> list[Verdict]:
-    """Return RobIK's verdict, then the others'; each the fastest of some runs, all taking turns, since a machine is not always as fast."""
+    """Return RobIK's verdict, then the others'; each the fastest of some runs, all taking turns, since a machine is not
+    always as fast."""
     retarget(case.mechanism, case.clip, case.settings)  # compiles
     best: dict[str, Verdict] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -93,13 +94,17 @@ def _peer(case: Case, folder: Path, python: Path, library: str, variant: str) ->
 def print_case(name: str, verdicts: list[Verdict]) -> None:
     """A table of a case, as docs/benchmarks.md has it."""
     print(f"\n{name}\n")
-    print("| | ms per frame | iterations: mean, most | position, mm | rotation, rad | CoM, mm | f mean | closure, m | jump, rad | failed |")
+    print(
+        "| | ms per frame | iterations: mean, most | position, mm | rotation, rad | CoM, mm | f mean | closure, m |"
+        " jump, rad | failed |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|")
     for v in verdicts:
         com = "" if np.isnan(v.com_error) else f"{1e3 * v.com_error:.3g}"
         print(
-            f"| {v.library} | {v.milliseconds:.3g} | {v.iterations:.1f}, {v.most_iterations} | {1e3 * v.position_error:.2g} "
-            f"| {v.orientation_error:.2g} | {com} | {v.objective:.4g} | {v.closure:.1g} | {v.jump:.2g} | {v.failed} |"
+            f"| {v.library} | {v.milliseconds:.3g} | {v.iterations:.1f}, {v.most_iterations} |"
+            f" {1e3 * v.position_error:.2g} | {v.orientation_error:.2g} | {com} | {v.objective:.4g} | {v.closure:.1g} |"
+            f" {v.jump:.2g} | {v.failed} |"
         )
     for why in {f"{v.library}: {v.why}" for v in verdicts if v.why}:
         print(f"\n{why}")
@@ -112,7 +117,11 @@ def print_ratios(results: dict[str, list[Verdict]]) -> None:
     for name, (ours, *others) in results.items():
         cells = []
         for library in ENVIRONMENTS:
-            solved = [v.milliseconds for v in others if v.library.split(",")[0] == library and not v.failed and v.closure < CLOSED]
+            solved = [
+                v.milliseconds
+                for v in others
+                if v.library.split(",")[0] == library and not v.failed and v.closure < CLOSED
+            ]
             cells.append(f"{ours.milliseconds / min(solved):.2f}" if solved else "none solves it")
         print(f"| {name} | {' | '.join(cells)} |")
 

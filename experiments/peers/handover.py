@@ -1,8 +1,9 @@
 """A case as files for other libraries: `robot.xml` (MJCF), `robot.urdf`, `case.json` and `targets.npz`.
 
-All link frames sit in their joint's anchor and have the world's orientation in the rest pose, where all coordinates are zero. The tree
-is RobIK's; a cut becomes points that are to coincide, each a pair of frames `NAME_a` and `NAME_b`: one for a ball, two on the axis of a
-hinge. `rows` has the axes of frame a along which a point says something new, for libraries that cannot have redundant constraints.
+All link frames sit in their joint's anchor and have the world's orientation in the rest pose, where all coordinates are
+zero. The tree is RobIK's; a cut becomes points that are to coincide, each a pair of frames `NAME_a` and `NAME_b`: one
+for a ball, two on the axis of a hinge. `rows` has the axes of frame a along which a point says something new, for
+libraries that cannot have redundant constraints.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def write_case(case: Case, folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Point:
-    """Two bodies' points that are to coincide: `rows` are the `axes` (3, 3) of the first along which that is not said elsewhere."""
+    """Two bodies' points that are to coincide: `rows` are the `axes` (3, 3) of the first along which that is not said
+    elsewhere."""
 
     name: str
     ends: tuple[str, str]
@@ -70,7 +72,10 @@ def independent_points(topology: Topology) -> list[Point]:
             at, rows = np.array(joint.position) + shift * axes[:, 2], []
             for row in range(3):
                 slopes = [_slope(flat, topology, now, cut, at, axes[:, row]) for now in poses]
-                if all(np.linalg.matrix_rank(np.array([*old, new]), 1e-7) > len(old) for old, new in zip(kept, slopes, strict=True)):
+                if all(
+                    np.linalg.matrix_rank(np.array([*old, new]), 1e-7) > len(old)
+                    for old, new in zip(kept, slopes, strict=True)
+                ):
                     rows.append(row)
                     for old, new in zip(kept, slopes, strict=True):
                         old.append(new)
@@ -89,7 +94,8 @@ def _copies(flat: Flat, topology: Topology) -> Iterator[Placement]:
 
 
 def _slope(flat: Flat, topology: Topology, now: Placement, cut: int, at: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """Return the derivative (d,) of the distance of a cut's two ends, along an axis of the first, by the tree's coordinates."""
+    """Return the derivative (d,) of the distance of a cut's two ends, along an axis of the first, by the tree's
+    coordinates."""
     a, b = flat.cut_a[cut], flat.cut_b[cut]
     x, way, slope = now.R[b] @ (at - topology.rest_com[b]) + now.c[b], now.R[a] @ axis, np.zeros(len(flat.before))
     for k in range(flat.loop_at[cut], flat.loop_at[cut + 1]):
@@ -120,7 +126,8 @@ class _Tree:
         self.points = independent_points(self.topology)
 
     def frames(self, body: str) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Return what is fixed to a body: frames to be followed and ends of loops, as (name, position, axes), world coordinates."""
+        """Return what is fixed to a body: frames to be followed and ends of loops, as (name, position, axes), world
+        coordinates."""
         found = []
         for name in self.case.clip.tracks:
             frame = self.mechanism.frame(name)
@@ -129,12 +136,15 @@ class _Tree:
                 found.append((f"{name}_target", np.array(rest.position), rest.matrix))
         for point in self.points:
             found += [
-                (f"{point.name}_{end}", point.position, point.axes) for end, side in zip("ab", point.ends, strict=True) if side == body
+                (f"{point.name}_{end}", point.position, point.axes)
+                for end, side in zip("ab", point.ends, strict=True)
+                if side == body
             ]
         return found
 
     def motions(self, body: str) -> list[tuple[bool, np.ndarray]]:
-        """The elementary motions of a body's joint, in order: whether it is a slide, and its axis, as the tree runs through it."""
+        """The elementary motions of a body's joint, in order: whether it is a slide, and its axis, as the tree runs
+        through it."""
         joint = self.joint[body]
         flipped = joint.child != body
         motions = [(m in SLIDES, joint.matrix[:, "xyz".index(m[1])] * (-1 if flipped else 1)) for m in joint.motions]
@@ -142,7 +152,9 @@ class _Tree:
 
     def mjcf(self) -> Xml.Element:
         root = Xml.Element("mujoco", model=self.mechanism.name)
-        Xml.SubElement(root, "compiler", angle="radian", boundmass=str(TINY), boundinertia=str(TINY), autolimits="false")
+        Xml.SubElement(
+            root, "compiler", angle="radian", boundmass=str(TINY), boundinertia=str(TINY), autolimits="false"
+        )
         Xml.SubElement(root, "option", jacobian="dense")
         world = Xml.SubElement(root, "worldbody")
         self._mjcf_frames(world, WORLD)
@@ -171,7 +183,9 @@ class _Tree:
 
     def _mjcf_frames(self, element: Xml.Element, body: str) -> None:
         for name, position, axes in self.frames(body):
-            Xml.SubElement(element, "site", name=name, pos=_text(position - self.anchor[body]), quat=_text(matrix_quaternion(axes)))
+            Xml.SubElement(
+                element, "site", name=name, pos=_text(position - self.anchor[body]), quat=_text(matrix_quaternion(axes))
+            )
 
     def urdf(self) -> Xml.Element:
         root = Xml.Element("robot", name=self.mechanism.name)

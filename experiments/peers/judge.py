@@ -43,17 +43,23 @@ def poses_of(case: Case, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     """The bodies' centres of mass (T, n, 3) and rotations from the rest pose (T, n, 3, 3) of a motion."""
     solver = ReferenceSolver(case.mechanism, case.settings)
     assert motion.position is not None and motion.quaternion is not None
-    states = [solver.state_of(p, q, solver.rest_state()) for p, q in zip(motion.position, motion.quaternion, strict=True)]
+    states = [
+        solver.state_of(p, q, solver.rest_state()) for p, q in zip(motion.position, motion.quaternion, strict=True)
+    ]
     return np.array([s[:, :3] for s in states]), np.array([_rotations(s) for s in states])
 
 
 def judge(case: Case, library: str, com: np.ndarray, rotation: np.ndarray, seconds: np.ndarray, iterations: np.ndarray,
           failed: np.ndarray, why: str) -> Verdict:  # fmt: skip
-    """Judges bodies' centres of mass (T, n, 3) [m] and rotations (T, n, 3, 3) from the rest pose, in the mechanism's order."""
+    """Judges bodies' centres of mass (T, n, 3) [m] and rotations (T, n, 3, 3) from the rest pose, in the mechanism's
+    order."""
     mechanism, settings, clip = case.mechanism, case.settings, case.clip
     solver = ReferenceSolver(mechanism, settings)
     quaternion = np.array([[matrix_quaternion(R) for R in frame] for frame in rotation])
-    closure = max(float(np.abs(solver.constraints.value(np.hstack([c, q]))).max(initial=0.0)) for c, q in zip(com, quaternion, strict=True))
+    closure = max(
+        float(np.abs(solver.constraints.value(np.hstack([c, q]))).max(initial=0.0))
+        for c, q in zip(com, quaternion, strict=True)
+    )
     off, turned, objective = [], [], np.zeros(len(clip.times))
     for name, track in clip.tracks.items():
         assert track.position is not None and track.quaternion is not None

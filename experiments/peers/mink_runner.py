@@ -1,6 +1,8 @@
-"""mink, with loops as hard constraints (`hard`) or as a heavy task (`soft`), as its documentation offers, or hard and damped (`damped`).
+"""mink, with loops as hard constraints (`hard`) or as a heavy task (`soft`), as its documentation offers, or hard and
+damped (`damped`).
 
-MuJoCo's equality constraints have all three rows of a point: left out are points that say nothing new, but where `whole`.
+MuJoCo's equality constraints have all three rows of a point: left out are points that say nothing new, but where
+`whole`.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ class Mink:
 
     def step(self) -> float:
         dt = self.case["dt"]
-        velocity = mink.solve_ik(self.now, self.tasks, dt, "daqp", damping=self.damping, limits=[], constraints=self.constraints or None)
+        velocity = mink.solve_ik(
+            self.now, self.tasks, dt, "daqp", damping=self.damping, limits=[], constraints=self.constraints or None
+        )
         self.now.integrate_inplace(velocity, dt)
         return float(np.abs(velocity * dt).max())
 

@@ -1,4 +1,5 @@
-"""`one_step.py LIBRARY CASE_FOLDER VARIANT`: one differential step a frame, as a live tracker takes it; prints each step's microseconds."""
+"""`one_step.py LIBRARY CASE_FOLDER VARIANT`: one differential step a frame, as a live tracker takes it; prints each
+step's microseconds."""
 
 from __future__ import annotations
 

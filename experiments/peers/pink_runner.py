@@ -1,4 +1,5 @@
-"""pink, with loops as hard constraints (`hard`), as a heavy task (`soft`), hard and damped (`damped`), or hard with all rows (`whole`).
+"""pink, with loops as hard constraints (`hard`), as a heavy task (`soft`), hard and damped (`damped`), or hard with all
+rows (`whole`).
 
 It has no task for two points that coincide, so there is one here, made as its documentation says to make tasks.
 """
@@ -67,7 +68,14 @@ class Pink:
     def step(self) -> float:
         dt = self.case["dt"]
         velocity = pink.solve_ik(
-            self.now, self.tasks, dt, "daqp", damping=self.damping, limits=[], constraints=self.constraints or None, safety_break=False
+            self.now,
+            self.tasks,
+            dt,
+            "daqp",
+            damping=self.damping,
+            limits=[],
+            constraints=self.constraints or None,
+            safety_break=False,
         )
         self.now.integrate_inplace(velocity, dt)
         return float(np.abs(velocity * dt).max())

@@ -1,5 +1,5 @@
-"""PlaCo, with loops as its documentation closes them: positions that coincide, hard, in the directions that say something new (`hard`);
-soft and heavy (`soft`); hard and damped (`damped`); or hard in all directions (`whole`)."""
+"""PlaCo, with loops as its documentation closes them: positions that coincide, hard, in the directions that say
+something new (`hard`); soft and heavy (`soft`); hard and damped (`damped`); or hard in all directions (`whole`)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ class Placo:
 
     def gap(self) -> float:
         at = self.robot.get_T_world_frame
-        return max((float(np.linalg.norm(at(f"{n}_a")[:3, 3] - at(f"{n}_b")[:3, 3])) for n, _ in self.case["points"]), default=0.0)
+        return max(
+            (float(np.linalg.norm(at(f"{n}_a")[:3, 3] - at(f"{n}_b")[:3, 3])) for n, _ in self.case["points"]),
+            default=0.0,
+        )
 
     def states(self) -> tuple[np.ndarray, np.ndarray]:
         poses = np.array([self.robot.get_T_world_frame(name) for name, _ in self.case["bodies"]])

@@ -60,4 +60,6 @@ def run(make: Any) -> None:
             why = why or f"{type(error).__name__}: {error}"
         seconds[k], failed[k] = perf_counter() - begin, not converged
         com[k], rotation[k] = peer.states()
-    np.savez(result, com=com, rotation=rotation, seconds=seconds, iterations=iterations, failed=failed, why=np.array(why))
+    np.savez(
+        result, com=com, rotation=rotation, seconds=seconds, iterations=iterations, failed=failed, why=np.array(why)
+    )

@@ -35,13 +35,20 @@ def run(rounds: int = ROUNDS[0]) -> Found:
 
 def show(found: Found) -> None:
     """Print a table."""
-    print("Microseconds per step, median; the best of some rounds in turn\n\n| | differential | mink | pink |\n|---|---|---|---|")
+    print(
+        "Microseconds per step, median; the best of some rounds in turn\n\n| | differential | mink | pink"
+        " |\n|---|---|---|---|"
+    )
     for name, times in found["steps_us"].items():
-        print(f"| {name} | {' | '.join(f'{times[library]:.0f}' if library in times else '' for library in ('RobIK', 'mink', 'pink'))} |")
+        print(
+            f"| {name} |"
+            f" {' | '.join(f'{times[each]:.0f}' if each in times else '' for each in ('RobIK', 'mink', 'pink'))} |"
+        )
 
 
 def step_times(case: Case, rounds: int) -> dict[str, float]:
-    """Median time of a step by each library [µs], the best of some rounds, which take turns so that the machine's mood hits all alike."""
+    """Median time of a step by each library [µs], the best of some rounds, which take turns so that the machine's mood
+    hits all alike."""
     if not PYTHON.exists():
         tell("peers-steps: mink and pink are not installed; experiments/peers/environments installs them")
     best: dict[str, float] = {"RobIK": _our_step(case)}  # compiles
@@ -52,7 +59,9 @@ def step_times(case: Case, rounds: int) -> dict[str, float]:
             best["RobIK"] = min(best["RobIK"], _our_step(case))
             for library in ("mink", "pink") if PYTHON.exists() else ():
                 command = [PYTHON, PEERS / "one_step.py", library, name, "hard"]
-                said = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | ONE_CORE).stdout
+                said = subprocess.run(
+                    command, check=True, capture_output=True, text=True, env=os.environ | ONE_CORE
+                ).stdout
                 best[library] = min(best.get(library, np.inf), float(np.median(json.loads(said.splitlines()[-1]))))
     return best
 

@@ -1,7 +1,8 @@
 """An arm of seven hinges, one more than a pose asks for: it can move its elbow while the tool stands still.
 
-Lengths, limits, speeds and torques are those KUKA publishes for the LBR iiwa 14 R820 (data sheet); the masses share out its 29.9 kg, and
-how it looks is simplified. Shoulder, elbow and wrist each have their axes meet in a point. `tool` is the flange: z along the last axis.
+Lengths, limits, speeds and torques are those KUKA publishes for the LBR iiwa 14 R820 (data sheet); the masses share out
+its 29.9 kg, and how it looks is simplified. Shoulder, elbow and wrist each have their axes meet in a point. `tool` is
+the flange: z along the last axis.
 
 `python -m experiments.robots.arm7` rewrites arm7.robik.json.
 """

@@ -1,8 +1,8 @@
 """The boxer: one arm with a three-axis shoulder and an elbow, on a grounded base.
 
-Five bodies in a row, four motors. The shoulder's axes meet in one point, each perpendicular to the next: swing (about z), lift (about y),
-twist (along the upper arm). Where lift brings the twist axis up to the swing axis the shoulder is singular. The arm is drawn with its
-elbow bent; the elbow's value is measured from the straight arm.
+Five bodies in a row, four motors. The shoulder's axes meet in one point, each perpendicular to the next: swing (about
+z), lift (about y), twist (along the upper arm). Where lift brings the twist axis up to the swing axis the shoulder is
+singular. The arm is drawn with its elbow bent; the elbow's value is measured from the straight arm.
 
 `python -m experiments.robots.boxer` rewrites boxer.robik.json.
 """
@@ -60,10 +60,27 @@ def build() -> Mechanism:
 
 
 def motor(
-    name: str, parent: str, child: str, at: np.ndarray, axis: np.ndarray, limits: tuple[float, float] = (-2.5, 2.5), rest: float = 0.0
+    name: str,
+    parent: str,
+    child: str,
+    at: np.ndarray,
+    axis: np.ndarray,
+    limits: tuple[float, float] = (-2.5, 2.5),
+    rest: float = 0.0,
 ) -> Joint:
     """A hinge with a motor."""
-    return driven(Joint(name, "revolute", parent, child, position=rounded(at, 12), axis=rounded(axis, 12), limits=(limits,), rest=(rest,)))
+    return driven(
+        Joint(
+            name,
+            "revolute",
+            parent,
+            child,
+            position=rounded(at, 12),
+            axis=rounded(axis, 12),
+            limits=(limits,),
+            rest=(rest,),
+        )
+    )
 
 
 def _base() -> Body:

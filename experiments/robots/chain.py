@@ -1,7 +1,8 @@
 """The chain: six hinges and six slides in turn on a grounded base, all driven (the paper's Fig. 6b).
 
-Twelve freedoms, six more than a frame can ask for. Drawn as an arc from straight up to nearly level. The first hinge turns about y, the
-next about what is square to y and to the link, the next about the link, and so on; each slide runs along its link.
+Twelve freedoms, six more than a frame can ask for. Drawn as an arc from straight up to nearly level. The first hinge
+turns about y, the next about what is square to y and to the link, the next about the link, and so on; each slide runs
+along its link.
 
 `python -m experiments.robots.chain` rewrites chain.robik.json.
 """
@@ -52,7 +53,8 @@ def build() -> Mechanism:
         joints += [
             driven(Joint(f"turn_{k + 1}", "revolute", before, tube, position=rounded(at, 12), axis=rounded(axis, 12),
                          limits=((-2.0, 2.0),))),
-            Joint(f"slide_{k + 1}", "prismatic", tube, rod, position=rounded(at + SLIDE * link, 12), axis=rounded(link, 12), actuated=True,
+            Joint(f"slide_{k + 1}", "prismatic", tube, rod, position=rounded(at + SLIDE * link, 12),
+                  axis=rounded(link, 12), actuated=True,
                   limits=((-TRAVEL, TRAVEL),), velocity_limit=SLIDE_SPEED, effort_limit=SLIDE_FORCE),
         ]  # fmt: skip
         bodies += [_tube(tube, at, link, axis), _rod(rod, at, link, last=k == LINKS - 1)]
@@ -91,7 +93,10 @@ def _rod(name: str, at: np.ndarray, link: np.ndarray, last: bool) -> Body:
         disc(end - 0.015 * link, link, 0.0130, 0.006, 0.01, BRASS),
     ]
     if last:
-        parts += [bar(end - 0.012 * link, end - 0.004 * link, 0.0090, 0.01, RUBBER, "cylinder"), ball(end, 0.0080, 0.01, ACCENT)]
+        parts += [
+            bar(end - 0.012 * link, end - 0.004 * link, 0.0090, 0.01, RUBBER, "cylinder"),
+            ball(end, 0.0080, 0.01, ACCENT),
+        ]
     return body(name, Pose.of(along(link, Y), at), parts)
 
 

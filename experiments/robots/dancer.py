@@ -1,15 +1,17 @@
 """The dancer: a pair of legs on fixed feet, made to move the hips.
 
-Twelve bodies and twelve hinges in one loop: the stand with both feet, five bodies up the left leg, the pelvis, five down the right. A loop
-of twelve hinges leaves 12 - 6 = 6 degrees of freedom, so the pelvis goes and turns as it likes. Per leg:
+Twelve bodies and twelve hinges in one loop: the stand with both feet, five bodies up the left leg, the pelvis, five
+down the right. A loop of twelve hinges leaves 12 - 6 = 6 degrees of freedom, so the pelvis goes and turns as it likes.
+Per leg:
 
-    stand ─ ankle_roll ─ ankle ─ ankle_pitch ─ shank ─ knee ─ thigh ─ hip_pitch ─ hip ─ hip_roll ─ yoke ─ hip_yaw ─ pelvis
+    stand ─ ankle_roll ─ ankle ─ ankle_pitch ─ shank ─ knee ─ thigh ─ hip_pitch ─ hip ─ hip_roll ─ yoke ─ hip_yaw ─
+    pelvis
 
-Eight hinges have motors, two more than there are freedoms; ankle_pitch and hip_yaw are passive. That keeps the pelvis further from the
-poses in which the motors would lose it than any six of them could alone (docs/experiments.md).
+Eight hinges have motors, two more than there are freedoms; ankle_pitch and hip_yaw are passive. That keeps the pelvis
+further from the poses in which the motors would lose it than any six of them could alone (docs/experiments.md).
 
-The feet are turned out, and the ankle's two axes do not meet, so that the passive axes never lie in one plane. Signs read the same
-on both sides, as with the walker. The right leg mirrors the left. All values are 0 at rest.
+The feet are turned out, and the ankle's two axes do not meet, so that the passive axes never lie in one plane. Signs
+read the same on both sides, as with the walker. The right leg mirrors the left. All values are 0 at rest.
 
 `python -m experiments.robots.dancer` rewrites dancer.robik.json.
 """
@@ -54,7 +56,14 @@ HIP = np.array([0.004, 0.058, 0.300])
 YAW_RISE = 0.060  # from the hip up to the yaw bearing in the pelvis
 
 PASSIVE = ("ankle_pitch", "hip_yaw")
-LIMITS = {"ankle_roll": 40, "ankle_pitch": 55, "knee": 62, "hip_pitch": 60, "hip_roll": 45, "hip_yaw": 60}  # both ways [degrees]
+LIMITS = {
+    "ankle_roll": 40,
+    "ankle_pitch": 55,
+    "knee": 62,
+    "hip_pitch": 60,
+    "hip_roll": 45,
+    "hip_yaw": 60,
+}  # both ways [degrees]
 
 
 def build() -> Mechanism:
@@ -103,7 +112,9 @@ class Leg:
             Pose(tuple(self.roll)),
             (
                 bar(self.roll - 0.012 * self.toes, self.roll + 0.024 * self.toes, 0.0055, 0.008, STEEL, "cylinder"),
-                box(self.roll + 0.4 * ANKLE_RISE * Z, (0.020, 0.020, 0.6 * ANKLE_RISE), 0.02, FRAME, along(Z, self.toes)),
+                box(
+                    self.roll + 0.4 * ANKLE_RISE * Z, (0.020, 0.020, 0.6 * ANKLE_RISE), 0.02, FRAME, along(Z, self.toes)
+                ),
                 disc(self.pitch, self.hinge, 0.011, 0.022, 0.012, BRASS),
             ),
         )
@@ -116,7 +127,8 @@ class Leg:
             disc(self.pitch + 0.040 * up + 0.002 * front, up, 0.0196, 0.007, 0.01, ACCENT),
         ]
         for side in (1, -1):
-            parts.extend(plate(self.pitch + side * 0.0140 * self.hinge, self.pitch + 0.026 * up + side * 0.0140 * self.hinge,
+            parts.extend(plate(self.pitch + side * 0.0140 * self.hinge,
+                               self.pitch + 0.026 * up + side * 0.0140 * self.hinge,
                                self.hinge, 0.020, 0.0040, 0.008, FRAME))  # fmt: skip
         return body("shank_l", Pose.of(along(up, front), self.pitch), parts)
 
@@ -130,7 +142,9 @@ class Leg:
         ]
         for side in (1, -1):
             cheek = side * 0.0222 * self.hinge
-            parts.extend(plate(self.knee + cheek, self.knee + 0.046 * up + cheek, self.hinge, 0.024, 0.0040, 0.010, FRAME))
+            parts.extend(
+                plate(self.knee + cheek, self.knee + 0.046 * up + cheek, self.hinge, 0.024, 0.0040, 0.010, FRAME)
+            )
         return body("thigh_l", Pose.of(along(up, front), self.knee), parts)
 
     def _hip(self) -> Body:
@@ -139,7 +153,9 @@ class Leg:
         for side in (1, -1):
             cheek = side * 0.0225 * self.hinge
             parts.extend(plate(HIP + cheek, HIP + cheek - 0.034 * self.toes, self.hinge, 0.022, 0.0040, 0.010, FRAME))
-        return body("hip_l", Pose(tuple(HIP)), (*parts, disc(back - 0.004 * self.toes, self.toes, 0.013, 0.006, 0.006, STEEL)))
+        return body(
+            "hip_l", Pose(tuple(HIP)), (*parts, disc(back - 0.004 * self.toes, self.toes, 0.013, 0.006, 0.006, STEEL))
+        )
 
     def _yoke(self) -> Body:
         motor = HIP - 0.060 * self.toes
@@ -189,7 +205,13 @@ def _stand(left: Leg) -> Body:
             box(ground + 0.028 * toes + 0.008 * Z, (0.150, 0.062, 0.010), 0.06, FRAME, along(Z, toes)),
             *servo(roll - 0.034 * toes, toes, -Z),
             bar(ground + 0.052 * toes + 0.024 * Z, ground + 0.088 * toes + 0.021 * Z, 0.0215, 0.05, SHELL),
-            bar(ground + 0.080 * toes + 0.014 * out + 0.017 * Z, ground + 0.080 * toes - 0.014 * out + 0.017 * Z, 0.0190, 0.02, ACCENT),
+            bar(
+                ground + 0.080 * toes + 0.014 * out + 0.017 * Z,
+                ground + 0.080 * toes - 0.014 * out + 0.017 * Z,
+                0.0190,
+                0.02,
+                ACCENT,
+            ),
         ]
     return body("stand", Pose(), parts)
 

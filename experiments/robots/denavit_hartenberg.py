@@ -41,12 +41,19 @@ def link_frames(rows: Sequence[Row], angles: Sequence[float]) -> list[np.ndarray
     frames = [np.eye(4)]
     for row, angle in zip(rows, angles, strict=True):
         c, s, ca, sa = cos(angle), sin(angle), cos(row.alpha), sin(row.alpha)
-        link = [[c, -s * ca, s * sa, row.a * c], [s, c * ca, -c * sa, row.a * s], [0.0, sa, ca, row.d], [0.0, 0.0, 0.0, 1.0]]
+        link = [
+            [c, -s * ca, s * sa, row.a * c],
+            [s, c * ca, -c * sa, row.a * s],
+            [0.0, sa, ca, row.d],
+            [0.0, 0.0, 0.0, 1.0],
+        ]
         frames.append(frames[-1] @ np.array(link))
     return frames
 
 
-def hinges(rows: Sequence[Row], rest: Sequence[float], names: Sequence[str], bodies: Sequence[str]) -> tuple[Joint, ...]:
+def hinges(
+    rows: Sequence[Row], rest: Sequence[float], names: Sequence[str], bodies: Sequence[str]
+) -> tuple[Joint, ...]:
     """The motors, each about the z axis of the frame before it; `bodies` are the base and the links."""
     frames = link_frames(rows, rest)
     return tuple(
@@ -67,7 +74,9 @@ def hinges(rows: Sequence[Row], rest: Sequence[float], names: Sequence[str], bod
     )
 
 
-def links(names: Sequence[str], at: Sequence[np.ndarray], masses: Sequence[float], drawn: Sequence[Sequence[Part]]) -> list[Body]:
+def links(
+    names: Sequence[str], at: Sequence[np.ndarray], masses: Sequence[float], drawn: Sequence[Sequence[Part]]
+) -> list[Body]:
     """Bodies at their frames (4, 4), of parts whose masses are shares of the body's mass [kg]."""
     return [
         body(name, Pose.of(T[:3, :3], T[:3, 3]), [replace(part, mass=part.mass * mass) for part in parts])

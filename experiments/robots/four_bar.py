@@ -1,7 +1,9 @@
-"""The four-bar linkage of the paper's Fig. 2 and 5: ground, crank, coupler, rocker; one servo, in the ground's left bearing.
+"""The four-bar linkage of the paper's Fig. 2 and 5: ground, crank, coupler, rocker; one servo, in the ground's left
+bearing.
 
-No bar can go all the way round: the shortest and the longest together are longer than the other two (Grashof). The crank reaches
-`REACH` to either side of the line between the bearings, where coupler and rocker are stretched. A handle sits on the crank's pin.
+No bar can go all the way round: the shortest and the longest together are longer than the other two (Grashof). The
+crank reaches `REACH` to either side of the line between the bearings, where coupler and rocker are stretched. A handle
+sits on the crank's pin.
 
 `python -m experiments.robots.four_bar` rewrites four_bar.robik.json.
 """
@@ -42,7 +44,8 @@ LAYER = 0.008  # between neighbouring bars, along the axes [m]
 
 
 def pins(crank: float) -> tuple[np.ndarray, np.ndarray]:
-    """The crank's and the rocker's moving pins (3,) when the crank stands at an angle [rad]: where two circles cut, above."""
+    """The crank's and the rocker's moving pins (3,) when the crank stands at an angle [rad]: where two circles cut,
+    above."""
     a = np.array([CRANK * np.cos(crank), 0.0, CRANK * np.sin(crank) + HEIGHT])
     way = np.array([GROUND, 0.0, HEIGHT]) - a
     length = float(np.linalg.norm(way))

@@ -1,6 +1,7 @@
 """Parts that our robots are drawn from: primitives with masses, servos, links, gathered into bodies.
 
-Everything is placed in world coordinates of the rest pose; a body's mass, centre of mass, inertia and visuals follow from its parts.
+Everything is placed in world coordinates of the rest pose; a body's mass, centre of mass, inertia and visuals follow
+from its parts.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ BRASS: Color = (0.72, 0.54, 0.24, 1.0)
 RUBBER: Color = (0.035, 0.035, 0.038, 1.0)
 EYE: Color = (0.10, 0.75, 0.90, 1.0)
 
-# Dynamixel XH430-W210, from its data sheet: at 12 V it turns 50 rev/min unloaded and stalls at 2.5 N m. The paper's velocity threshold
-# for the boxer, 1.11e-5 at 1200 frames/s and 90 % of the rated speed, is 2 (1 - cos(ω Δt)) for ω = 4.0 rad/s: above the 3.14 rad/s
-# of the W350, so its motors turn as fast as the W210's.
+# Dynamixel XH430-W210, from its data sheet: at 12 V it turns 50 rev/min unloaded and stalls at 2.5 N m. The paper's
+# velocity threshold for the boxer, 1.11e-5 at 1200 frames/s and 90 % of the rated speed, is 2 (1 - cos(ω Δt)) for ω =
+# 4.0 rad/s: above the 3.14 rad/s of the W350, so its motors turn as fast as the W210's.
 SERVO_SIZE = (0.0285, 0.0465, 0.034)  # width, height, depth along the output axis [m]
 SERVO_SHAFT = 0.01125  # from the output axis to the near end of the height [m]
 SERVO_MASS = 0.082  # [kg]
@@ -78,10 +79,14 @@ def disc(center: Triple, axis: Triple, radius: float, height: float, mass: float
 def bar(start: Triple, end: Triple, radius: float, mass: float, color: Color, shape: str = "capsule") -> Part:
     """A capsule or cylinder from point to point."""
     a, b = np.array(start, float), np.array(end, float)
-    return Part(shape, (radius, float(np.linalg.norm(b - a))), pose=Pose.of(along(b - a), (a + b) / 2), mass=mass, color=color)
+    return Part(
+        shape, (radius, float(np.linalg.norm(b - a))), pose=Pose.of(along(b - a), (a + b) / 2), mass=mass, color=color
+    )
 
 
-def plate(start: Triple, end: Triple, normal: Triple, width: float, thickness: float, mass: float, color: Color) -> tuple[Part, ...]:
+def plate(
+    start: Triple, end: Triple, normal: Triple, width: float, thickness: float, mass: float, color: Color
+) -> tuple[Part, ...]:
     """A flat strip with round ends from point to point, `thickness` along `normal`."""
     a, b = np.array(start, float), np.array(end, float)
     strip = box((a + b) / 2, (thickness, width, float(np.linalg.norm(b - a))), 0.8 * mass, color, along(b - a, normal))
@@ -89,7 +94,8 @@ def plate(start: Triple, end: Triple, normal: Triple, width: float, thickness: f
 
 
 def servo(shaft: Triple, axis: Triple, up: Triple) -> tuple[Part, ...]:
-    """An XH430: its housing centred on the point `shaft` of its output axis, the horn towards `axis`, the long end towards `up`."""
+    """An XH430: its housing centred on the point `shaft` of its output axis, the horn towards `axis`, the long end
+    towards `up`."""
     x, z = (np.array(v, float) / np.linalg.norm(v) for v in (axis, up))
     turn = np.column_stack([np.cross(z, x), z, x])  # width, height, depth
     width, height, depth = SERVO_SIZE
@@ -119,7 +125,8 @@ def along(z: Triple, x: Triple | None = None) -> np.ndarray:
 
 
 def body(name: str, pose: Pose, parts: Iterable[Part]) -> Body:
-    """A body with its own frame at `pose`; mass, centre and inertia are those of its parts, rounded to the microgram's scale."""
+    """A body with its own frame at `pose`; mass, centre and inertia are those of its parts, rounded to the microgram's
+    scale."""
     parts = tuple(parts)
     pose = Pose(rounded(pose.position, 12), rounded(pose.quaternion, 12))
     mass = sum(p.mass for p in parts)
@@ -137,7 +144,9 @@ def body(name: str, pose: Pose, parts: Iterable[Part]) -> Body:
         com=rounded(into.point(com), 9),
         inertia=rounded(six, 12),
         pose=pose,
-        visuals=tuple(Visual(p.shape, rounded(p.size, 7), pose=rounded_pose(into @ p.pose), color=p.color) for p in parts),
+        visuals=tuple(
+            Visual(p.shape, rounded(p.size, 7), pose=rounded_pose(into @ p.pose), color=p.color) for p in parts
+        ),
     )
 
 

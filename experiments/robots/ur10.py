@@ -1,7 +1,8 @@
 """The UR10: six hinges in a row, the arm that most papers on inverse kinematics measure on.
 
-Lengths, masses, speeds and torques are those Universal Robots publish (Denavit-Hartenberg table and data sheet of the CB series);
-how it looks is simplified, and where a link's mass sits follows from that. `tool` is the flange: z along the last axis.
+Lengths, masses, speeds and torques are those Universal Robots publish (Denavit-Hartenberg table and data sheet of the
+CB series); how it looks is simplified, and where a link's mass sits follows from that. `tool` is the flange: z along
+the last axis.
 
 `python -m experiments.robots.ur10` rewrites ur10.robik.json.
 """

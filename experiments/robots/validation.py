@@ -1,12 +1,12 @@
 """The validation mechanism: one degree of freedom through all common joints at once (the paper's Fig. 6a).
 
-    base ─ crank (revolute, driven) ─ spherical ─ rod ─ universal ─ slider ─ prismatic ─ base        a slider-crank in space
-    crank ─ cartesian ─ spindle ─ cylindrical ─ slider             the spindle turns as the crank does, about an axis on the slider
-    spindle ─ spherical ─ strut ─ universal ─ base                 and the strut says how high it rides
-    spindle ─ fixed ─ tool,  world ─ fixed ─ base
+    base ─ crank (revolute, driven) ─ spherical ─ rod ─ universal ─ slider ─ prismatic ─ base        a slider-crank in
+    space crank ─ cartesian ─ spindle ─ cylindrical ─ slider             the spindle turns as the crank does, about an
+    axis on the slider spindle ─ spherical ─ strut ─ universal ─ base                 and the strut says how high it
+    rides spindle ─ fixed ─ tool,  world ─ fixed ─ base
 
-Three loops. Two of the second loop's rows are redundant, since nothing in it turns but about the vertical; so of 17 freedoms 16 are taken.
-`tool_pose` says in closed form where the tool is.
+Three loops. Two of the second loop's rows are redundant, since nothing in it turns but about the vertical; so of 17
+freedoms 16 are taken. `tool_pose` says in closed form where the tool is.
 
 `python -m experiments.robots.validation` rewrites validation.robik.json.
 """
@@ -69,15 +69,20 @@ def build() -> Mechanism:
     tool = np.array(tool_pose(0.0).position)
     head = tool - TOOL_Z * Z + SPINDLE * X
     upright = np.cross(head - STRUT_FOOT, X)
-    at = {name: rounded(v, 12) for name, v in {"pin": pin, "knuckle": knuckle, "head": head, "foot": STRUT_FOOT, "tool": tool}.items()}
+    at = {
+        name: rounded(v, 12)
+        for name, v in {"pin": pin, "knuckle": knuckle, "head": head, "foot": STRUT_FOOT, "tool": tool}.items()
+    }
     joints = (
         Joint("mount", "fixed", WORLD, "base"),
         driven(Joint("crank_drive", "revolute", "base", "crank", position=(0.0, 0.0, CRANK_Z), axis=(0.0, 0.0, 1.0))),
         Joint("crank_pin", "spherical", "crank", "rod", position=at["pin"]),
         Joint("rail", "prismatic", "base", "slider", position=at["knuckle"], axis=(1.0, 0.0, 0.0)),
-        Joint("knuckle", "universal", "slider", "rod", position=at["knuckle"], axis=(0.0, 0.0, 1.0), axis2=(0.0, 1.0, 0.0)),
+        Joint("knuckle", "universal", "slider", "rod", position=at["knuckle"], axis=(0.0, 0.0, 1.0),
+              axis2=(0.0, 1.0, 0.0)),
         Joint("spindle_bearing", "cylindrical", "slider", "spindle", position=at["knuckle"], axis=(0.0, 0.0, 1.0)),
-        Joint("parallel_guide", "cartesian", "crank", "spindle", position=(0.0, 0.0, CRANK_Z), axis=(1.0, 0.0, 0.0), axis2=(0.0, 1.0, 0.0)),
+        Joint("parallel_guide", "cartesian", "crank", "spindle", position=(0.0, 0.0, CRANK_Z), axis=(1.0, 0.0, 0.0),
+              axis2=(0.0, 1.0, 0.0)),
         Joint("strut_head", "spherical", "spindle", "strut", position=at["head"]),
         Joint("strut_foot", "universal", "base", "strut", position=at["foot"], axis=(1.0, 0.0, 0.0),
               axis2=rounded(upright / np.linalg.norm(upright), 12)),
@@ -116,7 +121,11 @@ def _crank(pin: np.ndarray) -> Body:
 
 def _rod(name: str, start: np.ndarray, end: np.ndarray) -> Body:
     way = (end - start) / np.linalg.norm(end - start)
-    parts = (bar(start, end, 0.0045, 0.03, STEEL, "cylinder"), ball(start, 0.0080, 0.01, BRASS), ball(end, 0.0080, 0.01, BRASS))
+    parts = (
+        bar(start, end, 0.0045, 0.03, STEEL, "cylinder"),
+        ball(start, 0.0080, 0.01, BRASS),
+        ball(end, 0.0080, 0.01, BRASS),
+    )
     return body(name, Pose.of(along(way, Y), start), parts)
 
 

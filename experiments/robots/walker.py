@@ -1,19 +1,24 @@
-"""The walker: a biped of 31 bodies whose legs keep five of six motors in the hip and pass their motion down by linkages.
+"""The walker: a biped of 31 bodies whose legs keep five of six motors in the hip and pass their motion down by
+linkages.
 
-Drawn in the rest pose: x forward, y left, z up, soles on z = 0, knees a little bent. The right leg mirrors the left. Per leg:
+Drawn in the rest pose: x forward, y left, z up, soles on z = 0, knees a little bent. The right leg mirrors the left.
+Per leg:
 
-    torso ─ hip_yaw ─ hip_roll ─ bracket ─ hip_pitch ─ thigh ─ knee hinge ─ shank ─ ankle hinge ─ ankle cross ─ ankle_roll ─ foot
+    torso ─ hip_yaw ─ hip_roll ─ bracket ─ hip_pitch ─ thigh ─ knee hinge ─ shank ─ ankle hinge ─ ankle cross ─
+    ankle_roll ─ foot
 
-    loop 1   bracket ─ knee (crank, on the hip pitch axis) ─ knee rod ─ lever of the shank: a parallelogram behind the thigh, outside
-    loop 2   bracket ─ ankle_pitch (crank, same axis) ─ thigh rod ─ bellcrank on the knee axis: a parallelogram before the thigh, inside
-    loop 3   bellcrank ─ Cardan rod (cross, upper half, swivel, lower half, cross) ─ lever behind the foot, which hangs on the ankle cross
+    loop 1   bracket ─ knee (crank, on the hip pitch axis) ─ knee rod ─ lever of the shank: a parallelogram behind the
+    thigh, outside loop 2   bracket ─ ankle_pitch (crank, same axis) ─ thigh rod ─ bellcrank on the knee axis: a
+    parallelogram before the thigh, inside loop 3   bellcrank ─ Cardan rod (cross, upper half, swivel, lower half,
+    cross) ─ lever behind the foot, which hangs on the ankle cross
 
-Loops 1 and 2 are planar, which makes three of each one's closure rows redundant; loop 3 is spatial and has none. So per leg 15 bodies,
-18 hinges, 6 motors, and 6 degrees of freedom.
+Loops 1 and 2 are planar, which makes three of each one's closure rows redundant; loop 3 is spatial and has none. So per
+leg 15 bodies, 18 hinges, 6 motors, and 6 degrees of freedom.
 
-Signs read the same on both sides, so equal values on both sides are a mirror-symmetric pose: hip_yaw turns the toes outward, hip_roll
-lifts the leg sideways, hip_pitch swings the thigh forward, knee bends the knee (its crank turns with the shank), ankle_pitch lifts the
-toes (its crank turns with the foot, by a little over half as much), ankle_roll lifts the outer edge of the foot. All are 0 at rest.
+Signs read the same on both sides, so equal values on both sides are a mirror-symmetric pose: hip_yaw turns the toes
+outward, hip_roll lifts the leg sideways, hip_pitch swings the thigh forward, knee bends the knee (its crank turns with
+the shank), ankle_pitch lifts the toes (its crank turns with the foot, by a little over half as much), ankle_roll lifts
+the outer edge of the foot. All are 0 at rest.
 
 `python -m experiments.robots.walker` rewrites walker.robik.json.
 """
@@ -37,12 +42,16 @@ CROUCH = radians(24)  # of the thigh before the vertical, and of the shank behin
 ANKLE_Z = 0.045  # of the ankle axes above the sole
 
 KNEE_CRANK = 0.036  # crank of loop 1, and its lever on the shank
-KNEE_LEVER = radians(32.5)  # from the shank's downward direction to its lever, backward: square to the rod halfway through the knee's range
+KNEE_LEVER = radians(
+    32.5
+)  # from the shank's downward direction to its lever, backward: square to the rod halfway through the knee's range
 ANKLE_CRANK = 0.036  # crank of loop 2, and the bellcrank's front arm
 BELL_FRONT = radians(-146)  # likewise, to the bellcrank's front arm
 BELL_REAR = radians(76)  # likewise, to its rear arm
 BELL_ARM = 0.050  # rear arm; longer than the foot's lever, so that the bellcrank need not turn as far as the foot
-FOOT_LEVER = np.array([-0.026, 0.0, 0.009])  # from the ankle; near the roll axis, so that rolling the foot hardly pulls on the Cardan rod
+FOOT_LEVER = np.array(
+    [-0.026, 0.0, 0.009]
+)  # from the ankle; near the roll axis, so that rolling the foot hardly pulls on the Cardan rod
 
 HIP = np.array([0.0, LEG_Y, ANKLE_Z + 2 * LINK * cos(CROUCH)])
 SOLE = (  # the left foot's outline about the ankle: x, y [m]
@@ -167,7 +176,8 @@ def motor(name: str, parent: str, child: str, position: np.ndarray, axis: np.nda
     return driven(hinge(name, parent, child, position, axis))
 
 
-# The right leg: everything left reflected in the plane y = 0. Reflected turns go the other way, so axes are reflected and reversed.
+# The right leg: everything left reflected in the plane y = 0. Reflected turns go the other way, so axes are reflected
+# and reversed.
 
 
 def mirrored_body(body: Body) -> Body:

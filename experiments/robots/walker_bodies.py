@@ -1,7 +1,9 @@
-"""The walker's bodies: what they look like and weigh. Points are in the world, in the rest pose; the leg is the left one.
+"""The walker's bodies: what they look like and weigh. Points are in the world, in the rest pose; the leg is the left
+one.
 
-Sideways a leg is built in layers, alike to both sides of its middle plane: the servos and links, cheek plates, belts from the two
-motors above the hip, cranks and levers, and outermost the rods. So nothing that turns about the hip or the knee meets anything else.
+Sideways a leg is built in layers, alike to both sides of its middle plane: the servos and links, cheek plates, belts
+from the two motors above the hip, cranks and levers, and outermost the rods. So nothing that turns about the hip or the
+knee meets anything else.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ def torso(pelvis: np.ndarray) -> Body:
         disc(deck + 0.010 * Z - 0.006 * X, Z, 0.026, 0.018, 0.03, FRAME),
         bar(chest - 0.016 * Z - 0.006 * X - 0.028 * Y, chest - 0.016 * Z - 0.006 * X + 0.028 * Y, 0.032, 0.08, SHELL),
         bar(chest + 0.008 * Z - 0.040 * Y, chest + 0.008 * Z + 0.040 * Y, 0.038, 0.10, SHELL),
-        bar(chest + 0.008 * Z + 0.0155 * X - 0.022 * Y, chest + 0.008 * Z + 0.0155 * X + 0.022 * Y, 0.024, 0.02, ACCENT),
+        bar(
+            chest + 0.008 * Z + 0.0155 * X - 0.022 * Y, chest + 0.008 * Z + 0.0155 * X + 0.022 * Y, 0.024, 0.02, ACCENT
+        ),
         disc(chest + 0.008 * Z + 0.0385 * X, X, 0.0085, 0.004, 0.004, EYE),
         box(chest - 0.046 * X - 0.002 * Z, (0.032, 0.078, 0.074), 0.28, FRAME),
         box(chest - 0.046 * X + 0.022 * Z, (0.0328, 0.0788, 0.008), 0.004, ACCENT),
@@ -57,7 +61,9 @@ def torso(pelvis: np.ndarray) -> Body:
         parts += servo(pelvis + YAW_Z * Z + side * LEG_Y * Y, -Z, -X)
         shoulder, eye = chest + 0.010 * Z + side * 0.080 * Y, head + 0.0335 * X + side * 0.0165 * Y + 0.001 * Z
         parts.append(disc(shoulder - side * 0.005 * Y, Y, 0.020, 0.010, 0.01, ACCENT))
-        parts.append(bar(shoulder + side * 0.008 * Y, shoulder + side * 0.012 * Y - 0.032 * Z - 0.004 * X, 0.0150, 0.03, SHELL))
+        parts.append(
+            bar(shoulder + side * 0.008 * Y, shoulder + side * 0.012 * Y - 0.032 * Z - 0.004 * X, 0.0150, 0.03, SHELL)
+        )
         parts.append(ball(eye, 0.0085, 0.003, EYE))
         parts.append(disc(head + side * 0.0555 * Y, Y, 0.013, 0.006, 0.006, ACCENT))
     return body("torso", Pose(tuple(pelvis)), parts)
@@ -77,7 +83,8 @@ def yaw(hip: np.ndarray) -> Body:
 
 
 def bracket(hip: np.ndarray) -> Body:
-    """Carries the knee's and the ankle's motors above the hip; belts take their turning down to the cranks on the hip pitch axis."""
+    """Carries the knee's and the ankle's motors above the hip; belts take their turning down to the cranks on the hip
+    pitch axis."""
     knee_shaft, ankle_shaft = hip + DRIVE_X * X + DRIVE_Z * Z, hip - DRIVE_X * X + DRIVE_Z * Z
     height = SERVO_SIZE[1]
     parts = [
@@ -91,7 +98,9 @@ def bracket(hip: np.ndarray) -> Body:
     ]
     for side in (1, -1):
         shaft = knee_shaft if side > 0 else ankle_shaft
-        parts.extend(plate(hip + side * LAYER_CHEEK * Y, shaft + side * LAYER_CHEEK * Y, Y, 0.024, 0.0018, 0.012, FRAME))
+        parts.extend(
+            plate(hip + side * LAYER_CHEEK * Y, shaft + side * LAYER_CHEEK * Y, Y, 0.024, 0.0018, 0.012, FRAME)
+        )
     return body("bracket_l", Pose(tuple(hip)), parts)
 
 
@@ -171,7 +180,11 @@ def bellcrank(knee: np.ndarray, front: np.ndarray, rear: np.ndarray) -> Body:
     reach = hub + back * (1 - 0.0125 / np.linalg.norm(back))
     reach[1] = hub[1]
     cheeks = [s * 0.0085 * Y for s in (1, -1)]
-    fork = [part for cheek in cheeks for part in plate(reach + cheek - 0.006 * Y, rear + cheek, Y, 0.009, 0.0025, 0.003, STEEL)]
+    fork = [
+        part
+        for cheek in cheeks
+        for part in plate(reach + cheek - 0.006 * Y, rear + cheek, Y, 0.009, 0.0025, 0.003, STEEL)
+    ]
     parts = (*_arm(knee, front), *plate(hub, reach, Y, 0.011, 0.0040, 0.006, STEEL), *fork)
     return body("bellcrank_l", Pose(tuple(knee)), parts)
 
@@ -188,7 +201,9 @@ def cross(name: str, center: np.ndarray, across: np.ndarray) -> Body:
 def rod_upper(pose: Pose, middle: np.ndarray) -> Body:
     """The Cardan rod's upper half: a fork, and the bearing of the swivel."""
     top, up, across = np.array(pose.position), pose.matrix[:, 2], pose.matrix[:, 0]
-    fork = [bar(top + s * 0.0065 * across, top - 0.012 * up + s * 0.0040 * across, 0.0018, 0.001, STEEL) for s in (1, -1)]
+    fork = [
+        bar(top + s * 0.0065 * across, top - 0.012 * up + s * 0.0040 * across, 0.0018, 0.001, STEEL) for s in (1, -1)
+    ]
     parts = (
         *fork,
         bar(top - 0.012 * up, middle, 0.0032, 0.007, STEEL),
@@ -200,7 +215,10 @@ def rod_upper(pose: Pose, middle: np.ndarray) -> Body:
 def rod_lower(pose: Pose, bottom: np.ndarray) -> Body:
     """Its lower half, which swivels about the rod."""
     middle, up, across = np.array(pose.position), pose.matrix[:, 2], pose.matrix[:, 0]
-    fork = [bar(bottom + s * 0.0065 * across, bottom + 0.012 * up + s * 0.0040 * across, 0.0018, 0.001, STEEL) for s in (1, -1)]
+    fork = [
+        bar(bottom + s * 0.0065 * across, bottom + 0.012 * up + s * 0.0040 * across, 0.0018, 0.001, STEEL)
+        for s in (1, -1)
+    ]
     parts = (
         *fork,
         bar(middle, bottom + 0.012 * up, 0.0026, 0.006, STEEL),
@@ -232,10 +250,26 @@ def foot(ankle: np.ndarray, lever: np.ndarray, sole: tuple[tuple[float, float], 
         box(middle + 0.0065 * Z, (length - 0.020, width - 0.004, 0.005), 0.024, SHELL),
         *servo(ankle + 0.0415 * X, -X, -Z),
         bar(ground + 0.0545 * X + 0.018 * Z, ground + 0.0535 * X + 0.0455 * Z, 0.0195, 0.010, SHELL),
-        bar(ground + 0.0715 * X - 0.017 * Y + 0.0115 * Z, ground + 0.0715 * X + 0.021 * Y + 0.0115 * Z, 0.0095, 0.008, ACCENT),
+        bar(
+            ground + 0.0715 * X - 0.017 * Y + 0.0115 * Z,
+            ground + 0.0715 * X + 0.021 * Y + 0.0115 * Z,
+            0.0095,
+            0.008,
+            ACCENT,
+        ),
         box(ground - 0.029 * X + 0.012 * Z, (0.014, 0.030, 0.010), 0.008, FRAME),
         *(disc(middle + 0.0023 * Z + x * X + y * Y, Z, 0.0105, 0.0046, 0.001, RUBBER) for x, y in corners),
     ]
     for side in (1, -1):
-        parts.extend(plate(ground - 0.028 * X + 0.014 * Z + side * 0.0085 * Y, lever + side * 0.0085 * Y, Y, 0.010, 0.0025, 0.003, FRAME))
+        parts.extend(
+            plate(
+                ground - 0.028 * X + 0.014 * Z + side * 0.0085 * Y,
+                lever + side * 0.0085 * Y,
+                Y,
+                0.010,
+                0.0025,
+                0.003,
+                FRAME,
+            )
+        )
     return body("left_foot", Pose(tuple(ankle)), parts)

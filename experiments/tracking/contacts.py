@@ -1,8 +1,9 @@
 """Three contacts where two are possible (Caron): tasks that contradict each other, in a weighted program.
 
-A hub in a plane with three limbs of two links each, whose tips should touch three points. Any two can be touched, all three cannot: they
-lie further from their middle than a limb reaches. With equal weights the robot ends somewhere between and touches none; with
-weights of 10⁴, 10² and 1 it touches the first, nearly the second, and lets go of the third.
+A hub in a plane with three limbs of two links each, whose tips should touch three points. Any two can be touched, all
+three cannot: they lie further from their middle than a limb reaches. With equal weights the robot ends somewhere
+between and touches none; with weights of 10⁴, 10² and 1 it touches the first, nearly the second, and lets go of the
+third.
 """
 
 from __future__ import annotations
@@ -46,7 +47,11 @@ class Contacts:
 
 def tripod() -> Mechanism:
     """The hub and its limbs, knees bent."""
-    bodies, joints, frames = [Body("hub", 1.0)], [Joint("plane", "planar", WORLD, "hub", axis=(0, 0, 1), axis2=(1, 0, 0))], []
+    bodies, joints, frames = (
+        [Body("hub", 1.0)],
+        [Joint("plane", "planar", WORLD, "hub", axis=(0, 0, 1), axis2=(1, 0, 0))],
+        [],
+    )
     for k, tip in enumerate(TIPS, start=1):
         angle = 2 * pi * k / 3
         out = np.array([cos(angle), sin(angle), 0.0])
@@ -85,11 +90,17 @@ def reach_for_three(weights: tuple[float, float, float], limit_gain: float = 0.5
     robot = tripod()
     ends, free = MotionLimits.of(robot), np.full(6, np.inf)
     limits = MotionLimits(ends.lower, ends.upper, free, free)
-    settings = DifferentialSettings(gain=gain, limit_gain=limit_gain, limits=limits, posture_weight=1e-9, least_damping=1e-8)
+    settings = DifferentialSettings(
+        gain=gain, limit_gain=limit_gain, limits=limits, posture_weight=1e-9, least_damping=1e-8
+    )
     tracker = DifferentialTracker(robot, settings)
     middle = np.array([0.15, 0.1, 0.0])  # so that the limbs have different ways to go
-    contacts = np.array([middle + FAR * REACH * np.array([cos(2 * pi * k / 3), sin(2 * pi * k / 3), 0.0]) for k in (1, 2, 3)])
-    wanted = Targets({tip: Target(p, weights=Weights((w,) * 3)) for tip, p, w in zip(TIPS, contacts, weights, strict=True)})
+    contacts = np.array(
+        [middle + FAR * REACH * np.array([cos(2 * pi * k / 3), sin(2 * pi * k / 3), 0.0]) for k in (1, 2, 3)]
+    )
+    wanted = Targets(
+        {tip: Target(p, weights=Weights((w,) * 3)) for tip, p, w in zip(TIPS, contacts, weights, strict=True)}
+    )
     path, error, knees = np.zeros((STEPS, 3, 3, 3)), np.zeros((STEPS, 3)), np.zeros((STEPS, 3))
     for step in range(STEPS):
         knees[step] = tracker.step(wanted, DT)[1::2]
@@ -101,7 +112,8 @@ def reach_for_three(weights: tuple[float, float, float], limit_gain: float = 0.5
 
 
 def run() -> Found:
-    """Return a row for each of the weights: `error_m`, each tip's final distance from its contact; `room_rad`, the knees' from a limit."""
+    """Return a row for each of the weights: `error_m`, each tip's final distance from its contact; `room_rad`, the
+    knees' from a limit."""
     rows = []
     for weights in WEIGHTS:
         tell(f"contacts: weights {weights}")
@@ -113,9 +125,14 @@ def run() -> Found:
 
 def show(found: Found) -> None:
     """Print a line per choice of weights."""
-    print("\nthree contacts where two are possible: weights, distance of each tip mm, knees' least room to their limits rad")
+    print(
+        "\nthree contacts where two are possible: weights, distance of each tip mm, knees' least room to their"
+        " limits rad"
+    )
     for row in found["contacts"]:
-        weights, tips = (" ".join(f"{scale * v:9.3g}" for v in row[key]) for key, scale in (("weights", 1), ("error_m", 1e3)))
+        weights, tips = (
+            " ".join(f"{scale * v:9.3g}" for v in row[key]) for key, scale in (("weights", 1), ("error_m", 1e3))
+        )
         print(f"  {weights}   {tips}{row['room_rad']:10.2g}")
 
 

@@ -18,7 +18,11 @@ from robik.objectives.settings import Settings
 from robik.robots import load
 from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 
-TRACKERS: tuple[type[Tracker], ...] = (DifferentialTracker, StateBasedTracker, ForwardDynamicsTracker)  # all that claim to keep loops
+TRACKERS: tuple[type[Tracker], ...] = (
+    DifferentialTracker,
+    StateBasedTracker,
+    ForwardDynamicsTracker,
+)  # all that claim to keep loops
 DRAGGED = ("ur10", "arm7", "dancer", "validation", "walker")
 FPS = 60.0
 JERK_EVERY = 1200  # steps: now and then a target jumps far beyond reach
@@ -27,7 +31,8 @@ HOURS = (0.02, 1.0)  # of dragging at 60 Hz: by default, in full
 
 
 def dragged_frames(tracker: Tracker) -> tuple[str, ...]:
-    """The robot's first three frames, or else three of its bodies that move, so that their targets contradict each other."""
+    """The robot's first three frames, or else three of its bodies that move, so that their targets contradict each
+    other."""
     mechanism, flat = tracker.mechanism, tracker.flat
     moving = [name for name in mechanism.frame_names if flat.tip[anchor(tracker.topology, name)[0]] >= 0]
     named = [f.name for f in mechanism.frames if f.name in moving]
@@ -35,16 +40,17 @@ def dragged_frames(tracker: Tracker) -> tuple[str, ...]:
 
 
 def drag(tracker: Tracker, frames: tuple[str, ...], steps: int, seed: int = 0) -> dict[str, Any]:
-    """Drags frames of a robot at 60 Hz along random walks that are pulled back to where the frames rest, and stray from there by about
-    the length of its links.
+    """Drags frames of a robot at 60 Hz along random walks that are pulled back to where the frames rest, and stray from
+    there by about the length of its links.
 
     Args:
         frames: which, each by its position.
 
     Returns:
-        `residual`: the worst closure of any step [m]; looked at every hundred steps, `judged`: the worst that all joints have in maximal
-        coordinates, by the reference solver's rows [m], and `coupled`: that of the couplings, which it does not know [rad, m];
-        `travelled`: by the actuators [rad, m]; `ms`: median of a step.
+        `residual`: the worst closure of any step [m]; looked at every hundred steps, `judged`: the worst that all
+            joints have in maximal
+        coordinates, by the reference solver's rows [m], and `coupled`: that of the couplings, which it does not know
+        [rad, m]; `travelled`: by the actuators [rad, m]; `ms`: median of a step.
     """
     tracker.reset()
     judge = ReferenceSolver(replace(tracker.mechanism, couplings=()), Settings())
@@ -63,23 +69,37 @@ def drag(tracker: Tracker, frames: tuple[str, ...], steps: int, seed: int = 0) -
         spent[k] = perf_counter() - start
         worst, travelled, last = max(worst, tracker.residual), travelled + float(np.abs(values - last).sum()), values
         if k % JUDGED_EVERY == 0:
-            judged = max(judged, float(np.abs(judge.residual(judge.state_of(*tracker.bodies(), near))).max(initial=0.0)))
+            judged = max(
+                judged, float(np.abs(judge.residual(judge.state_of(*tracker.bodies(), near))).max(initial=0.0))
+            )
             coupled = max(coupled, coupling_residual(tracker))
-    return {"residual": worst, "judged": judged, "coupled": coupled, "travelled": travelled, "ms": 1e3 * float(np.median(spent))}
+    return {
+        "residual": worst,
+        "judged": judged,
+        "coupled": coupled,
+        "travelled": travelled,
+        "ms": 1e3 * float(np.median(spent)),
+    }
 
 
 def coupling_residual(tracker: Tracker) -> float:
-    """By how much a follower is off what its leader says, the worst of all couplings [rad, m]; 0 for a robot without."""
+    """By how much a follower is off what its leader says, the worst of all couplings [rad, m]; 0 for a robot
+    without."""
     q, dof_q, dofs = tracker.coordinates, tracker.flat.dof_q, tracker.topology.dofs
 
     def value(name: str) -> float:
         dof, sign = dofs[name]
         return sign * float(q[dof_q[dof]])
 
-    return max((abs(value(c.follower) - polyval(value(c.leader), c.coefficients)) for c in tracker.mechanism.couplings), default=0.0)
+    return max(
+        (abs(value(c.follower) - polyval(value(c.leader), c.coefficients)) for c in tracker.mechanism.couplings),
+        default=0.0,
+    )
 
 
-def dragging(seed: int = 0, hours: float = HOURS[0], others: Mapping[str, Mechanism] | None = None) -> Iterator[dict[str, Any]]:
+def dragging(
+    seed: int = 0, hours: float = HOURS[0], others: Mapping[str, Mechanism] | None = None
+) -> Iterator[dict[str, Any]]:
     """A row per tracker and robot; only robots with loops are dragged for long.
 
     Args:
@@ -104,9 +124,13 @@ def run(seed: int = 0, hours: float = HOURS[0]) -> Found:
 
 def show(found: Found) -> None:
     """Print a line per robot and tracker."""
-    print("\ndragged at random: steps, worst closure m, all joints' by the reference's rows m, couplings' rad, motors' way rad, ms a step")
+    print(
+        "\ndragged at random: steps, worst closure m, all joints' by the reference's rows m, couplings' rad, motors'"
+        " way rad, ms a step"
+    )
     for row in found["dragging"]:
-        measured = f"{row['residual']:10.1g}{row['judged']:10.1g}{row['coupled']:10.1g}{row['travelled']:10.0f}{row['ms']:9.3f}"
+        errors = f"{row['residual']:10.1g}{row['judged']:10.1g}{row['coupled']:10.1g}"
+        measured = errors + f"{row['travelled']:10.0f}{row['ms']:9.3f}"
         print(f"  {row['robot']:12}{row['tracker']:24}{row['steps']:9}{measured}")
 
 

@@ -1,4 +1,5 @@
-"""Trackers as Follow Live runs them, 60 steps a second after the targets of now: error, delay, and load of the motors."""
+"""Trackers as Follow Live runs them, 60 steps a second after the targets of now: error, delay, and load of the
+motors."""
 
 from __future__ import annotations
 
@@ -31,9 +32,10 @@ LATEST = 0.5  # s of delay that are looked at
 def following(seed: int = 0) -> Iterator[dict[str, Any]]:
     """A row per motion and tracker.
 
-    `error_m`, `worst_m`: distance of the frames from their targets, mean and largest; `left_m`: in the end; `delay_s`: what is to be taken
-    off for the least mean, `shape_m`; `speed`, `acceleration`: of the motors, the largest by their limits; `too_much`: the share of steps
-    with a motor beyond one of them; `held_back_rad`: how far a guard that keeps the limits leaves a motor behind; `ms`: median of a step.
+    `error_m`, `worst_m`: distance of the frames from their targets, mean and largest; `left_m`: in the end; `delay_s`:
+    what is to be taken off for the least mean, `shape_m`; `speed`, `acceleration`: of the motors, the largest by their
+    limits; `too_much`: the share of steps with a motor beyond one of them; `held_back_rad`: how far a guard that keeps
+    the limits leaves a motor behind; `ms`: median of a step.
     """
     walker, dancer = load("walker"), load("dancer")
     motions = {
@@ -98,7 +100,8 @@ def _followed(tracker: Tracker, clip: TargetClip) -> dict[str, float]:
     acceleration = np.abs(np.diff(values, n=2, axis=0)) * FPS**2 / limits.acceleration
     too_much = (speed[1:] > BEYOND).any(axis=1) | (acceleration > BEYOND).any(axis=1)
     return {
-        "error_m": float(off.mean()), "worst_m": float(off.max()), "left_m": float(off[-1].max()), "delay_s": delay, "shape_m": shape,
+        "error_m": float(off.mean()), "worst_m": float(off.max()), "left_m": float(off[-1].max()), "delay_s": delay,
+        "shape_m": shape,
         "speed": float(speed.max()), "acceleration": float(acceleration.max()), "too_much": float(too_much.mean()),
         "held_back_rad": held_back, "ms": 1e3 * float(np.median(spent)),
     }  # fmt: skip
@@ -108,12 +111,16 @@ def _now(clip: TargetClip, k: int) -> Targets:
     """The targets of frame k."""
     tracks = clip.tracks.items()
     return Targets(
-        {n: Target(None if t.position is None else t.position[k], None if t.quaternion is None else t.quaternion[k]) for n, t in tracks}
+        {
+            n: Target(None if t.position is None else t.position[k], None if t.quaternion is None else t.quaternion[k])
+            for n, t in tracks
+        }
     )
 
 
 def _delay(places: np.ndarray, wanted: np.ndarray) -> tuple[float, float]:
-    """How many seconds ago the targets (T, n, 3) were where the frames are now, and the mean distance from there [m]."""
+    """How many seconds ago the targets (T, n, 3) were where the frames are now, and the mean distance from there
+    [m]."""
     times = np.arange(len(wanted)) / FPS
     best = (np.inf, 0.0)
     for late in np.arange(0.0, LATEST, 0.005):
@@ -134,7 +141,9 @@ def show(found: Found) -> None:
     for row in found["following"]:
         off = "".join(f"{1e3 * row[key]:9.3f}" for key in ("error_m", "worst_m", "left_m"))
         asked = f"{row['speed']:8.2f}{row['acceleration']:8.2f}{row['too_much']:8.0%}{row['ms']:9.3f}"
-        print(f"  {row['motion']:16}{row['tracker']:18}{off}{1e3 * row['delay_s']:6.0f}{1e3 * row['shape_m']:9.3f}{asked}")
+        print(
+            f"  {row['motion']:16}{row['tracker']:18}{off}{1e3 * row['delay_s']:6.0f}{1e3 * row['shape_m']:9.3f}{asked}"
+        )
 
 
 EXPERIMENT = Experiment(run=run, show=show, parameters={"seed": (0, 0)})

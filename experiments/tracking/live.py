@@ -10,7 +10,15 @@ import numpy as np
 from experiments.experiment import Experiment, Found, tell
 from robik.mechanism import Mechanism
 from robik.robots import load
-from robik.tracking import DifferentialTracker, ForwardDynamicsTracker, Live, StateBasedTracker, Target, Targets, Tracker
+from robik.tracking import (
+    DifferentialTracker,
+    ForwardDynamicsTracker,
+    Live,
+    StateBasedTracker,
+    Target,
+    Targets,
+    Tracker,
+)
 from robik.tracking.serial_chain import SerialChain
 
 RATES = (10.0, 30.0, 60.0)  # Hz, of samples
@@ -26,20 +34,26 @@ TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
 def live(seed: int = 0) -> list[dict[str, Any]]:
     """A row per tracker and rate.
 
-    `delay_s`: of the tool at half of a step of 5 cm. Along a figure of eight `error_m`: mean, with the delay taken off; `speed`,
-    `acceleration`: the largest by the motors' limits; `at_limit`: the share of steps with a motor at its acceleration.
+    `delay_s`: of the tool at half of a step of 5 cm. Along a figure of eight `error_m`: mean, with the delay taken off;
+    `speed`, `acceleration`: the largest by the motors' limits; `at_limit`: the share of steps with a motor at its
+    acceleration.
     """
     rows = []
     for name, kind in TRACKERS.items():
         stream = Live(kind(load("ur10")))
         for rate in RATES:
             tell(f"live: {name}, {rate:g} Hz")
-            rows.append({"tracker": name, "rate": rate, "delay_s": _delay(stream, rate, seed), **_following(stream, rate, seed)})
+            rows.append(
+                {"tracker": name, "rate": rate, "delay_s": _delay(stream, rate, seed), **_following(stream, rate, seed)}
+            )
     return rows
 
 
-def _played(stream: Live, rate: float, seconds: float, where: Callable[[float], np.ndarray], seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """What comes out (T, A), and the tool's way (T, 3) from where it starts, after samples of `where` that arrive unevenly."""
+def _played(
+    stream: Live, rate: float, seconds: float, where: Callable[[float], np.ndarray], seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """What comes out (T, A), and the tool's way (T, 3) from where it starts, after samples of `where` that arrive
+    unevenly."""
     stream.restart(np.array([v for joint in stream.tracker.mechanism.actuated for v in joint.rest]))
     pose, rng = stream.tracker.frame("tool"), np.random.default_rng(seed)
     start, turn = np.array(pose.position), np.array(pose.quaternion)
@@ -59,10 +73,13 @@ def _played(stream: Live, rate: float, seconds: float, where: Callable[[float], 
 
 
 def _delay(stream: Live, rate: float, seed: int) -> float:
-    """From a target's step of 5 cm until the tool has gone half of it [s], median over runs in which samples arrive differently."""
+    """From a target's step of 5 cm until the tool has gone half of it [s], median over runs in which samples arrive
+    differently."""
     delays = []
     for run in range(5):
-        _, tool = _played(stream, rate, 2.0, lambda t: np.array([0.05 if t >= 1.0 - 1e-9 else 0.0, 0.0, 0.0]), seed + run)
+        _, tool = _played(
+            stream, rate, 2.0, lambda t: np.array([0.05 if t >= 1.0 - 1e-9 else 0.0, 0.0, 0.0]), seed + run
+        )
         delays.append((np.argmax(tool[:, 0] > 0.025) + 1) / stream.rate - 1.0)
     return float(np.median(delays))
 

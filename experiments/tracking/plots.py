@@ -31,22 +31,31 @@ def run(folder: str = FOLDER, found: str = "", **sizes: float) -> Found:
         sizes: parameters of what is measured.
     """
     result = json.loads(Path(found).read_text(encoding="utf-8")) if found else MEASURED.run(**sizes)
-    drawn = {name: getattr(scherzinger_plots, name) for name in ("mappings", "step_response", "square", "moving_square")}
+    drawn = {
+        name: getattr(scherzinger_plots, name) for name in ("mappings", "step_response", "square", "moving_square")
+    }
     plots = {f"tracking_{name}": partial(draw, result[name]) for name, draw in drawn.items()}
-    return save({**plots, "three_contacts": _contacts, "tracking_solvers": partial(_solvers, result["solvers"])}, folder)
+    return save(
+        {**plots, "three_contacts": _contacts, "tracking_solvers": partial(_solvers, result["solvers"])}, folder
+    )
 
 
 def _solvers(rows: list[Found]) -> Figure:
-    """A mark per arm and solver: how often it reaches, how long that takes, how smooth it is, and how calm at the singularity."""
+    """A mark per arm and solver: how often it reaches, how long that takes, how smooth it is, and how calm at the
+    singularity."""
     known = list(dict.fromkeys(row["solver"] for row in rows))
     names = sorted(known, key=lambda name: (name not in CLOSED_FORMS, known.index(name)))
     figure, axes = plt.subplots(1, 4, figsize=(13, 3.1), sharey=True)
     for color, (arm, label) in zip(COLORS, ARMS.items(), strict=False):
         of_arm = [row for row in rows if row["robot"] == arm]
         at = [names.index(row["solver"]) for row in of_arm]
-        for ax, key, scale in zip(axes, ("success", "ms", "path_acceleration", "singular_speed"), (100, 1, 1, 1), strict=True):
+        for ax, key, scale in zip(
+            axes, ("success", "ms", "path_acceleration", "singular_speed"), (100, 1, 1, 1), strict=True
+        ):
             ax.plot([scale * row[key] for row in of_arm], at, "o", color=color, ms=5, alpha=0.8, label=label)
-    for ax, title in zip(axes, ("reached [%]", "ms per target", "circle: peak rad/s²", "pulled straight: peak rad/s"), strict=True):
+    for ax, title in zip(
+        axes, ("reached [%]", "ms per target", "circle: peak rad/s²", "pulled straight: peak rad/s"), strict=True
+    ):
         ax.set(title=title, xscale="log" if ax in (axes[1], axes[3]) else "linear")
         ax.grid(alpha=0.25)
     axes[0].set_yticks(range(len(names)), names)
@@ -64,7 +73,9 @@ def _contacts() -> Figure:
     times = DT * np.arange(1, len(equal.error) + 1)
     for k, name in enumerate(("10⁴", "10²", "1")):
         axes[2].semilogy(times, 1e3 * ordered.error[:, k], color=COLORS[k], label=name)
-        axes[3].semilogy(times, np.maximum(equal.knees[:, k] - KNEE[0], 1e-9), color=COLORS[k], lw=5 - 2 * k, label=f"knee {k + 1}")
+        axes[3].semilogy(
+            times, np.maximum(equal.knees[:, k] - KNEE[0], 1e-9), color=COLORS[k], lw=5 - 2 * k, label=f"knee {k + 1}"
+        )
     axes[2].set(title="tips from contacts, by weight [mm]", xlabel="s", xlim=(0, 3))
     axes[3].set(title="knees from their limit [rad]", xlabel="s", xlim=(0, 1.5))
     for ax in axes[2:]:
@@ -86,4 +97,6 @@ def _pose(ax: Axes, out: Contacts, title: str) -> None:
         ax.spines[side].set_visible(False)
 
 
-EXPERIMENT = Experiment(run=run, show=show, parameters={"folder": (FOLDER, FOLDER), "found": ("", ""), **MEASURED.parameters})
+EXPERIMENT = Experiment(
+    run=run, show=show, parameters={"folder": (FOLDER, FOLDER), "found": ("", ""), **MEASURED.parameters}
+)

@@ -1,7 +1,7 @@
 """Solvers of small quadratic programs on those of a differential step; docs/tracking.md has the outcome.
 
-It needs a Python that has daqp, piqp, proxsuite, clarabel, osqp and quadprog. The programs are random, of a step's size: a cost of low
-rank and a little damping, bounds on all unknowns, redundant rows among the rest.
+It needs a Python that has daqp, piqp, proxsuite, clarabel, osqp and quadprog. The programs are random, of a step's
+size: a cost of low rank and a little damping, bounds on all unknowns, redundant rows among the rest.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def by_piqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: f
 
 def by_proxqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: float) -> Answer:
     top = np.full(len(G) + len(q), bound)
-    found = proxsuite.proxqp.dense.solve(P, q, A, np.zeros(len(A)), np.vstack([G, np.eye(len(q))]), -top, top, eps_abs=1e-9, eps_rel=0)
+    found = proxsuite.proxqp.dense.solve(
+        P, q, A, np.zeros(len(A)), np.vstack([G, np.eye(len(q))]), -top, top, eps_abs=1e-9, eps_rel=0
+    )
     return found.x, found.info.status == proxsuite.proxqp.PROXQP_SOLVED
 
 
@@ -89,7 +91,8 @@ def by_osqp(P: np.ndarray, q: np.ndarray, A: np.ndarray, G: np.ndarray, bound: f
 
 
 SOLVERS: dict[str, Callable[..., Answer]] = {
-    "DAQP": by_daqp, "quadprog": by_quadprog, "PIQP": by_piqp, "ProxQP": by_proxqp, "Clarabel": by_clarabel, "OSQP": by_osqp,
+    "DAQP": by_daqp, "quadprog": by_quadprog, "PIQP": by_piqp, "ProxQP": by_proxqp, "Clarabel": by_clarabel,
+    "OSQP": by_osqp,
 }  # fmt: skip
 
 
@@ -107,7 +110,9 @@ def run(programs: int = PROGRAMS) -> Found:
                 _, good = solve(*each)
                 times.append(1e6 * (perf_counter() - begin))
                 solved += good
-            rows.append({"size": size, "solver": name, "us": float(np.median(times)), "solved": solved, "programs": programs})
+            rows.append(
+                {"size": size, "solver": name, "us": float(np.median(times)), "solved": solved, "programs": programs}
+            )
     return {"quadratic_programs": rows}
 
 

@@ -1,4 +1,5 @@
-"""The four experiments of Scherzinger, Roennau and Dillmann on the UR10: forward dynamics against the Jacobian transpose.
+"""The four experiments of Scherzinger, Roennau and Dillmann on the UR10: forward dynamics against the Jacobian
+transpose.
 
 Where the paper leaves a value to its pictures (starting poses, sizes), ours are constants here.
 """
@@ -20,7 +21,9 @@ SAMPLES = 100_000
 PAPER_FACTOR = 0.7885
 TRANSLATION, ROTATION = (1.0, 1.0, 1.0), (0.1, 0.1, 0.1)  # K_p, eq. 18
 STEP = np.array([0.6, 0.8, -0.5])  # m, of the distant target
-CORNERS = np.array([[0.2, -0.2], [0.2, 0.2], [-0.2, 0.2], [-0.2, -0.2]])  # m, of the square in the y-z plane, counterclockwise
+CORNERS = np.array(
+    [[0.2, -0.2], [0.2, 0.2], [-0.2, 0.2], [-0.2, -0.2]]
+)  # m, of the square in the y-z plane, counterclockwise
 CENTRE = np.array([-0.75, -0.16, 0.45])  # m
 SPEED, RATE = 0.2, 100.0  # m/s, Hz
 GAINS = (5.0, 10.0, 20.0, 30.0, 50.0)
@@ -44,10 +47,13 @@ def run(seed: int = 0, samples: int = SAMPLES) -> Found:
 
 
 def mappings(seed: int = 0, samples: int = SAMPLES) -> dict[str, Any]:
-    """Fig. 4: mean, variance and standard deviation (6, 6) of the mappings f → ẍ over random configurations, and eq. 19 from their means:
-    J Jᵀ (kinematics alone), J H⁻¹ Jᵀ with a sixth of the mass in every link, and with all of it in the end effector."""
+    """Fig. 4: mean, variance and standard deviation (6, 6) of the mappings f → ẍ over random configurations, and eq. 19
+    from their means: J Jᵀ (kinematics alone), J H⁻¹ Jᵀ with a sixth of the mass in every link, and with all of it in
+    the end effector."""
     arm = load("ur10")
-    naive = ForwardDynamicsTracker(arm, TwinSettings(mass=1 / 6, inertia=1 / 6, link_mass=1 / 6, link_inertia=1 / 6, interval=0.01))
+    naive = ForwardDynamicsTracker(
+        arm, TwinSettings(mass=1 / 6, inertia=1 / 6, link_mass=1 / 6, link_inertia=1 / 6, interval=0.01)
+    )
     ours = ForwardDynamicsTracker(arm)
     q = np.random.default_rng(seed).uniform(-np.pi, np.pi, (samples, 6))
     J, even, conditioned = np.empty((samples, 6, 6)), np.empty((samples, 6, 6)), np.empty((samples, 6, 6))
@@ -96,9 +102,11 @@ def _twin(iterations: int, interval: float, gain: float = 1.0) -> ForwardDynamic
 
 
 def step_response(factor: float = PAPER_FACTOR, iterations: int = 150) -> dict[str, Any]:
-    """Fig. 5: the six errors (N + 1, 6) [m, rad] after a sudden offset that leaves the orientation as it was; Δt = 1 s, K_p of eq. 18.
+    """Fig. 5: the six errors (N + 1, 6) [m, rad] after a sudden offset that leaves the orientation as it was; Δt = 1 s,
+    K_p of eq. 18.
 
-    `overshoot` (6,): how far each error goes to the other side; for the rotations, which begin at zero, how far it goes at all.
+    `overshoot` (6,): how far each error goes to the other side; for the rotations, which begin at zero, how far it goes
+    at all.
     """
     ours, theirs = _twin(1, 1.0), Transpose(factor, 1.0)
     start = ours.frame(TOOL)
@@ -114,15 +122,17 @@ def step_response(factor: float = PAPER_FACTOR, iterations: int = 150) -> dict[s
     over = np.abs(errors).max(axis=1)
     over[:, :3] = np.maximum(-np.sign(errors[:, :1, :3]) * errors[:, :, :3], 0.0).max(axis=1)
     return {
-        name: {"errors": errors[k], "overshoot": over[k], "left": np.abs(errors[k, -1])} for k, name in enumerate(("twin", "transpose"))
+        name: {"errors": errors[k], "overshoot": over[k], "left": np.abs(errors[k, -1])}
+        for k, name in enumerate(("twin", "transpose"))
     }
 
 
 def square(factor: float = PAPER_FACTOR, steps: int = 1000, iterations: int = 50) -> dict[str, Any]:
     """Fig. 7: from each corner of a square to the next, Δt = 0.1 s, N iterations a step.
 
-    Per solver: `paths` (4, steps + 1, 3) [m], `length` (4,) of each path over that of the straight line, `deviation` (4,) [m] from the line
-    sideways at most, `turned` (4,) [rad] away from the orientation that all corners share, `steps` (4,) until within a millimetre.
+    Per solver: `paths` (4, steps + 1, 3) [m], `length` (4,) of each path over that of the straight line, `deviation`
+    (4,) [m] from the line sideways at most, `turned` (4,) [rad] away from the orientation that all corners share,
+    `steps` (4,) until within a millimetre.
     """
     ours, theirs = _twin(iterations, 0.1), Transpose(factor, 0.1)
     corners = _corners(ours)
@@ -181,7 +191,8 @@ def _targets(goal: Goal) -> Targets:
 def moving_square(gains: tuple[float, ...] = GAINS, laps: int = 2, iterations: int = 10) -> dict[str, Any]:
     """Fig. 8: round the square at 0.2 m/s with 100 targets a second, by gain; Δt = 0.1 s.
 
-    Per gain, over the last lap: `error_mean_m`, `error_max_m`, `peak_speed` [rad/s], `peak_acceleration` [rad/s²], `path` (T, 3) [m].
+    Per gain, over the last lap: `error_mean_m`, `error_max_m`, `peak_speed` [rad/s], `peak_acceleration` [rad/s²],
+    `path` (T, 3) [m].
     """
     side = float(np.abs(np.diff(CORNERS[:2], axis=0)).sum())
     lap = round(4 * side / SPEED * RATE)
@@ -221,14 +232,19 @@ def show(found: Found) -> None:
         print(f"  {name:14}{np.diag(mean).mean():10.4f}{np.diag(variance).mean():10.4f}{beside:12.5f}")
     print("\nstep response: how far each error goes beyond its goal [m, rad]")
     for name, row in found["step_response"].items():
-        print(f"  {name:14}" + "".join(f"{v:9.4f}" for v in row["overshoot"]) + f"   left at most {max(row['left']):.2g}")
+        print(
+            f"  {name:14}" + "".join(f"{v:9.4f}" for v in row["overshoot"]) + f"   left at most {max(row['left']):.2g}"
+        )
     print("\nsquare, corner to corner: path over straight line, sideways mm, turned rad, steps to a millimetre")
     for name, row in found["square"].items():
         worst = (max(row[key]) * scale for key, scale in (("length", 1), ("deviation", 1e3), ("turned", 1)))
         print(f"  {name:14}" + "".join(f"{v:10.4f}" for v in worst) + f"{max(row['steps']):8}")
     print("\nsquare at 0.2 m/s: gain, mean mm, most mm, peak rad/s²")
     for row in found["moving_square"]["gains"]:
-        print(f"{row['gain']:8g}{1e3 * row['error_mean_m']:10.3f}{1e3 * row['error_max_m']:10.3f}{row['peak_acceleration']:10.1f}")
+        print(
+            f"{row['gain']:8g}{1e3 * row['error_mean_m']:10.3f}{1e3 * row['error_max_m']:10.3f}"
+            f"{row['peak_acceleration']:10.1f}"
+        )
 
 
 EXPERIMENT = Experiment(run=run, show=show, parameters={"seed": (0, 0), "samples": (SAMPLES, SAMPLES)})

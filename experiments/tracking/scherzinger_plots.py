@@ -22,7 +22,9 @@ NAMES = {
 def mappings(found: Found) -> Figure:
     """As Fig. 4: mean, variance and standard deviation of the three mappings, one scale per row."""
     figure, grid = plt.subplots(3, 3, figsize=(6.6, 6.2), layout="constrained")
-    for row, (key, title) in zip(grid, (("mean", "mean"), ("variance", "variance"), ("deviation", "standard deviation")), strict=True):
+    for row, (key, title) in zip(
+        grid, (("mean", "mean"), ("variance", "variance"), ("deviation", "standard deviation")), strict=True
+    ):
         values = [np.array(found[name][key]) for name in MAPPINGS]
         top = max(float(np.abs(v).max()) for v in values[:2])
         for axes, name, value in zip(row, MAPPINGS, values, strict=True):
@@ -76,9 +78,16 @@ def moving_square(found: Found) -> Figure:
     shades = plt.get_cmap("viridis")(np.linspace(0.85, 0.0, len(found["gains"])))
     corner.plot(*(np.array(found["target"])[:, 1:] - CENTRE[1:]).T, "--", color="0.6", linewidth=1.0, label="target")
     for row, shade in zip(found["gains"], shades, strict=True):
-        corner.plot(*(np.array(row["path"])[:, 1:] - CENTRE[1:]).T, color=shade, linewidth=1.0, label=f"gain {row['gain']:g}")
+        corner.plot(
+            *(np.array(row["path"])[:, 1:] - CENTRE[1:]).T, color=shade, linewidth=1.0, label=f"gain {row['gain']:g}"
+        )
         trade.plot(1e3 * row["error_mean_m"], row["peak_acceleration"], "o", color=shade)
-        trade.annotate(f"{row['gain']:g}", (1e3 * row["error_mean_m"], row["peak_acceleration"]), xytext=(5, 3), textcoords="offset points")
+        trade.annotate(
+            f"{row['gain']:g}",
+            (1e3 * row["error_mean_m"], row["peak_acceleration"]),
+            xytext=(5, 3),
+            textcoords="offset points",
+        )
     corner.set_xlim(0.17, 0.205)
     corner.set_ylim(0.17, 0.205)
     corner.set_aspect("equal")

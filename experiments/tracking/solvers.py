@@ -1,4 +1,5 @@
-"""One table of all solvers (Lee's lecture, and ours): the same arms, the same random targets, the same path, the same singularity."""
+"""One table of all solvers (Lee's lecture, and ours): the same arms, the same random targets, the same path, the same
+singularity."""
 
 from __future__ import annotations
 
@@ -51,8 +52,14 @@ CLASSICS: dict[str, Method] = {
     "coordinate descent": cyclic_coordinate_descent,
     "SciPy, bounded": nonlinear_optimisation,
 }
-CLOSED: dict[str, dict[str, Method]] = {"two_link": {"analytic": two_link}, "arm7": {"analytic limb": limb, "hybrid": hybrid}, "ur10": {}}
-ONE_SHOT = TwinSettings(iterations=1, position_gain=(100.0,) * 3, rotation_gain=(100.0,) * 3)  # half of the way in an iteration
+CLOSED: dict[str, dict[str, Method]] = {
+    "two_link": {"analytic": two_link},
+    "arm7": {"analytic limb": limb, "hybrid": hybrid},
+    "ur10": {},
+}
+ONE_SHOT = TwinSettings(
+    iterations=1, position_gain=(100.0,) * 3, rotation_gain=(100.0,) * 3
+)  # half of the way in an iteration
 Row = dict[str, Any]
 
 
@@ -64,9 +71,10 @@ def arms() -> dict[str, tuple[Mechanism, str]]:
 def solvers_table(seed: int = 0, targets: int = TARGETS[0]) -> list[Row]:
     """A row per arm and solver.
 
-    `success`, `iterations`, `ms`: of random targets that the arm can reach, from its rest pose; `nearest`, `excess_m`: of a tenth as many
-    beyond its reach, how many ended within a millimetre of the best answer, and how far the others were from it, median.
-    `path_*`: along a circle; `singular_*`: pulled straight out beyond reach and back: error [m], peak speed [rad/s], acceleration [rad/s²].
+    `success`, `iterations`, `ms`: of random targets that the arm can reach, from its rest pose; `nearest`, `excess_m`:
+    of a tenth as many beyond its reach, how many ended within a millimetre of the best answer, and how far the others
+    were from it, median. `path_*`: along a circle; `singular_*`: pulled straight out beyond reach and back: error [m],
+    peak speed [rad/s], acceleration [rad/s²].
     """
     rows = []
     for name, (mechanism, frame) in arms().items():
@@ -75,19 +83,33 @@ def solvers_table(seed: int = 0, targets: int = TARGETS[0]) -> list[Row]:
         own = []
         for solver, method in _methods(name, mechanism, frame).items():
             tell(f"solvers: {name}, {solver}, {targets} targets")
-            own.append({"robot": name, "solver": solver, **_reach(chain, method, reachable), **_distances(chain, method, beyond)})
+            own.append(
+                {
+                    "robot": name,
+                    "solver": solver,
+                    **_reach(chain, method, reachable),
+                    **_distances(chain, method, beyond),
+                }
+            )
         best = np.min([row["distances"] for row in own], axis=0)
         for row in own:
             excess = row.pop("distances") - best
             row |= {"nearest": float((excess < NEAREST).mean()), "excess_m": float(np.median(excess))}
-            row |= {f"path_{k}": v for k, v in _along(chain, _tracker(name, mechanism, row["solver"]), *_circle(chain)).items()}
-            row |= {f"singular_{k}": v for k, v in _along(chain, _tracker(name, mechanism, row["solver"]), *_pull(chain)).items()}
+            row |= {
+                f"path_{k}": v
+                for k, v in _along(chain, _tracker(name, mechanism, row["solver"]), *_circle(chain)).items()
+            }
+            row |= {
+                f"singular_{k}": v
+                for k, v in _along(chain, _tracker(name, mechanism, row["solver"]), *_pull(chain)).items()
+            }
         rows += own
     return rows
 
 
 def _reachable(chain: SerialChain, seed: int, count: int) -> list[Goal]:
-    """Where the frame is at random joints between the limits, at most half a turn from zero; the two links ask for a position."""
+    """Where the frame is at random joints between the limits, at most half a turn from zero; the two links ask for a
+    position."""
     rng, found = np.random.default_rng(seed), []
     lower, upper = np.maximum(chain.lower, -np.pi), np.minimum(chain.upper, np.pi)
     for q in rng.uniform(lower, upper, (count, len(lower))):
@@ -97,7 +119,8 @@ def _reachable(chain: SerialChain, seed: int, count: int) -> list[Goal]:
 
 
 def _beyond(chain: SerialChain, seed: int, count: int) -> list[Goal]:
-    """Positions 1.1 to 1.5 times as far from the first joints as the arm reaches there, in directions of its own workspace."""
+    """Positions 1.1 to 1.5 times as far from the first joints as the arm reaches there, in directions of its own
+    workspace."""
     chain.place(chain.rest)
     centre = chain.joint(1)[1] if len(chain.rest) > 2 else np.zeros(3)
     centre = np.array([0.0, 0.0, centre[2]])
@@ -135,10 +158,13 @@ def _stepping(tracker: Tracker, frame: str) -> Method:
 
 
 def _unhurried(mechanism: Mechanism) -> DifferentialTracker:
-    """The differential tracker without a preferred posture and limits of speed: a step is a matter of its damping alone."""
+    """The differential tracker without a preferred posture and limits of speed: a step is a matter of its damping
+    alone."""
     ends = MotionLimits.of(mechanism)
     free = np.full(len(ends.velocity), np.inf)
-    return DifferentialTracker(mechanism, DifferentialSettings(posture_weight=0.0, limits=MotionLimits(ends.lower, ends.upper, free, free)))
+    return DifferentialTracker(
+        mechanism, DifferentialSettings(posture_weight=0.0, limits=MotionLimits(ends.lower, ends.upper, free, free))
+    )
 
 
 def _by_state(mechanism: Mechanism, frame: str) -> Method:
@@ -193,12 +219,17 @@ def _circle(chain: SerialChain, seconds: float = 4.0) -> tuple[np.ndarray, list[
     centre, rotation = chain.position.copy(), chain.rotation.copy() if len(start) > 2 else None
     radius = 0.1 if len(start) > 2 else 0.08
     angle = 2 * np.pi * np.arange(1, round(seconds * FPS) + 1) / (seconds * FPS)
-    across = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]) if len(start) > 2 else np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    return start, [Goal(centre + radius * ((np.cos(a) - 1) * across[0] + np.sin(a) * across[1]), rotation) for a in angle]
+    across = (
+        np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]) if len(start) > 2 else np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    )
+    return start, [
+        Goal(centre + radius * ((np.cos(a) - 1) * across[0] + np.sin(a) * across[1]), rotation) for a in angle
+    ]
 
 
 def _pull(chain: SerialChain, seconds: float = 4.0) -> tuple[np.ndarray, list[Goal]]:
-    """Start, and goals out from the first joints to well beyond the reach, and back a little beside; only the position counts."""
+    """Start, and goals out from the first joints to well beyond the reach, and back a little beside; only the position
+    counts."""
     start = _bent(chain)
     goal = _beyond(chain, 0, 1)[0]
     chain.place(start)

@@ -85,7 +85,9 @@ def _change_bakes(context: Context, index: int, change: Callable[[Object, int], 
     root = changeable_robot(context.scene)
     kept = root.robik.robot.bakes
     if index >= len(kept):
-        raise RobikError(f"robot {root.name!r} has no bake number {index + 1}; it has {len(kept) or 'none yet, bake first'}")
+        raise RobikError(
+            f"robot {root.name!r} has no bake number {index + 1}; it has {len(kept) or 'none yet, bake first'}"
+        )
     change(root, index)
     mark_short(root, context.scene)
 
@@ -102,7 +104,8 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
         items=[(name, FORMATS[name].label, "") for name in WRITABLE],
     )
     filter_glob: StringProperty(
-        default=";".join(f"*{extension}" for name in WRITABLE for extension in FORMATS[name].extensions), options={"HIDDEN"}
+        default=";".join(f"*{extension}" for name in WRITABLE for extension in FORMATS[name].extensions),
+        options={"HIDDEN"},
     )
 
     @property
@@ -123,7 +126,8 @@ class ROBIK_OT_export_motion(Reporting, ExportHelper):
 
 
 class ROBIK_OT_report(Reporting, ExportHelper):
-    """Write the result as an HTML page with plots of speeds, errors, balance and contacts, and show it in the web browser"""
+    """Write the result as an HTML page with plots of speeds, errors, balance and contacts, and show it in the web
+    browser"""
 
     bl_idname = "robik.report"
     bl_label = "Report"
@@ -148,7 +152,9 @@ class ROBIK_OT_go_to_frame(Reporting):
     bl_label = "Go to Frame"
     bl_options = {"UNDO_GROUPED"}  # as Blender's own jumps: else the next Ctrl-Z would take the playhead back with it
     frame: IntProperty(name="Frame", description="Where to go")
-    motor: StringProperty(name="Motor", description="Which motor the speed graph shall bring out", options={"HIDDEN", "SKIP_SAVE"})
+    motor: StringProperty(
+        name="Motor", description="Which motor the speed graph shall bring out", options={"HIDDEN", "SKIP_SAVE"}
+    )
     why: StringProperty(name="Why", description="What there is to see", options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod
@@ -164,4 +170,11 @@ class ROBIK_OT_go_to_frame(Reporting):
         return {"FINISHED"}
 
 
-CLASSES = (ROBIK_OT_bake, ROBIK_OT_use_bake, ROBIK_OT_remove_bake, ROBIK_OT_export_motion, ROBIK_OT_report, ROBIK_OT_go_to_frame)
+CLASSES = (
+    ROBIK_OT_bake,
+    ROBIK_OT_use_bake,
+    ROBIK_OT_remove_bake,
+    ROBIK_OT_export_motion,
+    ROBIK_OT_report,
+    ROBIK_OT_go_to_frame,
+)

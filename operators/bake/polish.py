@@ -29,7 +29,8 @@ class ROBIK_OT_rebuild_bodies(Reporting):
 
 
 class ROBIK_OT_reduce_keys(Reporting):
-    """Thin out the motors' keys so that curves can be edited by hand; they stay within the tolerance at every sample of the bake"""
+    """Thin out the motors' keys so that curves can be edited by hand; they stay within the tolerance at every sample of
+    the bake"""
 
     bl_idname = "robik.reduce_keys"
     bl_label = "Reduce Keys"
@@ -82,7 +83,10 @@ def _warn(operator: Reporting, broken: list[float]) -> None:
     """Says in which frames the loops do not close."""
     if broken:
         listed = ", ".join(f"{frame:g}" for frame in broken[:SHOWN]) + (" …" if len(broken) > SHOWN else "")
-        operator.report({"WARNING"}, f"The loops do not close in {counted(len(broken), 'frame')} ({listed}): move the motors' curves there")
+        operator.report(
+            {"WARNING"},
+            f"The loops do not close in {counted(len(broken), 'frame')} ({listed}): move the motors' curves there",
+        )
 
 
 CLASSES = (ROBIK_OT_rebuild_bodies, ROBIK_OT_reduce_keys, ROBIK_OT_key_pose)

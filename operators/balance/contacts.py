@@ -43,7 +43,8 @@ class ROBIK_OT_detect_contacts(Reporting):
 
 
 class ROBIK_OT_add_phase(Reporting):
-    """Add frames in which this foot stands, from the present one on; in the strips of the timeline by Ctrl and a click"""
+    """Add frames in which this foot stands, from the present one on; in the strips of the timeline by Ctrl and a
+    click"""
 
     bl_idname = "robik.add_phase"
     bl_label = "Add Phase"
@@ -175,7 +176,9 @@ def _target(root: Object, foot: str) -> PropertyGroup:
     """
     targets = {target.frame: target for target in root.robik.robot.character.targets if target.leads}
     if foot not in targets:
-        raise RobikError(f"{foot!r} follows nothing, so it has no phases; there are {', '.join(targets) or 'no targets yet'}")
+        raise RobikError(
+            f"{foot!r} follows nothing, so it has no phases; there are {', '.join(targets) or 'no targets yet'}"
+        )
     return targets[foot]
 
 

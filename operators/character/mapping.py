@@ -48,7 +48,8 @@ class RobikKeptTarget(PropertyGroup):
 
 
 class ROBIK_OT_auto_map(Reporting):
-    """Let the robot's frames follow the bones that are the same part of the body, by name and shape; shows the pairs first"""
+    """Let the robot's frames follow the bones that are the same part of the body, by name and shape; shows the pairs
+    first"""
 
     bl_idname = "robik.auto_map"
     bl_label = "Auto-Map"
@@ -56,7 +57,9 @@ class ROBIK_OT_auto_map(Reporting):
 
     pairs: CollectionProperty(type=RobikPair, options={"SKIP_SAVE"})
     fit: BoolProperty(
-        name="Fit to Robot", description="Then scale and place the character's motion so that it suits the robot", default=True
+        name="Fit to Robot",
+        description="Then scale and place the character's motion so that it suits the robot",
+        default=True,
     )
 
     def invoke(self, context: Context, event: Event) -> set[str]:
@@ -71,7 +74,9 @@ class ROBIK_OT_auto_map(Reporting):
     def draw(self, context: Context) -> None:
         """Frame and bone of each pair."""
         rig = the_rig(context, changeable_robot(context.scene))
-        self.layout.label(text=f"The robot follows {rig.name}:", icon="ARMATURE_DATA" if rig.type == "ARMATURE" else "OBJECT_DATA")
+        self.layout.label(
+            text=f"The robot follows {rig.name}:", icon="ARMATURE_DATA" if rig.type == "ARMATURE" else "OBJECT_DATA"
+        )
         column = self.layout.column(align=True)
         for pair in self.pairs:
             row = column.row(align=True)
@@ -98,7 +103,10 @@ class ROBIK_OT_auto_map(Reporting):
         apply(root, rig, rows, dict(context.scene.objects.items()))
         self.report({"INFO"}, f"{counted(len(pairs), 'frame follows', 'frames follow')} {rig.name}")
         if held := hung_by(mechanism, rows):
-            self.report({"WARNING"}, f"{held!r} is fixed to the world, so the robot cannot walk; select its feet, then Build > Make Foot")
+            self.report(
+                {"WARNING"},
+                f"{held!r} is fixed to the world, so the robot cannot walk; select its feet, then Build > Make Foot",
+            )
         if self.fit:
             try:
                 self._say(fit(context, root, mechanism))
@@ -107,7 +115,8 @@ class ROBIK_OT_auto_map(Reporting):
         return {"FINISHED"}
 
     def _on_feet(self, root: Object, mechanism: Mechanism, rows: list[Row]) -> tuple[list[Row], Mechanism]:
-        """Return rows and robot with feet for what follows a foot, where the robot's file tells of none that it stands on."""
+        """Return rows and robot with feet for what follows a foot, where the robot's file tells of none that it stands
+        on."""
         feet = [row for row in rows if row.part in ("foot", "front foot")]
         if not feet or any(frame.is_foot for frame in mechanism.frames):
             return rows, mechanism
@@ -121,7 +130,9 @@ class ROBIK_OT_auto_map(Reporting):
         if freed:
             self._say("it is held by nothing else any more")
         mechanism = read_robot(root)
-        return [standing_row(mechanism, replace(row, frame=labels.get(row.frame, row.frame))) for row in rows], mechanism
+        return [
+            standing_row(mechanism, replace(row, frame=labels.get(row.frame, row.frame))) for row in rows
+        ], mechanism
 
     def _say(self, note: str) -> None:
         if note:
@@ -144,7 +155,8 @@ def _check(pairs: dict[str, str], frames: tuple[str, ...], rig: Object, context:
     """
     if not pairs:
         raise RobikError(
-            f"neither names nor shape of {rig.name!r} say which part of the body is which; choose what each frame follows by hand"
+            f"neither names nor shape of {rig.name!r} say which part of the body is which; choose what each frame"
+            " follows by hand"
         )
     there = followable(rig) if rig.type == "ARMATURE" else list(context.scene.objects.keys())
     for frame, followed in pairs.items():
@@ -186,7 +198,9 @@ class ROBIK_OT_load_mapping(Reporting, ImportHelper):
     bl_options = {"REGISTER", "UNDO"}
     filename_ext = ".py"
 
-    filepath: StringProperty(name="File", description="The preset, as + has written it", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filepath: StringProperty(
+        name="File", description="The preset, as + has written it", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
     filter_glob: StringProperty(default="*.py", options={"HIDDEN"})
 
     def invoke(self, context: Context, event: Event) -> set[str]:

@@ -49,7 +49,8 @@ class ROBIK_OT_add_character(Reporting):
 
 
 class ROBIK_OT_import_recording(Reporting, ImportHelper):
-    """Bring in a recorded motion as a character of human size beside the robot, and map it; the scene keeps its frame rate"""
+    """Bring in a recorded motion as a character of human size beside the robot, and map it; the scene keeps its frame
+    rate"""
 
     bl_idname = "robik.import_recording"
     bl_label = "Import Recording"

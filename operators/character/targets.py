@@ -12,7 +12,8 @@ from ..reporting import Reporting
 
 
 class ROBIK_OT_add_target(Reporting):
-    """Let a frame of the robot follow a bone or an object: the active pose bone, the active object, or the ones given; as Auto-Map would"""
+    """Let a frame of the robot follow a bone or an object: the active pose bone, the active object, or the ones given;
+    as Auto-Map would"""
 
     bl_idname = "robik.add_target"
     bl_label = "Add Target"
@@ -20,7 +21,9 @@ class ROBIK_OT_add_target(Reporting):
 
     frame: StringProperty(name="Frame", description="The robot's frame or body that shall follow")
     source: StringProperty(name="Source", description="The armature or object to follow; empty for the active one")
-    bone: StringProperty(name="Bone", description="The pose bone to follow; empty for the active one, or the object itself")
+    bone: StringProperty(
+        name="Bone", description="The pose bone to follow; empty for the active one, or the object itself"
+    )
 
     def run(self, context: Context) -> set[str]:
         """Adds one target at the end of the list."""
@@ -92,7 +95,9 @@ class ROBIK_OT_choose_source(Reporting):
             raise RobikError("no target is chosen; click one in the list")
         active, bone = context.active_object, context.active_pose_bone
         if active is None or active.robik.kind != "NONE":
-            raise RobikError("nothing to follow is selected; select a bone in pose mode, or an object that is no part of a robot")
+            raise RobikError(
+                "nothing to follow is selected; select a bone in pose mode, or an object that is no part of a robot"
+            )
         target = character.targets[character.active]
         target.source, target.bone = active, bone.name if bone is not None else ""
         return {"FINISHED"}
@@ -123,7 +128,8 @@ class ROBIK_OT_match_now(Reporting):
 
 
 class ROBIK_OT_fit_character(Reporting):
-    """Scale and place the character's motion so that it suits the robot, and align the rest poses; the character stays as it is"""
+    """Scale and place the character's motion so that it suits the robot, and align the rest poses; the character stays
+    as it is"""
 
     bl_idname = "robik.fit_character"
     bl_label = "Fit to Robot"
@@ -137,4 +143,10 @@ class ROBIK_OT_fit_character(Reporting):
         return {"FINISHED"}
 
 
-CLASSES = (ROBIK_OT_add_target, ROBIK_OT_remove_target, ROBIK_OT_choose_source, ROBIK_OT_match_now, ROBIK_OT_fit_character)
+CLASSES = (
+    ROBIK_OT_add_target,
+    ROBIK_OT_remove_target,
+    ROBIK_OT_choose_source,
+    ROBIK_OT_match_now,
+    ROBIK_OT_fit_character,
+)

@@ -52,17 +52,26 @@ class ROBIK_OT_make_robot(Reporting):
         context.view_layer.update()
         root = hand_build.make_robot(context, _plain(context), self.name or "robot")
         hand_build.settle(root)
-        self.report({"INFO"}, f"{root.robik.label}: {inventory(root)}; now tie the bodies by joints, and choose the one that stands still")
+        self.report(
+            {"INFO"},
+            f"{root.robik.label}: {inventory(root)}; now tie the bodies by joints, and choose the one that stands"
+            " still",
+        )
         return {"FINISHED"}
 
 
 class ROBIK_OT_add_joint(Reporting):
-    """Tie two selected bodies by a joint, which the active one carries; plain meshes become bodies. It may close a loop"""
+    """Tie two selected bodies by a joint, which the active one carries; plain meshes become bodies. It may close a
+    loop"""
 
     bl_idname = "robik.add_joint"
     bl_label = "Add Joint"
     bl_options = {"REGISTER", "UNDO"}
-    type: EnumProperty(name="Type", description="What the bodies may do", items=[(t, t.capitalize(), about) for t, about in TYPES.items()])
+    type: EnumProperty(
+        name="Type",
+        description="What the bodies may do",
+        items=[(t, t.capitalize(), about) for t, about in TYPES.items()],
+    )
     anchor: EnumProperty(name="Anchor", description="Where the joint is, and which way its axis points", items=SOURCES)
     actuated: BoolProperty(name="Motor", description="Whether a motor drives the joint")
     name: StringProperty(name="Name", description="Of the joint; without one, the bodies' names")
@@ -122,7 +131,8 @@ class ROBIK_OT_set_ground(Reporting):
 
 
 class ROBIK_OT_make_foot(Reporting):
-    """Let the robot stand on the selected bodies, on what touches the ground now: for balance, pinned feet; nothing else holds it then"""
+    """Let the robot stand on the selected bodies, on what touches the ground now: for balance, pinned feet; nothing
+    else holds it then"""
 
     bl_idname = "robik.make_foot"
     bl_label = "Make Foot"
@@ -152,7 +162,10 @@ class ROBIK_OT_set_motor(Reporting):
     on: BoolProperty(name="Motor", description="Whether motors drive them", default=True)
     speed: FloatProperty(
         name="Speed",
-        description="The fastest these motors can, as their servo's data sheet says: bakes keep to it. 0 leaves it as it is [rad/s or m/s]",
+        description=(
+            "The fastest these motors can, as their servo's data sheet says: bakes keep to it. 0 leaves it as it is"
+            " [rad/s or m/s]"
+        ),
         min=0.0,
         soft_max=20.0,
         options={"SKIP_SAVE"},
@@ -174,8 +187,12 @@ class ROBIK_OT_set_limits(Reporting):
     bl_label = "Set Limits"
     bl_options = {"REGISTER", "UNDO"}
     limited: BoolProperty(name="Limited", description="Whether there are limits at all", default=True)
-    from_angle: FloatProperty(name="From", description="Of joints that turn", subtype="ANGLE", unit="ROTATION", default=-1.5707963)
-    to_angle: FloatProperty(name="To", description="Of joints that turn", subtype="ANGLE", unit="ROTATION", default=1.5707963)
+    from_angle: FloatProperty(
+        name="From", description="Of joints that turn", subtype="ANGLE", unit="ROTATION", default=-1.5707963
+    )
+    to_angle: FloatProperty(
+        name="To", description="Of joints that turn", subtype="ANGLE", unit="ROTATION", default=1.5707963
+    )
     from_length: FloatProperty(name="Slides From", description="Of joints that slide", unit="LENGTH", default=-0.1)
     to_length: FloatProperty(name="Slides To", description="Of joints that slide", unit="LENGTH", default=0.1)
 
@@ -198,7 +215,9 @@ class ROBIK_OT_set_mass(Reporting):
     bl_label = "Mass from Volume"
     bl_options = {"REGISTER", "UNDO"}
     material: EnumProperty(name="Material", description="What the bodies are made of", items=DENSITIES)
-    density: FloatProperty(name="Density", description="Of another material [kg/m³]", min=0.001, soft_max=20000.0, default=1000.0)
+    density: FloatProperty(
+        name="Density", description="Of another material [kg/m³]", min=0.001, soft_max=20000.0, default=1000.0
+    )
 
     def run(self, context: Context) -> set[str]:
         """Weighs them."""
@@ -212,7 +231,10 @@ class ROBIK_OT_set_mass(Reporting):
             mass, is_open = weigh(body, density)
             total += mass
             for name in is_open:
-                self.report({"WARNING"}, f"Mesh {name!r} is not closed, so its volume is an estimate: fill its holes in Edit Mode")
+                self.report(
+                    {"WARNING"},
+                    f"Mesh {name!r} is not closed, so its volume is an estimate: fill its holes in Edit Mode",
+                )
         context.scene.robik.robot = root
         self.report({"INFO"}, f"{counted(len(found), 'body weighs', 'bodies weigh')} {total:.4g} kg")
         return {"FINISHED"}
@@ -232,7 +254,8 @@ class ROBIK_OT_rest_pose(Reporting):
 
 
 class ROBIK_OT_export_robot(Reporting, ExportHelper):
-    """Write the robot to a file: .robik.json without loss, URDF (loops beside it), or MJCF (loops as equalities) for a simulator"""
+    """Write the robot to a file: .robik.json without loss, URDF (loops beside it), or MJCF (loops as equalities) for a
+    simulator"""
 
     bl_idname = "robik.export_robot"
     bl_label = "Export Robot"
@@ -267,11 +290,14 @@ def _two_bodies(context: Context, kind: str, name: str, actuated: bool) -> tuple
     """The robot, the body of the active object, and the other; plain meshes become bodies.
 
     Raises:
-        RobikError: it is not two bodies of one robot that are selected, or no such joint can tie them; nothing is changed.
+        RobikError: it is not two bodies of one robot that are selected, or no such joint can tie them; nothing is
+            changed.
     """
     found, plain = hand_build.selected_bodies(context), _plain(context)
     if len(found) + len(plain) != 2:
-        raise RobikError(f"{len(found) + len(plain)} bodies are selected; select two, the one that carries the joint last")
+        raise RobikError(
+            f"{len(found) + len(plain)} bodies are selected; select two, the one that carries the joint last"
+        )
     roots = {root for body in found if (root := robot_of(body)) is not None}
     if len(roots) > 1:
         raise RobikError("the two bodies are parts of two robots; a joint ties bodies of one")
@@ -289,7 +315,8 @@ def _two_bodies(context: Context, kind: str, name: str, actuated: bool) -> tuple
 
 
 def _one_robot(bodies: list[Object]) -> Object:
-    """The robot of parts. The panels work on it once something was done: a refusal must change nothing, since it makes no undo step.
+    """The robot of parts. The panels work on it once something was done: a refusal must change nothing, since it makes
+    no undo step.
 
     Raises:
         RobikError: they belong to several, or to another file.
@@ -303,7 +330,8 @@ def _one_robot(bodies: list[Object]) -> Object:
 
 
 def _tell(operator: Reporting, root: Object, done: str) -> None:
-    """Lets the panels work on the robot, and says what was done and what it is now; warns of bodies that nothing ties to the others yet."""
+    """Lets the panels work on the robot, and says what was done and what it is now; warns of bodies that nothing ties
+    to the others yet."""
     bpy.context.scene.robik.robot = root
     operator.report({"INFO"}, f"{done}; {inventory(root)}")
     for line in root.robik.robot.warnings.splitlines():
@@ -319,6 +347,7 @@ def menu_entry(self: Menu, _context: Context) -> None:
 
 assert set(TYPES) == set(JOINT_TYPES) - {"general"}
 CLASSES = (
-    ROBIK_OT_make_robot, ROBIK_OT_add_joint, ROBIK_OT_remove_joint, ROBIK_OT_set_ground, ROBIK_OT_make_foot, ROBIK_OT_set_motor,
+    ROBIK_OT_make_robot, ROBIK_OT_add_joint, ROBIK_OT_remove_joint, ROBIK_OT_set_ground, ROBIK_OT_make_foot,
+    ROBIK_OT_set_motor,
     ROBIK_OT_set_limits, ROBIK_OT_set_mass, ROBIK_OT_rest_pose, ROBIK_OT_export_robot,
 )  # fmt: skip

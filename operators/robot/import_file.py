@@ -52,7 +52,11 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
         """At once for a script; after the file browser, which ends here, by steps."""
         if self.browsed and not bpy.app.background:
             bpy.ops.robik.import_robot(  # type: ignore[attr-defined]
-                "INVOKE_DEFAULT", filepath=self.filepath, base=self.base, packages=self.packages, arguments=self.arguments
+                "INVOKE_DEFAULT",
+                filepath=self.filepath,
+                base=self.base,
+                packages=self.packages,
+                arguments=self.arguments,
             )
             return {"CANCELLED"}
         return super().run(context)
@@ -183,5 +187,6 @@ def menu_entry(self: Menu, _context: Context) -> None:
 
 
 CLASSES = (
-    ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_OT_duplicate_robot, ROBIK_OT_show_joints, ROBIK_OT_diagnose, ROBIK_FH_import_robot,
+    ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_OT_duplicate_robot, ROBIK_OT_show_joints, ROBIK_OT_diagnose,
+    ROBIK_FH_import_robot,
 )  # fmt: skip

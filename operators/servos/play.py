@@ -1,4 +1,5 @@
-"""Playing on servos. Nothing moves before the user turned torque on; while it plays, Blender's heartbeat keeps it going."""
+"""Playing on servos. Nothing moves before the user turned torque on; while it plays, Blender's heartbeat keeps it
+going."""
 
 from time import monotonic
 
@@ -70,7 +71,8 @@ class ROBIK_OT_torque_servos(Reporting):
 
 
 def _checked_motion(operator: Reporting, scene: Scene, chain: ServoChain) -> Motion:
-    """What is to be played, once nothing speaks against it; what it will do without, or otherwise than baked, is reported."""
+    """What is to be played, once nothing speaks against it; what it will do without, or otherwise than baked, is
+    reported."""
     root = chosen_robot(scene)
     motion, softened = play.motion_to_play(root, read_robot(root), scene, chain)
     found = play.check(motion, chain, scene)
@@ -96,7 +98,8 @@ class ROBIK_OT_preflight(Reporting):
 
 
 class Watching(Reporting):
-    """An operator that sets the servos moving and stays until they stand; ESC stops them, everything else goes on to Blender."""
+    """An operator that sets the servos moving and stays until they stand; ESC stops them, everything else goes on to
+    Blender."""
 
     bl_idname = "robik.watching"  # never registered
 
@@ -107,7 +110,8 @@ class Watching(Reporting):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Looks at the player. The heartbeat comes from elsewhere, since whoever drags something takes these events away."""
+        """Looks at the player. The heartbeat comes from elsewhere, since whoever drags something takes these events
+        away."""
         player = play.player()
         if player is None or not self.goes_on(player.status.state):
             context.window_manager.event_timer_remove(self._timer)
@@ -303,7 +307,8 @@ class ROBIK_OT_record_servos(Reporting):
 
 
 class ROBIK_OT_report_telemetry(Reporting):
-    """Draw goal, position and error of each servo from the telemetry that was recorded last, as a page beside its file"""
+    """Draw goal, position and error of each servo from the telemetry that was recorded last, as a page beside its
+    file"""
 
     bl_idname = "robik.report_telemetry"
     bl_label = "How They Followed…"

@@ -115,7 +115,9 @@ class ROBIK_OT_set_servo(Waiting):
 
     def run(self, context: Context) -> set[str]:
         """Sets it."""
-        return self.wait_for(context, servo_setup.change(context.scene.robik.port, self.servo, self.new_id, self.new_baud))
+        return self.wait_for(
+            context, servo_setup.change(context.scene.robik.port, self.servo, self.new_id, self.new_baud)
+        )
 
 
 class ROBIK_OT_assign_servo(Waiting):
@@ -151,7 +153,8 @@ class ROBIK_OT_zero_servos(Reporting):
 
 
 class ROBIK_OT_nudge_servo(Watching):
-    """Move this motor slowly by 5 degrees and back, to see whether it turns the right way; torque must be on, ESC stops"""
+    """Move this motor slowly by 5 degrees and back, to see whether it turns the right way; torque must be on, ESC
+    stops"""
 
     bl_idname = "robik.nudge_servo"
     bl_label = "Nudge"

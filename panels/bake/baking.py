@@ -61,7 +61,11 @@ def _draw_state(layout: UILayout, context: Context, root: Object) -> None:
     if not any(t.enabled for t in root.robik.robot.character.targets):
         line(layout, "Add a target under Character first", "INFO")
     elif result.frames:
-        line(layout, f"Last bake: {result.frames} samples in {result.seconds:.1f} s; next {_estimate(context, root)}", "INFO")
+        line(
+            layout,
+            f"Last bake: {result.frames} samples in {result.seconds:.1f} s; next {_estimate(context, root)}",
+            "INFO",
+        )
     else:
         line(layout, f"Ready to bake {_samples(context, root)} samples", "INFO")
     if problem := compiling_problem():
@@ -103,7 +107,9 @@ class ROBIK_UL_bakes(UIList):
     ) -> None:
         row = layout.row(align=True)
         used = in_use(cast(Object, data.id_data)) == index
-        row.operator("robik.use_bake", text="", icon="RADIOBUT_ON" if used else "RADIOBUT_OFF", emboss=False).index = index
+        row.operator(
+            "robik.use_bake", text="", icon="RADIOBUT_ON" if used else "RADIOBUT_OFF", emboss=False
+        ).index = index
         halves = row.split(factor=0.62, align=True)
         halves.prop(item, "name", text="", emboss=False)
         if item.result.frames:

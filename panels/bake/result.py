@@ -35,16 +35,27 @@ class ROBIK_PT_result(TabPanel):
             layout.operator("robik.report", text="Judge Present Curves…", icon="FILE_REFRESH")
             line(layout, f"At the bake: {text}")
         else:
-            line(layout, text[0].upper() + text[1:], "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK")
+            line(
+                layout,
+                text[0].upper() + text[1:],
+                "INFO" if not result.frames else "ERROR" if result.short else "CHECKMARK",
+            )
         if not result.frames:
             return
         if torn := _torn(root):
-            line(layout, f"Balance pulls {torn} elsewhere: tick Hips Give Way there, or set its weights for Position X and Y to 0", "INFO")
+            line(
+                layout,
+                f"Balance pulls {torn} elsewhere: tick Hips Give Way there, or set its weights for Position X and Y"
+                " to 0",
+                "INFO",
+            )
         _draw_short(layout, result)
         _draw_targets(layout, result)
         _draw_motors(layout, "Speed [°/s]", "speed", result, _speed)
         _draw_motors(layout, "Room to the limit", "reach", result, _reach)
-        closed = "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
+        closed = (
+            "closed" if result.residual <= CLOSED * result.met else f"open by {1e3 * result.residual:.3f} mm at worst"
+        )
         line(layout, f"Loops {closed}; {result.milliseconds:.2f} ms per sample")
         row = layout.row(align=True)
         row.prop(context.scene.robik.overlays, "graph", toggle=True, icon="FCURVE")
@@ -89,7 +100,12 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
         _draw_margin(column, result)
     if result.sunk > result.met:
         _draw_row(
-            column, "ground", f"{millimetres(result.sunk)} into it", True, result.sunk_frame, "A foot lands late and goes through the floor"
+            column,
+            "ground",
+            f"{millimetres(result.sunk)} into it",
+            True,
+            result.sunk_frame,
+            "A foot lands late and goes through the floor",
         )
 
 
@@ -143,7 +159,11 @@ def _reach(row: PropertyGroup) -> tuple[float, str, int] | None:
 
 
 def _draw_motors(
-    layout: UILayout, title: str, key: str, result: PropertyGroup, load: Callable[[PropertyGroup], tuple[float, str, int] | None]
+    layout: UILayout,
+    title: str,
+    key: str,
+    result: PropertyGroup,
+    load: Callable[[PropertyGroup], tuple[float, str, int] | None],
 ) -> None:
     """A bar for each motor, the hardest at work first; ▶ goes to where it is."""
     header, body = layout.panel(f"robik_{key}", default_closed=key == "reach")
@@ -173,7 +193,9 @@ def _jump(row: UILayout, frame: int, motor: str = "", why: str = "", tight: bool
 def _torn(root: Object) -> str:
     """The target that balance keeps the robot from reaching, if one is also to be followed sideways; else empty."""
     robot = root.robik.robot
-    if robot.balance.source == "NONE" or robot.result.missed <= robot.result.held_back:  # motors' speeds keep it from its targets
+    if (
+        robot.balance.source == "NONE" or robot.result.missed <= robot.result.held_back
+    ):  # motors' speeds keep it from its targets
         return ""
     feet = {f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot}
     others = [t for t in robot.character.targets if t.enabled and t.leads and t.frame not in feet]

@@ -142,7 +142,13 @@ def _status(root: Object, frames: frozenset[str], context: Context) -> tuple[str
     if problems:
         return problems[0], "ERROR"
     if lost := next((t for t in targets if t.leads and t.frame not in frames), None):
-        return f"The robot has no frame {lost.frame!r} to follow {describe(lost)}: choose another, or switch that target off", "ERROR"
+        return (
+            (
+                f"The robot has no frame {lost.frame!r} to follow {describe(lost)}: choose another, or switch that"
+                " target off"
+            ),
+            "ERROR",
+        )
     return f"{len(targets)} of {len(character.targets)} targets follow, scale {character.scale:.3g}", "CHECKMARK"
 
 

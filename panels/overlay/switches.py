@@ -15,7 +15,9 @@ class ROBIK_PT_overlays(FoldedPanel):
 
     def draw(self, context: Context) -> None:
         space = context.space_data
-        self.layout.active = isinstance(space, SpaceView3D) and space.overlay.show_overlays  # Blender's own switch counts first
+        self.layout.active = (
+            isinstance(space, SpaceView3D) and space.overlay.show_overlays
+        )  # Blender's own switch counts first
         _draw_switches(self.layout, context)
 
 

@@ -17,7 +17,10 @@ class ROBIK_PT_build(TabPanel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         layout.operator("robik.make_robot", text="Make Robot from Selection", icon="MESH_CUBE")
-        line(layout, "Select two bodies, then the rim of a hole in Edit Mode, or put the 3D cursor where the joint belongs")
+        line(
+            layout,
+            "Select two bodies, then the rim of a hole in Edit Mode, or put the 3D cursor where the joint belongs",
+        )
         layout.operator_menu_enum("robik.add_joint", "type", text="Add Joint", icon="CONSTRAINT")
         if not robots(context.scene):
             return

@@ -52,10 +52,14 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     if status.state in (PlayState.PLAYING, PlayState.PAUSED):
         paused = status.state is PlayState.PAUSED
         row.progress(factor=status.progress, text=f"{status.time:.1f} of {status.duration:.1f} s")
-        row.operator("robik.pause_servos", text="Go On" if paused else "Pause", icon="PLAY" if paused else "PAUSE").on = not paused
+        row.operator(
+            "robik.pause_servos", text="Go On" if paused else "Pause", icon="PLAY" if paused else "PAUSE"
+        ).on = not paused
     elif not status.state.is_moving:
         holds = status.state is PlayState.HOLDING  # after a fault, torque on is the way on
-        _button(row, not holds).operator("robik.torque_servos", text="Torque On").on = True  # each button keeps its place:
+        _button(row, not holds).operator(
+            "robik.torque_servos", text="Torque On"
+        ).on = True  # each button keeps its place:
         _button(row, holds and baked).operator("robik.play_servos", icon="PLAY")  # a double click presses no other one
         _button(row, holds).operator("robik.live_servos", icon="REC")
         if "hardware error" in status.message:
@@ -85,7 +89,9 @@ def _draw_stop(layout: UILayout) -> None:
     """Stop and torque off, also where the port is closed."""
     stop = layout.row(align=True)
     stop.scale_y = 1.4
-    stop.alert = bpy.context.preferences.themes[0].user_interface.wcol_tool.text.v > 0.5  # on its dark red only light text can be read
+    stop.alert = (
+        bpy.context.preferences.themes[0].user_interface.wcol_tool.text.v > 0.5
+    )  # on its dark red only light text can be read
     _button(stop, play.is_open()).operator("robik.stop_servos", text="Stop", icon="CANCEL").emergency = False
     stop.operator("robik.stop_servos", text="Torque Off").emergency = True
 

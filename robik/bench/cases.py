@@ -36,7 +36,8 @@ class Case:
     Attributes:
         name: as the table shows it.
         mechanism, clip, settings: the arguments of `retarget`.
-        paper_ms: time per frame in the paper's Table I [ms], on another machine and with other motions; None where it has none.
+        paper_ms: time per frame in the paper's Table I [ms], on another machine and with other motions; None where it
+            has none.
     """
 
     name: str
@@ -48,7 +49,9 @@ class Case:
 
 def cases(fps: float = FPS) -> tuple[Case, ...]:
     """Return the cases, sampled at a rate [Hz]."""
-    robot = {name: load(name) for name in ("arm7", "boxer", "chain", "dancer", "four_bar", "ur10", "validation", "walker")}
+    robot = {
+        name: load(name) for name in ("arm7", "boxer", "chain", "dancer", "four_bar", "ur10", "validation", "walker")
+    }
     arm7, ur10, four_bar, validation = robot["arm7"], robot["ur10"], robot["four_bar"], robot["validation"]
     boxer, chain, dancer, walker = robot["boxer"], robot["chain"], robot["dancer"], robot["walker"]
     return (

@@ -17,7 +17,9 @@ from ..retarget.clip import TargetClip, Track
 def boxer_clip(boxer: Mechanism, fps: float, seconds: float = 2.0) -> TargetClip:
     """Return the hand's poses while the arm swings through most of its range."""
     t = samples(fps, seconds)
-    values = np.stack([0.9 * np.sin(2.1 * t), 0.8 * np.sin(1.7 * t + 0.4), 0.9 * np.sin(2.6 * t), 1.1 + 0.7 * np.sin(3.0 * t)], axis=1)
+    values = np.stack(
+        [0.9 * np.sin(2.1 * t), 0.8 * np.sin(1.7 * t + 0.4), 0.9 * np.sin(2.6 * t), 1.1 + 0.7 * np.sin(3.0 * t)], axis=1
+    )
     return driven_clip(boxer, "hand", t, values)
 
 
@@ -70,7 +72,9 @@ def dance_clip(dancer: Mechanism, fps: float, seconds: float = 8.0) -> TargetCli
     yaw, pitch = 0.66 * twist * sin + 0.22 * circle * cos, 0.38 * wave * cos + 0.16 * circle * sin
     turned = turn(yaw, 2) * turn(pitch, 1) * turn(-0.25 * sway * sin + 0.16 * twist * twice, 0)
     rest = dancer.rest_pose("pelvis_frame")
-    return TargetClip(t, {"pelvis_frame": Track(np.array(rest.position) + move, wxyz(turned * Rotation.from_matrix(rest.matrix)))})
+    return TargetClip(
+        t, {"pelvis_frame": Track(np.array(rest.position) + move, wxyz(turned * Rotation.from_matrix(rest.matrix)))}
+    )
 
 
 def chain_clip(chain: Mechanism, laps: int = 10, frames: int = 1000, path: str = "loop") -> TargetClip:

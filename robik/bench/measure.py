@@ -39,7 +39,12 @@ def solved(case: Case) -> list[Motion]:
 def row(case: Case, motions: Sequence[Motion]) -> dict:
     """Return what the fastest of a case's motions took and reached, as plain data."""
     best = min((report_summary(motion) for motion in motions), key=lambda found: found["ms_per_frame_median"])
-    turning = [n for j in case.mechanism.actuated for n, unit in zip(j.coordinate_names, j.coordinate_units, strict=True) if unit == "rad"]
+    turning = [
+        n
+        for j in case.mechanism.actuated
+        for n, unit in zip(j.coordinate_names, j.coordinate_units, strict=True)
+        if unit == "rad"
+    ]
     speed, extent = demand(case)
     return {
         "case": case.name,
@@ -64,7 +69,10 @@ def demand(case: Case) -> tuple[float, float]:
 def print_table(found: dict) -> None:
     """Print what `run` returned."""
     rate = found["cases"][0]["fps"]
-    print(f"{rate:g} frames a second, best median of {REPEATS} runs; the paper's times are from another machine and with other motions")
+    print(
+        f"{rate:g} frames a second, best median of {REPEATS} runs; the paper's times are from another machine and with"
+        " other motions"
+    )
     print("".join([f"{'':32}{'frames':>8}", *(f"{title:>12}" for _, title, _ in COLUMNS)]))
     for measured in found["cases"]:
         cells = ("" if measured[key] is None else f"{measured[key] * scale:.3g}" for key, _, scale in COLUMNS)

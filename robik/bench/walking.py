@@ -47,7 +47,9 @@ def _begun_at_rest(walker: Mechanism, clip: TargetClip) -> TargetClip:
     """Ease pelvis and centre of mass from rest to the balanced targets while the robot still stands."""
     eased = smoothstep(clip.times / STAND)[:, None]
     com = sum(b.mass * b.rest_com for b in walker.bodies) / walker.mass
-    assert clip.com is not None and clip.tracks["pelvis"].position is not None  # balance gives the one and leaves the other
+    assert (
+        clip.com is not None and clip.tracks["pelvis"].position is not None
+    )  # balance gives the one and leaves the other
     pelvis, rest = clip.tracks["pelvis"], np.array(walker.rest_pose("pelvis").position)
     tracks = {**clip.tracks, "pelvis": replace(pelvis, position=rest + eased * (pelvis.position - rest))}
     return replace(clip, tracks=tracks, com=com + eased * (clip.com - com))

@@ -20,7 +20,9 @@ from .xml_file import read_xml
 
 __all__ = ["READERS", "WRITERS", "Imported", "import_robot", "load_robot", "save_robot"]
 
-Reader = Callable[..., Imported]  # of the file and the folders of ROS packages; of xacro files, also of their `arguments`
+Reader = Callable[
+    ..., Imported
+]  # of the file and the folders of ROS packages; of xacro files, also of their `arguments`
 Writer = Callable[[Mechanism, Path], tuple[str, ...]]
 
 
@@ -39,7 +41,9 @@ def _native(path: Path, packages: Iterable[Path]) -> Imported:
     return Imported(mechanism, notes.sentences)
 
 
-_MJCF, _SDF, _URDF, _USD, _XACRO = map(_reader, ("mjcf.reader", "sdf.reader", "urdf.reader", "usd.reader", "urdf.xacro"))
+_MJCF, _SDF, _URDF, _USD, _XACRO = map(
+    _reader, ("mjcf.reader", "sdf.reader", "urdf.reader", "usd.reader", "urdf.xacro")
+)
 _ROOTS = {"mujoco": _MJCF, "robot": _URDF, "sdf": _SDF}
 
 
@@ -48,7 +52,9 @@ def _xml(path: Path, packages: Iterable[Path]) -> Imported:
     with reading(path):
         root = read_xml(path).tag
         if root not in _ROOTS:
-            raise FormatError(f"its root element must be one of {', '.join(f'<{name}>' for name in _ROOTS)}, not <{root[:40]}>")
+            raise FormatError(
+                f"its root element must be one of {', '.join(f'<{name}>' for name in _ROOTS)}, not <{root[:40]}>"
+            )
     return _ROOTS[root](path, packages)
 
 
@@ -57,12 +63,16 @@ READERS: dict[str, Reader] = {
     ".usd": _USD, ".usda": _USD, ".usdc": _USD, ".usdz": _USD, ".sdf": _SDF, ".xacro": _XACRO,
 }  # fmt: skip
 WRITERS: dict[str, Writer] = {
-    native.EXTENSION: _writer("native"), ".urdf": _writer("urdf.writer"), ".xml": _writer("mjcf.writer"), ".mjcf": _writer("mjcf.writer")
+    native.EXTENSION: _writer("native"), ".urdf": _writer("urdf.writer"), ".xml": _writer("mjcf.writer"),
+    ".mjcf": _writer("mjcf.writer")
 }  # fmt: skip
 
 
 def import_robot(
-    path: str | Path, packages: Iterable[str | Path] = (), base: str = "auto", arguments: Mapping[str, str] | None = None
+    path: str | Path,
+    packages: Iterable[str | Path] = (),
+    base: str = "auto",
+    arguments: Mapping[str, str] | None = None,
 ) -> Imported:
     """The robot in a file, and what its user should know about how the file was read.
 
@@ -80,7 +90,9 @@ def import_robot(
     return described(replace(read, mechanism=with_base(read.mechanism, base)))
 
 
-def load_robot(path: str | Path, packages: Iterable[str | Path] = (), arguments: Mapping[str, str] | None = None) -> Mechanism:
+def load_robot(
+    path: str | Path, packages: Iterable[str | Path] = (), arguments: Mapping[str, str] | None = None
+) -> Mechanism:
     """The robot in a file, read as by `import_robot`. Warnings of the import are logged; `import_robot` gives them.
 
     A native file's meshes are named as the file names them, wherever that leads, since no mesh is read here.
@@ -97,17 +109,19 @@ def load_robot(path: str | Path, packages: Iterable[str | Path] = (), arguments:
 
 
 def save_robot(mechanism: Mechanism, path: str | Path, read_from: str | Path | None = None) -> tuple[str, ...]:
-    """Writes a robot: `.robik.json` without loss, so that loading it gives an equal `Mechanism`; URDF and MJCF with the same motions.
+    """Writes a robot: `.robik.json` without loss, so that loading it gives an equal `Mechanism`; URDF and MJCF with the
+    same motions.
 
     Args:
-        read_from: the file that the robot came from. Its meshes are then named as seen from the new file, and copied beside it where they
-            would lie outside its folder. Without, they are named as they are.
+        read_from: the file that the robot came from. Its meshes are then named as seen from the new file, and copied
+            beside it where they would lie outside its folder. Without, they are named as they are.
 
     Returns:
         One sentence each on what the format cannot say.
 
     Raises:
-        FormatError: the extension is unknown, the format cannot hold the robot, or the file cannot be written (what was there stays).
+        FormatError: the extension is unknown, the format cannot hold the robot, or the file cannot be written (what was
+            there stays).
     """
     write = _by_extension(WRITERS, path, "written")
     return write(mechanism if read_from is None else carried(mechanism, Path(read_from), Path(path)), Path(path))

@@ -31,7 +31,10 @@ def changes(old: Mechanism, new: Mechanism) -> tuple[str, ...]:
 def _come_and_gone(what: str, old: Iterable[str], new: Iterable[str]) -> list[str]:
     before, after = list(old), list(new)
     gone, come = [n for n in before if n not in after], [n for n in after if n not in before]
-    return [*([f"{what} that are gone: {listed(gone)}"] if gone else []), *([f"new {what}: {listed(come)}"] if come else [])]
+    return [
+        *([f"{what} that are gone: {listed(gone)}"] if gone else []),
+        *([f"new {what}: {listed(come)}"] if come else []),
+    ]
 
 
 def _changed(what: str, names: Iterable[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """Collada meshes (`.dae`), which Blender reads no more since 5.0: by the package pycollada, in metres.
 
-Coordinates stay as the file has them, whatever its `up_axis` says: so do RViz and Gazebo, for which robot files are made.
+Coordinates stay as the file has them, whatever its `up_axis` says: so do RViz and Gazebo, for which robot files are
+made.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ def read_dae(path: Path) -> Surface:
 
     check_xml(path)  # refuses what could be harmful in XML
     try:
-        document = collada.Collada(str(path), ignore=[collada.common.DaeUnsupportedError, collada.common.DaeBrokenRefError])
+        document = collada.Collada(
+            str(path), ignore=[collada.common.DaeUnsupportedError, collada.common.DaeBrokenRefError]
+        )
         found = [] if document.scene is None else list(document.scene.objects("geometry"))
         painted = _Painted(path)
         for geometry in found:
@@ -54,7 +57,11 @@ class _Painted:
 
     def add(self, primitive) -> None:  # type: ignore[no-untyped-def]
         """Adds the faces of a bound primitive; lines are none."""
-        if primitive.vertex is None or type(primitive).__name__ not in ("BoundTriangleSet", "BoundPolylist", "BoundPolygons"):
+        if primitive.vertex is None or type(primitive).__name__ not in (
+            "BoundTriangleSet",
+            "BoundPolylist",
+            "BoundPolygons",
+        ):
             return
         if type(primitive).__name__ == "BoundTriangleSet":
             corners = np.asarray(primitive.vertex_index).reshape(-1, 3)

@@ -1,4 +1,5 @@
-"""A mechanism as formats write it that know trees of bodies: a spanning tree of elementary motions, and joints that close loops."""
+"""A mechanism as formats write it that know trees of bodies: a spanning tree of elementary motions, and joints that
+close loops."""
 
 from __future__ import annotations
 
@@ -79,18 +80,21 @@ def export_tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> Exp
     """Spans a mechanism by a tree.
 
     Args:
-        can_close: whether the format can say a joint as the end of a loop. One that it cannot stays in the tree or else ends at a massless
-            body, which is then held to the joint's own child.
+        can_close: whether the format can say a joint as the end of a loop. One that it cannot stays in the tree or else
+            ends at a massless body, which is then held to the joint's own child.
     """
     mechanism, renamed = _told_apart(mechanism)
     return replace(_tree(mechanism, can_close), renamed=renamed)
 
 
 def _told_apart(mechanism: Mechanism) -> tuple[Mechanism, tuple[tuple[str, str], ...]]:
-    """The mechanism without joints that are called as another one's coordinate, which a file names as it names joints."""
+    """The mechanism without joints that are called as another one's coordinate, which a file names as it names
+    joints."""
     coordinates = {name for joint in mechanism.joints for name in joint.coordinate_names if name != joint.name}
     taken = coordinates | {joint.name for joint in mechanism.joints}
-    renamed = tuple((joint.name, free_name(joint.name, taken)) for joint in mechanism.joints if joint.name in coordinates)
+    renamed = tuple(
+        (joint.name, free_name(joint.name, taken)) for joint in mechanism.joints if joint.name in coordinates
+    )
     if not renamed:
         return mechanism, ()
     now = dict(renamed)
@@ -106,7 +110,12 @@ def _tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> ExportTre
     coupled = {end for coupling in mechanism.couplings for end in (coupling.follower, coupling.leader)}
 
     def closes(joint: Joint) -> bool:
-        return not joint.actuated and not joint.is_limited and coupled.isdisjoint(joint.coordinate_names) and can_close(joint)
+        return (
+            not joint.actuated
+            and not joint.is_limited
+            and coupled.isdisjoint(joint.coordinate_names)
+            and can_close(joint)
+        )
 
     tree = _spanned(mechanism, closes)
     in_tree = {joint.name for _, _, joint in tree if joint is not None}
@@ -118,13 +127,16 @@ def _tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> ExportTre
     if halves:
         return replace(_tree(mechanism, can_close), halves=tuple(halves))
     bodies = {b.name: b for b in mechanism.bodies}
-    branches = tuple(Branch(bodies[body], parent, joint, tuple(_motions(joint, body)) if joint else ()) for body, parent, joint in tree)
+    branches = tuple(
+        Branch(bodies[body], parent, joint, tuple(_motions(joint, body)) if joint else ())
+        for body, parent, joint in tree
+    )
     return ExportTree(mechanism, branches=branches, cuts=tuple(cuts), halves=())
 
 
 def _spanned(mechanism: Mechanism, closes: Callable[[Joint], bool]) -> list[tuple[str, str, Joint | None]]:
-    """(body, parent, joint), parents first: joints that cannot close a loop first, then those with few motions, then those that run the
-    tree's way, in their order."""
+    """(body, parent, joint), parents first: joints that cannot close a loop first, then those with few motions, then
+    those that run the tree's way, in their order."""
     touching: dict[str, list[tuple[int, Joint]]] = {}
     for i, joint in enumerate(mechanism.joints):
         for end in (joint.parent, joint.child):

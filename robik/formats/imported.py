@@ -61,9 +61,16 @@ def described(imported: Imported) -> Imported:
     if found.loops or imported.mechanism.couplings:
         said.append(f"the rest pose is closed to {found.closure_residual:.1e} m")
     if found.rounding > 0.0:
-        said.append(f"joints stand up to {found.rounding:.1e} m from where the file's rounded numbers have them, so that it can move")
+        said.append(
+            f"joints stand up to {found.rounding:.1e} m from where the file's rounded numbers have them, so that it can"
+            " move"
+        )
     moved = found.actuation
-    locked = [f"{listed(moved.stuck)}: no way to move, since loops lock it, so its motor moves nothing"] if moved.stuck else []
+    locked = (
+        [f"{listed(moved.stuck)}: no way to move, since loops lock it, so its motor moves nothing"]
+        if moved.stuck
+        else []
+    )
     idle = [f"{listed(names)}: no motor moves {'it' if len(names) == 1 else 'them'}" for names in moved.idle]
     more = [f"and {len(idle) - SHOWN} more ways to move that no motor moves"] if len(idle) > SHOWN else []
     report = (*imported.report, *idle[:SHOWN], *more, "; ".join(said))
@@ -92,7 +99,9 @@ class Notes:
     @property
     def sentences(self) -> tuple[str, ...]:
         """Each with its elements, in the order in which they came up."""
-        return tuple(f"{listed(elements)}: {sentence}" if elements else sentence for sentence, elements in self._elements.items())
+        return tuple(
+            f"{listed(elements)}: {sentence}" if elements else sentence for sentence, elements in self._elements.items()
+        )
 
 
 def listed(names: Iterable[str]) -> str:

@@ -1,7 +1,8 @@
 """Text of files that are nearly XML, made XML where the readers of robot formats forgive it.
 
-Forgiven are text before the first tag or the declaration, `--` in comments, and prefixes of names that nothing declares (`drake:`, `gz:`).
-Nothing else changes, so that what a strict parser refuses for safety, a DOCTYPE above all, is still there for it to refuse.
+Forgiven are text before the first tag or the declaration, `--` in comments, and prefixes of names that nothing declares
+(`drake:`, `gz:`). Nothing else changes, so that what a strict parser refuses for safety, a DOCTYPE above all, is still
+there for it to refuse.
 """
 
 from __future__ import annotations

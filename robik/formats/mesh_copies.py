@@ -20,8 +20,8 @@ from .mjcf.inline import InlineMeshes
 
 
 def carried(mechanism: Mechanism, robot_file: Path, target: Path) -> Mechanism:
-    """The robot with its meshes named as seen from another file's folder; those that would lie outside that are copied into `meshes` there,
-    and those that stand in an MJCF file itself are written there as STL.
+    """The robot with its meshes named as seen from another file's folder; those that would lie outside that are copied
+    into `meshes` there, and those that stand in an MJCF file itself are written there as STL.
 
     Args:
         robot_file: the file that the robot was read from.
@@ -59,14 +59,18 @@ class _Carrier:
     def _copied(self, path: Path) -> str:
         """Where a file's copy is, as seen from the folder."""
         if path not in self.copies:
-            name = next(n for n in _alternatives(path) if n not in self.copies.values() and _is_free(self.folder / n, path))
+            name = next(
+                n for n in _alternatives(path) if n not in self.copies.values() and _is_free(self.folder / n, path)
+            )
             self.copies[path] = name
             if is_file(path):
                 try:
                     (self.folder / name).parent.mkdir(exist_ok=True)
                     shutil.copyfile(path, self.folder / name)
                 except OSError as error:
-                    raise FormatError(f"mesh {path} cannot be copied to {self.folder / name}: {error.strerror or error}") from None
+                    raise FormatError(
+                        f"mesh {path} cannot be copied to {self.folder / name}: {error.strerror or error}"
+                    ) from None
         return self.copies[path]
 
     def _stl(self, file: str) -> Path | None:

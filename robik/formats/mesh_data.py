@@ -55,7 +55,9 @@ def is_stl_of_text(path: Path) -> bool:
         return False
     with open(path, "rb") as file:
         head = file.read(84)
-    return head.lstrip()[:5] == b"solid" and path.stat().st_size != 84 + STL_FACE.itemsize * int.from_bytes(head[80:84], "little")
+    return head.lstrip()[:5] == b"solid" and path.stat().st_size != 84 + STL_FACE.itemsize * int.from_bytes(
+        head[80:84], "little"
+    )
 
 
 def _stl(content: bytes) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +82,8 @@ def welded(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         corners: (3 f, 3), of triangles one after the other.
 
     Returns:
-        Vertices (v, 3) of single precision, and triangles (f', 3); those without area, whose corners were the same, are left out.
+        Vertices (v, 3) of single precision, and triangles (f', 3); those without area, whose corners were the same, are
+        left out.
     """
     corners = np.ascontiguousarray(corners, dtype=np.float32) + np.float32(0.0)  # no -0
     bits = corners.view(np.uint32).astype(np.uint64)

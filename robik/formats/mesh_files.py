@@ -23,8 +23,9 @@ FORMAT_FOLDERS = ("urdf", "xacro", "mjcf", "mujoco", "xml", "sdf", "usd")  # bes
 class MeshFiles:
     """Finds files for the URIs of one robot file.
 
-    Nothing is looked for outside the file's folder (its parent, where the folder is called `urdf`, `mjcf` and so on), the ROS package
-    around it (the nearest folder above that holds a `package.xml`), and the packages that the user names.
+    Nothing is looked for outside the file's folder (its parent, where the folder is called `urdf`, `mjcf` and so on),
+    the ROS package around it (the nearest folder above that holds a `package.xml`), and the packages that the user
+    names.
     """
 
     def __init__(self, robot_file: Path, packages: Iterable[Path]) -> None:
@@ -35,14 +36,16 @@ class MeshFiles:
         self.allowed = [home, *([around] if around else []), *self.packages]
 
     def find(self, uri: str) -> tuple[str, bool]:
-        """The file's path relative to the robot file's folder, and whether it is there. A name is taken as it stands where there is such a
-        file, else its %20 are read as spaces.
+        """The file's path relative to the robot file's folder, and whether it is there. A name is taken as it stands
+        where there is such a file, else its %20 are read as spaces.
 
         Raises:
             FormatError: the URI leads out of the robot's folders, or to the network.
         """
         decoded = unquote(uri)
-        meant: list[Path] | FormatError = []  # where the file should be that is not there: %20 is a space in a URI, but not in a path
+        meant: (
+            list[Path] | FormatError
+        ) = []  # where the file should be that is not there: %20 is a space in a URI, but not in a path
         for text in dict.fromkeys((uri, decoded)):
             is_meant = text == (decoded if "://" in uri else uri)
             try:
@@ -50,7 +53,9 @@ class MeshFiles:
             except FormatError as error:
                 meant = error if is_meant else meant
                 continue
-            there = next((path for path in inside if is_file(path)), None) or next(filter(None, map(self._in_other_case, inside)), None)
+            there = next((path for path in inside if is_file(path)), None) or next(
+                filter(None, map(self._in_other_case, inside)), None
+            )
             if there is not None:
                 return self._relative(there), True
             meant = inside if is_meant else meant
@@ -70,7 +75,9 @@ class MeshFiles:
         if not text.strip():
             raise FormatError("it names no file")
         if text.startswith("//") or (scheme == "file" and rest.startswith("//")):  # to resolve it would ask the network
-            raise FormatError(f"{uri!r} is on another computer; copy the file beside the robot's file and name it there")
+            raise FormatError(
+                f"{uri!r} is on another computer; copy the file beside the robot's file and name it there"
+            )
         if not found:
             candidates = [self.folder / scheme]
         elif scheme in ("package", "model"):
@@ -79,21 +86,32 @@ class MeshFiles:
             candidates = [self.folder / re.sub("^/(?=[A-Za-z]:)", "", rest)]
         else:
             raise FormatError(f"{uri!r} is not a file; copy the file beside the robot's file and name it there")
-        inside = [path for path in map(resolved, candidates) if path and any(path.is_relative_to(root) for root in self.allowed)]
+        inside = [
+            path
+            for path in map(resolved, candidates)
+            if path and any(path.is_relative_to(root) for root in self.allowed)
+        ]
         if not inside:
-            raise FormatError(f"{uri!r} leads out of the robot's folder; copy the file there, or name its package's folder at import")
+            raise FormatError(
+                f"{uri!r} leads out of the robot's folder; copy the file there, or name its package's folder at import"
+            )
         return inside
 
     def _in_other_case(self, path: Path) -> Path | None:
         """A file whose name differs in capitals only, as where it was written that made no difference."""
         try:
-            alike = (resolved(other) for other in path.parent.iterdir() if other.name.casefold() == path.name.casefold())
-            return next((p for p in alike if p and is_file(p) and any(p.is_relative_to(root) for root in self.allowed)), None)
+            alike = (
+                resolved(other) for other in path.parent.iterdir() if other.name.casefold() == path.name.casefold()
+            )
+            return next(
+                (p for p in alike if p and is_file(p) and any(p.is_relative_to(root) for root in self.allowed)), None
+            )
         except OSError:
             return None
 
     def mesh(self, uri: str, notes: Notes, element: str) -> str:
-        """A mesh's path relative to the robot file's folder; empty where it may not be read. Notes that, and one that is not there.
+        """A mesh's path relative to the robot file's folder; empty where it may not be read. Notes that, and one that
+        is not there.
 
         Args:
             element: what names it, for messages.
@@ -140,8 +158,8 @@ def placeholder(pose: Pose, color: tuple[float, float, float, float]) -> Visual:
 
 
 def split_inner(file: str) -> tuple[str, str]:
-    """The file that a visual names, and which mesh inside: a prim, or the name of one that stands in an MJCF file itself; none where the
-    file is a mesh."""
+    """The file that a visual names, and which mesh inside: a prim, or the name of one that stands in an MJCF file
+    itself; none where the file is a mesh."""
     found = re.fullmatch(r"(.*\.usd[acz]?)#(/.+)|(.*\.(?:xml|mjcf))#(.+)", file, re.IGNORECASE)
     return (found[1] or found[3], found[2] or found[4]) if found else (file, "")
 

@@ -1,4 +1,5 @@
-"""Files that a mesh file names beside itself (materials, buffers, pictures), so that none is read that lies elsewhere."""
+"""Files that a mesh file names beside itself (materials, buffers, pictures), so that none is read that lies
+elsewhere."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def is_inside(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def _obj(path: Path) -> Iterator[str]:
-    """Its material libraries, also the one of its own name, which Blender looks for too, and all that may be a picture in them.
+    """Its material libraries, also the one of its own name, which Blender looks for too, and all that may be a picture
+    in them.
 
     Blender takes lines that go on after a backslash as one, and quotes away."""
     libraries = [path.stem + ".mtl", *(_unquoted(rest) for rest in _lines(path, rb"mtllib"))]

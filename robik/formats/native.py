@@ -1,7 +1,7 @@
 """The native robot format, `*.robik.json`: a `Mechanism` as JSON, field by field (docs/format.md, robik.schema.json).
 
-A record of the file is a dataclass of the model; a table says how each of its fields is read. Fields that are left out take the
-dataclass's defaults, and saving leaves out what equals them. JSON has no infinity: null stands for "no limit".
+A record of the file is a dataclass of the model; a table says how each of its fields is read. Fields that are left out
+take the dataclass's defaults, and saving leaves out what equals them. JSON has no infinity: null stands for "no limit".
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def load(path: Path) -> Mechanism:
         raise FormatError(f'{path}: not a RobIK robot; such a file says "format": "{FORMAT}"')
     version = content.get("version")
     if isinstance(version, bool) or version != VERSION:
-        raise FormatError(f'{path}: its version is {_shown(version)}, but this RobIK reads "version": {VERSION}; update RobIK')
+        raise FormatError(
+            f'{path}: its version is {_shown(version)}, but this RobIK reads "version": {VERSION}; update RobIK'
+        )
     return _read_record(Mechanism, {k: v for k, v in content.items() if k not in ("format", "version")}, str(path))
 
 
@@ -87,7 +89,9 @@ def _records(cls: type, kind: str) -> Reader:
     def read(value: Any, where: str) -> tuple[Any, ...]:
         items = _expect(value, list, where, "a list […]")
         outer = where.rpartition(": ")[0]
-        return tuple(_read_record(cls, item, f"{outer}: {kind} {_called(item, number)}") for number, item in enumerate(items, 1))
+        return tuple(
+            _read_record(cls, item, f"{outer}: {kind} {_called(item, number)}") for number, item in enumerate(items, 1)
+        )
 
     return read
 

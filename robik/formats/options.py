@@ -31,7 +31,8 @@ def xacro_arguments(text: str) -> dict[str, str]:
 
 
 def packages_nearby(path: Path, packages: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """Return folders beside a robot's file, or beside those around it, that hold packages which the file names and cannot reach.
+    """Return folders beside a robot's file, or beside those around it, that hold packages which the file names and
+    cannot reach.
 
     Args:
         path: of the robot's file.

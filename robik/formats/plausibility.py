@@ -13,7 +13,10 @@ from .imported import Notes
 ROUNDED = 0.01  # of the largest principal moment: what rounding in a file explains
 LIGHT = 1e-4  # of the robot's mass: a lighter body stands for a frame, and what its inertia is does not matter
 NOTHING = 1e-9  # of the robot's largest moment: likewise
-MANY_TURNS, MOST_DEGREES = 4 * pi, 720  # limits between, if whole numbers, look like degrees; those beyond stand for none
+MANY_TURNS, MOST_DEGREES = (
+    4 * pi,
+    720,
+)  # limits between, if whole numbers, look like degrees; those beyond stand for none
 HEAVY = 10_000.0  # [kg]
 
 
@@ -28,12 +31,17 @@ def doubts(mechanism: Mechanism) -> tuple[str, ...]:
         if body.mass == 0.0:
             notes.add("it has inertia, but no mass", body.name)
         elif body.mass > LIGHT * mass and not _is_possible(body.inertia_matrix / largest):
-            notes.add("no body has such an inertia: a principal moment is negative, or more than the other two together", body.name)
+            notes.add(
+                "no body has such an inertia: a principal moment is negative, or more than the other two together",
+                body.name,
+            )
     for joint in mechanism.joints:
         if _in_degrees(joint):
             notes.add("its limits look like degrees, but were read as radians", joint.name)
     if mass > HEAVY:
-        notes.add(f"the robot weighs {mass / 1000:,.0f} tonnes; are its masses in kilograms, and its lengths in metres?")
+        notes.add(
+            f"the robot weighs {mass / 1000:,.0f} tonnes; are its masses in kilograms, and its lengths in metres?"
+        )
     return notes.sentences
 
 
@@ -44,6 +52,11 @@ def _is_possible(inertia: np.ndarray) -> bool:
 
 def _in_degrees(joint: Joint) -> bool:
     """Whether a joint's limits are whole numbers of more than two turns, as they would be of degrees."""
-    turns = [limit for motion, pair in zip(joint.motions, joint.limits, strict=True) if motion in TURNS for limit in pair]
+    turns = [
+        limit for motion, pair in zip(joint.motions, joint.limits, strict=True) if motion in TURNS for limit in pair
+    ]
     finite = [limit for limit in turns if isfinite(limit)]
-    return all(limit == round(limit) for limit in finite) and MANY_TURNS < max(map(abs, finite), default=0.0) <= MOST_DEGREES
+    return (
+        all(limit == round(limit) for limit in finite)
+        and MANY_TURNS < max(map(abs, finite), default=0.0) <= MOST_DEGREES
+    )

@@ -56,7 +56,9 @@ def capsule(radius: float, length: float) -> Solid:
     """Along z; its caps come on top of its length [m]."""
     square = radius * radius
     middle, caps = pi * square * length, 4 / 3 * pi * square * radius
-    across = middle * (3 * square + length * length) / 12 + caps * (2 / 5 * square + length * length / 4 + 3 / 8 * length * radius)
+    across = middle * (3 * square + length * length) / 12 + caps * (
+        2 / 5 * square + length * length / 4 + 3 / 8 * length * radius
+    )
     along = middle * square / 2 + caps * 2 / 5 * square
     return Solid(middle + caps, np.zeros(3), np.diag([across, across, along]))
 
@@ -91,7 +93,9 @@ def capsule_shell(radius: float, length: float) -> Solid:
     """The surface, along z; its caps come on top of its length [m]. Without a length it is a sphere's."""
     square = radius * radius
     side, caps = 2 * pi * radius * length, 4 * pi * square
-    across = side * (square / 2 + length * length / 12) + caps * (2 / 3 * square + length * length / 4 + length * radius / 2)
+    across = side * (square / 2 + length * length / 12) + caps * (
+        2 / 3 * square + length * length / 4 + length * radius / 2
+    )
     return Solid(side + caps, np.zeros(3), np.diag([across, across, (side + 2 / 3 * caps) * square]))
 
 
@@ -101,8 +105,8 @@ def mesh(vertices: np.ndarray, faces: np.ndarray, kind: str = "exact") -> Solid:
     Args:
         vertices: (v, 3) [m].
         faces: (f, 3) indices.
-        kind: "exact": by signed pyramids, so the surface must be closed and face outwards; "legacy": all pyramids count as positive,
-            which forgives both; "convex": the convex hull; "shell": the surface alone.
+        kind: "exact": by signed pyramids, so the surface must be closed and face outwards; "legacy": all pyramids count
+            as positive, which forgives both; "convex": the convex hull; "shell": the surface alone.
 
     Raises:
         FormatError: nothing is enclosed.
@@ -150,18 +154,25 @@ def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise FormatError("it is flat, so it has no convex hull") from None
     faces = hull.simplices.copy()
     corners = vertices[faces]
-    inwards = np.einsum("ij,ij->i", np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), hull.equations[:, :3]) < 0
+    inwards = (
+        np.einsum(
+            "ij,ij->i", np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), hull.equations[:, :3]
+        )
+        < 0
+    )
     faces[inwards] = faces[inwards][:, ::-1]
     return vertices, faces
 
 
 def turned(inertia: np.ndarray, pose: Pose) -> np.ndarray:
-    """An inertia (3, 3) given along a pose's axes, along the outer ones; to the last bit as it is where the pose does not turn."""
+    """An inertia (3, 3) given along a pose's axes, along the outer ones; to the last bit as it is where the pose does
+    not turn."""
     return inertia if pose.quaternion == IDENTITY.quaternion else pose.matrix @ inertia @ pose.matrix.T
 
 
 def together(parts: Iterable[tuple[Solid, float, Pose]]) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] of solids with their densities and poses."""
+    """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] of solids with their densities and
+    poses."""
     placed = [(solid.volume * density, pose.point(solid.com), turned(density * solid.inertia, pose))
               for solid, density, pose in parts]  # fmt: skip
     mass = sum(m for m, _, _ in placed)

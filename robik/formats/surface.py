@@ -1,4 +1,5 @@
-"""What a mesh file says of a surface, beyond its triangles: faces, where pictures lie on them, and how they are painted."""
+"""What a mesh file says of a surface, beyond its triangles: faces, where pictures lie on them, and how they are
+painted."""
 
 from __future__ import annotations
 

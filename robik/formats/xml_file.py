@@ -1,4 +1,5 @@
-"""XML files that may come from anywhere: read whole or refused in one sentence, with no entities and nothing fetched."""
+"""XML files that may come from anywhere: read whole or refused in one sentence, with no entities and nothing
+fetched."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class _Strict(ElementTree.TreeBuilder):
 
 
 def read_xml(path: Path) -> Element:
-    """Return the root element of a file, read by XML's letter or, where that fails, as leniently as the formats' own readers do.
+    """Return the root element of a file, read by XML's letter or, where that fails, as leniently as the formats' own
+    readers do.
 
     Raises:
         FormatError: says what is wrong; the file's name is the caller's to add.
@@ -103,12 +105,16 @@ def numbers(text: str | None, count: int, where: str) -> tuple[float, ...]:
     return values
 
 
-def number(element: Element | None, key: str, where: str, default: float | None = None, infinite: bool = False) -> float:
+def number(
+    element: Element | None, key: str, where: str, default: float | None = None, infinite: bool = False
+) -> float:
     """An attribute that is a number; `default` where it is missing."""
     return _number(None if element is None else element.get(key), f"{where}: {key}", default, infinite)
 
 
-def number_within(element: Element | None, tag: str, where: str, default: float | None = None, infinite: bool = False) -> float:
+def number_within(
+    element: Element | None, tag: str, where: str, default: float | None = None, infinite: bool = False
+) -> float:
     """The content of a child, which is a number; `default` where there is none, or nothing in it."""
     text = None if element is None else element.findtext(tag)
     return _number(None if text is None else text.strip() or None, f"{where}: its {tag}", default, infinite)
@@ -134,7 +140,8 @@ class XmlText:
         self._open: list[str] = []
 
     def put(self, tag: str, **attributes: object) -> None:
-        """An element without content; attributes that are None are left out, and tuples and arrays written as numbers."""
+        """An element without content; attributes that are None are left out, and tuples and arrays written as
+        numbers."""
         self._lines.append(f"{self._start(tag, attributes)}/>")
 
     @contextmanager
@@ -160,7 +167,9 @@ class XmlText:
         return "\n".join(self._lines) + "\n"
 
     def _start(self, tag: str, attributes: dict[str, object]) -> str:
-        words = [f"{key.rstrip('_')}={quoteattr(_shown(value))}" for key, value in attributes.items() if value is not None]
+        words = [
+            f"{key.rstrip('_')}={quoteattr(_shown(value))}" for key, value in attributes.items() if value is not None
+        ]
         line = " ".join([f"<{tag}", *words])
         if unfit := re.search("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", line):
             raise FormatError(f"XML cannot hold the character {unfit[0]!r}, which is in a name; rename that")

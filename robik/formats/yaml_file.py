@@ -23,7 +23,9 @@ class Loader(yaml.SafeLoader):
         """Merges what `<<` names."""
         super().flatten_mapping(node)
         if len(node.value) > MOST_KEYS:
-            raise yaml.constructor.ConstructorError(None, None, f"a mapping of more than {MOST_KEYS} keys", node.start_mark)
+            raise yaml.constructor.ConstructorError(
+                None, None, f"a mapping of more than {MOST_KEYS} keys", node.start_mark
+            )
 
 
 def read_yaml(path: Path, loader: type[Loader] = Loader) -> Any:

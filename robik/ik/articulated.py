@@ -1,10 +1,10 @@
 """Newton's systems solved from the tips to the root and back, in time that grows with the bodies.
 
-To second order, what a subtree adds to the objective depends on what lies nearer to the root only through the motion of the body that it
-hangs on, a screw of six numbers. Eliminating the subtree's own freedoms leaves a stiffness of 6 × 6 on that body, as in the
-articulated-body algorithm (Featherstone), so a tree takes time in proportion to its bodies. Degrees of freedom that loops and couplings
-tie together form a cluster and are eliminated as one. What ties distant bodies together does so by few numbers, as the centre of mass
-by three: it comes in by a bordered system.
+To second order, what a subtree adds to the objective depends on what lies nearer to the root only through the motion of
+the body that it hangs on, a screw of six numbers. Eliminating the subtree's own freedoms leaves a stiffness of 6 × 6 on
+that body, as in the articulated-body algorithm (Featherstone), so a tree takes time in proportion to its bodies.
+Degrees of freedom that loops and couplings tie together form a cluster and are eliminated as one. What ties distant
+bodies together does so by few numbers, as the centre of mass by three: it comes in by a bordered system.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smal
 
 @kernel
 def _assemble(flat, now, terms, A, c):
-    """Fills H with the second derivatives of cluster c, and `root` with the stiffness of its bodies and of what hangs on them."""
+    """Fills H with the second derivatives of cluster c, and `root` with the stiffness of its bodies and of what hangs
+    on them."""
     H, root = A.H, A.root
     for i in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
         for j in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
@@ -82,8 +83,8 @@ def _choose(flat, e, A, c):
 
 @kernel
 def _factor_block(A, c, n):
-    """Factors H of the n free independent coordinates of cluster c; returns how many of its eigenvalues are negative, -1 where one is
-    zero."""
+    """Factors H of the n free independent coordinates of cluster c; returns how many of its eigenvalues are negative,
+    -1 where one is zero."""
     block = A.block[c]
     copy_chosen(A.H, A.chosen[c], n, block)
     A.exact[c] = cholesky(block, n)
@@ -104,8 +105,8 @@ def _factor_block(A, c, n):
 
 @kernel
 def factor(flat, now, e, terms, A):
-    """Factors the second derivatives over the free independent coordinates; returns whether they are positive definite. Where they are not,
-    the factors mean nothing."""
+    """Factors the second derivatives over the free independent coordinates; returns whether they are positive definite.
+    Where they are not, the factors mean nothing."""
     for b in range(flat.parent.shape[0]):
         for i in range(6):
             for j in range(6):
@@ -171,8 +172,9 @@ def _divide(flat, A, c, n):
 
 @kernel
 def _add_rows_tied(flat, now, terms, A):
-    """Append rows for the objectives over two bodies, by the eigenvectors of their second derivatives; return how many have negative
-    weights. Those come last: as long as the whole is positive definite, so is every system on the way to it."""
+    """Append rows for the objectives over two bodies, by the eigenvectors of their second derivatives; return how many
+    have negative weights. Those come last: as long as the whole is positive definite, so is every system on the way to
+    it."""
     front, back, n = terms.row_count[0], terms.rows.shape[0], flat.parent.shape[0]
     for k in range(terms.tied.shape[0]):
         centre = now.c[terms.tied[k, 1]]
@@ -209,8 +211,8 @@ def _rows_tied(flat, now, A, terms):
 
 @kernel
 def _about(P, Q, centre, size, M):
-    """M (12, 12): the second derivatives [[P, -Q], [-Qᵀ, P]] over the screws of two tied bodies, about a point near them and with slides
-    in units of the robot's size, so that its eigenvalues compare."""
+    """M (12, 12): the second derivatives [[P, -Q], [-Qᵀ, P]] over the screws of two tied bodies, about a point near
+    them and with slides in units of the robot's size, so that its eigenvalues compare."""
     X = ((0.0, -centre[2], centre[1]), (centre[2], 0.0, -centre[0]), (-centre[1], centre[0], 0.0))
     for i in range(6):
         for j in range(6):
@@ -250,7 +252,8 @@ def _fill_row(flat, now, terms, k, centre, vector, scale, row):
 
 @kernel
 def _border(flat, now, e, terms, A):
-    """Prepare the low-rank rows, which border the rest of the system; return how many negative eigenvalues they take away."""
+    """Prepare the low-rank rows, which border the rest of the system; return how many negative eigenvalues they take
+    away."""
     count = terms.row_count[1]
     for k in range(count):
         x = A.away[k]
@@ -269,8 +272,8 @@ def _border(flat, now, e, terms, A):
 
 @kernel
 def _negative_pivots(B, n):
-    """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below); return how many of D are negative, n + 1 where one is
-    zero."""
+    """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below); return how many of D are negative, n +
+    1 where one is zero."""
     negative = 0
     for k in range(n):
         if B[k, k] == 0.0:
@@ -287,8 +290,8 @@ def _negative_pivots(B, n):
 
 @kernel
 def solve(flat, now, e, terms, A, x):
-    """Turn x (d,) in place from a gradient reduced to the independent coordinates to the system's solution, dependent coordinates
-    included."""
+    """Turn x (d,) in place from a gradient reduced to the independent coordinates to the system's solution, dependent
+    coordinates included."""
     _solve_tree(flat, now, e, A, x)
     count, B, s = terms.row_count[1], A.border, A.along
     if count == 0:
@@ -335,7 +338,8 @@ def _solve_tree(flat, now, e, A, x):
 
 @kernel
 def _gather_below(flat, now, e, A, c, x):
-    """Turns x's entries of cluster c into block⁻¹ (x - what the subtrees say), and says what that makes of the body it hangs on."""
+    """Turns x's entries of cluster c into block⁻¹ (x - what the subtrees say), and says what that makes of the body it
+    hangs on."""
     start, root, z, n = flat.cluster_dof_at[c], A.root[0], A.z, A.chosen_count[c]
     root[:] = 0.0
     for at in range(start, flat.cluster_dof_at[c + 1]):

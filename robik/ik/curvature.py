@@ -10,8 +10,8 @@ from ..mechanism.constraints import OFFSET
 
 @kernel
 def closure_curvature(flat, now, multiplier, A):
-    """A.bend (clusters, most, most) = -Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial chain along the
-    loop."""
+    """A.bend (clusters, most, most) = -Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial
+    chain along the loop."""
     D, f, U, bend = A.D, A.f, A.U, A.bend
     for c in range(flat.cluster_on.shape[0]):
         if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:

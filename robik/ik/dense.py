@@ -1,4 +1,5 @@
-"""Dense symmetric systems of a few dozen unknowns, compiled: at this size faster than calling LAPACK, and quick to compile."""
+"""Dense symmetric systems of a few dozen unknowns, compiled: at this size faster than calling LAPACK, and quick to
+compile."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ def cholesky(H, n):
 
 @kernel(entry=False)
 def solve_factored(H, V, n, exact, b, scratch):
-    """Solves for b (n,) in place: by the factor that `cholesky` left in H where the matrix was positive definite (`exact`), else by the
-    eigenvectors V that `diagonalise` found, with the eigenvalues on H's diagonal."""
+    """Solves for b (n,) in place: by the factor that `cholesky` left in H where the matrix was positive definite
+    (`exact`), else by the eigenvectors V that `diagonalise` found, with the eigenvalues on H's diagonal."""
     if exact:
         for i in range(n):
             s = b[i]
@@ -56,7 +57,8 @@ def solve_factored(H, V, n, exact, b, scratch):
 
 @kernel(entry=False)
 def make_positive(H, n):
-    """Replaces the eigenvalues that `diagonalise` left on H's diagonal by their absolute values, the smallest raised above rounding."""
+    """Replaces the eigenvalues that `diagonalise` left on H's diagonal by their absolute values, the smallest raised
+    above rounding."""
     top = 1e-300
     for k in range(n):
         top = max(top, abs(H[k, k]))
@@ -66,7 +68,8 @@ def make_positive(H, n):
 
 @kernel(entry=False)
 def diagonalise(H, V, n):
-    """In place: the symmetric H[:n, :n] becomes diagonal and V[:n, :n] its eigenvectors, column by column, by Jacobi's rotations.
+    """In place: the symmetric H[:n, :n] becomes diagonal and V[:n, :n] its eigenvectors, column by column, by Jacobi's
+    rotations.
 
     It is called only where a step meets negative curvature; linking LAPACK for that would double the time to compile.
     """

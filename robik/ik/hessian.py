@@ -1,10 +1,13 @@
-"""The second derivatives of the objective and of the loops: as a matrix, and as a product with a vector in time that grows with the bodies.
+"""The second derivatives of the objective and of the loops: as a matrix, and as a product with a vector in time that
+grows with the bodies.
 
-With S the screws, P the bodies' stiffness summed over a subtree, and (τ, f) the torque and force that the subtree exerts,
+With S the screws, P the bodies' stiffness summed over a subtree, and (τ, f) the torque and force that the subtree
+exerts,
 
     ∂²f/∂yᵢ∂yⱼ = Sᵢ · (P Sⱼ + Cⱼ),   Cⱼ = ½ (ωⱼ × τ + vⱼ × f, ωⱼ × f)        for i an ancestor of j
 
-where C stems from exp(Sᵢ yᵢ) exp(Sⱼ yⱼ) = exp(Sᵢ yᵢ + Sⱼ yⱼ + ½ [Sᵢ, Sⱼ] yᵢ yⱼ + …); motions of one ball have no order and no such term.
+where C stems from exp(Sᵢ yᵢ) exp(Sⱼ yⱼ) = exp(Sᵢ yᵢ + Sⱼ yⱼ + ½ [Sᵢ, Sⱼ] yᵢ yⱼ + …); motions of one ball have no order
+and no such term.
 """
 
 from __future__ import annotations
@@ -24,13 +27,13 @@ from ..objectives.terms import TiedTerms
 class System(NamedTuple):
     """The factors of the system, and scratch.
 
-    Per cluster, with room for the largest: `bend`, what loops and couplings add to the second derivatives; `block`, its factor where
-    `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free independent coordinates, by their place in the cluster.
-    `U`, `Y` (d, 6): of each degree of freedom what its motion makes the subtree exert, and block⁻¹ U of the free independent coordinates.
-    Per body `P` (n + 1, 6, 6), `h` and `xi` (n + 1, 6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`);
-    `border` (r, r), what borders the rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `tie` and
-    `tie_vectors` (12, 12), `D` (3, 3)
-    and `f` (3,) are scratch.
+    Per cluster, with room for the largest: `bend`, what loops and couplings add to the second derivatives; `block`, its
+    factor where `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free independent
+    coordinates, by their place in the cluster. `U`, `Y` (d, 6): of each degree of freedom what its motion makes the
+    subtree exert, and block⁻¹ U of the free independent coordinates. Per body `P` (n + 1, 6, 6), `h` and `xi` (n + 1,
+    6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`); `border` (r, r), what borders the
+    rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `tie` and `tie_vectors` (12, 12),
+    `D` (3, 3) and `f` (3,) are scratch.
     """
 
     bend: np.ndarray
@@ -126,7 +129,8 @@ def exerted(flat, now, terms, A, b):
 
 @kernel
 def matrix(flat, now, terms, A, K):
-    """K (d, d): the second derivatives in full, for a robot so small that a matrix is quicker, or whose system is not definite."""
+    """K (d, d): the second derivatives in full, for a robot so small that a matrix is quicker, or whose system is not
+    definite."""
     K[:] = 0.0
     for b in range(flat.parent.shape[0]):
         for i in range(6):
@@ -267,7 +271,8 @@ def _answer_tied(terms, k, P, a, b, out):
 
 @kernel
 def _through_joint(flat, now, terms, A, b, x, out):
-    """Products of body b's degrees of freedom, from the tip of its chain of motions to the parent; h[b] gets their Cⱼ xⱼ."""
+    """Products of body b's degrees of freedom, from the tip of its chain of motions to the parent; h[b] gets their Cⱼ
+    xⱼ."""
     h, inner = A.h[b], A.root[0]
     for j in range(flat.tip[b], flat.at_v[flat.first[b]] - 1, -1):
         out[j] = along(now, j, h)

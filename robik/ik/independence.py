@@ -1,13 +1,13 @@
 """How near a robot is to a singular pose, motor by motor.
 
-A motor is singular where it can only do what the others do as well: a straight knee lengthens the leg no further, two axes in line turn
-the same. With Jᵢ what motor i changes of all that is followed, its independence is the sine of the angle between Jᵢ and what all others
-span together:
+A motor is singular where it can only do what the others do as well: a straight knee lengthens the leg no further, two
+axes in line turn the same. With Jᵢ what motor i changes of all that is followed, its independence is the sine of the
+angle between Jᵢ and what all others span together:
 
     1 / (|Jᵢ| |(J⁺)ᵢ|)
 
-It is 1 for a motor that does what no other does at all, 0 in a singular pose. Loops need no care of their own: near a pose where the
-motors lose hold of them, all columns grow along the same direction and so their angles shrink.
+It is 1 for a motor that does what no other does at all, 0 in a singular pose. Loops need no care of their own: near a
+pose where the motors lose hold of them, all columns grow along the same direction and so their angles shrink.
 """
 
 from __future__ import annotations
@@ -27,14 +27,21 @@ FLOOR = 1e-9  # of the largest singular value: nothing is more singular
 
 
 def independence(
-    fk: ForwardKinematics, values: np.ndarray, base: Pose | None, names: tuple[str, ...], settings: Settings, has_com: bool = False
+    fk: ForwardKinematics,
+    values: np.ndarray,
+    base: Pose | None,
+    names: tuple[str, ...],
+    settings: Settings,
+    has_com: bool = False,
 ) -> np.ndarray | None:
-    """Independence of each actuator (A,), 0 to 1, for what is followed: the frames `names` and the centre of mass, where they have weight.
+    """Independence of each actuator (A,), 0 to 1, for what is followed: the frames `names` and the centre of mass,
+    where they have weight.
 
     Args:
         fk: of the robot; it is left where it was asked for.
         values: (A,) actuator values [rad or m].
-        base: a floating robot's root; where it is counts as one more thing to move, as the floor under a robot that stands.
+        base: a floating robot's root; where it is counts as one more thing to move, as the floor under a robot that
+            stands.
         names: of frames or bodies that are followed.
         settings: for the weights.
         has_com: whether the centre of mass is followed.

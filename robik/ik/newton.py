@@ -1,10 +1,11 @@
 """Newton's step on the loops and between the bounds.
 
-The second derivatives are those of the Lagrangian: what targets and loops exert bends it. Where the step is large, what they exert
-changes along it: a target that is nearly met pulls hardly at all, yet a hundredth of a radian beside it may pull ten thousand times as
-hard as the weak pull that chooses among the poses that meet it, and Newton's steps become tiny (as those of any penalty's minimiser).
-So the forces are first foreseen by a Gauss-Newton step, which knows none, to where that step leads; they then bend the model. Where a
-step is small both are the same, and at the optimum the convergence is that of Newton's method.
+The second derivatives are those of the Lagrangian: what targets and loops exert bends it. Where the step is large, what
+they exert changes along it: a target that is nearly met pulls hardly at all, yet a hundredth of a radian beside it may
+pull ten thousand times as hard as the weak pull that chooses among the poses that meet it, and Newton's steps become
+tiny (as those of any penalty's minimiser). So the forces are first foreseen by a Gauss-Newton step, which knows none,
+to where that step leads; they then bend the model. Where a step is small both are the same, and at the optimum the
+convergence is that of Newton's method.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
 
 @kernel
 def _reach(flat, now, work, direction):
-    """How much of a direction fits, after the step so far, before a free coordinate meets its bound; and which one does, -1 for none."""
+    """How much of a direction fits, after the step so far, before a free coordinate meets its bound; and which one
+    does, -1 for none."""
     reach, who = 1.0, -1
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -52,7 +54,8 @@ def _let_go(flat, now, work):
 
 @kernel
 def _bend(flat, now, goals, work, share, slope):
-    """Second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`, with the forces as `gather` takes them."""
+    """Second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`, with the forces as
+    `gather` takes them."""
     gather(flat, now, goals, work.terms, share)
     stiffen(flat, now, goals, work.terms)
     gradient(flat, now, work.terms, slope)
@@ -62,8 +65,8 @@ def _bend(flat, now, goals, work, share, slope):
 
 @kernel(entry=False)
 def newton_step(flat, now, goals, work, limits, anyway):
-    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system. Where that is INDEFINITE there is a step only
-    if one is wanted `anyway`."""
+    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system. Where that is INDEFINITE
+    there is a step only if one is wanted `anyway`."""
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 1.0, work.slope)
@@ -72,8 +75,9 @@ def newton_step(flat, now, goals, work, limits, anyway):
 
 @kernel(entry=False)
 def foreseeing_step(flat, now, goals, work, limits, anyway):
-    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them. Returns as that does; no step, and
-    INDEFINITE, where Gauss-Newton's is of no use, or where these forces make the system indefinite and none is wanted `anyway`."""
+    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them. Returns as that does; no
+    step, and INDEFINITE, where Gauss-Newton's is of no use, or where these forces make the system indefinite and none
+    is wanted `anyway`."""
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 0.0, work.correction)
@@ -92,7 +96,8 @@ def foreseeing_step(flat, now, goals, work, limits, anyway):
 
 @kernel
 def _list_leaders(work, held):
-    """Lists the free independent coordinates, and the `held` ones too if they are wanted; returns how many there are."""
+    """Lists the free independent coordinates, and the `held` ones too if they are wanted; returns how many there
+    are."""
     n = 0
     for i in range(work.step.shape[0]):
         if not work.e.follows[i] and (held or work.e.free[i]):
@@ -112,8 +117,9 @@ def _fill(flat, now, work, n):
 
 @kernel
 def _factor(flat, now, work, anew, convex):
-    """Factors the second derivatives over the free independent coordinates, or those of the convex model; returns ARTICULATED, DENSE, or
-    INDEFINITE where they are not positive definite. Without `anew` only the list of free independent coordinates has changed."""
+    """Factors the second derivatives over the free independent coordinates, or those of the convex model; returns
+    ARTICULATED, DENSE, or INDEFINITE where they are not positive definite. Without `anew` only the list of free
+    independent coordinates has changed."""
     n = _list_leaders(work, False)
     if convex:
         if anew:
@@ -132,11 +138,11 @@ def _factor(flat, now, work, anew, convex):
 
 @kernel(entry=False)
 def _make_convex(flat, now, work):
-    """Fills `model` with the second derivatives over all independent coordinates, held ones too, their eigenvalues replaced by the absolute
-    values.
+    """Fills `model` with the second derivatives over all independent coordinates, held ones too, their eigenvalues
+    replaced by the absolute values.
 
-    One model for the whole program: were each set of free independent coordinates given absolute eigenvalues of its own, the sum of its
-    steps could lead uphill.
+    One model for the whole program: were each set of free independent coordinates given absolute eigenvalues of its
+    own, the sum of its steps could lead uphill.
     """
     n = _list_leaders(work, True)
     _fill(flat, now, work, n)
@@ -146,13 +152,15 @@ def _make_convex(flat, now, work):
     for a in range(n):
         for b in range(n):
             for k in range(n):
-                work.model[work.independent[a], work.independent[b]] += work.vectors[a, k] * work.H[k, k] * work.vectors[b, k]
+                work.model[work.independent[a], work.independent[b]] += (
+                    work.vectors[a, k] * work.H[k, k] * work.vectors[b, k]
+                )
 
 
 @kernel(entry=False)
 def leave_saddle(flat, now, work):
-    """Where nothing but the second derivatives points down: puts a step along their lowest eigenvector over the free independent
-    coordinates into `work.step` and returns the change that they promise, 0.0 where they promise none."""
+    """Where nothing but the second derivatives points down: puts a step along their lowest eigenvector over the free
+    independent coordinates into `work.step` and returns the change that they promise, 0.0 where they promise none."""
     n = _list_leaders(work, False)
     _fill(flat, now, work, n)
     diagonalise(work.H, work.vectors, n)
@@ -230,11 +238,11 @@ def all_free(work):
 
 @kernel
 def _step(flat, now, goals, work, limits, anyway):
-    """Newton's step on the loops and between the bounds, into `work.step`; where the second derivatives on its way are not definite, that
-    of the convex model, if one is wanted `anyway`. Returns (slope, kind: INDEFINITE also for that).
+    """Newton's step on the loops and between the bounds, into `work.step`; where the second derivatives on its way are
+    not definite, that of the convex model, if one is wanted `anyway`. Returns (slope, kind: INDEFINITE also for that).
 
-    Each set of free independent coordinates may see a definite system and their union an indefinite one: then the step leads uphill at
-    first.
+    Each set of free independent coordinates may see a definite system and their union an indefinite one: then the step
+    leads uphill at first.
     """
     kind = _solve_program(flat, now, goals, work, limits, False)
     if kind != INDEFINITE:
@@ -262,10 +270,11 @@ def _slope_along(work):
 
 @kernel
 def _solve_program(flat, now, goals, work, limits, convex):
-    """The quadratic program of the step, solved by an active set; returns the kind of the last system, INDEFINITE where one has no factors.
+    """The quadratic program of the step, solved by an active set; returns the kind of the last system, INDEFINITE where
+    one has no factors.
 
-    From no step at all: to the optimum of the free independent coordinates, or as far as the first bound, which then is held; at the
-    optimum, the held coordinate that most wants back is let go.
+    From no step at all: to the optimum of the free independent coordinates, or as far as the first bound, which then is
+    held; at the optimum, the held coordinate that most wants back is let go.
     """
     d = work.step.shape[0]
     work.step[:] = 0.0

@@ -17,12 +17,15 @@ from ..objectives.settings import Settings
 from .sequence import Output
 from .solver import Solver, Targets, Wanted
 
-ROUNDS = 60  # of the first frame, which starts in the rest pose: it may take the prior's answer to its own answer so often
+ROUNDS = (
+    60  # of the first frame, which starts in the rest pose: it may take the prior's answer to its own answer so often
+)
 SETTLED = 1e-4  # rad or m
 
 
 class PriorSolver(Solver):
-    """Follows targets in poses like an example's: every other body is drawn softly to where the prior has it, seen from the frame before.
+    """Follows targets in poses like an example's: every other body is drawn softly to where the prior has it, seen from
+    the frame before.
 
     Args:
         mechanism, names, settings, has_com, objectives: as `Solver` takes them.

@@ -9,7 +9,16 @@ import numpy as np
 from ..jit import by_reference, kernel
 from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import eliminate
-from ..kinematics.kernels import Placement, close, copy_placement, difference, forward_kinematics, integrate, largest_motion, new_placement
+from ..kinematics.kernels import (
+    Placement,
+    close,
+    copy_placement,
+    difference,
+    forward_kinematics,
+    integrate,
+    largest_motion,
+    new_placement,
+)
 from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
 from ..objectives import calm
@@ -21,16 +30,18 @@ JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing
 RISEN = 1.5  # by this factor the objective has changed since another way was looked for
 UNMET = 2e-6  # the objective where a target of weight one is off by a 500th of the robot's size
 BETTER = 0.5  # of the objective: what another way to stand must be worth
-BENT = 0.5  # rad, or of the robot's size: a coordinate that ends on a limit is moved back by so much to look for another way
+# rad, or of the robot's size: a coordinate that ends on a limit is moved back by so much to look for another way
+BENT = 0.5
 GAIN = 0.999  # of the objective: what that must be worth
 LOOSER = 8  # times that one frame may be held less
 ENOUGH = 20  # iterations of such a look
 
 
 class Memory(NamedTuple):
-    """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,), `frames` (1,)
-    since the last jump, the coordinates `rest` (nq,), which are on a limit (d,), `looked` (1,): the objective when another way was last
-    looked for, `missed` (clusters,): what the targets miss in it (`missed_by_cluster`), and `guess` and `other`, scratch."""
+    """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,),
+    `frames` (1,) since the last jump, the coordinates `rest` (nq,), which are on a limit (d,), `looked` (1,): the
+    objective when another way was last looked for, `missed` (clusters,): what the targets miss in it
+    (`missed_by_cluster`), and `guess` and `other`, scratch."""
 
     last: Placement
     guess: Placement
@@ -45,8 +56,8 @@ class Memory(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What a run of T frames leaves: coordinates (T, nq), state frames (T, n, 3) and (T, n, 4) wxyz, and per frame (T,) objective,
-    iterations, status and closure residual."""
+    """What a run of T frames leaves: coordinates (T, nq), state frames (T, n, 3) and (T, n, 4) wxyz, and per frame (T,)
+    objective, iterations, status and closure residual."""
 
     q: np.ndarray
     position: np.ndarray
@@ -62,7 +73,8 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
     d = len(flat.before)
     last, guess, other = (new_placement(flat, rest) for _ in range(3))
     memory = by_reference(Memory(
-        last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64), np.zeros(1),
+        last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64),
+        np.zeros(1),
         np.zeros(len(flat.cluster_on)),
     ))  # fmt: skip
     forget(flat, memory, rest)
@@ -85,7 +97,8 @@ def new_output(flat: Flat, frames: int) -> Output:
     n = flat.bodies
     quaternion = np.zeros((frames, n, 4))
     return by_reference(Output(
-        np.zeros((frames, _coordinates(flat))), np.zeros((frames, n, 3)), quaternion, np.zeros(frames), np.zeros(frames, np.int64),
+        np.zeros((frames, _coordinates(flat))), np.zeros((frames, n, 3)), quaternion, np.zeros(frames),
+        np.zeros(frames, np.int64),
         np.zeros(frames, np.int64), np.zeros(frames),
     ))  # fmt: skip
 
@@ -96,8 +109,8 @@ def _coordinates(flat: Flat) -> int:
 
 @kernel
 def _predict(flat, memory, work, goals, limits):
-    """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last; else the last one. Returns its
-    objective and closure residual."""
+    """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last; else the last
+    one. Returns its objective and closure residual."""
     last, guess = memory.last, memory.guess
     copy_placement(last, guess)
     value = objective(flat, last, goals)
@@ -132,7 +145,8 @@ def _beyond(flat, now, work):
 
 @kernel
 def _bound(flat, goals, work, last, limits):
-    """Sets the frame's bounds: the limits, and what each coordinate can reach from where it was; returns whether there are any."""
+    """Sets the frame's bounds: the limits, and what each coordinate can reach from where it was; returns whether there
+    are any."""
     bounded = limits
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -159,8 +173,8 @@ def _stand(flat, other, work):
 
 @kernel
 def _take(guess, other, result, found, better):
-    """Of what `minimise` returned for two placements the `result` at `guess`, unless what was `found` at `other` is better: that becomes
-    the guess. With the iterations of both."""
+    """Of what `minimise` returned for two placements the `result` at `guess`, unless what was `found` at `other` is
+    better: that becomes the guess. With the iterations of both."""
     if better:
         copy_placement(other, guess)
         return found[0], result[1] + found[1], found[2], found[3]
@@ -169,10 +183,11 @@ def _take(guess, other, result, found, better):
 
 @kernel(entry=False)
 def _start_afresh(flat, goals, work, memory, limits, most, result):
-    """Solves a frame from the rest pose, too, unless it came from there, and leaves in `guess` what is there unless this is better by far;
-    returns what `minimise` does, with the iterations of both.
+    """Solves a frame from the rest pose, too, unless it came from there, and leaves in `guess` what is there unless
+    this is better by far; returns what `minimise` does, with the iterations of both.
 
-    After a jump the way from the last frame may end at a limit, or where turning on would first lead away; and so would the frames after.
+    After a jump the way from the last frame may end at a limit, or where turning on would first lead away; and so would
+    the frames after.
     """
     guess, other = memory.guess, memory.other
     moved = False
@@ -188,7 +203,8 @@ def _start_afresh(flat, goals, work, memory, limits, most, result):
 
 @kernel
 def _note_limited(flat, memory):
-    """Notes which coordinates of the guess are on a limit; returns whether any is, and whether one has come to its limit."""
+    """Notes which coordinates of the guess are on a limit; returns whether any is, and whether one has come to its
+    limit."""
     found, came = False, False
     for i in range(memory.limited.shape[0]):
         at, side = flat.dof_q[i], 0
@@ -202,8 +218,8 @@ def _note_limited(flat, memory):
 
 @kernel
 def _is_time_to_look(flat, memory, value):
-    """Whether a frame that ends on a limit, with this objective, is worth a look for another way: one coordinate has just come to its
-    limit, or the objective has changed by much since the last look."""
+    """Whether a frame that ends on a limit, with this objective, is worth a look for another way: one coordinate has
+    just come to its limit, or the objective has changed by much since the last look."""
     found, came = _note_limited(flat, memory)
     looked = memory.looked[0]
     if not came and (not found or looked / RISEN <= value <= RISEN * looked):
@@ -214,7 +230,8 @@ def _is_time_to_look(flat, memory, value):
 
 @kernel
 def _is_better(flat, goals, guess, other, result, found):
-    """Whether what was `found` at `other` beats the `result` at `guess`: as a whole, or by far in what the targets miss.
+    """Whether what was `found` at `other` beats the `result` at `guess`: as a whole, or by far in what the targets
+    miss.
 
     A step aside costs the pull to the previous state once, a dead end costs its miss in every frame.
     """
@@ -223,11 +240,11 @@ def _is_better(flat, goals, guess, other, result, found):
 
 @kernel(entry=False)
 def _bend_back(flat, goals, work, memory, most, result):
-    """Solves a frame from where coordinates that ended on a limit are moved off it, too, and leaves in `guess` what is there unless this is
-    better; returns what `minimise` does, with the iterations of both.
+    """Solves a frame from where coordinates that ended on a limit are moved off it, too, and leaves in `guess` what is
+    there unless this is better; returns what `minimise` does, with the iterations of both.
 
-    A limb that is let go after it was pulled straight can bend either way. Where a limit blocks one soon, that is a dead end; so the first
-    steps keep to the other one.
+    A limb that is let go after it was pulled straight can bend either way. Where a limit blocks one soon, that is a
+    dead end; so the first steps keep to the other one.
     """
     guess, other = memory.guess, memory.other
     copy_placement(guess, other)
@@ -258,8 +275,8 @@ def _bend_back(flat, goals, work, memory, most, result):
 
 @kernel(entry=False)
 def _let_loose(flat, goals, work, memory, bounded, most, result):
-    """Solves a frame further, held less, while it misses far less than what it is held by; returns as `minimise` does, with all
-    iterations. So a target that comes back into reach is met at once."""
+    """Solves a frame further, held less, while it misses far less than what it is held by; returns as `minimise` does,
+    with all iterations. So a target that comes back into reach is met at once."""
     guess = memory.guess
     if goals.calm.weight[3] == 0.0:
         return result
@@ -274,10 +291,11 @@ def _let_loose(flat, goals, work, memory, bounded, most, result):
 
 @kernel
 def solve_frame(flat, goals, work, memory, limits, most, afresh):
-    """One frame from the memory of those before; the solution becomes `memory.last`, which the goals regard as the previous state.
+    """One frame from the memory of those before; the solution becomes `memory.last`, which the goals regard as the
+    previous state.
 
-    A frame that ends on a limit and misses its targets is looked at from off that limit, too; with `afresh` one that leaps and misses
-    them also from the rest pose.
+    A frame that ends on a limit and misses its targets is looked at from off that limit, too; with `afresh` one that
+    leaps and misses them also from the rest pose.
     Returns what `minimise` does.
     """
     last, guess = memory.last, memory.guess
@@ -320,7 +338,12 @@ def solve_frames(flat, goals, work, memory, output, start, stop, wanted, speed, 
         now = memory.last
         for i in range(now.q.shape[0]):
             output.q[k, i] = now.q[i]
-        output.value[k], output.iterations[k], output.status[k], output.residual[k] = value, iterations, status, residual
+        output.value[k], output.iterations[k], output.status[k], output.residual[k] = (
+            value,
+            iterations,
+            status,
+            residual,
+        )
         for b in range(1, flat.bodies + 1):
             for i in range(3):
                 output.position[k, b - 1, i] = now.c[b, i]

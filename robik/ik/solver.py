@@ -56,7 +56,12 @@ class Solver:
         has_com: bool = False,
         objectives: tuple[Objective, ...] = (),
     ):
-        self.mechanism, self.names, self.settings, self.objectives = mechanism, tuple(names), settings, tuple(objectives)
+        self.mechanism, self.names, self.settings, self.objectives = (
+            mechanism,
+            tuple(names),
+            settings,
+            tuple(objectives),
+        )
         self.topology = build_topology(straightened(mechanism))
         self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
@@ -98,18 +103,22 @@ class Solver:
         return by_reference(Wanted(rows, dt))
 
     def _speeds(self) -> np.ndarray:
-        """What the actuators' coordinates may move by in a second (d,); infinite where they are not to be held to it."""
+        """What the actuators' coordinates may move by in a second (d,); infinite where they are not to be held to
+        it."""
         speed = np.full(len(self.flat.before), np.inf)
         for joint in self.mechanism.actuated if self.settings.enforce_velocity else ():
             for name in joint.coordinate_names:
                 if name in self.topology.dofs:
-                    speed[self.topology.dofs[name][0]] = self.settings.velocity_share * speed_limit(joint, name, self._extent)
+                    speed[self.topology.dofs[name][0]] = self.settings.velocity_share * speed_limit(
+                        joint, name, self._extent
+                    )
         return speed
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`."""
         solve_frames(
-            self.flat, self._goals, self._work, self._memory, output, start, stop, wanted, self.speed, self.settings.joint_limits,
+            self.flat, self._goals, self._work, self._memory, output, start, stop, wanted, self.speed,
+            self.settings.joint_limits,
             MOST_ITERATIONS,
         )  # fmt: skip
 
@@ -118,7 +127,8 @@ class Solver:
         return actuator_values(self.topology, output.q, output.position, output.quaternion)
 
     def passive_values(self, output: Output) -> dict[str, np.ndarray] | None:
-        """Return the coordinates (T,) [rad or m] of the joints without a motor by name; None where the output does not hold them."""
+        """Return the coordinates (T,) [rad or m] of the joints without a motor by name; None where the output does not
+        hold them."""
         return passive_values(self.topology, output.q, output.position, output.quaternion)
 
     def room(self, frames: int) -> Output:

@@ -1,8 +1,10 @@
-"""The compiled solver: Newton steps in the null space of the loops, every iterate assembled, the objective itself as merit.
+"""The compiled solver: Newton steps in the null space of the loops, every iterate assembled, the objective itself as
+merit.
 
-One iteration at an assembled placement: eliminate what the loops decide, multipliers, exact Hessian of the Lagrangian over what
-is left, a step of at most half a radian, the way back onto the loops with the factors at hand, and acceptance on decrease. Limits
-of tree coordinates are an active set: a coordinate that reaches its bound is held until its multiplier lets go.
+One iteration at an assembled placement: eliminate what the loops decide, multipliers, exact Hessian of the Lagrangian
+over what is left, a step of at most half a radian, the way back onto the loops with the factors at hand, and acceptance
+on decrease. Limits of tree coordinates are an active set: a coordinate that reaches its bound is held until its
+multiplier lets go.
 """
 
 from __future__ import annotations
@@ -80,8 +82,8 @@ def _settle(flat, now, work, limits):
 
 @kernel
 def _correct(flat, now, goals, work, kind):
-    """Moves the trial by a Newton step with its own gradient and the factors of the last system, at `now`; returns the step's size,
-    infinite where that says nothing."""
+    """Moves the trial by a Newton step with its own gradient and the factors of the last system, at `now`; returns the
+    step's size, infinite where that says nothing."""
     e, trial, way = work.e, work.trial, work.correction
     led = 0
     for i in range(way.shape[0]):
@@ -109,7 +111,8 @@ def _correct(flat, now, goals, work, kind):
 
 @inlined
 def _rounding(now, work, value):
-    """How exactly an objective is known at `now`: to its own rounding, and to what the loops' residual there is worth."""
+    """How exactly an objective is known at `now`: to its own rounding, and to what the loops' residual there is
+    worth."""
     noise = 1e-13 * abs(value) + 1e-300
     for row in range(work.multiplier.shape[0]):
         noise += abs(work.multiplier[row] * now.value[row])
@@ -120,9 +123,9 @@ def _rounding(now, work, value):
 def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     """Along the step, whole, then by halves, until the objective has fallen enough.
 
-    Where a narrow valley bends away from the step, up to three more Newton steps with the same Hessian lead back into it before the
-    step is halved. Returns (share of the step, objective, closure residual), with the share 0 where nothing was found; `work.trial` is
-    there.
+    Where a narrow valley bends away from the step, up to three more Newton steps with the same Hessian lead back into
+    it before the step is halved. Returns (share of the step, objective, closure residual), with the share 0 where
+    nothing was found; `work.trial` is there.
     """
     scale = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN))
     noise = _rounding(now, work, value)
@@ -152,8 +155,8 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
 
 @kernel
 def _finish(flat, now, goals, work, limits, value, residual):
-    """After a small step to `now`, and to the trial: one more with the same second derivatives, if that is the last that is needed.
-    Returns (whether it was, objective, closure residual, whether it moved)."""
+    """After a small step to `now`, and to the trial: one more with the same second derivatives, if that is the last
+    that is needed. Returns (whether it was, objective, closure residual, whether it moved)."""
     if limits and not all_free(work):
         return False, value, residual, False
     size = _correct(flat, now, goals, work, DENSE)
@@ -168,14 +171,16 @@ def _finish(flat, now, goals, work, limits, value, residual):
     copy_placement(work.trial, now)
     if size <= SURE:
         return True, found, gap, True
-    # A direction that is held weakly may have become weaker by far: the same second derivatives then lead but a part of the way.
+    # A direction that is held weakly may have become weaker by far: the same second derivatives then lead but a part of
+    # the way.
     return _correct(flat, now, goals, work, DENSE) <= max(STEP_TOLERANCE, 0.1 * size), found, gap, True
 
 
 @kernel
 def _choose_step(flat, now, goals, work, limits, iteration):
-    """The step at `now`, into `work.step`: Newton's; where that is not definite or has not been enough, with forces foreseen, at first only
-    where those make it definite: far from the optimum Newton's own, made convex, leads into fewer local optima.
+    """The step at `now`, into `work.step`: Newton's; where that is not definite or has not been enough, with forces
+    foreseen, at first only where those make it definite: far from the optimum Newton's own, made convex, leads into
+    fewer local optima.
 
     Returns (slope, kind of its system, largest turn, largest motion, whether it is Newton's of a definite system).
     """
@@ -197,8 +202,8 @@ def _choose_step(flat, now, goals, work, limits, iteration):
 
 @kernel(entry=False)
 def minimise(flat, now, goals, work, limits, most, value, residual):
-    """Improves the assembled placement `now`, of this objective and closure residual, until it is stationary; returns (objective,
-    iterations, status, residual)."""
+    """Improves the assembled placement `now`, of this objective and closure residual, until it is stationary; returns
+    (objective, iterations, status, residual)."""
     for iteration in range(most):
         slope, kind, turn, largest, exact = _choose_step(flat, now, goals, work, limits, iteration)
         stationary = largest <= STEP_TOLERANCE

@@ -18,8 +18,9 @@ SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way fr
 
 
 class Work(NamedTuple):
-    """Scratch, the frame's bounds on scalar coordinates, `lower` and `upper` (d,), the second derivatives (d, d) of the convex `model`
-    that stands in for an indefinite one, and which coordinates the last step leaves free, `unheld` (d,)."""
+    """Scratch, the frame's bounds on scalar coordinates, `lower` and `upper` (d,), the second derivatives (d, d) of the
+    convex `model` that stands in for an indefinite one, and which coordinates the last step leaves free, `unheld`
+    (d,)."""
 
     e: Elimination
     terms: Terms
@@ -45,8 +46,8 @@ class Work(NamedTuple):
 
 
 class LargeWork(Work):
-    """The work of a robot of more than `SMALL` degrees of freedom, another type so that what only such a robot needs is compiled for it
-    alone."""
+    """The work of a robot of more than `SMALL` degrees of freedom, another type so that what only such a robot needs is
+    compiled for it alone."""
 
 
 def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
@@ -55,7 +56,8 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
     Args:
         flat: the robot.
         q: (nq,) coordinates that stand in it at first.
-        tied: (k, 2) bodies of the goals' objectives over two bodies (`Goals.tied`); None where nothing is asked for one by one.
+        tied: (k, 2) bodies of the goals' objectives over two bodies (`Goals.tied`); None where nothing is asked for one
+            by one.
     """
     kind = Work if len(flat.before) <= SMALL else LargeWork
     d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)

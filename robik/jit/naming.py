@@ -1,8 +1,8 @@
 """Compiled code that is good under each name that the library may have.
 
-By pip the library is called `robik`; in Blender it is a part of the add-on, whose name depends on the repository that it was
-installed from. Code that one process kept on disk must serve the other. So names of the library's modules are kept without
-the name of the library itself.
+By pip the library is called `robik`; in Blender it is a part of the add-on, whose name depends on the repository that
+it was installed from. Code that one process kept on disk must serve the other. So names of the library's modules are
+kept without the name of the library itself.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class CacheFile(IndexDataCacheFile):
 
 
 class _Pickler(NumbaPickler):
-    """Pickler that takes names of modules apart; of classes and functions, too, since those are pickled by the name of their module."""
+    """Pickler that takes names of modules apart; of classes and functions, too, since those are pickled by the name of
+    their module."""
 
     def persistent_id(self, found: Any) -> str | None:
         """Return what follows the library's name in the name of one of its modules, None for all else."""

@@ -20,17 +20,23 @@ def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaterni
 
     Args:
         q: (T, nq) coordinates of the tree, which hold a scalar motion's value as it is.
-        com, quaternion: (T, n, 3) and (T, n, 4) of the state frames, in the topology's order; what cuts and balls are read from.
+        com, quaternion: (T, n, 3) and (T, n, 4) of the state frames, in the topology's order; what cuts and balls are
+            read from.
     """
     columns = [joint_values(topology, joint, q, com, quaternion) for joint in topology.mechanism.actuated]
     return np.concatenate(columns, axis=1) if columns else np.zeros((len(q), 0))
 
 
 def joint_values(
-    topology: Topology, joint: Joint, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray, last: np.ndarray | None = None
+    topology: Topology,
+    joint: Joint,
+    q: np.ndarray,
+    com: np.ndarray,
+    quaternion: np.ndarray,
+    last: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`; `last` (motions,) are the values that the first
-    ones follow without a jump, those of the rest pose if left out."""
+    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`; `last` (motions,) are the values
+    that the first ones follow without a jump, those of the rest pose if left out."""
     found = [topology.dofs.get(name) for name in joint.coordinate_names]
     if found and all(found):
         return np.stack([sign * q[:, topology.flat.dof_q[dof]] for dof, sign in found], axis=1)  # type: ignore[misc]
@@ -42,14 +48,16 @@ def joint_values(
 
 
 def values_between(joint: Joint, offset: np.ndarray, turn: np.ndarray, last: np.ndarray | None = None) -> np.ndarray:
-    """Values (T, motions) [rad or m] of a joint from the offset (T, 3) [m] and rotation (T, 3, 3) of its child side, seen from its
-    parent side; `last` as for `joint_values`."""
+    """Values (T, motions) [rad or m] of a joint from the offset (T, 3) [m] and rotation (T, 3, 3) of its child side,
+    seen from its parent side; `last` as for `joint_values`."""
     slides = [offset[:, k : k + 1] for k, name in enumerate(SLIDES) if name in joint.motions]
     start = np.array(joint.rest if last is None else last)
     return np.concatenate([*slides, _turns(joint, turn, start[[m in TURNS for m in joint.motions]])], axis=1)
 
 
-def _relative(topology: Topology, joint: Joint, com: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _relative(
+    topology: Topology, joint: Joint, com: np.ndarray, quaternion: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Offset (T, 3) and rotation (T, 3, 3) of the joint's child side, seen from its parent side."""
     parent_R, parent_p, child_R = joint_matrices(joint)
 
@@ -67,8 +75,8 @@ def _relative(topology: Topology, joint: Joint, com: np.ndarray, quaternion: np.
 
 
 def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Angles (T, turns) of the relative rotations R (T, 3, 3): of one hinge, of two in a row, or a ball's rotation vector; the first
-    ones are those nearest to `last` (turns,)."""
+    """Angles (T, turns) of the relative rotations R (T, 3, 3): of one hinge, of two in a row, or a ball's rotation
+    vector; the first ones are those nearest to `last` (turns,)."""
     axes = [k for k, name in enumerate(TURNS) if name in joint.motions]
     rest = np.array([v for v, m in zip(joint.rest, joint.motions, strict=True) if m in TURNS])
     if len(axes) == 3:
@@ -84,13 +92,16 @@ def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
         angle = np.arctan2(R[:, j, second], R[:, i, second]) - (0.0 if second == i else 0.5 * np.pi)
         m, n = (second + 1) % 3, (second + 2) % 3
         # the first axis does not turn with the first hinge: seen from the child it shows the second one
-        other = np.arctan2(-R[:, first, n], R[:, first, m]) if first == m else np.arctan2(R[:, first, m], R[:, first, n])
+        other = (
+            np.arctan2(-R[:, first, n], R[:, first, m]) if first == m else np.arctan2(R[:, first, m], R[:, first, n])
+        )
         angles = np.stack([angle, other], axis=1)
     return rest + np.unwrap(np.vstack([last - rest, angles - rest]), axis=0)[1:]
 
 
 def _rotation_vectors(R: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Return rotation vectors (T, 3), each the one nearest to the one before, the first to `last`; they may go beyond π.
+    """Return rotation vectors (T, 3), each the one nearest to the one before, the first to `last`; they may go beyond
+    π.
 
     All vectors v (1 + 2π k / |v|) with a whole number k are the same rotation.
     """

@@ -20,8 +20,8 @@ ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure t
 
 @kernel
 def project(flat, now, e, correction, right):
-    """Brings `now` onto the loops by Newton steps of the dependent coordinates, with the factors at hand while they contract, else with new
-    ones.
+    """Brings `now` onto the loops by Newton steps of the dependent coordinates, with the factors at hand while they
+    contract, else with new ones.
 
     Returns the closure residual [m]; whether that is a success, `closed` says.
     """
@@ -53,7 +53,8 @@ def project(flat, now, e, correction, right):
 
 @kernel
 def closed(flat, now, residual):
-    """Whether a placement's closure residual [m] is as good as none: up to `flat.accepted`, or to the rounding of where its bodies are."""
+    """Whether a placement's closure residual [m] is as good as none: up to `flat.accepted`, or to the rounding of where
+    its bodies are."""
     if residual <= flat.accepted[0]:
         return True
     far = 0.0
@@ -64,10 +65,13 @@ def closed(flat, now, residual):
 
 
 def prepared(topology: Topology) -> Flat:
-    """A topology's arrays for the kernels, with `accepted` set: where a file's rounded numbers make redundant rows contradict each other,
-    the loops cannot close further than that, and this much is accepted."""
+    """A topology's arrays for the kernels, with `accepted` set: where a file's rounded numbers make redundant rows
+    contradict each other, the loops cannot close further than that, and this much is accepted."""
     flat = by_reference(topology.flat)
-    floor = max((residual for residual, _ in assembled_poses(flat, topology.rest) if residual <= CONTRADICTION * flat.size), default=0.0)
+    floor = max(
+        (residual for residual, _ in assembled_poses(flat, topology.rest) if residual <= CONTRADICTION * flat.size),
+        default=0.0,
+    )
     flat.accepted[0] = max(CLOSED * flat.size, 3.0 * floor)
     return flat
 
@@ -91,8 +95,11 @@ def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Place
         yield residual, now
 
 
-def _pulled_all_the_way(flat: Flat, now: Placement, elimination: Elimination, correction: np.ndarray, right: np.ndarray) -> float:
-    """As `project`, and on while that helps: near a singular pose it is slow, which must not be taken for rows that contradict."""
+def _pulled_all_the_way(
+    flat: Flat, now: Placement, elimination: Elimination, correction: np.ndarray, right: np.ndarray
+) -> float:
+    """As `project`, and on while that helps: near a singular pose it is slow, which must not be taken for rows that
+    contradict."""
     residual = float(project(flat, now, elimination, correction, right))
     while residual > CLOSED * flat.size:
         eliminate(flat, now, elimination)

@@ -1,9 +1,9 @@
 """Which joints of a robot say the same twice, which cannot move, and which keep a loop from moving.
 
-Every joint locks some motions of its two bodies relative to each other. With a row for each of these, acting on the bodies' velocities
-(v, ω), A has in its null space all that the robot can do. The left null space holds the rows that follow from others; a joint is stuck
-where no motion of the robot moves it. A joint that locks a loop by standing a little askew shows as a singular value that is small, but
-not zero.
+Every joint locks some motions of its two bodies relative to each other. With a row for each of these, acting on the
+bodies' velocities (v, ω), A has in its null space all that the robot can do. The left null space holds the rows that
+follow from others; a joint is stuck where no motion of the robot moves it. A joint that locks a loop by standing a
+little askew shows as a singular value that is small, but not zero.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ class Diagnosis:
         if self.stuck:
             said.append(f"cannot move: {', '.join(self.stuck)}")
         if self.askew:
-            said.append(f"contradict each other by a little, so that their loop cannot move: {', '.join(self.askew)}; align their axes")
+            said.append(
+                f"contradict each other by a little, so that their loop cannot move: {', '.join(self.askew)}; align"
+                " their axes"
+            )
         if moved.surplus:
             said.append(f"{moved.surplus} motors too many: they can only move in agreement with the others")
         said += [f"no motor moves: {', '.join(idle)}" for idle in moved.idle]
@@ -146,10 +149,15 @@ class _Rows:
         return self._named(part, SHARE * float(part.max()))
 
     def _named(self, part: np.ndarray, least: float) -> tuple[str, ...]:
-        return tuple(p.joint.name for k, p in enumerate(self.places) if part[self.at[k] : self.at[k + 1]].max(initial=0.0) > least)
+        return tuple(
+            p.joint.name
+            for k, p in enumerate(self.places)
+            if part[self.at[k] : self.at[k + 1]].max(initial=0.0) > least
+        )
 
     def _relative(self, place: JointPlace) -> np.ndarray:
-        """(6 n, 6): from the bodies' velocities to the child's relative to the parent's, v at the joint [sizes], then ω."""
+        """(6 n, 6): from the bodies' velocities to the child's relative to the parent's, v at the joint [sizes], then
+        ω."""
         values = dict(zip(place.joint.motions, place.values, strict=True))
         x = (place.origin + place.axes @ [values.get(name, 0.0) for name in SLIDES]) / self.size
         relative = np.zeros((6 * len(self.mechanism.bodies), 6))

@@ -1,8 +1,8 @@
 """The loops' equations, solved group by group: which coordinates follow from which.
 
-Gaussian elimination with complete pivoting on a group's closure Jacobian reveals its rank r, redundant rows simply fall out, and its
-columns split into r that follow and the rest that lead. A step of the leading coordinates z extends to all by dy = Z dz + s, with the
-null space Z = [1; -T] and any particular step s.
+Gaussian elimination with complete pivoting on a group's closure Jacobian reveals its rank r, redundant rows simply fall
+out, and its columns split into r that follow and the rest that lead. A step of the leading coordinates z extends to all
+by dy = Z dz + s, with the null space Z = [1; -T] and any particular step s.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from .kernels import group_jacobian
 class Elimination(NamedTuple):
     """Room for the factors of all groups.
 
-    Per group g: `LU[g]`, its rows × columns in pivoted order, with room for the largest group, and `other[g]`, scratch of that size;
-    `row` and `column`: that order, at the group's starts; `rank` (groups,). `free` (d,): one that is not free always leads; `follows`
-    (d,): whether it does. `right` (most rows,) is scratch; `every` (d,) counts the degrees of freedom.
+    Per group g: `LU[g]`, its rows × columns in pivoted order, with room for the largest group, and `other[g]`, scratch
+    of that size; `row` and `column`: that order, at the group's starts; `rank` (groups,). `free` (d,): one that is not
+    free always leads; `follows` (d,): whether it does. `right` (most rows,) is scratch; `every` (d,) counts the degrees
+    of freedom.
     """
 
     LU: np.ndarray
@@ -70,7 +71,12 @@ def eliminate(flat, now, e):
     total = 0
     e.follows[:] = False
     for g in range(e.rank.shape[0]):
-        r0, r1, c0, c1 = flat.group_row_at[g], flat.group_row_at[g + 1], flat.group_column_at[g], flat.group_column_at[g + 1]
+        r0, r1, c0, c1 = (
+            flat.group_row_at[g],
+            flat.group_row_at[g + 1],
+            flat.group_column_at[g],
+            flat.group_column_at[g + 1],
+        )
         A, width = _factors(flat, e, g)
         row, column = e.row[r0:r1], e.column[c0:c1]
         for j in range(width):
@@ -92,7 +98,8 @@ def eliminate(flat, now, e):
 
 @kernel
 def _pivoted_lu(A, rows, width, tiny, row, column, free):
-    """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along; returns the rank."""
+    """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along; returns the
+    rank."""
     for k in range(min(rows, width)):
         best, bi, bj = tiny, -1, -1
         for i in range(k, rows):
@@ -121,8 +128,8 @@ def _pivoted_lu(A, rows, width, tiny, row, column, free):
 
 @kernel(entry=False)
 def refactor(flat, now, e):
-    """Factors the closure Jacobian at a placement near by with the pivots, dependent coordinates and independent coordinates of the last
-    elimination; False where one of those pivots vanishes."""
+    """Factors the closure Jacobian at a placement near by with the pivots, dependent coordinates and independent
+    coordinates of the last elimination; False where one of those pivots vanishes."""
     for g in range(e.rank.shape[0]):
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
         A, width = _factors(flat, e, g)
@@ -150,7 +157,8 @@ def refactor(flat, now, e):
 
 @kernel
 def _back_substitute(A, rank, width):
-    """Turns U's right part into T = U₁⁻¹ U₂, so that dependent coordinates move by -T times the independent coordinates."""
+    """Turns U's right part into T = U₁⁻¹ U₂, so that dependent coordinates move by -T times the independent
+    coordinates."""
     for k in range(rank - 1, -1, -1):
         for i in range(k + 1, rank):
             f = A[k, i]
@@ -203,7 +211,8 @@ def extend_group(flat, e, g, step):
 
 @kernel(entry=False)
 def reduce_gradient(flat, e, gradient):
-    """In place Zᵀ gradient: the independent coordinates' entries are the reduced gradient, the dependent ones' become zero."""
+    """In place Zᵀ gradient: the independent coordinates' entries are the reduced gradient, the dependent ones' become
+    zero."""
     for g in range(e.rank.shape[0]):
         reduce_group_gradient(flat, e, g, gradient)
 
@@ -243,7 +252,8 @@ def multipliers(flat, e, gradient, out):
 
 @kernel(entry=False)
 def reduce_matrix(flat, e, K):
-    """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between independent coordinates are the reduced matrix."""
+    """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between independent coordinates are the reduced
+    matrix."""
     for g in range(e.rank.shape[0]):
         reduce_group(flat, e, g, K, e.every, K.shape[0])
 
@@ -261,7 +271,9 @@ def reduce_group(flat, e, g, K, place, d):
                 target = place[e.column[c0 + j]]
                 for i in range(d):
                     K[target, i] -= f * K[source, i]
-    for a in range(rank, width):  # what remains is symmetric between independent coordinates, and of no interest to dependent coordinates
+    for a in range(
+        rank, width
+    ):  # what remains is symmetric between independent coordinates, and of no interest to dependent coordinates
         row = K[place[e.column[c0 + a]]]
         for k in range(rank):
             f = row[place[e.column[c0 + k]]]

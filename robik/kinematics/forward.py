@@ -27,7 +27,8 @@ class Assembly:
     """Where a robot's bodies are.
 
     Attributes:
-        position, quaternion: (n, 3) [m] and (n, 4) wxyz of each body's own frame, in the mechanism's order, world coordinates.
+        position, quaternion: (n, 3) [m] and (n, 4) wxyz of each body's own frame, in the mechanism's order, world
+            coordinates.
         com: (3,) the robot's centre of mass [m].
         residual: largest closure residual [m]; rotations count by the robot's size.
         assembled: whether the loops close at these actuator values; if not, this is the nearest that was found.
@@ -94,7 +95,9 @@ class ForwardKinematics:
         """As `solve`, but only moves there, and returns the closure residual [m]."""
         values = np.asarray(values, dtype=float)
         if values.shape != self._values.shape or not np.isfinite(values).all():
-            raise MechanismError(f"robot {self.mechanism.name!r} wants {len(self._values)} finite actuator values, not {values}")
+            raise MechanismError(
+                f"robot {self.mechanism.name!r} wants {len(self._values)} finite actuator values, not {values}"
+            )
         if base is not None and self.root is not None:
             self._put_base(base)
         start, away = self._values, float(np.abs(values - self._values).max(initial=0.0))
@@ -158,7 +161,8 @@ class ForwardKinematics:
         return self._gap() < 1e-4 * self.flat.size
 
     def _nearest(self) -> None:
-        """Least squares of the closure over what no actuator sets: eq. 1, from far away, by Levenberg-Marquardt in a trust region."""
+        """Least squares of the closure over what no actuator sets: eq. 1, from far away, by Levenberg-Marquardt in a
+        trust region."""
         flat, now, origin = self.flat, self.now, self.now.q.copy()
         passive = np.flatnonzero(self._elimination.free)
         if not len(passive) or not len(now.value):
@@ -176,9 +180,13 @@ class ForwardKinematics:
             at(y)
             return closure_jacobian(flat, now)[:, passive]
 
-        exact = not (flat.ball[passive] >= 0).any()  # a ball's screws differ from the derivatives of its rotation vector away from zero
+        exact = not (
+            flat.ball[passive] >= 0
+        ).any()  # a ball's screws differ from the derivatives of its rotation vector away from zero
         jacobian = slope if exact else "2-point"
-        found = least_squares(at, np.zeros(len(passive)), jac=jacobian, xtol=1e-12, ftol=1e-14, gtol=1e-14, max_nfev=200)
+        found = least_squares(
+            at, np.zeros(len(passive)), jac=jacobian, xtol=1e-12, ftol=1e-14, gtol=1e-14, max_nfev=200
+        )
         at(found.x)
 
     def _assembly(self, residual: float) -> Assembly:

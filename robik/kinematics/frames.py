@@ -27,7 +27,8 @@ def own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> t
 
 
 def become_own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> None:
-    """Replace state frames by the bodies' own frames in the mechanism's order, in place; arguments as for `own_frames`."""
+    """Replace state frames by the bodies' own frames in the mechanism's order, in place; arguments as for
+    `own_frames`."""
     bodies = topology.mechanism.bodies
     rest = np.array([bodies[i].pose.quaternion for i in topology.order]).reshape(-1, 4)
     local = np.array([bodies[i].com for i in topology.order]).reshape(-1, 3)
@@ -63,7 +64,9 @@ def reframe(com, quaternion, rest, local, order, row):
                 quaternion[k, i, j] = row[i, 3 + j]
 
 
-def frame_poses(mechanism: Mechanism, name: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def frame_poses(
+    mechanism: Mechanism, name: str, position: np.ndarray, quaternion: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """A named frame along a motion.
 
     Args:
@@ -97,7 +100,8 @@ def com_of_states(topology: Topology, com: np.ndarray) -> np.ndarray:
 
 
 def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return the body, point (3,) and axes (3, 3) of a frame in the body's state frame, which has the world's orientation at rest."""
+    """Return the body, point (3,) and axes (3, 3) of a frame in the body's state frame, which has the world's
+    orientation at rest."""
     mechanism = topology.mechanism
     frame = mechanism.frame(name)
     body = mechanism.bodies[mechanism.body_index[frame.body]]

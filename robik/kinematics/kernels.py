@@ -1,7 +1,7 @@
 """Compiled kernels over a mechanism's flat arrays: poses, screws, closure values and their Jacobian.
 
-A degree of freedom i moves a point x of every body beyond it by ∂x/∂yᵢ = ωᵢ × x + vᵢ and a direction d by ωᵢ × d, in world
-coordinates: (ωᵢ, vᵢ) is its screw.
+A degree of freedom i moves a point x of every body beyond it by ∂x/∂yᵢ = ωᵢ × x + vᵢ and a direction d by ωᵢ × d, in
+world coordinates: (ωᵢ, vᵢ) is its screw.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .rotations import between, cross, multiply, turned
 class Placement(NamedTuple):
     """Where everything is, for one set of coordinates `q` (nq,).
 
-    `R` (n + 1, 3, 3) and `c` (n + 1, 3): the bodies' state frames; `omega`, `v` (d, 3): screws; `value` (rows,): closure [m];
-    `force`, `moment` (m, 3): each row's wrench on its cut's b side: a loop's degree of freedom changes the row by
-    ω · moment + v · force. `everything`: the memory of all these. `turn` (3, 3) is scratch.
+    `R` (n + 1, 3, 3) and `c` (n + 1, 3): the bodies' state frames; `omega`, `v` (d, 3): screws; `value` (rows,):
+    closure [m]; `force`, `moment` (m, 3): each row's wrench on its cut's b side: a loop's degree of freedom changes the
+    row by ω · moment + v · force. `everything`: the memory of all these. `turn` (3, 3) is scratch.
     """
 
     q: np.ndarray
@@ -48,11 +48,14 @@ def new_placement(flat: Flat, q: np.ndarray) -> Placement:
 
 
 def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """A row of zeros, and arrays of the given shapes that share its memory, so that all can be copied or cleared at once."""
+    """A row of zeros, and arrays of the given shapes that share its memory, so that all can be copied or cleared at
+    once."""
     sizes = [int(np.prod(shape)) for shape in shapes]
     everything = np.zeros(sum(sizes))
     ends = np.cumsum(sizes)
-    return everything, [everything[end - size : end].reshape(shape) for size, end, shape in zip(sizes, ends, shapes, strict=True)]
+    return everything, [
+        everything[end - size : end].reshape(shape) for size, end, shape in zip(sizes, ends, shapes, strict=True)
+    ]
 
 
 @kernel(entry=False)
@@ -138,7 +141,9 @@ def rotate(R, u):
 def along(now, i, wrench):
     """ωᵢ · τ + vᵢ · f: what a wrench (τ, f) does along a degree of freedom."""
     w, v = now.omega[i], now.v[i]
-    return w[0] * wrench[0] + w[1] * wrench[1] + w[2] * wrench[2] + v[0] * wrench[3] + v[1] * wrench[4] + v[2] * wrench[5]
+    return (
+        w[0] * wrench[0] + w[1] * wrench[1] + w[2] * wrench[2] + v[0] * wrench[3] + v[1] * wrench[4] + v[2] * wrench[5]
+    )
 
 
 @kernel
@@ -162,7 +167,11 @@ def close(flat, now):
                 value = flat.size * (dx * wx + dy * wy + dz * wz)
                 mx, my, mz = cross(wx, wy, wz, dx, dy, dz)
                 now.force[row, 0], now.force[row, 1], now.force[row, 2] = 0.0, 0.0, 0.0
-                now.moment[row, 0], now.moment[row, 1], now.moment[row, 2] = flat.size * mx, flat.size * my, flat.size * mz
+                now.moment[row, 0], now.moment[row, 1], now.moment[row, 2] = (
+                    flat.size * mx,
+                    flat.size * my,
+                    flat.size * mz,
+                )
             now.value[row] = value
             worst = max(worst, abs(value))
     m = flat.row_kind.shape[0]
@@ -178,7 +187,8 @@ def close(flat, now):
 
 @kernel
 def group_jacobian(flat, now, g, A):
-    """Writes the closure's derivatives of group g into A (its rows, its columns), from a placement that `close` has filled."""
+    """Writes the closure's derivatives of group g into A (its rows, its columns), from a placement that `close` has
+    filled."""
     A[:] = 0.0
     m = flat.row_kind.shape[0]
     start = flat.group_row_at[g]

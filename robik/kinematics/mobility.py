@@ -81,22 +81,29 @@ class Inspection:
             f"loops: {self.loops}; degrees of freedom: {self.mobility}; redundant closure rows: {self.redundant_rows}",
         ]
         for group in self.loop_groups:
-            closed = ", ".join(f"{name} ({counted(rows, 'row')})" for name, rows in zip(group.joints, group.rows, strict=True))
+            closed = ", ".join(
+                f"{name} ({counted(rows, 'row')})" for name, rows in zip(group.joints, group.rows, strict=True)
+            )
             lines.append(f"  closed by {closed}: {group.redundant} redundant")
-        lines.append(f"on its base it has {counted(moved.freedoms, 'degree')} of freedom, and its actuators {moved.actuated}")
+        lines.append(
+            f"on its base it has {counted(moved.freedoms, 'degree')} of freedom, and its actuators {moved.actuated}"
+        )
         if moved.surplus:
             lines.append(f"overactuated: {moved.surplus} of the driven degrees must agree with the others")
         lines += [f"its loops lock actuator {name}" for name in moved.stuck]
         lines += [f"no actuator moves: {', '.join(joints)}" for joints in moved.idle]
         lines.append(f"closure residual of the rest pose: {self.closure_residual:.2g} m")
         if self.rounding > 0.0:
-            lines.append(f"straightened: joints are up to {self.rounding:.2g} m from where the file's rounded numbers have them")
+            lines.append(
+                f"straightened: joints are up to {self.rounding:.2g} m from where the file's rounded numbers have them"
+            )
         lines.append(f"frames: {', '.join(self.frames) or 'none'}")
         return lines
 
 
 def inspect(mechanism: Mechanism) -> Inspection:
-    """Counts a robot's degrees of freedom and redundant rows, in the rest pose and, since that may be singular, in poses near it."""
+    """Counts a robot's degrees of freedom and redundant rows, in the rest pose and, since that may be singular, in
+    poses near it."""
     mechanism = straightened(mechanism)
     topology = build_topology(mechanism)
     flat = prepared(topology)
@@ -127,14 +134,16 @@ def _groups(topology: Topology, flat: Flat, ranks: np.ndarray) -> tuple[LoopGrou
     couplings, m = topology.mechanism.couplings, len(flat.row_kind)
     found = []
     for (rows, _), rank in zip(loop_groups(flat), ranks.tolist(), strict=True):
-        cuts = Counter(topology.cuts[flat.row_cut[row]].name if row < m else couplings[row - m].name for row in rows.tolist())
+        cuts = Counter(
+            topology.cuts[flat.row_cut[row]].name if row < m else couplings[row - m].name for row in rows.tolist()
+        )
         found.append(LoopGroup(tuple(cuts), tuple(cuts.values()), len(rows) - rank))
     return tuple(found)
 
 
 def _ranks(flat: Flat, rest: np.ndarray) -> np.ndarray:
-    """Ranks (poses, groups) of each group's closure Jacobian, at the rest pose and at assembled poses near it: none of these where numbers
-    are too large to calculate with."""
+    """Ranks (poses, groups) of each group's closure Jacobian, at the rest pose and at assembled poses near it: none of
+    these where numbers are too large to calculate with."""
     groups, ranks = loop_groups(flat), []
     for residual, now in assembled_poses(flat, rest):
         if closed(flat, now, residual):

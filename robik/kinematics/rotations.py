@@ -17,7 +17,12 @@ def cross(ax, ay, az, bx, by, bz):
 
 def product(a, b, c, d, w, i, j, k):
     """(a, b, c, d) ⊗ (w, i, j, k) of two quaternions given by their components, numbers or arrays of them."""
-    return a * w - b * i - c * j - d * k, a * i + b * w + c * k - d * j, a * j - b * k + c * w + d * i, a * k + b * j - c * i + d * w
+    return (
+        a * w - b * i - c * j - d * k,
+        a * i + b * w + c * k - d * j,
+        a * j - b * k + c * w + d * i,
+        a * k + b * j - c * i + d * w,
+    )
 
 
 multiplied = inlined(product)
@@ -48,7 +53,8 @@ def between(q, p, at):
 
 @kernel
 def matrix_to_quaternion(R, q):
-    """Writes the unit quaternion of the matrix R (3, 3) into q (4,), on the side of the quaternion that q holds already."""
+    """Writes the unit quaternion of the matrix R (3, 3) into q (4,), on the side of the quaternion that q holds
+    already."""
     t = R[0, 0] + R[1, 1] + R[2, 2]
     if t > 0.0:
         w, x, y, z = 1.0 + t, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
@@ -68,8 +74,8 @@ def matrix_to_quaternion(R, q):
 def half_turn(R, P):
     """Cosine and vector (sine × axis) of half the angle between the orientations R and P: the quaternion of R Pᵀ.
 
-    Within 1e-6 rad of half a turn, where the vector is undetermined, the cosine is smoothed, and the vector stays minus twice its
-    derivative.
+    Within 1e-6 rad of half a turn, where the vector is undetermined, the cosine is smoothed, and the vector stays minus
+    twice its derivative.
     """
     t = 0.0
     for i in range(3):

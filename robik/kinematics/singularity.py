@@ -1,15 +1,16 @@
 """How far a robot's poses are from being singular.
 
-A motion v of the robot, its base held: changes of the tree's coordinates [rad, and slides in lengths of the robot] that keep the loops
-closed. With C the closure's Jacobian, N an orthonormal basis of such motions, P N what the actuators see of them and J N what the frames
-do (rotations [rad], positions in lengths of the robot):
+A motion v of the robot, its base held: changes of the tree's coordinates [rad, and slides in lengths of the robot] that
+keep the loops closed. With C the closure's Jacobian, N an orthonormal basis of such motions, P N what the actuators see
+of them and J N what the frames do (rotations [rad], positions in lengths of the robot):
 
     loops    least singular value of C that counts: 0 where the loops fold flat and could go on either way
-    hold     least singular value of P N that counts: 0 where the robot moves though its actuators stand still, so that they lose hold of it
-    steer    min |J N v| / |P N v|: 0 where the actuators move and no frame does, so that following a frame takes any speed
+    hold     least singular value of P N that counts: 0 where the robot moves though its actuators stand still, so that
+    they lose hold of it steer    min |J N v| / |P N v|: 0 where the actuators move and no frame does, so that following
+    a frame takes any speed
 
-All three are without unit and do not change when the robot is scaled. Singular values that are zero in every pose (redundant rows, freedoms
-that no actuator moves, more actuators than a frame has freedoms) do not count.
+All three are without unit and do not change when the robot is scaled. Singular values that are zero in every pose
+(redundant rows, freedoms that no actuator moves, more actuators than a frame has freedoms) do not count.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ SAMPLES, AWAY = 4, 0.05  # poses near the rest pose, by actuator values that far
 
 @dataclass(frozen=True)
 class Distances:
-    """From singular poses, per frame (T,): 1 is far, 0 there. Infinite are `loops` without loops, `steer` without frames, `hold` without
-    actuators that move anything. `residual`: how far the loops are open at the actuators' values [m]; these are no poses of the robot
-    where it cannot be assembled."""
+    """From singular poses, per frame (T,): 1 is far, 0 there. Infinite are `loops` without loops, `steer` without
+    frames, `hold` without actuators that move anything. `residual`: how far the loops are open at the actuators' values
+    [m]; these are no poses of the robot where it cannot be assembled."""
 
     loops: np.ndarray
     hold: np.ndarray
@@ -88,8 +89,8 @@ def actuation(mechanism: Mechanism) -> Actuation:
 
 
 def _group(C: np.ndarray, driven: np.ndarray) -> tuple[int, int, np.ndarray, np.ndarray]:
-    """Of loops that share joints: the rank of C (T, rows, d), that of what the driven ones among the joints see, a basis (d, k) of what
-    they do not, and the driven ones that cannot move."""
+    """Of loops that share joints: the rank of C (T, rows, d), that of what the driven ones among the joints see, a
+    basis (d, k) of what they do not, and the driven ones that cannot move."""
     loops = _rank(C)
     N = _motions(C, loops)
     seen = N[:, driven]
@@ -114,7 +115,9 @@ def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] 
         N = _motions(C, ranks.loops)
         seen, moved = N[:, poses.driven], J @ N
         loops, hold = _at(_values(C), ranks.loops), _at(_values(seen), ranks.hold)
-        steer = _at(_values(moved @ np.linalg.pinv(seen, COUNTS)), ranks.steer) if ranks.hold else np.full(len(C), np.inf)
+        steer = (
+            _at(_values(moved @ np.linalg.pinv(seen, COUNTS)), ranks.steer) if ranks.hold else np.full(len(C), np.inf)
+        )
         found.append(np.stack([loops, hold, steer, residual]))
     return Distances(*np.concatenate(found, axis=1)) if found else Distances(*np.zeros((4, 0)))
 
@@ -140,18 +143,25 @@ class _Poses:
         slides = {int(self.flat.at_v[m]) for m in np.flatnonzero(self.flat.kind == SLIDE)}
         self.unit = np.array([self.flat.size if i in slides else 1.0 for i in self.kept])
         self.names = {
-            dof: joint.name for joint in mechanism.joints if joint.name in self.topology.joint_at for dof in self._dofs(joint.name)
+            dof: joint.name
+            for joint in mechanism.joints
+            if joint.name in self.topology.joint_at
+            for dof in self._dofs(joint.name)
         }
         of = [dof for joint in mechanism.actuated for dof in self._dofs(joint.name) if dof not in base]
         self.driven = np.searchsorted(self.kept, of)
-        chosen = [mechanism.frame(name) for name in (frames if frames is not None else [f.name for f in mechanism.frames])]
+        chosen = [
+            mechanism.frame(name) for name in (frames if frames is not None else [f.name for f in mechanism.frames])
+        ]
         self.frames = []
         for frame in chosen:
             own = mechanism.bodies[mechanism.body_index[frame.body]]
             path, i = np.zeros(len(self.flat.before)), int(self.flat.tip[body[frame.body]])
             while i >= 0:
                 path[i], i = 1.0, int(self.flat.before[i])
-            self.frames.append((body[frame.body], (own.pose @ frame.pose).point((0, 0, 0)) - own.rest_com, path[self.kept]))
+            self.frames.append(
+                (body[frame.body], (own.pose @ frame.pose).point((0, 0, 0)) - own.rest_com, path[self.kept])
+            )
 
     def _dofs(self, joint: str) -> range:
         b = self.topology.joint_at[joint]

@@ -30,7 +30,10 @@ FEWEST, MOST, ROWS = 6, 24, 3000  # poses that are fitted, and redundant rows at
 AMPLITUDE = (0.15, 0.6)  # rad, or of the robot's size: how far from pose to pose
 REACH = 1.3  # rad, or of the robot's size: how far from the rest pose
 FITS = 20  # Gauss-Newton steps
-MATTERS, LEAST = 1e-5, 1e-10  # of the largest: singular values of what poses say of the numbers, at first and where that is too few
+MATTERS, LEAST = (
+    1e-5,
+    1e-10,
+)  # of the largest: singular values of what poses say of the numbers, at first and where that is too few
 CLOSES = 2e-13  # of the robot's size: what fitted loops close to
 
 
@@ -125,7 +128,8 @@ def _fitted(mechanism: Mechanism, walk: LoopWalk, poses: list[LoopPose], rank: i
 
 
 def _sensitivity(walk: LoopWalk, pose: LoopPose) -> np.ndarray:
-    """Return the derivatives (rows, 6 joints) of the loops to turns [rad] and shifts [sizes] of joints in the rest pose."""
+    """Return the derivatives (rows, 6 joints) of the loops to turns [rad] and shifts [sizes] of joints in the rest
+    pose."""
     flat, topology = walk.flat, walk.topology
     walk.pose(pose.q)
     joint_of = {body: topology.mechanism.joints.index(joint) for joint in topology.mechanism.joints
@@ -167,7 +171,8 @@ def _between(parent: np.ndarray, a: int, b: int) -> list[tuple[float, int]]:
 
 
 def _about(x: np.ndarray, size: float) -> np.ndarray:
-    """Return (6, 6): from a turn [rad] about x (3,) and a shift of x [sizes] to ω and the velocity of the origin [m]."""
+    """Return (6, 6): from a turn [rad] about x (3,) and a shift of x [sizes] to ω and the velocity of the origin
+    [m]."""
     matrix = np.zeros((6, 6))
     matrix[:3, :3] = np.eye(3)
     matrix[3:, :3] = _crossing(x)

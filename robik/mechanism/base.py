@@ -15,8 +15,9 @@ def with_base(mechanism: Mechanism, base: str) -> Mechanism:
 
     Args:
         mechanism: as its file gives it.
-        base: "auto" leaves it as it is (a free joint, or no joint to the world at all, lets it float); "fixed" welds a floating robot
-            to the world where it floats; "floating" frees a robot that a single fixed joint holds, whatever else stands beside it.
+        base: "auto" leaves it as it is (a free joint, or no joint to the world at all, lets it float); "fixed" welds a
+            floating robot to the world where it floats; "floating" frees a robot that a single fixed joint holds,
+            whatever else stands beside it.
 
     Raises:
         MechanismError: an unknown base, or a robot that other joints tie to the world.
@@ -31,7 +32,9 @@ def with_base(mechanism: Mechanism, base: str) -> Mechanism:
         return mechanism.with_changes(joints=(*fixed, *(j for j in mechanism.joints if j not in free)))
     if base == "floating" and ties and not free:
         held = _holding(mechanism, ties)
-        floats = [replace(held, type="free")] if len(ties) > 1 else []  # by itself, a robot without a joint to the world floats
+        floats = (
+            [replace(held, type="free")] if len(ties) > 1 else []
+        )  # by itself, a robot without a joint to the world floats
         return mechanism.with_changes(joints=(*floats, *(j for j in mechanism.joints if j is not held)))
     return mechanism
 

@@ -24,7 +24,8 @@ class Circle:
 
 
 def fit_circle(points: np.ndarray) -> Circle:
-    """Best fit in two steps: the plane by least squares of distances, then in it the circle by those of |x − c|² − r² (Kåsa, 1976).
+    """Best fit in two steps: the plane by least squares of distances, then in it the circle by those of |x − c|² − r²
+    (Kåsa, 1976).
 
     Args:
         points: (n, 3), three or more [m].
@@ -48,7 +49,9 @@ def fit_circle(points: np.ndarray) -> Circle:
     height = (points - center) @ normal
     off = float(np.hypot(np.hypot(*(flat - [u, v]).T) - radius, height).max())
     if off > ROUND * radius:
-        raise MechanismError(f"what is selected is no circle: it is {1e3 * off:.3g} mm off one of radius {1e3 * radius:.3g} mm")
+        raise MechanismError(
+            f"what is selected is no circle: it is {1e3 * off:.3g} mm off one of radius {1e3 * radius:.3g} mm"
+        )
     return Circle(center, normal if normal[int(np.abs(normal).argmax())] > 0 else -normal, radius, off)
 
 

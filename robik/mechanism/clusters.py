@@ -1,4 +1,5 @@
-"""Which degrees of freedom have to be solved for together: those that loops and couplings tie, and those of one joint."""
+"""Which degrees of freedom have to be solved for together: those that loops and couplings tie, and those of one
+joint."""
 
 from __future__ import annotations
 
@@ -16,12 +17,17 @@ def path_to_root(tip: int, before: np.ndarray) -> list[int]:
     return path
 
 
-def find_clusters(bodies: dict[str, np.ndarray], gears: dict[str, np.ndarray], groups: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def find_clusters(
+    bodies: dict[str, np.ndarray], gears: dict[str, np.ndarray], groups: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
     """The arrays of `Flat` that describe clusters, from those of its bodies, couplings and groups.
 
-    A cluster is connected in the tree: where a coupling ties degrees of freedom far apart, those between them belong to it too.
+    A cluster is connected in the tree: where a coupling ties degrees of freedom far apart, those between them belong to
+    it too.
     """
-    first, last, tip, at_v, before, parent = (bodies[name] for name in ("first", "last", "tip", "at_v", "before", "parent"))
+    first, last, tip, at_v, before, parent = (
+        bodies[name] for name in ("first", "last", "tip", "at_v", "before", "parent")
+    )
     d, n = len(before), len(parent)
     own = [list(range(at_v[first[b]], tip[b] + 1)) if first[b] < last[b] else [] for b in range(n)]
     members = np.split(groups["group_columns"], groups["group_column_at"][1:-1])
@@ -48,8 +54,10 @@ def find_clusters(bodies: dict[str, np.ndarray], gears: dict[str, np.ndarray], g
         place[dofs] = np.arange(len(dofs))
     on = [next(int(parent[b]) for b in found if of[parent[b]] != c) for c, found in enumerate(cluster_bodies)]
     return {
-        "cluster_on": np.array(on, dtype=np.int64), "cluster_of": of.astype(np.int64), "cluster_of_dof": of_dof, "place_in": place,
-        **_listed("cluster_body", cluster_bodies), **_listed("cluster_dof", cluster_dofs), **_listed("cluster_group", cluster_groups),
+        "cluster_on": np.array(on, dtype=np.int64), "cluster_of": of.astype(np.int64), "cluster_of_dof": of_dof,
+        "place_in": place,
+        **_listed("cluster_body", cluster_bodies), **_listed("cluster_dof", cluster_dofs),
+        **_listed("cluster_group", cluster_groups),
     }  # fmt: skip
 
 

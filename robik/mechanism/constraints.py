@@ -1,4 +1,5 @@
-"""What a joint is in equations: its frames, the elementary motions it is made of, the rows that hold what it does not leave free."""
+"""What a joint is in equations: its frames, the elementary motions it is made of, the rows that hold what it does not
+leave free."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ OFFSET, DOT = 0, 1  # kinds of closure row
 
 
 def joint_matrices(joint: Joint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A joint's frames in the rest pose: parent side (3, 3) with its origin (3,), both as if all coordinates were zero, and the
-    child side (3, 3); world coordinates."""
+    """A joint's frames in the rest pose: parent side (3, 3) with its origin (3,), both as if all coordinates were zero,
+    and the child side (3, 3); world coordinates."""
     child = joint.matrix
     parent = child @ turn_matrix(joint, joint.rest).T
     values = dict(zip(joint.motions, joint.rest, strict=True))
@@ -60,11 +61,13 @@ class ElementaryMotion(NamedTuple):
 
 
 def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:
-    """The joint's elementary motions from the tree's parent to the tree's child; backwards and negated where the tree runs from the
-    joint's child to its parent."""
+    """The joint's elementary motions from the tree's parent to the tree's child; backwards and negated where the tree
+    runs from the joint's child to its parent."""
     sign = -1 if flipped else 1
     motions, turns = [], []
-    for motion, name, value, (lower, upper) in zip(joint.motions, joint.coordinate_names, joint.rest, joint.limits, strict=True):
+    for motion, name, value, (lower, upper) in zip(
+        joint.motions, joint.coordinate_names, joint.rest, joint.limits, strict=True
+    ):
         if joint.is_ball and motion not in SLIDES:
             turns.append(sign * value)
             continue

@@ -1,8 +1,8 @@
 """What a robot is: bodies, joints between them, frames on them, couplings between joint coordinates.
 
-Everything is given for the rest pose, in which every loop is closed. What ties bodies together (a joint's anchor and axes) is
-given in world coordinates; what belongs to one body (its centre of mass, visuals, frames) in the body's own frame.
-SI units, radians, Z up.
+Everything is given for the rest pose, in which every loop is closed. What ties bodies together (a joint's anchor and
+axes) is given in world coordinates; what belongs to one body (its centre of mass, visuals, frames) in the body's own
+frame. SI units, radians, Z up.
 """
 
 from __future__ import annotations
@@ -57,10 +57,18 @@ class Body:
         object.__setattr__(self, "visuals", tuple(self.visuals))
 
     @classmethod
-    def of(cls, name: str, mass: float, com: Iterable[float], inertia: np.ndarray, visuals: Iterable[Visual] = ()) -> Body:
+    def of(
+        cls, name: str, mass: float, com: Iterable[float], inertia: np.ndarray, visuals: Iterable[Visual] = ()
+    ) -> Body:
         """From an inertia matrix (3, 3), in its own frame."""
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.tolist()
-        return cls(name, mass, com=vector(com, f"body {name!r}: its com"), inertia=(xx, yy, zz, xy, xz, yz), visuals=tuple(visuals))
+        return cls(
+            name,
+            mass,
+            com=vector(com, f"body {name!r}: its com"),
+            inertia=(xx, yy, zz, xy, xz, yz),
+            visuals=tuple(visuals),
+        )
 
     @property
     def inertia_matrix(self) -> np.ndarray:
@@ -114,10 +122,16 @@ class Joint:
         row = JOINT_TYPES[self.type]
         if row.motions is None:
             if not set(self.motions) <= set(MOTIONS) or len(set(self.motions)) != len(self.motions):
-                raise MechanismError(f"{where}: its motions must be a choice of {', '.join(MOTIONS)}, not {self.motions}")
+                raise MechanismError(
+                    f"{where}: its motions must be a choice of {', '.join(MOTIONS)}, not {self.motions}"
+                )
             motions = tuple(self.motions)
-            if motions != tuple(m for m in MOTIONS if m in motions):  # values come per motion: a sorted copy would mix them up
-                raise MechanismError(f"{where}: its motions must be in the order {', '.join(MOTIONS)}, not {', '.join(motions)}")
+            if motions != tuple(
+                m for m in MOTIONS if m in motions
+            ):  # values come per motion: a sorted copy would mix them up
+                raise MechanismError(
+                    f"{where}: its motions must be in the order {', '.join(MOTIONS)}, not {', '.join(motions)}"
+                )
         else:
             if self.motions and tuple(self.motions) != row.motions:
                 raise MechanismError(f"{where}: a {self.type} joint has its own motions; only a general one lists them")
@@ -140,15 +154,23 @@ class Joint:
         try:
             limits = tuple((float(lo), float(hi)) for lo, hi in self.limits) or (UNLIMITED,) * len(motions)
         except (TypeError, ValueError, OverflowError):
-            raise MechanismError(f"{where}: its limits must be a pair of numbers per motion, not {self.limits!r}") from None
+            raise MechanismError(
+                f"{where}: its limits must be a pair of numbers per motion, not {self.limits!r}"
+            ) from None
         for what, values in (("rest", rest), ("limits", limits)):
             if len(values) != len(motions):
-                raise MechanismError(f"{where}: its {what} must have {len(motions)} entries ({', '.join(motions)}), not {len(values)}")
+                raise MechanismError(
+                    f"{where}: its {what} must have {len(motions)} entries ({', '.join(motions)}), not {len(values)}"
+                )
         for motion, value, (lo, hi) in zip(motions, rest, limits, strict=True):
             if isnan(lo) or isnan(hi) or lo > hi:
-                raise MechanismError(f"{where}: its limits of {motion} must run from low to high, not from {lo:g} to {hi:g}")
+                raise MechanismError(
+                    f"{where}: its limits of {motion} must run from low to high, not from {lo:g} to {hi:g}"
+                )
             if not lo - 1e-9 <= value <= hi + 1e-9:
-                raise MechanismError(f"{where}: its rest value {value:g} of {motion} lies outside its limits {lo:g} to {hi:g}")
+                raise MechanismError(
+                    f"{where}: its rest value {value:g} of {motion} lies outside its limits {lo:g} to {hi:g}"
+                )
         for what in ("velocity_limit", "effort_limit"):
             if not float(getattr(self, what)) > 0:
                 raise MechanismError(f"{where}: its {what} must be positive, not {getattr(self, what)}")
@@ -230,7 +252,9 @@ class Coupling:
     def __post_init__(self) -> None:
         coefficients = numbers(self.coefficients, f"coupling {self.name!r}: its coefficients")
         if not coefficients:
-            raise MechanismError(f"coupling {self.name!r}: it needs coefficients; [0, 1] makes the follower equal the leader")
+            raise MechanismError(
+                f"coupling {self.name!r}: it needs coefficients; [0, 1] makes the follower equal the leader"
+            )
         object.__setattr__(self, "coefficients", coefficients)
 
 
@@ -277,15 +301,21 @@ class Mechanism:
         for joint in self.joints:
             for end in (joint.parent, joint.child):
                 if end != WORLD and end not in bodies:
-                    raise MechanismError(f"joint {joint.name!r}: unknown body {end!r}; the bodies are {_listed(bodies)}")
+                    raise MechanismError(
+                        f"joint {joint.name!r}: unknown body {end!r}; the bodies are {_listed(bodies)}"
+                    )
         for frame in self.frames:
             if frame.body not in bodies:
-                raise MechanismError(f"frame {frame.name!r}: unknown body {frame.body!r}; the bodies are {_listed(bodies)}")
+                raise MechanismError(
+                    f"frame {frame.name!r}: unknown body {frame.body!r}; the bodies are {_listed(bodies)}"
+                )
         coordinates = {n for j in self.joints for n in j.coordinate_names}
         for coupling in self.couplings:
             for end in (coupling.follower, coupling.leader):
                 if end not in coordinates:
-                    raise MechanismError(f"coupling {coupling.name!r}: unknown coordinate {end!r}; there are {_listed(coordinates)}")
+                    raise MechanismError(
+                        f"coupling {coupling.name!r}: unknown coordinate {end!r}; there are {_listed(coordinates)}"
+                    )
             if coupling.follower == coupling.leader:
                 raise MechanismError(f"coupling {coupling.name!r}: a coordinate cannot follow itself")
         self._check_connected()
@@ -307,7 +337,9 @@ class Mechanism:
         loose = [part for part in parts.values() if part != [WORLD]]
         if len(loose) > 1:
             listed = "; ".join(_listed(part) for part in loose)
-            raise UnconnectedError(f"robot {self.name!r} falls into {len(loose)} unconnected parts ({listed}); tie them by joints")
+            raise UnconnectedError(
+                f"robot {self.name!r} falls into {len(loose)} unconnected parts ({listed}); tie them by joints"
+            )
 
     @cached_property
     def body_index(self) -> dict[str, int]:
@@ -326,7 +358,8 @@ class Mechanism:
 
     @cached_property
     def extent(self) -> float:
-        """The diagonal of the box around centres of mass and joints in the rest pose [m]; 1 where they are all in one point."""
+        """The diagonal of the box around centres of mass and joints in the rest pose [m]; 1 where they are all in one
+        point."""
         points = [body.rest_com for body in self.bodies] + [np.array(joint.position) for joint in self.joints]
         return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
 
@@ -351,7 +384,9 @@ class Mechanism:
                 return frame
         if name in self.body_index:
             return Frame(name, name)
-        raise MechanismError(f"robot {self.name!r} has no frame or body {name!r}; there are {_listed(self.frame_names)}")
+        raise MechanismError(
+            f"robot {self.name!r} has no frame or body {name!r}; there are {_listed(self.frame_names)}"
+        )
 
     def rest_pose(self, name: str) -> Pose:
         """Where a frame is in the world, in the rest pose."""

@@ -40,7 +40,9 @@ def quaternion(values: Iterable[float], what: str) -> Quaternion:
     length = hypot(*q)
     if not abs(length - 1.0) < UNIT_TOLERANCE:
         raise MechanismError(f"{what} must be a unit quaternion wxyz, not {q}")
-    divisor = length if abs(length - 1.0) > 4e-16 else 1.0  # what is unit already must survive a round trip to the last bit
+    divisor = (
+        length if abs(length - 1.0) > 4e-16 else 1.0
+    )  # what is unit already must survive a round trip to the last bit
     if next(value for value in q if value != 0.0) < 0.0:
         divisor = -divisor
     w, x, y, z = (value / divisor + 0.0 for value in q)
@@ -97,7 +99,8 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def frame_matrix(axis: Iterable[float], axis2: Iterable[float] | None, where: str) -> np.ndarray:
-    """Rotation (3, 3) whose x axis is along `axis`, and whose y axis is near `axis2` if that is given; `where` is named in errors."""
+    """Rotation (3, 3) whose x axis is along `axis`, and whose y axis is near `axis2` if that is given; `where` is named
+    in errors."""
     x = np.array(tuple(axis))
     x = x / max(float(np.abs(x).max()), 1e-300)
     if not np.linalg.norm(x) >= 0.5:

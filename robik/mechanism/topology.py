@@ -1,10 +1,11 @@
 """A mechanism as a spanning tree plus cuts, in flat arrays that compiled kernels can walk.
 
-Each body hangs on its parent by the elementary motions of its tree joint; the joints left over are cuts, and only they become
-equations. Where a cut joint's coordinates matter (it is actuated, limited or coupled), the loop is cut beside the joint: a twin of
-its child, without mass or state, hangs on the joint, and what is cut is the weld of the twin to the child. So whatever is asked of a
-coordinate is asked of one in the tree. The world is body 0 and the others follow, parents before children, twins last. A body's state
-frame sits in its centre of mass and has the world's orientation in the rest pose (paper, III-A and III-B).
+Each body hangs on its parent by the elementary motions of its tree joint; the joints left over are cuts, and only they
+become equations. Where a cut joint's coordinates matter (it is actuated, limited or coupled), the loop is cut beside
+the joint: a twin of its child, without mass or state, hangs on the joint, and what is cut is the weld of the twin to
+the child. So whatever is asked of a coordinate is asked of one in the tree. The world is body 0 and the others follow,
+parents before children, twins last. A body's state frame sits in its centre of mass and has the world's orientation in
+the rest pose (paper, III-A and III-B).
 """
 
 from __future__ import annotations
@@ -27,25 +28,26 @@ CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is clos
 class Flat(NamedTuple):
     """The arrays. n bodies without the world, twins included, d degrees of freedom of the tree, m closure rows, k cuts.
 
-    Bodies (n + 1), of which the first `bodies` after the world are the robot's and the rest twins: `parent`; `first` and `last`
-    (exclusive) motion; `from_parent_R`, `from_parent_p`: the joint frame at zero in the parent's state frame; `to_child_R`,
-    `to_child_p`: the child's state frame in the joint frame; `tip`: last degree of freedom that moves it, -1 for none; `mass`:
-    fraction of the robot's.
-    Motions: `kind`, `axis` (0 to 2, of the joint frame), `at_q` and `at_v`: first entry among coordinates and among velocities.
-    Degrees of freedom (d): `before`: the next one towards the root, -1 at the end; `ball`: number of its ball or -1; `lower`,
-    `upper`: bounds on the coordinate `dof_q` (-1 for a ball's).
-    Cuts (k): `cut_a`, `cut_b`: bodies; rows `cut_row[i]` to `cut_row[i + 1]`; `loop`: the degrees of freedom between a and b, from a
-    outwards, `loop_at[i]` to `loop_at[i + 1]`, with `loop_sign` -1 on a's side.
+    Bodies (n + 1), of which the first `bodies` after the world are the robot's and the rest twins: `parent`; `first`
+    and `last` (exclusive) motion; `from_parent_R`, `from_parent_p`: the joint frame at zero in the parent's state
+    frame; `to_child_R`, `to_child_p`: the child's state frame in the joint frame; `tip`: last degree of freedom that
+    moves it, -1 for none; `mass`: fraction of the robot's.
+    Motions: `kind`, `axis` (0 to 2, of the joint frame), `at_q` and `at_v`: first entry among coordinates and among
+    velocities. Degrees of freedom (d): `before`: the next one towards the root, -1 at the end; `ball`: number of its
+    ball or -1; `lower`, `upper`: bounds on the coordinate `dof_q` (-1 for a ball's).
+    Cuts (k): `cut_a`, `cut_b`: bodies; rows `cut_row[i]` to `cut_row[i + 1]`; `loop`: the degrees of freedom between a
+    and b, from a outwards, `loop_at[i]` to `loop_at[i + 1]`, with `loop_sign` -1 on a's side.
     Rows (m): `row_kind`, `row_cut`; OFFSET: (R_a u) · (p_b - p_a), DOT: (R_a u) · (R_b w), scaled by `size`; `row_u`,
     `row_w` in the state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
     Couplings: `gear_follower`, `gear_leader` (dofs), `gear_coefficients` (g, degree + 1).
-    Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns `group_columns` with
-    their starts. Rows from m on are couplings. `accepted` (1,): the residual up to which loops near the origin count as closed [m].
-    `loop_column`, `gear_column` (g, 2), `column_of`
+    Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns
+    `group_columns` with their starts. Rows from m on are couplings. `accepted` (1,): the residual up to which loops
+    near the origin count as closed [m]. `loop_column`, `gear_column` (g, 2), `column_of`
     (d,): the place of a degree of freedom among its group's.
-    Clusters: degrees of freedom that groups or a joint tie together, with the bodies they move first; each hangs on the body
-    `cluster_on`, parents before children. Per cluster with their starts: `cluster_body`, `cluster_dof`, `cluster_group`. `cluster_of`
-    (n + 1) and `cluster_of_dof` (d): the cluster, -1 for what stands still; `place_in` (d): the place among its cluster's.
+    Clusters: degrees of freedom that groups or a joint tie together, with the bodies they move first; each hangs on the
+    body `cluster_on`, parents before children. Per cluster with their starts: `cluster_body`, `cluster_dof`,
+    `cluster_group`. `cluster_of` (n + 1) and `cluster_of_dof` (d): the cluster, -1 for what stands still; `place_in`
+    (d): the place among its cluster's.
     """
 
     parent: np.ndarray
@@ -113,12 +115,14 @@ class Topology:
         order: (bodies,) index in `mechanism.bodies` of flat body i + 1.
         body_at: flat index by body name, 0 for the world.
         joint_at: flat index of the body that hangs on a joint, by the joint's name.
-        cuts: what ties bodies beside the tree, in the order of `flat.cut_a`: joints, and the welds of twins under their joints' names.
-        dofs: coordinate name → its degree of freedom and sign (-1 where the tree runs from child to parent), for the scalar motions
-            of tree joints.
+        cuts: what ties bodies beside the tree, in the order of `flat.cut_a`: joints, and the welds of twins under their
+            joints' names.
+        dofs: coordinate name → its degree of freedom and sign (-1 where the tree runs from child to parent), for the
+            scalar motions of tree joints.
         rest: (nq,) coordinates of the rest pose.
         rest_com: (n + 1, 3) the bodies' centres of mass in the rest pose [m].
-        base: the joint with all six motions that a floating robot hangs on the world by; None where the robot is grounded.
+        base: the joint with all six motions that a floating robot hangs on the world by; None where the robot is
+            grounded.
     """
 
     mechanism: Mechanism
@@ -141,12 +145,14 @@ class Topology:
 def build_topology(mechanism: Mechanism) -> Topology:
     """Chooses the tree and lays everything out flat.
 
-    Actuated and coupled joints are preferred for the tree, then limited ones; joints with many free motions for the cuts: a cut's
-    equations are what its joint does not leave free. A robot that nothing ties to the world floats: its first body hangs on the world
-    by all six motions.
+    Actuated and coupled joints are preferred for the tree, then limited ones; joints with many free motions for the
+    cuts: a cut's equations are what its joint does not leave free. A robot that nothing ties to the world floats: its
+    first body hangs on the world by all six motions.
     """
     tied = any(j.parent == WORLD for j in mechanism.joints)
-    floating = Joint("(floating base)", "free", WORLD, mechanism.bodies[0].name, position=tuple(mechanism.bodies[0].rest_com))
+    floating = Joint(
+        "(floating base)", "free", WORLD, mechanism.bodies[0].name, position=tuple(mechanism.bodies[0].rest_com)
+    )
     joints = list(mechanism.joints) if tied else [floating, *mechanism.joints]
     coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
     wanted = {j.name for j in joints if j.actuated or not coupled.isdisjoint(j.coordinate_names)}
@@ -158,7 +164,11 @@ def build_topology(mechanism: Mechanism) -> Topology:
         if joint.name in wanted or joint.is_limited:
             twin = f"{joint.child} (twin at {joint.name})"
             tree.append((twin, replace(joint, child=twin)))
-            cuts.append(Joint(joint.name, "fixed", twin, joint.child, position=joint.position, axis=joint.axis, axis2=joint.axis2))
+            cuts.append(
+                Joint(
+                    joint.name, "fixed", twin, joint.child, position=joint.position, axis=joint.axis, axis2=joint.axis2
+                )
+            )
         else:
             cuts.append(joint)
     return _Layout(mechanism, tree, cuts).topology()
@@ -180,7 +190,10 @@ def _spanning_tree(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int
             joint = joints[i]
             other = joint.child if joint.parent == body else joint.parent
             if other not in depth:
-                heapq.heappush(queue, (joint.name not in wanted, not joint.is_limited, len(joint.motions), depth[body], i, other, body))
+                heapq.heappush(
+                    queue,
+                    (joint.name not in wanted, not joint.is_limited, len(joint.motions), depth[body], i, other, body),
+                )
 
     open_up(WORLD)
     while queue:
@@ -195,7 +208,10 @@ def _spanning_tree(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int
 
 def loop_groups(flat: Flat) -> list[tuple[np.ndarray, np.ndarray]]:
     """Rows and columns of each group of closure equations that share degrees of freedom."""
-    rows, columns = np.split(flat.group_rows, flat.group_row_at[1:]), np.split(flat.group_columns, flat.group_column_at[1:])
+    rows, columns = (
+        np.split(flat.group_rows, flat.group_row_at[1:]),
+        np.split(flat.group_columns, flat.group_column_at[1:]),
+    )
     return list(zip(rows[:-1], columns[:-1], strict=True))
 
 
@@ -215,13 +231,19 @@ class _Layout:
         self.rest: list[float] = []
 
     def _size(self) -> float:
-        """Mean distance between neighbouring joint anchors [m], which brings rotational rows to the size of the others (paper, III-C)."""
+        """Mean distance between neighbouring joint anchors [m], which brings rotational rows to the size of the others
+        (paper, III-C)."""
         anchors: dict[str, list[np.ndarray]] = {}
         for joint in self.mechanism.joints:
             for end in (joint.parent, joint.child):
                 if end != WORLD:
                     anchors.setdefault(end, []).append(np.array(joint.position))
-        spans = [float(np.linalg.norm(p - q)) for points in anchors.values() for i, p in enumerate(points) for q in points[:i]]
+        spans = [
+            float(np.linalg.norm(p - q))
+            for points in anchors.values()
+            for i, p in enumerate(points)
+            for q in points[:i]
+        ]
         spans = [s for s in spans if s > 0]
         if not spans:
             spans = [s for s in (float(np.linalg.norm(c)) for c in self.rest_com) if s > 0]
@@ -320,7 +342,8 @@ class _Layout:
             "cut_a": _ints(a), "cut_b": _ints(b), "cut_row": _ints(row_at), "cut_pa": pa, "cut_pb": pb,
             "loop": _ints(loop), "loop_sign": np.array(sign, dtype=float), "loop_at": _ints(loop_at),
             "row_kind": _ints([r[0] for r in rows]), "row_cut": _ints([r[1] for r in rows]),
-            "row_u": np.array([r[2] for r in rows]).reshape(-1, 3), "row_w": np.array([r[3] for r in rows]).reshape(-1, 3),
+            "row_u": np.array([r[2] for r in rows]).reshape(-1, 3),
+            "row_w": np.array([r[3] for r in rows]).reshape(-1, 3),
         }  # fmt: skip
 
     def _gears(self) -> dict[str, np.ndarray]:
@@ -331,7 +354,8 @@ class _Layout:
             for end in (coupling.follower, coupling.leader):
                 if end not in self.dofs:
                     raise MechanismError(
-                        f"coupling {coupling.name!r}: {end!r} is a ball's; couple a coordinate that is a single angle or length"
+                        f"coupling {coupling.name!r}: {end!r} is a ball's; couple a coordinate that is a single angle"
+                        " or length"
                     )
             (dof, f_sign), (lead, l_sign) = self.dofs[coupling.follower], self.dofs[coupling.leader]
             follower.append(dof)

@@ -15,8 +15,8 @@ class Visual:
     """Something to see of a body.
 
     Attributes:
-        shape: "box" (size: x, y, z), "cylinder" and "capsule" (size: radius, length, along z), "sphere" (size: radius), all [m],
-            or "mesh" (size: the scale factors x, y, z).
+        shape: "box" (size: x, y, z), "cylinder" and "capsule" (size: radius, length, along z), "sphere" (size: radius),
+            all [m], or "mesh" (size: the scale factors x, y, z).
         size: as the shape wants it.
         pose: in the body's frame.
         color: red, green, blue, alpha, 0 to 1.

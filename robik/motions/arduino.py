@@ -39,7 +39,8 @@ def _name(path: Path) -> str:
 
 
 def _program(name: str, servos: ServoCounts) -> str:
-    """Return a program for boards whose Serial1 goes to the servos: slowly to the first frame, once along the motion."""
+    """Return a program for boards whose Serial1 goes to the servos: slowly to the first frame, once along the
+    motion."""
     program = _PROGRAM.replace("ARRIVED;", f"{ARRIVED};")
     for word, numbers in (("{SLOW}", servos.slow), ("{FAST}", servos.fast), ("{PACE}", servos.pace)):
         program = program.replace(word, f"{{{', '.join(map(str, numbers))}}}")
@@ -47,9 +48,12 @@ def _program(name: str, servos: ServoCounts) -> str:
 
 
 def _data(motion: Motion, name: str, chain: ServoCounts) -> str:
-    """Return a row of counts per frame, with ids and times in milliseconds; raises ClipError where it lasts too long."""
+    """Return a row of counts per frame, with ids and times in milliseconds; raises ClipError where it lasts too
+    long."""
     if motion.times[-1] - motion.times[0] >= LONGEST:
-        raise ClipError(f"a board plays {LONGEST / 86400:.0f} days at most, not {motion.times[-1] - motion.times[0]:g} s")
+        raise ClipError(
+            f"a board plays {LONGEST / 86400:.0f} days at most, not {motion.times[-1] - motion.times[0]:g} s"
+        )
     counts = np.where(chain.counts == HEADER_COUNTS, HEADER_COUNTS + 1, chain.counts)
     milliseconds = np.rint((motion.times - motion.times[0]) * 1e3).astype(np.int64)
     fits = np.iinfo(np.int16).min <= counts.min() and counts.max() <= np.iinfo(np.int16).max
@@ -83,8 +87,10 @@ const {kind[0]} {name}_counts[{frames}][{servos}] PROGMEM = {{
 
 _PROGRAM = r"""
 // Plays the motion once. Serial1 must lead to the servos' bus, through a shield that turns its direction by itself.
-// Take care: there is nobody to press Stop but the switch of the power supply. The servos' watchdog stops them when this
-// board dies. Where a servo does not answer, torque stays off; where one does not get to the first frame, all hold. Then
+// Take care: there is nobody to press Stop but the switch of the power supply. The servos' watchdog stops them when
+// this
+// board dies. Where a servo does not answer, torque stays off; where one does not get to the first frame, all hold.
+// Then
 // the board's LED is on.
 
 const uint32_t name_slow[NAME_SERVOS] PROGMEM = {SLOW};  // profile velocities on the way to the first frame
@@ -182,7 +188,8 @@ bool read_distance(uint8_t s, uint32_t *counts) {
   return true;
 }
 
-// To the first frame, each servo at its own slow speed, for as long as the farthest one takes; false if one does not get
+// To the first frame, each servo at its own slow speed, for as long as the farthest one takes; false if one does not
+// get
 // there.
 bool approach() {
   uint32_t distance, longest = 0;

@@ -1,7 +1,7 @@
 """NumPy motion files: the fields of a `Motion` as arrays.
 
-`times` (T,) [s], `actuators` (A,), `values` (T, A) [rad or m]. Where they are known: `base_body`, `base_position` (T, 3)
-[m] and `base_quaternion` (T, 4) wxyz; `passive` (P,) with `passive_values` (T, P) [rad or m].
+`times` (T,) [s], `actuators` (A,), `values` (T, A) [rad or m]. Where they are known: `base_body`, `base_position` (T,
+3) [m] and `base_quaternion` (T, 4) wxyz; `passive` (P,) with `passive_values` (T, P) [rad or m].
 """
 
 from __future__ import annotations

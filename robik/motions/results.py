@@ -33,13 +33,19 @@ def report_summary(motion: Motion) -> dict:
         "com_error_max_m": _worst(report.com_error),
         "constraint_residual_max": float(report.residual.max()),
         "peak_velocity": motion.peak_velocity(),
-        "peak_acceleration": dict(zip(motion.actuators, np.abs(report.acceleration).max(axis=0, initial=0.0).tolist(), strict=False)),
+        "peak_acceleration": dict(
+            zip(motion.actuators, np.abs(report.acceleration).max(axis=0, initial=0.0).tolist(), strict=False)
+        ),
         "frames_too_fast": report.too_fast.tolist(),
         "frames_jumping": report.jumping.tolist(),
         "speed_cost": report.speed_cost.as_data() if report.speed_cost else None,
         "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],
         "objectives": [
-            {"name": error.key, f"error_max_{error.unit}": _worst(error.values), f"error_mean_{error.unit}": _mean(error.values)}
+            {
+                "name": error.key,
+                f"error_max_{error.unit}": _worst(error.values),
+                f"error_mean_{error.unit}": _mean(error.values),
+            }
             for error in report.objectives
         ],
     }

@@ -2,11 +2,12 @@
 
     f = ½ p Σᵢ μᵢ (qᵢ − q°ᵢ)² + (c / Δt) ½ Σ_b μ_b |s_b − s̄_b|²,   μ = 1 + γ F / (1 + F / F₀)
 
-q° is the rest pose of the motors, s̄ the state before. F is what targets missed there, of each cluster for itself (a joint, or what a loop
-ties together): of the frames that it moves and of what all bodies have a part in, as the centre of mass. So a hand within reach is met
-where the torso is not. Posture p and stillness c [s] are so weak that a reachable target is met. Beside targets that compete or cannot be
-reached they grow with what is missed (Levenberg-Marquardt with a damping in proportion to the error; Sugihara, T-RO 2011), so that no joint
-swings to gain micrometres. Without targets a motor returns to rest within c / p seconds, whatever Δt is.
+q° is the rest pose of the motors, s̄ the state before. F is what targets missed there, of each cluster for itself (a
+joint, or what a loop ties together): of the frames that it moves and of what all bodies have a part in, as the centre
+of mass. So a hand within reach is met where the torso is not. Posture p and stillness c [s] are so weak that a
+reachable target is met. Beside targets that compete or cannot be reached they grow with what is missed
+(Levenberg-Marquardt with a damping in proportion to the error; Sugihara, T-RO 2011), so that no joint swings to gain
+micrometres. Without targets a motor returns to rest within c / p seconds, whatever Δt is.
 """
 
 from __future__ import annotations
@@ -39,7 +40,12 @@ class Calm(NamedTuple):
 def table(topology: Topology) -> Calm:
     """Return the calm of a robot, which does not act yet."""
     drawable = set(drawable_coordinates(topology.mechanism))
-    rest = {n: v for joint in topology.mechanism.actuated for n, v in zip(joint.coordinate_names, joint.rest, strict=True) if n in drawable}
+    rest = {
+        n: v
+        for joint in topology.mechanism.actuated
+        for n, v in zip(joint.coordinate_names, joint.rest, strict=True)
+        if n in drawable
+    }
     postures = new_postures(topology, tuple(rest), np.array(list(rest.values())))
     k = len(topology.flat.cluster_on)
     return by_reference(Calm(postures, np.ones(len(rest)), np.zeros(4), np.full(1, np.inf), np.zeros(k), np.ones(k)))
@@ -76,7 +82,8 @@ def begin(flat, calm, state, missed):
 
 @kernel
 def loosen(flat, calm, state):
-    """Hold clusters less that miss far less, by `calm.missed`, than what they are held by; returns whether there are any."""
+    """Hold clusters less that miss far less, by `calm.missed`, than what they are held by; returns whether there are
+    any."""
     found = False
     for c in range(calm.missed.shape[0]):
         needed = _damping(calm.missed[c])

@@ -2,8 +2,8 @@
 
     f = ½ Σₖ w_com,ₖ (cₖ − ĉₖ)²/ℓ²,   c = Σ_b m_b c_b
 
-k is an axis of the world, m_b a body's share of the mass. The centre of mass ties every body to every other, by three numbers: its
-Gauss-Newton part Σₖ wₖ ∇cₖ ∇cₖᵀ goes to the system's low-rank rows.
+k is an axis of the world, m_b a body's share of the mass. The centre of mass ties every body to every other, by three
+numbers: its Gauss-Newton part Σₖ wₖ ∇cₖ ∇cₖᵀ goes to the system's low-rank rows.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def add_rows(flat, now, com, terms):
 
 @kernel
 def add_answer(flat, now, com, xi, out):
-    """Add to `out` (n + 1, 6) the wrenches with which bodies that move by the screws `xi` (n + 1, 6) change what is exerted."""
+    """Add to `out` (n + 1, 6) the wrenches with which bodies that move by the screws `xi` (n + 1, 6) change what is
+    exerted."""
     w = com.weight
     if w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0:
         return

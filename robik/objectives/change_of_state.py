@@ -1,9 +1,10 @@
-"""Change of state: every body pulled to where it was in the frame before, so that each frame has one answer (paper, IV-C).
+"""Change of state: every body pulled to where it was in the frame before, so that each frame has one answer (paper,
+IV-C).
 
     f = ½ Σ_b w_b (|c_b − c̄_b|²/ℓ² + |q_b − q̄_b|²)
 
-c is a body's centre of mass, q its quaternion, the bar the frame before. Of q and −q the one nearer to q̄ counts, so that
-½ |q − q̄|² = 1 − q·q̄ with q·q̄ ≥ 0; its torque is ½ vec(q q̄⁻¹) and its Hessian ¼ q·q̄.
+c is a body's centre of mass, q its quaternion, the bar the frame before. Of q and −q the one nearer to q̄ counts, so
+that ½ |q − q̄|² = 1 − q·q̄ with q·q̄ ≥ 0; its torque is ½ vec(q q̄⁻¹) and its Hessian ¼ q·q̄.
 """
 
 from __future__ import annotations

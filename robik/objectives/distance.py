@@ -2,9 +2,9 @@
 
     f = ½ w (|x − p| − L)²/ℓ²
 
-x and p are the two points, L the distance that is wanted. With n = (x − p)/|x − p| the force at x is w (|x − p| − L) n, the Gauss-Newton
-part that of n · ∂x, and the rest w (1 − L/|x − p|)(1 − n nᵀ). Where the points coincide, n points upwards, and that rest is left
-out unless L is zero.
+x and p are the two points, L the distance that is wanted. With n = (x − p)/|x − p| the force at x is w (|x − p| − L) n,
+the Gauss-Newton part that of n · ∂x, and the rest w (1 − L/|x − p|)(1 − n nᵀ). Where the points coincide, n points
+upwards, and that rest is left out unless L is zero.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ class Distance(Pair):
     def checked(self, samples: int) -> Distance:
         """Return it with frozen arrays. Raises ClipError."""
         if (self.other is None) == (self.point is None):
-            raise ClipError(f"{self.key!r} needs another frame of the robot, or {self.key}.point in the world, and not both")
+            raise ClipError(
+                f"{self.key!r} needs another frame of the robot, or {self.key}.point in the world, and not both"
+            )
         distance = samples_of(self.key, self.distance, samples)
         if (distance < 0).any():
             k = int(np.argmax(distance < 0))
@@ -173,7 +175,9 @@ class Distance(Pair):
         return [Miss(off, "m", f"the distance of {self.frame} from {self.other or 'its point'} is {{}} off")]
 
     @classmethod
-    def table(cls, topology: Topology, items: Sequence[Distance], slots: Sequence[int], views: Sequence[np.ndarray]) -> Distances:
+    def table(
+        cls, topology: Topology, items: Sequence[Distance], slots: Sequence[int], views: Sequence[np.ndarray]
+    ) -> Distances:
         """Return the compiled table, all weights zero.
 
         Args:

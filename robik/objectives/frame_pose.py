@@ -2,10 +2,11 @@
 
     f = ½ Σₖ w_pos,ₖ (xₖ − x̂ₖ)²/ℓ²  +  Σₐ w_ori,ₐ (1 − R a · â)
 
-x is the frame's origin, k an axis of the world, R a the direction of the frame's axis a in the world, and x̂, â are the targets. Orientation
-weight a acts on the direction of axis a, not on turns about it.
+x is the frame's origin, k an axis of the world, R a the direction of the frame's axis a in the world, and x̂, â are the
+targets. Orientation weight a acts on the direction of axis a, not on turns about it.
 
-The residuals x − x̂ and R a − â (1 − R a · â = ½ |R a − â|²) give the Gauss-Newton part, the forces that they exert on the body the rest.
+The residuals x − x̂ and R a − â (1 − R a · â = ½ |R a − â|²) give the Gauss-Newton part, the forces that they exert on
+the body the rest.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ def add_terms(now, frames, terms, share):
         px, py, pz = px + c[0], py + c[1], pz + c[2]
         w, aim = frames.position_weight[t], frames.position[t]
         x, y, z = moved(ahead, px, py, pz)
-        add_point(terms, b, px, py, pz, share * w[0] * (x - aim[0]), share * w[1] * (y - aim[1]), share * w[2] * (z - aim[2]))
+        add_point(
+            terms, b, px, py, pz, share * w[0] * (x - aim[0]), share * w[1] * (y - aim[1]), share * w[2] * (z - aim[2])
+        )
         add_stiffness(terms, b, px, py, pz, w[0], w[1], w[2])
         D = terms.D[b]
         for a in range(3):

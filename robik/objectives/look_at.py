@@ -2,9 +2,9 @@
 
     f = w (1 − d · u) = ½ w |d − u|²,   u = (p − x)/|p − x|
 
-d is the direction of the axis and x the frame's origin, both in the world, p the point. The frame may spin about the axis. With the
-residual s = d − u, ρ = |p − x| and A = ∂u/∂p = (1 − u uᵀ)/ρ, the forces are w s on the direction d and w A s at x; the Gauss-Newton
-part is that of ∂s = ∂d + A ∂x, and the point's curvature adds, with e = s − (s·u) u,
+d is the direction of the axis and x the frame's origin, both in the world, p the point. The frame may spin about the
+axis. With the residual s = d − u, ρ = |p − x| and A = ∂u/∂p = (1 − u uᵀ)/ρ, the forces are w s on the direction d and w
+A s at x; the Gauss-Newton part is that of ∂s = ∂d + A ∂x, and the point's curvature adds, with e = s − (s·u) u,
 
     ∂²f/∂x² = (w/ρ²) (u eᵀ + e uᵀ + (s·u) (1 − u uᵀ))
 
@@ -190,7 +190,9 @@ class LookAt(Pair):
         """Return it with frozen arrays and an axis of length 1. Raises ClipError."""
         axis = samples_of(f"{self.key}.axis", self.axis, 3)
         if not np.linalg.norm(axis) > 1e-9:
-            raise ClipError(f"{self.key}.axis must not be zero; it is the frame's axis that points there, for example 1 0 0")
+            raise ClipError(
+                f"{self.key}.axis must not be zero; it is the frame's axis that points there, for example 1 0 0"
+            )
         axis = axis / np.linalg.norm(axis)
         return replace(self, point=samples_of(self.key, self.point, samples, 3), axis=tuple(axis.tolist()))
 
@@ -219,7 +221,9 @@ class LookAt(Pair):
         return [Miss(angle, "rad", f"{self.frame} looks {{}} past {self.other or 'its target'}")]
 
     @classmethod
-    def table(cls, topology: Topology, items: Sequence[LookAt], slots: Sequence[int], views: Sequence[np.ndarray]) -> LookAts:
+    def table(
+        cls, topology: Topology, items: Sequence[LookAt], slots: Sequence[int], views: Sequence[np.ndarray]
+    ) -> LookAts:
         """Return the compiled table, all weights zero.
 
         Args:

@@ -1,13 +1,15 @@
-"""Poses like an example's: a mixture of Gaussians over actuator values as an objective of the state-based solver (Lee, data-driven).
+"""Poses like an example's: a mixture of Gaussians over actuator values as an objective of the state-based solver (Lee,
+data-driven).
 
-Where targets leave a robot free, some poses are likelier than others. Each component k holds a mean μₖ, the main directions of the
-example's poses about it (PCA, variances Λₖ), and the spread σ² that is left around them:
+Where targets leave a robot free, some poses are likelier than others. Each component k holds a mean μₖ, the main
+directions of the example's poses about it (PCA, variances Λₖ), and the spread σ² that is left around them:
 
     p(v) = Σ πₖ N(v; μₖ, Wₖ Wₖᵀ + σₖ² 1)
 
-- log p is lowered as expectation-maximisation does it: at v, each component's likeliest pose is μₖ + Wₖ E[z | v] with E[z | v] the
-latent mean, and their mean by responsibility m(v) is what the next step is drawn to, as ½ w |s - s(m)|² over the bodies' states.
-Loops hold: s(m) is assembled.
+- log p is lowered as expectation-maximisation does it: at v, each component's likeliest pose is μₖ + Wₖ E[z | v] with
+  E[z | v] the
+latent mean, and their mean by responsibility m(v) is what the next step is drawn to, as ½ w |s - s(m)|² over the
+bodies' states. Loops hold: s(m) is assembled.
 """
 
 from __future__ import annotations
@@ -26,14 +28,17 @@ from .weights import Weights
 FLOOR = 1e-4  # rad or m: the least spread, so that an example that stands still is no cage
 ROUNDS = 100  # of expectation and maximisation, at most
 WEIGHT = 1e-4  # of the pull per body, beside targets that weigh 1: enough to decide what they leave open
-SPREAD = 2.0  # standard deviations: as far from its mean as a cloud reaches; along its main directions, log p alone would pull too little
+# standard deviations: as far from its mean as a cloud reaches; along its main directions, log p alone would pull too
+# little
+SPREAD = 2.0
 BESIDE = 1e-3  # what bodies without targets say of where a floating robot is
 POSES_EACH = 20  # that an example should have for each cloud it is taken for
 
 
 @dataclass(frozen=True, kw_only=True)
 class Component:
-    """A cloud of poses: its `share` of all, `mean` (A,), `directions` (A, k), `variances` (k,) along them, `rest` σ² across."""
+    """A cloud of poses: its `share` of all, `mean` (A,), `directions` (A, k), `variances` (k,) along them, `rest` σ²
+    across."""
 
     share: float
     mean: np.ndarray
@@ -50,7 +55,8 @@ class Component:
         return np.log(self.share) - 0.5 * (np.sum(along**2 / self.variances, axis=-1) + across / self.rest + spread)
 
     def likeliest(self, v: np.ndarray) -> np.ndarray:
-        """The pose (A,) in the cloud that one at v (A,) most probably stands for; no further out than the example's own."""
+        """The pose (A,) in the cloud that one at v (A,) most probably stands for; no further out than the example's
+        own."""
         kept, most = (self.variances - self.rest) / self.variances, SPREAD * np.sqrt(self.variances)
         return self.mean + self.directions @ (kept * np.clip((v - self.mean) @ self.directions, -most, most))
 
@@ -78,9 +84,14 @@ class PosePrior:
         """
         values = np.asarray(values, dtype=float)
         if values.ndim != 2 or not np.isfinite(values).all():
-            raise ClipError(f"a pose prior learns from a table of finite actuator values, a row per pose, not of shape {values.shape}")
+            raise ClipError(
+                "a pose prior learns from a table of finite actuator values, a row per pose, not of shape"
+                f" {values.shape}"
+            )
         if components < 1 or len(values) < 2 * components:
-            raise ClipError(f"{components} components need at least {2 * max(components, 1)} poses, and there are {len(values)}")
+            raise ClipError(
+                f"{components} components need at least {2 * max(components, 1)} poses, and there are {len(values)}"
+            )
         if not 0 <= directions < values.shape[1]:
             raise ClipError(f"directions must be fewer than the {values.shape[1]} actuators, not {directions}")
         belongs = _nearest(values, components, np.random.default_rng(seed))
@@ -93,7 +104,8 @@ class PosePrior:
 
     @classmethod
     def of(cls, example: np.ndarray) -> PosePrior:
-        """Learns from the poses (T, A) of a motion: up to three clouds with up to three main directions, as far as it has poses.
+        """Learns from the poses (T, A) of a motion: up to three clouds with up to three main directions, as far as it
+        has poses.
 
         Raises:
             ClipError: too few poses, or values that are not finite.
@@ -125,7 +137,8 @@ def _nearest(values: np.ndarray, components: int, rng: np.random.Generator) -> n
 
 
 def _component(values: np.ndarray, weight: np.ndarray, directions: int) -> Component:
-    """The cloud of poses (T, A) that count by `weight` (T,): the main directions of their covariance, the mean of its rest."""
+    """The cloud of poses (T, A) that count by `weight` (T,): the main directions of their covariance, the mean of its
+    rest."""
     total = max(float(weight.sum()), 1e-12)
     mean = weight @ values / total
     away = values - mean
@@ -147,7 +160,8 @@ class Attraction:
     Args:
         mechanism: the robot.
         prior: what poses are likely, over its actuators.
-        followed: the frames that have targets; a floating robot takes the likely pose so that these stay where they are.
+        followed: the frames that have targets; a floating robot takes the likely pose so that these stay where they
+            are.
         weight: of the pull, per body.
 
     Attributes:
@@ -161,7 +175,9 @@ class Attraction:
     def __init__(self, mechanism: Mechanism, prior: PosePrior, followed: Iterable[str], weight: float = WEIGHT):
         actuators, learned = len(mechanism.actuators), len(prior.components[0].mean)
         if actuators != learned:
-            raise ClipError(f"the prior was learned from poses of {learned} actuators, and robot {mechanism.name!r} has {actuators}")
+            raise ClipError(
+                f"the prior was learned from poses of {learned} actuators, and robot {mechanism.name!r} has {actuators}"
+            )
         if not 0 < weight < np.inf:
             raise ClipError(f"a prior's weight must be positive, for example {WEIGHT:g}, not {weight}")
         self.prior, self._fk = prior, ForwardKinematics(mechanism)
@@ -191,7 +207,8 @@ class Attraction:
 
 
 def _rigid(source: np.ndarray, aim: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation (3, 3) and shift (3,) that bring points (k, 3) nearest to others, in the weighted least squares (Kabsch)."""
+    """Rotation (3, 3) and shift (3,) that bring points (k, 3) nearest to others, in the weighted least squares
+    (Kabsch)."""
     share = weight / weight.sum()
     a, b = share @ source, share @ aim
     U, _, Vt = np.linalg.svd((aim - b).T @ (share[:, None] * (source - a)))

@@ -68,8 +68,10 @@ class Posture(Objective):
     ROW = RowKind(
         key="REST_POSE",
         label="Rest Pose",
-        about="Draws the joints weakly to the robot's rest pose where the other rows leave them a choice: those of the limb "
-        "that ends in the robot frame, or without one all of them",
+        about=(
+            "Draws the joints weakly to the robot's rest pose where the other rows leave them a choice: those of the"
+            " limb that ends in the robot frame, or without one all of them"
+        ),
         fields=(("frame", "Limb Up To"),),
         needs=(),
     )
@@ -102,8 +104,9 @@ class Posture(Objective):
         drawable = drawable_coordinates(mechanism)
         if self.joint not in drawable:
             raise ClipError(
-                f"the clip's {self.key!r} draws {self.joint!r}, which is no coordinate of robot {mechanism.name!r} that can be drawn: "
-                f"actuated, limited or coupled, and not a ball's; there are {', '.join(drawable) or 'none'}"
+                f"the clip's {self.key!r} draws {self.joint!r}, which is no coordinate of robot {mechanism.name!r} that"
+                " can be drawn: actuated, limited or coupled, and not a ball's; there are"
+                f" {', '.join(drawable) or 'none'}"
             )
 
     @classmethod
@@ -121,7 +124,9 @@ class Posture(Objective):
         return []
 
     @classmethod
-    def table(cls, topology: Topology, items: Sequence[Posture], slots: Sequence[int], views: Sequence[np.ndarray]) -> Postures:
+    def table(
+        cls, topology: Topology, items: Sequence[Posture], slots: Sequence[int], views: Sequence[np.ndarray]
+    ) -> Postures:
         """Return the compiled table, all weights zero.
 
         Args:
@@ -154,7 +159,11 @@ def new_postures(topology: Topology, names: Sequence[str], target: np.ndarray) -
         names: of drawable coordinates.
         target: (t,) where they are drawn to [rad or m]; kept, not copied.
     """
-    units = {n: u for joint in topology.mechanism.joints for n, u in zip(joint.coordinate_names, joint.coordinate_units, strict=True)}
+    units = {
+        n: u
+        for joint in topology.mechanism.joints
+        for n, u in zip(joint.coordinate_names, joint.coordinate_units, strict=True)
+    }
     found = [topology.dofs[name] for name in names]
     return by_reference(
         Postures(
@@ -183,7 +192,8 @@ def rest_values(mechanism: Mechanism, tip: str = "") -> dict[str, float]:
 
     Args:
         mechanism: the robot.
-        tip: frame at the end of a limb whose joints alone are meant, from the body where it parts from the others; empty for all joints.
+        tip: frame at the end of a limb whose joints alone are meant, from the body where it parts from the others;
+            empty for all joints.
     """
     drawable, limb = drawable_coordinates(mechanism), _limb(mechanism, tip) if tip else None
     return {

@@ -1,7 +1,7 @@
 """All objectives of a frame in one group, and the sum of their values, forces and second derivatives.
 
-This is the one place that lists the objectives. One that a clip asks for by a key of its own is a file beside this one, a field of `Asked`,
-an entry of `ASKED`, and a line in `_asked_value` and `_add_asked_terms`.
+This is the one place that lists the objectives. One that a clip asks for by a key of its own is a file beside this one,
+a field of `Asked`, an entry of `ASKED`, and a line in `_asked_value` and `_add_asked_terms`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Asked(NamedTuple):
 
 
 class NothingAsked(Asked):
-    """The same with nothing in it, another type so that most clips need not wait for these objectives to be compiled."""
+    """The same with nothing in it, another type so that most clips need not wait for these objectives to be
+    compiled."""
 
 
 class Goals(NamedTuple):
@@ -53,16 +54,23 @@ class Goals(NamedTuple):
     change_of_state: ChangeOfState
     calm: Calm
     velocity: Velocity
-    targets: np.ndarray  # (m,) memory of all numbers that change from frame to frame, which the objectives' own arrays share
+    targets: (
+        np.ndarray
+    )  # (m,) memory of all numbers that change from frame to frame, which the objectives' own arrays share
     tied: np.ndarray  # (k, 2) bodies a and b of each objective over two bodies
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 
 
 ASKED: tuple[type[Objective], ...] = (LookAt, RelativeFrame, Distance, Posture)  # what a clip asks for one by one
-ROWS: tuple[RowKind, ...] = (frame_pose.ROW, *(kind.ROW for kind in ASKED))  # what a row of an editor's list can be, the usual first
+ROWS: tuple[RowKind, ...] = (
+    frame_pose.ROW,
+    *(kind.ROW for kind in ASKED),
+)  # what a row of an editor's list can be, the usual first
 
 
-def new_goals(topology: Topology, names: Sequence[str], previous: Placement, objectives: Sequence[Objective] = ()) -> Goals:
+def new_goals(
+    topology: Topology, names: Sequence[str], previous: Placement, objectives: Sequence[Objective] = ()
+) -> Goals:
     """Return goals that ask for nothing yet: all weights zero, no bounds.
 
     Args:
@@ -74,7 +82,9 @@ def new_goals(topology: Topology, names: Sequence[str], previous: Placement, obj
     t, n = len(names), len(topology.flat.parent)
     of_kind = [[item for item in objectives if isinstance(item, kind)] for kind in ASKED]
     sizes = [kind.shapes(len(items)) for kind, items in zip(ASKED, of_kind, strict=True)]
-    targets, (position, rotation, com, threshold, *rest) = carved((t, 3), (t, 3, 3), (3,), (2,), *(size for kind in sizes for size in kind))
+    targets, (position, rotation, com, threshold, *rest) = carved(
+        (t, 3), (t, 3, 3), (3,), (2,), *(size for kind in sizes for size in kind)
+    )
     threshold[:] = np.inf
     tied: list[tuple[int, int]] = []
     tables = {}
@@ -98,7 +108,8 @@ def new_goals(topology: Topology, names: Sequence[str], previous: Placement, obj
 
 
 def _slot(topology: Topology, item: Objective, tied: list[tuple[int, int]]) -> int:
-    """Return where an objective's forces go: to its body, or if it is over two, which are appended to `tied`, to a slot beyond them."""
+    """Return where an objective's forces go: to its body, or if it is over two, which are appended to `tied`, to a slot
+    beyond them."""
     bodies = [topology.body_at[topology.mechanism.frame(name).body] for name in item.bodies]
     if len(bodies) < 2:
         return bodies[0] if bodies else 0
@@ -106,7 +117,9 @@ def _slot(topology: Topology, item: Objective, tied: list[tuple[int, int]]) -> i
     return len(topology.flat.parent) + len(tied) - 1
 
 
-def fill(goals: Goals, targets: np.ndarray, objectives: Sequence[Objective], weights: Sequence[Any], per_square_metre: float) -> None:
+def fill(
+    goals: Goals, targets: np.ndarray, objectives: Sequence[Objective], weights: Sequence[Any], per_square_metre: float
+) -> None:
     """Write what is asked for one by one into the goals' weights and a clip's targets.
 
     Args:
@@ -118,12 +131,19 @@ def fill(goals: Goals, targets: np.ndarray, objectives: Sequence[Objective], wei
     """
     count = dict.fromkeys(ASKED, 0)
     for item, weight in zip(objectives, weights, strict=True):
-        item.fill(getattr(goals.asked, item.FIELD), count[type(item)], partial(over_time, goals, targets), weight, per_square_metre)
+        item.fill(
+            getattr(goals.asked, item.FIELD),
+            count[type(item)],
+            partial(over_time, goals, targets),
+            weight,
+            per_square_metre,
+        )
         count[type(item)] += 1
 
 
 def hold(goals: Goals, settings: Settings, per_square_metre: float) -> None:
-    """Set what holds the freedom that targets leave: posture and stillness, or the paper's pull to the previous state alone.
+    """Set what holds the freedom that targets leave: posture and stillness, or the paper's pull to the previous state
+    alone.
 
     Args:
         goals: of a robot.
@@ -157,7 +177,8 @@ def row_kind(key: str) -> RowKind:
 
 
 def objective_of(key: str) -> type[Objective] | None:
-    """Return the objective that a kind of rows asks for; None for the pose of a frame, which a clip keeps as a track."""
+    """Return the objective that a kind of rows asks for; None for the pose of a frame, which a clip keeps as a
+    track."""
     return next((kind for kind in ASKED if kind.ROW.key == key), None)
 
 
@@ -189,8 +210,8 @@ def missed(flat, now, goals):
 
 @kernel
 def missed_by_cluster(flat, now, goals, out):
-    """Fill `out` (clusters,) with the sum of what the clip asks for that a cluster has a part in: of the frames it moves, of the centre
-    of mass, and of what is asked for one by one."""
+    """Fill `out` (clusters,) with the sum of what the clip asks for that a cluster has a part in: of the frames it
+    moves, of the centre of mass, and of what is asked for one by one."""
     common = centre_of_mass.add_value(flat, now, goals.centre_of_mass, 0.0) + _asked_value(flat, now, goals.asked)
     out[:] = 0.0
     for t in range(goals.frame_pose.body.shape[0]):
@@ -217,8 +238,8 @@ def objective(flat, now, goals):
 def gather(flat, now, goals, terms, share):
     """Fill the terms at `now`, and sum wrenches from the tips to the root.
 
-    The second derivatives are exact with a `share` of 1 of the forces, Gauss-Newton's with 0; those of the velocity regularizer, which is
-    no square, are exact in both.
+    The second derivatives are exact with a `share` of 1 of the forces, Gauss-Newton's with 0; those of the velocity
+    regularizer, which is no square, are exact in both.
     """
     terms.sums[:] = 0.0
     frame_pose.add_terms(now, goals.frame_pose, terms, share)
@@ -232,7 +253,8 @@ def gather(flat, now, goals, terms, share):
 
 @kernel
 def stiffen(flat, now, goals, terms):
-    """Fill the second derivatives from gathered terms: the bodies' own, and the low-rank rows of what ties bodies together."""
+    """Fill the second derivatives from gathered terms: the bodies' own, and the low-rank rows of what ties bodies
+    together."""
     stiffen_bodies(flat, terms)
     terms.row_count[0] = 0
     centre_of_mass.add_rows(flat, now, goals.centre_of_mass, terms)
@@ -241,5 +263,6 @@ def stiffen(flat, now, goals, terms):
 
 @kernel
 def answer(flat, now, goals, xi, out):
-    """Add to `out` (n + 1, 6) how wrenches change where objectives tie bodies together that move by the screws `xi` (n + 1, 6)."""
+    """Add to `out` (n + 1, 6) how wrenches change where objectives tie bodies together that move by the screws `xi` (n
+    + 1, 6)."""
     centre_of_mass.add_answer(flat, now, goals.centre_of_mass, xi, out)

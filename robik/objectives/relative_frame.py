@@ -1,11 +1,13 @@
-"""Relative frame: a frame of the robot at a position and an orientation in another frame of the robot, or on a thing in the world.
+"""Relative frame: a frame of the robot at a position and an orientation in another frame of the robot, or on a thing in
+the world.
 
     f = ½ Σₖ w_pos,ₖ (oₖ · (x − p))²/ℓ²  +  Σₐ w_ori,ₐ (1 − R a · O â),   p = o + O p̂
 
-x is the frame's origin, R a the direction of its axis a in the world, o and O the other frame's origin and orientation, oₖ the directions
-of its axes, and p̂, â the targets as the other frame sees them. It is the frame pose (paper, IV-B) in a frame that moves: f depends on
-the motion of one body against the other alone. In place of the other frame there can be the world, for what is held to a thing that moves
-there: then the targets are that thing's pose with the frame's on it.
+x is the frame's origin, R a the direction of its axis a in the world, o and O the other frame's origin and orientation,
+oₖ the directions of its axes, and p̂, â the targets as the other frame sees them. It is the frame pose (paper, IV-B) in
+a frame that moves: f depends on the motion of one body against the other alone. In place of the other frame there can
+be the world, for what is held to a thing that moves there: then the targets are that thing's pose with the frame's on
+it.
 """
 
 from __future__ import annotations
@@ -127,8 +129,10 @@ class RelativeFrame(Pair):
     ROW = RowKind(
         key="RELATIVE_TO",
         label="Relative To",
-        about="Holds a frame of the robot where it is on an object, as a hand on a box, or in another frame of the robot. "
-        "With both, it moves in the other frame as what it follows moves against what that frame follows",
+        about=(
+            "Holds a frame of the robot where it is on an object, as a hand on a box, or in another frame of the robot."
+            " With both, it moves in the other frame as what it follows moves against what that frame follows"
+        ),
         fields=(
             ("frame", "Robot Frame"),
             ("source", "On"),
@@ -180,12 +184,15 @@ class RelativeFrame(Pair):
 
     @classmethod
     def weight_from(cls, data: Any, key: str) -> Weights:
-        """Return weights from `{"position_weight": [3], "orientation_weight": [3]}`, each optional. Raises ClipError."""
+        """Return weights from `{"position_weight": [3], "orientation_weight": [3]}`, each optional. Raises
+        ClipError."""
         if isinstance(data, Weights):
             return data
         names = ("position_weight", "orientation_weight")
         if not isinstance(data, dict) or set(data) - set(names):
-            raise ClipError(f"the weight of {key!r} must be an object with position_weight and orientation_weight, not {data!r}")
+            raise ClipError(
+                f"the weight of {key!r} must be an object with position_weight and orientation_weight, not {data!r}"
+            )
         try:
             return Weights(*(data.get(name, (1.0,) * 3) for name in names))
         except RobikError as error:
@@ -220,7 +227,9 @@ class RelativeFrame(Pair):
         return f", seen from {self.other}" if self.is_tied else " what it is held to"
 
     @classmethod
-    def table(cls, topology: Topology, items: Sequence[RelativeFrame], slots: Sequence[int], views: Sequence[np.ndarray]) -> RelativeFrames:
+    def table(
+        cls, topology: Topology, items: Sequence[RelativeFrame], slots: Sequence[int], views: Sequence[np.ndarray]
+    ) -> RelativeFrames:
         """Return the compiled table, all weights zero.
 
         Args:
@@ -246,8 +255,8 @@ class RelativeFrame(Pair):
     def of_row(cls, mechanism: Mechanism, row: Row) -> list[tuple[RelativeFrame, Weights]]:
         """Return the frame that a row holds on an object or in another frame, with its weights.
 
-        Where nothing leads the frame, it stays at the row's offset. Where something does, it is led from there as seen from what leads the
-        other frame, or, without another frame, in the world.
+        Where nothing leads the frame, it stays at the row's offset. Where something does, it is led from there as seen
+        from what leads the other frame, or, without another frame, in the world.
         """
         point, turn = np.array(row.offset.position), np.array(row.offset.quaternion)
         if row.position is None or row.quaternion is None:

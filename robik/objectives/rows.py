@@ -1,4 +1,5 @@
-"""Rows of an editor's list: what each kind of objective shows of itself, and what a row hands it once it has been sampled."""
+"""Rows of an editor's list: what each kind of objective shows of itself, and what a row hands it once it has been
+sampled."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ class RowKind:
         key: by which files keep it.
         label: for people.
         about: its tooltip.
-        fields: of a row that it shows, in order, each with its label: `source`, `frame`, `other`, `axis`, `distance`, `offset`, `axes`
-            (weights by axis).
+        fields: of a row that it shows, in order, each with its label: `source`, `frame`, `other`, `axis`, `distance`,
+            `offset`, `axes` (weights by axis).
         needs: fields that must not be empty, and sets of which exactly one must be filled, as `source|other`.
     """
 

@@ -17,7 +17,9 @@ from ..mechanism.pose import Vector
 from .objective import Objective
 from .weights import Weights, checked_weights
 
-DEFAULT_SPEED = 20.0  # of a motor whose speed no file names [rad/s], or the robot's extents in a second: 0.17 rad in 1/120 s
+DEFAULT_SPEED = (
+    20.0  # of a motor whose speed no file names [rad/s], or the robot's extents in a second: 0.17 rad in 1/120 s
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,17 +30,20 @@ class Settings:
         targets: weights by the name of a frame; a target without an entry has weights of one.
         com_weight: of the centre of mass along the world's axes.
         state_weight: pull towards the previous state in every frame, however short, as in the paper; positive, so that
-            every problem has one answer. None for posture and stillness in its place, as in Blender and on the command line.
-        stillness: pull towards the previous state, times the time step [s]; alike at any sample rate. It grows with what targets miss.
+            every problem has one answer. None for posture and stillness in its place, as in Blender and on the command
+            line.
+        stillness: pull towards the previous state, times the time step [s]; alike at any sample rate. It grows with
+            what targets miss.
         posture: pull of the motors to their rest pose; it grows likewise (`objectives/calm.py`).
         velocity_weight: of the velocity regularizer; 0 leaves it out.
         velocity_limit: angular velocity of any body above which the regularizer acts [rad/s].
         linear_velocity_limit: velocity of any body's centre of mass above which it acts [m/s].
         length: that counts as much as a radian [m]; None for the robot's own (`Mechanism.extent`).
-        joint_limits: whether the joints' limits hold, those of passive joints and of joints in loops too; a ball's do not.
-        enforce_velocity: whether every actuator keeps its own velocity limit from frame to frame, whatever that costs in tracking; the
-            regularizer bends the motion smoothly before, if it is on. Actuated balls are not held; `Report.too_fast` tells where they
-            would have to be.
+        joint_limits: whether the joints' limits hold, those of passive joints and of joints in loops too; a ball's do
+            not.
+        enforce_velocity: whether every actuator keeps its own velocity limit from frame to frame, whatever that costs
+            in tracking; the regularizer bends the motion smoothly before, if it is on. Actuated balls are not held;
+            `Report.too_fast` tells where they would have to be.
         objectives: weights of what a clip asks for beside frames and centre of mass, by its key, as `hand.in.pelvis`.
         velocity_share: how much of each actuator's velocity limit may be used where it is enforced, above 0 to 1.
 
@@ -86,11 +91,14 @@ class Settings:
         """
         if unknown := set(self.targets) - set(mechanism.frame_names):
             listed = ", ".join(mechanism.frame_names)
-            raise ClipError(f"weights for {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; it has {listed}")
+            raise ClipError(
+                f"weights for {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; it has"
+                f" {listed}"
+            )
 
     def thresholds(self, dt: np.ndarray) -> np.ndarray:
-        """t of the velocity regularizer's terms (T, 2), angular and linear, over time steps (T,) [s]; infinite where a term does not act:
-        without a weight or a limit, and for steps in which half a turn is allowed."""
+        """t of the velocity regularizer's terms (T, 2), angular and linear, over time steps (T,) [s]; infinite where a
+        term does not act: without a weight or a limit, and for steps in which half a turn is allowed."""
         t = np.full((len(dt), 2), inf)
         if self.velocity_weight > 0:
             with np.errstate(invalid="ignore"):
@@ -131,8 +139,8 @@ def speed_limit(joint: Joint, coordinate: str, extent: float) -> float:
 
 
 def load_settings(path: str | Path) -> Settings:
-    """Reads `SETTINGS.json`: targets, com_weight, state_weight, stillness, posture, velocity_weight, velocity_limit, linear_velocity_limit,
-    joint_limits, enforce_velocity, velocity_share, length, each of them optional.
+    """Reads `SETTINGS.json`: targets, com_weight, state_weight, stillness, posture, velocity_weight, velocity_limit,
+    linear_velocity_limit, joint_limits, enforce_velocity, velocity_share, length, each of them optional.
 
     Raises:
         FormatError: names the file and the entry that is wrong.
@@ -158,11 +166,15 @@ def settings_from(data: Any) -> Settings:
     if not isinstance(targets, dict) or not all(isinstance(entry, dict) for entry in targets.values()):
         raise ClipError("'targets' must be an object: frame name to position_weight and orientation_weight")
     if not isinstance(fields.get("objectives", {}), dict):
-        raise ClipError("'objectives' must be an object: an objective's name in the clip, as hand.look_at, to its weight")
+        raise ClipError(
+            "'objectives' must be an object: an objective's name in the clip, as hand.look_at, to its weight"
+        )
     weights = {}
     for name, entry in targets.items():
         if unknown := set(entry) - {"position_weight", "orientation_weight"}:
-            raise ClipError(f"target {name!r}: unknown {', '.join(sorted(unknown))}; there are position_weight, orientation_weight")
+            raise ClipError(
+                f"target {name!r}: unknown {', '.join(sorted(unknown))}; there are position_weight, orientation_weight"
+            )
         weights[name] = Weights(entry.get("position_weight", (1.0,) * 3), entry.get("orientation_weight", (1.0,) * 3))
     for name in numbers:
         if name in fields and (isinstance(fields[name], bool) or not isinstance(fields[name], (int, float))):

@@ -1,15 +1,17 @@
 """Forces and second derivatives that objectives add to bodies, in compiled form.
 
-Every force F at a point x and every force G on a direction d adds f += F and D += x Fᵀ or D += d Gᵀ to its body; a torque is the
-antisymmetric part of D. Summed over the bodies that a degree of freedom moves, they are the wrench (τ, f) that gives the gradient. The
-residuals' Gauss-Newton parts add to M, 6 × 6 over screws (ω, v). With the symmetric part of D and f, which turn along with the body,
+Every force F at a point x and every force G on a direction d adds f += F and D += x Fᵀ or D += d Gᵀ to its body; a
+torque is the antisymmetric part of D. Summed over the bodies that a degree of freedom moves, they are the wrench (τ, f)
+that gives the gradient. The residuals' Gauss-Newton parts add to M, 6 × 6 over screws (ω, v). With the symmetric part
+of D and f, which turn along with the body,
 
     stiffness = [[Mww + ½ (D + Dᵀ) - tr D, Mwv - ½ [f]×], [.., Mvv]]
 
 is a body's own second derivative along the exponential of a screw (`ik/hessian.py` makes a robot's of the bodies').
 
-An objective over two bodies a and b is a function of the motion of b against a. Its forces on b and its P, the stiffness of b while a
-stands still, go to a slot of its own beyond the bodies'. By exp(−Sₐ) exp(S_b) the rest follows: a feels the opposite wrench, and
+An objective over two bodies a and b is a function of the motion of b against a. Its forces on b and its P, the
+stiffness of b while a stands still, go to a slot of its own beyond the bodies'. By exp(−Sₐ) exp(S_b) the rest follows:
+a feels the opposite wrench, and
 
     ∂²f = [[P, −Qᵀ], [−Q, P]] over (S_b, S_a),   Q = P + C at a's side,   C S = ½ (ω × τ + v × f, ω × f)
 
@@ -49,9 +51,13 @@ class Terms(NamedTuple):
     across: np.ndarray  # (k, 6, 6) Q
     rows: np.ndarray  # (r, d) low-rank part of the second derivatives, Σ weight row rowᵀ; they come in threes
     row_weight: np.ndarray  # (r,)
-    row_count: np.ndarray  # (2,) how many of them count, and how many with those of bodies that are tied, which only large robots have
+    row_count: (
+        np.ndarray
+    )  # (2,) how many of them count, and how many with those of bodies that are tied, which only large robots have
     A: np.ndarray  # (3, 3) scratch
-    ahead: np.ndarray  # (n + 1, 6) screw by which a body will have moved when it exerts what is gathered; zero unless foreseen
+    ahead: (
+        np.ndarray
+    )  # (n + 1, 6) screw by which a body will have moved when it exerts what is gathered; zero unless foreseen
 
 
 class TiedTerms(Terms):

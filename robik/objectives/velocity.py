@@ -1,10 +1,12 @@
-"""Velocity: bodies that turn or move faster than a limit are slowed down smoothly (paper, IV-D, and the same of linear velocity).
+"""Velocity: bodies that turn or move faster than a limit are slowed down smoothly (paper, IV-D, and the same of linear
+velocity).
 
     f = w_vel Σ_b g(3 − tr R̄_bᵀ R_b, t₀) + g(|c_b − c̄_b|², t₁),   g(x, t) = ln³(x / t) above t, else 0
     t₀ = 2 (1 − cos ω Δt),   t₁ = (v Δt)²
 
-R and c are a body's orientation and centre of mass, the bar the frame before. g is smooth to second order at x = t: g′ = 3 ln² / x and
-g″ = (6 ln − 3 ln²) / x². It is no square, so its second derivatives are exact whatever share of the forces counts.
+R and c are a body's orientation and centre of mass, the bar the frame before. g is smooth to second order at x = t: g′
+= 3 ln² / x and g″ = (6 ln − 3 ln²) / x². It is no square, so its second derivatives are exact whatever share of the
+forces counts.
 """
 
 from __future__ import annotations
@@ -69,7 +71,14 @@ def add_terms(flat, now, velocity, terms):
         away = _turned_away(now.R[b], velocity.previous_R[b])
         if away > velocity.threshold[0]:
             _add_angular(
-                terms.A, now.R[b], velocity.previous_R[b], terms.D[b], terms.Mww[b], weight, away, log(away / velocity.threshold[0])
+                terms.A,
+                now.R[b],
+                velocity.previous_R[b],
+                terms.D[b],
+                terms.Mww[b],
+                weight,
+                away,
+                log(away / velocity.threshold[0]),
             )
         c, p = now.c[b], velocity.previous_c[b]
         dx, dy, dz = c[0] - p[0], c[1] - p[1], c[2] - p[2]

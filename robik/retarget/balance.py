@@ -1,12 +1,14 @@
 """Contacts → where the centre of mass should be, so that a slowly walking robot does not fall.
 
-On one foot the CoM stays inside that foot's support; on several it moves along the line between the feet (paper, V-4); and it
-shifts before a foot lifts, not while. Among the paths p that do so, the one taken stays near the wished-for path r and is smooth:
+On one foot the CoM stays inside that foot's support; on several it moves along the line between the feet (paper, V-4);
+and it shifts before a foot lifts, not while. Among the paths p that do so, the one taken stays near the wished-for path
+r and is smooth:
 
     minimise  ∫ |p − r|² + τ⁴ |p̈|² dt   subject to  p(t) ∈ S(t)
 
-S(t) is the standing foot's sole less the margin, or between several feet the hull of their soles' centres: for two, a line.
-A convex quadratic program with a banded Hessian; solved by the alternating direction method of multipliers (ADMM).
+S(t) is the standing foot's sole less the margin, or between several feet the hull of their soles' centres: for two, a
+line. A convex quadratic program with a banded Hessian; solved by the alternating direction method of multipliers
+(ADMM).
 """
 
 from __future__ import annotations
@@ -40,15 +42,17 @@ def with_balance(
 ) -> TargetClip:
     """The clip with a CoM target that keeps the robot balanced, and with its feet's contact phases.
 
-    The target's height is that of the wish: leave the weight of the CoM along z at zero. The tracks of what is no foot lean with the CoM,
-    level, as far as its target lies off the wish: else the pelvis would pull it back out of the support.
+    The target's height is that of the wish: leave the weight of the CoM along z at zero. The tracks of what is no foot
+    lean with the CoM, level, as far as its target lies off the wish: else the pelvis would pull it back out of the
+    support.
 
     Args:
         mechanism: the robot, with soles on its feet's frames.
         clip: with tracks of its feet; contact phases are found where there are none.
         margin: the CoM stays at least this far inside the standing foot's outline [m], as far as the sole is that wide.
-        wish: (T, 3) where the CoM would be if balance did not matter [m]. By default the clip's own CoM target, else where the robot's
-            CoM would be if it moved rigidly with the track of its hips, or the first that is not a foot, else the middle of the feet.
+        wish: (T, 3) where the CoM would be if balance did not matter [m]. By default the clip's own CoM target, else
+            where the robot's CoM would be if it moved rigidly with the track of its hips, or the first that is not a
+            foot, else the middle of the feet.
         lead: the shift of weight is done this long before a foot lifts, and begins this long after one lands [s].
         shift: where the feet leave less time than this for a shift of weight, it begins earlier and ends later [s].
         stiffness: τ above [s]; a longer one gives a smoother path that leaves the wish further.
@@ -83,13 +87,22 @@ def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, 
     """Where the CoM would be if balance did not matter (T, 3) [m]; `with_balance` says how it is chosen."""
     if clip.com is not None:
         return clip.com
-    rest_com = sum(b.mass * b.rest_com for b in mechanism.bodies) / mechanism.mass if mechanism.mass > 0 else np.zeros(3)
+    rest_com = (
+        sum(b.mass * b.rest_com for b in mechanism.bodies) / mechanism.mass if mechanism.mass > 0 else np.zeros(3)
+    )
     name = hips_of(mechanism, (n for n, t in clip.tracks.items() if t.position is not None and n not in contacts))
     if name is not None and (position := clip.tracks[name].position) is not None:
         rest, quaternion = mechanism.rest_pose(name), clip.tracks[name].quaternion
         offset = np.asarray(rest_com) - np.asarray(rest.position)
-        return position + offset if quaternion is None else placed((rest.matrix.T @ offset)[None], position, quaternion)[:, 0]
-    return np.mean([placed(sole_polygon(mechanism.frame(n)), *foot_poses(mechanism, clip, n)).mean(axis=1) for n in contacts], axis=0)
+        return (
+            position + offset
+            if quaternion is None
+            else placed((rest.matrix.T @ offset)[None], position, quaternion)[:, 0]
+        )
+    return np.mean(
+        [placed(sole_polygon(mechanism.frame(n)), *foot_poses(mechanism, clip, n)).mean(axis=1) for n in contacts],
+        axis=0,
+    )
 
 
 def _supports(
@@ -135,10 +148,11 @@ def _resampled(grid: np.ndarray, times: np.ndarray, values: np.ndarray) -> np.nd
 def planned_feet(
     times: np.ndarray, contacts: Mapping[str, np.ndarray], grid: np.ndarray, lead: float, shift: float
 ) -> list[frozenset[str]]:
-    """Which feet the CoM may count on at the grid's times: those that stand, with time to shift the weight between them.
+    """Which feet the CoM may count on at the grid's times: those that stand, with time to shift the weight between
+    them.
 
-    A foot counts from `lead` after it landed until `lead` before it lifts. What remains for a shift of weight is made at least
-    `shift` long, at most at the cost of a third of the phases around it.
+    A foot counts from `lead` after it landed until `lead` before it lifts. What remains for a shift of weight is made
+    at least `shift` long, at most at the cost of a third of the phases around it.
     """
     names = sorted(contacts)
     sets = [frozenset(n for n in names if contacts[n][k]) for k in range(len(times))]
@@ -148,7 +162,9 @@ def planned_feet(
         if before == after:
             continue
         middle = 0.5 * (times[k - 1] + times[k])
-        if before and after and not (before < after or after < before):  # from foot to foot at once: the shift needs both
+        if (
+            before and after and not (before < after or after < before)
+        ):  # from foot to foot at once: the shift needs both
             phases.append(before | after)
             bounds.append(middle)
         phases.append(after)
@@ -196,7 +212,9 @@ def smooth_inside(
     """
     free = np.array([s is None for s in supports])
     corners = max((len(s) for s in supports if s is not None), default=1)
-    polygons = np.stack([np.zeros((corners, 2)) if s is None else s[np.minimum(np.arange(corners), len(s) - 1)] for s in supports])
+    polygons = np.stack(
+        [np.zeros((corners, 2)) if s is None else s[np.minimum(np.arange(corners), len(s) - 1)] for s in supports]
+    )
 
     def project(points: np.ndarray) -> np.ndarray:
         return np.where(free[:, None], points, nearest(points, polygons))

@@ -8,7 +8,8 @@ Base = tuple[np.ndarray, np.ndarray]
 
 
 def shares(frames: np.ndarray, length: float, at_start: bool, at_end: bool) -> np.ndarray:
-    """How much of the new motion there is at each frame (T,): from 0 to 1 within `length` of an end that blends, at rest at both.
+    """How much of the new motion there is at each frame (T,): from 0 to 1 within `length` of an end that blends, at
+    rest at both.
 
     Args:
         frames: (T,) increasing.
@@ -34,8 +35,8 @@ def blended(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> np.ndarray:
 def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, held: np.ndarray) -> np.ndarray:
     """Rows near these of which none is faster than allowed; the same where they are not.
 
-    Each coordinate becomes the mean of the highest curve below it and the lowest above it that keep the speed: of all that keep it, one
-    whose largest distance is the least (the Lipschitz extensions of McShane and Whitney).
+    Each coordinate becomes the mean of the highest curve below it and the lowest above it that keep the speed: of all
+    that keep it, one whose largest distance is the least (the Lipschitz extensions of McShane and Whitney).
 
     Args:
         values: (T, A) of the actuators.
@@ -60,7 +61,8 @@ def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
 
 
 def blended_base(old: Base | None, new: Base | None, share: np.ndarray) -> Base | None:
-    """Positions (T, 3) and unit quaternions (T, 4) wxyz between the old and the new ones; None for a robot on the ground."""
+    """Positions (T, 3) and unit quaternions (T, 4) wxyz between the old and the new ones; None for a robot on the
+    ground."""
     if old is None or new is None:
         return None
     signs = np.where((old[1] * new[1]).sum(axis=1, keepdims=True) < 0, -1.0, 1.0)

@@ -23,10 +23,11 @@ class Track:
     """Where one frame of the robot should be, over time.
 
     Attributes:
-        position: (T, 3) world coordinates [m], or None where only the orientation matters. At any finite distance for a robot that stands;
-            one that floats goes along and comes back as long as rounding there leaves its joints be, up to 1e7 times its size.
-        quaternion: (T, 4) unit quaternions wxyz, or None where only the position matters. Lengths that are off by at most 1e-3 are taken
-            for rounding and made unit; others, and zero, are errors.
+        position: (T, 3) world coordinates [m], or None where only the orientation matters. At any finite distance for a
+            robot that stands; one that floats goes along and comes back as long as rounding there leaves its joints be,
+            up to 1e7 times its size.
+        quaternion: (T, 4) unit quaternions wxyz, or None where only the position matters. Lengths that are off by at
+            most 1e-3 are taken for rounding and made unit; others, and zero, are errors.
         contact: (T,) whether it stands on the ground, for a foot whose phases are known; else None.
     """
 
@@ -46,8 +47,8 @@ class TargetClip:
         objectives: what else is asked for, one of a key.
 
     Raises:
-        ClipError: names the track and the sample that is wrong: NaN and infinite numbers, quaternions not of unit length, times that stand
-            still (a frame time of zero) or run backwards.
+        ClipError: names the track and the sample that is wrong: NaN and infinite numbers, quaternions not of unit
+            length, times that stand still (a frame time of zero) or run backwards.
     """
 
     times: np.ndarray
@@ -78,7 +79,12 @@ class TargetClip:
         """Samples `start` to `stop`, the first of them at 0 s."""
         kept = slice(start, stop)
         tracks = {
-            name: Track(*(None if values is None else values[kept] for values in (track.position, track.quaternion, track.contact)))
+            name: Track(
+                *(
+                    None if values is None else values[kept]
+                    for values in (track.position, track.quaternion, track.contact)
+                )
+            )
             for name, track in self.tracks.items()
         }
         objectives = tuple(item.part(kept) for item in self.objectives)
@@ -105,7 +111,9 @@ class TargetClip:
         if track.contact is not None:
             contact = np.asarray(track.contact, dtype=bool)
             if contact.shape != self.times.shape:
-                raise ClipError(f"track {name!r}: its contact must have one entry per time, {len(self.times)}, not {contact.shape}")
+                raise ClipError(
+                    f"track {name!r}: its contact must have one entry per time, {len(self.times)}, not {contact.shape}"
+                )
             contact = _frozen(contact)
         return Track(position, turns, contact=contact)
 
@@ -126,13 +134,17 @@ class TargetClip:
         known = mechanism.frame_names
         for name in self.tracks:
             if name not in known:
-                raise ClipError(f"the clip follows {name!r}, which robot {mechanism.name!r} does not have; it has {', '.join(known)}")
+                raise ClipError(
+                    f"the clip follows {name!r}, which robot {mechanism.name!r} does not have; it has"
+                    f" {', '.join(known)}"
+                )
         for item in self.objectives:
             item.check(mechanism)
 
 
 def save_clip(clip: TargetClip, path: str | Path) -> None:
-    """Write `times`, `NAME.position`, `NAME.quaternion`, `NAME.contact`, `com.position` and the objectives' arrays to an `.npz` file."""
+    """Write `times`, `NAME.position`, `NAME.quaternion`, `NAME.contact`, `com.position` and the objectives' arrays to
+    an `.npz` file."""
     arrays = {"times": clip.times}
     for name, track in clip.tracks.items():
         for what in ("position", "quaternion", "contact"):
@@ -173,7 +185,12 @@ def load_clip(path: str | Path) -> TargetClip:
         parts.setdefault(name, {})[what] = values
     com = parts.pop(COM, {}).get("position")
     try:
-        return TargetClip(arrays["times"], {name: Track(**part) for name, part in parts.items()}, com=com, objectives=tuple(objectives))
+        return TargetClip(
+            arrays["times"],
+            {name: Track(**part) for name, part in parts.items()},
+            com=com,
+            objectives=tuple(objectives),
+        )
     except (ClipError, ValueError, TypeError) as error:
         raise ClipError(f"{path}: {error}") from None
 

@@ -29,18 +29,25 @@ def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
     """
     known = [frame.name for frame in mechanism.frames if frame.is_foot]
     if not known:
-        raise ClipError(f"robot {mechanism.name!r} has no feet: give the frames that it stands on a sole (in Blender: Make Foot)")
+        raise ClipError(
+            f"robot {mechanism.name!r} has no feet: give the frames that it stands on a sole (in Blender: Make Foot)"
+        )
     names = tuple(name for name in known if name in clip.tracks)
     if not names:
-        raise ClipError(f"the clip moves no foot of robot {mechanism.name!r}; follow at least one of {', '.join(known)}")
+        raise ClipError(
+            f"the clip moves no foot of robot {mechanism.name!r}; follow at least one of {', '.join(known)}"
+        )
     for name in names:
         if clip.tracks[name].position is None:
-            raise ClipError(f"foot {name!r} has no position to follow, so it is unknown when it stands; give its track one")
+            raise ClipError(
+                f"foot {name!r} has no position to follow, so it is unknown when it stands; give its track one"
+            )
     return names
 
 
 def foot_poses(mechanism: Mechanism, clip: TargetClip, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A foot's target: positions (T, 3) [m] and unit quaternions (T, 4) wxyz; where no orientation is asked for, the rest pose's."""
+    """A foot's target: positions (T, 3) [m] and unit quaternions (T, 4) wxyz; where no orientation is asked for, the
+    rest pose's."""
     track = clip.tracks[name]
     assert track.position is not None  # `feet` has checked
     if track.quaternion is not None:
@@ -51,9 +58,9 @@ def foot_poses(mechanism: Mechanism, clip: TargetClip, name: str) -> tuple[np.nd
 def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarray]:
     """Whether each foot stands (T,), by hand where its track says so, else from its height and speed.
 
-    A swing is a stretch in which the foot may be moving and at some time surely is: two thresholds each for height and speed, so that
-    noise does not cut phases to pieces. Heights count from where the foot stands most of the time; a foot that is never
-    near the lowest one's ground never stands.
+    A swing is a stretch in which the foot may be moving and at some time surely is: two thresholds each for height and
+    speed, so that noise does not cut phases to pieces. Heights count from where the foot stands most of the time; a
+    foot that is never near the lowest one's ground never stands.
 
     Raises:
         ClipError: the clip moves no foot.
@@ -93,7 +100,8 @@ def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -
 
 
 def _trimmed(stands: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Phases shortened to where the foot is at the height at which it stands in this phase: lift-off is when it leaves that."""
+    """Phases shortened to where the foot is at the height at which it stands in this phase: lift-off is when it leaves
+    that."""
     trimmed = stands.copy()
     for start, stop in runs(stands):
         down = np.flatnonzero(height[start:stop] <= np.median(height[start:stop]) + LEVEL)
@@ -105,7 +113,8 @@ def _trimmed(stands: np.ndarray, height: np.ndarray) -> np.ndarray:
 
 
 def _without_short(times: np.ndarray, stands: np.ndarray, step: float) -> np.ndarray:
-    """Short swings become standing, then short standing swinging; the clip's ends may cut a phase as short as they like."""
+    """Short swings become standing, then short standing swinging; the clip's ends may cut a phase as short as they
+    like."""
     for value in (False, True):
         stands = stands.copy()
         for start, stop in runs(stands == value):
@@ -138,7 +147,10 @@ def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.n
     standing_feet = [n for n, t in tracks.items() if t.contact is not None and t.contact.any()]
     if not standing_feet:
         return np.zeros(len(clip.times))
-    wanted = {n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n))[..., 2].min(axis=1) for n in standing_feet}
+    wanted = {
+        n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n))[..., 2].min(axis=1)
+        for n in standing_feet
+    }
     ground = min(float(heights[clip.tracks[n].contact].min()) for n, heights in wanted.items())
     lowest = np.min([standing_points(mechanism, motion, n)[..., 2].min(axis=1) for n in standing_feet], axis=0)
     return np.maximum(ground - lowest, 0.0)

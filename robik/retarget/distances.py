@@ -14,7 +14,12 @@ from .clip import TargetClip
 
 
 def distances(
-    mechanism: Mechanism, clip: TargetClip, settings: Settings, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray
+    mechanism: Mechanism,
+    clip: TargetClip,
+    settings: Settings,
+    position: np.ndarray,
+    quaternion: np.ndarray,
+    com: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of a motion from its clip, along the axes that have weight.
 
@@ -26,8 +31,8 @@ def distances(
         com: (T, 3) the robot's centre of mass [m].
 
     Returns:
-        Distances (T, targets) [m] and angles (T, targets) [rad] of the targets, in the order of the clip's tracks, and distances of the
-        centre of mass (T,) [m]; NaN where there is nothing to follow.
+        Distances (T, targets) [m] and angles (T, targets) [rad] of the targets, in the order of the clip's tracks, and
+        distances of the centre of mass (T,) [m]; NaN where there is nothing to follow.
     """
     frames = len(clip.times)
     apart, turned = np.full((frames, len(clip.tracks)), np.nan), np.full((frames, len(clip.tracks)), np.nan)

@@ -18,11 +18,12 @@ FADE = 0.5  # before the first phase, and after the last, corrections come and g
 
 
 def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None) -> TargetClip:
-    """The clip with its feet held in contact: flat on the ground, without sliding or turning; swings are led from hold to hold.
+    """The clip with its feet held in contact: flat on the ground, without sliding or turning; swings are led from hold
+    to hold.
 
-    A foot is held at the middle of its phase's track; one that stands on a step stays so much higher. Through a swing the corrections
-    at its two ends blend into each other, before the first phase and after the last they come and go, so that the track stays continuous
-    and keeps its shape; no sole dips into the ground.
+    A foot is held at the middle of its phase's track; one that stands on a step stays so much higher. Through a swing
+    the corrections at its two ends blend into each other, before the first phase and after the last they come and go,
+    so that the track stays continuous and keeps its shape; no sole dips into the ground.
 
     Args:
         mechanism: the robot.
@@ -46,9 +47,12 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
 
 
 def ground_height(mechanism: Mechanism) -> float:
-    """Height of the ground on which a robot stands in its rest pose [m]: under the lowest of its soles, turned level; 0 without feet."""
+    """Height of the ground on which a robot stands in its rest pose [m]: under the lowest of its soles, turned level; 0
+    without feet."""
     feet = [frame for frame in mechanism.frames if frame.is_foot]
-    heights = [mechanism.rest_pose(f.name).position[2] + float(_up(mechanism, f.name) @ np.mean(f.sole, axis=0)) for f in feet]
+    heights = [
+        mechanism.rest_pose(f.name).position[2] + float(_up(mechanism, f.name) @ np.mean(f.sole, axis=0)) for f in feet
+    ]
     return min(heights, default=0.0)
 
 
@@ -60,7 +64,9 @@ def _levels(mechanism: Mechanism, clip: TargetClip, name: str) -> list[float]:
     return [float(np.median(sole[start:stop, 2])) for start, stop in runs(contact)]
 
 
-def _pinned(mechanism: Mechanism, clip: TargetClip, name: str, ground: float, heights: list[float]) -> tuple[np.ndarray, np.ndarray]:
+def _pinned(
+    mechanism: Mechanism, clip: TargetClip, name: str, ground: float, heights: list[float]
+) -> tuple[np.ndarray, np.ndarray]:
     """A foot's track, held at these heights phase by phase, and nowhere below the ground."""
     frame, contact = mechanism.frame(name), clip.tracks[name].contact
     assert contact is not None  # `pin_feet` has filled it in
@@ -68,7 +74,8 @@ def _pinned(mechanism: Mechanism, clip: TargetClip, name: str, ground: float, he
     turns = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]])
     sole, up = np.array(frame.sole), _up(mechanism, name)
     centre = sole.mean(axis=0)
-    # The sole's centre is what moves: a correction of the orientation then does not swing the sole about the frame's origin.
+    # The sole's centre is what moves: a correction of the orientation then does not swing the sole about the frame's
+    # origin.
     path = position + turns.apply(centre)
     new_path, new_turns = path.copy(), turns.as_quat()
     phases = zip(runs(contact), heights, strict=True)

@@ -31,8 +31,8 @@ class Keys:
 def reduce_keys(times: np.ndarray, values: np.ndarray, tolerance: float) -> Keys:
     """The keys that keep a sampled curve within a tolerance at every sample.
 
-    Starting with the two ends, each piece that misses a sample by more than the tolerance is cut where it misses most. The slopes at keys
-    are the samples' own, so neighbouring pieces join smoothly.
+    Starting with the two ends, each piece that misses a sample by more than the tolerance is cut where it misses most.
+    The slopes at keys are the samples' own, so neighbouring pieces join smoothly.
 
     Args:
         times: (T,) increasing.

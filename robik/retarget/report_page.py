@@ -1,5 +1,5 @@
-"""A motion's report as one HTML page: how well it follows, how hard the motors work, how well it balances. Plots by Plotly, which goes
-into the page, so that it can be sent and opened anywhere."""
+"""A motion's report as one HTML page: how well it follows, how hard the motors work, how well it balances. Plots by
+Plotly, which goes into the page, so that it can be sent and opened anywhere."""
 
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ COLORS = (
 )
 LIMIT = "#cc0000"
 
-STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:1150px;padding:0 1em;color:#222;background:#fff}
-h1{font-size:1.5em;margin-bottom:.2em}h2{font-size:1.15em;margin:1.6em 0 .4em}table{border-collapse:collapse;margin:.6em 0}
+STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:1150px;padding:0 1em;
+color:#222;background:#fff}
+h1{font-size:1.5em;margin-bottom:.2em}h2{font-size:1.15em;margin:1.6em 0 .4em}
+table{border-collapse:collapse;margin:.6em 0}
 td,th{padding:.2em .9em;text-align:right;border-bottom:1px solid #ddd}td:first-child,th:first-child{text-align:left}
 .bad{color:#b00000;font-weight:600}.note{color:#555}"""
 
@@ -78,7 +80,9 @@ def with_states(mechanism: Mechanism, motion: Motion) -> Motion:
     """
     if motion.position is None or motion.quaternion is None:
         if motion.base is None and not mechanism.is_grounded:
-            raise ClipError(f"robot {mechanism.name!r} floats, so its motors do not say where it is; give its states too")
+            raise ClipError(
+                f"robot {mechanism.name!r} floats, so its motors do not say where it is; give its states too"
+            )
         return posed(mechanism, motion)[0]
     values = values_for(mechanism, motion, "the motion")
     com = robot_com(mechanism, motion.position, motion.quaternion)
@@ -110,15 +114,26 @@ def save_page(
     write_whole(path, page(motion, mechanism, clip, settings, frames))
 
 
-def page(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | None, settings: Settings, frames: np.ndarray | None = None) -> str:
+def page(
+    motion: Motion,
+    mechanism: Mechanism | None,
+    clip: TargetClip | None,
+    settings: Settings,
+    frames: np.ndarray | None = None,
+) -> str:
     """The page as HTML. Arguments, errors: as for `save_page`."""
     if clip is not None and (clip.times.shape != motion.times.shape or np.abs(clip.times - motion.times).max() > 1e-6):
         raise ClipError(
-            f"the clip has {len(clip.times)} samples to {clip.times[-1]:g} s, the motion {len(motion.times)} to {motion.times[-1]:g} s"
+            f"the clip has {len(clip.times)} samples to {clip.times[-1]:g} s, the motion {len(motion.times)} to"
+            f" {motion.times[-1]:g} s"
         )
     name = mechanism.name if mechanism is not None else "Motion"
     x, unit = (motion.times, "time [s]") if frames is None else (frames, "frame")
-    plots = [*_following(motion, mechanism, clip, settings), *_motors(motion, mechanism), *_balance(motion, mechanism, clip)]
+    plots = [
+        *_following(motion, mechanism, clip, settings),
+        *_motors(motion, mechanism),
+        *_balance(motion, mechanism, clip),
+    ]
     length = motion.times[-1] - motion.times[0]
     title = [f"<h1>{escape(name)}</h1>", f"<p class=note>{len(motion.times)} samples, {length:.2f} s</p>"]
     tables = [_target_table(plots), _motor_table(motion, mechanism, x, unit)]
@@ -136,7 +151,9 @@ def _following(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | N
     if np.isfinite(off).any():
         lines["centre of mass"] = 1e3 * off
     angles = {n: np.degrees(turned[:, k]) for k, n in enumerate(clip.tracks) if np.isfinite(turned[:, k]).any()}
-    return [plot for plot in (Plot("distance from target [mm]", lines), Plot("angle from target [°]", angles)) if plot.lines]
+    return [
+        plot for plot in (Plot("distance from target [mm]", lines), Plot("angle from target [°]", angles)) if plot.lines
+    ]
 
 
 def _motors(motion: Motion, mechanism: Mechanism | None) -> list[Plot]:
@@ -145,7 +162,9 @@ def _motors(motion: Motion, mechanism: Mechanism | None) -> list[Plot]:
     if mechanism is None:
         return [Plot("speed [rad/s, m/s]", {name: speeds[:, k] for k, name in enumerate(motion.actuators)})]
     rows = _limits(mechanism)
-    share = {n: 100 * speeds[:, motion.actuators.index(n)] / speed for n, (_, _, speed, _) in rows.items() if isfinite(speed)}
+    share = {
+        n: 100 * speeds[:, motion.actuators.index(n)] / speed for n, (_, _, speed, _) in rows.items() if isfinite(speed)
+    }
     used = {}
     for name, (lower, upper, _, _) in rows.items():
         if isfinite(lower) and isfinite(upper) and upper > lower:
@@ -163,7 +182,11 @@ def _balance(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | Non
     if mechanism is None or clip is None:
         return []
     contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None}
-    feet = [f.name for f in mechanism.frames if f.is_foot and f.name in clip.tracks and clip.tracks[f.name].position is not None]
+    feet = [
+        f.name
+        for f in mechanism.frames
+        if f.is_foot and f.name in clip.tracks and clip.tracks[f.name].position is not None
+    ]
     if feet and not contacts:
         contacts = find_contacts(mechanism, clip)
     if not contacts:
@@ -202,7 +225,15 @@ def _target_table(plots: Sequence[Plot]) -> str:
         if plot.title.startswith("balance"):
             good = plot.lines["margin"][np.isfinite(plot.lines["margin"])]
             if len(good):
-                rows.append(("balance", "margin", f"{good.mean():.1f} mm", f"{good.min():.1f} mm", "bad" if good.min() < 0 else ""))
+                rows.append(
+                    (
+                        "balance",
+                        "margin",
+                        f"{good.mean():.1f} mm",
+                        f"{good.min():.1f} mm",
+                        "bad" if good.min() < 0 else "",
+                    )
+                )
     return _table(("", "", "mean", "worst"), rows) if rows else ""
 
 
@@ -257,7 +288,11 @@ def _figure(plots: Sequence[Plot], x: np.ndarray, unit: str) -> str:
         from plotly.subplots import make_subplots
 
     figure = make_subplots(
-        len(plots), 1, shared_xaxes=True, vertical_spacing=0.28 / max(len(plots), 2), subplot_titles=[p.title for p in plots]
+        len(plots),
+        1,
+        shared_xaxes=True,
+        vertical_spacing=0.28 / max(len(plots), 2),
+        subplot_titles=[p.title for p in plots],
     )
     colors: dict[str, str] = {}
     for row, plot in enumerate(plots, start=1):
@@ -275,7 +310,11 @@ def _figure(plots: Sequence[Plot], x: np.ndarray, unit: str) -> str:
             if plot.bars is not None:
                 spans = [(x[first], x[stop - 1]) for first, stop in runs(plot.bars[name])]
                 bar = go.Bar(
-                    base=[a for a, _ in spans], x=[b - a for a, b in spans], y=[escape(name)] * len(spans), orientation="h", **style
+                    base=[a for a, _ in spans],
+                    x=[b - a for a, b in spans],
+                    y=[escape(name)] * len(spans),
+                    orientation="h",
+                    **style,
                 )
                 figure.add_trace(bar, row, 1)
             else:
@@ -286,12 +325,20 @@ def _figure(plots: Sequence[Plot], x: np.ndarray, unit: str) -> str:
     figure.update_xaxes(title_text=unit, row=len(plots), col=1)
     figure.update_xaxes(showticklabels=True)
     figure.update_layout(
-        height=ROW * len(plots) + 80, template="plotly_white", hovermode="x unified", barmode="overlay", margin={"l": 60, "r": 10, "t": 40}
+        height=ROW * len(plots) + 80,
+        template="plotly_white",
+        hovermode="x unified",
+        barmode="overlay",
+        margin={"l": 60, "r": 10, "t": 40},
     )
     for row in range(1, len(plots) + 1):
         top = figure.layout[f"yaxis{row if row > 1 else ''}"].domain[1]
-        figure.update_layout({f"legend{row if row > 1 else ''}": {"y": top, "yanchor": "top", "x": 1.01, "font_size": 11}})
-    return str(figure.to_html(full_html=False, include_plotlyjs=True, config={"displaylogo": False, "responsive": True}))
+        figure.update_layout(
+            {f"legend{row if row > 1 else ''}": {"y": top, "yanchor": "top", "x": 1.01, "font_size": 11}}
+        )
+    return str(
+        figure.to_html(full_html=False, include_plotlyjs=True, config={"displaylogo": False, "responsive": True})
+    )
 
 
 def _thinned(x: np.ndarray, values: np.ndarray, low: bool = False) -> tuple[np.ndarray, np.ndarray]:

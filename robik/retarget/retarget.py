@@ -43,7 +43,8 @@ class Retargeting:
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
 
     Raises:
-        ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's prior.
+        ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's
+            prior.
     """
 
     def __init__(
@@ -58,11 +59,16 @@ class Retargeting:
     ):
         clip.check(mechanism)
         if not clip.tracks and clip.com is None and not clip.objectives:
-            raise ClipError("the clip has no targets; give at least one frame or the centre of mass something to follow")
+            raise ClipError(
+                "the clip has no targets; give at least one frame or the centre of mass something to follow"
+            )
         settings.check(mechanism)
         keys = [item.key for item in clip.objectives]
         if unknown := sorted(set(settings.objectives) - set(keys)):
-            raise ClipError(f"weights for {', '.join(unknown)}, which the clip does not ask for; it asks for {', '.join(keys) or 'none'}")
+            raise ClipError(
+                f"weights for {', '.join(unknown)}, which the clip does not ask for; it asks for"
+                f" {', '.join(keys) or 'none'}"
+            )
         for item in clip.objectives:
             settings.weight_of(item)  # a wrong weight is told before anything is solved
         self.mechanism, self.clip, self.settings = mechanism, clip, settings
@@ -75,7 +81,8 @@ class Retargeting:
         self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
 
     def steps(self) -> Iterator[int]:
-        """Solves chunk by chunk and yields how many frames are done; where speeds' cost is asked for, counted anew for the second time."""
+        """Solves chunk by chunk and yields how many frames are done; where speeds' cost is asked for, counted anew for
+        the second time."""
         frames = len(self.clip.times)
         targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
         wanted = self.solver.wanted(targets, self.clip.com, self.clip.times)
@@ -101,7 +108,8 @@ class Retargeting:
 
     @cached_property
     def _motion(self) -> Motion:
-        """The motion that is read off the output, whose state frames become the bodies' own frames: a long clip has no room for both."""
+        """The motion that is read off the output, whose state frames become the bodies' own frames: a long clip has no
+        room for both."""
         topology, out = self.solver.topology, self._output
         values = self.solver.actuator_values(out)
         passive, com = self.solver.passive_values(out), com_of_states(topology, out.position)
@@ -125,7 +133,8 @@ class Retargeting:
         return replace(motion, report=replace(motion.report, speed_cost=cost))
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
-        """The solved motion with other actuator values (T, A), held against the same clip; `base` as for `body_poses`."""
+        """The solved motion with other actuator values (T, A), held against the same clip; `base` as for
+        `body_poses`."""
         position, quaternion, residual = body_poses(self.mechanism, values, base)
         com = robot_com(self.mechanism, position, quaternion)
         report = self._report(values, position, quaternion, com)
@@ -145,7 +154,8 @@ class Retargeting:
         )
 
     def _base(self, position: np.ndarray, quaternion: np.ndarray) -> BaseTrack | None:
-        """Return the floating base's pose from those of all bodies (T, n, 3) and (T, n, 4); None for a grounded robot."""
+        """Return the floating base's pose from those of all bodies (T, n, 3) and (T, n, 4); None for a grounded
+        robot."""
         root = self.solver.topology.root
         if root is None:
             return None
@@ -164,9 +174,15 @@ class Retargeting:
             acceleration[1:-1] = np.diff(velocity[1:], axis=0) / (0.5 * (steps[1:] + steps[:-1]))[:, None]
         out = self._output
         states = States(self.mechanism, position, quaternion)
-        misses = [(item.key, miss) for item in self.clip.objectives for miss in item.misses(states, self.settings.weight_of(item))]
+        misses = [
+            (item.key, miss)
+            for item in self.clip.objectives
+            for miss in item.misses(states, self.settings.weight_of(item))
+        ]
         asked = [miss for _, miss in misses]
-        short = tuple((k, self._why(k, names, apart[k], turned[k], off[k], asked)) for k in self._short(apart, turned, off, asked))
+        short = tuple(
+            (k, self._why(k, names, apart[k], turned[k], off[k], asked)) for k in self._short(apart, turned, off, asked)
+        )
         return Report(
             targets=names,
             position_error=apart,
@@ -196,11 +212,17 @@ class Retargeting:
         units = [unit for joint in self.mechanism.actuated for unit in joint.coordinate_units]
         return np.array([JUMP_SPEED * (self.mechanism.extent if unit == "m" else 1.0) for unit in units])
 
-    def _why(self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float, asked: list[Miss]) -> str:
+    def _why(
+        self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float, asked: list[Miss]
+    ) -> str:
         """Return what fell short in a frame, in words."""
         met = position_met(self.mechanism)
         found = [f"{name} is {millimetres(e)} off" for name, e in zip(names, apart, strict=True) if e > met]
-        found += [f"{name} is turned {np.degrees(e):.1f}° off" for name, e in zip(names, turned, strict=True) if e > ORIENTATION_MET]
+        found += [
+            f"{name} is turned {np.degrees(e):.1f}° off"
+            for name, e in zip(names, turned, strict=True)
+            if e > ORIENTATION_MET
+        ]
         if off > met:
             found.append(f"the centre of mass is {millimetres(off)} off")
         for miss in asked:
@@ -269,7 +291,8 @@ def retarget(
         T samples of the actuators and the bodies, with a report of errors and residuals.
 
     Raises:
-        ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's prior.
+        ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's
+            prior.
     """
     work = Retargeting(mechanism, clip, settings, formulation, speed_cost, prior, prior_weight)
     for _ in work.steps():

@@ -1,4 +1,5 @@
-"""What counts as met, and what falls short in words. Distances go by the robot's size, so that a robot of any size is judged alike."""
+"""What counts as met, and what falls short in words. Distances go by the robot's size, so that a robot of any size is
+judged alike."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def open_beyond(mechanism: Mechanism) -> float:
 
 
 def unassembled(mechanism: Mechanism, residual: np.ndarray) -> str:
-    """Which frames have loops that do not close, by closure residuals (T,) [m], and how far they are open, in words; empty if all do."""
+    """Which frames have loops that do not close, by closure residuals (T,) [m], and how far they are open, in words;
+    empty if all do."""
     frames = np.flatnonzero(residual > open_beyond(mechanism))
     if not len(frames):
         return ""

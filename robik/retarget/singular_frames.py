@@ -23,8 +23,8 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Stretch:
-    """A motion's distances from singular poses: `times` (T,) [s], names of the `frames` that were looked at; `unassembled` says at which
-    times the loops do not close, and is empty where they always do."""
+    """A motion's distances from singular poses: `times` (T,) [s], names of the `frames` that were looked at;
+    `unassembled` says at which times the loops do not close, and is empty where they always do."""
 
     times: np.ndarray
     frames: tuple[str, ...]
@@ -32,12 +32,17 @@ class Stretch:
     unassembled: str
 
     def as_data(self) -> dict:
-        """Plain data: each distance's least value, its frame, and the frames that are near; null where it means nothing."""
+        """Plain data: each distance's least value, its frame, and the frames that are near; null where it means
+        nothing."""
         data: dict[str, dict | None] = {}
         for name in MEANING:
             values = getattr(self.distances, name)
             if np.isfinite(values).all():
-                data[name] = {"least": float(values.min()), "frame": int(values.argmin()), "near": np.flatnonzero(values < NEAR).tolist()}
+                data[name] = {
+                    "least": float(values.min()),
+                    "frame": int(values.argmin()),
+                    "near": np.flatnonzero(values < NEAR).tolist(),
+                }
             else:
                 data[name] = None
         return data
@@ -56,16 +61,25 @@ def along(mechanism: Mechanism, path: str | Path) -> Stretch:
 
 def describe(stretch: Stretch) -> list[str]:
     """In words."""
-    lines = [f"distance from singular poses over {len(stretch.times)} frames (1 is far; frames: {', '.join(stretch.frames) or 'none'}):"]
+    lines = [
+        f"distance from singular poses over {len(stretch.times)} frames (1 is far; frames:"
+        f" {', '.join(stretch.frames) or 'none'}):"
+    ]
     for name, found in stretch.as_data().items():
         if found:
             near = f"; {len(found['near'])} frames below {NEAR:g}, where {MEANING[name]}" if found["near"] else ""
-            lines.append(f"  {name}: at least {found['least']:.3g}, in frame {found['frame']} at {stretch.times[found['frame']]:g} s{near}")
+            lines.append(
+                f"  {name}: at least {found['least']:.3g}, in frame {found['frame']} at"
+                f" {stretch.times[found['frame']]:g} s{near}"
+            )
     return [*lines, stretch.unassembled] if stretch.unassembled else lines
 
 
 def save_distances(stretch: Stretch, path: str | Path) -> None:
-    """Writes `time`, a column per distance, and the closure residual [m] as CSV; a distance that means nothing here is `inf`."""
+    """Writes `time`, a column per distance, and the closure residual [m] as CSV; a distance that means nothing here is
+    `inf`."""
     names = [*MEANING, "residual"]
     columns = np.column_stack([stretch.times, *(getattr(stretch.distances, name) for name in names)])
-    write_whole(path, "\n".join([",".join(["time", *names]), *(",".join(map(repr, row)) for row in columns.tolist())]) + "\n")
+    write_whole(
+        path, "\n".join([",".join(["time", *names]), *(",".join(map(repr, row)) for row in columns.tolist())]) + "\n"
+    )

@@ -1,7 +1,7 @@
 """What a robot stands on: soles, support polygons, and how far inside them its centre of mass is.
 
-The ground is level; polygons are convex and live in its plane, their corners in counter-clockwise order. A polygon may be
-degenerate: two corners are a segment, one is a point.
+The ground is level; polygons are convex and live in its plane, their corners in counter-clockwise order. A polygon may
+be degenerate: two corners are a segment, one is a point.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def _edges(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
-    """A polygon's points that are at least `margin` inside, corners (K, 2); where there are none, nearly the deepest it allows."""
+    """A polygon's points that are at least `margin` inside, corners (K, 2); where there are none, nearly the deepest it
+    allows."""
     if len(polygon) < 3:
         return polygon.mean(axis=0, keepdims=True)
     centre = polygon.mean(axis=0)
@@ -129,7 +130,8 @@ def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarr
 def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
     """How far inside the support polygon the centre of mass is, frame by frame.
 
-    The polygon is the convex hull of those points of the standing soles that touch the ground; a tipped foot stands on its edge.
+    The polygon is the convex hull of those points of the standing soles that touch the ground; a tipped foot stands on
+    its edge.
 
     Args:
         mechanism: the robot.
@@ -143,7 +145,9 @@ def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndar
         ClipError: the motion has no body poses or no CoM.
     """
     if motion.com is None:
-        raise ClipError("this motion has no centre of mass, so its margin is unknown; solve it or use forward kinematics")
+        raise ClipError(
+            "this motion has no centre of mass, so its margin is unknown; solve it or use forward kinematics"
+        )
     result = np.full(len(motion.times), np.nan)
     for k, polygon in enumerate(support_polygons(mechanism, motion, contacts)):
         if polygon is not None:
@@ -151,7 +155,9 @@ def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndar
     return result
 
 
-def support_polygons(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> list[np.ndarray | None]:
+def support_polygons(
+    mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]
+) -> list[np.ndarray | None]:
     """Per frame the corners (K, 2) of the convex hull of what touches the ground [m], None where no foot stands.
 
     Args, errors: as for `margins`.

@@ -88,13 +88,17 @@ class Servo:
         if self.velocity_limit * self.gear_ratio > top:
             horn = f"{self.velocity_limit * self.gear_ratio:g} rad/s at its horn"
             fits = f"at most {top / self.gear_ratio:.4g} fits"
-            return f"its velocity_limit {self.velocity_limit:g} is {horn}, more than an {self.model} can be set to; {fits}"
+            return (
+                f"its velocity_limit {self.velocity_limit:g} is {horn}, more than an {self.model} can be set to; {fits}"
+            )
         edges = [abs(self.zero + self.counts_per_unit * edge) for edge in (low, high)]
         if max(edges) > MAX_TURNS_COUNTS:
             return f"its position_limits [{low:g}, {high:g}] are farther than an {self.model} counts, 256 turns"
         is_far = high - low > FULL_TURN if self.gear_ratio == 1.0 else max(-low, high) > FARTHEST
         if is_far and not self.multi_turn:
-            hint = 'they are in rad, 90 degrees are 1.571; a servo that is to turn more than once has "multi_turn": true'
+            hint = (
+                'they are in rad, 90 degrees are 1.571; a servo that is to turn more than once has "multi_turn": true'
+            )
             return f"its position_limits [{low:g}, {high:g}] are more than a turn; {hint}"
         if self.current_limit is None:
             return ""
@@ -164,7 +168,9 @@ class ServoChain:
         seen: dict[int, str] = {}
         for servo in self.servos:
             if servo.id in seen:
-                raise ServoError(f"servos of {seen[servo.id]!r} and {servo.actuator!r} have the same id {servo.id}; ids must differ")
+                raise ServoError(
+                    f"servos of {seen[servo.id]!r} and {servo.actuator!r} have the same id {servo.id}; ids must differ"
+                )
             seen[servo.id] = servo.actuator
 
     @cached_property
@@ -204,7 +210,8 @@ class ServoChain:
         return np.array([servo.velocity_limit for servo in self.servos])
 
     def approach_speeds(self, horns: float) -> np.ndarray:
-        """Actuator speeds (n,) [rad/s or m/s] at which no servo's horn turns faster than `horns` [rad/s], nor any limit allows."""
+        """Actuator speeds (n,) [rad/s or m/s] at which no servo's horn turns faster than `horns` [rad/s], nor any limit
+        allows."""
         return np.minimum(horns / np.array([servo.gear_ratio for servo in self.servos]), self.speed_limits)
 
     @cached_property
@@ -308,7 +315,9 @@ def read_chain(data: Any, path: str) -> ServoChain:
     if data.get("version") != VERSION:
         raise ServoError(f"{path}: version {data.get('version')!r} is not known; this RobIK reads version {VERSION}")
     if unknown := set(data) - {"format", "version", "robot", "baud_rate", "servos"}:
-        raise ServoError(f"{path}: unknown entry {sorted(unknown)[0]!r}; there are format, version, robot, baud_rate, servos")
+        raise ServoError(
+            f"{path}: unknown entry {sorted(unknown)[0]!r}; there are format, version, robot, baud_rate, servos"
+        )
     entries = data.get("servos")
     if not isinstance(entries, list):
         raise ServoError(f'{path}: "servos" must be a list of servos')
@@ -324,7 +333,9 @@ def _servo(k: int, entry: object) -> Servo:
     if not isinstance(entry, dict) or not {"actuator", "id"} <= set(entry):
         raise ServoError(f'entry {k} of "servos" must be an object with at least "actuator" and "id"')
     if unknown := set(entry) - set(known):
-        raise ServoError(f"servo of {entry['actuator']!r}: unknown entry {sorted(unknown)[0]!r}; there are {', '.join(known)}")
+        raise ServoError(
+            f"servo of {entry['actuator']!r}: unknown entry {sorted(unknown)[0]!r}; there are {', '.join(known)}"
+        )
     return Servo(**entry)
 
 
@@ -335,7 +346,12 @@ def _positive(value: Any, what: str) -> float:
 
 
 def _span(values: Any, what: str) -> tuple[float, float]:
-    if not isinstance(values, (tuple, list)) or len(values) != 2 or not all(_is_finite(v) for v in values) or values[0] >= values[1]:
+    if (
+        not isinstance(values, (tuple, list))
+        or len(values) != 2
+        or not all(_is_finite(v) for v in values)
+        or values[0] >= values[1]
+    ):
         raise ServoError(f"{what} must be two finite numbers, low then high, not {values!r}")
     return float(values[0]), float(values[1])
 

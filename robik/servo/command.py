@@ -40,8 +40,8 @@ class How:
 def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How = How(), **settings: Any) -> int:
     """Play a motion file on a chain and say how it goes.
 
-    ESC, Ctrl-C, SIGTERM and a terminal that is closed stop softly; T turns torque off, and so does a second stop, two seconds later
-    or more; space pauses. Whatever ends it before anything moved leaves torque as it was found.
+    ESC, Ctrl-C, SIGTERM and a terminal that is closed stop softly; T turns torque off, and so does a second stop, two
+    seconds later or more; space pauses. Whatever ends it before anything moved leaves torque as it was found.
 
     Args:
         motion_path: a `MOTION.csv`.

@@ -11,8 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 ESCAPE, PAUSE, TORQUE_OFF = "\x1b", " ", "t"
-RELEASED = 2.0  # [s] without a press, after which the next one is another: a key that is held repeats sooner on every system
-ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # Ctrl-C; asked to end; the terminal is closed; Ctrl-Break on Windows
+RELEASED = (
+    2.0  # [s] without a press, after which the next one is another: a key that is held repeats sooner on every system
+)
+ENDINGS = (
+    "SIGINT",
+    "SIGTERM",
+    "SIGHUP",
+    "SIGBREAK",
+)  # Ctrl-C; asked to end; the terminal is closed; Ctrl-Break on Windows
 
 
 class Controls:

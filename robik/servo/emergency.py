@@ -8,14 +8,16 @@ from contextlib import contextmanager
 
 
 class EmergencyStopped(Exception):
-    """The emergency stop was pressed while the port was in use. No `ServoError`: nobody but the port's loop may answer it."""
+    """The emergency stop was pressed while the port was in use. No `ServoError`: nobody but the port's loop may answer
+    it."""
 
 
 class Emergency:
     """A latch between whoever presses the emergency stop and the thread that owns the port.
 
     Pressed, it stays pressed until the user turns torque on: until then no packet but torque-off changes a servo. It is
-    pending until torque-off has been sent: until then no packet but torque-off is sent at all, and no answer is waited for.
+    pending until torque-off has been sent: until then no packet but torque-off is sent at all, and no answer is waited
+    for.
 
     Attributes:
         presses: count of presses; a command from before the latest one is out of date.
@@ -60,7 +62,8 @@ class Emergency:
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Let the owner of the port turn torque off within this. Presses from before the beginning are served if it does not fail."""
+        """Let the owner of the port turn torque off within this. Presses from before the beginning are served if it
+        does not fail."""
         presses = self.presses
         self._is_serving = True
         try:

@@ -1,4 +1,5 @@
-"""What leads a stream of goals: along a trajectory at a pace that can be changed at any time, or after wishes as they come."""
+"""What leads a stream of goals: along a trajectory at a pace that can be changed at any time, or after wishes as they
+come."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from ..limiter import Limiter
 from .trajectory import Trajectory
 
 ROUNDING = 1e-9  # [s]
-CAUGHT_UP = 0.1  # [s] of the approach's way: an actuator nearer than this to its wish follows it at full speed from then on
+CAUGHT_UP = (
+    0.1  # [s] of the approach's way: an actuator nearer than this to its wish follows it at full speed from then on
+)
 
 
 class Guide(Protocol):
@@ -45,7 +48,8 @@ class Guide(Protocol):
 
 
 class Journey:
-    """Along a trajectory. The pace changes evenly, and the robot stays on its way whatever the pace: while it stops, too.
+    """Along a trajectory. The pace changes evenly, and the robot stays on its way whatever the pace: while it stops,
+    too.
 
     Args:
         trajectory: the way.
@@ -104,7 +108,8 @@ class Wish:
 
 
 class Pursuit:
-    """After wishes. Whatever they do, the limiter limits speed and acceleration; the way to the first one is slow, as any approach.
+    """After wishes. Whatever they do, the limiter limits speed and acceleration; the way to the first one is slow, as
+    any approach.
 
     Args:
         limiter: placed where the servos are.

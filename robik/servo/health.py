@@ -1,4 +1,5 @@
-"""Whether servos may go on: what they report, against what they can bear. Near a limit they go slower, at it they stop."""
+"""Whether servos may go on: what they report, against what they can bear. Near a limit they go slower, at it they
+stop."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ STRAINED, OVERSTRAINED = 0.7, 0.9  # of the greatest load, averaged: slower from
 LOAD_MEMORY = 1.5  # [s] of the average
 LONGEST = 0.25  # [s] that a single look counts for
 CARE = 0.5  # of the pace, where one is near its limits
-BEHIND, BEHIND_TIME = 0.35, 0.12  # [rad], and seconds of the way: a servo farther from its goal than this does not follow
+BEHIND, BEHIND_TIME = (
+    0.35,
+    0.12,
+)  # [rad], and seconds of the way: a servo farther from its goal than this does not follow
 BEHIND_FOR = 0.5  # [s] that it may be
 
 
@@ -48,7 +52,15 @@ class Health:
         """Why to go slower, in words; empty if there is no reason."""
         return next((strain for strain in self._strains if strain), "")
 
-    def judge(self, k: int, seen: Telemetry, now: float, goal: int | None = None, speed: float = 0.0, watchdog: int | None = None) -> str:
+    def judge(
+        self,
+        k: int,
+        seen: Telemetry,
+        now: float,
+        goal: int | None = None,
+        speed: float = 0.0,
+        watchdog: int | None = None,
+    ) -> str:
         """Takes note of what servo k reports.
 
         Args:

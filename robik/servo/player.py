@@ -1,13 +1,14 @@
 """Playing a motion on servos, safely.
 
-One thread owns the port. Everybody else talks to a `Player`, whose methods never wait for the port, and looks at its `status`.
+One thread owns the port. Everybody else talks to a `Player`, whose methods never wait for the port, and looks at its
+`status`.
 
     closed → connecting → ready (torque off) ⇄ holding (torque on) → approaching → playing ⇄ paused → holding
                                                         │            live → holding
                                                         └── stopping (soft) → holding;  any fault → fault
 
-From every state the emergency stop leads to ready: torque-off is the next packet on the wire, also where the port is closed and has to
-be opened for it.
+From every state the emergency stop leads to ready: torque-off is the next packet on the wire, also where the port is
+closed and has to be opened for it.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ class Player:
 
     @property
     def is_open(self) -> bool:
-        """Whether the port is open, or being opened: also after a fault that left it so, when torque can still be turned off."""
+        """Whether the port is open, or being opened: also after a fault that left it so, when torque can still be
+        turned off."""
         return self._thread.is_alive
 
     @property
@@ -79,7 +81,8 @@ class Player:
         self._wishes.beat()
 
     def connect(self, after: Player | None = None) -> None:
-        """Opens the port and reads every servo, writing nothing; ends in ready, or in holding where torque is on already.
+        """Opens the port and reads every servo, writing nothing; ends in ready, or in holding where torque is on
+        already.
 
         Args:
             after: a player that still has to let go of the port.
@@ -148,7 +151,8 @@ class Player:
             loop: over and over, until it is stopped.
             start, end: a stretch of it, in its own times [s].
             speed: 2 is twice as fast.
-            from_afar: whether it may start far from where the robot stands, going there slowly, instead of being refused.
+            from_afar: whether it may start far from where the robot stands, going there slowly, instead of being
+                refused.
 
         Raises:
             ServoError: what speaks against it, or that the servos do not hold.
@@ -161,8 +165,8 @@ class Player:
         self._thread.ask(lambda session: session.play(along, loop, frame))
 
     def check(self, motion: Motion, from_afar: bool = False) -> Along:
-        """Hold a motion against everything that can be known before torque is on: the chain's limits and the servos' own, where the
-        robot stands, and whether the telemetry can be recorded.
+        """Hold a motion against everything that can be known before torque is on: the chain's limits and the servos'
+        own, where the robot stands, and whether the telemetry can be recorded.
 
         Args:
             motion: as it is to be played, the whole of it.
@@ -191,9 +195,14 @@ class Player:
     def aim(self, values: Mapping[str, float] | None) -> None:
         """Where the robot should be now, while it follows live: a value per actuator [rad or m].
 
-        None, a missing actuator or one that is not a number: it comes to a stand, smoothly, until there is a wish again.
+        None, a missing actuator or one that is not a number: it comes to a stand, smoothly, until there is a wish
+        again.
         """
-        wished = None if values is None else np.array([values.get(name, np.nan) for name in self.chain.actuators], dtype=float)
+        wished = (
+            None
+            if values is None
+            else np.array([values.get(name, np.nan) for name in self.chain.actuators], dtype=float)
+        )
         self._wishes.wish.set(wished)
 
     def pause(self) -> None:
@@ -211,14 +220,16 @@ class Player:
     def emergency_stop(self) -> None:
         """Turn torque off, now, whatever goes on. Until the user turns it on again, nothing else does.
 
-        Where the port is closed it is opened for that; where an earlier player has yet to let go of it, that one is told, too.
+        Where the port is closed it is opened for that; where an earlier player has yet to let go of it, that one is
+        told, too.
         """
         if self._after is not None and self._after.is_open:
             self._after.emergency_stop()
         self._thread.press_emergency()
 
     def close(self, timeout: float = 3.0) -> None:
-        """Stops softly if it plays, leaves torque as it is, closes the port; waits for that at most `timeout` [s], 0 for not at all."""
+        """Stops softly if it plays, leaves torque as it is, closes the port; waits for that at most `timeout` [s], 0
+        for not at all."""
         self._wishes.stop.set()
         self._thread.end(timeout)
 

@@ -28,7 +28,8 @@ PATIENT_LOOKS = 3  # that may fail in a row
 
 
 class PortThread:
-    """Opens the port, connects, does what is asked for, and closes it. Its methods without an underscore are for other threads.
+    """Opens the port, connects, does what is asked for, and closes it. Its methods without an underscore are for other
+    threads.
 
     Args:
         chain: the servos that are asked for.
@@ -109,7 +110,9 @@ class PortThread:
             unknown = tuple(replace(servo, torque=None) for servo in self._board.status.servos)
             self._board.publish(state=PlayState.FAULT, message=str(error), servos=unknown)
         except Exception as error:  # a mistake of ours must not leave an owner waiting for a thread that is gone
-            self._board.publish(state=PlayState.FAULT, message=f"the player broke down ({error!r}); the servos stop by their watchdog")
+            self._board.publish(
+                state=PlayState.FAULT, message=f"the player broke down ({error!r}); the servos stop by their watchdog"
+            )
             raise
         finally:
             if self.simulator is not None:
@@ -119,7 +122,9 @@ class PortThread:
             self._leave()
 
     def _open(self) -> Bus:
-        return Bus(self._chain, self.simulator.port if self.simulator else self._port, self._settings.silence, self.emergency)
+        return Bus(
+            self._chain, self.simulator.port if self.simulator else self._port, self._settings.silence, self.emergency
+        )
 
     def _session(self, bus: Bus) -> Session:
         return Session(bus, self._settings, self._wishes, self._board, self._on_connected)
@@ -137,9 +142,13 @@ class PortThread:
         try:
             with closing(self._open()) as bus:
                 self._session(bus).torque_off(OFF)
-            self._board.publish(state=PlayState.CLOSED, message=f"port closed, {torque_words(self._board.status.servos)}")
+            self._board.publish(
+                state=PlayState.CLOSED, message=f"port closed, {torque_words(self._board.status.servos)}"
+            )
         except ServoError as error:
-            self._board.publish(state=PlayState.FAULT, message=f"torque could not be turned off: {error}; switch the power off")
+            self._board.publish(
+                state=PlayState.FAULT, message=f"torque could not be turned off: {error}; switch the power off"
+            )
         finally:
             self._is_running = False
 
@@ -179,7 +188,8 @@ class PortThread:
         return 0
 
     def _fail(self, session: Session, error: ServoError) -> None:
-        """Tell of a fault, and of the torque that there is now. What moved has been looked at just before: that waits for no answer."""
+        """Tell of a fault, and of the torque that there is now. What moved has been looked at just before: that waits
+        for no answer."""
         way = f"; {way_on(str(error))}" if isinstance(error, ServoSilent) else ""
         fault = {"state": PlayState.FAULT, "message": f"{error}{way}"}
         has_moved = self._board.status.state.is_moving
@@ -200,8 +210,8 @@ class PortThread:
         self._board.publish(state=PlayState.CLOSED, message=f"port closed, {torque_words(self._board.status.servos)}")
 
     def _look(self, session: Session, failed: int) -> int:
-        """Look at the servos while nothing moves; also in a fault, in which some may still be powered, or may get hot. While the
-        emergency lasts, whatever has torque is told again."""
+        """Look at the servos while nothing moves; also in a fault, in which some may still be powered, or may get hot.
+        While the emergency lasts, whatever has torque is told again."""
         if self._board.status.state is PlayState.CONNECTING:
             return failed
         had_torque = self._board.status.may_have_torque

@@ -50,8 +50,8 @@ def preflight(
 ) -> Preflight:
     """Holds a motion against the chain's limits at the rate at which it is to be sent.
 
-    Positions and speeds count at every goal that will be sent, accelerations at the motion's own samples: straight lines between
-    these have corners, at which an acceleration would mean nothing.
+    Positions and speeds count at every goal that will be sent, accelerations at the motion's own samples: straight
+    lines between these have corners, at which an acceleration would mean nothing.
 
     Args:
         motion: to be played.
@@ -64,7 +64,9 @@ def preflight(
     rate = settings.rate
     warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]
     if not SLOWEST_RATE <= rate <= FASTEST_RATE:
-        return Preflight((f"the rate must be from {SLOWEST_RATE:g} to {FASTEST_RATE:g} Hz, not {rate:g}",), tuple(warnings))
+        return Preflight(
+            (f"the rate must be from {SLOWEST_RATE:g} to {FASTEST_RATE:g} Hz, not {rate:g}",), tuple(warnings)
+        )
     try:
         along = Along(motion, chain, settings.interpolation)
         times = sample_times(along, rate)
@@ -75,7 +77,9 @@ def preflight(
     if from_afar:
         warnings += far
     problems = (
-        bus_problems(chain, rate, settings.feed_forward) + _position_problems(chain, times, values) + _speed_problems(chain, times, values)
+        bus_problems(chain, rate, settings.feed_forward)
+        + _position_problems(chain, times, values)
+        + _speed_problems(chain, times, values)
     )
     problems += _acceleration_problems(chain, motion)
     if goal_limits is not None:
@@ -86,7 +90,8 @@ def preflight(
 
 
 def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[float], start: np.ndarray) -> list[str]:
-    """That the first frame is far from where the robot stands: the way there is nobody's animation, and may lead through anything."""
+    """That the first frame is far from where the robot stands: the way there is nobody's animation, and may lead
+    through anything."""
     if len(present) != len(start):
         return []
     away = np.abs(start - np.array(present))
@@ -94,7 +99,10 @@ def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[f
     if seconds < FAR:
         return []
     k = int(np.argmax(away / chain.speed_limits))
-    return [f"the robot stands far from the first frame, {chain.actuators[k]} by {away[k]:.3g}; the approach takes {seconds:.1f} s"]
+    return [
+        f"the robot stands far from the first frame, {chain.actuators[k]} by {away[k]:.3g}; the approach takes"
+        f" {seconds:.1f} s"
+    ]
 
 
 def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> list[str]:
@@ -104,7 +112,10 @@ def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> 
     if seconds * rate <= BUSIEST:
         return []
     arithmetic = f"{size} bytes × {BITS_PER_BYTE} bits / {chain.baud_rate} baud = {seconds * 1e3:.2f} ms"
-    return [f"the bus is too slow: {arithmetic} of the {1e3 / rate:.2f} ms between goals; lower the rate or raise the baud rate"]
+    return [
+        f"the bus is too slow: {arithmetic} of the {1e3 / rate:.2f} ms between goals; lower the rate or raise the baud"
+        " rate"
+    ]
 
 
 def _position_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray) -> list[str]:
@@ -115,7 +126,9 @@ def _position_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray)
         worst = int(np.argmax(beyond))
         if beyond[worst] > TOLERANCE:
             side, limit = ("above", high) if values[worst, k] > high else ("below", low)
-            problems.append(f"{servo.actuator}: {values[worst, k]:.4g} at {times[worst]:.3f} s is {side} its limit {limit:.4g}")
+            problems.append(
+                f"{servo.actuator}: {values[worst, k]:.4g} at {times[worst]:.3f} s is {side} its limit {limit:.4g}"
+            )
     return problems
 
 
@@ -127,8 +140,8 @@ def _own_limit_problems(chain: ServoChain, counts: np.ndarray, goal_limits: np.n
         least, most = counts[:, k].min(), counts[:, k].max()
         if least < low or most > high:
             problems.append(
-                f"servo {servo.id} ({servo.actuator}) takes goals from {low} to {high} counts only, the motion needs {least} "
-                f"to {most}; change its position limits or its operating mode"
+                f"servo {servo.id} ({servo.actuator}) takes goals from {low} to {high} counts only, the motion needs"
+                f" {least} to {most}; change its position limits or its operating mode"
             )
     return problems
 
@@ -145,7 +158,9 @@ def _speed_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray) ->
         if speed > JUMP * limit:
             problems.append(f"{servo.actuator}: jumps by {abs(steps[worst, k]):.3g} at {times[worst + 1]:.3f} s")
         elif speed > (1 + SPEED_TOLERANCE) * limit:
-            problems.append(f"{servo.actuator}: {speed:.4g} per second at {times[worst + 1]:.3f} s is above its limit {limit:.4g}")
+            problems.append(
+                f"{servo.actuator}: {speed:.4g} per second at {times[worst + 1]:.3f} s is above its limit {limit:.4g}"
+            )
     return problems
 
 
@@ -159,7 +174,9 @@ def _acceleration_problems(chain: ServoChain, motion: Motion) -> list[str]:
         if found[worst] > (1 + SPEED_TOLERANCE) * servo.acceleration_limit:
             when = motion.times[worst + 1] - motion.times[0]
             limit = f"its limit {servo.acceleration_limit:.4g}"
-            problems.append(f"{servo.actuator}: accelerates by {found[worst]:.4g} per second² at {when:.3f} s, above {limit}")
+            problems.append(
+                f"{servo.actuator}: accelerates by {found[worst]:.4g} per second² at {when:.3f} s, above {limit}"
+            )
     return problems
 
 

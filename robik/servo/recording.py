@@ -23,7 +23,8 @@ CURRENT = "current"  # [A], in load's place where the servo measures it; earlier
 
 
 class Recorder:
-    """Writes a line per look, from the first frame on: the time, where on the way, and of every servo that was seen what `COLUMNS` says.
+    """Writes a line per look, from the first frame on: the time, where on the way, and of every servo that was seen
+    what `COLUMNS` says.
 
     The file is made at the first look. What is there already stays: the take then goes to the next free name beside it.
 
@@ -41,7 +42,8 @@ class Recorder:
         self._is_over = False
 
     def add(self, time: float, at: float, goals: np.ndarray, seen: Sequence[Telemetry | None]) -> None:
-        """Write a look: when [s], where on the way [s], goals (n,) [counts] and what they reported; None for who was not looked at.
+        """Write a look: when [s], where on the way [s], goals (n,) [counts] and what they reported; None for who was
+        not looked at.
 
         Where that fails the recording ends, and nothing else does.
         """
@@ -73,7 +75,9 @@ class Recorder:
                 continue
             if path != self._path:
                 self.said = f"the telemetry is in {path}, since {self._path} holds an earlier take"
-            csv.writer(file).writerow(_head(labels(self._chain), [s.table.current_unit is not None for s in self._chain.servos]))
+            csv.writer(file).writerow(
+                _head(labels(self._chain), [s.table.current_unit is not None for s in self._chain.servos])
+            )
             return file
         raise AssertionError("numbers never end")
 
@@ -114,7 +118,10 @@ def check_writable(path: str | Path) -> None:
 
 def labels(chain: ServoChain) -> list[str]:
     """A name for each servo: its actuator's, with the id where two servos share one."""
-    return [name if chain.actuators.count(name) == 1 else f"{name} #{id}" for name, id in zip(chain.actuators, chain.ids, strict=True)]
+    return [
+        name if chain.actuators.count(name) == 1 else f"{name} #{id}"
+        for name, id in zip(chain.actuators, chain.ids, strict=True)
+    ]
 
 
 def _head(names: Sequence[str], measured: Sequence[bool]) -> list[str]:
@@ -156,7 +163,8 @@ class Recording:
 
     @property
     def lag(self) -> np.ndarray:
-        """By how much each servo follows later than told (n,) [s]: error against speed, least squares; 0 where it never moves."""
+        """By how much each servo follows later than told (n,) [s]: error against speed, least squares; 0 where it never
+        moves."""
         return np.array([self._lag_of(k) for k in range(len(self.names))])
 
     def _lag_of(self, k: int) -> float:
@@ -183,7 +191,8 @@ def load_recording(path: str | Path) -> Recording:
     measured = [f"{CURRENT} {name}" in head for name in names]
     if head != _head(names, measured) or not rows:
         raise ServoError(
-            f"{path} is not a recording of telemetry: its first line must be {', '.join(MOMENT)}, then for each servo {', '.join(COLUMNS)}"
+            f"{path} is not a recording of telemetry: its first line must be {', '.join(MOMENT)}, then for each servo"
+            f" {', '.join(COLUMNS)}"
         )
     goal, position, load, *others = [table[:, len(MOMENT) + k :: len(COLUMNS)] for k in range(len(COLUMNS))]
     loads = np.where(measured, np.nan, load), np.where(measured, load, np.nan)

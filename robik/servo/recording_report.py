@@ -12,14 +12,15 @@ from ..files import write_whole
 from .recording import Recording
 
 WIDTH, HEIGHT, POINTS = 900, 150, 900  # of a drawing [px]; and points of a line, at most
-STYLE = """body{font:14px sans-serif;margin:2em;max-width:70em}table{border-collapse:collapse}td,th{padding:2px 12px;text-align:right}
+STYLE = """body{font:14px sans-serif;margin:2em;max-width:70em}table{border-collapse:collapse}
+td,th{padding:2px 12px;text-align:right}
 td:first-child,th:first-child{text-align:left}tr:nth-child(even){background:#eee}svg{background:#fafafa;display:block}
 .goal{stroke:#888}.position{stroke:#06c}.error{stroke:#c30}polyline{fill:none;stroke-width:1.2}text{font-size:11px;fill:#666}"""
 
 
 def tracking_table(recording: Recording) -> list[tuple[str, float, float, float, float, float]]:
-    """Per servo: its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature [°C] and current [A],
-    NaN where it does not measure that."""
+    """Per servo: its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature
+    [°C] and current [A], NaN where it does not measure that."""
     return [(name, *_tracking(recording, k)) for k, name in enumerate(recording.names)]
 
 
@@ -29,7 +30,13 @@ def _tracking(recording: Recording, k: int) -> tuple[float, float, float, float,
         return (nan,) * 5
     error, current = recording.error[seen, k], np.abs(recording.current[seen, k])
     root = float(np.sqrt((error**2).mean()))
-    return root, float(np.abs(error).max()), float(recording.lag[k]), float(recording.celsius[seen, k].max()), float(current.max())
+    return (
+        root,
+        float(np.abs(error).max()),
+        float(recording.lag[k]),
+        float(recording.celsius[seen, k].max()),
+        float(current.max()),
+    )
 
 
 def amperes(current: float) -> str:
@@ -45,14 +52,17 @@ def write_report(recording: Recording, path: str | Path) -> None:
     """
     head = "<tr><th>servo</th><th>error, mean</th><th>worst</th><th>lag</th><th>hottest</th><th>current, most</th></tr>"
     rows = [
-        f"<tr><td>{escape(name)}</td><td>{mean:.4f}</td><td>{worst:.4f}</td><td>{1e3 * lag:.0f} ms</td><td>{hot:.0f} °C</td>"
-        f"<td>{amperes(current)}</td></tr>"
+        f"<tr><td>{escape(name)}</td><td>{mean:.4f}</td><td>{worst:.4f}</td><td>{1e3 * lag:.0f} ms</td><td>{hot:.0f}"
+        f" °C</td><td>{amperes(current)}</td></tr>"
         for name, mean, worst, lag, hot, current in tracking_table(recording)
     ]
     drawings = [_drawing(recording, k) for k in range(len(recording.names))]
     seconds = f"{len(recording.times)} looks over {recording.times[-1] - recording.times[0]:.1f} s, angles in rad"
-    page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>How the servos followed</title><style>{STYLE}</style>
-<h1>How the servos followed</h1><p>{seconds}. Grey is the goal, blue where the servo was, red the error on a scale of its own.</p>
+
+    page = f"""<!doctype html><html lang="en"><meta charset="utf-8">
+<title>How the servos followed</title><style>{STYLE}</style>
+<h1>How the servos followed</h1><p>{seconds}.
+Grey is the goal, blue where the servo was, red the error on a scale of its own.</p>
 <table>{head}{"".join(rows)}</table>{"".join(drawings)}</html>
 """
     write_whole(path, page)

@@ -20,7 +20,8 @@ DROPPED_SLACK = 1e-4  # [s]: a deadline that passes while we look at the clock i
 
 
 def take_precedence() -> None:
-    """Asks the system to run this thread before ordinary ones when it wakes; where that is not allowed, nothing changes."""
+    """Asks the system to run this thread before ordinary ones when it wakes; where that is not allowed, nothing
+    changes."""
     if not hasattr(os, "sched_setscheduler"):
         return
     wishes = (
@@ -37,7 +38,8 @@ def take_precedence() -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Within this, Python's other threads hand over soon when this one wakes, and nobody collects garbage among what is there already."""
+    """Within this, Python's other threads hand over soon when this one wakes, and nobody collects garbage among what is
+    there already."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, SWITCH))
     gc.freeze()
@@ -94,7 +96,8 @@ class Schedule:
         self._next = 0
 
     def wait(self, last: float = inf) -> int:
-        """Sleeps until the next deadline and gives its number; numbers whose successor is due already are dropped, but for `last`."""
+        """Sleeps until the next deadline and gives its number; numbers whose successor is due already are dropped, but
+        for `last`."""
         due = int(min((time.monotonic() - self._origin - DROPPED_SLACK) / self.period, last))
         if due > self._next:
             self.dropped += due - self._next

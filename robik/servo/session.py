@@ -37,8 +37,8 @@ class Session:
         settings: how to play.
         wishes: the owner's.
         board: where the status is published.
-        on_connected: callback (chain, count limits (n, 2)): the servos that are there, and the lowest and highest counts that each
-            takes; called before they are published.
+        on_connected: callback (chain, count limits (n, 2)): the servos that are there, and the lowest and highest
+            counts that each takes; called before they are published.
     """
 
     def __init__(
@@ -49,7 +49,13 @@ class Session:
         board: Board,
         on_connected: Callable[[ServoChain, np.ndarray], None],
     ) -> None:
-        self._bus, self._settings, self._wishes, self._board, self._on_connected = bus, settings, wishes, board, on_connected
+        self._bus, self._settings, self._wishes, self._board, self._on_connected = (
+            bus,
+            settings,
+            wishes,
+            board,
+            on_connected,
+        )
         self._asked, self._is_found = bus.chain, False
         self._goal_limits = bus.chain.count_limits
         self._torque_before: dict[int, bool] = {}
@@ -84,7 +90,9 @@ class Session:
         self._on_connected(self.chain, limits)
         self._is_found = True
         self._own_limits = [(f.low, f.high) for f in found]
-        self._held_weakly = [servo for servo, f in zip(self.chain.servos, found, strict=True) if f.mode == CURRENT_POSITION_MODE]
+        self._held_weakly = [
+            servo for servo, f in zip(self.chain.servos, found, strict=True) if f.mode == CURRENT_POSITION_MODE
+        ]
         return found
 
     def _forget(self) -> None:
@@ -123,7 +131,10 @@ class Session:
         goals = self._folded(bus.positions())
         for servo, goal, (low, high) in zip(self.chain.servos, goals.tolist(), self._own_limits, strict=True):
             if low is not None and high is not None and not low <= goal <= high:
-                where = f"servo {servo.id} ({servo.actuator}) stands at {goal} counts, outside its own limits {low} to {high}"
+                where = (
+                    f"servo {servo.id} ({servo.actuator}) stands at {goal} counts, outside its own limits {low} to"
+                    f" {high}"
+                )
                 raise ServoError(f"{where}; turn it by hand until it is inside")
         bus.set("goal_position", goals.tolist())
         for servo in self._held_weakly:
@@ -143,11 +154,15 @@ class Session:
         after = self._bus.cut_torque()
         servos = self._board.status.servos
         if len(servos) == len(after):
-            self._board.publish(servos=tuple(replace(one, torque=torque) for one, torque in zip(servos, after, strict=True)))
+            self._board.publish(
+                servos=tuple(replace(one, torque=torque) for one, torque in zip(servos, after, strict=True))
+            )
         else:  # they were not found fit, so nothing was known of them
             self.survey()
         asked = zip(self.chain.servos, after, strict=True)
-        still = [servo for servo, torque in asked if torque or (torque is None and servo.id not in self._settings.without)]
+        still = [
+            servo for servo, torque in asked if torque or (torque is None and servo.id not in self._settings.without)
+        ]
         if not still:
             self._board.publish(state=PlayState.READY, message=message)
             return
@@ -162,7 +177,9 @@ class Session:
         self._bus.set_torque([self._torque_before.get(id, False) for id in self.chain.ids])
         self.survey()
         status = self._board.status
-        self._board.publish(state=PlayState.HOLDING if status.torque else PlayState.READY, message=torque_words(status.servos))
+        self._board.publish(
+            state=PlayState.HOLDING if status.torque else PlayState.READY, message=torque_words(status.servos)
+        )
 
     def reboot(self) -> None:
         """Reboots the servos that have a hardware error, and looks at all anew."""
@@ -195,7 +212,8 @@ class Session:
                 raise ServoError(f"servo {servo.id} ({servo.actuator}) {one.complaint}; {remedy(one)}")
 
     def survey(self) -> None:
-        """Read and publish torque, heat and position of whichever servo answers, fit or not: after a fault, and before leaving."""
+        """Read and publish torque, heat and position of whichever servo answers, fit or not: after a fault, and before
+        leaving."""
         self._board.publish(**self._readings(self._exchange.look_at_whoever_answers()))
 
     def _readings(self, seen: Sequence[Telemetry | None]) -> dict[str, object]:
@@ -203,12 +221,20 @@ class Session:
         before = self._board.status.present
         known = before if len(before) == len(seen) else (nan,) * len(seen)
         counts = self._folded(np.array([0 if one is None else one.position for one in seen]))
-        present = [was if one is None else now for one, was, now in zip(seen, known, self.chain.values(counts).tolist(), strict=True)]
+        present = [
+            was if one is None else now
+            for one, was, now in zip(seen, known, self.chain.values(counts).tolist(), strict=True)
+        ]
         answers = [one for one in seen if one is not None]
-        readings = [self._reading(k, servo, one) for k, (servo, one) in enumerate(zip(self.chain.servos, seen, strict=True))]
+        readings = [
+            self._reading(k, servo, one) for k, (servo, one) in enumerate(zip(self.chain.servos, seen, strict=True))
+        ]
         extremes: dict[str, object] = {}
         if answers:
-            extremes = {"hottest": max(one.celsius for one in answers), "lowest_volts": min(one.volts for one in answers)}
+            extremes = {
+                "hottest": max(one.celsius for one in answers),
+                "lowest_volts": min(one.volts for one in answers),
+            }
         return {"present": tuple(present), "servos": tuple(readings), **extremes}
 
     def _reading(self, k: int, servo: Servo, seen: Telemetry | None) -> ServoReading:
@@ -216,7 +242,9 @@ class Session:
             return ServoReading(servo.id, servo.actuator, None, 0.0, None, nan, nan, "does not answer")
         error = describe_hardware_error(seen.errors) if seen.errors else ""
         current = servo.amperes(abs(seen.load))
-        return ServoReading(servo.id, servo.actuator, seen.torque, self._health.load(k), current, seen.celsius, seen.volts, error)
+        return ServoReading(
+            servo.id, servo.actuator, seen.torque, self._health.load(k), current, seen.celsius, seen.volts, error
+        )
 
     # moving
 
@@ -249,7 +277,9 @@ class Session:
             self._report(stream)
             self._finish(stream, outcome)
         except PortGone as gone:
-            raise PortGone(f"{gone}; the servos stop by their watchdog within {settings.watchdog:g} s and hold") from None
+            raise PortGone(
+                f"{gone}; the servos stop by their watchdog within {settings.watchdog:g} s and hold"
+            ) from None
         finally:
             if recorder:
                 recorder.close()
@@ -272,7 +302,9 @@ class Session:
     def _chase(self, stream: Stream) -> Outcome:
         speeds = self._settings.live_share * self.chain.speed_limits
         accelerations = np.minimum(self._settings.live_acceleration, self.chain.acceleration_limits)
-        limiter = Limiter(np.sort(self.chain.values(self._goal_limits.T).T, axis=1), speeds, accelerations, stream.schedule.period)
+        limiter = Limiter(
+            np.sort(self.chain.values(self._goal_limits.T).T, axis=1), speeds, accelerations, stream.schedule.period
+        )
         limiter.place(self.chain.values(stream.present))
         self._release(stream, speeds)
         self._board.publish(state=PlayState.LIVE, message="following live")
@@ -312,10 +344,13 @@ class Session:
         if not self._settings.torque_after:
             self.torque_off(f"{message}, torque is off" + ("" if is_over else "; turn it on to go on"))
         else:
-            self._board.publish(state=PlayState.HOLDING, message=f"{message}, holding" + ("" if is_over else "; play again to go on"))
+            self._board.publish(
+                state=PlayState.HOLDING, message=f"{message}, holding" + ("" if is_over else "; play again to go on")
+            )
 
     def _unguard_whoever_obeys(self) -> None:
-        """Let the servos that stand and hold do so without packets: unanswered, since one of the others may be silent."""
+        """Let the servos that stand and hold do so without packets: unanswered, since one of the others may be
+        silent."""
         item = TABLE["bus_watchdog"]
         ids = [id for k, id in enumerate(self.chain.ids) if k not in self._exchange.failed]
         if ids:
@@ -326,8 +361,8 @@ class Session:
         self._bus.pause(1.5 * self._settings.watchdog)
         stopped = int(np.count_nonzero(self._bus.read_each("bus_watchdog") == -1))
         raise ServoError(
-            f"no heartbeat for {self._settings.heartbeat:g} s: {stopped} of {len(self.chain.servos)} servos were stopped by their watchdog "
-            "and hold; turn torque on again to go on"
+            f"no heartbeat for {self._settings.heartbeat:g} s: {stopped} of {len(self.chain.servos)} servos were"
+            " stopped by their watchdog and hold; turn torque on again to go on"
         )
 
     # what is so
@@ -372,4 +407,8 @@ def remedy(seen: Telemetry) -> str:
 
 def way_on(trouble: str) -> str:
     """How to go on after what stopped them all."""
-    return "remove the cause, reboot it, then turn torque on" if "hardware error" in trouble else "see to it, then turn torque on to go on"
+    return (
+        "remove the cause, reboot it, then turn torque on"
+        if "hardware error" in trouble
+        else "see to it, then turn torque on to go on"
+    )

@@ -1,6 +1,8 @@
-"""Setting servos up: who is on the bus, which one is which, ids, baud rates, and what streaming wants of their settings.
+"""Setting servos up: who is on the bus, which one is which, ids, baud rates, and what streaming wants of their
+settings.
 
-Nothing here moves anything. Settings are kept without power and locked while torque is on; with torque on they are refused.
+Nothing here moves anything. Settings are kept without power and locked while torque is on; with torque on they are
+refused.
 """
 
 from __future__ import annotations
@@ -19,7 +21,16 @@ from .dynamixel.models import BAUD_RATES, MODEL_NAMES, POSITION_MODES, SINGLE_TU
 from .preflight import bus_problems
 from .status import PlaySettings
 
-SCAN_ORDER = (57_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115_200, 4_500_000, 9_600)  # the factory's, then what people choose
+SCAN_ORDER = (
+    57_600,
+    1_000_000,
+    2_000_000,
+    3_000_000,
+    4_000_000,
+    115_200,
+    4_500_000,
+    9_600,
+)  # the factory's, then what people choose
 STREAMING_BAUD = 1_000_000
 MOVED = 60  # [counts], 5°: what counts as moved by hand
 LIMITS = ("position_limits", "velocity_limit", "acceleration_limit")  # of an actuator, whoever turns it
@@ -44,7 +55,9 @@ class Seen:
             ServoError: its model is not known.
         """
         if self.model is None:
-            raise ServoError(f"servo {self.id} is of an unknown model, number {self.number}; it can be seen, but not set up")
+            raise ServoError(
+                f"servo {self.id} is of an unknown model, number {self.number}; it can be seen, but not set up"
+            )
         return Servo(f"servo {self.id}", self.id, self.model)
 
 
@@ -87,7 +100,8 @@ def scan(bus: Bus, baud_rates: Iterable[int] = SCAN_ORDER, said: Callable[[str],
 
 
 def _rates_of(bus: Bus, baud_rates: Iterable[int]) -> Iterable[int]:
-    """Return the baud rates at which to ask: of a network socket none can be set, and each servo would be there at all of them."""
+    """Return the baud rates at which to ask: of a network socket none can be set, and each servo would be there at all
+    of them."""
     return (bus.chain.baud_rate,) if bus.name.startswith("socket://") else baud_rates
 
 
@@ -151,7 +165,8 @@ def _set(bus: Bus, seen: Seen, entry: str, value: int) -> None:
 
 
 def advice(bus: Bus, seen: Iterable[Seen], baud_rate: int = STREAMING_BAUD) -> list[Change]:
-    """What should be changed so that these servos can stream: a factory servo has 57,600 baud and waits 0.5 ms before it answers.
+    """What should be changed so that these servos can stream: a factory servo has 57,600 baud and waits 0.5 ms before
+    it answers.
 
     Raises:
         ServoError: one does not answer, or its model is unknown.
@@ -160,19 +175,33 @@ def advice(bus: Bus, seen: Iterable[Seen], baud_rate: int = STREAMING_BAUD) -> l
     for one in seen:
         bus.open_at(one.baud_rate)
         has_startup = one.firmware >= STARTUP_FIRMWARE
-        entries = ("return_delay_time", "operating_mode", "drive_mode", "homing_offset", *["startup_configuration"] * has_startup)
+        entries = (
+            "return_delay_time",
+            "operating_mode",
+            "drive_mode",
+            "homing_offset",
+            *["startup_configuration"] * has_startup,
+        )
         is_now = {entry: bus.read(one.servo, entry) for entry in entries}
         wanted = [
             ("return_delay_time", 0, "so that it answers at once"),
-            ("drive_mode", is_now["drive_mode"] & ~(TIMED_PROFILE | TORQUE_BY_GOAL), _drive_mode_reason(is_now["drive_mode"])),
+            (
+                "drive_mode",
+                is_now["drive_mode"] & ~(TIMED_PROFILE | TORQUE_BY_GOAL),
+                _drive_mode_reason(is_now["drive_mode"]),
+            ),
             ("homing_offset", 0, "since the chain's zero does that, and old firmware moves by it"),
         ]
         if has_startup:
             cleared = is_now["startup_configuration"] & ~STARTUP_TORQUE
-            wanted.append(("startup_configuration", cleared, "since it would turn its torque on by itself after a restart"))
+            wanted.append(
+                ("startup_configuration", cleared, "since it would turn its torque on by itself after a restart")
+            )
         if is_now["operating_mode"] not in POSITION_MODES:
             wanted.append(("operating_mode", SINGLE_TURN_MODE, "since it does not follow positions"))
-        changes += [Change(one, entry, is_now[entry], value, why) for entry, value, why in wanted if is_now[entry] != value]
+        changes += [
+            Change(one, entry, is_now[entry], value, why) for entry, value, why in wanted if is_now[entry] != value
+        ]
         if one.baud_rate != baud_rate:  # last: afterwards it must be spoken to at another rate
             codes = BAUD_RATES.index(one.baud_rate), BAUD_RATES.index(baud_rate)
             changes.append(Change(one, "baud_rate", *codes, f"{one.baud_rate} → {baud_rate} baud"))
@@ -200,7 +229,8 @@ def apply(bus: Bus, changes: Iterable[Change]) -> None:
 
 
 def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:
-    """Whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic; empty if it can."""
+    """Whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic; empty if it
+    can."""
     return "; ".join(bus_problems(chain, settings.rate, settings.feed_forward))
 
 
@@ -264,7 +294,8 @@ def _folded(bus: Bus, servo: Servo, position: int) -> int:
 
 
 def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, float] | None = None) -> ServoChain:
-    """The chain with zeros by which servos at these counts, by id, stand at these actuator values; others keep theirs."""
+    """The chain with zeros by which servos at these counts, by id, stand at these actuator values; others keep
+    theirs."""
     servos = []
     for servo in chain.servos:
         value = (values or {}).get(servo.actuator, 0.0)
@@ -325,7 +356,8 @@ def _servo(chain: ServoChain, id: int) -> Servo:
 
 
 def assigned(chain: ServoChain, actuator: str, seen: Seen) -> ServoChain:
-    """The chain with this servo on an actuator: whoever had its id gives it up, whoever turned the actuator is replaced.
+    """The chain with this servo on an actuator: whoever had its id gives it up, whoever turned the actuator is
+    replaced.
 
     Raises:
         ServoError: the model is not known, or nobody would be left.

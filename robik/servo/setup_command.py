@@ -23,7 +23,10 @@ def scan(port: str, baud_rate: int | None = None) -> None:
     with closing(setup.open_bus(port)) as bus:
         found = setup.scan(bus, rates, lambda text: print(text, flush=True))
     for one in found:
-        print(f"id {one.id:3}  {one.model or f'unknown model {one.number}':12}  firmware {one.firmware}  {one.baud_rate} baud")
+        print(
+            f"id {one.id:3}  {one.model or f'unknown model {one.number}':12}  firmware {one.firmware}  {one.baud_rate}"
+            " baud"
+        )
     print(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
 
 
@@ -68,7 +71,9 @@ def _confirm(question: str) -> bool:
         return input(question).strip().lower() in ("y", "yes")
     except (EOFError, RuntimeError, OSError):  # RuntimeError: the shell closed the standard input
         print()
-        raise ServoError("nothing was changed: nobody can answer here; --yes makes the changes without asking") from None
+        raise ServoError(
+            "nothing was changed: nobody can answer here; --yes makes the changes without asking"
+        ) from None
 
 
 def torque_off(port: str, baud_rate: int | None = None) -> int:

@@ -19,7 +19,8 @@ MARGIN = 0.98  # of the limits that is used, so that rounding does not cross the
 @dataclass(frozen=True)
 class Softened:
     """Attributes:
-    motion: that keeps the limits, at the rate at which it is to be sent; columns in the chain's order, each actuator once,
+    motion: that keeps the limits, at the rate at which it is to be sent; columns in the chain's order, each actuator
+    once,
         then those that no servo plays, as they are.
     deviation: farthest from what was asked for, per actuator [rad or m].
     """
@@ -58,12 +59,14 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
     columns = [np.interp(at, motion.times, motion.values[:, k]) for k in others]
     every = (*names, *(motion.actuators[k] for k in others))
     return Softened(
-        Motion(times=at, actuators=every, values=np.column_stack([values, *columns])), dict(zip(names, off.tolist(), strict=True))
+        Motion(times=at, actuators=every, values=np.column_stack([values, *columns])),
+        dict(zip(names, off.tolist(), strict=True)),
     )
 
 
 def fitting_speed(motion: Motion, chain: ServoChain) -> float:
-    """The highest speed, at most 1, at which a motion keeps the chain's limits of speed and acceleration at its samples."""
+    """The highest speed, at most 1, at which a motion keeps the chain's limits of speed and acceleration at its
+    samples."""
     fastest = 1.0
     for servo in chain.servos:
         values = motion.values[:, motion.actuators.index(servo.actuator)]

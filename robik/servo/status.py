@@ -10,7 +10,10 @@ from math import inf
 from ..errors import ServoError
 
 OFF = "emergency stop: torque is off; turn it on to go on"
-NEAREST_WATCHDOG, FARTHEST_WATCHDOG = 0.06, 2.54  # [s]: below three of its units it trips on a busy computer; it has 127
+NEAREST_WATCHDOG, FARTHEST_WATCHDOG = (
+    0.06,
+    2.54,
+)  # [s]: below three of its units it trips on a busy computer; it has 127
 
 
 class PlayState(StrEnum):
@@ -47,7 +50,8 @@ class PlaySettings:
         interpolation: between the motion's samples, "linear" or "cubic".
         torque_after: whether torque stays on when the motion is over.
         feed_forward: whether each goal carries the speed at which it should be reached, where the models can.
-        live_share, live_acceleration: when following live, of the speed limits, at most; and of the actuators [rad/s² or m/s²].
+        live_share, live_acceleration: when following live, of the speed limits, at most; and of the actuators [rad/s²
+            or m/s²].
         without: ids of servos to play without; any other that does not answer at connecting is refused.
         record: a file that gets the telemetry of what is played; empty for none.
 
@@ -70,11 +74,22 @@ class PlaySettings:
     record: str = ""
 
     def __post_init__(self) -> None:
-        for what in ("rate", "approach_speed", "stop_time", "watchdog", "heartbeat", "silence", "live_share", "live_acceleration"):
+        for what in (
+            "rate",
+            "approach_speed",
+            "stop_time",
+            "watchdog",
+            "heartbeat",
+            "silence",
+            "live_share",
+            "live_acceleration",
+        ):
             if not 0 < float(getattr(self, what)) < inf:
                 raise ServoError(f"the {what} of playing must be positive, not {getattr(self, what)!r}")
         if not NEAREST_WATCHDOG <= self.watchdog <= FARTHEST_WATCHDOG:
-            raise ServoError(f"the watchdog must be from {NEAREST_WATCHDOG:g} to {FARTHEST_WATCHDOG:g} s, not {self.watchdog:g}")
+            raise ServoError(
+                f"the watchdog must be from {NEAREST_WATCHDOG:g} to {FARTHEST_WATCHDOG:g} s, not {self.watchdog:g}"
+            )
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,14 @@ LOOK_EVERY = 0.009  # [s], at most, at all servos or at one after the other: at 
 LOOK_AT_LEAST = 0.25  # [s]: this often whatever the rate leaves time for
 LOOK_COST = 1.4  # times what a look usually takes must fit before the next deadline
 COST_SHARE = 0.1  # of the latest look in what one usually takes
-FORGIVING = 10.0  # [s] in which looks that took longer are forgotten, while there is no time for one: a machine is not busy for ever
+# [s] in which looks that took longer are forgotten, while there is no time for one: a machine is not busy for ever
+FORGIVING = 10.0
 TRIALS = 3
 MISSES = 3  # answers of one servo in a row that must be lost for it to be gone
-FORWARD, CREEP = 1.3, 8  # in a profile: times the speed that a goal needs, and units more, so that nobody is left behind
+FORWARD, CREEP = (
+    1.3,
+    8,
+)  # in a profile: times the speed that a goal needs, and units more, so that nobody is left behind
 
 
 class Outcome(Enum):
@@ -85,8 +89,8 @@ class Stream:
         wishes: the owner's.
         health: of the servos.
         report: called now and then, and whenever it begins to stop.
-        record: called with each look after `start_over`: time since then, and on the way [s], goals (n,) [counts], and what was seen;
-            None for a servo that was not looked at.
+        record: called with each look after `start_over`: time since then, and on the way [s], goals (n,) [counts], and
+            what was seen; None for a servo that was not looked at.
 
     Attributes:
         schedule: with the account of what was sent.
@@ -148,7 +152,9 @@ class Stream:
         chain = self._bus.chain
         self._counts_per_second = np.abs(chain.scale) * np.minimum(top_speeds, chain.speed_limits)
         speeds = self._counts_per_second / np.abs(chain.scale)
-        self._ceiling = np.array([servo.velocity_units(speed) for servo, speed in zip(chain.servos, speeds.tolist(), strict=True)])
+        self._ceiling = np.array(
+            [servo.velocity_units(speed) for servo, speed in zip(chain.servos, speeds.tolist(), strict=True)]
+        )
 
     def start_over(self) -> None:
         """Counts goals and lateness, and records, from here."""
@@ -156,7 +162,8 @@ class Stream:
         self._began = time.monotonic()
 
     def follow(self, guide: Guide) -> Outcome:
-        """Follows a guide to its end, or until a wish or a failure ends it: then it comes to a stand on its way, if it still may."""
+        """Follows a guide to its end, or until a wish or a failure ends it: then it comes to a stand on its way, if it
+        still may."""
         self.schedule.start()
         last, ending = -1, Outcome.DONE
         while not guide.is_over or last < 0:
@@ -165,7 +172,9 @@ class Stream:
                 return wished
             if wished is Outcome.STOPPED and ending is Outcome.DONE:
                 ending = self._stop(guide, wished)
-            number = self.schedule.wait(max(0, last) + ceil(guide.left / self.schedule.period - 1e-6) if guide.left < inf else inf)
+            number = self.schedule.wait(
+                max(0, last) + ceil(guide.left / self.schedule.period - 1e-6) if guide.left < inf else inf
+            )
             elapsed = (number - last) * self.schedule.period if last >= 0 else 0.0
             pace = min(self._wishes.pace, CARE) if self._health.strain else self._wishes.pace
             values = guide.step(elapsed, pace)
@@ -173,7 +182,9 @@ class Stream:
             self._send(max(1, number - last), values)
             self.schedule.done()
             last = number
-            if ending is not Outcome.FAILED and not self._watch():  # who stops for a reason is not to forget it for a later one
+            if (
+                ending is not Outcome.FAILED and not self._watch()
+            ):  # who stops for a reason is not to forget it for a later one
                 ending = self._stop(guide, Outcome.FAILED)
             self._tell()
         return ending
@@ -194,7 +205,9 @@ class Stream:
         self._speeds = np.abs(goal - self._last) / (periods * self.schedule.period)
         profile = None
         if self._per_unit is not None:
-            profile = np.minimum(np.ceil(FORWARD * self._speeds / self._per_unit).astype(np.int64) + CREEP, self._ceiling)
+            profile = np.minimum(
+                np.ceil(FORWARD * self._speeds / self._per_unit).astype(np.int64) + CREEP, self._ceiling
+            )
         self._exchange.send_goals(goal, profile)
         self._last = goal
 
@@ -263,7 +276,9 @@ class Stream:
     def _note(self, k: int, seen: Telemetry, now: float) -> None:
         self.present[k] = seen.position
         trouble = self._health.judge(k, seen, now, int(self._last[k]), float(self._speeds[k]), self._watchdog)
-        if seen.complaint or not seen.is_guarded(self._watchdog):  # it gets no goals any more: nothing holds it to a speed
+        if seen.complaint or not seen.is_guarded(
+            self._watchdog
+        ):  # it gets no goals any more: nothing holds it to a speed
             self._exchange.failed.add(k)
         self.trouble = self.trouble or trouble
 

@@ -27,7 +27,8 @@ class Trajectory(Protocol):
     duration: float
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Values (K, n) [rad or m] of the chain's servos at times (K,) [s]; it stands before 0 and after its duration."""
+        """Values (K, n) [rad or m] of the chain's servos at times (K,) [s]; it stands before 0 and after its
+        duration."""
         ...
 
 
@@ -149,7 +150,9 @@ def part(motion: Motion, start: float | None = None, end: float | None = None, s
     first, last = float(motion.times[0]), float(motion.times[-1])
     begin, finish = first if start is None else start, last if end is None else end
     if not first - 1e-9 <= begin <= finish <= last + 1e-9:
-        raise ServoError(f"the stretch from {begin:g} to {finish:g} s is not in the motion, which goes from {first:g} to {last:g} s")
+        raise ServoError(
+            f"the stretch from {begin:g} to {finish:g} s is not in the motion, which goes from {first:g} to {last:g} s"
+        )
     if not 0 < speed < inf:
         raise ServoError(f"the speed of playing must be positive, not {speed!r}")
     inside = motion.times[(motion.times > begin + 1e-9) & (motion.times < finish - 1e-9)]

@@ -173,7 +173,8 @@ def _rows_by_names(
 
 
 def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) -> Row:
-    """Return a row with its weights: above the hips they are less where a robot stands, of chest and head only by direction."""
+    """Return a row with its weights: above the hips they are less where a robot stands, of chest and head only by
+    direction."""
     if stands and row.part in WEIGHTS:
         row = replace(row, weight=WEIGHTS[row.part], position_weight=ALL if row.part in names.ARMS else NONE)
     limb = next((limb for limb in robot.limbs if _ends_in(robot, limb, mechanism.frame(row.frame).body)), None)

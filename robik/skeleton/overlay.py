@@ -114,7 +114,11 @@ def laid_over(
     scale: float | None,
 ) -> Overlay:
     """Return a character laid over a robot; arguments as of `fit`."""
-    robot, poses, frames = robot_anatomy(mechanism), Poses.of(skeleton, motion), [mechanism.frame(t.frame) for t in targets]
+    robot, poses, frames = (
+        robot_anatomy(mechanism),
+        Poses.of(skeleton, motion),
+        [mechanism.frame(t.frame) for t in targets],
+    )
     levelled = [_levelled(frame, root @ mechanism.rest_pose(frame.name)) for frame in frames]
     feet = _feet(frames, robot)
     arms = _arms(frames, robot) & feet.any() & ~feet
@@ -160,13 +164,15 @@ def _followed(
 
 
 def _anchored(shared: Joints, where: np.ndarray) -> np.ndarray:
-    """Return the way (3,) that brings placed bones (B, 3) over the robot: hips upon hips, or feet upon feet, else all [m]."""
+    """Return the way (3,) that brings placed bones (B, 3) over the robot: hips upon hips, or feet upon feet, else all
+    [m]."""
     chosen = shared.only(shared.is_top) if shared.is_top.any() else shared
     return (chosen.robot - where[chosen.bones]).mean(axis=0) if len(chosen.bones) else np.zeros(3)
 
 
 def _corrected(skeleton: Skeleton, anatomy: Anatomy, poses: Poses, pose: int) -> tuple[np.ndarray, Rotation]:
-    """Return positions (B, 3) and orientations of a pose's bones, hips and chest tilted as the motion usually has them."""
+    """Return positions (B, 3) and orientations of a pose's bones, hips and chest tilted as the motion usually has
+    them."""
     where, oriented = poses.positions[pose].copy(), poses.quaternions[pose].copy()
     hips, shoulders = (
         np.array(

@@ -1,7 +1,9 @@
-"""Closed forms for serial chains (Lee): two links, a limb with its elbow circle, and the hybrid of analytic limb and numeric rest.
+"""Closed forms for serial chains (Lee): two links, a limb with its elbow circle, and the hybrid of analytic limb and
+numeric rest.
 
-An arm or leg of seven hinges is a shoulder, an elbow and a wrist: three hinges that meet in a point, one, and three that meet again. With
-the hand held, the elbow can still go round a circle; its angle φ there is the one parameter that is left.
+An arm or leg of seven hinges is a shoulder, an elbow and a wrist: three hinges that meet in a point, one, and three
+that meet again. With the hand held, the elbow can still go round a circle; its angle φ there is the one parameter that
+is left.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ MEET = 1e-9  # m: axes this near to a point meet in it
 
 
 def two_link(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Two parallel hinges that bring a point to a place in their plane, by the law of cosines; beyond reach they stretch towards it.
+    """Two parallel hinges that bring a point to a place in their plane, by the law of cosines; beyond reach they
+    stretch towards it.
 
     Of the two answers, elbow to one side or the other, the one between the limits that is nearer to q.
 
@@ -70,7 +73,9 @@ class Limb:
         """The point (3,) where three axes meet: least squares of the distances from the lines."""
         across = [np.eye(3) - np.outer(a, a) for a in self.axes[three]]
         point = np.linalg.lstsq(
-            np.sum(across, axis=0), np.sum([A @ o for A, o in zip(across, origins[three], strict=True)], axis=0), rcond=1e-9
+            np.sum(across, axis=0),
+            np.sum([A @ o for A, o in zip(across, origins[three], strict=True)], axis=0),
+            rcond=1e-9,
         )[0]
         gap = max(float(np.linalg.norm(A @ (point - o))) for A, o in zip(across, origins[three], strict=True))
         _check(self.chain, gap < MEET, "a shoulder and a wrist whose three axes meet in a point")
@@ -87,14 +92,17 @@ class Limb:
         return float(np.arctan2(side @ aside, side @ out))
 
     def answers(self, q: np.ndarray, goal: Goal, angle: float) -> Iterator[np.ndarray]:
-        """All joints (d,) that put the hand to its goal with the elbow at φ = `angle` on its circle, the rest as in q: up to eight, two
-        for each of elbow, shoulder and wrist. Where the wrist is out of reach, the arm is straight towards it."""
+        """All joints (d,) that put the hand to its goal with the elbow at φ = `angle` on its circle, the rest as in q:
+        up to eight, two for each of elbow, shoulder and wrist. Where the wrist is out of reach, the arm is straight
+        towards it."""
         self.chain.place(q)
         rotation = self.chain.rotation.copy() if goal.rotation is None else goal.rotation
         self._place_zero(q)
         wish = goal.position - rotation @ self.hand.T @ self.reach - self.shoulder
         along, out, aside = _circle(wish)
-        target = np.column_stack([along, np.cos(angle) * out + np.sin(angle) * aside, np.cos(angle) * aside - np.sin(angle) * out])
+        target = np.column_stack(
+            [along, np.cos(angle) * out + np.sin(angle) * aside, np.cos(angle) * aside - np.sin(angle) * out]
+        )
         for bent in _bends(self.elbow, self.axes[3], self.shoulder, self.wrist, float(np.linalg.norm(wish))):
             bend = rotation_vector_matrix(bent * self.axes[3])
             straight = self.elbow - self.shoulder + bend @ (self.wrist - self.elbow)
@@ -108,7 +116,8 @@ class Limb:
 
 
 def limb(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """A limb of seven hinges, with the elbow left where it is on its circle, or else the nearest place there that the limits allow.
+    """A limb of seven hinges, with the elbow left where it is on its circle, or else the nearest place there that the
+    limits allow.
 
     Raises:
         MechanismError: the chain is not such a limb.
@@ -124,7 +133,8 @@ def limb(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Sol
 
 
 def hybrid(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Numeric over the joints before the limb and its elbow angle, analytic in the limb: reach first, then little motion.
+    """Numeric over the joints before the limb and its elbow angle, analytic in the limb: reach first, then little
+    motion.
 
     Raises:
         MechanismError: the chain does not end in a limb.
@@ -143,24 +153,31 @@ def hybrid(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> S
 
     span = np.full(1, np.inf)
     bounds = np.concatenate([chain.lower[:s], -span]), np.concatenate([chain.upper[:s], span])
-    found = least_squares(residual, np.append(chain.clamped(q)[:s], arm.angle(q)), bounds=bounds, xtol=1e-6, ftol=1e-6, max_nfev=most)
+    found = least_squares(
+        residual, np.append(chain.clamped(q)[:s], arm.angle(q)), bounds=bounds, xtol=1e-6, ftol=1e-6, max_nfev=most
+    )
     return _judged(chain, posed(found.x), goal, int(found.nfev))
 
 
-def _bends(pivot: np.ndarray, axis: np.ndarray, start: np.ndarray, end: np.ndarray, distance: float) -> tuple[float, float]:
+def _bends(
+    pivot: np.ndarray, axis: np.ndarray, start: np.ndarray, end: np.ndarray, distance: float
+) -> tuple[float, float]:
     """Both angles of a hinge that bring `end` to a distance from `start`; the nearest possible, where there is none."""
     s, w = start - pivot, end - pivot
     along = float((w - s) @ axis)
     s, w = s - (s @ axis) * axis, w - (w @ axis) * axis
     a, b = float(np.linalg.norm(s)), float(np.linalg.norm(w))
-    cosine = (a * a + b * b + along * along - distance * distance) / (2 * a * b)  # of the angle at the pivot, law of cosines
+    cosine = (a * a + b * b + along * along - distance * distance) / (
+        2 * a * b
+    )  # of the angle at the pivot, law of cosines
     inner = float(np.arccos(np.clip(cosine, -1.0, 1.0)))
     now = float(np.arctan2(crossed(s, w) @ axis, s @ w))
     return inner - now, -inner - now
 
 
 def _circle(wrist: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """From shoulder to wrist, and the two directions that span the elbow's circle: φ = 0 is up, or ahead where the arm itself is."""
+    """From shoulder to wrist, and the two directions that span the elbow's circle: φ = 0 is up, or ahead where the arm
+    itself is."""
     along = wrist / max(float(np.linalg.norm(wrist)), 1e-12)
     up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.999 else np.array([1.0, 0.0, 0.0])
     out = up - (up @ along) * along
@@ -169,7 +186,8 @@ def _circle(wrist: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _three_hinges(axes: np.ndarray, R: np.ndarray) -> list[np.ndarray]:
-    """Angles (3,) of three hinges that make the rotation R together, both answers: R a₃ needs the first two, what is left the third."""
+    """Angles (3,) of three hinges that make the rotation R together, both answers: R a₃ needs the first two, what is
+    left the third."""
     a, b, c = axes
     aim = R @ c
     fixed = (a @ b) * (b @ c)
@@ -203,7 +221,8 @@ def _across(v: np.ndarray, axis: np.ndarray) -> float:
 
 
 def _allowed(chain: SerialChain, near: np.ndarray, q: np.ndarray) -> np.ndarray | None:
-    """q with every hinge turned by full turns to between its limits and there nearest to `near`; None where a limit is broken."""
+    """q with every hinge turned by full turns to between its limits and there nearest to `near`; None where a limit is
+    broken."""
     turns = np.where(chain.hinge, np.round((near - q) / (2 * np.pi)), 0.0)
     q = q + 2 * np.pi * turns
     q = q + 2 * np.pi * chain.hinge * ((q < chain.lower - 1e-9).astype(float) - (q > chain.upper + 1e-9))
@@ -234,4 +253,6 @@ def _judged(chain: SerialChain, q: np.ndarray, goal: Goal, iterations: int) -> S
 
 def _check(chain: SerialChain, holds: bool, wanted: str) -> None:
     if not holds:
-        raise MechanismError(f"robot {chain.mechanism.name!r} up to {chain.frame!r} has no closed form here: that takes {wanted}")
+        raise MechanismError(
+            f"robot {chain.mechanism.name!r} up to {chain.frame!r} has no closed form here: that takes {wanted}"
+        )

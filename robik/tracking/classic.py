@@ -1,7 +1,8 @@
-"""The classic iterative solvers for serial chains (Lee, Inverse Kinematics): yardsticks, and short enough to learn from.
+"""The classic iterative solvers for serial chains (Lee, Inverse Kinematics): yardsticks, and short enough to learn
+from.
 
-Each takes a chain, where its joints are, and a goal, and improves the joints until the frame is there or it gives up. Limits are kept
-as such solvers do: what goes beyond is cut off.
+Each takes a chain, where its joints are, and a goal, and improves the joints until the frame is there or it gives up.
+Limits are kept as such solvers do: what goes beyond is cut off.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def damped_least_squares(chain: SerialChain, q: np.ndarray, goal: Goal, most: in
 
 
 def jacobian_transpose(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Down the gradient of ½ |e|²: θ ← θ + α Jᵀ e, with the α that would be best if J stayed the same: e·w / w·w, w = J Jᵀ e."""
+    """Down the gradient of ½ |e|²: θ ← θ + α Jᵀ e, with the α that would be best if J stayed the same: e·w / w·w, w = J
+    Jᵀ e."""
 
     def step(J: np.ndarray, e: np.ndarray) -> np.ndarray:
         down = J.T @ e
@@ -62,7 +64,9 @@ def jacobian_transpose(chain: SerialChain, q: np.ndarray, goal: Goal, most: int 
     return _iterated(chain, q, goal, most, step)
 
 
-def _iterated(chain: SerialChain, q: np.ndarray, goal: Goal, most: int, step: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Solution:
+def _iterated(
+    chain: SerialChain, q: np.ndarray, goal: Goal, most: int, step: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> Solution:
     """Steps δ(J, e) until the goal is reached, or nothing moves any more."""
     for k in range(most + 1):
         chain.place(q)
@@ -77,9 +81,11 @@ def _iterated(chain: SerialChain, q: np.ndarray, goal: Goal, most: int, step: Ca
 
 
 def cyclic_coordinate_descent(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """One joint at a time, from the last to the first, each to where it alone brings the frame nearest; a sweep is an iteration.
+    """One joint at a time, from the last to the first, each to where it alone brings the frame nearest; a sweep is an
+    iteration.
 
-    The frame counts as points: its origin, or with an orientation four points around it, as far away as the arm's mean link is long.
+    The frame counts as points: its origin, or with an orientation four points around it, as far away as the arm's mean
+    link is long.
     """
     length = max(float(chain.flat.size), 1e-9)
     q = q.copy()
@@ -149,13 +155,17 @@ class ClassicTracker(Tracker):
     def _lay_out(self, targets: Targets) -> Goals:
         names = list(targets.frames)
         if len(names) != 1 or targets.com is not None or targets.frames[names[0]].position is None:
-            raise ClipError("a classic solver follows the position of one frame, with or without its orientation; give one target")
+            raise ClipError(
+                "a classic solver follows the position of one frame, with or without its orientation; give one target"
+            )
         self._chain = SerialChain(self.mechanism, names[0])
         return super()._lay_out(targets)
 
     def _advance(self, goals: Goals, dt: float) -> float:
         assert self._chain is not None
         turn = goals.frame_pose.rotation[0] if goals.frame_pose.orientation_weight[0].any() else None
-        self.now.q[:] = self.method(self._chain, self.now.q.copy(), Goal(goals.frame_pose.position[0], turn), self.most).q
+        self.now.q[:] = self.method(
+            self._chain, self.now.q.copy(), Goal(goals.frame_pose.position[0], turn), self.most
+        ).q
         forward_kinematics(self.flat, self.now)
         return 0.0

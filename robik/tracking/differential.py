@@ -3,9 +3,10 @@
     minimise over dy   Σ tasks ½ Σ w (J dy - K e)²  +  ½ (λ + Σ μ w (e² + ℓ |e′|)) |dy|²
     subject to         loops stay closed, and every coordinate within what `limits.py` lets it do
 
-The loops are equalities that hold by construction: the program is over the coordinates that lead (`kinematics/elimination.py`), where
-redundant rows have fallen out, and after the step the dependent coordinates are pulled back onto the loops. So nothing drifts. Where no
-inequality is met, the optimum is one Cholesky factorization away; else DAQP, an active-set solver, finds it.
+The loops are equalities that hold by construction: the program is over the coordinates that lead
+(`kinematics/elimination.py`), where redundant rows have fallen out, and after the step the dependent coordinates are
+pulled back onto the loops. So nothing drifts. Where no inequality is met, the optimum is one Cholesky factorization
+away; else DAQP, an active-set solver, finds it.
 """
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ class DifferentialSettings:
         if not 0 < self.least_damping < np.inf:
             raise ClipError(f"least_damping must be positive, for example 1e-6, not {self.least_damping}")
         if self.posture is not None and not np.isfinite(self.posture).all():
-            raise ClipError(f"posture must be finite actuator values [rad or m], not {np.asarray(self.posture).tolist()}")
+            raise ClipError(
+                f"posture must be finite actuator values [rad or m], not {np.asarray(self.posture).tolist()}"
+            )
 
 
 class DifferentialTracker(Tracker):
@@ -120,7 +123,8 @@ class DifferentialTracker(Tracker):
                 anchor(self.topology, name)
 
     def prefer(self, posture: np.ndarray) -> None:
-        """Another posture (A,) [rad or m] from the next step on; that it moved is followed as a target's own motion is."""
+        """Another posture (A,) [rad or m] from the next step on; that it moved is followed as a target's own motion
+        is."""
         self._preferred = posture
         if self._tasks is not None:
             self._tasks.posture[:], _ = self._posture()
@@ -135,7 +139,9 @@ class DifferentialTracker(Tracker):
         if goals is not self._laid_out:
             self._tasks, self._laid_out = self._new_tasks(goals), goals
         flat, motion = self.flat, self._motion
-        n, rows, inside = program(flat, self.now, goals, self._tasks, motion, self.settings.least_damping, self.settings.limit_gain, dt)
+        n, rows, inside = program(
+            flat, self.now, goals, self._tasks, motion, self.settings.least_damping, self.settings.limit_gain, dt
+        )
         if not inside:
             self._solve(n, rows)
         residual = take_step(flat, self.now, motion, n, rows, dt, True)
@@ -149,13 +155,21 @@ class DifferentialTracker(Tracker):
     def _solve(self, n: int, rows: int) -> None:
         """Into `z`: the program's optimum between its bounds."""
         motion, total = self._motion, n + rows
-        program = (motion.P[:n, :n].copy(), motion.g[:n], motion.rows[:rows, :n].copy(), motion.most[:total], motion.least[:total])
+        program = (
+            motion.P[:n, :n].copy(),
+            motion.g[:n],
+            motion.rows[:rows, :n].copy(),
+            motion.most[:total],
+            motion.least[:total],
+        )
         sense = np.zeros(total, np.int32)
         z, _, status, _ = daqp.solve(*program, sense, primal_tol=TIGHT)
         if status != 1 and rows:
             sense[n:] = SOFT
             z, _, status, _ = daqp.solve(*program, sense, primal_tol=TIGHT)
-        motion.z[:n] = z if status > 0 else 0.0  # without an answer the robot brakes: nothing, brought between the bounds
+        motion.z[:n] = (
+            z if status > 0 else 0.0
+        )  # without an answer the robot brakes: nothing, brought between the bounds
         np.clip(motion.z[:n], motion.least[:n], motion.most[:n], out=motion.z[:n])
 
     def _new_motion(self) -> Any:
@@ -173,7 +187,10 @@ class DifferentialTracker(Tracker):
     def _new_tasks(self, goals: Goals) -> Any:
         """Room for the goals' tasks, and after them those of the settings."""
         s, d = self.settings, len(self.flat.before)
-        own, seen = [anchor(self.topology, r.frame) for r in s.relative], [anchor(self.topology, r.other) for r in s.relative]
+        own, seen = (
+            [anchor(self.topology, r.frame) for r in s.relative],
+            [anchor(self.topology, r.other) for r in s.relative],
+        )
         frames = goals.frame_pose
         goal_frames, t = len(frames.body), len(frames.body) + len(own)
         names = [*(name for name, *_ in self._layout[:-1]), *(r.frame for r in s.relative), "com"]
@@ -184,7 +201,8 @@ class DifferentialTracker(Tracker):
 
         posture, pull = self._posture()
         tasks = by_reference(Tasks(
-            body=joined(frames.body, [a[0] for a in own]), other=joined(np.zeros_like(frames.body), [a[0] for a in seen]),
+            body=joined(frames.body, [a[0] for a in own]),
+            other=joined(np.zeros_like(frames.body), [a[0] for a in seen]),
             point=joined(frames.point, [a[1] for a in own], 3), axes=joined(frames.axes, [a[2] for a in own], 3, 3),
             other_point=joined(np.zeros((goal_frames, 3)), [a[1] for a in seen], 3),
             other_axes=joined(world, [a[2] for a in seen], 3, 3),
@@ -195,8 +213,10 @@ class DifferentialTracker(Tracker):
             gain=np.array([s.gains.get(name, s.gain) for name in names]), damping=np.full(t + 1, s.damping),
             com=np.zeros(3), com_weight=goals.centre_of_mass.weight.copy(),
             posture=posture, posture_pull=pull, posture_gain=np.array([s.gain]),
-            last_position=np.zeros((t, 3)), last_rotation=np.zeros((t, 3, 3)), last_com=np.zeros(3), last_posture=np.zeros(d),
-            rows=np.zeros((6 * t + 3, d)), error=np.zeros(6 * t + 3), moved=np.zeros(6 * t + 3), weight=np.zeros(6 * t + 3),
+            last_position=np.zeros((t, 3)), last_rotation=np.zeros((t, 3, 3)), last_com=np.zeros(3),
+            last_posture=np.zeros(d),
+            rows=np.zeros((6 * t + 3, d)), error=np.zeros(6 * t + 3), moved=np.zeros(6 * t + 3),
+            weight=np.zeros(6 * t + 3),
             pulls=np.zeros((3, d)), turns=np.zeros((5, 3, 3)),
         ))  # fmt: skip
         take_targets(goals, tasks)

@@ -1,8 +1,9 @@
 """One target as it arrives: late, unevenly, with holes, not a number, frozen, or all of a sudden elsewhere.
 
-Every good sample starts a straight way to it, as long as samples usually are apart, and what follows this way is a critically damped
-spring: position and velocity never jump, whatever arrives. Without new samples it comes to rest in the last good one. To a place that
-is far away, and believed, it goes slowly, from where it is led now, and is there after a few seconds whatever the distance.
+Every good sample starts a straight way to it, as long as samples usually are apart, and what follows this way is a
+critically damped spring: position and velocity never jump, whatever arrives. Without new samples it comes to rest in
+the last good one. To a place that is far away, and believed, it goes slowly, from where it is led now, and is there
+after a few seconds whatever the distance.
 """
 
 from __future__ import annotations
@@ -117,13 +118,17 @@ class Feed:
         return self._to.copy()
 
     def receive(self, sample: np.ndarray, time: float) -> None:
-        """A sample (7,) of position [m] and quaternion wxyz, come at a time [s]; one before the last sample's counts as that.
+        """A sample (7,) of position [m] and quaternion wxyz, come at a time [s]; one before the last sample's counts as
+        that.
 
-        One that is not finite, whose quaternion's length is further than `UNIT_TOLERANCE` from 1, or that is too far away counts as none.
+        One that is not finite, whose quaternion's length is further than `UNIT_TOLERANCE` from 1, or that is too far
+        away counts as none.
         """
         length = float(np.linalg.norm(sample[3:]))
         with np.errstate(over="ignore"):  # too far it is then
-            if not (abs(length - 1.0) < UNIT_TOLERANCE and np.linalg.norm(sample[:3] - self._aim[:3]) <= self.settings.far):
+            if not (
+                abs(length - 1.0) < UNIT_TOLERANCE and np.linalg.norm(sample[:3] - self._aim[:3]) <= self.settings.far
+            ):
                 self.bad += 1
                 return
         good = np.concatenate([sample[:3], sample[3:] / length])
@@ -178,8 +183,8 @@ class Feed:
 
 @kernel(allocates=True)
 def glide(now, velocity, start, goal, share, lag, dt, aim):
-    """Moves a pose (7,) with its velocity (6,) by a critically damped spring of time constant `lag` towards `aim` (7,), the point a share
-    of the way from `start` to `goal`; exact for an aim that stands."""
+    """Moves a pose (7,) with its velocity (6,) by a critically damped spring of time constant `lag` towards `aim` (7,),
+    the point a share of the way from `start` to `goal`; exact for an aim that stands."""
     for k in range(7):
         aim[k] = start[k] + share * (goal[k] - start[k]) if k < 3 else start[k]
     x, y, z = between(goal, start, 3)

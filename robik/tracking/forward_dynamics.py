@@ -1,10 +1,12 @@
-"""Inverse kinematics by forward dynamics (Scherzinger, Roennau, Dillmann: Inverse Kinematics with Forward Dynamics Solvers for Sampled
-Motion Tracking): a virtual twin, weightless but for its end effectors, is pulled towards the targets by springs and dampers.
+"""Inverse kinematics by forward dynamics (Scherzinger, Roennau, Dillmann: Inverse Kinematics with Forward Dynamics
+Solvers for Sampled Motion Tracking): a virtual twin, weightless but for its end effectors, is pulled towards the
+targets by springs and dampers.
 
     f = K_p e + K_d ė,   ÿ = H⁻¹ Jᵀ f,   y ← y + ½ ÿ Δt²                                (eq. 11, 12 and algorithm 1)
 
-With the mass in the end effector, J H⁻¹ Jᵀ is nearly the identity wherever the robot is: every target draws its frame straight towards
-itself, by the same share ½ K_p Δt² / m of the way in each iteration. At a share of 1 it is reached at once, at 2 it would be unstable.
+With the mass in the end effector, J H⁻¹ Jᵀ is nearly the identity wherever the robot is: every target draws its frame
+straight towards itself, by the same share ½ K_p Δt² / m of the way in each iteration. At a share of 1 it is reached at
+once, at 2 it would be unstable.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ class TwinSettings:
         iterations: N, of a step.
         interval: Δt of an iteration [s]; the twin's time, which need not be that of the targets.
         position_gain, rotation_gain: K_p, along the world's axes [N/m, N m/rad].
-        position_damping, rotation_damping: K_d, likewise [N s/m, N m s/rad]; of the error's change from iteration to iteration.
+        position_damping, rotation_damping: K_d, likewise [N s/m, N m s/rad]; of the error's change from iteration to
+            iteration.
         mass, inertia: of an end effector [kg, kg m²]; a target that weighs w has w times that, and w times the force.
         link_mass, link_inertia: of every other body, so that H is never singular [kg, kg m²].
 
@@ -66,7 +69,8 @@ class TwinSettings:
         share = 0.5 * self.interval**2 * max(*self.position_gain, *self.rotation_gain) / min(self.mass, self.inertia)
         if share >= 2.0:
             raise ClipError(
-                f"these gains go {share:.3g} times the way to a target in an iteration, less than 2 is stable; lower gain or interval"
+                f"these gains go {share:.3g} times the way to a target in an iteration, less than 2 is stable; lower"
+                " gain or interval"
             )
 
 
@@ -103,6 +107,9 @@ class ForwardDynamicsTracker(Tracker):
         if self._twin is None or len(self._twin.error) != len(goals.frame_pose.body) + 1:
             s = self.settings
             mass = np.array([s.mass, s.inertia, s.link_mass, s.link_inertia])
-            gains, damping = np.array([*s.position_gain, *s.rotation_gain]), np.array([*s.position_damping, *s.rotation_damping])
+            gains, damping = (
+                np.array([*s.position_gain, *s.rotation_gain]),
+                np.array([*s.position_damping, *s.rotation_damping]),
+            )
             self._twin = new_twin(self.flat, self.topology.rest, len(goals.frame_pose.body), mass, gains, damping)
         return self._twin

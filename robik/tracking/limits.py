@@ -1,13 +1,13 @@
 """How fast a robot may move, and how fast towards the ends of its joints.
 
-A coordinate at a distance g from its bound may take at most K g of it in a step, with the limit gain K in (0, 1] (Kanoun, 2011);
-and, where its acceleration a is limited, go no faster than it can still brake:
+A coordinate at a distance g from its bound may take at most K g of it in a step, with the limit gain K in (0, 1]
+(Kanoun, 2011); and, where its acceleration a is limited, go no faster than it can still brake:
 
     v Δt + v² / (2 a) ≤ g        ⇔        v ≤ a (√(Δt² + 2 g / a) - Δt)
 
-A coordinate that keeps to this can always keep to it in the next step, however long that is: braking by a Δt leaves v² / (2 a) ≤ g true.
-`limiter.braking_speed` is a little faster, half a step at the end of the way, and counts on steps of one length; a tracker's are as long
-as a window takes to draw.
+A coordinate that keeps to this can always keep to it in the next step, however long that is: braking by a Δt leaves v²
+/ (2 a) ≤ g true. `limiter.braking_speed` is a little faster, half a step at the end of the way, and counts on steps of
+one length; a tracker's are as long as a window takes to draw.
 """
 
 from __future__ import annotations
@@ -56,11 +56,14 @@ class MotionLimits:
 
     @classmethod
     def of(cls, mechanism: Mechanism, rise: float = RISE) -> MotionLimits:
-        """A robot's own: its joints' limits and speeds, and the acceleration that reaches full speed within `rise` [s]."""
+        """A robot's own: its joints' limits and speeds, and the acceleration that reaches full speed within `rise`
+        [s]."""
         if not (isfinite(rise) and rise > 0):
             raise ClipError(f"the time to full speed must be a positive number of seconds, not {rise}")
         limits = np.array([limit for joint in mechanism.actuated for limit in joint.limits], dtype=float).reshape(-1, 2)
-        speed = np.array([j.velocity_limit if isfinite(j.velocity_limit) else SPEED for j in mechanism.actuated for _ in j.motions])
+        speed = np.array(
+            [j.velocity_limit if isfinite(j.velocity_limit) else SPEED for j in mechanism.actuated for _ in j.motions]
+        )
         return cls(limits[:, 0], limits[:, 1], speed, speed / rise)
 
 

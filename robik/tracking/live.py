@@ -1,4 +1,5 @@
-"""From targets as they arrive to what motors can do: at a steady rate, never faster than they may, at rest where nothing good arrives.
+"""From targets as they arrive to what motors can do: at a steady rate, never faster than they may, at rest where
+nothing good arrives.
 
 samples ──Feed──▶ smooth targets ──Tracker──▶ actuator values ──guard──▶ within speeds, accelerations, ends
 """
@@ -30,7 +31,8 @@ class Live:
 
     Args:
         tracker: what moves the robot.
-        limits: of the actuators; the robot's own if left out. They hold for what comes out, whatever goes in and whatever tracker.
+        limits: of the actuators; the robot's own if left out. They hold for what comes out, whatever goes in and
+            whatever tracker.
         settings: what counts as lost, frozen, a jump.
         rate: of what comes out [Hz].
 
@@ -43,7 +45,11 @@ class Live:
     """
 
     def __init__(
-        self, tracker: Tracker, limits: MotionLimits | None = None, settings: FeedSettings | None = None, rate: float = RATE
+        self,
+        tracker: Tracker,
+        limits: MotionLimits | None = None,
+        settings: FeedSettings | None = None,
+        rate: float = RATE,
     ) -> None:
         if not (np.isfinite(rate) and rate > 0):
             raise ClipError(f"the rate must be a positive number of steps a second, not {rate}")
@@ -98,20 +104,23 @@ class Live:
     def receive(self, targets: Targets, time: float | None = None) -> None:
         """Samples that have arrived.
 
-        A target that is not a number, no rotation (see `Target`) or too far away is thrown away; one that is missing is not changed.
+        A target that is not a number, no rotation (see `Target`) or too far away is thrown away; one that is missing is
+        not changed.
 
         Args:
             targets: by frame; what was given once is held from then on.
-            time: when they came [s], on this object's clock; now if left out. A time beyond the next step's counts as that one's, one
-                before the target's last sample's as that sample's.
+            time: when they came [s], on this object's clock; now if left out. A time beyond the next step's counts as
+                that one's, one before the target's last sample's as that sample's.
 
         Raises:
             MechanismError: an unknown frame; lists those that exist.
-            ClipError: a time that is not finite, something that is no position or no quaternion at all, or a centre of mass for a robot
-                without mass.
+            ClipError: a time that is not finite, something that is no position or no quaternion at all, or a centre of
+                mass for a robot without mass.
         """
         if time is not None and not np.isfinite(time):
-            raise ClipError(f"the time at which samples came must be a finite number of seconds on this clock, not {time}")
+            raise ClipError(
+                f"the time at which samples came must be a finite number of seconds on this clock, not {time}"
+            )
         now = self.time if time is None else min(time, self.time + 1.0 / self.rate)
         for name, target in targets.frames.items():
             if name not in self._feeds:
@@ -123,7 +132,10 @@ class Live:
         if targets.com is not None:
             if COM not in self._feeds:
                 if self.tracker.mechanism.mass <= 0:
-                    raise ClipError(f"robot {self.tracker.mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
+                    raise ClipError(
+                        f"robot {self.tracker.mechanism.name!r} has no mass, so its centre of mass cannot follow a"
+                        " target"
+                    )
                 self._feeds[COM] = Feed(np.array([*self.tracker.com, 1.0, 0.0, 0.0, 0.0]), self.settings)
             self._com = targets
             feed = self._feeds[COM]
@@ -155,8 +167,8 @@ class Live:
 
 
 def _on_loops(tracker: Tracker, limits: MotionLimits) -> DifferentialTracker | None:
-    """What keeps motors that loops tie to each other in step where their limits hold some of them back; None without loops, or where
-    a ball's motors are among them, whose limits only the guard knows."""
+    """What keeps motors that loops tie to each other in step where their limits hold some of them back; None without
+    loops, or where a ball's motors are among them, whose limits only the guard knows."""
     if not len(tracker.topology.cuts) or not all(name in tracker.topology.dofs for name in tracker.mechanism.actuators):
         return None
     return DifferentialTracker(tracker.mechanism, replace(ON_LOOPS, limits=limits))
@@ -170,5 +182,7 @@ def _sample(name: str, position: np.ndarray | None, quaternion: np.ndarray | Non
         if quaternion is not None:
             sample[3:] = quaternion
     except (TypeError, ValueError) as error:
-        raise ClipError(f"the target of {name}: a position is three numbers and a quaternion four, wxyz: {error}") from None
+        raise ClipError(
+            f"the target of {name}: a position is three numbers and a quaternion four, wxyz: {error}"
+        ) from None
     return sample

@@ -1,4 +1,5 @@
-"""A robot as the textbooks have it: a row of hinges and slides from the ground to one frame, with a Jacobian and joint limits."""
+"""A robot as the textbooks have it: a row of hinges and slides from the ground to one frame, with a Jacobian and joint
+limits."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from ..mechanism.topology import Topology, build_topology
 
 @dataclass(frozen=True)
 class Goal:
-    """Where the frame should be: `position` (3,) in the world [m], and `rotation` (3, 3), None where it does not matter."""
+    """Where the frame should be: `position` (3,) in the world [m], and `rotation` (3, 3), None where it does not
+    matter."""
 
     position: np.ndarray
     rotation: np.ndarray | None = None
@@ -61,22 +63,27 @@ class SerialChain:
         place_frame(self.flat, self._now, q, self.body, self.point, self.axes, self.position, self.rotation)
 
     def joint(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Direction (3,) of joint i in the world, and for a hinge the point (3,) of its axis nearest to the world's origin [m]."""
+        """Direction (3,) of joint i in the world, and for a hinge the point (3,) of its axis nearest to the world's
+        origin [m]."""
         w, v = self._now.omega[i], self._now.v[i]
         return (w, crossed(w, v)) if self.hinge[i] else (v, np.zeros(3))
 
     def jacobian(self, rotation: bool = True) -> np.ndarray:
         """How the frame moves and turns with the joints: (6, d), or (3, d) without `rotation`.
 
-        Column i is (ωᵢ × pᵢ, ωᵢ) for a hinge, pᵢ from its axis to the frame, and (vᵢ, 0) for a slide       (Lee, Jacobian in 3D)
+        Column i is (ωᵢ × pᵢ, ωᵢ) for a hinge, pᵢ from its axis to the frame, and (vᵢ, 0) for a slide       (Lee,
+        Jacobian in 3D)
         """
         fill_jacobian(self._now, self.position, self._J)
         return self._J.copy() if rotation else self._J[:3].copy()
 
     def error(self, goal: Goal) -> np.ndarray:
-        """What is left to the goal: position (3,) [m] and, where it is asked for, the rotation vector (3,) in the world [rad]."""
+        """What is left to the goal: position (3,) [m] and, where it is asked for, the rotation vector (3,) in the world
+        [rad]."""
         away = goal.position - self.position
-        return away if goal.rotation is None else np.concatenate([away, rotation_vector(goal.rotation @ self.rotation.T)])
+        return (
+            away if goal.rotation is None else np.concatenate([away, rotation_vector(goal.rotation @ self.rotation.T)])
+        )
 
     def clamped(self, q: np.ndarray) -> np.ndarray:
         """Coordinates within the limits."""
@@ -127,7 +134,9 @@ def crossed(u: np.ndarray, v: np.ndarray) -> np.ndarray:
 def _check_serial(topology: Topology, frame: str) -> None:
     mechanism, flat = topology.mechanism, topology.flat
     where = f"robot {mechanism.name!r} is not a serial chain"
-    remedy = "the classic solvers take only chains of hinges and slides; choose forward dynamics or the state-based solver"
+    remedy = (
+        "the classic solvers take only chains of hinges and slides; choose forward dynamics or the state-based solver"
+    )
     if topology.cuts or mechanism.couplings:
         raise MechanismError(f"{where}: it has loops or coupled joints; {remedy}")
     if topology.root is not None or (flat.ball >= 0).any():
@@ -139,4 +148,6 @@ def _check_serial(topology: Topology, frame: str) -> None:
     while at >= 0:
         on_path, at = on_path + 1, int(flat.before[at])
     if on_path < len(flat.before):
-        raise MechanismError(f"{where} up to {frame!r}: {len(flat.before) - on_path} of its joints do not move that frame; {remedy}")
+        raise MechanismError(
+            f"{where} up to {frame!r}: {len(flat.before) - on_path} of its joints do not move that frame; {remedy}"
+        )

@@ -1,7 +1,8 @@
 """The bake's own solver, one frame at a time (paper, eq. 3): each step ends in the optimum, however far that is.
 
-Where targets leave a choice, a pose prior can make it: poses like those of an example (`objectives/pose_prior.py`). Against jitter, and
-where targets leave the robot's reach, the paper's velocity regularizer bends the motion smoothly below a speed.
+Where targets leave a choice, a pose prior can make it: poses like those of an example (`objectives/pose_prior.py`).
+Against jitter, and where targets leave the robot's reach, the paper's velocity regularizer bends the motion smoothly
+below a speed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class StateBasedTracker(Tracker):
 
     Args:
         mechanism: the robot.
-        settings: regularizers and limits; weights come with the targets, and speeds are not held: behind `Live` they are.
+        settings: regularizers and limits; weights come with the targets, and speeds are not held: behind `Live` they
+            are.
         prior: what poses are likely, over the actuators; none if left out.
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
 
@@ -47,7 +49,8 @@ class StateBasedTracker(Tracker):
     ):
         if settings.enforce_velocity:
             raise ClipError(
-                "the state-based tracker goes to its optimum at once and holds no speeds: leave out enforce_velocity, or use Live"
+                "the state-based tracker goes to its optimum at once and holds no speeds: leave out enforce_velocity,"
+                " or use Live"
             )
         self.settings = settings
         self._prior, self._prior_weight = prior, prior_weight
@@ -103,5 +106,7 @@ class StateBasedTracker(Tracker):
         goals.calm.dt[0] = dt
         goals.velocity.weight[0] = settings.velocity_weight
         goals.velocity.threshold[:] = settings.thresholds(np.array([dt]))[0]
-        _, _, _, residual = solve_frame(self.flat, goals, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS, False)
+        _, _, _, residual = solve_frame(
+            self.flat, goals, self._work, self._memory, settings.joint_limits, MOST_ITERATIONS, False
+        )
         return residual

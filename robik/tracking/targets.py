@@ -22,10 +22,10 @@ class Target:
     """Where a frame should be.
 
     Attributes:
-        position: (3,) in the world [m], finite; None where it does not matter. Further than `FARTHEST` times the robot's size
-            (`Flat.size`) from where the frame is, it counts as that far away in the same direction.
-        quaternion: (4,) orientation in the world, wxyz, made unit if its length is within `mechanism.pose.UNIT_TOLERANCE` (1e-3)
-            of 1, else an error; None where it does not matter.
+        position: (3,) in the world [m], finite; None where it does not matter. Further than `FARTHEST` times the
+            robot's size (`Flat.size`) from where the frame is, it counts as that far away in the same direction.
+        quaternion: (4,) orientation in the world, wxyz, made unit if its length is within
+            `mechanism.pose.UNIT_TOLERANCE` (1e-3) of 1, else an error; None where it does not matter.
         weights: position along the world's axes, orientation by the frame's axes.
     """
 
@@ -40,9 +40,11 @@ class Targets:
 
     Attributes:
         frames: by the name of a frame or a body.
-        com: (3,) the robot's centre of mass in the world [m], far away as a `Target`'s position; None where it does not matter.
+        com: (3,) the robot's centre of mass in the world [m], far away as a `Target`'s position; None where it does not
+            matter.
         com_weight: along the world's axes.
-        objectives: what else is asked for, each with one sample; their weights are the tracker's. The state-based tracker alone takes them.
+        objectives: what else is asked for, each with one sample; their weights are the tracker's. The state-based
+            tracker alone takes them.
 
     Raises:
         ClipError, MechanismError: a weight of the centre of mass that is negative, infinite or NaN.

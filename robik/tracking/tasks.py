@@ -1,19 +1,20 @@
 """Tasks of the differential tracker: what a step should bring, as rows that are linear in it.
 
-A task has an error e, a Jacobian J of what it measures, weights w and a gain K in (0, 1]: a step dy of the robot's degrees of
-freedom should bring J dy = K e, so it minimises ½ Σ w (J dy - K e)². K = 0.5 asks to halve the error in each step. To this each
-task adds Levenberg-Marquardt damping by its error, ½ μ w (e² + ℓ |e′|) |dy|². The square is Sugihara's (2011): far from its target the
-robot takes small steps. The other part stands in for the curvature that J leaves out, a force w e′ on a lever ℓ: e′ is what was left
-of the error by the last step, so a target that is met costs nothing, and one out of reach is held without chatter.
+A task has an error e, a Jacobian J of what it measures, weights w and a gain K in (0, 1]: a step dy of the robot's
+degrees of freedom should bring J dy = K e, so it minimises ½ Σ w (J dy - K e)². K = 0.5 asks to halve the error in each
+step. To this each task adds Levenberg-Marquardt damping by its error, ½ μ w (e² + ℓ |e′|) |dy|². The square is
+Sugihara's (2011): far from its target the robot takes small steps. The other part stands in for the curvature that J
+leaves out, a force w e′ on a lever ℓ: e′ is what was left of the error by the last step, so a target that is met costs
+nothing, and one out of reach is held without chatter.
 
-    place   e = R_oᵀ (p̂ - p)            where frame p should be, seen from frame o (or the world); weights along o's axes
-    turn    e = axes · log(R̂ Rᵀ)        the turn that is missing, about the frame's own axes
+    place   e = R_oᵀ (p̂ - p)            where frame p should be, seen from frame o (or the world); weights along o's
+    axes turn    e = axes · log(R̂ Rᵀ)        the turn that is missing, about the frame's own axes
     com     e = ĉ - c
     posture e = q̂ - q                   per coordinate
 
-Where motors accelerate only so fast, a robot that goes for the whole error at once arrives too fast and swings about its target. So what
-the targets themselves moved since the last step is asked for apart from what else is missing (`quadratic`), and of the latter only
-as much as the motors can brake for (`velocity_step.py`).
+Where motors accelerate only so fast, a robot that goes for the whole error at once arrives too fast and swings about
+its target. So what the targets themselves moved since the last step is asked for apart from what else is missing
+(`quadratic`), and of the latter only as much as the motors can brake for (`velocity_step.py`).
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ from .limits import BRAKES, approach
 class Tasks(NamedTuple):
     """Tasks in compiled form: t frames, d degrees of freedom, six rows a frame and three for the centre of mass.
 
-    `body`, `other` (t,): the bodies of a frame and of what it is seen from, 0 for the world; `point`, `other_point` (t, 3), `axes`,
-    `other_axes` (t, 3, 3): where the frames sit on them; `position` (t, 3), `rotation` (t, 3, 3): the target, seen from the other
-    frame; `place_weight`, `turn_weight` (t, 3); `gain`, `damping` (t + 1,), the centre of mass's last; `com`, `com_weight` (3,);
-    `posture`, `posture_pull` (d,): the coordinates wanted and their weights, `posture_gain` (1,). `last_position` (t, 3),
-    `last_rotation` (t, 3, 3), `last_com` (3,), `last_posture` (d,): the targets of the step before.
-    `rows` (6 t + 3, d), `error`, `moved`, `weight` (6 t + 3,): J, K e, what of e the target moved since the last
-    step, w. `pulls` (3, d) and `turns` (5, 3, 3) are scratch.
+    `body`, `other` (t,): the bodies of a frame and of what it is seen from, 0 for the world; `point`, `other_point` (t,
+    3), `axes`, `other_axes` (t, 3, 3): where the frames sit on them; `position` (t, 3), `rotation` (t, 3, 3): the
+    target, seen from the other frame; `place_weight`, `turn_weight` (t, 3); `gain`, `damping` (t + 1,), the centre of
+    mass's last; `com`, `com_weight` (3,); `posture`, `posture_pull` (d,): the coordinates wanted and their weights,
+    `posture_gain` (1,). `last_position` (t, 3), `last_rotation` (t, 3, 3), `last_com` (3,), `last_posture` (d,): the
+    targets of the step before. `rows` (6 t + 3, d), `error`, `moved`, `weight` (6 t + 3,): J, K e, what of e the target
+    moved since the last step, w. `pulls` (3, d) and `turns` (5, 3, 3) are scratch.
     """
 
     body: np.ndarray
@@ -117,7 +118,8 @@ def turn_between(A, B, t):
 
 @kernel
 def _missing_turn(weights, now_axes, wanted, t):
-    """Into t (3,): the turn from the axes to those wanted. Where one axis alone counts, the shortest that brings that one home."""
+    """Into t (3,): the turn from the axes to those wanted. Where one axis alone counts, the shortest that brings that
+    one home."""
     counted, only = 0, 0
     for a in range(3):
         if weights[a] > 0.0:
@@ -125,7 +127,9 @@ def _missing_turn(weights, now_axes, wanted, t):
     if counted != 1:
         turn_between(now_axes, wanted, t)
         return
-    x, y, z = cross(now_axes[0, only], now_axes[1, only], now_axes[2, only], wanted[0, only], wanted[1, only], wanted[2, only])
+    x, y, z = cross(
+        now_axes[0, only], now_axes[1, only], now_axes[2, only], wanted[0, only], wanted[1, only], wanted[2, only]
+    )
     s, c = sqrt(x * x + y * y + z * z), 0.0
     for k in range(3):
         c += now_axes[k, only] * wanted[k, only]
@@ -141,7 +145,13 @@ def _missing_turn(weights, now_axes, wanted, t):
 def _frame_rows(flat, now, tasks, k):
     """The six rows of frame task k."""
     b, o = tasks.body[k], tasks.other[k]
-    own, seen, wanted, turn, turned = tasks.turns[0], tasks.turns[1], tasks.turns[2], tasks.turns[3, 0], tasks.turns[3, 1]
+    own, seen, wanted, turn, turned = (
+        tasks.turns[0],
+        tasks.turns[1],
+        tasks.turns[2],
+        tasks.turns[3, 0],
+        tasks.turns[3, 1],
+    )
     multiply(now.R[b], tasks.axes[k], own)
     multiply(now.R[o], tasks.other_axes[k], seen)
     multiply(seen, tasks.rotation[k], wanted)
@@ -248,10 +258,11 @@ def linearise(flat, now, tasks):
 
 @kernel(entry=False)
 def quadratic(flat, now, tasks, e, independent, n, damping, acceleration, dt, P, g, rest):
-    """P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z, the tasks' cost over a step z of the leading degrees of freedom.
+    """P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z, the tasks' cost over a step z of the leading
+    degrees of freedom.
 
-    g asks for what the targets themselves moved, and for the posture; `rest` for what else is missing. `damping` weighs the squares of
-    all degrees of freedom's steps; `acceleration` (d,) is what each has.
+    g asks for what the targets themselves moved, and for the posture; `rest` for what else is missing. `damping` weighs
+    the squares of all degrees of freedom's steps; `acceleration` (d,) is what each has.
     """
     P[:n, :n] = 0.0
     g[:n] = 0.0

@@ -1,7 +1,8 @@
 """The interface of all trackers: targets that arrive one at a time go in, actuator values come out.
 
-A tracker is a robot at a moment (`now`, always assembled) and a way to move it towards targets (`_advance`), which is all that a
-new tracker has to define. Targets come to it in the arrays that the bake's solver uses as well (`objectives.registry.Goals`).
+A tracker is a robot at a moment (`now`, always assembled) and a way to move it towards targets (`_advance`), which is
+all that a new tracker has to define. Targets come to it in the arrays that the bake's solver uses as well
+(`objectives.registry.Goals`).
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ class Tracker(ABC):
         self.reset()
 
     def reset(self, values: np.ndarray | None = None, base: Pose | None = None) -> None:
-        """Puts the robot, at rest, where its actuators are at given values; what a tracker remembers of earlier steps is forgotten.
+        """Puts the robot, at rest, where its actuators are at given values; what a tracker remembers of earlier steps
+        is forgotten.
 
         Args:
             values: (A,) actuator values [rad or m]; those of the rest pose if left out.
@@ -96,7 +98,8 @@ class Tracker(ABC):
 
         Raises:
             MechanismError: an unknown frame; lists those that exist.
-            ClipError: targets that are not finite, a centre of mass for a robot without mass, or a dt that is not positive.
+            ClipError: targets that are not finite, a centre of mass for a robot without mass, or a dt that is not
+                positive.
         """
         if not (isfinite(dt) and dt > 0):
             raise ClipError(f"a step's dt must be a positive number of seconds, not {dt}")
@@ -161,8 +164,8 @@ class Tracker(ABC):
         frames = targets.frames
         if targets.objectives and not self.TAKES_OBJECTIVES:
             raise ClipError(
-                f"{type(self).__name__} follows frames and the centre of mass alone; leave out {targets.objectives[0].key!r}, or use "
-                "StateBasedTracker"
+                f"{type(self).__name__} follows frames and the centre of mass alone; leave out"
+                f" {targets.objectives[0].key!r}, or use StateBasedTracker"
             )
         layout = (
             *(item.layout for item in targets.objectives),
@@ -184,10 +187,15 @@ class Tracker(ABC):
             if targets.com is not None:
                 given[-1, :3] = targets.com
         except (TypeError, ValueError) as error:
-            raise ClipError(f"a target's position must be three numbers and its quaternion four, wxyz: {error}") from None
+            raise ClipError(
+                f"a target's position must be three numbers and its quaternion four, wxyz: {error}"
+            ) from None
         if (wrong := take_targets(self.flat, self.now, given, self._goals)) >= 0:
             name = [*frames, "the centre of mass"][wrong]
-            raise ClipError(f"the target of {name} must be finite numbers with a quaternion of length 1, not {given[wrong].tolist()}")
+            raise ClipError(
+                f"the target of {name} must be finite numbers with a quaternion of length 1, not"
+                f" {given[wrong].tolist()}"
+            )
         return self._goals
 
     def _lay_out(self, targets: Targets) -> Goals:
@@ -207,7 +215,8 @@ class Tracker(ABC):
 
 @kernel
 def take_targets(flat, now, given, goals):
-    """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals; the first wrong one, or -1."""
+    """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals; the first wrong
+    one, or -1."""
     frames, com = goals.frame_pose, goals.centre_of_mass
     t = frames.body.shape[0]
     for i in range(t + 1):
@@ -238,8 +247,8 @@ def take_targets(flat, now, given, goals):
 
 @inlined
 def _near(given, x, y, z, weight, most, goal):
-    """Into goal (3,) what is given, no further than `most` from (x, y, z): beyond, that far in its direction. Along directions that do not
-    count, it is where the frame is."""
+    """Into goal (3,) what is given, no further than `most` from (x, y, z): beyond, that far in its direction. Along
+    directions that do not count, it is where the frame is."""
     dx = given[0] - x if weight[0] > 0.0 else 0.0
     dy = given[1] - y if weight[1] > 0.0 else 0.0
     dz = given[2] - z if weight[2] > 0.0 else 0.0

@@ -1,7 +1,8 @@
 """The virtual twin's steps: on the loops, between the bounds, and never away from the targets.
 
-Loops, which the paper does not have, are held by the constraint forces of the cuts. They do no work along what the loops leave free,
-dy = Z dz, so there Zᵀ H Z z̈ = Zᵀ Jᵀ f, and what the step then opens by is pulled back onto the loops.
+Loops, which the paper does not have, are held by the constraint forces of the cuts. They do no work along what the
+loops leave free, dy = Z dz, so there Zᵀ H Z z̈ = Zᵀ Jᵀ f, and what the step then opens by is pulled back onto the
+loops.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ HALVINGS = 6
 
 @kernel
 def _solve(flat, twin, factor):
-    """`step` = factor · ÿ on the loops, where coordinates that are not free move by what `held` says; False where H is singular."""
+    """`step` = factor · ÿ on the loops, where coordinates that are not free move by what `held` says; False where H is
+    singular."""
     e, d = twin.e, twin.H.shape[0]
     for i in range(d):
         twin.correction[i] = factor * twin.force[i]
@@ -57,8 +59,8 @@ def _solve(flat, twin, factor):
 
 @kernel
 def _hold(flat, now, twin):
-    """Holds what the step takes beyond its bounds: all that are on a bound already, and of the others the furthest, which goes onto its
-    own. Returns how many, and whether one of them followed from others."""
+    """Holds what the step takes beyond its bounds: all that are on a bound already, and of the others the furthest,
+    which goes onto its own. Returns how many, and whether one of them followed from others."""
     found, followed, worst, furthest = 0, False, HELD, -1
     for i in range(twin.step.shape[0]):
         at = flat.dof_q[i]
@@ -97,7 +99,8 @@ def _eager(flat, now, twin):
 
 @kernel
 def accelerate(flat, now, twin, factor):
-    """Fills `step` = factor · ÿ from `H` and `force`, between the bounds: an active set, as in Gauss's principle of least constraint."""
+    """Fills `step` = factor · ÿ from `H` and `force`, between the bounds: an active set, as in Gauss's principle of
+    least constraint."""
     e = twin.e
     e.free[:], twin.released[:] = True, False
     eliminate(flat, now, e)
@@ -126,7 +129,8 @@ def _within(flat, now, twin):
 
 @kernel
 def _settle(flat, now, twin):
-    """Onto the loops; what that takes beyond a bound is put onto it and held. Returns whether it is assembled and within bounds."""
+    """Onto the loops; what that takes beyond a bound is put onto it and held. Returns whether it is assembled and
+    within bounds."""
     for _ in range(8):
         if not closed(flat, now, project(flat, now, twin.e, twin.correction, twin.right)):
             return False
@@ -145,7 +149,8 @@ def _settle(flat, now, twin):
 
 @kernel
 def _try(flat, now, goals, twin, scale):
-    """Puts `trial` where a share of the step leads; returns the energy left there, infinite where it cannot be assembled."""
+    """Puts `trial` where a share of the step leads; returns the energy left there, infinite where it cannot be
+    assembled."""
     copy_placement(now, twin.trial)
     integrate(flat, now.q, twin.step, scale, twin.trial.q)
     return measure(flat, twin.trial, goals, twin) if _settle(flat, twin.trial, twin) else np.inf
@@ -155,8 +160,8 @@ def _try(flat, now, goals, twin, scale):
 def _iterate(flat, now, goals, twin, energy, factor, share):
     """One iteration; returns the energy after it.
 
-    The linear system would leave 1 - share / 2 of what the step promises. Where less than half of that comes, the forces turn against
-    the step underway: then with `stiffen`, then by halves.
+    The linear system would leave 1 - share / 2 of what the step promises. Where less than half of that comes, the
+    forces turn against the step underway: then with `stiffen`, then by halves.
     """
     inertia(flat, now, goals, twin)
     scale = 1.0
@@ -182,7 +187,8 @@ def _iterate(flat, now, goals, twin, energy, factor, share):
 
 @kernel(nogil=True)
 def advance(flat, now, goals, twin, iterations, interval):
-    """Algorithm 1: `iterations` of Δt = `interval` [s] towards the goals, from the assembled placement `now`, which they change.
+    """Algorithm 1: `iterations` of Δt = `interval` [s] towards the goals, from the assembled placement `now`, which
+    they change.
 
     `now` is assembled and within its bounds always. Returns the closure residual [m].
     """

@@ -1,9 +1,10 @@
 """A step of the differential tracker, compiled: its quadratic program, and the way back onto the loops.
 
-    minimise over z   ½ zᵀ P z + (g + share · rest)ᵀ z   between bounds on the independent coordinates' steps z and on those of the
-    dependent coordinates
+    minimise over z   ½ zᵀ P z + (g + share · rest)ᵀ z   between bounds on the independent coordinates' steps z and on
+    those of the dependent coordinates
 
-g asks for what the targets themselves moved, `rest` for what else is missing, of which every motor must be able to brake for its part.
+g asks for what the targets themselves moved, `rest` for what else is missing, of which every motor must be able to
+brake for its part.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ SMALLEST_SHARE = 1e-3  # of a step that does not come back onto the loops
 TIGHT = 1e-9  # by how much DAQP may pass a bound
 BEYOND = 1e-9  # rad or m: how far a follower's step may be beyond its bounds
 MARGIN = 1e-8  # rad or m: for that dependent coordinates keep away from their ends
-INWARD = 2 * (TIGHT + BEYOND)  # and one that is on its end comes back by as much in a step: no step passes it, which would be halved
+INWARD = 2 * (
+    TIGHT + BEYOND
+)  # and one that is on its end comes back by as much in a step: no step passes it, which would be halved
 BENT = -1.0
 UNBOUNDED = 1e30  # DAQP's infinity
 
@@ -34,11 +37,12 @@ UNBOUNDED = 1e30  # DAQP's infinity
 class Motion(NamedTuple):
     """The program and its scratch, d degrees of freedom.
 
-    `e`: the loops' factors; `trial`: a placement; `low`, `high`, `speed`, `acceleration` (d,): bounds on coordinates and on how they
-    move; `velocity` (d,): of the step before; `independent` (d,); `P` (d, d), `g`, `z` (d,): the program over the independent coordinates
-    and its answer, `rest` (d,): what of `g` the errors ask for beside the targets' own motion;
-    `least`, `most` (2 d,): bounds on each leader's step, then on the dependent ones' `rows` (d, d), of degrees of freedom `bounded` (d,),
-    less what the loops bend their steps by, `bend` (d,); `factor` (d, d), `shares`, `step`, `correction` (d,) and `right` (rows,).
+    `e`: the loops' factors; `trial`: a placement; `low`, `high`, `speed`, `acceleration` (d,): bounds on coordinates
+    and on how they move; `velocity` (d,): of the step before; `independent` (d,); `P` (d, d), `g`, `z` (d,): the
+    program over the independent coordinates and its answer, `rest` (d,): what of `g` the errors ask for beside the
+    targets' own motion; `least`, `most` (2 d,): bounds on each leader's step, then on the dependent ones' `rows` (d,
+    d), of degrees of freedom `bounded` (d,), less what the loops bend their steps by, `bend` (d,); `factor` (d, d),
+    `shares`, `step`, `correction` (d,) and `right` (rows,).
     """
 
     e: Elimination
@@ -71,17 +75,20 @@ def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> 
     square, row = (lambda: np.zeros((d, d))), (lambda: np.zeros(d))
     low, high, speed, acceleration = bounds
     return by_reference(Motion(
-        e=new_elimination(flat), trial=new_placement(flat, rest), low=low, high=high, speed=speed, acceleration=acceleration,
-        velocity=row(), independent=np.zeros(d, np.int64), P=square(), g=row(), rest=row(), z=row(), least=np.zeros(2 * d),
-        most=np.zeros(2 * d), rows=square(), bounded=np.zeros(d, np.int64), bend=row(), factor=square(), shares=row(), step=row(),
+        e=new_elimination(flat), trial=new_placement(flat, rest), low=low, high=high, speed=speed,
+        acceleration=acceleration,
+        velocity=row(), independent=np.zeros(d, np.int64), P=square(), g=row(), rest=row(), z=row(),
+        least=np.zeros(2 * d),
+        most=np.zeros(2 * d), rows=square(), bounded=np.zeros(d, np.int64), bend=row(), factor=square(), shares=row(),
+        step=row(),
         correction=row(), right=np.zeros(len(flat.row_kind) + len(flat.gear_leader)),
     ))  # fmt: skip
 
 
 @kernel
 def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
-    """Sets up a step's program; returns (independent coordinates, dependent ones' rows, whether its optimum meets no bound and stands in
-    `z` already)."""
+    """Sets up a step's program; returns (independent coordinates, dependent ones' rows, whether its optimum meets no
+    bound and stands in `z` already)."""
     take_targets(goals, tasks)
     e, independent = motion.e, motion.independent
     eliminate(flat, now, e)
@@ -115,13 +122,15 @@ def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
 
 @inlined
 def _reach(flat, now, motion, i, margin, limit_gain, dt):
-    """Bounds on the step of degree of freedom i, which keeps a margin from its ends. A ball, as a floating base has, turns no further
-    than a step may, so that none has to be taken in part."""
+    """Bounds on the step of degree of freedom i, which keeps a margin from its ends. A ball, as a floating base has,
+    turns no further than a step may, so that none has to be taken in part."""
     at = flat.dof_q[i]
     if at < 0:
         return -LARGEST_TURN, LARGEST_TURN
     first, last = motion.low[i] + margin, motion.high[i] - margin
-    low, high = velocity_range(now.q[at], motion.velocity[i], first, last, motion.speed[i], motion.acceleration[i], limit_gain, dt)
+    low, high = velocity_range(
+        now.q[at], motion.velocity[i], first, last, motion.speed[i], motion.acceleration[i], limit_gain, dt
+    )
     low, high = max(low * dt, -UNBOUNDED), min(high * dt, UNBOUNDED)
     if margin > 0.0 and now.q[at] < first:
         low = max(low, min(INWARD, high))
@@ -132,8 +141,8 @@ def _reach(flat, now, motion, i, margin, limit_gain, dt):
 
 @kernel
 def _brake(flat, now, motion, n, dt):
-    """Into `z` the optimum without bounds, and into `g` what it asks for: the targets' own motion, and of what else is missing the
-    share from which every motor can still brake."""
+    """Into `z` the optimum without bounds, and into `g` what it asks for: the targets' own motion, and of what else is
+    missing the share from which every motor can still brake."""
     z = motion.z
     for a in range(n):
         for b in range(n):
@@ -155,7 +164,8 @@ def _brake(flat, now, motion, n, dt):
 
 @kernel
 def _braking_share(flat, now, motion, n, dt):
-    """The share of the step `z` that leaves every motor slow enough to stop where the whole of it, or the joint, ends."""
+    """The share of the step `z` that leaves every motor slow enough to stop where the whole of it, or the joint,
+    ends."""
     step, share = motion.step, 1.0
     step[:] = 0.0
     for a in range(n):
@@ -189,8 +199,8 @@ def _inside(motion, n, rows):
 def take_step(flat, now, motion, n, rows, dt, replan):
     """Moves `now` by the step of the independent coordinates, and back onto the loops; returns the closure residual.
 
-    The way back bends the dependent ones' steps. Where that takes one beyond its bounds, and `replan` says that the program can be solved
-    once more, nothing moves: the bounds now count with the bend, and `BENT` is returned.
+    The way back bends the dependent ones' steps. Where that takes one beyond its bounds, and `replan` says that the
+    program can be solved once more, nothing moves: the bounds now count with the bend, and `BENT` is returned.
     A step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at all.
     """
     step, trial = motion.step, motion.trial

@@ -2,9 +2,9 @@
 
     ÿ = H⁻¹ Jᵀ f,   Δy = ½ ÿ Δt²                                    (Scherzinger et al., eq. 9 and algorithm 1)
 
-in the tree's degrees of freedom y. H = Σ Jᵀ M J is summed from the tips to the root: a body with what hangs on it is a mass m, a
-first moment h = Σ m x and an inertia I about the world's origin, so a screw (ω, v) has the momentum p = m v + ω × h and the angular
-momentum L = I ω + h × v, and Hᵢⱼ = ωᵢ · Lⱼ + vᵢ · pⱼ for i an ancestor of j.
+in the tree's degrees of freedom y. H = Σ Jᵀ M J is summed from the tips to the root: a body with what hangs on it is a
+mass m, a first moment h = Σ m x and an inertia I about the world's origin, so a screw (ω, v) has the momentum p = m v +
+ω × h and the angular momentum L = I ω + h × v, and Hᵢⱼ = ωᵢ · Lⱼ + vᵢ · pⱼ for i an ancestor of j.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..mechanism.topology import Flat
 class Twin(NamedTuple):
     """The twin's properties, and room for moving it.
 
-    `mass` (4,): mass [kg] and inertia [kg m²] of an end effector, of any other body; `proportional`, `derivative` (6,): gains of
-    positions and rotations; `error`, `before` (t + 1, 6): of the targets, the last row the centre of mass's, now and an iteration ago.
-    Per body, in `sums`: the composite `m`, `h`, `I`; the forces `f` and their moments `D` = Σ x fᵀ, of which a torque is the antisymmetric
-    part; `share` and `moment` of the real mass. Per degree of freedom: `J` (d, 3) of the centre of mass, `H`, `R`, `packed` (d, d), and
-    vectors.
+    `mass` (4,): mass [kg] and inertia [kg m²] of an end effector, of any other body; `proportional`, `derivative` (6,):
+    gains of positions and rotations; `error`, `before` (t + 1, 6): of the targets, the last row the centre of mass's,
+    now and an iteration ago. Per body, in `sums`: the composite `m`, `h`, `I`; the forces `f` and their moments `D` = Σ
+    x fᵀ, of which a torque is the antisymmetric part; `share` and `moment` of the real mass. Per degree of freedom: `J`
+    (d, 3) of the centre of mass, `H`, `R`, `packed` (d, d), and vectors.
     """
 
     mass: np.ndarray
@@ -60,14 +60,17 @@ class Twin(NamedTuple):
     trial: Placement
 
 
-def new_twin(flat: Flat, rest: np.ndarray, targets: int, mass: np.ndarray, proportional: np.ndarray, derivative: np.ndarray) -> Twin:
+def new_twin(
+    flat: Flat, rest: np.ndarray, targets: int, mass: np.ndarray, proportional: np.ndarray, derivative: np.ndarray
+) -> Twin:
     """A twin for so many targets, with `mass` (4,) and gains (6,) as `Twin` has them."""
     n, d, rows = len(flat.parent), len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
     sums, parts = carved((n,), (n, 3), (n, 3, 3), (n, 3), (n, 3, 3), (n,), (n, 3))
     errors, squares, vectors = np.zeros((2, targets + 1, 6)), np.zeros((3, d, d)), np.zeros((5, d))
     return by_reference(
         Twin._make([
-            mass, proportional, derivative, *errors, *parts, sums, np.zeros((d, 3)), *squares, *vectors[:3], np.zeros(d, np.bool_),
+            mass, proportional, derivative, *errors, *parts, sums, np.zeros((d, 3)), *squares, *vectors[:3],
+            np.zeros(d, np.bool_),
             np.zeros(d, np.int64),
             *vectors[3:], np.zeros(rows), new_elimination(flat), new_placement(flat, rest),
         ])
@@ -93,7 +96,8 @@ def _turn_between(R, A, goal):
 
 @kernel(allocates=True)
 def _half_turn(R, A, goal):
-    """The rotation vector of a turn by π, whose antisymmetric part says nothing: the largest column of ½ (Q + 1), scaled."""
+    """The rotation vector of a turn by π, whose antisymmetric part says nothing: the largest column of ½ (Q + 1),
+    scaled."""
     Q = np.zeros((3, 3))
     for k in range(3):
         d = rotate(R, A[:, k])
@@ -111,7 +115,8 @@ def _half_turn(R, A, goal):
 
 @kernel
 def _turn_of_axes(R, A, goal, weight):
-    """The same where the axes weigh differently: each axis turns towards its goal, as much as it weighs. The vector, and Σ w θ²."""
+    """The same where the axes weigh differently: each axis turns towards its goal, as much as it weighs. The vector,
+    and Σ w θ²."""
     x = y = z = total = 0.0
     for k in range(3):
         dx, dy, dz = rotate(R, A[:, k])
@@ -126,7 +131,8 @@ def _turn_of_axes(R, A, goal, weight):
 
 @kernel
 def measure(flat, now, goals, twin):
-    """Fills `error` with weight × distance from each goal: metres along the world's axes, then the Rodrigues vector (eq. 10).
+    """Fills `error` with weight × distance from each goal: metres along the world's axes, then the Rodrigues vector
+    (eq. 10).
 
     Returns the energy in the springs, ½ Σ K_p w distance².
     """
@@ -199,7 +205,8 @@ def _twist(twin, b, x, y, z):
 
 @kernel(allocates=True)
 def load(flat, now, goals, twin, rate):
-    """Masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root; `rate` is 1 / Δt, or 0 where ė is unknown."""
+    """Masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root; `rate` is 1 / Δt, or 0 where ė
+    is unknown."""
     twin.sums[:] = 0.0
     frames, com = goals.frame_pose, goals.centre_of_mass
     P, Q, last, n = twin.proportional, twin.derivative, frames.body.shape[0], flat.parent.shape[0]
@@ -212,7 +219,15 @@ def load(flat, now, goals, twin, rate):
             b = frames.body[t]
             x, y, z = rotate(now.R[b], frames.point[t])
             x, y, z = x + now.c[b, 0], y + now.c[b, 1], z + now.c[b, 2]
-            _add_mass(twin, b, x, y, z, twin.mass[0] * most(frames.position_weight[t]), twin.mass[1] * most(frames.orientation_weight[t]))
+            _add_mass(
+                twin,
+                b,
+                x,
+                y,
+                z,
+                twin.mass[0] * most(frames.position_weight[t]),
+                twin.mass[1] * most(frames.orientation_weight[t]),
+            )
             _push(twin, b, x, y, z, g[0], g[1], g[2])
             _twist(twin, b, g[3], g[4], g[5])
     for b in range(1, n):
@@ -220,7 +235,12 @@ def load(flat, now, goals, twin, rate):
         _add_mass(twin, b, c[0], c[1], c[2], twin.mass[2], twin.mass[3])
         if com_mass > 0.0:
             _push(twin, b, c[0], c[1], c[2], share * g[0], share * g[1], share * g[2])
-            twin.share[b], twin.moment[b, 0], twin.moment[b, 1], twin.moment[b, 2] = share, share * c[0], share * c[1], share * c[2]
+            twin.share[b], twin.moment[b, 0], twin.moment[b, 1], twin.moment[b, 2] = (
+                share,
+                share * c[0],
+                share * c[1],
+                share * c[2],
+            )
     for b in range(n - 1, 0, -1):
         a = flat.parent[b]
         twin.m[a] += twin.m[b]
@@ -263,7 +283,11 @@ def inertia(flat, now, goals, twin):
             if com_mass > 0.0:
                 c = twin.moment[b]
                 x, y, z = cross(w[0], w[1], w[2], c[0], c[1], c[2])
-                twin.J[j, 0], twin.J[j, 1], twin.J[j, 2] = x + twin.share[b] * v[0], y + twin.share[b] * v[1], z + twin.share[b] * v[2]
+                twin.J[j, 0], twin.J[j, 1], twin.J[j, 2] = (
+                    x + twin.share[b] * v[0],
+                    y + twin.share[b] * v[1],
+                    z + twin.share[b] * v[2],
+                )
     if com_mass > 0.0:
         J, d = twin.J, H.shape[0]
         for i in range(d):
@@ -273,11 +297,13 @@ def inertia(flat, now, goals, twin):
 
 @kernel
 def stiffen(flat, now, twin, factor):
-    """Adds to H's diagonal what keeps an explicit step stable where the forces themselves are stiff: factor × the row sums of
+    """Adds to H's diagonal what keeps an explicit step stable where the forces themselves are stiff: factor × the row
+    sums of
 
         |Gᵢⱼ|,   Gᵢⱼ = (ωᵢ · ωⱼ) tr Dⱼ - ωᵢ · Dⱼ ωⱼ - fⱼ · (ωᵢ × vⱼ),
 
-    the change of Jᵀ f with the pose, which nothing but the links' mass would oppose in an arm stretched towards what it cannot reach.
+    the change of Jᵀ f with the pose, which nothing but the links' mass would oppose in an arm stretched towards what it
+    cannot reach.
     """
     for b in range(1, flat.parent.shape[0]):
         if flat.first[b] == flat.last[b]:

@@ -17,7 +17,8 @@ from .processes import help_compiling
 def compile_all() -> None:
     """Compile, or load from disk, everything that solving needs.
 
-    What large robots alone need comes after the rest, and what is asked for one by one, beside frames and the centre of mass, comes last.
+    What large robots alone need comes after the rest, and what is asked for one by one, beside frames and the centre of
+    mass, comes last.
     """
     help_compiling()
     usual = loop(), tree()

@@ -44,11 +44,14 @@ def tree() -> tuple[Mechanism, TargetClip]:
     ]
     middle = 0.5 * (len(names) - 1)
     com = np.array([[middle, 0.0, 0.0], [middle, 0.0, 0.1]])
-    return Mechanism("tree", tuple(bodies), tuple(joints)), TargetClip(TIMES, {names[-1]: Track(None, _upright())}, com=com)
+    return Mechanism("tree", tuple(bodies), tuple(joints)), TargetClip(
+        TIMES, {names[-1]: Track(None, _upright())}, com=com
+    )
 
 
 def asking_for_all(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
-    """Return a clip that also asks for one objective of each kind that there is, between the robot's first two bodies."""
+    """Return a clip that also asks for one objective of each kind that there is, between the robot's first two
+    bodies."""
     frame, other = (body.name for body in mechanism.bodies[:2])
     row = Row(frame=frame, other=other, samples=len(TIMES), distance=1.0)
     asked = [objective for kind in ASKED for objective, _ in kind.of_row(mechanism, row)]

@@ -35,7 +35,9 @@ class Curve:
     group: str
 
 
-def write_curves(target: Object, frames: np.ndarray, curves: Iterable[Curve], outside: bool = False, interpolation: str = "LINEAR") -> None:
+def write_curves(
+    target: Object, frames: np.ndarray, curves: Iterable[Curve], outside: bool = False, interpolation: str = "LINEAR"
+) -> None:
     """Keys channels of an object: theirs are replaced, its others stay.
 
     Args:
@@ -56,14 +58,20 @@ def write_curves(target: Object, frames: np.ndarray, curves: Iterable[Curve], ou
 
 
 def write_smooth(target: Object, data_path: str, index: int, keys: Keys, group: str) -> None:
-    """Keys a channel so that it runs through cubic pieces: aligned handles at a third of each piece; its former keys are replaced."""
+    """Keys a channel so that it runs through cubic pieces: aligned handles at a third of each piece; its former keys
+    are replaced."""
     channels = _Channels(_editable_action(target), target)
     channels.remove(data_path, index)
     co = np.column_stack([keys.times, keys.values])
     thirds = np.diff(keys.times) / 3 if len(keys.times) > 1 else np.ones(1)
     way = np.column_stack([np.ones(len(co)), keys.slopes])
     kinds = np.full(len(co), ALIGNED)
-    points = {"co": co, "interpolation": np.full(len(co), INTERPOLATIONS["BEZIER"]), "handle_left_type": kinds, "handle_right_type": kinds}
+    points = {
+        "co": co,
+        "interpolation": np.full(len(co), INTERPOLATIONS["BEZIER"]),
+        "handle_left_type": kinds,
+        "handle_right_type": kinds,
+    }
     points["handle_left"] = co - way * np.append(thirds[:1], thirds)[: len(co), None]
     points["handle_right"] = co + way * np.append(thirds, thirds[-1:])[: len(co), None]
     _fill(channels.new(Curve(data_path, index, keys.values, group)), points)
@@ -78,7 +86,14 @@ def set_key(target: Object, data_path: str, index: int, frame: float, value: flo
 
 
 # What a key consists of, and how many numbers each takes.
-POINT = {"co": 2, "handle_left": 2, "handle_right": 2, "interpolation": 1, "handle_left_type": 1, "handle_right_type": 1}
+POINT = {
+    "co": 2,
+    "handle_left": 2,
+    "handle_right": 2,
+    "interpolation": 1,
+    "handle_left_type": 1,
+    "handle_right_type": 1,
+}
 VECTOR, ALIGNED = 2, 3  # a handle on the straight line to the next key, and one in line with the other handle
 
 
@@ -125,8 +140,11 @@ def curves_of(target: Object) -> dict[tuple[str, int], FCurve]:
 
 
 def objects_in(action: Action) -> list[dict[tuple[str, int], FCurve]]:
-    """An action's F-curves by data path and index, of each object that it is made for; whatever it is assigned to now."""
-    owners = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags] if SLOTS else [action]
+    """An action's F-curves by data path and index, of each object that it is made for; whatever it is assigned to
+    now."""
+    owners = (
+        [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags] if SLOTS else [action]
+    )
     return [{(curve.data_path, curve.array_index): curve for curve in owner.fcurves} for owner in owners]
 
 
@@ -180,7 +198,8 @@ def shared(target: Object) -> bool:
 
 
 def assign(target: Object, action: Action | None, slot: int) -> None:
-    """Lets an action animate an object, by the slot of this handle; a slot that there is not is the object's by name, or the first."""
+    """Lets an action animate an object, by the slot of this handle; a slot that there is not is the object's by name,
+    or the first."""
     data = target.animation_data
     if data is None:
         if action is None:
@@ -189,11 +208,14 @@ def assign(target: Object, action: Action | None, slot: int) -> None:
     data.action = action
     if action is not None and SLOTS:
         found = next((s for s in action.slots if s.handle == slot), None) or data.action_slot
-        data.action_slot = found or next((s for s in action.slots if s.target_id_type in ("OBJECT", "UNSPECIFIED")), None)
+        data.action_slot = found or next(
+            (s for s in action.slots if s.target_id_type in ("OBJECT", "UNSPECIFIED")), None
+        )
 
 
 def assign_new(targets: Sequence[Object], name: str) -> None:
-    """Gives objects a new action that starts as a copy of what animates them: one for all where an action has slots, else one each."""
+    """Gives objects a new action that starts as a copy of what animates them: one for all where an action has slots,
+    else one each."""
     before = [assigned(target) for target in targets]
     if not SLOTS:
         for target, (old, _) in zip(targets, before, strict=True):

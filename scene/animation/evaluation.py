@@ -1,8 +1,8 @@
 """Evaluating some objects of a scene, and what they depend on, without all the rest.
 
-Sampling a rig over a thousand frames should not evaluate its subdivided clothes and every robot beside it. A copy of the scene in
-which only the rig is linked does that: Blender brings in by itself whatever the rig depends on. Where something may depend on the
-scene itself, the whole scene is evaluated.
+Sampling a rig over a thousand frames should not evaluate its subdivided clothes and every robot beside it. A copy of
+the scene in which only the rig is linked does that: Blender brings in by itself whatever the rig depends on. Where
+something may depend on the scene itself, the whole scene is evaluated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ DRIVEN = ("objects", "armatures", "meshes", "shape_keys", "curves", "lattices", 
 
 @contextmanager
 def alone(scene: Scene, objects: Iterable[Object]) -> Iterator[Scene]:
-    """A scene in which these objects move as they do in theirs; its frame may be set at will, and at the end all is as it was."""
+    """A scene in which these objects move as they do in theirs; its frame may be set at will, and at the end all is as
+    it was."""
     if _depends_on_scene(scene):
         before = scene.frame_current, scene.frame_subframe
         try:
@@ -48,7 +49,9 @@ def _depends_on_scene(scene: Scene) -> bool:
     others = [h for h in (*handlers.frame_change_pre, *handlers.frame_change_post) if not h.__module__.startswith(ours)]
     if others or scene.rigidbody_world is not None or scene.animation_data is not None:
         return True
-    animated = (block.animation_data for kind in DRIVEN for block in getattr(bpy.data, kind) if block.animation_data is not None)
+    animated = (
+        block.animation_data for kind in DRIVEN for block in getattr(bpy.data, kind) if block.animation_data is not None
+    )
     return any(_looks_at_scene(curve.driver) for data in animated for curve in data.drivers)
 
 

@@ -32,7 +32,11 @@ def has_bodies(root: Object) -> bool:
 def make_own(root: Object) -> None:
     """Begins a new bake if what animates the robot is none, cannot be changed, or animates another robot too."""
     action, _ = actions.assigned(root)
-    if in_use(root) < 0 or not action.is_editable or any(actions.shared(target) for target in objects_of(root).values()):
+    if (
+        in_use(root) < 0
+        or not action.is_editable
+        or any(actions.shared(target) for target in objects_of(root).values())
+    ):
         begin(root)
 
 

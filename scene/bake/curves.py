@@ -25,14 +25,17 @@ POSE_CHANNELS = (*(("location", k) for k in range(3)), *(("rotation_quaternion",
 
 
 def write_motion(root: Object, motion: Motion, frames: np.ndarray, outside: bool = False) -> None:
-    """Keys the sliders of a robot and the poses of its bodies; keys that were there are replaced, on request only between the frames."""
+    """Keys the sliders of a robot and the poses of its bodies; keys that were there are replaced, on request only
+    between the frames."""
     sliders = [Curve(data_path(name), 0, motion.values[:, k], "Motors") for k, name in enumerate(motion.actuators)]
     actions.write_curves(root, frames, sliders, outside)
     if motion.position is not None and motion.quaternion is not None:
         write_bodies(root, frames, motion.position, motion.quaternion, outside)
 
 
-def write_bodies(root: Object, frames: np.ndarray, position: np.ndarray, quaternion: np.ndarray, outside: bool = False) -> None:
+def write_bodies(
+    root: Object, frames: np.ndarray, position: np.ndarray, quaternion: np.ndarray, outside: bool = False
+) -> None:
     """Keys the poses of a robot's bodies.
 
     Args:
@@ -45,7 +48,9 @@ def write_bodies(root: Object, frames: np.ndarray, position: np.ndarray, quatern
     for i, body in enumerate(bodies(root)):
         body.rotation_mode = "QUATERNION"
         pose = np.hstack([position[:, i], _joining(body, continuous(quaternion[:, i]), frames, outside)])
-        actions.write_curves(body, frames, [Curve(path, k, pose[:, c], "Body") for c, (path, k) in enumerate(POSE_CHANNELS)], outside)
+        actions.write_curves(
+            body, frames, [Curve(path, k, pose[:, c], "Body") for c, (path, k) in enumerate(POSE_CHANNELS)], outside
+        )
 
 
 def _joining(body: Object, turns: np.ndarray, frames: np.ndarray, outside: bool) -> np.ndarray:
@@ -56,7 +61,8 @@ def _joining(body: Object, turns: np.ndarray, frames: np.ndarray, outside: bool)
 
 
 def continuous(quaternion: np.ndarray) -> np.ndarray:
-    """Quaternions (T, 4) with the sign that makes each the neighbour of the one before, so that keys blend the short way."""
+    """Quaternions (T, 4) with the sign that makes each the neighbour of the one before, so that keys blend the short
+    way."""
     against = (quaternion[1:] * quaternion[:-1]).sum(axis=1) < 0
     signs = np.where(np.cumsum(against) % 2, -1.0, 1.0)
     return np.concatenate([quaternion[:1], quaternion[1:] * signs[:, None]])
@@ -70,8 +76,8 @@ def has_keys(root: Object, mechanism: Mechanism) -> bool:
 
 
 def baked_frames(root: Object, mechanism: Mechanism) -> np.ndarray:
-    """The frames over which the sliders have keys (T,): each key's, and between them as dense as the robot was baked, so that thinned out
-    curves lose nothing.
+    """The frames over which the sliders have keys (T,): each key's, and between them as dense as the robot was baked,
+    so that thinned out curves lose nothing.
 
     Raises:
         RobikError: a slider has none, or there is no slider.
@@ -94,7 +100,8 @@ def baked_frames(root: Object, mechanism: Mechanism) -> np.ndarray:
 
 
 def played_frames(root: Object, mechanism: Mechanism, step: float) -> np.ndarray:
-    """Frames (T,) between which straight lines are what the sliders' curves do: the baked ones, or `step` frames apart where curves bend.
+    """Frames (T,) between which straight lines are what the sliders' curves do: the baked ones, or `step` frames apart
+    where curves bend.
 
     Raises:
         RobikError: a slider has no keys.
@@ -115,13 +122,19 @@ def read_motion_at(root: Object, mechanism: Mechanism, frames: np.ndarray) -> np
 
 
 def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: Scene) -> Motion:
-    """Return the motion that a robot's slider curves hold, at these frames, with its floating base where that has curves.
+    """Return the motion that a robot's slider curves hold, at these frames, with its floating base where that has
+    curves.
 
     Raises:
         RobikError: a slider has no curve.
     """
     values = read_motion_at(root, mechanism, frames)
-    return Motion(times=times_of(scene, frames), actuators=mechanism.actuators, values=values, base=base_track(root, mechanism, frames))
+    return Motion(
+        times=times_of(scene, frames),
+        actuators=mechanism.actuators,
+        values=values,
+        base=base_track(root, mechanism, frames),
+    )
 
 
 def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
@@ -143,7 +156,8 @@ def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
 
 
 def base_curve(root: Object, mechanism: Mechanism, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Where a floating robot's base is at these frames: positions (T, 3) and unit quaternions (T, 4); None for a robot on the ground.
+    """Where a floating robot's base is at these frames: positions (T, 3) and unit quaternions (T, 4); None for a robot
+    on the ground.
 
     Raises:
         RobikError: the base has no curves.

@@ -1,7 +1,7 @@
 """Following live: the robot follows its targets while they are dragged or animated.
 
-A tracker takes a step at every beat of Blender's main loop. It moves the sliders too, so that servos which follow the sliders
-follow the targets. Where a bake moves the robot, playback comes first.
+A tracker takes a step at every beat of Blender's main loop. It moves the sliders too, so that servos which follow the
+sliders follow the targets. Where a bake moves the robot, playback comes first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,15 @@ from ...robik.skeleton.placement import rotation
 from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from ..balance.centre_of_mass import Balance, read_balance
 from ..character.asked import asked_for
-from ..character.mapping import CharacterMapping, MappedTarget, check_object, check_source, read_mapping, source_matrix, track
+from ..character.mapping import (
+    CharacterMapping,
+    MappedTarget,
+    check_object,
+    check_source,
+    read_mapping,
+    source_matrix,
+    track,
+)
 from ..robot import posing
 from ..robot.parts import local_pose, pose_of, robots
 from ..robot.reading import Moving, read_moving
@@ -94,7 +102,8 @@ def read_follow_request(root: Object) -> FollowRequest:
 
 
 def _live_settings(bake: Settings) -> Settings:
-    """Return a bake's settings without weights, which come with the targets, and without speeds, which only a bake holds."""
+    """Return a bake's settings without weights, which come with the targets, and without speeds, which only a bake
+    holds."""
     default = Settings()
     return replace(
         bake,
@@ -108,13 +117,17 @@ def _live_settings(bake: Settings) -> Settings:
 class Following:
     """One robot's tracker, made ready on a thread of its own: compiling takes a while the first time."""
 
-    def __init__(self, mechanism: Mechanism, choice: tuple, make: Callable[[Mechanism], Tracker], targets: Targets) -> None:
+    def __init__(
+        self, mechanism: Mechanism, choice: tuple, make: Callable[[Mechanism], Tracker], targets: Targets
+    ) -> None:
         self.mechanism, self.choice, self._make_tracker = mechanism, choice, make
         self.tracker: Tracker | None = None
         self.error: RobikError | None = None
         self.written: np.ndarray | None = None  # the sliders as the last step left them
         self.posed: np.ndarray | None = None  # and the bodies
-        self._maker = threading.Thread(target=self._make, args=(targets,), name=f"tracker of {mechanism.name}", daemon=True)
+        self._maker = threading.Thread(
+            target=self._make, args=(targets,), name=f"tracker of {mechanism.name}", daemon=True
+        )
         self._maker.start()
         if bpy.app.background:
             self._maker.join()
@@ -204,7 +217,9 @@ def _ready(uid: int, request: FollowRequest, targets: Targets) -> Following:
         make = TRACKERS[request.tracker]
         if request.settings is not None:
             prior = example_prior(request.example, mechanism)
-            make = partial(StateBasedTracker, settings=request.settings, prior=prior, prior_weight=request.example_weight)
+            make = partial(
+                StateBasedTracker, settings=request.settings, prior=prior, prior_weight=request.example_weight
+            )
         found = _following[uid] = Following(mechanism, request.choice, make, targets)
     if found.error is not None:
         raise found.error

@@ -1,4 +1,5 @@
-"""Mark of the curves and the frame rate that a result was judged by: where they have changed since, it is out of date."""
+"""Mark of the curves and the frame rate that a result was judged by: where they have changed since, it is out of
+date."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from .bakes import objects_of
 
 SIZE = 16  # bytes of a mark
 SHARE = 0.05  # of the time in which panels are drawn, that looking at all keys may take
-_looks: dict[int, tuple[float, float, bool]] = {}  # root's session_uid → when it was looked at and how long that took [s], the answer
+_looks: dict[
+    int, tuple[float, float, bool]
+] = {}  # root's session_uid → when it was looked at and how long that took [s], the answer
 NUMBERS = ("co", "handle_left", "handle_right")  # of each key
 
 
@@ -34,7 +37,8 @@ def mark(root: Object, scene: Scene) -> str:
 def is_out_of_date(root: Object, scene: Scene) -> bool:
     """Return whether a robot's curves, or the frame rate, have changed since its result was judged.
 
-    Panels ask at every redraw. In a window the answer may so be the last one, while the animation plays or just after a look.
+    Panels ask at every redraw. In a window the answer may so be the last one, while the animation plays or just after a
+    look.
     """
     result = root.robik.robot.result
     if not (result.frames and result.mark):

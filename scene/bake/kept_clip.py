@@ -44,7 +44,8 @@ class KeptClip:
 
 
 def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Settings) -> None:
-    """Keeps a clip with an action, in place of what it had; positions and turns in single precision, as Blender keeps keys."""
+    """Keeps a clip with an action, in place of what it had; positions and turns in single precision, as Blender keeps
+    keys."""
     tracks = {}
     for k, (name, track) in enumerate(clip.tracks.items()):
         weights = settings.weights(name)
@@ -55,10 +56,19 @@ def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Se
         if track.contact is not None:
             kept["contact"] = track.contact.astype(np.int32)
         tracks[str(k)] = kept
-    data = {"frames": frames.astype(float), "times": np.array(clip.times), "tracks": tracks, "com_weight": np.array(settings.com_weight)}
+    data = {
+        "frames": frames.astype(float),
+        "times": np.array(clip.times),
+        "tracks": tracks,
+        "com_weight": np.array(settings.com_weight),
+    }
     asked = {key: np.asarray(values) for item in clip.objectives for key, values in item.arrays().items()}
     data["asked"] = {
-        str(k): {"key": key, "shape": np.array(values.shape, dtype=np.int32), "values": values.astype(np.float32).ravel()}
+        str(k): {
+            "key": key,
+            "shape": np.array(values.shape, dtype=np.int32),
+            "values": values.astype(np.float32).ravel(),
+        }
         for k, (key, values) in enumerate(asked.items())
     }
     data["asked_weights"] = json.dumps({item.key: _plain(settings.weight_of(item)) for item in clip.objectives})
@@ -79,7 +89,9 @@ def _restored(action: Action) -> KeptClip:
     for k in range(len(data["tracks"])):
         kept = data["tracks"][str(k)]
         tracks[kept["name"]] = Track(
-            _rows(kept, "position", 3), _rows(kept, "quaternion", 4), contact=np.array(kept["contact"]) != 0 if "contact" in kept else None
+            _rows(kept, "position", 3),
+            _rows(kept, "quaternion", 4),
+            contact=np.array(kept["contact"]) != 0 if "contact" in kept else None,
         )
         numbers = tuple(kept["weights"])
         weights[kept["name"]] = Weights(numbers[:3], numbers[3:])

@@ -24,7 +24,9 @@ class RobikActuatorResult(PropertyGroup):
     frame: IntProperty(name="Frame", description="Where it is fastest")
     has_limits: BoolProperty(name="Limited", description="Whether its joint has limits")
     room: FloatProperty(name="Room", description="Least distance to a limit of its joint [rad or m]")
-    used: FloatProperty(name="Reach", description="How far it goes from the middle of its range: 1 at a limit; 0 without limits")
+    used: FloatProperty(
+        name="Reach", description="How far it goes from the middle of its range: 1 at a limit; 0 without limits"
+    )
     room_frame: IntProperty(name="Frame", description="Where the joint is nearest to a limit")
 
 
@@ -40,18 +42,30 @@ class RobikResult(PropertyGroup):
     frames: IntProperty(name="Samples", description="How many samples were baked; 0 before the first bake")
     mark: StringProperty(name="Mark", description="Of the curves and the frame rate that it was judged by")
     missed: IntProperty(name="Missed", description="How many samples do not meet their targets")
-    met: FloatProperty(name="Met Within", description="How far from its target a frame may be", unit="LENGTH", precision=4, default=1e-3)
-    too_fast: IntProperty(name="Too Fast", description="How many samples a motor would have to enter faster than it can")
+    met: FloatProperty(
+        name="Met Within",
+        description="How far from its target a frame may be",
+        unit="LENGTH",
+        precision=4,
+        default=1e-3,
+    )
+    too_fast: IntProperty(
+        name="Too Fast", description="How many samples a motor would have to enter faster than it can"
+    )
     jumps: IntProperty(name="Jumps", description="Samples into which a motor turns by more than 0.2 rad in 1/120 s")
     acceleration: FloatProperty(name="Acceleration", description="Largest acceleration of a motor [rad/s² or m/s²]")
     start: FloatProperty(name="Start", description="The first sample's frame")
     step: FloatProperty(name="Step", description="Frames between samples", default=1.0)
     seconds: FloatProperty(name="Duration", description="How long the bake took [s]")
     sampling: FloatProperty(name="Sampling", description="How long sampling the character took [s]")
-    preparing: FloatProperty(name="Preparing", description="How long it took until the solver was ready: long if it was compiled [s]")
+    preparing: FloatProperty(
+        name="Preparing", description="How long it took until the solver was ready: long if it was compiled [s]"
+    )
     solving: FloatProperty(name="Solving", description="How long solving took after that [s]")
     writing: FloatProperty(name="Writing", description="How long writing the keys took [s]")
-    held_back: IntProperty(name="Held Back", description="Samples that keeping the motors' speed keeps from their targets")
+    held_back: IntProperty(
+        name="Held Back", description="Samples that keeping the motors' speed keeps from their targets"
+    )
     speed_cost: FloatProperty(
         name="Cost of Speed",
         description="How far keeping the motors' speed has moved a frame, or the centre of mass, at worst",
@@ -59,26 +73,41 @@ class RobikResult(PropertyGroup):
         precision=4,
     )
     speed_turn: FloatProperty(
-        name="Turn by Speed", description="How far keeping the motors' speed has turned a frame at worst", unit="ROTATION"
+        name="Turn by Speed",
+        description="How far keeping the motors' speed has turned a frame at worst",
+        unit="ROTATION",
     )
     speed_frame: IntProperty(name="Frame", description="Where keeping the motors' speed costs most")
     milliseconds: FloatProperty(name="Time per Sample", description="Median of solving one sample [ms]")
-    residual: FloatProperty(name="Closure", description="How far the loops are open at worst", unit="LENGTH", precision=6)
+    residual: FloatProperty(
+        name="Closure", description="How far the loops are open at worst", unit="LENGTH", precision=6
+    )
     margin: FloatProperty(
-        name="Margin", description="Of the centre of mass in the support of the feet, at worst", unit="LENGTH", precision=4
+        name="Margin",
+        description="Of the centre of mass in the support of the feet, at worst",
+        unit="LENGTH",
+        precision=4,
     )
     has_margin: BoolProperty(name="Margin Known", description="Whether contacts were known, so that there is a margin")
     margin_frame: IntProperty(name="Frame", description="Where the margin is least")
-    sunk: FloatProperty(name="Below Ground", description="How far a sole goes below the ground, at worst", unit="LENGTH", precision=4)
+    sunk: FloatProperty(
+        name="Below Ground", description="How far a sole goes below the ground, at worst", unit="LENGTH", precision=4
+    )
     sunk_frame: IntProperty(name="Frame", description="Where a sole goes lowest")
-    com_error: FloatProperty(name="Centre of Mass", description="Worst distance from its target", unit="LENGTH", precision=4)
-    com_mean: FloatProperty(name="Mean Distance", description="Of the centre of mass from its target", unit="LENGTH", precision=4)
+    com_error: FloatProperty(
+        name="Centre of Mass", description="Worst distance from its target", unit="LENGTH", precision=4
+    )
+    com_mean: FloatProperty(
+        name="Mean Distance", description="Of the centre of mass from its target", unit="LENGTH", precision=4
+    )
     com_frame: IntProperty(name="Frame", description="Where the centre of mass is furthest from its target")
     has_com: BoolProperty(name="Centre of Mass Followed", description="Whether the centre of mass had a target")
     targets: CollectionProperty(type=RobikTargetResult)
     actuators: CollectionProperty(type=RobikActuatorResult)
     short: CollectionProperty(type=RobikShort)
-    shown: StringProperty(name="Motor", description="Which motor the speed graph brings out; empty for the one that works hardest")
+    shown: StringProperty(
+        name="Motor", description="Which motor the speed graph brings out; empty for the one that works hardest"
+    )
 
 
 class RobikBakePart(PropertyGroup):

@@ -1,7 +1,7 @@
 """Timeline markers where a robot falls short.
 
-Markers take no custom properties in every Blender, so the scene remembers which ones are RobIK's, by name and frame. One that a user
-renames or moves is the user's from then on, like all that were there before.
+Markers take no custom properties in every Blender, so the scene remembers which ones are RobIK's, by name and frame.
+One that a user renames or moves is the user's from then on, like all that were there before.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ LONGEST = 40  # characters of a marker's name
 
 
 def mark_short(root: Object, scene: Scene) -> None:
-    """Replaces a robot's markers by one at the worst frame of each run of frames that fall short, the longest runs first."""
+    """Replaces a robot's markers by one at the worst frame of each run of frames that fall short, the longest runs
+    first."""
     clear_markers(root, scene)
     for row in sorted(root.robik.robot.result.short, key=lambda row: row.first - row.last)[:MOST]:
         name = row.name.partition(";")[0][:LONGEST]
@@ -32,7 +33,9 @@ def clear_markers(root: Object, scene: Scene) -> None:
     for k in reversed(range(len(remembered))):
         if remembered[k].root in others:
             continue
-        found = next((m for m in scene.timeline_markers if (m.name, m.frame) == (remembered[k].name, remembered[k].frame)), None)
+        found = next(
+            (m for m in scene.timeline_markers if (m.name, m.frame) == (remembered[k].name, remembered[k].frame)), None
+        )
         if found is not None:
             scene.timeline_markers.remove(found)
         remembered.remove(k)

@@ -62,7 +62,9 @@ def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
     for name, kept in zip(mechanism.actuators, keys, strict=True):
         actions.write_smooth(root, data_path(name), 0, kept, "Motors")
     off = np.abs(read_motion_at(root, mechanism, frames) - values).max(axis=0)
-    turned, slid = (max((float(o) for o, u in zip(off, units, strict=True) if u == unit), default=None) for unit in ("rad", "m"))
+    turned, slid = (
+        max((float(o) for o, u in zip(off, units, strict=True) if u == unit), default=None) for unit in ("rad", "m")
+    )
     write_bodies(root, frames, position, quaternion)
     far = float(np.linalg.norm(position - there, axis=2).max())
     return Reduction(
@@ -79,7 +81,8 @@ def key_pose(root: Object, frame: float) -> bool:
     """Keys all sliders as they stand, and a floating base where it stands.
 
     Returns:
-        Whether the robot has a motion whose bodies are to be rebuilt; without one the bodies follow the sliders by themselves.
+        Whether the robot has a motion whose bodies are to be rebuilt; without one the bodies follow the sliders by
+        themselves.
 
     Raises:
         RobikError: a slider is missing.
@@ -104,7 +107,10 @@ def _key_base(root: Object, mechanism: Mechanism, frame: float) -> None:
     body = bodies(root)[mechanism.body_index[base]]
     pose = local_pose(body)
     turn = np.array(pose.quaternion)
-    if POSE_CHANNELS[3] in actions.curves_of(body) and float(actions.read_curves(body, POSE_CHANNELS[3:], np.array([frame]))[0] @ turn) < 0:
+    if (
+        POSE_CHANNELS[3] in actions.curves_of(body)
+        and float(actions.read_curves(body, POSE_CHANNELS[3:], np.array([frame]))[0] @ turn) < 0
+    ):
         turn = -turn
     for (path, index), value in zip(POSE_CHANNELS, [*pose.position, *turn.tolist()], strict=True):
         actions.set_key(body, path, index, frame, value, "Body")

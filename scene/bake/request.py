@@ -128,7 +128,8 @@ def solver_settings(
 
 
 def _soften_above(mechanism: Mechanism, bake: PropertyGroup) -> float:
-    """Return the angular velocity above which bodies are held back [rad/s]: the slowest motor's, where its limit is known."""
+    """Return the angular velocity above which bodies are held back [rad/s]: the slowest motor's, where its limit is
+    known."""
     turning = [joint.velocity_limit for joint in mechanism.actuated if "rad" in joint.coordinate_units]
     slowest = min(turning, default=inf)
     return float(bake.speed) / 100.0 * slowest if isfinite(slowest) else float(bake.velocity_limit)

@@ -15,7 +15,9 @@ from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_m
 from ...robik.retarget.support import margins
 
 
-def store_result(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray, seconds: float) -> None:
+def store_result(
+    result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray, seconds: float
+) -> None:
     """Replaces a robot's last result by that of a solved motion.
 
     Args:
@@ -44,13 +46,16 @@ def store_result(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, 
 
 
 def store_cost(result: PropertyGroup, cost: SpeedCost | None, frames: np.ndarray) -> None:
-    """What keeping the motors' speeds has cost a bake of these frames of the scene; None where nothing was to be kept."""
+    """What keeping the motors' speeds has cost a bake of these frames of the scene; None where nothing was to be
+    kept."""
     lag = np.zeros(len(frames)) if cost is None else cost.lag
     result.speed_cost, result.speed_turn = (0.0, 0.0) if cost is None else (cost.moved.max(), cost.turned.max())
     result.speed_frame, result.held_back = round(float(frames[int(lag.argmax())])), int((lag >= 1.0).sum())
 
 
-def _store_margin(result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray) -> None:
+def _store_margin(
+    result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray
+) -> None:
     contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
     inside = margins(mechanism, motion, contacts) if contacts else np.full(len(frames), np.nan)
     result.sunk, deepest = _largest(below_ground(mechanism, clip, motion))
@@ -69,7 +74,10 @@ def _store_targets(rows: PropertyGroup, report: Report, frames: np.ndarray) -> N
         distance, where = _largest(report.position_error[:, k])
         angle, turned = _largest(report.orientation_error[:, k])
         added.position_error, added.orientation_error = distance, angle
-        added.position_mean, added.orientation_mean = _mean(report.position_error[:, k]), _mean(report.orientation_error[:, k])
+        added.position_mean, added.orientation_mean = (
+            _mean(report.position_error[:, k]),
+            _mean(report.orientation_error[:, k]),
+        )
         added.frame = round(float(frames[where if distance > 0 else turned]))
 
 
@@ -85,7 +93,9 @@ def _store_asked(rows: PropertyGroup, report: Report, frames: np.ndarray) -> Non
             added.position_error, added.position_mean = largest, _mean(error.values)
 
 
-def _store_actuators(rows: PropertyGroup, mechanism: Mechanism, motion: Motion, report: Report, frames: np.ndarray) -> None:
+def _store_actuators(
+    rows: PropertyGroup, mechanism: Mechanism, motion: Motion, report: Report, frames: np.ndarray
+) -> None:
     units = [unit for j in mechanism.actuated for unit in j.coordinate_units]
     limits = [limit for j in mechanism.actuated for limit in j.limits]
     rows.clear()
@@ -118,7 +128,11 @@ def _store_short(result: PropertyGroup, motion: Motion, report: Report, frames: 
     result.missed, result.too_fast, result.jumps = len(why), len(report.too_fast), len(report.jumping)
     result.acceleration = float(np.abs(report.acceleration).max(initial=0.0))
     for k in report.too_fast.tolist():
-        fast = [n for n, v, limit in zip(motion.actuators, report.velocity[k], report.velocity_limit, strict=True) if abs(v) > limit]
+        fast = [
+            n
+            for n, v, limit in zip(motion.actuators, report.velocity[k], report.velocity_limit, strict=True)
+            if abs(v) > limit
+        ]
         why[k] = "; ".join(filter(None, (why.get(k, ""), f"too fast: {', '.join(fast)}")))
     badness = _badness(report, result.met)
     result.short.clear()

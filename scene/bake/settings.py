@@ -23,7 +23,9 @@ class RobikFollow(PropertyGroup):
 
     on: BoolProperty(
         name="Follow Live",
-        description="The robot follows its targets at once, while you drag or play them; a bake is not needed, nor made",
+        description=(
+            "The robot follows its targets at once, while you drag or play them; a bake is not needed, nor made"
+        ),
         update=_follow_changed,
     )
     tracker: EnumProperty(
@@ -31,8 +33,16 @@ class RobikFollow(PropertyGroup):
         description="How the robot follows live",
         items=(
             ("STATE", "At Once", "Is where the bake would put it, at once, however fast the motors would have to turn"),
-            ("DIFFERENTIAL", "Motor Speeds", "Moves as its motors can: never faster, never jerkier; lags behind what is too quick for it"),
-            ("DYNAMICS", "Springy", "Is pulled by its targets like a weight on a spring; calm where it is stretched out"),
+            (
+                "DIFFERENTIAL",
+                "Motor Speeds",
+                "Moves as its motors can: never faster, never jerkier; lags behind what is too quick for it",
+            ),
+            (
+                "DYNAMICS",
+                "Springy",
+                "Is pulled by its targets like a weight on a spring; calm where it is stretched out",
+            ),
         ),
     )
 
@@ -55,14 +65,20 @@ class RobikBake(PropertyGroup):
     end: IntProperty(name="End", description="Last frame to bake", default=250)
     blend: IntProperty(
         name="Blend",
-        description="Frames at both ends of an own range over which the bake comes out of the one before and goes back into it; "
-        "more of them turn the motors more slowly",
+        description=(
+            "Frames at both ends of an own range over which the bake comes out of the one before and goes back into it;"
+            " more of them turn the motors more slowly"
+        ),
         min=0,
         soft_max=50,
         default=5,
     )
     samples: IntProperty(
-        name="Samples per Frame", description="How often the motion is solved and keyed within each frame", min=1, max=100, default=1
+        name="Samples per Frame",
+        description="How often the motion is solved and keyed within each frame",
+        min=1,
+        max=100,
+        default=1,
     )
     guarantee: BoolProperty(
         name="Keep Motor Speeds",
@@ -79,16 +95,23 @@ class RobikBake(PropertyGroup):
         precision=0,
     )
     soften: BoolProperty(
-        name="Soften", description="Hold back what turns faster than that share of the slowest motor's speed: smoother, but no promise"
+        name="Soften",
+        description=(
+            "Hold back what turns faster than that share of the slowest motor's speed: smoother, but no promise"
+        ),
     )
     velocity_limit: FloatProperty(
         name="Soften Above",
-        description="For a robot whose motors' speeds are unknown: above this speed of turning a body is held back [rad/s]",
+        description=(
+            "For a robot whose motors' speeds are unknown: above this speed of turning a body is held back [rad/s]"
+        ),
         min=0.01,
         default=5.0,
         soft_max=50.0,
     )
-    velocity_weight: FloatProperty(name="Softening", description="How strongly speed is held back", min=0.0, default=1e-2, precision=5)
+    velocity_weight: FloatProperty(
+        name="Softening", description="How strongly speed is held back", min=0.0, default=1e-2, precision=5
+    )
     still: FloatProperty(
         name="Stillness",
         description="Pull towards the frame before, where the targets leave freedom, times the time step",
@@ -98,7 +121,9 @@ class RobikBake(PropertyGroup):
     )
     stillness: FloatProperty(
         name="Stillness",
-        description="How strongly the robot keeps its pose where the targets leave it free; each step is ten times as strong",
+        description=(
+            "How strongly the robot keeps its pose where the targets leave it free; each step is ten times as strong"
+        ),
         min=0.0,
         soft_max=8.0,
         precision=1,
@@ -106,7 +131,10 @@ class RobikBake(PropertyGroup):
     )
     example: PointerProperty(
         name="Poses Like",
-        description="A motion of this robot, such as an earlier bake: where the targets leave a choice, the robot takes poses like its",
+        description=(
+            "A motion of this robot, such as an earlier bake: where the targets leave a choice, the robot takes poses"
+            " like its"
+        ),
         type=Action,
         poll=can_be_example,
     )
@@ -115,8 +143,10 @@ class RobikBake(PropertyGroup):
     )
     likeness: FloatProperty(
         name="Likeness",
-        description="How strongly the robot takes poses like the example's; each step is ten times as strong, "
-        "and costs the targets ten times as much",
+        description=(
+            "How strongly the robot takes poses like the example's; each step is ten times as strong, "
+            "and costs the targets ten times as much"
+        ),
         min=0.0,
         soft_max=8.0,
         precision=1,

@@ -40,7 +40,9 @@ class RobikBalance(PropertyGroup):
         "They are the target where the legs meet, else the first that is no foot",
         default=True,
     )
-    pin_feet: BoolProperty(name="Pin Feet", description="Hold standing feet flat on the ground, without sliding", default=False)
+    pin_feet: BoolProperty(
+        name="Pin Feet", description="Hold standing feet flat on the ground, without sliding", default=False
+    )
     weight: FloatVectorProperty(
         name="Weight",
         description="How much the centre of mass counts along the world's X, Y and Z",

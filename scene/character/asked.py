@@ -19,7 +19,11 @@ Sampled = tuple[np.ndarray, np.ndarray]  # positions (T, 3) [m] and unit quatern
 
 
 def asked_for(
-    mechanism: Mechanism, asked: Sequence[MappedTarget], sources: Mapping[int, Sampled], leads: Mapping[str, Sampled], placed: Placement,
+    mechanism: Mechanism,
+    asked: Sequence[MappedTarget],
+    sources: Mapping[int, Sampled],
+    leads: Mapping[str, Sampled],
+    placed: Placement,
     samples: int,
 ) -> tuple[Objective, ...]:
     """Return what targets ask for over T samples, in the robot's coordinates.
@@ -40,8 +44,10 @@ def asked_for(
         position, quaternion = _placed(sources.get(k), placed)
         other_position, other_quaternion = _placed(leads.get(target.other), placed)
         row = Row(
-            frame=target.frame, other=target.other, position=position, quaternion=quaternion, other_position=other_position,
-            other_quaternion=other_quaternion, samples=samples, offset=Pose(target.offset_location, target.offset_rotation),
+            frame=target.frame, other=target.other, position=position, quaternion=quaternion,
+            other_position=other_position,
+            other_quaternion=other_quaternion, samples=samples,
+            offset=Pose(target.offset_location, target.offset_rotation),
             axis=target.axis, distance=target.distance, weight=target.weight, weights=target.weights,
         )  # fmt: skip
         found += [objective for objective, _ in _objectives(mechanism, target, row)]
@@ -57,7 +63,8 @@ def weights_of(mechanism: Mechanism, asked: Sequence[MappedTarget]) -> dict[str,
     weights: dict[str, Any] = {}
     for target in asked:
         row = Row(
-            frame=target.frame, other=target.other, position=nothing[0], quaternion=nothing[1], samples=1, axis=target.axis,
+            frame=target.frame, other=target.other, position=nothing[0], quaternion=nothing[1], samples=1,
+            axis=target.axis,
             distance=target.distance, weight=target.weight, weights=target.weights,
         )  # fmt: skip
         weights |= {objective.key: weight for objective, weight in _objectives(mechanism, target, row)}

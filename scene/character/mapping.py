@@ -141,8 +141,8 @@ def active_targets(root: Object, mechanism: Mechanism) -> list[PropertyGroup]:
     for target in targets:
         if target.frame not in mechanism.frame_names:
             raise RobikError(
-                f"a target follows {describe(target)} with the frame {target.frame!r}, which robot {mechanism.name!r} does not have; "
-                f"it has {', '.join(mechanism.frame_names)}"
+                f"a target follows {describe(target)} with the frame {target.frame!r}, which robot {mechanism.name!r}"
+                f" does not have; it has {', '.join(mechanism.frame_names)}"
             )
         if target.frame in seen:
             raise RobikError(f"two targets move the frame {target.frame!r}; switch one of them off")
@@ -179,12 +179,17 @@ def lacking(target: PropertyGroup, frames: Container[str]) -> str:
         filled = sum(given[name] for name in names)
         words = [f"{labels[name]!r}" for name in names]
         if not filled:
-            return f"a target that follows by {kind.label} lacks {' or '.join(words)}: choose it, or switch the target off"
+            return (
+                f"a target that follows by {kind.label} lacks {' or '.join(words)}: choose it, or switch the target off"
+            )
         if len(one_of) > 1 and filled > 1:
             return f"a target that follows by {kind.label} has {' and '.join(words)}: clear one of them"
     for name in filter(None, (target.frame, target.other if kind.shows("other") else "")):
         if name not in frames:
-            return f"a target that follows by {kind.label} names the frame {name!r}, which the robot does not have: choose another"
+            return (
+                f"a target that follows by {kind.label} names the frame {name!r}, which the robot does not have: choose"
+                " another"
+            )
     if kind.shows("other") and target.frame == target.other:
         return f"a target that follows by {kind.label} has the frame {target.frame!r} twice: choose another frame"
     return ""
@@ -217,8 +222,8 @@ def check_object(followed: Object | None, where: str, scene: Scene, depsgraph: D
         )
     if followed.hide_viewport or (depsgraph is not None and not _is_evaluated(followed, depsgraph.view_layer)):
         raise RobikError(
-            f"{where} follows {followed.name!r}, which stands still while it, or its collection, is disabled in viewports or excluded: "
-            "enable it in the Outliner; to hide it, close its eye"
+            f"{where} follows {followed.name!r}, which stands still while it, or its collection, is disabled in"
+            " viewports or excluded: enable it in the Outliner; to hide it, close its eye"
         )
     return followed
 
@@ -251,7 +256,8 @@ def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = 
         return
     if target.source.type != "ARMATURE":
         raise RobikError(
-            f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the bone"
+            f"{where} follows a bone of {target.source.name!r}, which is no armature: choose an armature or clear the"
+            " bone"
         )
     reach = target.reach if isinstance(target, MappedTarget) else read_reach(target)
     for bone in (target.bone, *((reach.hips, reach.chest, *reach.joints) if reach else ())):
@@ -300,7 +306,8 @@ def track(target: MappedTarget, positions: np.ndarray, turns: np.ndarray, placed
 
 
 def match(target: PropertyGroup, source: Matrix, frame: Pose, placed: Placement) -> None:
-    """Sets a target's offset so that the robot's frame, where it is given in the robot's coordinates, fits its source."""
+    """Sets a target's offset so that the robot's frame, where it is given in the robot's coordinates, fits its
+    source."""
     seen = pose_of(source)
     where, oriented = placed.apply(np.array([seen.position]), rotation(np.array([seen.quaternion])))
     offset = oriented[0].inv().apply(np.array(frame.position) - where[0])

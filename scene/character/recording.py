@@ -15,7 +15,8 @@ FLAT = 1e-6  # as tall as this, a skeleton has no size
 
 
 def bring_recording(file: Path) -> Object:
-    """The performer of a BVH file, of human height, active; the scene keeps its frame rate, and takes its length where that is longer.
+    """The performer of a BVH file, of human height, active; the scene keeps its frame rate, and takes its length where
+    that is longer.
 
     Raises:
         RobikError: the file cannot be read as a recording; nothing is left of it.
@@ -25,7 +26,9 @@ def bring_recording(file: Path) -> Object:
     scene, before = bpy.context.scene, {*bpy.data.objects, *bpy.data.armatures, *bpy.data.actions}
     rate = scene.render.fps, scene.render.fps_base, scene.frame_end
     try:
-        bpy.ops.import_anim.bvh(filepath=str(file), update_scene_fps=False, update_scene_duration=True, use_fps_scale=True)
+        bpy.ops.import_anim.bvh(
+            filepath=str(file), update_scene_fps=False, update_scene_duration=True, use_fps_scale=True
+        )
         rig = bpy.context.object
         ends = np.array([end for bone in rig.data.bones for end in (bone.head_local, bone.tail_local)])
         tall = float(np.ptp(ends[:, 1:], axis=0).max())  # along Y or Z, as it came

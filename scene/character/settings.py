@@ -1,4 +1,5 @@
-"""Settings of the character: what each frame of the robot follows, and how the character's motion is brought to the robot."""
+"""Settings of the character: what each frame of the robot follows, and how the character's motion is brought to the
+robot."""
 
 from bpy.props import (
     BoolProperty,
@@ -54,7 +55,9 @@ class RobikTarget(PropertyGroup):
         description="Axis of the robot's frame that points at what it looks at",
         items=tuple((name, name, f"The frame's {name} axis") for name in AXES),
     )
-    distance: FloatProperty(name="Distance", description="That is kept", min=0.0, default=0.5, subtype="DISTANCE", unit="LENGTH")
+    distance: FloatProperty(
+        name="Distance", description="That is kept", min=0.0, default=0.5, subtype="DISTANCE", unit="LENGTH"
+    )
     enabled: BoolProperty(name="Follow", description="Whether the bake follows this target", default=True)
     source: PointerProperty(name="Source", description="The armature or object that is followed", type=Object)
     bone: StringProperty(name="Bone", description="The pose bone that is followed; empty for the object itself")
@@ -72,8 +75,10 @@ class RobikTarget(PropertyGroup):
     )
     orientation_weight: FloatVectorProperty(
         name="Orientation",
-        description="How much the direction of the robot frame's own X, Y and Z axis counts. Weight on Z alone holds where Z points, and "
-        "the frame may spin about it; in mink and pink a weight acts on turns about the axis instead",
+        description=(
+            "How much the direction of the robot frame's own X, Y and Z axis counts. Weight on Z alone holds where Z"
+            " points, and the frame may spin about it; in mink and pink a weight acts on turns about the axis instead"
+        ),
         size=3,
         min=0.0,
         soft_max=1.0,
@@ -178,7 +183,9 @@ class RobikCharacter(PropertyGroup):
     )
     yaw: FloatProperty(
         name="Turn",
-        description="Turns the motion about the vertical: the robot walks another way; Fit to Robot then places it again",
+        description=(
+            "Turns the motion about the vertical: the robot walks another way; Fit to Robot then places it again"
+        ),
         subtype="ANGLE",
         unit="ROTATION",
     )

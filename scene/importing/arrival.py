@@ -34,7 +34,9 @@ def _way_out(context: Context, robot: np.ndarray) -> float:
     for box in boxes:
         here = robot + np.array([0.0, way, 0.0])
         is_floor = box[1, 2] - box[0, 2] < FLAT * size[2]
-        is_room = box[0, 2] > here[0, 2] - FLAT * size[2] and (box[0, :2] < here[0, :2]).all() and (box[1] > here[1]).all()
+        is_room = (
+            box[0, 2] > here[0, 2] - FLAT * size[2] and (box[0, :2] < here[0, :2]).all() and (box[1] > here[1]).all()
+        )
         if not is_floor and not is_room and (box[0] < here[1]).all() and (box[1] > here[0]).all():
             way = float(box[1, 1] - robot[0, 1] + GAP * size[1])
     return way

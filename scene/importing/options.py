@@ -4,14 +4,25 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import PropertyGroup
 
 BASES = (
-    ("auto", "As the File Says", "A free joint in the file, or bodies that no joint ties to the world, float; all else stands fixed"),
+    (
+        "auto",
+        "As the File Says",
+        "A free joint in the file, or bodies that no joint ties to the world, float; all else stands fixed",
+    ),
     ("fixed", "Fixed", "The robot is held where it stands, as an arm on a table"),
-    ("floating", "Floating", "The robot can go anywhere, as a walking one must; a URDF cannot say so; Make Foot sees to it too"),
+    (
+        "floating",
+        "Floating",
+        "The robot can go anywhere, as a walking one must; a URDF cannot say so; Make Foot sees to it too",
+    ),
 )
 BASE = {"name": "Base", "description": "What holds the robot", "items": BASES, "default": "auto"}
 PACKAGES = {
     "name": "Packages",
-    "description": "Folders of ROS packages where package:// may lead, with a semicolon between; else only the file's own folder is read",
+    "description": (
+        "Folders of ROS packages where package:// may lead, with a semicolon between; else only the file's own folder"
+        " is read"
+    ),
 }
 ARGUMENTS = {
     "name": "Arguments",

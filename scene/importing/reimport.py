@@ -31,30 +31,48 @@ class Before:
             self.mechanism: Mechanism | None = read_robot(root)
         except RobikError:  # reading the file again is what mends it
             self.mechanism = None
-        self.by_hand = {(part.robik.kind, part.robik.label) for kind in BY_HAND for part in parts(root)[kind] if part.robik.by_hand}
+        self.by_hand = {
+            (part.robik.kind, part.robik.label) for kind in BY_HAND for part in parts(root)[kind] if part.robik.by_hand
+        }
         self.lost: list[str] = []
         self.hanging = self._hanging()
 
     def with_hand_built(self, imported: Imported) -> tuple[Imported, set[tuple[str, str]]]:
-        """The robot as its file has it, with the bodies, joints and feet that were made by hand, and these parts' kinds and names.
+        """The robot as its file has it, with the bodies, joints and feet that were made by hand, and these parts' kinds
+        and names.
 
-        A joint stays where it was on its parent; on the world, where it was on its child. A body goes with what it is tied to.
+        A joint stays where it was on its parent; on the world, where it was on its child. A body goes with what it is
+        tied to.
         """
         if not self.by_hand or self.mechanism is None:
             return imported, set()
         old, new = self.mechanism, imported.mechanism
         tied = self._tied(old, new)
-        bodies = [b for b in old.bodies if ("BODY", b.name) in self.by_hand and self._has_place("BODY", b.name, (b.name,), tied, new)]
-        joints = [
-            j for j in old.joints if ("JOINT", j.name) in self.by_hand and self._has_place("JOINT", j.name, (j.parent, j.child), tied, new)
+        bodies = [
+            b
+            for b in old.bodies
+            if ("BODY", b.name) in self.by_hand and self._has_place("BODY", b.name, (b.name,), tied, new)
         ]
-        frames = [f for f in old.frames if ("FRAME", f.name) in self.by_hand and self._has_place("FRAME", f.name, (f.body,), tied, new)]
+        joints = [
+            j
+            for j in old.joints
+            if ("JOINT", j.name) in self.by_hand and self._has_place("JOINT", j.name, (j.parent, j.child), tied, new)
+        ]
+        frames = [
+            f
+            for f in old.frames
+            if ("FRAME", f.name) in self.by_hand and self._has_place("FRAME", f.name, (f.body,), tied, new)
+        ]
         before = {body.name: body.pose for body in old.bodies}
         all_bodies = (*new.bodies, *_moved_along(bodies, old.joints, before, new))
         after = {body.name: body.pose for body in all_bodies}
         carried = (_carried(joint, before, after) for joint in joints)
         both = new.with_changes(bodies=all_bodies, joints=(*new.joints, *carried), frames=(*new.frames, *frames))
-        kept = {("BODY", b.name) for b in bodies} | {("JOINT", j.name) for j in joints} | {("FRAME", f.name) for f in frames}
+        kept = (
+            {("BODY", b.name) for b in bodies}
+            | {("JOINT", j.name) for j in joints}
+            | {("FRAME", f.name) for f in frames}
+        )
         return described(replace(imported, mechanism=both, report=imported.report[:-1])), kept
 
     def _tied(self, old: Mechanism, new: Mechanism) -> set[str]:
@@ -69,13 +87,19 @@ class Before:
 
     def _has_place(self, kind: str, name: str, ends: tuple[str, ...], tied: set[str], new: Mechanism) -> bool:
         """Whether a part that was made by hand fits into the robot as its file has it; notes why not."""
-        what, mesh = f"{kind.lower()} {name!r} was made by hand", "; its mesh was left in the scene" if kind == "BODY" else ""
+        what, mesh = (
+            f"{kind.lower()} {name!r} was made by hand",
+            "; its mesh was left in the scene" if kind == "BODY" else "",
+        )
         taken = name in ([j.name for j in new.joints] if kind == "JOINT" else new.frame_names)
         missing = [end for end in ends if end not in tied]
         if taken:
             self.lost.append(f"{what}; the file now has one of that name, which took its place{mesh}")
         elif missing:
-            self.lost.append(f"{what} and is gone with {f'what it was tied to{mesh}' if kind == 'BODY' else f'its body {missing[0]!r}'}")
+            self.lost.append(
+                f"{what} and is gone with"
+                f" {f'what it was tied to{mesh}' if kind == 'BODY' else f'its body {missing[0]!r}'}"
+            )
         return not taken and not missing
 
     def compared(self, new: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -83,7 +107,13 @@ class Before:
         changed = changes(self.mechanism, new) if self.mechanism is not None else ()
         moves = self.mechanism is None or _moving(self.mechanism) != _moving(new)
         self._pose(new)
-        return changed, (*self.lost, *self._targets(new), *self._servos(new), *self._bakes(new, moves), *self._left_hanging())
+        return changed, (
+            *self.lost,
+            *self._targets(new),
+            *self._servos(new),
+            *self._bakes(new, moves),
+            *self._left_hanging(),
+        )
 
     def _pose(self, new: Mechanism) -> None:
         rest = tuple(value for joint in new.actuated for value in joint.rest)
@@ -110,7 +140,11 @@ class Before:
         gone = [name for name in chain.actuators if name not in new.actuators]
         come = [name for name in new.actuators if name not in chain.actuators]
         return [
-            *([f"servos whose motor is gone: {listed(gone)}; change the servo file, or set the chain up again"] if gone else []),
+            *(
+                [f"servos whose motor is gone: {listed(gone)}; change the servo file, or set the chain up again"]
+                if gone
+                else []
+            ),
             *([f"motors that no servo drives yet: {listed(come)}"] if come else []),
         ]
 
@@ -124,7 +158,11 @@ class Before:
         return [
             *([f"baked curves whose body is gone: {listed(gone)}"] if gone else []),
             *([f"baked curves whose motor is gone: {listed(motors)}"] if motors else []),
-            *(["the robot moves differently now: bake again, or rebuild the bodies from the motors' curves"] if moves else []),
+            *(
+                ["the robot moves differently now: bake again, or rebuild the bodies from the motors' curves"]
+                if moves
+                else []
+            ),
         ]
 
     def _hanging(self) -> list[tuple[str, str]]:
@@ -144,7 +182,11 @@ class Before:
 
 def _moved_along(bodies: list[Body], joints: Iterable[Joint], before: dict[str, Pose], new: Mechanism) -> list[Body]:
     """Bodies that were made by hand, moved as those of the file were that they are tied to."""
-    shift = {b.name: None if b.pose == before[b.name] else b.pose @ before[b.name].inverse() for b in new.bodies if b.name in before}
+    shift = {
+        b.name: None if b.pose == before[b.name] else b.pose @ before[b.name].inverse()
+        for b in new.bodies
+        if b.name in before
+    }
     for _ in bodies:  # they may be tied to one another
         for joint in joints:
             for known, other in ((joint.parent, joint.child), (joint.child, joint.parent)):

@@ -1,4 +1,5 @@
-"""Importing a robot, and reading its file again: steps that a window stays alive between. Stopped early, they leave nothing."""
+"""Importing a robot, and reading its file again: steps that a window stays alive between. Stopped early, they leave
+nothing."""
 
 from __future__ import annotations
 
@@ -44,8 +45,8 @@ def import_steps(
 
 
 def folders_nearby(root: Object) -> str:
-    """Return the packages beside a robot's file that the file names and that were not read, with those that were, as a user would
-    write them; empty where there are none."""
+    """Return the packages beside a robot's file that the file names and that were not read, with those that were, as a
+    user would write them; empty where there are none."""
     options, source = root.robik.robot.importing, bpy.path.abspath(root.robik.robot.source)
     known = package_folders(options.packages, bpy.path.abspath)
     found = packages_nearby(Path(source), known) if source else ()
@@ -85,7 +86,9 @@ def reload_steps(context: Context, root: Object, packages: str = "") -> Generato
     return root
 
 
-def _read(path: str, packages: Iterable[Path], base: str, arguments: Mapping[str, str]) -> Generator[Progress, None, Imported]:
+def _read(
+    path: str, packages: Iterable[Path], base: str, arguments: Mapping[str, str]
+) -> Generator[Progress, None, Imported]:
     """Read on a thread of its own, which stops soon where nobody waits for it any more: a window stays alive."""
     unwanted, told = Event(), [f"Reading {Path(path).name}"]
 

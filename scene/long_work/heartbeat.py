@@ -1,4 +1,5 @@
-"""A sign of life from work that keeps Blender's main thread busy: servos that play stop when none comes for too long."""
+"""A sign of life from work that keeps Blender's main thread busy: servos that play stop when none comes for too
+long."""
 
 from __future__ import annotations
 

@@ -52,7 +52,8 @@ def finish(steps: Generator[Any, None, Result]) -> Result:
 
 
 def in_thread(steps: Iterator[Result], wait: float = 0.01) -> Iterator[Result | None]:
-    """Runs steps that never touch Blender on a thread of their own, so that the window stays alive between and within them.
+    """Runs steps that never touch Blender on a thread of their own, so that the window stays alive between and within
+    them.
 
     Args:
         steps: plain Python; closed early, it is left at its next step.

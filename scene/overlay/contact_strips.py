@@ -1,4 +1,5 @@
-"""Contacts as strips: a lane for each foot at the bottom of dope sheet and timeline, whose phases can be taken hold of with the mouse."""
+"""Contacts as strips: a lane for each foot at the bottom of dope sheet and timeline, whose phases can be taken hold of
+with the mouse."""
 
 from __future__ import annotations
 
@@ -12,7 +13,11 @@ from ..balance.contacts import phases_in, rows
 from ..robot.parts import parts
 from .shapes import BAD, GOOD, WANTED, Color, Shapes
 
-LANE, LEAST, GAP = 16, 7, 3  # heights of lanes, at least where there is little room, and between them [px at a scale of 1]
+LANE, LEAST, GAP = (
+    16,
+    7,
+    3,
+)  # heights of lanes, at least where there is little room, and between them [px at a scale of 1]
 FOOT, MARKERS = 12, 44  # what is left free below: for the scroll bar, and for markers where there are some
 RULER = 26  # and above, for the frames' numbers
 GRASP = 6  # how near to a phase's end the mouse takes hold of it
@@ -69,7 +74,8 @@ class Place:
         return bottom, bottom + height
 
     def span(self, phase: tuple[int, int]) -> tuple[float, float]:
-        """Where a phase begins and ends [px]: with the whole of its first and last frame; a phase that runs backwards likewise."""
+        """Where a phase begins and ends [px]: with the whole of its first and last frame; a phase that runs backwards
+        likewise."""
         return self.x(min(phase) - 0.5), self.x(max(phase) + 0.5)
 
 
@@ -113,15 +119,20 @@ def lanes(root: Object) -> list[Lane]:
             continue
         if target.contact == "HAND":
             found.append(Lane(target.frame, tuple(rows(target)), True))
-        elif kept is not None and target.frame in kept.clip.tracks and kept.clip.tracks[target.frame].contact is not None:
-            found.append(Lane(target.frame, tuple(phases_in(kept.clip.tracks[target.frame].contact, kept.frames)), False))
+        elif (
+            kept is not None and target.frame in kept.clip.tracks and kept.clip.tracks[target.frame].contact is not None
+        ):
+            found.append(
+                Lane(target.frame, tuple(phases_in(kept.clip.tracks[target.frame].contact, kept.frames)), False)
+            )
         else:
             found.append(Lane(target.frame, (), False))
     return found
 
 
 def grip_at(shown: list[Lane], place: Place, x: float, y: float) -> Grip | None:
-    """What is under the mouse; None beside all lanes. Ends come before what is between them, and later phases before earlier ones."""
+    """What is under the mouse; None beside all lanes. Ends come before what is between them, and later phases before
+    earlier ones."""
     for k, lane in enumerate(shown):
         bottom, top = place.heights(k, len(shown))
         if not bottom <= y <= top:
@@ -161,7 +172,9 @@ def strip_shapes(shown: list[Lane], place: Place) -> Shapes:
             shapes.fan(box, (*color[:3], 0.75 if lane.by_hand else 0.4))
             shapes.path(box, color, closed=True)
         size = min(11.0, 0.8 * (top - bottom) / place.scale)
-        shapes.labels.append((np.array([8 * place.scale, 0.5 * (bottom + top) - 0.35 * size * place.scale, size]), _title(lane), WORDS))
+        shapes.labels.append(
+            (np.array([8 * place.scale, 0.5 * (bottom + top) - 0.35 * size * place.scale, size]), _title(lane), WORDS)
+        )
     return shapes
 
 

@@ -24,7 +24,9 @@ class Drawn:
 
     matrix: Matrix
     shapes: Shapes
-    batches: list[tuple[str, gpu.types.GPUBatch]] | None = None  # made at the first drawing: only then there is something to draw with
+    batches: list[tuple[str, gpu.types.GPUBatch]] | None = (
+        None  # made at the first drawing: only then there is something to draw with
+    )
 
 
 def redraw(*editors: str) -> None:
@@ -68,7 +70,9 @@ def _batches(shapes: Shapes) -> list[tuple[str, gpu.types.GPUBatch]]:
     for name, kind, points, colors in kinds:
         if points:
             shader = gpu.shader.from_builtin(name)
-            made.append((name, batch_for_shader(shader, kind, {"pos": np.concatenate(points), "color": np.concatenate(colors)})))
+            made.append(
+                (name, batch_for_shader(shader, kind, {"pos": np.concatenate(points), "color": np.concatenate(colors)}))
+            )
     return made
 
 

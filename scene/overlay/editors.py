@@ -1,5 +1,5 @@
-"""Overlays of the animation editors: contacts in dope sheet and timeline, motors' limits in the graph editor. Each is known to Blender
-only while a scene asks for it."""
+"""Overlays of the animation editors: contacts in dope sheet and timeline, motors' limits in the graph editor. Each is
+known to Blender only while a scene asks for it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def _draw_limits() -> None:
         paint_flat(flat(limit_lines.limit_shapes(context)))
 
 
-EDITORS = {"contacts": (SpaceDopeSheetEditor, _draw_contacts), "limits": (SpaceGraphEditor, _draw_limits)}  # by their switches
+EDITORS = {
+    "contacts": (SpaceDopeSheetEditor, _draw_contacts),
+    "limits": (SpaceGraphEditor, _draw_limits),
+}  # by their switches
 _handles: dict[str, object] = {}
 
 

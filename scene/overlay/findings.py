@@ -1,4 +1,5 @@
-"""Marks of what a diagnosis found about joints: a ring for what is redundant, a diamond and its name for what keeps a robot from moving."""
+"""Marks of what a diagnosis found about joints: a ring for what is redundant, a diamond and its name for what keeps a
+robot from moving."""
 
 from __future__ import annotations
 
@@ -32,4 +33,6 @@ def mark_findings(shapes: Shapes, root: Object, size: float) -> None:
             shapes.path(corners, color, closed=True)
             shapes.segments(np.array([center - 2.0 * r * axis, center + 2.0 * r * axis]), color)
             shapes.fan(circle(center, u, v, r), (*color[:3], 0.3))
-            shapes.labels.append((center + 1.4 * r * u, f"{joint.robik.label}: {text}", TOLD if color == BAD else color))
+            shapes.labels.append(
+                (center + 1.4 * r * u, f"{joint.robik.label}: {text}", TOLD if color == BAD else color)
+            )

@@ -20,7 +20,10 @@ from .drawing import redraw
 
 COLOR = (0.25, 0.65, 1.0)
 ALPHA = 0.45
-LIGHT, DARKEST = Vector((0.3, -0.6, 0.75)).normalized(), 0.35  # from where the ghost is lit, and what its dark side keeps
+LIGHT, DARKEST = (
+    Vector((0.3, -0.6, 0.75)).normalized(),
+    0.35,
+)  # from where the ghost is lit, and what its dark side keeps
 EVERY = 0.1  # [s], at most: servos that play tell where they are as often
 NEARER = 2e-4  # of the depth: a ghost that stands where the robot stands is seen in front of it
 
@@ -92,7 +95,10 @@ def _triangles(body: Object) -> np.ndarray:
     found = [np.zeros((0, 3), dtype=np.float32)]
     for part in (body, *body.children_recursive):
         if part.type == "MESH" and _body_of(part) == body and not part.hide_viewport:
-            found.append(_corners(part) @ np.array((back @ part.matrix_world).to_3x3()).T + (back @ part.matrix_world).translation)
+            found.append(
+                _corners(part) @ np.array((back @ part.matrix_world).to_3x3()).T
+                + (back @ part.matrix_world).translation
+            )
     return np.concatenate(found).astype(np.float32)
 
 

@@ -1,4 +1,5 @@
-"""Limits of motors over their curves in the graph editor: a red line where a motor's range ends, an amber band where it becomes tight."""
+"""Limits of motors over their curves in the graph editor: a red line where a motor's range ends, an amber band where it
+becomes tight."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def _key(curve: FCurve) -> tuple[str, str]:
 
 
 def _limits(root: Object) -> dict[tuple[str, str], tuple[str, float, float, bool]]:
-    """By action and data path of a robot's sliders: name, lower, upper, whether it turns; none for a robot that is not keyed."""
+    """By action and data path of a robot's sliders: name, lower, upper, whether it turns; none for a robot that is not
+    keyed."""
     action, _ = assigned(root)
     if action is None:
         return {}
@@ -68,4 +70,6 @@ def _height(context: Context, value: float) -> float:
 
 
 def _band(shapes: Shapes, width: float, one: float, other: float, color: tuple[float, float, float, float]) -> None:
-    shapes.band(np.array([[0.0, one, 0.0], [width, one, 0.0]]), np.array([[0.0, other, 0.0], [width, other, 0.0]]), color)
+    shapes.band(
+        np.array([[0.0, one, 0.0], [width, one, 0.0]]), np.array([[0.0, other, 0.0], [width, other, 0.0]]), color
+    )

@@ -18,7 +18,9 @@ class RobikOverlays(PropertyGroup):
         description="Show each robot's centre of mass, and where on the ground it stands over",
         update=_switched,
     )
-    com_target: BoolProperty(name="Mass Target", description="Show where the bake wanted the centre of mass to be", update=_switched)
+    com_target: BoolProperty(
+        name="Mass Target", description="Show where the bake wanted the centre of mass to be", update=_switched
+    )
     support: BoolProperty(
         name="Support",
         description="Show what each robot stands on: with its centre of mass over this area it does not tip over",
@@ -29,34 +31,53 @@ class RobikOverlays(PropertyGroup):
         description="Show a line from each frame of a robot to where its target wants it, as far as it is off",
         update=_switched,
     )
-    joints: BoolProperty(name="Joints", description="Show each joint's axes, how far it may go, and where it is now", update=_switched)
+    joints: BoolProperty(
+        name="Joints", description="Show each joint's axes, how far it may go, and where it is now", update=_switched
+    )
     diagnosis: BoolProperty(
-        name="Diagnosis", description="Mark the joints that the last diagnosis found redundant, stuck or askew", update=_switched
+        name="Diagnosis",
+        description="Mark the joints that the last diagnosis found redundant, stuck or askew",
+        update=_switched,
     )
     motors: EnumProperty(
         name="Motors",
         description="Mark each motor by a ring that fills and changes its colour",
         items=(
             ("NONE", "None", "No marks"),
-            ("SPEED", "Speed", "How much of its speed a motor needs now: red where the motion is faster than the motor"),
+            (
+                "SPEED",
+                "Speed",
+                "How much of its speed a motor needs now: red where the motion is faster than the motor",
+            ),
             ("LIMIT", "Reach", "How near a motor is to the end of its range: red at the end"),
-            ("SINGULAR", "Singular", "How near a motor is to a pose in which it cannot move what it should, as with a straight knee"),
+            (
+                "SINGULAR",
+                "Singular",
+                "How near a motor is to a pose in which it cannot move what it should, as with a straight knee",
+            ),
         ),
         update=_switched,
     )
     contacts: BoolProperty(
         name="Contacts",
-        description="Show when each foot stands as strips in dope sheet and timeline: drag them or their ends, Ctrl-click to add one, "
-        "X over one deletes it",
+        description=(
+            "Show when each foot stands as strips in dope sheet and timeline: drag them or their ends, Ctrl-click to"
+            " add one, X over one deletes it"
+        ),
         update=_switched,
     )
     limits: BoolProperty(
         name="Limits",
-        description="Show in the graph editor where the ranges of selected motors end (red), and where they become tight (amber)",
+        description=(
+            "Show in the graph editor where the ranges of selected motors end (red), and where they become tight"
+            " (amber)"
+        ),
         update=_switched,
     )
     graph: BoolProperty(
-        name="Speed Graph", description="Show the speeds of the chosen robot's motors against their limits, over the bake", update=_switched
+        name="Speed Graph",
+        description="Show the speeds of the chosen robot's motors against their limits, over the bake",
+        update=_switched,
     )
 
 

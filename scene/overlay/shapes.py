@@ -1,4 +1,5 @@
-"""Overlays as geometry: coloured lines and triangles, in the robot's coordinates. Only numbers; nothing is drawn here."""
+"""Overlays as geometry: coloured lines and triangles, in the robot's coordinates. Only numbers; nothing is drawn
+here."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ STEPS = 48  # of a circle
 
 @dataclass
 class Shapes:
-    """What to draw of a robot; points (N, 3) [m] in pairs for lines and threes for triangles, a colour each, and words at points."""
+    """What to draw of a robot; points (N, 3) [m] in pairs for lines and threes for triangles, a colour each, and words
+    at points."""
 
     lines: list[np.ndarray] = field(default_factory=list)
     line_colors: list[np.ndarray] = field(default_factory=list)
@@ -89,7 +91,9 @@ def load_color(load: float) -> Color:
     return GOOD if load < NEAR_LIMIT else TIGHT if load <= 1.0 + 1e-6 else BAD
 
 
-def circle(center: np.ndarray, u: np.ndarray, v: np.ndarray, radius: float, start: float = 0.0, stop: float = tau) -> np.ndarray:
+def circle(
+    center: np.ndarray, u: np.ndarray, v: np.ndarray, radius: float, start: float = 0.0, stop: float = tau
+) -> np.ndarray:
     """Points (N, 3) of a circle in the plane of u and v, or of an arc of it [rad]."""
     angles = np.linspace(start, stop, max(int(STEPS * abs(stop - start) / tau) + 1, 2))[:, None]
     return center + radius * (np.cos(angles) * u + np.sin(angles) * v)
@@ -166,9 +170,17 @@ def _joint(shapes: Shapes, place: JointPlace, size: float) -> None:
 
 
 def _slide(
-    shapes: Shapes, origin: np.ndarray, axis: np.ndarray, value: float, limits: tuple[float, float], color: Color, size: float
+    shapes: Shapes,
+    origin: np.ndarray,
+    axis: np.ndarray,
+    value: float,
+    limits: tuple[float, float],
+    color: Color,
+    size: float,
 ) -> None:
-    lower, upper = (limit if isfinite(limit) else value + side * 3 * size for limit, side in zip(limits, (-1, 1), strict=True))
+    lower, upper = (
+        limit if isfinite(limit) else value + side * 3 * size for limit, side in zip(limits, (-1, 1), strict=True)
+    )
     side = _perpendicular(axis)
     shapes.segments(np.array([origin + lower * axis, origin + upper * axis]), color)
     for at, limit in zip((lower, upper), limits, strict=True):
@@ -177,11 +189,20 @@ def _slide(
             shapes.segments(np.array([end - 0.4 * size * side, end + 0.4 * size * side]), color)
     here, other = origin + value * axis, np.cross(axis, side)
     mark = load_color(_closeness(value, limits))
-    shapes.path(here + 0.35 * size * np.array([side, other, -side, -other]), mark if mark != GOOD else color, closed=True)
+    shapes.path(
+        here + 0.35 * size * np.array([side, other, -side, -other]), mark if mark != GOOD else color, closed=True
+    )
 
 
 def _turn(
-    shapes: Shapes, center: np.ndarray, axes: np.ndarray, k: int, value: float, limits: tuple[float, float], color: Color, size: float
+    shapes: Shapes,
+    center: np.ndarray,
+    axes: np.ndarray,
+    k: int,
+    value: float,
+    limits: tuple[float, float],
+    color: Color,
+    size: float,
 ) -> None:
     axis, u, v = axes[:, k], axes[:, (k + 1) % 3], axes[:, (k + 2) % 3]
     shapes.segments(np.array([center - 0.6 * size * axis, center + 0.6 * size * axis]), color)
@@ -191,7 +212,9 @@ def _turn(
     arc = circle(center, u, v, size, start, stop)
     shapes.path(arc, color)
     if bounded:
-        shapes.segments(np.array([arc[0], center + 0.75 * (arc[0] - center), arc[-1], center + 0.75 * (arc[-1] - center)]), color)
+        shapes.segments(
+            np.array([arc[0], center + 0.75 * (arc[0] - center), arc[-1], center + 0.75 * (arc[-1] - center)]), color
+        )
         shapes.fan(np.vstack([center[None], arc]), (*color[:3], 0.1)) if upper - lower < pi else None
     hand = cos(value) * u + sin(value) * v
     mark = load_color(_closeness(value, limits))
@@ -210,12 +233,15 @@ def _axis(motor: MotorLoad) -> tuple[np.ndarray, np.ndarray]:
     """Where a motor's ring has its centre, and its axis."""
     place = motor.place
     values = dict(zip(place.joint.motions, place.values, strict=True))
-    center = place.origin + sum((place.axes[:, SLIDES.index(n)] * v for n, v in values.items() if n in SLIDES), np.zeros(3))
+    center = place.origin + sum(
+        (place.axes[:, SLIDES.index(n)] * v for n, v in values.items() if n in SLIDES), np.zeros(3)
+    )
     return center, place.axes[:, MOTIONS.index(motor.motion) % 3]
 
 
 def _ring(state: RobotState, k: int) -> int:
-    """How many motors before this one have their rings in the same place: theirs are smaller, this one lies around them."""
+    """How many motors before this one have their rings in the same place: theirs are smaller, this one lies around
+    them."""
     center, axis = _axis(state.motors[k])
     others = [_axis(motor) for motor in state.motors[:k]]
     return sum(np.linalg.norm(c - center) < 0.02 * state.size and abs(a @ axis) > 0.9 for c, a in others)

@@ -22,7 +22,11 @@ GRID: Color = (1.0, 1.0, 1.0, 0.16)
 OTHERS: Color = (0.6, 0.72, 0.9, 0.45)
 HAND: Color = (0.45, 0.7, 1.0, 0.9)
 WORDS: Color = (1.0, 1.0, 1.0, 0.9)
-HEIGHT, EDGE, LEAST = 150, 10, 240  # of the graph, its distance from the view's edges, its least width [px at a scale of 1]
+HEIGHT, EDGE, LEAST = (
+    150,
+    10,
+    240,
+)  # of the graph, its distance from the view's edges, its least width [px at a scale of 1]
 TITLE, FOOT, LEFT, RIGHT = 22, 18, 44, 14  # what it leaves free inside
 HIGHEST = 2.0  # share of the limit up to which it goes
 
@@ -170,7 +174,9 @@ def _frame(shapes: Shapes, place: Place, unit: float, top: float) -> None:
             y = place.bottom + share * unit
             shapes.segments(np.array([[place.left, y, 0.0], [place.right, y, 0.0]]), BAD if share == 1.0 else GRID)
             color = BAD if share == 1.0 else WORDS
-            shapes.labels.append((np.array([place.left - (LEFT - 8) * s, y - 4 * s, 10]), f"{100 * share:.0f} %", color))
+            shapes.labels.append(
+                (np.array([place.left - (LEFT - 8) * s, y - 4 * s, 10]), f"{100 * share:.0f} %", color)
+            )
 
 
 def _columns(speeds: Speeds, place: Place) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
@@ -183,7 +189,9 @@ def _columns(speeds: Speeds, place: Place) -> Callable[[int], tuple[np.ndarray, 
     return lambda k: (x[starts], np.maximum.reduceat(speeds.shares[:, k], starts))
 
 
-def _curve(shapes: Shapes, points: tuple[np.ndarray, np.ndarray], place: Place, unit: float, color: Color, top: float) -> None:
+def _curve(
+    shapes: Shapes, points: tuple[np.ndarray, np.ndarray], place: Place, unit: float, color: Color, top: float
+) -> None:
     """A motor's curve; what lies beyond the limit is filled red down to it."""
     x, shares = points
     y = place.bottom + unit * np.minimum(shares, top)
@@ -191,4 +199,8 @@ def _curve(shapes: Shapes, points: tuple[np.ndarray, np.ndarray], place: Place, 
     shapes.path(np.column_stack([x, y, zero]), color)
     if shares.max() > 1.0 + 1e-6:
         limit = place.bottom + unit
-        shapes.band(np.column_stack([x, np.full(len(x), limit), zero]), np.column_stack([x, np.maximum(y, limit), zero]), (*BAD[:3], 0.85))
+        shapes.band(
+            np.column_stack([x, np.full(len(x), limit), zero]),
+            np.column_stack([x, np.maximum(y, limit), zero]),
+            (*BAD[:3], 0.85),
+        )

@@ -107,7 +107,11 @@ def robot_state(root: Object, scene: Scene, depsgraph: Depsgraph) -> RobotState:
     support, ground = _support(mechanism, motion, kept, sample)
     margin = None if support is None or com is None else float(signed_distance(com[None, :2], support)[0])
     com_target = None if kept is None or sample is None or kept.clip.com is None else kept.clip.com[sample, :2]
-    places = tuple(joint_places(mechanism, motion.position[0], motion.quaternion[0])) if show.joints or show.motors != "NONE" else ()
+    places = (
+        tuple(joint_places(mechanism, motion.position[0], motion.quaternion[0]))
+        if show.joints or show.motors != "NONE"
+        else ()
+    )
     return RobotState(
         size=mechanism.extent,
         ground=ground,
@@ -138,35 +142,51 @@ def _present(root: Object, mechanism: Mechanism) -> Motion:
     )
 
 
-def _support(mechanism: Mechanism, motion: Motion, kept: KeptClip | None, sample: int | None) -> tuple[np.ndarray | None, float]:
+def _support(
+    mechanism: Mechanism, motion: Motion, kept: KeptClip | None, sample: int | None
+) -> tuple[np.ndarray | None, float]:
     """What the robot stands on and its height: by the bake's contacts, else the feet that are lowest."""
     soles = {f.name: standing_points(mechanism, motion, f.name)[0] for f in mechanism.frames if f.is_foot}
     if not soles:
         return None, 0.0
     if kept is not None and sample is not None and any(t.contact is not None for t in kept.clip.tracks.values()):
         tracks = kept.clip.tracks
-        contacts = {n: tracks[n].contact[sample : sample + 1] for n in soles if n in tracks and tracks[n].contact is not None}
+        contacts = {
+            n: tracks[n].contact[sample : sample + 1] for n in soles if n in tracks and tracks[n].contact is not None
+        }
     else:
         lowest = min(points[:, 2].min() for points in soles.values())
-        contacts = {n: np.array([p[:, 2].min() < lowest + TOUCH * sole_length(mechanism.frame(n))]) for n, p in soles.items()}
+        contacts = {
+            n: np.array([p[:, 2].min() < lowest + TOUCH * sole_length(mechanism.frame(n))]) for n, p in soles.items()
+        }
     standing = [float(soles[n][:, 2].min()) for n, stands in contacts.items() if stands[0]]
     return support_polygons(mechanism, motion, contacts)[0], min(standing, default=0.0)
 
 
 def _misses(
-    root: Object, scene: Scene, depsgraph: Depsgraph, mechanism: Mechanism, motion: Motion, kept: KeptClip | None, sample: int | None
+    root: Object,
+    scene: Scene,
+    depsgraph: Depsgraph,
+    mechanism: Mechanism,
+    motion: Motion,
+    kept: KeptClip | None,
+    sample: int | None,
 ) -> tuple[Miss, ...]:
     """Of the targets that the bake followed here; outside a bake, of those that are to be followed."""
     if kept is not None and sample is not None:
         weights = {name: kept.settings.weights(name).position for name in kept.clip.tracks}
-        wanted = {name: (t.position[sample], weights[name]) for name, t in kept.clip.tracks.items() if t.position is not None}
+        wanted = {
+            name: (t.position[sample], weights[name]) for name, t in kept.clip.tracks.items() if t.position is not None
+        }
     else:
         wanted = _live_targets(root, scene, depsgraph)
     misses = []
     for name, (there, weight) in wanted.items():
         if name in mechanism.frame_names and any(weight):
             here = frame_poses(mechanism, name, motion.position, motion.quaternion)[0][0]
-            misses.append(Miss(name, here, np.where(np.array(weight) > 0, there, here)))  # an axis without weight is not missed
+            misses.append(
+                Miss(name, here, np.where(np.array(weight) > 0, there, here))
+            )  # an axis without weight is not missed
     return tuple(misses)
 
 
@@ -176,7 +196,9 @@ def _live_targets(root: Object, scene: Scene, depsgraph: Depsgraph) -> dict[str,
     for target in root.robik.robot.character.targets:
         if target.enabled and target.leads and _is_there(target, scene):
             seen = pose_of(source_matrix(target, depsgraph))
-            there = track(read_target(target), np.array([seen.position]), np.array([seen.quaternion]), placed).position[0]
+            there = track(read_target(target), np.array([seen.position]), np.array([seen.quaternion]), placed).position[
+                0
+            ]
             wanted[target.frame] = there, tuple(target.position_weight)
     return wanted
 
@@ -191,7 +213,12 @@ def _is_there(target: PropertyGroup, scene: Scene) -> bool:
 
 
 def _motors(
-    root: Object, scene: Scene, mechanism: Mechanism, motion: Motion, places: tuple[JointPlace, ...], kept: KeptClip | None
+    root: Object,
+    scene: Scene,
+    mechanism: Mechanism,
+    motion: Motion,
+    places: tuple[JointPlace, ...],
+    kept: KeptClip | None,
 ) -> tuple[MotorLoad, ...]:
     kind = scene.robik.overlays.motors
     driven = [(place, k) for place in places if place.joint.actuated for k in range(len(place.joint.motions))]
@@ -201,7 +228,9 @@ def _motors(
         loads = [_reach(place, k) for place, k in driven]
     else:
         loads = _singularities(root, mechanism, motion, driven, kept)
-    return tuple(MotorLoad(place, place.joint.motions[k], *load) for (place, k), load in zip(driven, loads, strict=True))
+    return tuple(
+        MotorLoad(place, place.joint.motions[k], *load) for (place, k), load in zip(driven, loads, strict=True)
+    )
 
 
 def _speeds(root: Object, scene: Scene, mechanism: Mechanism, kept: KeptClip | None) -> list[tuple[float, str]]:
@@ -227,7 +256,8 @@ def _reach(place: JointPlace, k: int) -> tuple[float, str]:
 def _singularities(
     root: Object, mechanism: Mechanism, motion: Motion, driven: list[tuple[JointPlace, int]], kept: KeptClip | None
 ) -> list[tuple[float, str]]:
-    """How near each motor is to a singular pose, for what the bake followed; without one for all frames of the robot."""
+    """How near each motor is to a singular pose, for what the bake followed; without one for all frames of the
+    robot."""
     solver = _solvers.get(root.session_uid)
     if solver is None or solver.mechanism != mechanism:
         solver = _solvers[root.session_uid] = ForwardKinematics(mechanism)
@@ -243,5 +273,6 @@ def _singularities(
         found = independence(solver, values, base, tuple(f.name for f in mechanism.frames), Settings())
     sines = np.ones(len(values)) if found is None else found
     return [
-        (SINGULAR / max(float(s), 1e-6), f"{place.joint.coordinate_names[k]} singular") for s, (place, k) in zip(sines, driven, strict=True)
+        (SINGULAR / max(float(s), 1e-6), f"{place.joint.coordinate_names[k]} singular")
+        for s, (place, k) in zip(sines, driven, strict=True)
     ]

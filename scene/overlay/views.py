@@ -1,4 +1,5 @@
-"""Overlays of the 3D views: draws them where a scene asks for them. While no scene does, Blender knows no draw function of ours at all.
+"""Overlays of the 3D views: draws them where a scene asks for them. While no scene does, Blender knows no draw function
+of ours at all.
 
 What is drawn is worked out when the scene has changed, not when the view turns.
 """
@@ -91,7 +92,8 @@ def _forget() -> None:
 
 
 def _is_hidden(context: Context) -> bool:
-    """Whether this view shows no overlays now: switched off altogether, or a render is on and may be changing the scene."""
+    """Whether this view shows no overlays now: switched off altogether, or a render is on and may be changing the
+    scene."""
     space = context.space_data
     return not isinstance(space, SpaceView3D) or not space.overlay.show_overlays or bpy.app.is_job_running("RENDER")
 

@@ -14,7 +14,11 @@ from ...robik.mechanism.circle import common_axis, fit_circle
 
 SOURCES = (
     ("CURSOR", "3D Cursor", "At the 3D cursor, about its Z axis"),
-    ("CIRCLE", "Edge Loop", "In Edit Mode: in the middle of the circle that the selected edges make, as the rim of a hole, about its axis"),
+    (
+        "CIRCLE",
+        "Edge Loop",
+        "In Edit Mode: in the middle of the circle that the selected edges make, as the rim of a hole, about its axis",
+    ),
     ("FACE", "Face", "In Edit Mode: in the middle of the selected faces, about their normal"),
 )
 

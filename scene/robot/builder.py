@@ -30,7 +30,9 @@ class Builder:
         by_hand: bodies that were made in Blender, whose meshes are in the scene and nowhere else.
     """
 
-    def __init__(self, mechanism: Mechanism, source: str = "", packages: Iterable[Path] = (), by_hand: Container[str] = ()) -> None:
+    def __init__(
+        self, mechanism: Mechanism, source: str = "", packages: Iterable[Path] = (), by_hand: Container[str] = ()
+    ) -> None:
         self.mechanism = mechanism
         self._by_hand = by_hand
         self.source = source
@@ -39,14 +41,17 @@ class Builder:
         self.warnings = self._files.warnings
         self._meshes: dict[tuple, Mesh] = {}
         self._old: dict[tuple, Object] = {}
-        self._linked: set[str] = set()  # objects that are in the collection already; to ask it for each takes ever longer
+        self._linked: set[str] = (
+            set()
+        )  # objects that are in the collection already; to ask it for each takes ever longer
 
     def build(self, into: Collection) -> Object:
         """All of `build_steps` at once."""
         return finish(self.build_steps(into))
 
     def build_steps(self, into: Collection) -> Generator[Progress, None, Object]:
-        """The robot's root, in a new collection below `into`. Only meshes take their time; nothing is there before they are.
+        """The robot's root, in a new collection below `into`. Only meshes take their time; nothing is there before they
+        are.
 
         Raises:
             RobikError: Blender cannot hold the robot; the scene is as it was.
@@ -61,7 +66,8 @@ class Builder:
         return root
 
     def rebuild_steps(self, root: Object) -> Generator[Progress, None, None]:
-        """Make all below a root this robot: parts of the same name are the same objects, the others go. Its targets and bakes stay.
+        """Make all below a root this robot: parts of the same name are the same objects, the others go. Its targets and
+        bakes stay.
 
         New bodies have no action yet; `bake.bakes.use` gives them theirs.
 
@@ -74,7 +80,12 @@ class Builder:
         self._linked = set(self.collection.objects.keys())
         with posing.paused():
             self._let_go(root)
-            old = (part for listed in parts(root).values() for part in listed if part.robik.kind != "VISUAL" or not part.robik.by_hand)
+            old = (
+                part
+                for listed in parts(root).values()
+                for part in listed
+                if part.robik.kind != "VISUAL" or not part.robik.by_hand
+            )
             self._old = {_key(part.robik.kind, part): part for part in old}
             meshes = [part.data for part in self._old.values() if isinstance(part.data, Mesh)]
             self._fill(root)
@@ -157,7 +168,9 @@ class Builder:
         group.color, group.file = visual.color, visual.file
         place(made, visual.pose)
         made.scale = visual.size if visual.shape == "mesh" else (1.0, 1.0, 1.0)
-        exact.keep(made, size=visual.size, color=visual.color, position=visual.pose.position, quaternion=visual.pose.quaternion)
+        exact.keep(
+            made, size=visual.size, color=visual.color, position=visual.pose.position, quaternion=visual.pose.quaternion
+        )
 
     def _mesh(self, visual: Visual) -> Mesh:
         key = (visual.shape, visual.file or visual.size)

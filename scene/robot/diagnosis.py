@@ -17,7 +17,12 @@ def diagnose_robot(root: Object) -> tuple[str, ...]:
     """
     found = diagnose(read_moving_parts(root))
     root.robik.robot.diagnosis = "\n".join(found.sentences)
-    ranked = (("ASKEW", found.askew), ("STUCK", found.stuck), ("NEEDLESS", found.needless), ("REDUNDANT", found.redundant))
+    ranked = (
+        ("ASKEW", found.askew),
+        ("STUCK", found.stuck),
+        ("NEEDLESS", found.needless),
+        ("REDUNDANT", found.redundant),
+    )
     for joint in parts(root)["JOINT"]:
         joint.robik.joint.finding = next((finding for finding, names in ranked if joint.robik.label in names), "NONE")
     return found.sentences

@@ -1,8 +1,9 @@
 """Doubles beside what Blender shows.
 
-Blender keeps properties and transforms in single precision, a robot's file has doubles. Every number of a robot is therefore
-kept twice: as the property or transform that a user sees and edits, and as a double in an ID property of the same object. The
-visible one decides: the double counts only as long as the visible number is its rounding, so an edit is never overruled.
+Blender keeps properties and transforms in single precision, a robot's file has doubles. Every number of a robot is
+therefore kept twice: as the property or transform that a user sees and edits, and as a double in an ID property of the
+same object. The visible one decides: the double counts only as long as the visible number is its rounding, so an edit
+is never overruled.
 """
 
 from __future__ import annotations

@@ -22,11 +22,11 @@ from .writing import write_frame
 
 
 def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[list[Object], bool]:
-    """The frames of bodies that the robot stands on, at the bodies' origins; a sole is what touches the ground as its body stands
-    now, or its flat side below where that does not stand level.
+    """The frames of bodies that the robot stands on, at the bodies' origins; a sole is what touches the ground as its
+    body stands now, or its flat side below where that does not stand level.
 
-    Targets that follow the body, or a frame on it that is called a foot, follow the foot from now on. A robot that nobody has
-    placed, and that follows nothing yet, is lifted onto the floor, where files put a robot's hips.
+    Targets that follow the body, or a frame on it that is called a foot, follow the foot from now on. A robot that
+    nobody has placed, and that follows nothing yet, is lifted onto the floor, where files put a robot's hips.
 
     Args:
         root: of the robot.
@@ -60,23 +60,31 @@ def _make_foot(root: Object, body: Object, sole: np.ndarray, side: str) -> Objec
     pose = local_pose(made)
     outline = tuple((x, y, z) for x, y, z in map(pose.inverse().point, sole.tolist()))
     write_frame(made, Frame(made.robik.label, body.robik.label, pose, outline))
-    _follow_instead(root, made, {body.robik.label: Pose()} | {p.robik.label: local_pose(p) for p in known if p.parent == body})
+    _follow_instead(
+        root, made, {body.robik.label: Pose()} | {p.robik.label: local_pose(p) for p in known if p.parent == body}
+    )
     return made
 
 
 def _follow_instead(root: Object, foot: Object, poses: dict[str, Pose]) -> None:
-    """Lets a target of one of these frames, given where they are on the foot's body, move the foot, and the body as before."""
+    """Lets a target of one of these frames, given where they are on the foot's body, move the foot, and the body as
+    before."""
     label, targets = foot.robik.label, [t for t in root.robik.robot.character.targets if t.leads]
     same = (foot.parent.robik.label, *(name for name in poses if part_of(name)[0] == "foot"))
     target = next((target for target in targets if target.frame in same), None)
     if target is None or any(target.frame == label for target in targets):
         return
-    offset = Pose(tuple(target.offset_location), unit(target.offset_rotation)) @ poses[target.frame].inverse() @ local_pose(foot)
+    offset = (
+        Pose(tuple(target.offset_location), unit(target.offset_rotation))
+        @ poses[target.frame].inverse()
+        @ local_pose(foot)
+    )
     target.offset_location, target.offset_rotation, target.frame = offset.position, offset.quaternion, label
 
 
 def ground(root: Object) -> float:
-    """Height of a robot's ground in its own coordinates [m]; 0 for one without feet, or that is not yet a whole robot."""
+    """Height of a robot's ground in its own coordinates [m]; 0 for one without feet, or that is not yet a whole
+    robot."""
     try:
         return ground_height(read_robot(root))
     except RobikError:
@@ -93,7 +101,8 @@ def _stand_on_floor(root: Object) -> None:
 
 
 def _sides(soles: dict[Object, np.ndarray]) -> dict[Object, str]:
-    """Of bodies with their soles (K, 3) which is left, "l", and which right: as their names say, else of two by where their soles lead."""
+    """Of bodies with their soles (K, 3) which is left, "l", and which right: as their names say, else of two by where
+    their soles lead."""
     said = {body: part_of(body.robik.label)[1] for body in soles}
     if len(soles) != 2 or any(said.values()):
         return said
@@ -105,17 +114,23 @@ def _sides(soles: dict[Object, np.ndarray]) -> dict[Object, str]:
 
 
 def _sole(body: Object, shapes: Iterable[Object]) -> np.ndarray:
-    """Return the outline (K, 3) of what the meshes of a body, or of what is fixed to it, stand on, in the body's coordinates."""
+    """Return the outline (K, 3) of what the meshes of a body, or of what is fixed to it, stand on, in the body's
+    coordinates."""
     points = [np.zeros((0, 3))]
-    for shown in (child for part in shapes for child in part.children if child.robik.kind == "VISUAL" and child.type == "MESH"):
+    for shown in (
+        child for part in shapes for child in part.children if child.robik.kind == "VISUAL" and child.type == "MESH"
+    ):
         matrix = np.array(shown.matrix_world, dtype=float)
         points.append(triangles(shown)[0] @ matrix[:3, :3].T + matrix[:3, 3])
     if len(points) == 1:
-        raise RobikError(f"body {body.robik.label!r} has no mesh that it could stand on; select the body that touches the ground")
+        raise RobikError(
+            f"body {body.robik.label!r} has no mesh that it could stand on; select the body that touches the ground"
+        )
     sole = find_sole(np.concatenate(points))
     if sole is None:
         raise RobikError(
-            f"body {body.robik.label!r} has nothing flat below that it could stand on; pose the robot as it stands, or choose its foot"
+            f"body {body.robik.label!r} has nothing flat below that it could stand on; pose the robot as it stands, or"
+            " choose its foot"
         )
     back = np.array(body.matrix_world.inverted_safe(), dtype=float)
     return sole @ back[:3, :3].T + back[:3, 3]

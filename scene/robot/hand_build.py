@@ -52,7 +52,9 @@ def selected_joints(context: Context) -> list[Object]:
     ends = set(selected_bodies(context))
     if not joints and len(ends) == 2:
         root = robot_of(next(iter(ends)))
-        joints = [j for j in parts(root)["JOINT"] if {j.robik.joint.parent, j.robik.joint.child} == ends] if root else []
+        joints = (
+            [j for j in parts(root)["JOINT"] if {j.robik.joint.parent, j.robik.joint.child} == ends] if root else []
+        )
     if not joints:
         raise RobikError("no joint is selected; select its empty (Show Joints), or the two bodies that it ties")
     return joints
@@ -94,7 +96,12 @@ def add_body(root: Object, shown: Object) -> Object:
     body = bpy.data.objects.new(f"{shown.name}.body", None)
     collection.objects.link(body)
     body.parent = root
-    body.robik.kind, body.robik.label, body.robik.order, body.robik.by_hand = "BODY", shown.name, _next(root, "BODY"), True
+    body.robik.kind, body.robik.label, body.robik.order, body.robik.by_hand = (
+        "BODY",
+        shown.name,
+        _next(root, "BODY"),
+        True,
+    )
     location, rotation, scale = _straightened(shown, inside).decompose()
     write_body(body, Body(shown.name, pose=Pose(tuple(location), unit(rotation[:]))), _size([shown]))
     shown.parent = body
@@ -110,7 +117,13 @@ def add_body(root: Object, shown: Object) -> Object:
 
 
 def add_joint(
-    root: Object, parent: Object | None, child: Object, kind: str, anchor: Anchor, name: str = "", actuated: bool = False
+    root: Object,
+    parent: Object | None,
+    child: Object,
+    kind: str,
+    anchor: Anchor,
+    name: str = "",
+    actuated: bool = False,
 ) -> Object:
     """Ties two bodies where they stand; without a parent, a body to the world.
 
@@ -124,7 +137,9 @@ def add_joint(
     back = np.array(root.matrix_world.inverted_safe(), dtype=float)
     position, axis = back[:3, :3] @ anchor.position + back[:3, 3], back[:3, :3] @ anchor.axis
     side = tuple(np.cross(np.eye(3)[int(np.abs(axis).argmin())], axis)) if kind in TWO_AXES else None
-    joint = Joint(name, kind, *ends, position=tuple(position.tolist()), axis=tuple(axis.tolist()), axis2=side, actuated=actuated)
+    joint = Joint(
+        name, kind, *ends, position=tuple(position.tolist()), axis=tuple(axis.tolist()), axis2=side, actuated=actuated
+    )
     if actuated:
         check_names(joint.coordinate_names)
     carrier = root if parent is None else parent
@@ -132,7 +147,12 @@ def add_joint(
     root.users_collection[0].objects.link(made)
     with posing.paused():
         made.parent = carrier
-        made.robik.kind, made.robik.label, made.robik.order, made.robik.by_hand = "JOINT", name, _next(root, "JOINT"), True
+        made.robik.kind, made.robik.label, made.robik.order, made.robik.by_hand = (
+            "JOINT",
+            name,
+            _next(root, "JOINT"),
+            True,
+        )
         made.empty_display_size = root.empty_display_size / 2 or SIZE
         write_joint(made, joint, parent, child, Pose() if parent is None else rest_pose(parent))
     try:
@@ -180,7 +200,8 @@ def set_ground(root: Object, body: Object) -> Object:
 
 
 def set_free(root: Object, feet: Iterable[Object]) -> bool:
-    """Lets a robot go that stands on these bodies, but is held by another, as every URDF's root is unless somebody says otherwise.
+    """Lets a robot go that stands on these bodies, but is held by another, as every URDF's root is unless somebody says
+    otherwise.
 
     Returns:
         Whether it was held by one fixed joint, which is gone; what ties it to the world in another way stays.
@@ -208,7 +229,9 @@ def set_motors(root: Object, joints: Iterable[Object], on: bool, speed: float = 
     joints = list(joints)
     for joint in joints:
         if on and not coordinate_names(joint):
-            raise RobikError(f"joint {joint.robik.label!r} is fixed, so no motor can drive it; choose another type first")
+            raise RobikError(
+                f"joint {joint.robik.label!r} is fixed, so no motor can drive it; choose another type first"
+            )
         if on:
             check_names(coordinate_names(joint))
     with posing.paused():
@@ -246,7 +269,8 @@ def to_rest(root: Object) -> None:
 
 
 def at_rest(root: Object, which: Iterable[Object]) -> None:
-    """Whether bodies stand in their rest pose, which is where a new joint can tie them. One without joints rests where it is put.
+    """Whether bodies stand in their rest pose, which is where a new joint can tie them. One without joints rests where
+    it is put.
 
     Raises:
         RobikError: names the body that does not.
@@ -259,7 +283,9 @@ def at_rest(root: Object, which: Iterable[Object]) -> None:
         if off <= AT_REST * max(1.0, *map(abs, rest.position)) and turned <= AT_REST**2:
             continue
         if body in tied:
-            raise RobikError(f"body {body.robik.label!r} is not in its rest pose, where joints are made; click Rest Pose first")
+            raise RobikError(
+                f"body {body.robik.label!r} is not in its rest pose, where joints are made; click Rest Pose first"
+            )
         group = body.robik.body
         group.rest_location, group.rest_rotation = now.position, now.quaternion
 
@@ -319,7 +345,10 @@ def _check_mesh(shown: Object) -> None:
     if shown.type != "MESH":
         raise RobikError(f"{shown.name!r} is no mesh; bodies are made of meshes")
     if shown.modifiers and _is_sheared(shown.matrix_world):
-        raise RobikError(f"{shown.name!r} is sheared by what it is parented to, and has modifiers; apply these first (Object > Apply)")
+        raise RobikError(
+            f"{shown.name!r} is sheared by what it is parented to, and has modifiers; apply these first (Object >"
+            " Apply)"
+        )
     if shown.robik.kind != "NONE":
         raise RobikError(f"{shown.name!r} is a part of a robot already")
     if shown.name == WORLD:
@@ -327,10 +356,13 @@ def _check_mesh(shown: Object) -> None:
     moved = shown.animation_data
     if shown.constraints or (moved is not None and (moved.action or moved.drivers or moved.nla_tracks)):
         raise RobikError(
-            f"{shown.name!r} is moved by constraints, keys or drivers, which would pull it off its body; clear them where it should stand"
+            f"{shown.name!r} is moved by constraints, keys or drivers, which would pull it off its body; clear them"
+            " where it should stand"
         )
     if shown.library or shown.override_library:
-        raise RobikError(f"{shown.name!r} belongs to another file; make it local first (Object > Relations > Make Local)")
+        raise RobikError(
+            f"{shown.name!r} belongs to another file; make it local first (Object > Relations > Make Local)"
+        )
 
 
 def _next(root: Object, kind: str) -> int:

@@ -16,7 +16,11 @@ def inventory(root: Object) -> str:
     motors = sum(len(coordinate_names(j)) for j in kinds["JOINT"] if j.robik.joint.actuated)
     is_tied = any(j.robik.joint.parent is None for j in kinds["JOINT"])
     loops = len(kinds["JOINT"]) - len(kinds["BODY"]) + (0 if is_tied else 1)
-    counts = [counted(len(kinds["BODY"]), "body", "bodies"), counted(len(kinds["JOINT"]), "joint"), counted(motors, "motor")]
+    counts = [
+        counted(len(kinds["BODY"]), "body", "bodies"),
+        counted(len(kinds["JOINT"]), "joint"),
+        counted(motors, "motor"),
+    ]
     return ", ".join([*counts, *([counted(loops, "loop")] if loops > 0 else [])])
 
 
@@ -24,7 +28,10 @@ def import_lines(root: Object) -> list[tuple[str, str]]:
     """What an import found, line by line, each with its icon: counts, what was decided, warnings."""
     told = root.robik.robot
     warnings = told.warnings.splitlines()
-    lines = [(inventory(root), "OUTLINER_OB_ARMATURE"), *((sentence, "CHECKMARK") for sentence in told.report.splitlines())]
+    lines = [
+        (inventory(root), "OUTLINER_OB_ARMATURE"),
+        *((sentence, "CHECKMARK") for sentence in told.report.splitlines()),
+    ]
     lines += [(sentence, "ERROR") for sentence in warnings[:MANY]]
     if len(warnings) > MANY:
         lines.append((f"and {len(warnings) - MANY} more: see the panel Diagnosis", "ERROR"))

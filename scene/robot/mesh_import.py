@@ -1,4 +1,5 @@
-"""Mesh files as Blender meshes with their materials: by Blender's own importers; Collada, USD and MuJoCo's by the library's."""
+"""Mesh files as Blender meshes with their materials: by Blender's own importers; Collada, USD and MuJoCo's by the
+library's."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ class MeshImport:
         """
         kind = path.suffix.lower()
         if not inner and kind not in (*IMPORTERS, DAE, MSH):
-            raise RobikError(f"mesh {path}: {', '.join((*IMPORTERS, DAE, MSH))} can be read, not {path.suffix!r}; convert it")
+            raise RobikError(
+                f"mesh {path}: {', '.join((*IMPORTERS, DAE, MSH))} can be read, not {path.suffix!r}; convert it"
+            )
         if not path.is_file():
             raise RobikError(f"mesh {path}: there is no such file")
         if inner and kind in MJCF:
@@ -72,7 +75,8 @@ class MeshImport:
         return _by_blender(path)
 
     def load_steps(self, path: Path, inner: str = "") -> Generator[None, None, Mesh]:
-        """As `load`. A large STL, the usual format of large meshes, is read on a thread of its own; the others in one step."""
+        """As `load`. A large STL, the usual format of large meshes, is read on a thread of its own; the others in one
+        step."""
         if path.suffix.lower() != ".stl" or not path.is_file() or path.stat().st_size < LARGE:
             return self.load(path, inner)
 
@@ -106,7 +110,10 @@ class MeshImport:
         """One for each paint of a file, whichever of its meshes has it."""
         if (path, paint) not in self._materials:
             material, shader = painted_material(paint.name, paint.color)
-            shader.inputs["Roughness"].default_value, shader.inputs["Metallic"].default_value = paint.roughness, paint.metallic
+            shader.inputs["Roughness"].default_value, shader.inputs["Metallic"].default_value = (
+                paint.roughness,
+                paint.metallic,
+            )
             if paint.picture is not None and (picture := self._picture(paint.picture, path)) is not None:
                 shown: Any = material.node_tree.nodes.new("ShaderNodeTexImage")
                 shown.image = picture
@@ -115,7 +122,8 @@ class MeshImport:
         return self._materials[path, paint]
 
     def _picture(self, picture: Picture, mesh_file: Path) -> Image | None:
-        """A picture of a mesh file; none, with a warning, where it is missing or may not be read. One inside a package is packed."""
+        """A picture of a mesh file; none, with a warning, where it is missing or may not be read. One inside a package
+        is packed."""
         file = mesh_file.parent / picture.file
         try:
             if not is_inside(file, [mesh_file.resolve().parent, *self._allowed]):
@@ -179,7 +187,8 @@ def _by_blender(path: Path) -> Mesh:
 
 @contextmanager
 def _nothing_else() -> Iterator[set[ID]]:
-    """Takes away what came in within, except what is added to the set, and what that uses. Selection and active object come back."""
+    """Takes away what came in within, except what is added to the set, and what that uses. Selection and active object
+    come back."""
     layer = bpy.context.view_layer
     active, selected = layer.objects.active, [o for o in layer.objects if o.select_get()]
     before: set[ID] = {each for kind in KINDS for each in _all(kind)}
@@ -213,7 +222,9 @@ def _joined(pieces: list[Object]) -> Any:
         first.modifiers.clear()
         first.matrix_basis.identity()
         bpy.context.view_layer.update()
-        with bpy.context.temp_override(active_object=first, object=first, selected_editable_objects=pieces, selected_objects=pieces):
+        with bpy.context.temp_override(
+            active_object=first, object=first, selected_editable_objects=pieces, selected_objects=pieces
+        ):
             bpy.ops.object.join()
         mesh = first.data
     return mesh

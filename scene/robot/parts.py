@@ -38,12 +38,15 @@ def chosen_robot(scene: Scene) -> Object:
     if not found:
         raise RobikError(shown_robot(scene) or "there is no robot in this scene; import one first")
     if len(found) > 1:
-        raise RobikError(f"there are {len(found)} robots in this scene ({', '.join(o.name for o in found)}); choose one")
+        raise RobikError(
+            f"there are {len(found)} robots in this scene ({', '.join(o.name for o in found)}); choose one"
+        )
     return found[0]
 
 
 def shown_robot(scene: Scene) -> str:
-    """Of a robot that a scene only shows as an instance of its collection, as File > Link makes it: how to get it; else empty."""
+    """Of a robot that a scene only shows as an instance of its collection, as File > Link makes it: how to get it; else
+    empty."""
     for shown in scene.objects:
         collection = shown.instance_collection
         if collection is not None and any(part.robik.kind == "ROBOT" for part in collection.all_objects):
@@ -72,7 +75,10 @@ def check_changeable(root: Object) -> None:
     """
     what = "a library override" if root.override_library else f"linked from {root.library.name}" if root.library else ""
     if what:
-        raise RobikError(f"robot {root.name!r} is {what} and cannot be changed here: make it local (Object > Relations > Make Local > All)")
+        raise RobikError(
+            f"robot {root.name!r} is {what} and cannot be changed here: make it local (Object > Relations > Make Local"
+            " > All)"
+        )
 
 
 def parts(root: Object, kinds: Iterable[str] = ("BODY", "VISUAL", "JOINT", "FRAME")) -> dict[str, list[Object]]:

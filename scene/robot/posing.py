@@ -1,6 +1,7 @@
 """The robot follows its sliders: whenever they changed, its bodies are posed by forward kinematics.
 
-Where the bodies have curves of their own (a bake), these pose the robot during playback and the sliders only between frames.
+Where the bodies have curves of their own (a bake), these pose the robot during playback and the sliders only between
+frames.
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ def assembly_at(
 
     Args:
         root: the robot's.
-        solvers: by the root's session_uid; each starts where it was before, which decides between ways to close the loops.
+        solvers: by the root's session_uid; each starts where it was before, which decides between ways to close the
+            loops.
         present: where motors are [rad or m]; those not named are as their sliders say.
         robot: what `read_moving` says of the root, if that has been asked.
 
@@ -90,7 +92,9 @@ def assembly_at(
         solver = solvers[root.session_uid] = ForwardKinematics(mechanism)
     base = None if solver.root is None else local_pose(bodies[mechanism.body_index[solver.root]])
     values = slider_values(root, mechanism.actuators)
-    values = np.array([present.get(name, value) for name, value in zip(mechanism.actuators, values.tolist(), strict=True)])
+    values = np.array(
+        [present.get(name, value) for name, value in zip(mechanism.actuators, values.tolist(), strict=True)]
+    )
     return solver.solve(values, base)
 
 
@@ -167,7 +171,9 @@ def _after_load(_file: str) -> None:
 
 def has_baked_bodies(root: Object) -> bool:
     """Whether the bodies have curves of their own, which pose the robot during playback."""
-    return any(child.robik.kind == "BODY" and child.animation_data and child.animation_data.action for child in root.children)
+    return any(
+        child.robik.kind == "BODY" and child.animation_data and child.animation_data.action for child in root.children
+    )
 
 
 HANDLERS = (

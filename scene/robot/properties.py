@@ -1,6 +1,14 @@
 """Properties of a robot's parts: bodies, visuals, joints and couplings. No logic beyond validation."""
 
-from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    BoolVectorProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    PointerProperty,
+    StringProperty,
+)
 from bpy.types import Context, Object, PropertyGroup
 
 from ...robik.mechanism import JOINT_TYPES
@@ -17,7 +25,8 @@ FINDINGS = (
     ("ASKEW", "Askew", "Its axis or place does not quite agree with the others of its loop, which so cannot move"),
 )
 
-# In a library override a joint ties the override's bodies. What cannot be overridden is the library's again in a file that is opened.
+# In a library override a joint ties the override's bodies. What cannot be overridden is the library's again in a file
+# that is opened.
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
@@ -27,19 +36,29 @@ def _is_body(_group: PropertyGroup, candidate: Object) -> bool:
 
 class RobikBody(PropertyGroup):
     mass: FloatProperty(name="Mass", unit="MASS", min=0.0, precision=4)
-    com: FloatVectorProperty(name="Centre of Mass", description="In the body's own frame", unit="LENGTH", size=3, precision=4)
+    com: FloatVectorProperty(
+        name="Centre of Mass", description="In the body's own frame", unit="LENGTH", size=3, precision=4
+    )
     inertia: FloatVectorProperty(
         name="Inertia", description="About the centre of mass: xx, yy, zz, xy, xz, yz [kg m²]", size=6, precision=6
     )
-    rest_location: FloatVectorProperty(name="Rest Location", description="In the robot's rest pose", unit="LENGTH", size=3, precision=4)
+    rest_location: FloatVectorProperty(
+        name="Rest Location", description="In the robot's rest pose", unit="LENGTH", size=3, precision=4
+    )
     rest_rotation: FloatVectorProperty(
-        name="Rest Rotation", description="In the robot's rest pose", subtype="QUATERNION", size=4, default=(1.0, 0.0, 0.0, 0.0)
+        name="Rest Rotation",
+        description="In the robot's rest pose",
+        subtype="QUATERNION",
+        size=4,
+        default=(1.0, 0.0, 0.0, 0.0),
     )
 
 
 class RobikVisual(PropertyGroup):
     shape: EnumProperty(name="Shape", items=[(shape, shape.capitalize(), "") for shape in SHAPES])
-    size: FloatVectorProperty(name="Size", description="As the shape wants it: lengths, radius and length, or a mesh's scale", size=3)
+    size: FloatVectorProperty(
+        name="Size", description="As the shape wants it: lengths, radius and length, or a mesh's scale", size=3
+    )
     color: FloatVectorProperty(name="Colour", subtype="COLOR", size=4, min=0.0, max=1.0, default=(0.8, 0.8, 0.8, 1.0))
     file: StringProperty(name="File", description="Of a mesh, as the robot's file gives it")
 
@@ -56,19 +75,32 @@ class RobikJoint(PropertyGroup):
         update=_joint_changed,
     )
     parent: PointerProperty(
-        name="Parent", description="The body that carries the joint; empty for the world", type=Object, poll=_is_body, override=OVERRIDABLE
+        name="Parent",
+        description="The body that carries the joint; empty for the world",
+        type=Object,
+        poll=_is_body,
+        override=OVERRIDABLE,
     )
-    child: PointerProperty(name="Child", description="The body that the joint moves", type=Object, poll=_is_body, override=OVERRIDABLE)
+    child: PointerProperty(
+        name="Child", description="The body that the joint moves", type=Object, poll=_is_body, override=OVERRIDABLE
+    )
     finding: EnumProperty(name="Finding", description="What the last diagnosis found about this joint", items=FINDINGS)
     actuated: BoolProperty(name="Motor", description="Whether a motor drives this joint", update=_joint_changed)
     has_axis2: BoolProperty(name="Second Axis", description="Whether the direction of the empty's Y axis matters")
     motions: BoolVectorProperty(
-        name="Motions", description=f"Of a general joint, which are free: {', '.join(MOTIONS)}", size=6, update=_joint_changed
+        name="Motions",
+        description=f"Of a general joint, which are free: {', '.join(MOTIONS)}",
+        size=6,
+        update=_joint_changed,
     )
     lower: FloatVectorProperty(name="Lower Limit", description="Per motion [rad or m]", size=6, default=(-LARGEST,) * 6)
     upper: FloatVectorProperty(name="Upper Limit", description="Per motion [rad or m]", size=6, default=(LARGEST,) * 6)
-    rest: FloatVectorProperty(name="Rest Value", description="Per motion, its value in the rest pose [rad or m]", size=6)
-    velocity_limit: FloatProperty(name="Velocity Limit", description="Of the motor [rad/s or m/s]", min=0.0, default=LARGEST)
+    rest: FloatVectorProperty(
+        name="Rest Value", description="Per motion, its value in the rest pose [rad or m]", size=6
+    )
+    velocity_limit: FloatProperty(
+        name="Velocity Limit", description="Of the motor [rad/s or m/s]", min=0.0, default=LARGEST
+    )
     effort_limit: FloatProperty(name="Effort Limit", description="Of the motor [N m or N]", min=0.0, default=LARGEST)
 
 
@@ -77,7 +109,9 @@ class RobikCoupling(PropertyGroup):
 
     follower: StringProperty(name="Follower", description="The coordinate that follows")
     leader: StringProperty(name="Leader", description="The coordinate that leads")
-    coefficients: StringProperty(name="Coefficients", description="Of the polynomial in the leader, the constant first", default="0.0 1.0")
+    coefficients: StringProperty(
+        name="Coefficients", description="Of the polynomial in the leader, the constant first", default="0.0 1.0"
+    )
 
 
 CLASSES = (RobikBody, RobikVisual, RobikJoint, RobikCoupling)

@@ -27,7 +27,9 @@ def read_robot(root: Object) -> Mechanism:
     return _read(root, found, found["VISUAL"])
 
 
-_moving: dict[int, tuple[list[object], Mechanism]] = {}  # by the root's session_uid: what its parts said, and how that was read
+_moving: dict[
+    int, tuple[list[object], Mechanism]
+] = {}  # by the root's session_uid: what its parts said, and how that was read
 
 
 class Moving(NamedTuple):
@@ -88,7 +90,8 @@ def _values(group: PropertyGroup) -> tuple[object, ...]:
 
 @cache
 def _fields(kind: type[PropertyGroup]) -> tuple[Callable, list[str], list[str]]:
-    """A getter of a group's name, numbers, switches and texts; the names of its rows of numbers; those of its pointers to objects."""
+    """A getter of a group's name, numbers, switches and texts; the names of its rows of numbers; those of its pointers
+    to objects."""
     kinds = {name: declared.function.__name__ for name, declared in kind.__annotations__.items()}
     rows = [name for name, made in kinds.items() if "Vector" in made]
     pointers = [name for name, made in kinds.items() if made == "PointerProperty"]
@@ -97,10 +100,14 @@ def _fields(kind: type[PropertyGroup]) -> tuple[Callable, list[str], list[str]]:
 
 def _read(root: Object, found: dict[str, list[Object]], visuals: list[Object]) -> Mechanism:
     if not found["BODY"]:
-        raise RobikError(f"robot {root.name!r} has no bodies here; append the robot's collection instead of its root, or import it again")
+        raise RobikError(
+            f"robot {root.name!r} has no bodies here; append the robot's collection instead of its root, or import it"
+            " again"
+        )
     if len(found["BODY"]) > 1 and not found["JOINT"] and root.robik.robot.source:
         raise RobikError(
-            f"robot {root.name!r} has no joints left; Blender's Duplicate leaves hidden ones behind: delete it and use Duplicate Robot"
+            f"robot {root.name!r} has no joints left; Blender's Duplicate leaves hidden ones behind: delete it and use"
+            " Duplicate Robot"
         )
     by_body: dict[Object, list[Object]] = {body: [] for body in found["BODY"]}
     for visual in visuals:
@@ -190,7 +197,10 @@ def _end(joint: Object, body: Object | None, rest: dict[Object, Pose]) -> str:
     if body is None:
         raise RobikError(f"joint {joint.name!r} moves no body; choose its child")
     if body not in rest:
-        raise RobikError(f"joint {joint.name!r} ties {body.name!r}, no body of this robot any more; choose another or delete the joint")
+        raise RobikError(
+            f"joint {joint.name!r} ties {body.name!r}, no body of this robot any more; choose another or delete the"
+            " joint"
+        )
     return body.robik.label
 
 
@@ -199,7 +209,12 @@ def _frame(frame: Object, rest: dict[Object, Pose]) -> Frame:
         raise RobikError(f"frame {frame.name!r} lies on no body of this robot; parent it to one or delete it")
     outline = exact.kept(frame, "sole") if frame.robik.is_foot else None
     sole = np.array(outline or (), dtype=float).reshape(-1, 3)
-    return Frame(frame.robik.label, frame.parent.robik.label, exact.pose(frame, local_pose(frame)), tuple(map(tuple, sole.tolist())))
+    return Frame(
+        frame.robik.label,
+        frame.parent.robik.label,
+        exact.pose(frame, local_pose(frame)),
+        tuple(map(tuple, sole.tolist())),
+    )
 
 
 def _coupling(coupling: object) -> Coupling:

@@ -25,12 +25,14 @@ def check_names(names: Iterable[str]) -> None:
     for name in names:
         size = len(name.encode())
         if size > LONGEST:
-            raise RobikError(f"actuator {name!r}: its name has {size} bytes, Blender takes {LONGEST}; shorten the joint's name")
+            raise RobikError(
+                f"actuator {name!r}: its name has {size} bytes, Blender takes {LONGEST}; shorten the joint's name"
+            )
 
 
 def match_sliders(root: Object, mechanism: Mechanism) -> None:
-    """A custom property for each actuator, with the joint's limits and unit: as it stands where it was there before (within the limits),
-    else at its rest value. Those of motors that are gone go."""
+    """A custom property for each actuator, with the joint's limits and unit: as it stands where it was there before
+    (within the limits), else at its rest value. Those of motors that are gone go."""
     for name in [name for name, value in root.items() if isinstance(value, float) and _described(root, name)]:
         if name not in mechanism.actuators:
             del root[name]
@@ -70,7 +72,9 @@ def slider_values(root: Object, names: tuple[str, ...]) -> np.ndarray:
     for name in names:
         value = root.get(name)
         if not isinstance(value, (int, float)) or not isfinite(value):
-            raise RobikError(f"robot {root.name!r}: its slider {name!r} is missing or not a number; import the robot again")
+            raise RobikError(
+                f"robot {root.name!r}: its slider {name!r} is missing or not a number; import the robot again"
+            )
         values.append(float(value))
     return np.array(values)
 

@@ -22,7 +22,9 @@ def primitive(visual: Visual) -> Mesh:
             bmesh.ops.create_cube(shape, size=1.0, matrix=Matrix.Diagonal((*visual.size, 1.0)))
         elif visual.shape == "cylinder":
             radius, length = visual.size
-            bmesh.ops.create_cone(shape, cap_ends=True, cap_tris=False, segments=SEGMENTS, radius1=radius, radius2=radius, depth=length)
+            bmesh.ops.create_cone(
+                shape, cap_ends=True, cap_tris=False, segments=SEGMENTS, radius1=radius, radius2=radius, depth=length
+            )
         else:
             # An odd number of rings leaves a band across the equator: pulled apart, it is the capsule's cylinder.
             bmesh.ops.create_uvsphere(shape, u_segments=SEGMENTS, v_segments=SEGMENTS - 1, radius=visual.size[0])

@@ -29,7 +29,8 @@ def write_mass(made: Object, body: Body) -> None:
 
 
 def write_joint(made: Object, joint: Joint, parent: Object | None, child: Object, parent_rest: Pose) -> None:
-    """A joint below its parent's object, or below the root where the parent is the world; `parent_rest` is the parent's rest pose."""
+    """A joint below its parent's object, or below the root where the parent is the world; `parent_rest` is the parent's
+    rest pose."""
     made.empty_display_type = "ARROWS"
     place(made, parent_rest.inverse() @ Pose.of(joint.matrix, joint.position))
     group = made.robik.joint
@@ -48,7 +49,8 @@ def write_limits(made: Object, joint: Joint) -> None:
         getattr(group, name)[: len(values)] = values
     group.velocity_limit, group.effort_limit = joint.velocity_limit, joint.effort_limit
     exact.keep(
-        made, lower=lower, upper=upper, rest=joint.rest, velocity_limit=joint.velocity_limit, effort_limit=joint.effort_limit
+        made, lower=lower, upper=upper, rest=joint.rest, velocity_limit=joint.velocity_limit,
+        effort_limit=joint.effort_limit
     )  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""The fields of the servo that the panel *Chain* has unfolded. They keep nothing: they read the robot's chain, and edit it."""
+"""The fields of the servo that the panel *Chain* has unfolded. They keep nothing: they read the robot's chain, and edit
+it."""
 
 from collections.abc import Callable
 from math import degrees
@@ -112,18 +113,32 @@ class RobikServo(PropertyGroup):
         get=lambda group: list(MODELS).index(_servo(group.id_data).model),
         set=lambda group, k: _edit(group.id_data, model=list(MODELS)[k]),
     )
-    zero: IntProperty(name="Zero", description="Counts at which the motor is at 0; Zero Here finds them", **_entry("zero"))
+    zero: IntProperty(
+        name="Zero", description="Counts at which the motor is at 0; Zero Here finds them", **_entry("zero")
+    )
     gear_ratio: FloatProperty(
         name="Gear Ratio",
         description="Turns of the servo per turn of the motor; rad/m where it slides",
         precision=4,
         **_entry("gear_ratio"),
     )
-    lowest: FloatProperty(name="From", description="Lowest position of the motor; of both its servos", precision=1, **_end(0))
-    highest: FloatProperty(name="To", description="Highest position of the motor; of both its servos", precision=1, **_end(1))
-    speed: FloatProperty(name="Speed", description="Highest speed of the motor; of both its servos", precision=1, **_rate("velocity_limit"))
+    lowest: FloatProperty(
+        name="From", description="Lowest position of the motor; of both its servos", precision=1, **_end(0)
+    )
+    highest: FloatProperty(
+        name="To", description="Highest position of the motor; of both its servos", precision=1, **_end(1)
+    )
+    speed: FloatProperty(
+        name="Speed",
+        description="Highest speed of the motor; of both its servos",
+        precision=1,
+        **_rate("velocity_limit"),
+    )
     acceleration: FloatProperty(
-        name="Acceleration", description="Highest acceleration of the motor; of both its servos", precision=0, **_rate("acceleration_limit")
+        name="Acceleration",
+        description="Highest acceleration of the motor; of both its servos",
+        precision=0,
+        **_rate("acceleration_limit"),
     )
     current: FloatProperty(
         name="Current",

@@ -58,7 +58,8 @@ def status() -> Status:
 
 
 def is_open() -> bool:
-    """Whether there are servos to speak to: also after most faults, when they may still be powered and can still be stopped."""
+    """Whether there are servos to speak to: also after most faults, when they may still be powered and can still be
+    stopped."""
     return _player is not None and _player.is_open
 
 
@@ -86,7 +87,9 @@ def torque_off() -> None:
     """
     last = _player or _leaving
     if last is None:
-        raise ServoError("no servos have been connected; robik servos torque-off --port PORT turns the torque of any off")
+        raise ServoError(
+            "no servos have been connected; robik servos torque-off --port PORT turns the torque of any off"
+        )
     last.emergency_stop()
 
 
@@ -136,7 +139,10 @@ def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
     """
     global _player
     if not port.strip():
-        raise ServoError("no port is named; give the servos' serial port, for example /dev/ttyUSB0 or COM3, or sim for simulated ones")
+        raise ServoError(
+            "no port is named; give the servos' serial port, for example /dev/ttyUSB0 or COM3, or sim for simulated"
+            " ones"
+        )
     disconnect()
     _player = Player(chain, port.strip(), settings)
     _player.connect(after=_leaving)
@@ -157,7 +163,8 @@ def disconnect(wait: float = 0.0) -> None:
 
 
 def chain_file(root: Object, scene: Scene) -> Path | None:
-    """The file that says which servo drives which motor: the one chosen, else the one beside the robot, where the scene keeps no chain."""
+    """The file that says which servo drives which motor: the one chosen, else the one beside the robot, where the scene
+    keeps no chain."""
     if scene.robik.servos:
         return Path(bpy.path.abspath(scene.robik.servos))
     if scene.robik.playing.chain or not root.robik.robot.source:
@@ -168,7 +175,8 @@ def chain_file(root: Object, scene: Scene) -> Path | None:
 
 
 def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
-    """A robot's servos: from its file, or as the scene keeps them, or one per motor with ids 1, 2, … where there is neither.
+    """A robot's servos: from its file, or as the scene keeps them, or one per motor with ids 1, 2, … where there is
+    neither.
 
     Raises:
         ServoError, FormatError: the file is not what it should be.
@@ -212,7 +220,9 @@ def frames_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarr
     first, last = scene.frame_preview_start, scene.frame_preview_end
     frames = frames[(frames >= first) & (frames <= last)]
     if not len(frames):
-        raise ServoError(f"nothing is baked in the preview range, frames {first} to {last}; bake there, or play without the range")
+        raise ServoError(
+            f"nothing is baked in the preview range, frames {first} to {last}; bake there, or play without the range"
+        )
     return frames
 
 
@@ -220,7 +230,8 @@ def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: Serv
     """What the sliders' curves hold, exactly, in the range that is asked for, softened if that is asked for.
 
     Returns:
-        The motion, and what softening did to it, in words; empty where it was not asked for or changed nothing to speak of.
+        The motion, and what softening did to it, in words; empty where it was not asked for or changed nothing to speak
+        of.
 
     Raises:
         RobikError: there are none, or none in the range.
@@ -239,7 +250,8 @@ def motion_to_play(root: Object, mechanism: Mechanism, scene: Scene, chain: Serv
 
 
 def tick(scene: Scene) -> None:
-    """One turn of Blender's main loop: it is alive, the sliders are where the servos should be, or the real pose is where they are."""
+    """One turn of Blender's main loop: it is alive, the sliders are where the servos should be, or the real pose is
+    where they are."""
     if _player is None or not _player.is_open:
         return
     _player.heartbeat()
@@ -256,7 +268,9 @@ def tick(scene: Scene) -> None:
 def _show_ghost(scene: Scene) -> None:
     """The ghost where the servos are; none where that is where the sliders are, as far as can be seen."""
     root, present = chosen_robot(scene), real_pose()
-    is_apart = any(isinstance(root.get(name), float) and abs(root[name] - value) > APART for name, value in present.items())
+    is_apart = any(
+        isinstance(root.get(name), float) and abs(root[name] - value) > APART for name, value in present.items()
+    )
     if scene.robik.playing.ghost and is_apart:
         ghost.show(root, present)
     else:
@@ -270,7 +284,8 @@ def play_from(first: float) -> None:
 
 
 def _move_playhead(scene: Scene, seconds: float) -> None:
-    """Show the frame that is played so many seconds after the first; where showing one is slow, only so often that most time is left."""
+    """Show the frame that is played so many seconds after the first; where showing one is slow, only so often that most
+    time is left."""
     global _rests_until
     began = monotonic()
     if began < _rests_until:

@@ -7,12 +7,20 @@ from .fields import RobikServo
 
 
 class RobikPlaying(PropertyGroup):
-    loop: BoolProperty(name="Loop", description="Play over and over until it is stopped; at the end the robot goes back to the start")
+    loop: BoolProperty(
+        name="Loop", description="Play over and over until it is stopped; at the end the robot goes back to the start"
+    )
     use_range: BoolProperty(
-        name="Preview Range", description="Play only the timeline's preview range, where it has one, instead of the whole bake"
+        name="Preview Range",
+        description="Play only the timeline's preview range, where it has one, instead of the whole bake",
     )
     speed: FloatProperty(
-        name="Speed", description="1 plays in the animation's own time, 2 twice as fast", default=1.0, min=0.05, max=4.0, soft_max=2.0
+        name="Speed",
+        description="1 plays in the animation's own time, 2 twice as fast",
+        default=1.0,
+        min=0.05,
+        max=4.0,
+        soft_max=2.0,
     )
     rate: IntProperty(
         name="Rate",
@@ -23,29 +31,43 @@ class RobikPlaying(PropertyGroup):
     )
     soften: BoolProperty(
         name="Soften",
-        description="Round the motion off where it asks for more than the motors' limits of position, speed and acceleration allow, "
-        "and go slowly to its start from wherever the robot stands; without this such a motion, or a start far away, is refused",
+        description=(
+            "Round the motion off where it asks for more than the motors' limits of position, speed and acceleration"
+            " allow, and go slowly to its start from wherever the robot stands; without this such a motion, or a start"
+            " far away, is refused"
+        ),
     )
     feed_forward: BoolProperty(
-        name="Send Speeds", description="Tell the servos with each goal how fast to go there, which makes slow motions smoother"
+        name="Send Speeds",
+        description="Tell the servos with each goal how fast to go there, which makes slow motions smoother",
     )
     without: StringProperty(
         name="Play Without",
-        description="Ids of servos to play without, such as 3, 7. Any other servo of the chain that does not answer is refused",
+        description=(
+            "Ids of servos to play without, such as 3, 7. Any other servo of the chain that does not answer is refused"
+        ),
     )
     dead_man: BoolProperty(
-        name="While D Is Held", description="When following live: the robot comes to a stand whenever the key D is not held"
+        name="While D Is Held",
+        description="When following live: the robot comes to a stand whenever the key D is not held",
     )
     mirror: BoolProperty(
-        name="Real Pose", description="The robot in the view takes the pose of the real one, while that does not play or follow"
+        name="Real Pose",
+        description="The robot in the view takes the pose of the real one, while that does not play or follow",
     )
     ghost: BoolProperty(
-        name="Ghost", description="Show in blue where the real robot is, beside the robot that the sliders pose", default=True
+        name="Ghost",
+        description="Show in blue where the real robot is, beside the robot that the sliders pose",
+        default=True,
     )
     record: StringProperty(
-        name="Telemetry", description="A CSV file that gets positions, loads, temperatures and voltages while it plays", subtype="FILE_PATH"
+        name="Telemetry",
+        description="A CSV file that gets positions, loads, temperatures and voltages while it plays",
+        subtype="FILE_PATH",
     )
-    chain: StringProperty(name="Chain", description="Which servo turns which motor, as this scene keeps it, in the form of a servo file")
+    chain: StringProperty(
+        name="Chain", description="Which servo turns which motor, as this scene keeps it, in the form of a servo file"
+    )
     chosen: IntProperty(name="Servo", description="Id of the servo whose fields are shown; -1 for none", default=-1)
     servo: PointerProperty(type=RobikServo)
 

@@ -1,4 +1,5 @@
-"""Setting a robot's servos up: who is on the bus, and the chain that the scene keeps. Whatever talks to the port does so in a `Task`."""
+"""Setting a robot's servos up: who is on the bus, and the chain that the scene keeps. Whatever talks to the port does
+so in a `Task`."""
 
 from __future__ import annotations
 
@@ -116,7 +117,9 @@ def find_dragged(port: str, actuator: str) -> Task:
     """Waits for somebody to move the actuator by hand; its result is the servo that moved, or None."""
     rates = {one.baud_rate for one in _seen}
     if len(rates) != 1:
-        raise ServoError("scan first, and bring all servos to one baud rate" if rates else "scan first, so that the servos are known")
+        raise ServoError(
+            "scan first, and bring all servos to one baud rate" if rates else "scan first, so that the servos are known"
+        )
     candidates = [one for one in _seen if one.model is not None]
 
     def work(task: Task, bus: Bus) -> Seen | None:
@@ -138,7 +141,8 @@ def find_dragged(port: str, actuator: str) -> Task:
 
 
 def keep(scene: Scene, chain: ServoChain) -> None:
-    """The scene's chain from now on; a servo file that was chosen no longer is. Who is connected lets go, and must connect anew."""
+    """The scene's chain from now on; a servo file that was chosen no longer is. Who is connected lets go, and must
+    connect anew."""
     play.disconnect()
     scene.robik.servos = ""
     scene.robik.playing.chain = chain_text(chain)
@@ -164,7 +168,8 @@ def edit(scene: Scene, root: Object, id: int, /, **entries: Any) -> None:
 
 
 def add(scene: Scene, root: Object, actuator: str) -> int:
-    """Another servo for an actuator, at the next free id, which is given back: the mirror image of the one that it has, if any.
+    """Another servo for an actuator, at the next free id, which is given back: the mirror image of the one that it has,
+    if any.
 
     Raises:
         ServoError: the robot has no such motor.
@@ -190,8 +195,8 @@ def remove(scene: Scene, root: Object, id: int) -> None:
 
 
 def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
-    """Gives the robot's joints the speeds of their servos, for bakes to keep to, and tells which [rad/s or m/s]; of a joint with several
-    motors the slowest one's.
+    """Gives the robot's joints the speeds of their servos, for bakes to keep to, and tells which [rad/s or m/s]; of a
+    joint with several motors the slowest one's.
     """
     mechanism = read_robot(root)
     speeds = {servo.actuator: servo.velocity_limit for servo in play.servo_chain(root, mechanism, scene).servos}
@@ -211,7 +216,9 @@ def zero_here(scene: Scene, root: Object) -> None:
     """
     player = play.connected()
     if player.status.torque:
-        raise ServoError("torque is on; turn it off and put the robot into the pose in which every motor is at 0 by hand")
+        raise ServoError(
+            "torque is on; turn it off and put the robot into the pose in which every motor is at 0 by hand"
+        )
     positions = player.chain.exact_counts(np.array(player.status.present))
     here = dict(zip(player.chain.ids, np.rint(positions).astype(int).tolist(), strict=True))
     keep(scene, setup.with_zeros(play.servo_chain(root, read_robot(root), scene), here))
@@ -232,10 +239,14 @@ def nudge(actuator: str) -> None:
     if not low <= here[actuator] + way <= high:
         raise ServoError(f"the motor {actuator!r} has no room for 5° between its limits")
     names = tuple(here)
-    rest = np.clip(np.array([here[name] for name in names]), *np.array([_limits(player.chain, name) for name in names]).T)
+    rest = np.clip(
+        np.array([here[name] for name in names]), *np.array([_limits(player.chain, name) for name in names]).T
+    )
     out = rest.copy()
     out[names.index(actuator)] += way
-    player.play(Motion(times=np.array([0.0, NUDGE_TIME, 2 * NUDGE_TIME]), actuators=names, values=np.array([rest, out, rest])))
+    player.play(
+        Motion(times=np.array([0.0, NUDGE_TIME, 2 * NUDGE_TIME]), actuators=names, values=np.array([rest, out, rest]))
+    )
 
 
 def _limits(chain: ServoChain, actuator: str) -> tuple[float, float]:

@@ -1,4 +1,5 @@
-"""Runs the tests in Blender's module with the built zip installed, and ends the process as Blender 4.2 and 4.5 need it."""
+"""Runs the tests in Blender's module with the built zip installed, and ends the process as Blender 4.2 and 4.5 need
+it."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ def pytest_report_header() -> str:
     import bpy
     import numpy
 
-    return f"Blender {bpy.app.version_string}, Python {sys.version.split()[0]}, NumPy {numpy.__version__}, extension installed"
+    return (
+        f"Blender {bpy.app.version_string}, Python {sys.version.split()[0]}, NumPy {numpy.__version__}, extension"
+        " installed"
+    )
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -56,7 +56,8 @@ def empty(name: str, positions: np.ndarray, quaternions: np.ndarray | None = Non
 
 
 def squats(frames: int = 24) -> Object:
-    """The walker with an empty for its pelvis, which goes down and up, and one for each foot; targets set, frame range set."""
+    """The walker with an empty for its pelvis, which goes down and up, and one for each foot; targets set, frame range
+    set."""
     root = import_robot("walker")
     mechanism = read(root)
     time = np.arange(frames)
@@ -129,5 +130,7 @@ def everything() -> dict[str, int]:
     """How much of each kind of data there is, and what is animated: to see that an error changed nothing."""
     kinds = ("objects", "meshes", "materials", "collections", "actions", "armatures")
     counts = {kind: len(getattr(bpy.data, kind)) for kind in kinds}
-    counts["animated"] = sum(o.animation_data is not None and o.animation_data.action is not None for o in bpy.data.objects)
+    counts["animated"] = sum(
+        o.animation_data is not None and o.animation_data.action is not None for o in bpy.data.objects
+    )
     return counts

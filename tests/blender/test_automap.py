@@ -226,7 +226,9 @@ def test_fit_by_height_is_robot_against_character() -> None:
     bpy.ops.robik.auto_map()
     shown = [v for v in root.children_recursive if v.robik.kind == "VISUAL"]
     heights = [(v.matrix_world @ vertex.co).z for v in shown for vertex in v.data.vertices]
-    assert character.scale == pytest.approx(np.ptp(heights) / 2.5, rel=0.05)  # 1.25 m of bones, doubled; boxes around rounded parts
+    assert character.scale == pytest.approx(
+        np.ptp(heights) / 2.5, rel=0.05
+    )  # 1.25 m of bones, doubled; boxes around rounded parts
 
 
 def test_exact_fit_changes_nothing() -> None:
@@ -255,7 +257,9 @@ def test_stride_lengthens_the_way_and_nothing_else() -> None:
         tracks = clip(root).tracks
         ways.append(tracks["pelvis"].position[1] - tracks["pelvis"].position[0])
         apart = tracks["foot_l"].position[0] - tracks["foot_r"].position[0]
-        assert abs(apart[:2]).max() == pytest.approx(abs(rest_position("foot_l") - rest_position("foot_r"))[:2].max(), abs=0.03)
+        assert abs(apart[:2]).max() == pytest.approx(
+            abs(rest_position("foot_l") - rest_position("foot_r"))[:2].max(), abs=0.03
+        )
     assert ways[1][0] == pytest.approx(2 * ways[0][0], rel=5e-3)
 
 

@@ -1,4 +1,5 @@
-"""Every bake has its action: old ones are kept and can be gone back to, and a range of frames blends into the bake before."""
+"""Every bake has its action: old ones are kept and can be gone back to, and a range of frames blends into the bake
+before."""
 
 from __future__ import annotations
 
@@ -88,7 +89,9 @@ def test_what_was_keyed_by_hand_is_kept_too() -> None:
     bpy.ops.robik.bake()
     robot = root.robik.robot
     assert len(robot.bakes) == 2
-    assert ("location", 0) in installed.module("scene.animation.actions").curves_of(root)  # a bake leaves what is not its own
+    assert ("location", 0) in installed.module("scene.animation.actions").curves_of(
+        root
+    )  # a bake leaves what is not its own
     bpy.ops.robik.use_bake(index=0)
     keys = installed.module("scene.animation.actions").curves_of(root)['["knee_l"]', 0].keyframe_points
     assert [tuple(k.co) for k in keys] == [(3.0, 0.5)]
@@ -142,7 +145,9 @@ def test_own_range_goes_into_the_bake_before(blend: int) -> None:
     mechanism = scenes.read(root)
     index = mechanism.body_index[ForwardKinematics(mechanism).root]
     base = keyed[:, index]
-    position, _, residual = body_poses(mechanism, after, (base[:, :3], base[:, 3:] / np.linalg.norm(base[:, 3:], axis=1, keepdims=True)))
+    position, _, residual = body_poses(
+        mechanism, after, (base[:, :3], base[:, 3:] / np.linalg.norm(base[:, 3:], axis=1, keepdims=True))
+    )
     assert residual.max() < 1e-9  # assembled through the blend
     assert np.abs(position - keyed[..., :3]).max() < 1e-6
 

@@ -73,7 +73,10 @@ def hinge(carrier: Object, moved: Object, at: tuple, **properties: object) -> No
             face.select_set(False)
         for edge in mesh.edges:
             ends = [shown.matrix_world @ v.co for v in edge.verts]
-            on_rim = all(abs(np.hypot(e.x - at[0], e.y - at[1]) - HOLE) < 1e-4 for e in ends) and abs(ends[0].z - ends[1].z) < 1e-6
+            on_rim = (
+                all(abs(np.hypot(e.x - at[0], e.y - at[1]) - HOLE) < 1e-4 for e in ends)
+                and abs(ends[0].z - ends[1].z) < 1e-6
+            )
             edge.select_set(shown == carrier and on_rim)
         bmesh.update_edit_mesh(shown.data)
     try:
@@ -83,7 +86,8 @@ def hinge(carrier: Object, moved: Object, at: tuple, **properties: object) -> No
 
 
 def linkage(bars: dict[str, list], motors: tuple[str, ...]) -> Object:
-    """Plates that hang together in a ring, the first one standing still; hinges are named after the plates that they tie."""
+    """Plates that hang together in a ring, the first one standing still; hinges are named after the plates that they
+    tie."""
     plates = {name: plate(name, ends, layer) for layer, (name, ends) in enumerate(bars.items())}
     ring = [*bars, next(iter(bars))]
     for one, other in pairwise(ring):
@@ -99,7 +103,9 @@ def by_hand(bars: dict[str, list], motors: tuple[str, ...]) -> Mechanism:
     bodies = []
     for layer, (name, (a, b)) in enumerate(bars.items()):
         half = np.arctan2(b[1] - a[1], b[0] - a[0]) / 2
-        pose = Pose(((a[0] + b[0]) / 2, (a[1] + b[1]) / 2, layer * THICK), (float(np.cos(half)), 0, 0, float(np.sin(half))))
+        pose = Pose(
+            ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2, layer * THICK), (float(np.cos(half)), 0, 0, float(np.sin(half)))
+        )
         bodies.append(Body(name, pose=pose))
     joints = []
     for layer, (one, other) in enumerate(pairwise([*bars, next(iter(bars))])):
@@ -120,13 +126,17 @@ def by_hand(bars: dict[str, list], motors: tuple[str, ...]) -> Mechanism:
 
 
 @pytest.mark.parametrize(
-    ("bars", "motors", "mobility"), [(FOUR, ("ground-crank",), 1), (FIVE, ("ground-left", "right-ground"), 2)], ids=["four-bar", "five-bar"]
+    ("bars", "motors", "mobility"),
+    [(FOUR, ("ground-crank",), 1), (FIVE, ("ground-left", "right-ground"), 2)],
+    ids=["four-bar", "five-bar"],
 )
 def test_plates_with_holes_become_a_linkage(bars: dict, motors: tuple, mobility: int) -> None:
     root = linkage(bars, motors)
     built, wanted = scenes.read(root), by_hand(bars, motors)
     assert [b.name for b in built.bodies] == [b.name for b in wanted.bodies]
-    assert [(j.name, j.type, j.parent, j.child) for j in built.joints] == [(j.name, j.type, j.parent, j.child) for j in wanted.joints]
+    assert [(j.name, j.type, j.parent, j.child) for j in built.joints] == [
+        (j.name, j.type, j.parent, j.child) for j in wanted.joints
+    ]
     assert set(built.actuators) == set(motors)
     assert root.robik.robot.warnings == ""
     for mine, theirs in zip(built.joints[:-1], wanted.joints[:-1], strict=True):
@@ -140,7 +150,9 @@ def test_plates_with_holes_become_a_linkage(bars: dict, motors: tuple, mobility:
 
 
 def without_files(mechanism: Mechanism) -> Mechanism:
-    bodies = (replace(b, visuals=tuple(replace(v, file=Path(v.file).name) for v in b.visuals)) for b in mechanism.bodies)
+    bodies = (
+        replace(b, visuals=tuple(replace(v, file=Path(v.file).name) for v in b.visuals)) for b in mechanism.bodies
+    )
     return mechanism.with_changes(bodies=tuple(bodies))
 
 
@@ -159,7 +171,9 @@ def test_what_was_built_bakes_saves_and_exports(tmp_path: Path) -> None:
     drilled = (0.44 * 0.03 - 2 * 12 * HOLE**2 * np.sin(2 * np.pi / 24)) * THICK  # 24 corners
     assert bar.mass == pytest.approx(2700 * drilled, rel=1e-4)
     np.testing.assert_allclose(bar.com, 0, atol=1e-6)
-    assert bar.inertia[2] == pytest.approx(bar.inertia[0] + bar.inertia[1] - bar.mass * THICK**2 / 6, rel=1e-3)  # a thin plate's sum
+    assert bar.inertia[2] == pytest.approx(
+        bar.inertia[0] + bar.inertia[1] - bar.mass * THICK**2 / 6, rel=1e-3
+    )  # a thin plate's sum
     scenes.follow(scenes.empty("path", [(0.06 + 0.002 * k, 0.11, 0.02) for k in range(4)]), "coupler")
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 4
     assert bpy.ops.robik.bake() == {"FINISHED"}
@@ -170,7 +184,9 @@ def test_what_was_built_bakes_saves_and_exports(tmp_path: Path) -> None:
         again = import_robot(tmp_path / name)
         assert again.warnings == ()
         assert inspect(again.mechanism).mobility == 1
-        assert all(v.shape == "mesh" and (tmp_path / v.file).is_file() for b in again.mechanism.bodies for v in b.visuals)
+        assert all(
+            v.shape == "mesh" and (tmp_path / v.file).is_file() for b in again.mechanism.bodies for v in b.visuals
+        )
     assert without_files(import_robot(tmp_path / "bar.robik.json").mechanism) == without_files(built)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "bar.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "bar.blend"))
@@ -256,7 +272,10 @@ def test_sheared_mesh_keeps_its_shape_and_weight() -> None:
     stretched = bpy.data.objects.new("stretched", None)
     bpy.context.scene.collection.objects.link(stretched)
     stretched.scale = (2, 1, 0.5)
-    straight, turned = cube("straight", size=0.2), cube("turned", size=0.3, rotation=(0.3, 0.5, 0.7), location=(1, 0, 0))
+    straight, turned = (
+        cube("straight", size=0.2),
+        cube("turned", size=0.3, rotation=(0.3, 0.5, 0.7), location=(1, 0, 0)),
+    )
     for each in (straight, turned):
         each.parent = stretched
     bpy.context.view_layer.update()

@@ -26,15 +26,26 @@ def test_it_walks_beside_the_robot_and_is_followed() -> None:
     assert bpy.ops.robik.add_character() == {"FINISHED"}
     rig = bpy.context.object
     assert (rig.type, rig.select_get()) == ("ARMATURE", True)
-    np.testing.assert_allclose(rig.matrix_world.translation, (0.0, 2.0, 0.5), atol=1e-6)  # to the left of a robot that looks along Y
+    np.testing.assert_allclose(
+        rig.matrix_world.translation, (0.0, 2.0, 0.5), atol=1e-6
+    )  # to the left of a robot that looks along Y
     bpy.ops.robik.auto_map()
-    assert {t.frame: t.bone for t in root.robik.robot.character.targets} == {"pelvis": "hips", "foot_l": "foot.L", "foot_r": "foot.R"}
+    assert {t.frame: t.bone for t in root.robik.robot.character.targets} == {
+        "pelvis": "hips",
+        "foot_l": "foot.L",
+        "foot_r": "foot.R",
+    }
     bpy.ops.robik.bake()
     assert max(row.position_error for row in root.robik.robot.result.targets) < 1e-3
     robot, soles = scenes.read(root), []
     scene.frame_set(scene.frame_start)
     for body in scenes.body_objects(root):
-        soles += [body.matrix_world @ Vector(f.pose.point(p)) for f in robot.frames if f.body == body.robik.label for p in f.sole]
+        soles += [
+            body.matrix_world @ Vector(f.pose.point(p))
+            for f in robot.frames
+            if f.body == body.robik.label
+            for p in f.sole
+        ]
     assert np.min(soles, axis=0)[2] == pytest.approx(0.5, abs=0.01), "it starts where the robot stands, and as high"
     np.testing.assert_allclose(np.mean(soles, axis=0)[:2], (1.0, 2.0), atol=0.1)
     hips = []
@@ -83,7 +94,9 @@ def test_a_recording_comes_in_at_human_size_beside_the_robot(shared_data: Path) 
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("content", ["not a recording\n", "HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 3 X", "", None])
+@pytest.mark.parametrize(
+    "content", ["not a recording\n", "HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 3 X", "", None]
+)
 def test_what_is_no_recording_leaves_nothing(tmp_path: Path, content: str | None) -> None:
     scenes.import_robot("walker")
     if content is not None:

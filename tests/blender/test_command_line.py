@@ -21,7 +21,24 @@ def run(*argv: object) -> int:
 def test_writes_all_three_files(tmp_path: Path) -> None:
     root = scenes.squats()
     files = [tmp_path / "m.csv", tmp_path / "r.json", tmp_path / "o.blend"]
-    assert run("bake", "--start", 5, "--end", 9, "--samples", 2, "--csv", files[0], "--report", files[1], "--output", files[2]) == 0
+    assert (
+        run(
+            "bake",
+            "--start",
+            5,
+            "--end",
+            9,
+            "--samples",
+            2,
+            "--csv",
+            files[0],
+            "--report",
+            files[1],
+            "--output",
+            files[2],
+        )
+        == 0
+    )
     motion = load_motion(files[0])
     assert motion.actuators == scenes.read(root).actuators
     assert len(motion.times) == 9
@@ -35,8 +52,8 @@ def test_writes_all_three_files(tmp_path: Path) -> None:
 def test_import_saves_the_scene_and_prints_what_it_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "pole.urdf"
     file.write_text(
-        '<robot name="pole"><link name="foot"/><link name="arm"/><joint name="swing" type="revolute"><parent link="foot"/>'
-        '<child link="arm"/><limit/></joint></robot>',
+        '<robot name="pole"><link name="foot"/><link name="arm"/><joint name="swing" type="revolute"><parent'
+        ' link="foot"/><child link="arm"/><limit/></joint></robot>',
         encoding="utf-8",
     )
     assert run("import", file, "--output", tmp_path / "o.blend", "--base", "floating") == 0
@@ -67,7 +84,9 @@ def test_import_saves_the_scene_and_prints_what_it_found(tmp_path: Path, capfd: 
         ([], "required"),
     ],
 )
-def test_mistakes_are_one_line_and_leave_no_file(argv: list[str], says: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_one_line_and_leave_no_file(
+    argv: list[str], says: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     scenes.squats()
     before = scenes.everything()
     assert run(*(a.format(tmp_path) for a in argv)) == 2

@@ -22,7 +22,8 @@ def manner(sway: float) -> np.ndarray:
 
 
 def arm_with_a_motion() -> bpy.types.Object:
-    """The arm, keyed by hand in that manner, and a place for its hand alone, on a way that was made in nearly the same."""
+    """The arm, keyed by hand in that manner, and a place for its hand alone, on a way that was made in nearly the
+    same."""
     root = scenes.import_robot("arm7")
     mechanism = scenes.read(root)
     for frame, values in enumerate(manner(0.2), start=1):
@@ -32,7 +33,10 @@ def arm_with_a_motion() -> bpy.types.Object:
     tool = mechanism.frame("tool")
     body = mechanism.body_index[tool.body]
     position, quaternion, _ = body_poses(mechanism, manner(0.15))
-    path = [(type(tool.pose)(p, q) @ tool.pose).position for p, q in zip(position[:, body], quaternion[:, body], strict=True)]
+    path = [
+        (type(tool.pose)(p, q) @ tool.pose).position
+        for p, q in zip(position[:, body], quaternion[:, body], strict=True)
+    ]
     scenes.follow(scenes.empty("to tool", np.array(path)), "tool")
     root.robik.robot.character.targets[0].orientation_weight = (0, 0, 0)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, FRAMES
@@ -102,7 +106,9 @@ def test_what_cannot_be_an_example_is_not_offered_and_said() -> None:
     before = scenes.everything()
     for curves in (other, _only_one_motor(root)):
         bake.example = curves
-        with pytest.raises(RuntimeError, match="cannot be the example under Bake > Poses Like: it has no keys of the motor"):
+        with pytest.raises(
+            RuntimeError, match="cannot be the example under Bake > Poses Like: it has no keys of the motor"
+        ):
             bpy.ops.robik.bake()
     assert scenes.everything() == before | {"actions": before["actions"] + 1}
 
@@ -128,7 +134,9 @@ def test_followed_live_it_takes_the_same_poses() -> None:
         bpy.context.scene.frame_set(1 + k)
         for _ in range(80):
             bpy.context.view_layer.update()
-            assert module.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 1 / 60), module.problem(root)
+            assert module.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 1 / 60), module.problem(
+                root
+            )
         assert np.abs(np.array([root[n] for n in names]) - manner(0.15)[k]).max() < 0.1
     robot.bake.example = bpy.data.objects["to tool"].animation_data.action
     assert not module.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 1 / 60)

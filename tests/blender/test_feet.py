@@ -1,4 +1,5 @@
-"""Robots whose files name neither frames nor soles: mapped by their bodies, fitted by their legs, and given feet by hand."""
+"""Robots whose files name neither frames nor soles: mapped by their bodies, fitted by their legs, and given feet by
+hand."""
 
 from __future__ import annotations
 
@@ -24,27 +25,35 @@ def biped(tmp_path: Path) -> Object:
 
 
 def biped_of(folder: Path, tilt: float = 0.0, base: str = "floating") -> Object:
-    """A torso, at the height of the pelvis below it as many robots have it, on two legs of three hinges; a box for each foot,
-    its toe down by a tilt [rad].
+    """A torso, at the height of the pelvis below it as many robots have it, on two legs of three hinges; a box for each
+    foot, its toe down by a tilt [rad].
     """
     weight = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     shapes = {
-        "ankle": f'<visual><origin xyz="0.05 0 {-ANKLE / 2}" rpy="0 {tilt} 0"/><geometry><box size="0.3 0.1 {ANKLE}"/></geometry></visual>'
+        "ankle": (
+            f'<visual><origin xyz="0.05 0 {-ANKLE / 2}" rpy="0 {tilt} 0"/><geometry><box size="0.3 0.1'
+            f' {ANKLE}"/></geometry></visual>'
+        )
     }
     links, joints = (
         ["pelvis", "torso_link"],
         ['<joint name="waist" type="revolute"><parent link="pelvis"/><child link="torso_link"/></joint>'],
     )
     for side, y in (("left", WIDE / 2), ("right", -WIDE / 2)):
-        parts = [(f"{side}_hip_link", "pelvis", f"0 {y} 0"), (f"{side}_knee_link", f"{side}_hip_link", f"0 0 {-LEG / 2}")]
+        parts = [
+            (f"{side}_hip_link", "pelvis", f"0 {y} 0"),
+            (f"{side}_knee_link", f"{side}_hip_link", f"0 0 {-LEG / 2}"),
+        ]
         parts.append((f"{side}_ankle_link", f"{side}_knee_link", f"0 0 {-LEG / 2}"))
         for name, parent, at in parts:
             links.append(name)
             joints.append(
-                f'<joint name="{name[:-5]}" type="revolute"><origin xyz="{at}"/><parent link="{parent}"/><child link="{name}"/>'
-                '<axis xyz="0 1 0"/><limit lower="-2" upper="2" velocity="9" effort="9"/></joint>'
+                f'<joint name="{name[:-5]}" type="revolute"><origin xyz="{at}"/><parent link="{parent}"/><child'
+                f' link="{name}"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" velocity="9" effort="9"/></joint>'
             )
-    body = "".join(f'<link name="{n}">{shapes.get(n.split("_")[1] if "_" in n else "", "")}{weight}</link>' for n in links)
+    body = "".join(
+        f'<link name="{n}">{shapes.get(n.split("_")[1] if "_" in n else "", "")}{weight}</link>' for n in links
+    )
     file = folder / "biped.urdf"
     file.write_text(f'<robot name="biped">{body}{"".join(joints)}</robot>', encoding="utf-8")
     assert bpy.ops.robik.import_robot(filepath=str(file), base=base) == {"FINISHED"}
@@ -68,7 +77,10 @@ def test_bodies_are_mapped_and_the_legs_tell_the_scale(biped: Object) -> None:
     character = biped.robik.robot.character
     pairs = {t.frame: t.bone for t in character.targets}
     assert (pairs["pelvis"], pairs["foot_l"], pairs["foot_r"]) == ("Hips", "Foot.L", "Foot.R")
-    assert {f.name: f.body for f in scenes.read(biped).frames} == {"foot_l": FEET[0], "foot_r": FEET[1]}, "found by themselves"
+    assert {f.name: f.body for f in scenes.read(biped).frames} == {
+        "foot_l": FEET[0],
+        "foot_r": FEET[1],
+    }, "found by themselves"
     assert list(pairs.values()).count("Hips") == 1
     height = bones["Hips"].head_local.z - bones["Foot.L"].head_local.z
     assert character.scale == pytest.approx(LEG / height, rel=0.1)

@@ -1,4 +1,5 @@
-"""The first minute with RobIK: what comes in is beside what is there and selected, everything is found, and no result is out of date."""
+"""The first minute with RobIK: what comes in is beside what is there and selected, everything is found, and no result
+is out of date."""
 
 from __future__ import annotations
 
@@ -94,7 +95,9 @@ def test_the_playhead_goes_along_with_what_servos_play(monkeypatch: pytest.Monke
     """At twice the speed, 0.2 s after frame 5 at 60 frames a second it is at frame 29."""
     play = installed.module("scene.servos.play")
     state, scene = installed.module("robik.servo.status").PlayState.PLAYING, bpy.context.scene
-    playing = SimpleNamespace(is_open=True, heartbeat=lambda: None, status=SimpleNamespace(state=state, time=0.2, servos=(), present=()))
+    playing = SimpleNamespace(
+        is_open=True, heartbeat=lambda: None, status=SimpleNamespace(state=state, time=0.2, servos=(), present=())
+    )
     monkeypatch.setattr(play, "_player", playing)
     scene.robik.playing.speed = 2.0
     play.play_from(5.0)

@@ -78,8 +78,8 @@ def test_loops_and_a_floating_base_follow_from_where_they_were() -> None:
 
 
 def test_at_once_follows_by_the_settings_of_the_bake() -> None:
-    """Joint limits, stillness and softness; a change of one of them counts from the next beat, and speeds, which a bake guarantees, do not
-    keep it from following."""
+    """Joint limits, stillness and softness; a change of one of them counts from the next beat, and speeds, which a bake
+    guarantees, do not keep it from following."""
     root, _ = scenes.punches(2)
     target, bake = bpy.data.objects["to hand"], root.robik.robot.bake
     target.animation_data_clear()
@@ -127,7 +127,8 @@ def test_what_is_wrong_is_told_and_nothing_moves() -> None:
 
 @pytest.mark.parametrize("file", ["5bar_linkage/robot.urdf", "robotiq_2f85/2f85.xml", "unitree_h1/h1.xml"])
 def test_robots_of_others_are_followed_with_by_every_tracker(shared_data: Path, file: str) -> None:
-    """Dragged, beyond reach too, they stay assembled and finite; a target that is no number, or gone, leaves them where they are."""
+    """Dragged, beyond reach too, they stay assembled and finite; a target that is no number, or gone, leaves them where
+    they are."""
     assert bpy.ops.robik.import_robot(filepath=str(shared_data / file)) == {"FINISHED"}
     root, module = bpy.context.scene.robik.robot, installed.module("scene.bake.follow")
     mechanism = scenes.read(root)

@@ -15,7 +15,11 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 def off(root: bpy.types.Object, name: str) -> float:
     """How far a frame of the robot is from what it follows [m]."""
     bpy.context.view_layer.update()
-    return float((frame_object(root, name).matrix_world.translation - bpy.data.objects[f"to {name}"].matrix_world.translation).length)
+    return float(
+        (
+            frame_object(root, name).matrix_world.translation - bpy.data.objects[f"to {name}"].matrix_world.translation
+        ).length
+    )
 
 
 def test_scrubbing_takes_the_robot_along_and_keys_nothing() -> None:

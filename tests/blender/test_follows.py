@@ -1,4 +1,5 @@
-"""What a frame can be asked for beside its pose: looks, distances, holding on to things, the rest pose; in bakes and live."""
+"""What a frame can be asked for beside its pose: looks, distances, holding on to things, the rest pose; in bakes and
+live."""
 
 from __future__ import annotations
 
@@ -64,7 +65,9 @@ def test_a_tool_looks_at_a_bird(arm: bpy.types.Object, axis: str, column: int, s
     assert angles(BIRD - position, sign * R[:, :, column]).max() < 1e-3
     result = arm.robik.robot.result
     assert [(found.name, found.is_angle) for found in result.targets] == [("tool.look_at", True)]
-    why = {short.name for short in result.short if short.frame > 1}  # the first frame's way along what a look leaves free is long
+    why = {
+        short.name for short in result.short if short.frame > 1
+    }  # the first frame's way along what a look leaves free is long
     assert not why
 
 
@@ -98,7 +101,10 @@ def test_a_frame_is_held_in_another_one() -> None:
     right = next(target for target in targets if target.frame == "foot_r")
     right.follows, right.other, right.source = "RELATIVE_TO", "foot_l", None
     mechanism = scenes.read(root)
-    rest = [mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose for f in (mechanism.frame("foot_r"), mechanism.frame("foot_l"))]
+    rest = [
+        mechanism.bodies[mechanism.body_index[f.body]].pose @ f.pose
+        for f in (mechanism.frame("foot_r"), mechanism.frame("foot_l"))
+    ]
     held = rest[1].inverse() @ rest[0]
     right.offset_location, right.offset_rotation = held.position, held.quaternion
     assert bpy.ops.robik.bake() == {"FINISHED"}

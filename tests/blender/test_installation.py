@@ -82,9 +82,15 @@ def test_nothing_is_written_beside_the_add_on(empty_scene: None) -> None:
     """After a bake, Python's own caches apart."""
     scenes.squats()
     assert bpy.ops.robik.bake() == {"FINISHED"}
-    found = {file.relative_to(EXTENSION).as_posix() for file in EXTENSION.rglob("*") if file.is_file() and file.suffix != ".pyc"}
+    found = {
+        file.relative_to(EXTENSION).as_posix()
+        for file in EXTENSION.rglob("*")
+        if file.is_file() and file.suffix != ".pyc"
+    }
     with ZipFile(build(Target.here())) as archive:
-        assert found == set(archive.namelist()) - {name for name in archive.namelist() if name not in found and name.startswith("wheels/")}
+        assert found == set(archive.namelist()) - {
+            name for name in archive.namelist() if name not in found and name.startswith("wheels/")
+        }
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,16 @@ JOINTS = {"pitch": "0 1 0", "roll": "1 0 0", "yaw": "0 0 1", "elbow": "0 1 0"}
 @pytest.fixture
 def robot(tmp_path: Path) -> Object:
     """A floating robot with legs of three hinges, arms of four that hang, forearms forward, and no hands."""
-    links, joints = ["pelvis", "torso_link"], ['<joint name="waist" type="fixed"><parent link="pelvis"/><child link="torso_link"/></joint>']
+    links, joints = (
+        ["pelvis", "torso_link"],
+        ['<joint name="waist" type="fixed"><parent link="pelvis"/><child link="torso_link"/></joint>'],
+    )
 
     def hinge(name: str, parent: str, at: str, axis: str = "0 1 0") -> str:
         links.append(name)
         joints.append(
-            f'<joint name="{name[:-5]}" type="revolute"><origin xyz="{at}"/><parent link="{parent}"/><child link="{name}"/>'
-            f'<axis xyz="{axis}"/><limit lower="-2.8" upper="2.8" velocity="9" effort="9"/></joint>'
+            f'<joint name="{name[:-5]}" type="revolute"><origin xyz="{at}"/><parent link="{parent}"/><child'
+            f' link="{name}"/><axis xyz="{axis}"/><limit lower="-2.8" upper="2.8" velocity="9" effort="9"/></joint>'
         )
         return name
 
@@ -41,7 +44,11 @@ def robot(tmp_path: Path) -> Object:
             parent, at = hinge(name, parent, at, axis), f"0 0 {-UPPER}" if kind == "yaw" else "0 0 0"
 
     def body(name: str) -> str:
-        foot = '<visual><origin xyz="0.05 0 -0.05"/><geometry><box size="0.3 0.1 0.1"/></geometry></visual>' if "ankle" in name else ""
+        foot = (
+            '<visual><origin xyz="0.05 0 -0.05"/><geometry><box size="0.3 0.1 0.1"/></geometry></visual>'
+            if "ankle" in name
+            else ""
+        )
         com = f'<origin xyz="{LOWER / 2} 0 0"/>' if "elbow" in name else ""
         inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
         return f'<link name="{name}">{foot}<inertial>{com}<mass value="1"/>{inertia}</inertial></link>'
@@ -88,11 +95,17 @@ def make_rig(arms: dict[str, tuple]) -> Object:
 def rig() -> Object:
     """In T-pose at frame 1; at frame 20 the left forearm points up, and at 40 both arms hang."""
     made = make_rig(T_POSE)
-    for frame, turns in ((1, {}), (20, {"LeftForeArm": ("X", pi / 2)}), (40, {"LeftArm": ("X", -pi / 2), "RightArm": ("X", pi / 2)})):
+    for frame, turns in (
+        (1, {}),
+        (20, {"LeftForeArm": ("X", pi / 2)}),
+        (40, {"LeftArm": ("X", -pi / 2), "RightArm": ("X", pi / 2)}),
+    ):
         for name in ("LeftArm", "RightArm", "LeftForeArm"):
             posed = made.pose.bones[name]
             axis, angle = turns.get(name, ("X", 0.0))
-            local = posed.bone.matrix_local.to_3x3().inverted() @ Vector((axis == "X", 0, 0))  # the world's axis, in the bone's rest
+            local = posed.bone.matrix_local.to_3x3().inverted() @ Vector(
+                (axis == "X", 0, 0)
+            )  # the world's axis, in the bone's rest
             posed.rotation_mode = "AXIS_ANGLE"
             posed.rotation_axis_angle = (angle, *local)
             posed.keyframe_insert("rotation_axis_angle", frame=frame)
@@ -115,16 +128,27 @@ def test_hanging_arms_follow_a_character_in_t_pose(robot: Object, rig: Object) -
         "left_elbow_link": "LeftForeArm", "right_elbow_link": "RightForeArm",
         "left_shoulder_yaw_link": "LeftArm", "right_shoulder_yaw_link": "RightArm",
     }  # fmt: skip
-    assert character.scale == pytest.approx(0.5, rel=1e-3), "by the hips, not by a torso that is called so, nor by the arms"
-    assert [round(targets[f].weight, 3) for f in ("foot_l", "pelvis", "torso_link", "left_elbow_link")] == [1.0, 1.0, 0.3, 0.1]
+    assert character.scale == pytest.approx(0.5, rel=1e-3), (
+        "by the hips, not by a torso that is called so, nor by the arms"
+    )
+    assert [round(targets[f].weight, 3) for f in ("foot_l", "pelvis", "torso_link", "left_elbow_link")] == [
+        1.0,
+        1.0,
+        0.3,
+        0.1,
+    ]
     assert tuple(targets["torso_link"].position_weight) == (0, 0, 0)
     assert tuple(targets["left_elbow_link"].orientation_weight) == (1, 0, 0), "its forearm lies along X"
-    assert tuple(targets["foot_l"].orientation_weight) == pytest.approx((0.005,) * 3), "three hinges cannot turn it every way"
+    assert tuple(targets["foot_l"].orientation_weight) == pytest.approx((0.005,) * 3), (
+        "three hinges cannot turn it every way"
+    )
     assert bpy.ops.robik.bake() == {"FINISHED"}
     for frame, left, right in ((1, (0, 1, 0), (0, -1, 0)), (20, (0, 0, 1), (0, -1, 0)), (40, (0, 0, -1), (0, 0, -1))):
         bpy.context.scene.frame_set(frame)
         for side, points in (("left", left), ("right", right)):
-            np.testing.assert_allclose(limb(robot, f"{side}_elbow_link", Vector((1, 0, 0))), points, atol=0.05, err_msg=f"{frame} {side}")
+            np.testing.assert_allclose(
+                limb(robot, f"{side}_elbow_link", Vector((1, 0, 0))), points, atol=0.05, err_msg=f"{frame} {side}"
+            )
     assert max(row.position_error for row in robot.robik.robot.result.targets) < 0.05
 
 

@@ -1,4 +1,5 @@
-"""Several robots and scenes; robots that are renamed, duplicated, appended, linked: each behaves as any other object does."""
+"""Several robots and scenes; robots that are renamed, duplicated, appended, linked: each behaves as any other object
+does."""
 
 from __future__ import annotations
 

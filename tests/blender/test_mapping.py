@@ -25,7 +25,9 @@ def sample(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def clip(root: bpy.types.Object) -> object:
     request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
-    return installed.module("scene.long_work.steps").finish(installed.module("scene.bake.target_clip").sample_clip(bpy.context, request))
+    return installed.module("scene.long_work.steps").finish(
+        installed.module("scene.bake.target_clip").sample_clip(bpy.context, request)
+    )
 
 
 def test_evaluated_rig_is_what_counts() -> None:
@@ -93,13 +95,18 @@ def test_match_now_puts_the_target_on_the_frame() -> None:
 
 @pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
 def test_match_now_leaves_no_noise(size: float) -> None:
-    """A source that Blender's single precision puts as near to the frame as it can has no offset: not 2e-8 m, nor -0."""
+    """A source that Blender's single precision puts as near to the frame as it can has no offset: not 2e-8 m, nor
+    -0."""
     root, mechanism = scenes.import_robot("walker"), robots.load("walker")
     bpy.ops.object.empty_add()
     empty = bpy.context.object
     frame = mechanism.frame("foot_l")
     rest = mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose
-    empty.location, empty.rotation_mode, empty.rotation_quaternion = np.array(rest.position) / size, "QUATERNION", rest.quaternion
+    empty.location, empty.rotation_mode, empty.rotation_quaternion = (
+        np.array(rest.position) / size,
+        "QUATERNION",
+        rest.quaternion,
+    )
     character = root.robik.robot.character
     character.scale = size
     bpy.context.view_layer.update()
@@ -130,7 +137,8 @@ def test_fit_puts_the_character_on_the_robots_ground(size: float) -> None:
 
 
 def splayed_rig(angle: float) -> bpy.types.Object:
-    """A rig whose rest pose is of no use, as in many recordings: legs apart by this angle each; at frame 1 it stands straight."""
+    """A rig whose rest pose is of no use, as in many recordings: legs apart by this angle each; at frame 1 it stands
+    straight."""
     data = bpy.data.armatures.new("Recorded")
     rig = bpy.data.objects.new("Recorded", data)
     bpy.context.scene.collection.objects.link(rig)
@@ -162,7 +170,9 @@ def test_fit_takes_the_pose_that_looks_like_the_robots(angle: float) -> None:
     bpy.context.scene.frame_end = 2
     bpy.context.scene.frame_set(1)
     assert bpy.ops.robik.fit_character() == {"FINISHED"}
-    for name, track in clip(root).tracks.items():  # standing straight, every frame of the robot is asked for its rest orientation, turned
+    for name, track in clip(
+        root
+    ).tracks.items():  # standing straight, every frame of the robot is asked for its rest orientation, turned
         frame = mechanism.frame(name)
         rest = mechanism.bodies[mechanism.body_index[frame.body]].pose @ frame.pose
         up = Quaternion(track.quaternion[0]) @ Quaternion(rest.quaternion).inverted() @ Vector((0, 0, 1))
@@ -201,7 +211,12 @@ def test_a_limb_is_followed_as_the_library_follows_it() -> None:
     positions, _ = sample(np.arange(1.0, 6.0))
     character = installed.module("scene.character.skeleton").read_character(bpy.context, root, rig)
     reach = Reach(
-        hips="Hips", chest="Hips", joints=("Thigh.L", "Shin.L"), shares=(0.5, 0.75), from_hips=(0.1, 0.2, 0.3), from_chest=(0.0, 0.1, 0.0)
+        hips="Hips",
+        chest="Hips",
+        joints=("Thigh.L", "Shin.L"),
+        shares=(0.5, 0.75),
+        from_hips=(0.1, 0.2, 0.3),
+        from_chest=(0.0, 0.1, 0.0),
     )
     assert positions[:3, 0] == pytest.approx(followed(character.motion, "Foot.L", reach)[0][:3], abs=1e-6)
     rig.data.bones["Shin.L"].name = "Calf"

@@ -15,28 +15,37 @@ from tests.blender import installed, scenes
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 DAE = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
-<asset><created>2026-01-01T00:00:00</created><modified>2026-01-01T00:00:00</modified><unit name="centimeter" meter="0.01"/>
+<asset><created>2026-01-01T00:00:00</created><modified>2026-01-01T00:00:00</modified><unit name="centimeter"
+  meter="0.01"/>
 <up_axis>Z_UP</up_axis></asset>
 <library_images><image id="pic"><init_from>dots.png</init_from></image></library_images>
-<library_effects><effect id="e"><profile_COMMON><technique sid="c"><lambert><diffuse><color>0.1 0.6 0.2 1</color></diffuse></lambert>
+<library_effects><effect id="e"><profile_COMMON><technique sid="c"><lambert><diffuse><color>0.1 0.6 0.2 1</color>
+</diffuse></lambert>
 </technique></profile_COMMON></effect>
 <effect id="t"><profile_COMMON><newparam sid="s"><surface type="2D"><init_from>pic</init_from></surface></newparam>
 <newparam sid="p"><sampler2D><source>s</source></sampler2D></newparam><technique sid="c"><lambert><diffuse>
 <texture texture="p" texcoord="UV"/></diffuse></lambert></technique></profile_COMMON></effect></library_effects>
 <library_materials><material id="m" name="green"><instance_effect url="#e"/></material>
 <material id="n" name="dotted"><instance_effect url="#t"/></material></library_materials>
-<library_geometries><geometry id="g"><mesh><source id="v"><float_array id="va" count="12">0 0 0 10 0 0 10 20 0 0 20 0</float_array>
-<technique_common><accessor source="#va" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<library_geometries><geometry id="g"><mesh><source id="v"><float_array id="va"
+  count="12">0 0 0 10 0 0 10 20 0 0 20 0</float_array>
+<technique_common><accessor source="#va" count="4" stride="3"><param name="X" type="float"/><param name="Y"
+  type="float"/>
 <param name="Z" type="float"/></accessor></technique_common></source>
 <source id="w"><float_array id="wa" count="8">0 0 1 0 1 1 0 1</float_array>
-<technique_common><accessor source="#wa" count="4" stride="2"><param name="S" type="float"/><param name="T" type="float"/></accessor>
+<technique_common><accessor source="#wa" count="4" stride="2"><param name="S" type="float"/><param name="T"
+  type="float"/></accessor>
 </technique_common></source><vertices id="p"><input semantic="POSITION" source="#v"/></vertices>
-<polylist count="1" material="a"><input semantic="VERTEX" source="#p" offset="0"/><input semantic="TEXCOORD" source="#w" offset="1"/>
+<polylist count="1" material="a"><input semantic="VERTEX" source="#p" offset="0"/><input semantic="TEXCOORD" source="#w"
+  offset="1"/>
 <vcount>4</vcount><p>0 0 1 1 2 2 3 3</p></polylist>
-<triangles count="1" material="b"><input semantic="VERTEX" source="#p" offset="0"/><input semantic="TEXCOORD" source="#w" offset="1"/>
+<triangles count="1" material="b"><input semantic="VERTEX" source="#p" offset="0"/><input semantic="TEXCOORD"
+  source="#w" offset="1"/>
 <p>0 0 2 2 1 1</p></triangles></mesh></geometry></library_geometries>
-<library_visual_scenes><visual_scene id="vs"><node><translate>0 0 5</translate><instance_geometry url="#g"><bind_material>
-<technique_common><instance_material symbol="a" target="#m"/><instance_material symbol="b" target="#n"/></technique_common>
+<library_visual_scenes><visual_scene id="vs"><node><translate>0 0 5</translate><instance_geometry url="#g">
+<bind_material>
+<technique_common><instance_material symbol="a" target="#m"/><instance_material symbol="b"
+  target="#n"/></technique_common>
 </bind_material></instance_geometry></node></visual_scene></library_visual_scenes>
 <scene><instance_visual_scene url="#vs"/></scene></COLLADA>
 """
@@ -44,7 +53,9 @@ DAE = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COL
 
 def build(folder: Path, *files: str, color: tuple = (0.8, 0.8, 0.8, 1.0)) -> tuple[list[bpy.types.Object], list[str]]:
     """The visuals of a robot with these meshes, and the warnings."""
-    robot = Mechanism("shape", (Body("only", 1.0, visuals=tuple(Visual("mesh", (1, 1, 1), color=color, file=f) for f in files)),))
+    robot = Mechanism(
+        "shape", (Body("only", 1.0, visuals=tuple(Visual("mesh", (1, 1, 1), color=color, file=f) for f in files)),)
+    )
     builder = installed.module("scene.robot.builder").Builder(robot, str(folder / "shape.robik.json"))
     root = builder.build(bpy.context.scene.collection)
     return installed.module("scene.robot.parts").parts(root)["VISUAL"], builder.warnings
@@ -77,12 +88,16 @@ def test_missing_mesh_has_a_placeholder(tmp_path: Path) -> None:
     assert scenes.read(root) == robot
 
 
-@pytest.mark.parametrize(("extension", "write"), [(".stl", "stl_export"), (".obj", "obj_export"), (".ply", "ply_export")])
+@pytest.mark.parametrize(
+    ("extension", "write"), [(".stl", "stl_export"), (".obj", "obj_export"), (".ply", "ply_export")]
+)
 def test_meshes_come_in_as_they_are(tmp_path: Path, extension: str, write: str) -> None:
     bpy.ops.mesh.primitive_cone_add(radius1=0.5, depth=3.0, location=(0.2, 0.4, 0.9))
     axes = {"forward_axis": "Y", "up_axis": "Z"}
     getattr(bpy.ops.wm, write)(filepath=str(tmp_path / f"part{extension}"), **axes)
-    corners = {tuple(round(c, 4) for c in bpy.context.object.matrix_world @ v.co) for v in bpy.context.object.data.vertices}
+    corners = {
+        tuple(round(c, 4) for c in bpy.context.object.matrix_world @ v.co) for v in bpy.context.object.data.vertices
+    }
     bpy.data.objects.remove(bpy.context.object)
     robot = Mechanism("shape", (Body("only", 1.0, visuals=(Visual("mesh", (1, 1, 1), file=f"part{extension}"),) * 2),))
     builder = installed.module("scene.robot.builder").Builder(robot, str(tmp_path / "shape.robik.json"))
@@ -123,7 +138,8 @@ def test_obj_comes_with_its_picture_unless_the_robot_names_a_colour(tmp_path: Pa
     dotted(tmp_path / "dots.png")
     (tmp_path / "part.mtl").write_text("newmtl shiny\nKd 0.2 0.4 0.6\nmap_Kd dots.png\n", encoding="utf-8")
     (tmp_path / "part.obj").write_text(
-        "mtllib part.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nusemtl shiny\nf 1/1 2/2 3/3\n", encoding="utf-8"
+        "mtllib part.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nusemtl shiny\nf 1/1 2/2 3/3\n",
+        encoding="utf-8",
     )
     (visual,), warnings = build(tmp_path, "part.obj")
     assert warnings == []
@@ -157,9 +173,21 @@ def test_collada_comes_in_metres_with_colours_and_pictures(tmp_path: Path) -> No
         ("part.obj", "mtllib ..\\..\\secret.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "leads out"),
         ("part.obj", "mtllib near.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "leads out"),
         ("own.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl x\nf 1 2 3\n", "leads out"),
-        ("part.gltf", '{"asset": {"version": "2.0"}, "buffers": [{"uri": "../../../etc/passwd", "byteLength": 3}]}', "leads out"),
-        ("part.gltf", '{"asset": {"version": "2.0"}, "buffers": [{"uri": "..\\\\..\\\\secret.mtl", "byteLength": 3}]}', "leads out"),
-        ("part.gltf", '{"asset": {"version": "2.0"}, "images": [{"uri": "%2e%2e%2f%2e%2e%2fsecret.mtl"}]}', "leads out"),
+        (
+            "part.gltf",
+            '{"asset": {"version": "2.0"}, "buffers": [{"uri": "../../../etc/passwd", "byteLength": 3}]}',
+            "leads out",
+        ),
+        (
+            "part.gltf",
+            '{"asset": {"version": "2.0"}, "buffers": [{"uri": "..\\\\..\\\\secret.mtl", "byteLength": 3}]}',
+            "leads out",
+        ),
+        (
+            "part.gltf",
+            '{"asset": {"version": "2.0"}, "images": [{"uri": "%2e%2e%2f%2e%2e%2fsecret.mtl"}]}',
+            "leads out",
+        ),
         ("part.gltf", '{"buffers": 3}', "no glTF"),
         ("part.dae", '<!DOCTYPE x [<!ENTITY a "b">]><COLLADA>&a;</COLLADA>', "DOCTYPE"),
         ("part.dae", "<COLLADA/>", "no mesh"),

@@ -1,4 +1,5 @@
-"""Files of the version before: `data/format_1.blend` was saved by it in Blender 4.2, with a baked walker, phases by hand and settings."""
+"""Files of the version before: `data/format_1.blend` was saved by it in Blender 4.2, with a baked walker, phases by
+hand and settings."""
 
 from __future__ import annotations
 

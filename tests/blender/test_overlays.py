@@ -1,4 +1,5 @@
-"""Overlays: when they draw, and that what they show is what the bake says. That pixels come of it is for the window test."""
+"""Overlays: when they draw, and that what they show is what the bake says. That pixels come of it is for the window
+test."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def show(**switches: object) -> bpy.types.PropertyGroup:
 
 
 def state(root: bpy.types.Object) -> object:
-    return installed.module("scene.overlay.state").robot_state(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+    return installed.module("scene.overlay.state").robot_state(
+        root, bpy.context.scene, bpy.context.evaluated_depsgraph_get()
+    )
 
 
 def updates() -> int:
@@ -120,7 +123,9 @@ def test_what_is_shown_is_what_was_baked() -> None:
         target.source.parent = root
     motion = bake(root)
     kept = installed.module("scene.bake.kept_clip").kept_clip(root)
-    inside = margins(scenes.read(root), motion, {n: t.contact for n, t in kept.clip.tracks.items() if t.contact is not None})
+    inside = margins(
+        scenes.read(root), motion, {n: t.contact for n, t in kept.clip.tracks.items() if t.contact is not None}
+    )
     show(com=True, com_target=True, support=True, errors=True, joints=True, motors="SPEED")
     for frame in (1, 2, 9, 12, 24):
         bpy.context.scene.frame_set(frame)
@@ -132,7 +137,9 @@ def test_what_is_shown_is_what_was_baked() -> None:
         assert [m.distance for m in seen.misses] == pytest.approx(motion.report.position_error[k], abs=2e-6)
         shares = np.abs(motion.report.velocity[k]) / motion.report.velocity_limit
         assert [motor.load for motor in seen.motors] == pytest.approx(shares if k else 0 * shares, abs=1e-4)
-        values = {n: v for place in seen.joints for n, v in zip(place.joint.coordinate_names, place.values, strict=True)}
+        values = {
+            n: v for place in seen.joints for n, v in zip(place.joint.coordinate_names, place.values, strict=True)
+        }
         assert [values[name] for name in motion.actuators] == pytest.approx(motion.values[k], abs=1e-5)
     show(motors="LIMIT")
     used = {row.name: row for row in robot.result.actuators}
@@ -156,7 +163,9 @@ def test_before_a_bake_errors_go_to_where_the_targets_are_now() -> None:
     assert seen["foot_l"] == pytest.approx(0.05, abs=1e-6)
     assert seen["foot_r"] == pytest.approx(0.0, abs=1e-6)
     root.robik.robot.character.targets[1].position_weight = (0.0, 1.0, 1.0)
-    assert {m.name: m.distance for m in state(root).misses}["foot_l"] == pytest.approx(0.0, abs=1e-6)  # along x it need not follow
+    assert {m.name: m.distance for m in state(root).misses}["foot_l"] == pytest.approx(
+        0.0, abs=1e-6
+    )  # along x it need not follow
     bpy.data.objects.remove(bpy.data.objects["to foot_r"])
     assert {miss.name for miss in state(root).misses} == {"pelvis", "foot_l"}
     assert len(state(root).support) >= 4  # it stands on both feet
@@ -213,7 +222,9 @@ def test_speed_graph_follows_the_curves() -> None:
     for key in curve.keyframe_points:
         key.co.y = 0.3
     curve.update()
-    assert graph.motor_speeds(root, bpy.context.scene).speeds[:, motion.actuators.index("elbow")].max() == pytest.approx(0.0, abs=1e-6)
+    assert graph.motor_speeds(root, bpy.context.scene).speeds[
+        :, motion.actuators.index("elbow")
+    ].max() == pytest.approx(0.0, abs=1e-6)
 
 
 def test_graph_keeps_peaks_that_are_narrower_than_a_pixel() -> None:

@@ -33,7 +33,9 @@ def test_reduced_keys_stay_within_the_tolerance_and_the_bodies_follow() -> None:
     mechanism = scenes.read(root)
     keyed = np.stack([scenes.keyed_pose(b, AT) for b in scenes.body_objects(root)], axis=1)
     base = keyed[:, mechanism.body_index[ForwardKinematics(mechanism).root]]
-    position, _, residual = body_poses(mechanism, after, (base[:, :3], base[:, 3:] / np.linalg.norm(base[:, 3:], axis=1, keepdims=True)))
+    position, _, residual = body_poses(
+        mechanism, after, (base[:, :3], base[:, 3:] / np.linalg.norm(base[:, 3:], axis=1, keepdims=True))
+    )
     assert residual.max() < 1e-9
     assert np.abs(position - keyed[..., :3]).max() < 1e-5
     frames = installed.module("scene.bake.curves").baked_frames(root, mechanism)
@@ -144,7 +146,8 @@ def test_contacts_are_found_and_edited() -> None:
 
 
 def test_strips_are_taken_hold_of_where_they_are_drawn() -> None:
-    """A lane for each foot, the bake's contacts until they are set by hand; what the mouse does to them, in pixels of an editor."""
+    """A lane for each foot, the bake's contacts until they are set by hand; what the mouse does to them, in pixels of
+    an editor."""
     strips, root = installed.module("scene.overlay.contact_strips"), stepping()
     assert [(lane.foot, lane.phases) for lane in strips.lanes(root)] == [("foot_l", ()), ("foot_r", ())]
     root.robik.robot.balance.pin_feet = True

@@ -1,6 +1,8 @@
-"""Operators in random order, with undo and redo between: none fails in other words than its own, and nothing is left lying about.
+"""Operators in random order, with undo and redo between: none fails in other words than its own, and nothing is left
+lying about.
 
-ROBIK_RANDOM_CALLS says how many (default 60), ROBIK_RANDOM_SEED with which seed (default 0); what a run did is in its output.
+ROBIK_RANDOM_CALLS says how many (default 60), ROBIK_RANDOM_SEED with which seed (default 0); what a run did is in its
+output.
 """
 
 from __future__ import annotations
@@ -101,7 +103,11 @@ class User:
         robot, r = root.robik.robot, self.random
         robot.balance.source, robot.balance.pin_feet = r.choice(["NONE", "FEET", "OBJECT"]), r.random() < 0.5
         robot.bake.use_range, robot.bake.start, robot.bake.end = r.random() < 0.3, r.randint(-2, 5), r.randint(2, 9)
-        robot.bake.samples, robot.bake.blend, robot.bake.speed = r.choice([1, 1, 2]), r.randint(0, 4), r.choice([100.0, 40.0])
+        robot.bake.samples, robot.bake.blend, robot.bake.speed = (
+            r.choice([1, 1, 2]),
+            r.randint(0, 4),
+            r.choice([100.0, 40.0]),
+        )
         robot.bake.guarantee, robot.bake.soften = r.random() < 0.5, r.random() < 0.5
         robot.character.fit_by, robot.character.stride = r.choice(["LEGS", "HEIGHT", "EXACT"]), r.choice([1.0, 1.3])
         if (target := self.target()) is not None:
@@ -127,7 +133,9 @@ class User:
         for shown in bpy.context.view_layer.objects:
             shown.select_set(shown in r.sample(bodies, min(2, len(bodies))))
         bpy.context.view_layer.objects.active = r.choice(bodies)
-        name = r.choice(["add_joint", "remove_joint", "set_ground", "set_motor", "set_limits", "set_mass", "rest_pose", "diagnose"])
+        name = r.choice(
+            ["add_joint", "remove_joint", "set_ground", "set_motor", "set_limits", "set_mass", "rest_pose", "diagnose"]
+        )
         joint = {"type": r.choice(["revolute", "spherical", "free"]), "actuated": r.random() < 0.3}
         self.call(name, **(joint if name == "add_joint" else {}))
 
@@ -139,7 +147,9 @@ class User:
             shown.select_set(False)
         for k in range(2):
             mesh = bpy.data.meshes.new("plate")
-            mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 0.1)], [], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
+            mesh.from_pydata(
+                [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 0.1)], [], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)]
+            )
             plate = bpy.data.objects.new("plate", mesh)
             plate.location.x = k
             bpy.context.scene.collection.objects.link(plate)
@@ -169,7 +179,12 @@ class User:
         self.call("reload_robot")
 
     def _do_export(self) -> None:
-        files = {"motion.csv": "export_motion", "report.html": "report", "robot.urdf": "export_robot", "robot.robik.json": "export_robot"}
+        files = {
+            "motion.csv": "export_motion",
+            "report.html": "report",
+            "robot.urdf": "export_robot",
+            "robot.robik.json": "export_robot",
+        }
         file = self.random.choice(list(files))
         self.call(files[file], filepath=str(self.folder / file))
 
@@ -249,12 +264,18 @@ class User:
 
 
 def pointers() -> list[object]:
-    """What refers to objects. An undo keeps what two of its steps have alike as it is now: a pointer that was changed without a step
-    of its own outlives what it points to, and Blender crashes."""
+    """What refers to objects. An undo keeps what two of its steps have alike as it is now: a pointer that was changed
+    without a step of its own outlives what it points to, and Blender crashes."""
     found: list[object] = [bpy.context.scene.robik.robot, *bpy.data.objects]
     for part in bpy.data.objects:
         robot, joint = part.robik.robot, part.robik.joint
-        found += [joint.parent, joint.child, robot.character.rig, robot.balance.target, *(t.source for t in robot.character.targets)]
+        found += [
+            joint.parent,
+            joint.child,
+            robot.character.rig,
+            robot.balance.target,
+            *(t.source for t in robot.character.targets),
+        ]
     return found
 
 

@@ -15,7 +15,9 @@ from tests.blender import scenes
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def urdf(path: Path, hand: str = "hand", wrist: bool = True, reach: float = 2.0, size: float = 0.1, thumb: bool = False) -> None:
+def urdf(
+    path: Path, hand: str = "hand", wrist: bool = True, reach: float = 2.0, size: float = 0.1, thumb: bool = False
+) -> None:
     """An arm: base, upper, lower, hand, and on the side a tail."""
     links = ["base", "upper", "lower", "tail", *([hand] if wrist else []), *(["thumb"] if thumb else [])]
     joints = [("shoulder", "base", "upper", 1.5), ("elbow", "upper", "lower", reach), ("wag", "base", "tail", 1.0)]
@@ -25,8 +27,8 @@ def urdf(path: Path, hand: str = "hand", wrist: bool = True, reach: float = 2.0,
     weight = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
     text = "".join(f'<link name="{n}">{shape}{weight}</link>' for n in links)
     text += "".join(
-        f'<joint name="{n}" type="revolute"><origin xyz="0 0 0.3"/><parent link="{p}"/><child link="{c}"/><axis xyz="0 1 0"/>'
-        f'<limit lower="-{r}" upper="{r}" velocity="3" effort="9"/></joint>'
+        f'<joint name="{n}" type="revolute"><origin xyz="0 0 0.3"/><parent link="{p}"/><child link="{c}"/><axis xyz="0'
+        f' 1 0"/><limit lower="-{r}" upper="{r}" velocity="3" effort="9"/></joint>'
         for n, p, c, r in joints
     )
     path.write_text(f'<robot name="arm">{text}</robot>', encoding="utf-8")
@@ -128,7 +130,9 @@ def test_servos_that_no_longer_match_are_listed(baked: tuple[bpy.types.Object, P
 def test_arguments_of_a_xacro_file_are_kept_with_the_robot(tmp_path: Path) -> None:
     file = tmp_path / "arm.urdf.xacro"
     text = '<xacro:arg name="name"/><link name="$(arg name)"/><link name="hand"/>'
-    text += '<joint name="j" type="continuous"><parent link="$(arg name)"/><child link="hand"/><axis xyz="0 0 1"/></joint>'
+    text += (
+        '<joint name="j" type="continuous"><parent link="$(arg name)"/><child link="hand"/><axis xyz="0 0 1"/></joint>'
+    )
     file.write_text(f'<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">{text}</robot>', encoding="utf-8")
     for arguments, says in (("", "'name' has no default; give it at import"), ("name=arm", "not like name:=value")):
         with pytest.raises(RuntimeError, match=says):
@@ -153,14 +157,17 @@ def test_broken_file_changes_nothing(baked: tuple[bpy.types.Object, Path]) -> No
 
 @pytest.mark.parametrize("moved", [False, True])
 def test_body_made_by_hand_is_carried_along(baked: tuple[bpy.types.Object, Path], moved: bool) -> None:
-    """With its mesh and materials, its joint, its motor's value, and what hangs on it; and it moves with the body that carries it."""
+    """With its mesh and materials, its joint, its motor's value, and what hangs on it; and it moves with the body that
+    carries it."""
     root, file = baked
     camera = by_hand(root, "camera")
     mesh, before = camera.data, scenes.read(root)
     root["pan"] = 0.3
     urdf(file)
     if moved:
-        file.write_text(file.read_text().replace('<origin xyz="0 0 0.3"/>', '<origin xyz="0 0 0.4"/>'), encoding="utf-8")
+        file.write_text(
+            file.read_text().replace('<origin xyz="0 0 0.3"/>', '<origin xyz="0 0 0.4"/>'), encoding="utf-8"
+        )
     assert bpy.ops.robik.reload_robot() == {"FINISHED"}
     after = scenes.read(root)
     assert (camera.data, camera.parent) == (mesh, part(root, "camera"))
@@ -179,8 +186,9 @@ def test_mesh_made_by_hand_stays_where_the_file_takes_its_body_s_name(baked: tup
     where = camera.matrix_world.copy()
     urdf(file, thumb=True)
     assert bpy.ops.robik.reload_robot() == {"FINISHED"}
-    assert "body 'thumb' was made by hand; the file now has one of that name, which took its place; its mesh was left in the scene" in told(
-        root
+    assert (
+        "body 'thumb' was made by hand; the file now has one of that name, which took its place; its mesh was left in"
+        " the scene" in told(root)
     )
     assert as_in(file).body_index["thumb"] == scenes.read(root).body_index["thumb"]
     assert (camera.parent, camera.robik.kind) == (None, "NONE")
@@ -193,7 +201,10 @@ def test_mesh_made_by_hand_stays_where_what_carried_it_is_gone(baked: tuple[bpy.
     text = file.read_text()
     file.write_text(text.replace('"lower"', '"forearm"'), encoding="utf-8")
     assert bpy.ops.robik.reload_robot() == {"FINISHED"}
-    assert "body 'camera' was made by hand and is gone with what it was tied to; its mesh was left in the scene" in told(root)
+    assert (
+        "body 'camera' was made by hand and is gone with what it was tied to; its mesh was left in the scene"
+        in told(root)
+    )
     assert "joint 'pan' was made by hand and is gone with its body 'camera'" in told(root)
     assert "camera" not in scenes.read(root).body_index
     assert camera.parent is None
@@ -219,7 +230,9 @@ def test_packages_that_lie_beside_the_file_are_offered_and_kept(tmp_path: Path) 
     file.parent.mkdir(parents=True)
     meshes.mkdir()
     corners = "vertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0"
-    (meshes / "m.stl").write_text(f"solid m\nfacet normal 0 0 1\nouter loop\n{corners}\nendloop\nendfacet\nendsolid m\n")
+    (meshes / "m.stl").write_text(
+        f"solid m\nfacet normal 0 0 1\nouter loop\n{corners}\nendloop\nendfacet\nendsolid m\n"
+    )
     mesh = '<visual><geometry><mesh filename="package://arm_meshes/m.stl"/></geometry></visual>'
     file.write_text(f'<robot name="arm"><link name="base">{mesh}</link></robot>', encoding="utf-8")
     bpy.ops.robik.import_robot(filepath=str(file))

@@ -12,7 +12,9 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def bake(root: bpy.types.Object) -> object:
-    return installed.module("scene.long_work.steps").finish(installed.module("scene.bake.baking").bake_steps(bpy.context, root))
+    return installed.module("scene.long_work.steps").finish(
+        installed.module("scene.bake.baking").bake_steps(bpy.context, root)
+    )
 
 
 def raised(frames: range, by: float = 0.3) -> bpy.types.Object:
@@ -41,7 +43,9 @@ def test_frames_that_fall_short_come_in_runs_with_their_worst() -> None:
     assert covered == missed | {k + 1 for k in motion.report.too_fast.tolist()}
     worst = 1 + int(np.nanargmax(motion.report.position_error.max(axis=1)))
     assert worst in {row.frame for row in result.short}
-    assert dict(motion.report.short)[worst - 1].startswith(next(row.name for row in result.short if row.frame == worst)[:12])
+    assert dict(motion.report.short)[worst - 1].startswith(
+        next(row.name for row in result.short if row.frame == worst)[:12]
+    )
     assert f"{24 - len(missed)} of 24" in installed.module("scene.bake.result").status(result)
 
 

@@ -40,11 +40,17 @@ def test_generated_rig_maps_fits_and_bakes() -> None:
     bpy.context.scene.frame_end = 31
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
     character, result = root.robik.robot.character, root.robik.robot.result
-    assert {t.frame: t.bone for t in character.targets} == {"pelvis": "DEF-spine", "foot_l": "DEF-foot.L", "foot_r": "DEF-foot.R"}
+    assert {t.frame: t.bone for t in character.targets} == {
+        "pelvis": "DEF-spine",
+        "foot_l": "DEF-foot.L",
+        "foot_r": "DEF-foot.R",
+    }
     assert bpy.ops.robik.bake() == {"FINISHED"}
     assert (result.frames, result.missed) == (31, 0)
     assert max(target.position_error for target in result.targets) < 1e-6
     mechanism, bodies = robots.load("walker"), scenes.body_objects(root)
     for foot in ("foot_l", "foot_r"):
         body = bodies[mechanism.body_index[mechanism.frame(foot).body]]
-        assert np.ptp(scenes.keyed_pose(body, np.arange(1.0, 32.0))[:, 2]) == pytest.approx(0.06 * character.scale, rel=0.1)
+        assert np.ptp(scenes.keyed_pose(body, np.arange(1.0, 32.0))[:, 2]) == pytest.approx(
+            0.06 * character.scale, rel=0.1
+        )

@@ -32,16 +32,29 @@ def awkward() -> Mechanism:
     )
     bodies = [Body("a", 1 / 7, com=(third, 0, 1e-7 / 3), inertia=tiny, pose=turn, visuals=visuals)]
     joints = [Joint("ground", "free", WORLD, "a", position=(third, 0, 0))]
-    types = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "cartesian", "general")
+    types = (
+        "fixed",
+        "revolute",
+        "prismatic",
+        "cylindrical",
+        "universal",
+        "spherical",
+        "planar",
+        "cartesian",
+        "general",
+    )
     for k, type_ in enumerate(types):
         bodies.append(Body(f"b{k}", 0.0, pose=Pose((k * third, 1e3 / 3, 0))))
         joints.append(
             Joint(
-                f"j{k}", type_, f"b{k - 1}" if k else "a", f"b{k}", position=(k * third, 0.1, 1 / 7), axis=(third, 0.2, 1),
+                f"j{k}", type_, f"b{k - 1}" if k else "a", f"b{k}", position=(k * third, 0.1, 1 / 7),
+                axis=(third, 0.2, 1),
                 axis2=None if k % 2 else (0, 1, 0),
                 actuated=type_ in ("revolute", "prismatic", "universal"),
-                limits={"revolute": ((-np.inf, 1 / 7),), "universal": ((-third, third), (-np.inf, np.inf))}.get(type_, ()),
-                velocity_limit=1 / 7 if type_ == "revolute" else np.inf, motions=("tx", "rz") if type_ == "general" else (),
+                limits={"revolute": ((-np.inf, 1 / 7),), "universal": ((-third, third), (-np.inf, np.inf))}.get(type_,
+                    ()),
+                velocity_limit=1 / 7 if type_ == "revolute" else np.inf,
+                motions=("tx", "rz") if type_ == "general" else (),
                 rest={"revolute": (-1 / 3,), "spherical": (0.1 / 3, 0.2, 0.3)}.get(type_, ()),
             )
         )  # fmt: skip
@@ -82,7 +95,9 @@ def test_edits_count_and_the_rest_stays_exact() -> None:
     assert after.bodies[:3] + after.bodies[4:] == before.bodies[:3] + before.bodies[4:]
     assert after.bodies[3].com == before.bodies[3].com
     k = next(k for k, j in enumerate(before.joints) if j.name == "knee_l")
-    assert np.linalg.norm(np.subtract(after.joints[k].position, before.joints[k].position)) == pytest.approx(0.01, rel=1e-4)
+    assert np.linalg.norm(np.subtract(after.joints[k].position, before.joints[k].position)) == pytest.approx(
+        0.01, rel=1e-4
+    )
     assert after.joints[k].velocity_limit == 2.0
     assert after.joints[k].axis == before.joints[k].axis
     assert after.joints[:k] + after.joints[k + 1 :] == before.joints[:k] + before.joints[k + 1 :]
@@ -132,7 +147,8 @@ def test_what_the_reader_found_stays_with_the_robot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "size", "extent"), [("box", (1, 2, 3), (1, 2, 3)), ("cylinder", (0.5, 2), (1, 1, 2)), ("sphere", (1,), (2, 2, 2)),
+    ("shape", "size", "extent"), [("box", (1, 2, 3), (1, 2, 3)), ("cylinder", (0.5, 2), (1, 1, 2)), ("sphere", (1,), (2,
+        2, 2)),
     ("capsule", (0.5, 2), (1, 1, 3))],
 )  # fmt: skip
 def test_primitives_have_their_size(shape: str, size: tuple, extent: tuple) -> None:

@@ -32,7 +32,9 @@ def simulator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Simul
     monkeypatch.setattr(
         play, "settings_of", lambda scene: replace(settings_of(scene), heartbeat=5.0, watchdog=2.0, silence=2.0)
     )  # it may stall
-    with SimulatorProcess.of(play.servo_chain(root, scenes.read(root), bpy.context.scene), tmp_path / "goals.csv") as process:
+    with SimulatorProcess.of(
+        play.servo_chain(root, scenes.read(root), bpy.context.scene), tmp_path / "goals.csv"
+    ) as process:
         bpy.context.scene.robik.port = process.port
         yield process
         play.disconnect()
@@ -59,7 +61,11 @@ def moving_to_and_fro(simulator: SimulatorProcess, id: int) -> Iterator[None]:
 
 
 def test_from_factory_servos_to_a_chain(simulator: SimulatorProcess, tmp_path: Path) -> None:
-    play, servo_setup, scene = installed.module("scene.servos.play"), installed.module("scene.servos.setup"), bpy.context.scene
+    play, servo_setup, scene = (
+        installed.module("scene.servos.play"),
+        installed.module("scene.servos.setup"),
+        bpy.context.scene,
+    )
     for command in ("set 3 baud_rate 1", "set 3 return_delay_time 250"):
         simulator.command(command)
     assert bpy.ops.robik.scan_servos() == {"FINISHED"}
@@ -125,10 +131,16 @@ def test_the_fields_of_a_servo_read_and_edit_the_chain(unfolded: Object) -> None
     assert playing.chain == "", "who only looks changes nothing"
     fields.lowest, fields.highest, fields.speed, fields.acceleration = -20.0, 25.0, 90.0, 900.0
     fields.gear_ratio, fields.current, fields.zero, fields.model, fields.id = 2.0, 0.5, 2100, "XM540-W270", 40
-    wanted = {"position_limits": np.radians((-20.0, 25.0)).tolist(), "velocity_limit": np.pi / 2, "acceleration_limit": 5 * np.pi}
+    wanted = {
+        "position_limits": np.radians((-20.0, 25.0)).tolist(),
+        "velocity_limit": np.pi / 2,
+        "acceleration_limit": 5 * np.pi,
+    }
     wanted |= {"gear_ratio": 2.0, "current_limit": 0.5, "zero": 2100}
     made = chain_of(unfolded)
-    assert {name: getattr(made.servos[2], name) for name in wanted} == {name: pytest.approx(value) for name, value in wanted.items()}
+    assert {name: getattr(made.servos[2], name) for name in wanted} == {
+        name: pytest.approx(value) for name, value in wanted.items()
+    }
     assert (made.servos[2].id, made.servos[2].model, playing.chosen, fields.id) == (40, "XM540-W270", 40, 40)
     assert [s for k, s in enumerate(made.servos) if k != 2] == [s for k, s in enumerate(before.servos) if k != 2]
     fields.current = 0.0
@@ -146,7 +158,9 @@ def test_the_fields_of_a_servo_read_and_edit_the_chain(unfolded: Object) -> None
         ("current", -1.0, r"its current_limit must be a positive number, not -1\.0"),
     ],
 )
-def test_a_field_that_cannot_be_so_says_why_and_changes_nothing(unfolded: Object, field: str, value: float, says: str) -> None:
+def test_a_field_that_cannot_be_so_says_why_and_changes_nothing(
+    unfolded: Object, field: str, value: float, says: str
+) -> None:
     fields, before = installed.module("scene.servos.fields"), chain_of(unfolded)
     setattr(bpy.context.scene.robik.playing.servo, field, value)
     assert re.search(says, fields.refused())
@@ -210,7 +224,9 @@ def test_bakes_keep_to_the_speeds_of_the_servos() -> None:
     bpy.ops.robik.bake()
     before = {row.name: row.peak_velocity for row in root.robik.robot.result.actuators}
     fastest = max(before, key=before.get)
-    installed.module("scene.servos.setup").edit(bpy.context.scene, root, motors.index(fastest) + 1, velocity_limit=before[fastest] / 2)
+    installed.module("scene.servos.setup").edit(
+        bpy.context.scene, root, motors.index(fastest) + 1, velocity_limit=before[fastest] / 2
+    )
     assert bpy.ops.robik.take_servo_speeds() == {"FINISHED"}
     limits = {joint.name: joint.velocity_limit for joint in scenes.read(root).actuated}
     assert limits[fastest] == pytest.approx(before[fastest] / 2, rel=1e-6)

@@ -166,7 +166,9 @@ def test_the_ghost_stands_where_the_real_robot_is() -> None:
     bpy.context.view_layer.update()
     bodies = installed.module("scene.robot.parts").bodies(root)
     assert len(there) == len(bodies)
-    assert np.abs([np.array(body.matrix_world) - matrix for body, matrix in zip(bodies, there, strict=True)]).max() < 1e-5
+    assert (
+        np.abs([np.array(body.matrix_world) - matrix for body, matrix in zip(bodies, there, strict=True)]).max() < 1e-5
+    )
     bpy.context.scene.robik.playing.mirror = False
     root[chain.actuators[4]] = 0.0
     _turn(0.1)
@@ -198,7 +200,9 @@ def test_what_the_motors_cannot_do_is_refused_or_softened() -> None:
     assert bpy.ops.robik.bake() == {"FINISHED"}
     scene.robik.playing.speed = 4.0
     chain = play.servo_chain(root, scenes.read(root), scene)
-    slow = replace(chain, servos=tuple(replace(servo, velocity_limit=0.5, acceleration_limit=5.0) for servo in chain.servos))
+    slow = replace(
+        chain, servos=tuple(replace(servo, velocity_limit=0.5, acceleration_limit=5.0) for servo in chain.servos)
+    )
     motion, said = play.motion_to_play(root, scenes.read(root), scene, slow)
     assert said == ""
     assert play.check(motion, slow, scene).problems
@@ -254,7 +258,12 @@ def _wait_for(state: str) -> None:
 
 def test_without_servos_it_says_so() -> None:
     scenes.squats()
-    for operator in (bpy.ops.robik.play_servos, bpy.ops.robik.stop_servos, bpy.ops.robik.torque_servos, bpy.ops.robik.disconnect_servos):
+    for operator in (
+        bpy.ops.robik.play_servos,
+        bpy.ops.robik.stop_servos,
+        bpy.ops.robik.torque_servos,
+        bpy.ops.robik.disconnect_servos,
+    ):
         with pytest.raises(RuntimeError, match="no servos are connected"):
             operator()
 

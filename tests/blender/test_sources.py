@@ -1,4 +1,5 @@
-"""What a target follows may be moved by anything: what Blender evaluates is what counts, whether sampled alone or with its whole scene."""
+"""What a target follows may be moved by anything: what Blender evaluates is what counts, whether sampled alone or with
+its whole scene."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def evaluated(source: bpy.types.Object, bone: str = "") -> np.ndarray:
     for frame in FRAMES:
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
         found = source.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        seen.append((found.matrix_world @ found.pose.bones[bone].matrix if bone else found.matrix_world).translation.copy())
+        seen.append(
+            (found.matrix_world @ found.pose.bones[bone].matrix if bone else found.matrix_world).translation.copy()
+        )
     bpy.context.scene.frame_set(1)
     return np.array(seen)
 
@@ -54,7 +57,11 @@ def driven_by_scene() -> bpy.types.Object:
     curve = made.driver_add("location", 1)
     variable = curve.driver.variables.new()
     variable.name = "f"
-    variable.targets[0].id_type, variable.targets[0].id, variable.targets[0].data_path = "SCENE", bpy.context.scene, "frame_current"
+    variable.targets[0].id_type, variable.targets[0].id, variable.targets[0].data_path = (
+        "SCENE",
+        bpy.context.scene,
+        "frame_current",
+    )
     curve.driver.expression = "0.1 * f"
     return made
 
@@ -186,7 +193,9 @@ def test_what_blender_lets_stand_still_is_named(hide: object) -> None:
     hide(rig)  # type: ignore[operator]
     bpy.context.view_layer.update()
     for name in ("bake", "fit_character", "match_now"):
-        with pytest.raises(RuntimeError, match=r"'pelvis' follows 'Rig', which stands still while .* disabled in viewports or excluded"):
+        with pytest.raises(
+            RuntimeError, match=r"'pelvis' follows 'Rig', which stands still while .* disabled in viewports or excluded"
+        ):
             getattr(bpy.ops.robik, name)()
     follow = installed.module("scene.bake.follow")
     assert not follow.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 0.02)

@@ -31,7 +31,8 @@ def Xform "r"
             int[] faceVertexCounts = [4, 4]
             int[] faceVertexIndices = [0, 1, 2, 3, 1, 4, 5, 2]
             point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0), (2, 1, 0)]
-            texCoord2f[] primvars:layout = [(0, 0), (0.5, 0), (0.5, 1), (0, 1), (1, 0), (1, 1)] (interpolation = "vertex")
+            texCoord2f[] primvars:layout = [(0, 0), (0.5, 0), (0.5, 1), (0, 1), (1, 0), (1, 1)] (
+                interpolation = "vertex")
             def GeomSubset "dots" (prepend apiSchemas = ["MaterialBindingAPI"])
             {
                 uniform token elementType = "face"
@@ -108,7 +109,9 @@ def test_looped_usd_is_built_with_its_meshes(empty_scene: None, shared_data: Pat
     assert found.actuators == expected.actuators == ("motor",)
     # Another test may have reloaded the library, and with it the classes.
     assert [repr(b.visuals) for b in found.bodies] == [repr(b.visuals) for b in expected.bodies]
-    np.testing.assert_allclose([b.pose.position for b in found.bodies], [b.pose.position for b in expected.bodies], atol=1e-12)
+    np.testing.assert_allclose(
+        [b.pose.position for b in found.bodies], [b.pose.position for b in expected.bodies], atol=1e-12
+    )
     shown = [child for body in scenes.body_objects(root) for child in body.children if child.type == "MESH"]
     assert len(shown) == 10
     assert min(len(each.data.polygons) for each in shown) > 12  # no placeholders
@@ -151,7 +154,12 @@ def test_usd_meshes_come_with_materials_and_pictures(kind: str, empty_scene: Non
     assert bpy.ops.robik.import_robot(filepath=str(painted(tmp_path / "r", kind))) == {"FINISHED"}
     root = bpy.context.scene.robik.robot
     assert root.robik.robot.warnings == ""
-    meshes = {o.data.name.partition(".")[0]: o for body in scenes.body_objects(root) for o in body.children if o.type == "MESH"}
+    meshes = {
+        o.data.name.partition(".")[0]: o
+        for body in scenes.body_objects(root)
+        for o in body.children
+        if o.type == "MESH"
+    }
     plate, tile = meshes["plate"], meshes["tile"]
     names = [slot.material.name for slot in plate.material_slots]
     assert names == ["/r/looks/dotted", "/r/looks/red"]
@@ -167,7 +175,11 @@ def test_usd_meshes_come_with_materials_and_pictures(kind: str, empty_scene: Non
     assert list(picture.pixels)[:8] == pytest.approx([0, 1, 0, 1, 0, 0, 0, 1])
     assert (picture.packed_file is not None) == (kind == ".usdz")
     assert [tuple(corner.uv) for corner in plate.data.uv_layers[0].data][4:] == [(0.5, 0), (1, 0), (1, 1), (0.5, 1)]
-    assert [tuple(corner.uv) for corner in tile.data.uv_layers[0].data] == [(0.5, 0), (0, 0.25), (0, 0)]  # turned with its face
+    assert [tuple(corner.uv) for corner in tile.data.uv_layers[0].data] == [
+        (0.5, 0),
+        (0, 0.25),
+        (0, 0),
+    ]  # turned with its face
     np.testing.assert_allclose(tile.data.polygons[0].normal, (0, 0, 1))
 
 
@@ -181,8 +193,12 @@ def test_packed_pictures_stay_with_the_saved_scene(empty_scene: None, tmp_path: 
     assert list(picture.pixels)[:4] == pytest.approx([0, 1, 0, 1])
 
 
-@pytest.mark.parametrize(("picture", "says"), [("../secret.png", "leads out"), ("looks/gone.png", "there is no picture")])
-def test_picture_that_is_missing_or_elsewhere_is_a_warning(picture: str, says: str, empty_scene: None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("picture", "says"), [("../secret.png", "leads out"), ("looks/gone.png", "there is no picture")]
+)
+def test_picture_that_is_missing_or_elsewhere_is_a_warning(
+    picture: str, says: str, empty_scene: None, tmp_path: Path
+) -> None:
     (tmp_path / "secret.png").write_bytes(b"secret")
     assert bpy.ops.robik.import_robot(filepath=str(painted(tmp_path / "r", ".usda", picture))) == {"FINISHED"}
     root = bpy.context.scene.robik.robot
@@ -210,6 +226,8 @@ def test_meshes_of_references_into_packages_are_read(empty_scene: None, tmp_path
         '#usda 1.0\n(\ndefaultPrim = "r"\nmetersPerUnit = 1\nupAxis = "Z"\n)\n'
         'def Xform "r" (prepend references = @../parts/robot.usda@)\n{\n}\n', encoding="utf-8"
     )  # fmt: skip
-    assert bpy.ops.robik.import_robot(filepath=str(tmp_path / "r" / "robot.usda"), packages=str(tmp_path / "parts")) == {"FINISHED"}
+    assert bpy.ops.robik.import_robot(
+        filepath=str(tmp_path / "r" / "robot.usda"), packages=str(tmp_path / "parts")
+    ) == {"FINISHED"}
     assert bpy.context.scene.robik.robot.robik.robot.warnings == ""
     assert {image.name for image in bpy.data.images} == {"dots.png"}

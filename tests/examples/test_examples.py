@@ -120,7 +120,8 @@ def robot_in_code(said: str, out: Path) -> None:
 CHECKS: dict[str, Callable[[str, Path], None]] = {
     check.__name__: check
     for check in (
-        solve_an_arm, solve_loops, target_centre_of_mass, keep_speeds, clip_file, forward_kinematics, export_formats, partial_targets,
+        solve_an_arm, solve_loops, target_centre_of_mass, keep_speeds, clip_file, forward_kinematics, export_formats,
+        partial_targets,
         play_simulated_servos, track_live, inspect_robot, robot_in_code,
     )
 }  # fmt: skip
@@ -135,6 +136,8 @@ def test_every_script_has_a_check() -> None:
 def test_a_script_runs_alone(script: Path, tmp_path: Path) -> None:
     assert ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))), "an example begins with what it shows"
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
-    found = subprocess.run([sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    found = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600
+    )
     assert found.returncode == 0, found.stderr
     CHECKS[script.stem](found.stdout, tmp_path / "out")

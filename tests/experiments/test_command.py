@@ -11,7 +11,8 @@ from experiments.__main__ import main
 from experiments.catalogue import CATALOGUE, load
 
 CASE_KEYS = {
-    "case", "fps", "paper_ms", "frames", "ms_per_frame_median", "iterations_mean", "position_error_max_m", "position_error_mean_m",
+    "case", "fps", "paper_ms", "frames", "ms_per_frame_median", "iterations_mean", "position_error_max_m",
+    "position_error_mean_m",
     "orientation_error_max_rad", "com_error_max_m", "constraint_residual_max", "peak_velocity",
     "peak_acceleration", "frames_too_fast", "frames_jumping", "speed_cost",
     "frames_short", "objectives", "target_speed", "target_extent",
@@ -20,19 +21,26 @@ ROWS = {
     "cases": (["--fps", "30"], "cases", CASE_KEYS),
     "frame-rates": ([], "frame_rates", {"fps", "ms_per_frame", "iterations_mean", "position_error_max_m"}),
     "contacts": ([], "contacts", {"weights", "error_m", "room_rad"}),
-    "dragging": (["--hours", "1e-4"], "dragging", {"robot", "tracker", "steps", "residual", "judged", "coupled", "travelled", "ms"}),
+    "dragging": (
+        ["--hours", "1e-4"],
+        "dragging",
+        {"robot", "tracker", "steps", "residual", "judged", "coupled", "travelled", "ms"},
+    ),
 }
 PLAIN = {
     "importing": (["--runs", "1"], {"report", "links", "first_s", "median_s"}),
     "memory": ([], {"memory_mb"}),
     "scherzinger": (
-        ["--samples", "20", "--seed", "3"], {"seed", "scaling_factor", "mappings", "step_response", "square", "moving_square"},
+        ["--samples", "20", "--seed", "3"], {"seed", "scaling_factor", "mappings", "step_response", "square",
+                                             "moving_square"},
     ),
     "streaming": (
         ["--seconds", "0.5"],
         {
-            "rate", "sent", "dropped", "looks", "bus_bytes", "bus_ms", "sent_p99_ms", "sent_p999_ms", "sent_worst_ms", "arrived_p99_ms",
-            "arrived_p999_ms", "lag_growth_ms", "memory_growth_mb", "cpu_share", "bare_seconds", "bare_dropped", "bare_p99_ms",
+            "rate", "sent", "dropped", "looks", "bus_bytes", "bus_ms", "sent_p99_ms", "sent_p999_ms", "sent_worst_ms",
+            "arrived_p99_ms",
+            "arrived_p999_ms", "lag_growth_ms", "memory_growth_mb", "cpu_share", "bare_seconds", "bare_dropped",
+            "bare_p99_ms",
             "bare_p999_ms", "bare_worst_ms",
         },
     ),
@@ -61,7 +69,9 @@ def test_each_has_a_module(name: str) -> None:
 
 def test_bad_input_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["boxing"]) == 2
-    assert capsys.readouterr().err.startswith("python -m experiments: there is no experiment 'boxing'; there are baking, cases,")
+    assert capsys.readouterr().err.startswith(
+        "python -m experiments: there is no experiment 'boxing'; there are baking, cases,"
+    )
     with pytest.raises(SystemExit, match="2"):
         main(["live", "--seed", "x"])
     assert capsys.readouterr().err.count("\n") == 1
@@ -76,7 +86,12 @@ def test_a_missing_package_is_named(capsys: pytest.CaptureFixture[str], monkeypa
 def test_full_sizes_are_chosen_unless_given() -> None:
     tracking = load("tracking")
     assert tracking.values({}, full=False) == {"seed": 0, "samples": 100_000, "hours": 0.02, "targets": 200}
-    assert tracking.values({"hours": 0.5, "seed": None}, full=True) == {"seed": 0, "samples": 100_000, "hours": 0.5, "targets": 10_000}
+    assert tracking.values({"hours": 0.5, "seed": None}, full=True) == {
+        "seed": 0,
+        "samples": 100_000,
+        "hours": 0.5,
+        "targets": 10_000,
+    }
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -62,7 +62,9 @@ def test_validation_mechanism_follows_its_tool_through_the_whole_range() -> None
     assert report.position_error.max() < 1e-9
     assert report.orientation_error.max() < 1e-8
     crank = motion.values[:, 0]
-    assert crank.max() == pytest.approx(4 * pi, abs=1e-6) and crank[-1] == pytest.approx(2 * pi, abs=1e-3), "two turns on, one back"
+    assert crank.max() == pytest.approx(4 * pi, abs=1e-6) and crank[-1] == pytest.approx(2 * pi, abs=1e-3), (
+        "two turns on, one back"
+    )
 
 
 # Chain (Fig. 6b)
@@ -90,18 +92,25 @@ def test_chain_follows_for_10000_frames_without_losing_its_target(path: str) -> 
 
 
 def test_chain_s_drift_is_that_of_the_path_not_of_the_solver() -> None:
-    """A path that is retraced brings the joints back, but for a remainder that halves with the time step; one that goes round need not."""
+    """A path that is retraced brings the joints back, but for a remainder that halves with the time step; one that goes
+    round need not."""
     chain = load("chain")
-    coarse, fine = (drift(retarget(chain, chain_clip(chain, laps=4, frames=n, path="retraced"), CHAIN), n).max() for n in (500, 1000))
+    coarse, fine = (
+        drift(retarget(chain, chain_clip(chain, laps=4, frames=n, path="retraced"), CHAIN), n).max()
+        for n in (500, 1000)
+    )
     assert 0.4 < fine / coarse < 0.6
     assert fine < 2 * MM
-    once, twice = (drift(retarget(chain, chain_clip(chain, laps=4, frames=n), CHAIN), n).max(axis=1) for n in (500, 1000))
+    once, twice = (
+        drift(retarget(chain, chain_clip(chain, laps=4, frames=n), CHAIN), n).max(axis=1) for n in (500, 1000)
+    )
     np.testing.assert_allclose(once, twice, rtol=0.05, err_msg="however fine the steps")
     assert twice.max() < 0.01 and (np.diff(twice) < 0).all(), "a few mrad a lap, and ever less"
 
 
 def test_chain_drawn_to_its_rest_pose_does_not_drift_over_10000_frames() -> None:
-    """Where every body is drawn a little to where it rests, the answer depends on the target alone: each lap is as the one before."""
+    """Where every body is drawn a little to where it rests, the answer depends on the target alone: each lap is as the
+    one before."""
     chain = load("chain")
     clip = with_posture(chain, chain_clip(chain))
     motion, report = solved(chain, clip, chain_posture(chain))
@@ -151,18 +160,31 @@ def test_boxer_regularized_goes_around(punches: Punches) -> None:
 
 
 def test_bounds_on_speed_hold_without_chatter() -> None:
-    """Speeds bounded in every frame, against the paper's way: the regularizer lowered until each motor keeps its speed."""
+    """Speeds bounded in every frame, against the paper's way: the regularizer lowered until each motor keeps its
+    speed."""
     boxer, clip = load("boxer"), singular_clip(60.0)
     bounded = retarget(boxer, clip, replace(BOXER, enforce_velocity=True), speed_cost=True)
-    lowered = retarget(boxer, clip, replace(BOXER, velocity_weight=1e-4, velocity_limit=boxer.actuated[0].velocity_limit))
-    both = retarget(boxer, clip, replace(BOXER, enforce_velocity=True, velocity_weight=1e-3, velocity_limit=BOXER_LIMIT))
+    lowered = retarget(
+        boxer, clip, replace(BOXER, velocity_weight=1e-4, velocity_limit=boxer.actuated[0].velocity_limit)
+    )
+    both = retarget(
+        boxer, clip, replace(BOXER, enforce_velocity=True, velocity_weight=1e-3, velocity_limit=BOXER_LIMIT)
+    )
 
     def measured(motion: Motion) -> tuple[float, float, float]:
         assert motion.report is not None
         acceleration = np.diff(motion.values, 2, axis=0) * 60.0**2
-        return float(np.sqrt(np.mean(acceleration**2))), float(motion.report.position_error.mean()), len(motion.report.too_fast)
+        return (
+            float(np.sqrt(np.mean(acceleration**2))),
+            float(motion.report.position_error.mean()),
+            len(motion.report.too_fast),
+        )
 
-    (hard, hard_error, too_fast), (soft, soft_error, _), (calm, _, never) = measured(bounded), measured(lowered), measured(both)
+    (hard, hard_error, too_fast), (soft, soft_error, _), (calm, _, never) = (
+        measured(bounded),
+        measured(lowered),
+        measured(both),
+    )
     assert too_fast == never == 0
     assert hard < 1.2 * soft and hard_error < 1.05 * soft_error
     assert calm < 0.8 * soft
@@ -193,10 +215,14 @@ def test_dancer_tracks_perfectly(dance: Dance) -> None:
 
 
 def test_dancer_s_eight_motors_hold_it_where_six_do_less(dance: Dance) -> None:
-    """The least singular value of the passive hinges' screws, with lengths in links: how far the motors are from losing the pelvis."""
+    """The least singular value of the passive hinges' screws, with lengths in links: how far the motors are from losing
+    the pelvis."""
     _, motion, _ = dance
     dancer = load("dancer")
-    screws = {j.name: screw for j, screw in zip(dancer.joints[1:], _screws(dancer, motion, slice(None, None, 60)), strict=True)}
+    screws = {
+        j.name: screw
+        for j, screw in zip(dancer.joints[1:], _screws(dancer, motion, slice(None, None, 60)), strict=True)
+    }
     passive = [j.name for j in dancer.joints[1:] if not j.actuated]
 
     def firmness(free: list[str]) -> float:
@@ -264,7 +290,9 @@ def test_walker(balanced: bool) -> None:
         assert np.nanmax(report.position_error) < 0.51 * MM
 
 
-@pytest.mark.parametrize(("robot", "loops"), [(growth.chain(100), 0), (growth.crawler(8), 16)], ids=["chain", "crawler"])
+@pytest.mark.parametrize(
+    ("robot", "loops"), [(growth.chain(100), 0), (growth.crawler(8), 16)], ids=["chain", "crawler"]
+)
 def test_large_robots_follow_as_small_ones_do(robot: Mechanism, loops: int) -> None:
     """More than 64 degrees of freedom: no matrix, the same answers, held limits and motors' speeds included."""
     clip, chosen = growth.followed(robot)
@@ -276,7 +304,9 @@ def test_large_robots_follow_as_small_ones_do(robot: Mechanism, loops: int) -> N
     assert inspect(robot).loops == loops
     bound = 0.5 * np.abs(motion.report.velocity[:24]).max()
     joints = tuple(replace(j, limits=((-0.1, 0.1),), velocity_limit=bound) for j in robot.joints)
-    tracks = {n: Track(t.position[:24], None if t.quaternion is None else t.quaternion[:24]) for n, t in clip.tracks.items()}
+    tracks = {
+        n: Track(t.position[:24], None if t.quaternion is None else t.quaternion[:24]) for n, t in clip.tracks.items()
+    }
     beginning = TargetClip(clip.times[:24], tracks)
     held = retarget(robot.with_changes(joints=joints), beginning, replace(chosen, enforce_velocity=True))
     assert held.report is not None

@@ -33,7 +33,10 @@ def found() -> Found:
 
 @pytest.fixture(scope="module")
 def mappings(found: Found) -> Found:
-    return {key: {k: np.array(v) for k, v in each.items()} if isinstance(each, dict) else each for key, each in found["mappings"].items()}
+    return {
+        key: {k: np.array(v) for k, v in each.items()} if isinstance(each, dict) else each
+        for key, each in found["mappings"].items()
+    }
 
 
 def test_mean_mappings_are_diagonal(mappings: Found) -> None:
@@ -63,8 +66,11 @@ def test_mass_in_the_end_effector_makes_the_mapping_the_same_everywhere(mappings
 
 
 def test_step_response(found: Found) -> None:
-    """Ours settles with the rotational errors held, the transpose overshoots in four of six dimensions and has not settled."""
-    ours, theirs = ({key: np.array(value) for key, value in found["step_response"][name].items()} for name in ("twin", "transpose"))
+    """Ours settles with the rotational errors held, the transpose overshoots in four of six dimensions and has not
+    settled."""
+    ours, theirs = (
+        {key: np.array(value) for key, value in found["step_response"][name].items()} for name in ("twin", "transpose")
+    )
     assert ours["errors"].shape == (151, 6)
     assert np.linalg.norm(ours["errors"][0, :3]) > 1.0, "a distant target [m]"
     assert ours["left"].max() < 1e-4
@@ -78,7 +84,9 @@ def test_step_response(found: Found) -> None:
 
 def test_square_from_corner_to_corner(found: Found) -> None:
     """Ours leads straight to every corner without turning; the transpose takes distorted paths, and longer."""
-    ours, theirs = ({key: np.array(value) for key, value in found["square"][name].items()} for name in ("twin", "transpose"))
+    ours, theirs = (
+        {key: np.array(value) for key, value in found["square"][name].items()} for name in ("twin", "transpose")
+    )
     assert ours["paths"].shape == (4, 1001, 3)
     assert ours["length"].max() < 1.001 and ours["deviation"].max() < 0.002 and ours["turned"].max() < 0.002
     assert (ours["steps"] < 40).all() and (theirs["steps"] > 5 * ours["steps"]).all()
@@ -125,7 +133,8 @@ def test_along_a_path_all_keep_up(table: dict[tuple[str, str], Found]) -> None:
 
 
 def test_at_the_singularity(table: dict[tuple[str, str], Found]) -> None:
-    """The plain pseudo-inverse runs wild there; forward dynamics and the state-based solver stretch, stop at the nearest and come back."""
+    """The plain pseudo-inverse runs wild there; forward dynamics and the state-based solver stretch, stop at the
+    nearest and come back."""
     for robot in ("two_link", "arm7", "ur10"):
         wild = table[robot, "pseudo-inverse"]
         assert wild["singular_speed"] > 100 and wild["nearest"] < 0.5
@@ -159,7 +168,9 @@ def test_weights_make_a_compromise_or_priorities_and_limits_hold(found: Found) -
 
 
 def test_live_keeps_speeds_and_accelerations_and_says_how_late_it_is(found: Found) -> None:
-    assert {(row["tracker"], row["rate"]) for row in found["live"]} == {(t, r) for t in live.TRACKERS for r in live.RATES}
+    assert {(row["tracker"], row["rate"]) for row in found["live"]} == {
+        (t, r) for t in live.TRACKERS for r in live.RATES
+    }
     for row in found["live"]:
         assert row["speed"] <= 1 + 1e-9
         assert row["acceleration"] <= 1 + 1e-9
@@ -171,12 +182,15 @@ def test_live_keeps_speeds_and_accelerations_and_says_how_late_it_is(found: Foun
 
 
 def test_followed_at_once_or_as_the_motors_can(found: Found) -> None:
-    """The state-based tracker is where it should be, at once; the differential one gets there and never asks too much of a motor."""
+    """The state-based tracker is where it should be, at once; the differential one gets there and never asks too much
+    of a motor."""
     table = {(row["motion"], row["tracker"]): row for row in found["following"]}
     assert len(table) == 5 * len(live.TRACKERS)
     for motion in ("squat", "squat, scrubbed", "walk", "dance", "dragged"):
         at_once, as_they_can = table[motion, "state-based"], table[motion, "differential"]
-        assert as_they_can["speed"] <= 1.001 and as_they_can["acceleration"] <= 1.05, "but for what loops bend within a step"
+        assert as_they_can["speed"] <= 1.001 and as_they_can["acceleration"] <= 1.05, (
+            "but for what loops bend within a step"
+        )
         assert as_they_can["held_back_rad"] < 0.01
         assert at_once["delay_s"] == 0 and at_once["error_m"] <= as_they_can["error_m"] + 1e-6
         assert as_they_can["left_m"] < 1e-3

@@ -18,11 +18,32 @@ from robik.formats import import_robot
 from robik.mechanism import Mechanism
 
 CASES = int(os.environ.get("ROBIK_FUZZ", "500"))
-WORDS = ["", "nan", "inf", "-inf", "-1", "1e308", "1e-320", "0", "zz", "a", "world", "base", "1 2", "1 2 3", "(1, 2, 3)", "é", "../a", "/"]
+WORDS = [
+    "",
+    "nan",
+    "inf",
+    "-inf",
+    "-1",
+    "1e308",
+    "1e-320",
+    "0",
+    "zz",
+    "a",
+    "world",
+    "base",
+    "1 2",
+    "1 2 3",
+    "(1, 2, 3)",
+    "é",
+    "../a",
+    "/",
+]
 QUOTED, NUMBER = re.compile(r'"[^"\n]*"'), re.compile(r"-?\d[\d.e+-]*")
 
 
-def import_mutants(path: Path, samples: Sequence[str], seed: int, cases: int, words: Sequence[str] = ()) -> Counter[type]:
+def import_mutants(
+    path: Path, samples: Sequence[str], seed: int, cases: int, words: Sequence[str] = ()
+) -> Counter[type]:
     """Writes mutants of the samples, one after the other, to a path, and imports each.
 
     Args:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 def write(folder: Path, body: str, rest: str = "", compiler: str = "") -> Path:
     path = folder / "robot.xml"
-    path.write_text(f'<mujoco model="r"><compiler {compiler}/>{rest}<worldbody>{body}</worldbody></mujoco>', encoding="utf-8")
+    path.write_text(
+        f'<mujoco model="r"><compiler {compiler}/>{rest}<worldbody>{body}</worldbody></mujoco>', encoding="utf-8"
+    )
     return path
 
 

@@ -14,7 +14,12 @@ from robik.formats.mjcf import reader
 from robik.mechanism import WORLD, Mechanism
 from robik.mechanism.pose import matrix_quaternion
 
-MOTIONS = {mujoco.mjtJoint.mjJNT_HINGE: 1, mujoco.mjtJoint.mjJNT_SLIDE: 1, mujoco.mjtJoint.mjJNT_BALL: 3, mujoco.mjtJoint.mjJNT_FREE: 6}
+MOTIONS = {
+    mujoco.mjtJoint.mjJNT_HINGE: 1,
+    mujoco.mjtJoint.mjJNT_SLIDE: 1,
+    mujoco.mjtJoint.mjJNT_BALL: 3,
+    mujoco.mjtJoint.mjJNT_FREE: 6,
+}
 
 
 class Judge:
@@ -95,8 +100,8 @@ class Judge:
 
 
 def open_at_poses(judge: Judge, mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray) -> float:
-    """Brings MuJoCo's bodies to the given poses, by Newton steps of its own Jacobians, and gives what is left: the largest distance from a
-    pose, or of an equality [m or rad].
+    """Brings MuJoCo's bodies to the given poses, by Newton steps of its own Jacobians, and gives what is left: the
+    largest distance from a pose, or of an equality [m or rad].
 
     Args:
         position, quaternion: (n, 3) [m] and (n, 4) wxyz of the mechanism's bodies.
@@ -106,7 +111,9 @@ def open_at_poses(judge: Judge, mechanism: Mechanism, position: np.ndarray, quat
     at_body = {body: (at, turned) for body, at, turned in index}
     welds = [k for k in range(model.neq) if model.eq_type[k] == mujoco.mjtEq.mjEQ_WELD]
     ends = [(int(model.eq_obj1id[k]), int(model.eq_obj2id[k])) for k in welds]
-    index += [(half, *at_body[whole]) for half, whole in ends if half not in at_body]  # a half stands where its whole does
+    index += [
+        (half, *at_body[whole]) for half, whole in ends if half not in at_body
+    ]  # a half stands where its whole does
     judge.place(model.qpos0)
     for _ in range(30):
         errors, rows = [], []
@@ -153,9 +160,12 @@ def compare_with_mujoco(path: Path, poses: int = 5, precision: float = 1e-9) -> 
         assert body.mass == pytest.approx(mass, rel=precision, abs=1e-15), name
         assert np.allclose(body.com, com, atol=precision, rtol=0) or mass == 0, name
         own, largest = body.inertia_matrix, float(inertia.max())
-        # MuJoCo turns to the main axes up to 1e-4 rad, which changes the moments by that squared, and counts meshes in single precision.
+        # MuJoCo turns to the main axes up to 1e-4 rad, which changes the moments by that squared, and counts meshes in
+        # single precision.
         assert np.allclose(own, inertia, atol=1e-4 * largest, rtol=0), name
-        assert np.allclose(np.linalg.eigvalsh(own), np.linalg.eigvalsh(inertia), atol=precision * largest + 1e-10, rtol=0), name
+        assert np.allclose(
+            np.linalg.eigvalsh(own), np.linalg.eigvalsh(inertia), atol=precision * largest + 1e-10, rtol=0
+        ), name
 
 
 def compare_equalities(robot: OpenRobot, q: np.ndarray, judge: Judge) -> None:

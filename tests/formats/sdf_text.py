@@ -56,7 +56,13 @@ FRAMES = (
     + '<frame name="g"><pose relative_to="f">1 0 0 0 0 0</pose></frame>'
     + link("b", "0 1 0 0.3 0 0", relative_to="g")
     + link("c", "0 0 1 0 0 0", relative_to="j")
-    + joint("j", "revolute", "f", "b", '<pose relative_to="g">0 0.5 0 0 0 0.2</pose>' + axis("0 1 0", expressed_in="__model__"))
+    + joint(
+        "j",
+        "revolute",
+        "f",
+        "b",
+        '<pose relative_to="g">0 0.5 0 0 0 0.2</pose>' + axis("0 1 0", expressed_in="__model__"),
+    )
     + joint("k", "prismatic", "b", "c", axis("1 0 0"))
     + '<model name="arm" placement_frame="hand"><pose relative_to="c">0 0 0.5 0 0.4 0</pose>'
     + link("upper", "1 0 0 0 0 0")

@@ -17,11 +17,14 @@ HINGE = '<joint name="j{0}" axis="{1} {2} 1" range="-10 10"/><geom size="0.01" m
 
 
 def hopeless(folder: Path, links: int, chains: int) -> Path:
-    """Chains of hinges whose ends are to meet a place far beyond their reach: MuJoCo takes the file, no pose closes it."""
+    """Chains of hinges whose ends are to meet a place far beyond their reach: MuJoCo takes the file, no pose closes
+    it."""
     bodies, ties = "", ""
     for chain in range(chains):
         names = [f"{chain}_{k}" for k in range(links)]
-        inner = "".join(f'<body name="b{n}" pos="0.1 0 0">' + HINGE.format(n, k % 2, (k + 1) % 3) for k, n in enumerate(names))
+        inner = "".join(
+            f'<body name="b{n}" pos="0.1 0 0">' + HINGE.format(n, k % 2, (k + 1) % 3) for k, n in enumerate(names)
+        )
         bodies += inner + f'<site name="end{chain}"/>' + "</body>" * links
         ties += f'<connect site1="end{chain}" site2="{"far" if chain == 0 else f"end{chain - 1}"}"/>'
     far = '<body name="post" pos="0 0 100"><geom size="0.01" mass="1"/><site name="far"/></body>'
@@ -30,7 +33,10 @@ def hopeless(folder: Path, links: int, chains: int) -> Path:
 
 def test_an_assembly_ends_when_its_time_is_over(tmp_path: Path) -> None:
     path, start = hopeless(tmp_path, links=40, chains=6), thread_time()
-    with within(Budget(seconds=1.0)), pytest.raises(AssemblyError, match=r"cannot be assembled within 1 s: loop .* stays open by .* mm"):
+    with (
+        within(Budget(seconds=1.0)),
+        pytest.raises(AssemblyError, match=r"cannot be assembled within 1 s: loop .* stays open by .* mm"),
+    ):
         import_robot(path)
     assert thread_time() - start < 1.0 + 5.0 + 4.0  # the loops, the remedies, all else
 

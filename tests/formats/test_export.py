@@ -26,7 +26,9 @@ OTHERS = [
 
 
 def loaded(name: str) -> Mechanism:
-    path = robots.path(name) if name in robots.names() else Path(__file__).resolve().parents[2] / "../shared/data" / name
+    path = (
+        robots.path(name) if name in robots.names() else Path(__file__).resolve().parents[2] / "../shared/data" / name
+    )
     if not path.exists():
         pytest.skip(f"{path} is not there")
     return load_robot(path)
@@ -43,7 +45,12 @@ def fully_driven(robot: Mechanism) -> Mechanism:
 
     driven = {j.name for j in robot.actuated}
     for joint in robot.joints:
-        if len(joint.motions) == 1 and joint.name not in driven and left(driven) > 0 and left({*driven, joint.name}) < left(driven):
+        if (
+            len(joint.motions) == 1
+            and joint.name not in driven
+            and left(driven) > 0
+            and left({*driven, joint.name}) < left(driven)
+        ):
             driven.add(joint.name)
     return robot.with_changes(joints=tuple(replace(j, actuated=j.name in driven) for j in robot.joints))
 
@@ -83,7 +90,9 @@ def test_read_back_it_moves_alike(name: str, extension: str, tmp_path: Path) -> 
     robot = fully_driven(loaded(name)) if name in OTHERS else loaded(name)
     save_robot(robot, tmp_path / f"copy{extension}")
     copy = import_robot(tmp_path / f"copy{extension}").mechanism
-    assert compare_motion(robot, copy) > 0 or name == "dancer"  # the dancer's motors contradict each other off its rest pose
+    assert (
+        compare_motion(robot, copy) > 0 or name == "dancer"
+    )  # the dancer's motors contradict each other off its rest pose
     was, now = inspect(robot), inspect(copy)
     assert (now.mobility, now.loops) == (was.mobility, was.loops)
     assert now.mass == pytest.approx(was.mass, abs=1e-7)
@@ -125,8 +134,20 @@ def linkage(closer: Joint, **changes: object) -> Mechanism:
     arm = Body("a", 1.0, com=(0.5, 0, 0), inertia=(0.1, 0.2, 0.2, 0, 0, 0.01))
     bodies = (arm, Body("b", 2.0, pose=Pose((2, 0, 0), (0.8, 0, 0.6, 0))), Body("c", 1.0))
     joints = (
-        Joint("left", "revolute", WORLD, "a", axis=(0, 0, 1), actuated=True, limits=((-1, inf),), rest=(0.3,), effort_limit=3.0),
-        Joint("right", "universal", WORLD, "b", position=(2, 0, 0.2), axis=(0, 0, 1), axis2=(1, 0, 0), rest=(0.2, -0.4)),
+        Joint(
+            "left",
+            "revolute",
+            WORLD,
+            "a",
+            axis=(0, 0, 1),
+            actuated=True,
+            limits=((-1, inf),),
+            rest=(0.3,),
+            effort_limit=3.0,
+        ),
+        Joint(
+            "right", "universal", WORLD, "b", position=(2, 0, 0.2), axis=(0, 0, 1), axis2=(1, 0, 0), rest=(0.2, -0.4)
+        ),
         Joint("elbow", "spherical", "a", "c", position=(0.2, 1, 0)),
         closer,
     )
@@ -184,8 +205,13 @@ def test_loops_of_every_type(closer: str, extension: str, tmp_path: Path) -> Non
 def tree(kind: str, flipped: bool, **fields: object) -> Mechanism:
     """A joint that moves, met from its parent or from its child, between two that are driven."""
     a, b = ("tip", "arm") if flipped else ("arm", "tip")
-    joint = Joint("j", kind, a, b, position=(1, 2, 3), axis=(1, 0.5, 0), axis2=(0, 0, 1), actuated=kind != "spherical", **fields)  # type: ignore[arg-type]
-    bodies = (Body("arm", 1.0, pose=Pose((0.1, 0, 0), (0.6, 0, 0.8, 0))), Body("tip", 1.0, pose=Pose((0, 3, 1), (0.5, 0.5, 0.5, 0.5))))
+    joint = Joint(
+        "j", kind, a, b, position=(1, 2, 3), axis=(1, 0.5, 0), axis2=(0, 0, 1), actuated=kind != "spherical", **fields
+    )  # type: ignore[arg-type]
+    bodies = (
+        Body("arm", 1.0, pose=Pose((0.1, 0, 0), (0.6, 0, 0.8, 0))),
+        Body("tip", 1.0, pose=Pose((0, 3, 1), (0.5, 0.5, 0.5, 0.5))),
+    )
     return Mechanism(
         "tree",
         bodies,
@@ -200,10 +226,13 @@ def tree(kind: str, flipped: bool, **fields: object) -> Mechanism:
 @pytest.mark.parametrize("flipped", [False, True])
 @pytest.mark.parametrize(
     ("kind", "rest"),
-    [("revolute", (0.3,)), ("prismatic", (0.3,)), ("cylindrical", (0.3, 0.4)), ("universal", (0.3, 0.4)), ("spherical", (0.1, 0.2, 0.3)),
+    [("revolute", (0.3,)), ("prismatic", (0.3,)), ("cylindrical", (0.3, 0.4)), ("universal", (0.3, 0.4)),
+     ("spherical", (0.1, 0.2, 0.3)),
      ("planar", (0.1, 0.2, 0.3)), ("cartesian", (0.1, 0.2, 0.3)), ("fixed", ())],
 )  # fmt: skip
-def test_joints_of_every_type_either_way(kind: str, rest: tuple[float, ...], flipped: bool, extension: str, tmp_path: Path) -> None:
+def test_joints_of_every_type_either_way(
+    kind: str, rest: tuple[float, ...], flipped: bool, extension: str, tmp_path: Path
+) -> None:
     robot = tree(kind, flipped, rest=rest) if rest else tree("revolute", flipped)
     if not rest:
         fixed = replace(robot.joints[1], type="fixed", motions=(), rest=(), limits=(), actuated=False)
@@ -260,7 +289,9 @@ def test_mujoco_takes_equalities_whose_names_would_be_the_same(tmp_path: Path) -
 
 @pytest.mark.parametrize("extension", [".xml", ".urdf"])
 @pytest.mark.parametrize("kind", ["spherical", "fixed", "free"])
-def test_a_joint_called_as_another_s_coordinate_gets_a_name_of_its_own(kind: str, extension: str, tmp_path: Path) -> None:
+def test_a_joint_called_as_another_s_coordinate_gets_a_name_of_its_own(
+    kind: str, extension: str, tmp_path: Path
+) -> None:
     named = Joint("h.rx", kind, WORLD, "a", actuated=kind == "spherical")
     hinges = Joint("h", "universal", "a", "b", position=(0, 0, 1), actuated=True)
     robot = Mechanism(
@@ -323,7 +354,8 @@ def test_what_mjcf_cannot_hold_is_refused(tmp_path: Path) -> None:
 
 
 def test_frames_looks_and_names_survive(tmp_path: Path) -> None:
-    shapes = (Visual("box", (1, 2, 3), pose=Pose((1, 0, 0), (0.6, 0.8, 0, 0)), color=(1, 0, 0, 0.5)), Visual("sphere", (0.5,)),
+    shapes = (Visual("box", (1, 2, 3), pose=Pose((1, 0, 0), (0.6, 0.8, 0, 0)), color=(1, 0, 0, 0.5)),
+              Visual("sphere", (0.5,)),
               Visual("cylinder", (0.1, 2)), Visual("capsule", (0.2, 3)))  # fmt: skip
     body = Body('Ärm <&"手>', 1.0, visuals=shapes)
     robot = Mechanism("ä & b", (body,), (Joint("ß", "revolute", WORLD, body.name, actuated=True),),

@@ -33,7 +33,9 @@ def test_limits_of_a_urdf_that_are_swapped_are_exchanged(tmp_path: Path) -> None
 
 
 def test_joints_of_a_urdf_on_a_world_that_is_no_link_stand_on_the_ground(tmp_path: Path) -> None:
-    joints = urdf_text.joint("up", "fixed", "world", "a", '<origin xyz="0 0 2"/>') + urdf_text.joint("j", "continuous", "a", "b", Z)
+    joints = urdf_text.joint("up", "fixed", "world", "a", '<origin xyz="0 0 2"/>') + urdf_text.joint(
+        "j", "continuous", "a", "b", Z
+    )
     imported = import_robot(urdf_text.write(tmp_path, joints))
     assert joint_of(imported, "up").parent == WORLD
     assert imported.mechanism.bodies[0].pose.position == (0.0, 0.0, 2.0)
@@ -72,9 +74,14 @@ def test_a_joint_of_an_sdf_that_is_called_as_a_link_gets_another_name(tmp_path: 
     imported = import_robot(sdf_text.write(tmp_path, sdf_text.sdf(inner)))
     robot = imported.mechanism
     assert [body.name for body in robot.bodies] == ["a", "b"]
-    assert {joint.name: (joint.child, joint.actuated) for joint in robot.joints} == {"a_joint": ("a", True), "b_joint": ("b", False)}
+    assert {joint.name: (joint.child, joint.actuated) for joint in robot.joints} == {
+        "a_joint": ("a", True),
+        "b_joint": ("b", False),
+    }
     assert robot.couplings == (Coupling("b_joint", "b_joint", "a_joint", (0.0, 2.0)),)
-    assert [(frame.name, frame.body, frame.pose.position) for frame in robot.frames] == [("b_frame", "b", (0.0, 0.0, 1.0))]
+    assert [(frame.name, frame.body, frame.pose.position) for frame in robot.frames] == [
+        ("b_frame", "b", (0.0, 0.0, 1.0))
+    ]
     assert warned(imported, "a: ", "a_joint") and warned(imported, "b: ", "b_frame")
 
 
@@ -84,7 +91,9 @@ BALL = '<body name="b"><joint name="h" type="ball"/><geom size="1" mass="1"/></b
 TWO = f'<body name="a"><freejoint/><geom size="1" mass="1"/>{BALL}</body>'
 
 
-@pytest.mark.parametrize("qpos", ["0 0 2 0 0 0 0 1 0 0 0", "0 0 2 1 0 0 0 0 0 0 0", "0 0 2 1 0 0 0 nan 0 0 0", "0 0 2 1 0 0 0 1 0 0 x"])
+@pytest.mark.parametrize(
+    "qpos", ["0 0 2 0 0 0 0 1 0 0 0", "0 0 2 1 0 0 0 0 0 0 0", "0 0 2 1 0 0 0 nan 0 0 0", "0 0 2 1 0 0 0 1 0 0 x"]
+)
 def test_a_keyframe_of_no_pose_costs_the_keyframe(qpos: str, tmp_path: Path) -> None:
     path = mjcf_text.write(tmp_path, TWO, f'<keyframe><key name="home" qpos="{qpos}"/></keyframe>')
     imported = import_robot(path)
@@ -102,7 +111,8 @@ def test_the_next_keyframe_counts_where_the_first_has_no_pose(tmp_path: Path) ->
 @pytest.mark.parametrize(("asset", "model"), [('file="arm.xml"', "gripper"), ('name="tool" file="arm.xml"', "tool")])
 def test_a_model_is_attached_by_its_own_name(asset: str, model: str, tmp_path: Path) -> None:
     (tmp_path / "arm.xml").write_text(
-        '<mujoco model="gripper"><worldbody><body name="palm"><joint name="turn"/><geom size="1" mass="1"/></body></worldbody></mujoco>'
+        '<mujoco model="gripper"><worldbody><body name="palm"><joint name="turn"/><geom size="1"'
+        ' mass="1"/></body></worldbody></mujoco>'
     )
     mount = f'<body name="a"><geom size="1" mass="1"/><attach model="{model}" body="palm" prefix="l_"/></body>'
     robot = import_robot(mjcf_text.write(tmp_path, mount, f"<asset><model {asset}/></asset>")).mechanism

@@ -1,4 +1,5 @@
-"""The same bad intentions in every format: refused or contained in one sentence, nothing run, nothing read outside the robot's folder."""
+"""The same bad intentions in every format: refused or contained in one sentence, nothing run, nothing read outside the
+robot's folder."""
 
 from __future__ import annotations
 
@@ -40,19 +41,26 @@ def sdf(inner: str = "", head: str = "", name: str = "r", rest: str = "") -> str
 
 
 def usda(inner: str = "", head: str = "", name: str = "r") -> str:
-    return f'#usda 1.0\n({head})\ndef Xform "{name}" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])\n{{\n{inner}\n}}\n'
+    return (
+        f'#usda 1.0\n({head})\ndef Xform "{name}" (prepend apiSchemas = ["PhysicsRigidBodyAPI",'
+        f' "PhysicsMassAPI"])\n{{\n{inner}\n}}\n'
+    )
 
 
 def native(inner: str = "", name: str = "r") -> str:
     return f'{{"format": "robik", "version": 1, "name": "{name}", "bodies": [{{"name": "a"{inner}}}]}}'
 
 
-URDF_MESH, MJCF_MESH = '<visual><geometry><mesh filename="{}"/></geometry></visual>', '<asset><mesh name="m" file="{}"/></asset>'
+URDF_MESH, MJCF_MESH = (
+    '<visual><geometry><mesh filename="{}"/></geometry></visual>',
+    '<asset><mesh name="m" file="{}"/></asset>',
+)
 SDF_MESH = '<visual name="v"><geometry><mesh><uri>{}</uri></mesh></geometry></visual>'
 NATIVE_MESH = ', "visuals": [{{"shape": "mesh", "size": [1, 1, 1], "file": "{}"}}]'
 SDF_INCLUDE = "<include><uri>{}</uri></include>"
 ELSEWHERE = [
-    "../outside/secret.stl", "../../../../../../../etc/passwd", "/etc/passwd", "file:///etc/passwd", "http://127.0.0.1:9/a", "//host/a"
+    "../outside/secret.stl", "../../../../../../../etc/passwd", "/etc/passwd", "file:///etc/passwd",
+    "http://127.0.0.1:9/a", "//host/a"
 ]  # fmt: skip
 NO_FILE = "leads out|not a file|no file|another computer|not XML"
 RING = """<robot name="r"><link name="a"/><link name="b"/>
@@ -78,8 +86,10 @@ CASES: dict[str, tuple[str, str | bytes, str | None]] = {
     "half a character in json": ("r.robik.json", native().replace('"a"', '"\\ud800"'), "half of a character"),
     "ring in urdf": ("r.urdf", RING, "ring"),
     "ring in sdf": ("r.sdf", sdf(rest='<frame name="f" attached_to="g"/><frame name="g" attached_to="f"/>'), "ring"),
-    **{f"not UTF-8 in {name}": (name, text.replace('"r"', '"\udcff\udcfe"').encode("utf-8", "surrogateescape"), "not XML|not USD|as text")
-       for name, text in (("r.urdf", urdf()), ("r.xacro", xacro()), ("r.xml", mjcf()), ("r.sdf", sdf()), ("r.robik.json", native()))},
+    **{f"not UTF-8 in {name}": (name, text.replace('"r"', '"\udcff\udcfe"').encode("utf-8", "surrogateescape"),
+                                "not XML|not USD|as text")
+       for name, text in (("r.urdf", urdf()), ("r.xacro", xacro()), ("r.xml", mjcf()), ("r.sdf", sdf()),
+                          ("r.robik.json", native()))},
     **{f"nothing in {name}": (name, "", "not XML|not USD|not JSON")
        for name in ("r.urdf", "r.xacro", "r.xml", "r.sdf", "r.usda", "r.robik.json")},
     **{f"noise in {name}": (name, bytes(range(256)) * 9, "not XML|not USD|opened as USD|as text|not JSON")
@@ -89,10 +99,13 @@ CASES: dict[str, tuple[str, str | bytes, str | None]] = {
         ("r.xml", lambda uri: mjcf('<geom type="mesh" mesh="m"/>', rest=MJCF_MESH.format(uri))),
         ("r.robik.json", lambda uri: native(NATIVE_MESH.format(uri))))},
     **{f"file at {uri} in xml": ("r.xml", mjcf(rest=f'<include file="{uri}"/>'), NO_FILE) for uri in ELSEWHERE},
-    **{f"file at {uri} in xacro": ("r.xacro", xacro(f'<xacro:include filename="{uri}"/>'), NO_FILE) for uri in ELSEWHERE},
+    **{f"file at {uri} in xacro": ("r.xacro", xacro(f'<xacro:include filename="{uri}"/>'),
+                                   NO_FILE) for uri in ELSEWHERE},
     **{f"file at {uri} in sdf": ("r.sdf", sdf(rest=SDF_INCLUDE.format(uri)), None) for uri in ELSEWHERE},
-    **{f"file at {uri} in usda": ("r.usda", usda(head=f"subLayers = [@{uri}@]"), "refers to") for uri in ELSEWHERE if ":" not in uri},
-    **{f"file at {uri} in usda": ("r.usda", usda(head=f"subLayers = [@{uri}@]"), None) for uri in ELSEWHERE if ":" in uri},
+    **{f"file at {uri} in usda": ("r.usda", usda(head=f"subLayers = [@{uri}@]"),
+                                  "refers to") for uri in ELSEWHERE if ":" not in uri},
+    **{f"file at {uri} in usda": ("r.usda", usda(head=f"subLayers = [@{uri}@]"),
+                                  None) for uri in ELSEWHERE if ":" in uri},
 }  # fmt: skip
 
 
@@ -176,7 +189,9 @@ def test_files_beside_the_robot_s_are_not_read_elsewhere(name: str, tmp_path: Pa
 )
 def test_numbers_beyond_all_size_are_refused(inner: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_text(urdf())
-    (tmp_path / "r.loops.json").write_text('{"format": "robik-loops", "version": 1, ' + inner.replace("HUGE", "1" + "0" * 400) + "}")
+    (tmp_path / "r.loops.json").write_text(
+        '{"format": "robik-loops", "version": 1, ' + inner.replace("HUGE", "1" + "0" * 400) + "}"
+    )
     with pytest.raises(RobikError, match=says):
         import_robot(tmp_path / "r.urdf")
 
@@ -190,7 +205,10 @@ def test_merged_mappings_do_not_multiply(tmp_path: Path) -> None:
 
 
 def test_warnings_are_one_line_whatever_the_names(tmp_path: Path) -> None:
-    joint = '<joint name="j&#10;k" type="continuous"><parent link="a"/><child link="b&#10;c"/><limit effort="0" velocity="-1"/></joint>'
+    joint = (
+        '<joint name="j&#10;k" type="continuous"><parent link="a"/><child link="b&#10;c"/><limit effort="0"'
+        ' velocity="-1"/></joint>'
+    )
     (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="a"/><link name="b&#10;c"/>{joint}</robot>')
     warnings = import_robot(tmp_path / "r.urdf").warnings
     assert len(warnings) == 2
@@ -244,7 +262,10 @@ def test_what_a_robot_s_file_names_is_a_file(tmp_path: Path) -> None:
         "part.xml": ("r.xml", mjcf(rest='<include file="part.xml"/>')),
         "part.sdf": ("r.sdf", sdf(rest=SDF_INCLUDE.format("part.sdf"))),
         "part.xacro": ("r.xacro", xacro('<xacro:include filename="part.xacro"/>')),
-        "part.yaml": ("r.xacro", xacro("<xacro:property name='p' value=\"${load_yaml('part.yaml')}\"/><link name='${p}'/>")),
+        "part.yaml": (
+            "r.xacro",
+            xacro("<xacro:property name='p' value=\"${load_yaml('part.yaml')}\"/><link name='${p}'/>"),
+        ),
         **({"part.usda": ("r.usda", usda(head="subLayers = [@part.usda@]"))} if HAS_PXR else {}),
     }
     for pipe, (name, text) in cases.items():
@@ -270,6 +291,8 @@ def test_archives_that_are_cut_off_are_refused(tmp_path: Path) -> None:
         cut.write_bytes(content[:end])
         outcome = fuzz.outcome_of(cut)
         assert "\n" not in str(outcome)
-        assert isinstance(outcome, RobikError) or (outcome.mass == 1.0 and 2 * end > len(content))  # pxr needs no list at the end
+        assert isinstance(outcome, RobikError) or (
+            outcome.mass == 1.0 and 2 * end > len(content)
+        )  # pxr needs no list at the end
     with pytest.raises(RobikError, match=r"opened as USD|not USD"):
         import_robot(tmp_path / "cut8.usdz")

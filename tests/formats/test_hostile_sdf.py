@@ -16,7 +16,9 @@ from tests.formats.sdf_text import FRAMES, HOLD, axis, joint, link, sdf, write
 def test_what_may_not_be_included_is_left_out_and_named(tmp_path: Path) -> None:
     write(tmp_path, sdf(link("secret")), "secret.sdf")
     for uri in ("../secret.sdf", "/etc/passwd", "https://fuel.gazebosim.org/1.0/x", "model://nowhere", "//host/x.sdf"):
-        imported = import_robot(write(tmp_path, sdf(link("a") + HOLD + f"<include><uri>{uri}</uri></include>"), "in/model.sdf"))
+        imported = import_robot(
+            write(tmp_path, sdf(link("a") + HOLD + f"<include><uri>{uri}</uri></include>"), "in/model.sdf")
+        )
         assert [b.name for b in imported.mechanism.bodies] == ["a"]
         assert any("a model was not included" in w for w in imported.warnings)
 
@@ -51,7 +53,14 @@ BOMB = '<!DOCTYPE sdf [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;
         (sdf(link("a") + joint("j", "revolute", "world", "a", axis("1 0"))), "3 finite numbers"),
         (sdf(link("a", "0 0 0", relative_to="")), "6 finite numbers"),
         (sdf(link("a", "0 0 0 0 0 0", relative_to="b") + link("b", "0 0 0 0 0 0", relative_to="a") + HOLD), "ring"),
-        (sdf(link("a") + '<frame name="f" attached_to="g"/><frame name="g" attached_to="f"/>' + joint("j", "fixed", "f", "a")), "ring"),
+        (
+            sdf(
+                link("a")
+                + '<frame name="f" attached_to="g"/><frame name="g" attached_to="f"/>'
+                + joint("j", "fixed", "f", "a")
+            ),
+            "ring",
+        ),
         (sdf(link("a", inner="<inertial><mass>nan</mass></inertial>") + HOLD), "finite number"),
         (sdf(link("a", inner="<inertial><mass>-1</mass></inertial>") + HOLD), "zero or more"),
     ],
@@ -72,7 +81,9 @@ def test_mutated_files_end_in_a_robot_or_in_a_sentence(seed: int, tmp_path: Path
         "m", "universal", "a", "palm", axis("0 0 1") + axis("0 1 0", tag="axis2")
     )
     more += link("d") + joint("n", "screw", "a", "d", axis("0 0 1") + "<screw_thread_pitch>0.5</screw_thread_pitch>")
-    more += link("e") + joint("o", "prismatic", "d", "e", axis("0 0 1", "<lower>-1</lower><upper>1</upper>", inner=mimic))
+    more += link("e") + joint(
+        "o", "prismatic", "d", "e", axis("0 0 1", "<lower>-1</lower><upper>1</upper>", inner=mimic)
+    )
     words = [
         "__model__",
         "f",

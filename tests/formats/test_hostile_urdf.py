@@ -37,14 +37,19 @@ BOMB = '<!DOCTYPE robot [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&
         ("<robot name='r'><link/></robot>", "has no name"),
         (robot("".join(f"<link name='l{i}'/>" for i in range(2001))), "it has 2003 links"),
         (robot("", "aa"), "two links are called 'a'"),
-        (robot("<link name='c'><inertial><mass value='nan'/></inertial></link>" + TO_C, "a"), "link 'c': its mass: value must"),
+        (
+            robot("<link name='c'><inertial><mass value='nan'/></inertial></link>" + TO_C, "a"),
+            "link 'c': its mass: value must",
+        ),
         (robot("<link name='c'><inertial><mass value='-1'/></inertial></link>" + TO_C, "a"), "or more kilograms"),
         (robot("<link name='c'><inertial><mass value='1e999'/></inertial></link>" + TO_C, "a"), "finite"),
         (robot(""), "'a', 'b' are no joint's child"),
         (robot(joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "a")), "ring"),
         (robot(joint("j", "fixed", "a", "a"), "a"), "ring"),
         (
-            robot(joint("j", "fixed", "b", "c") + joint("k", "fixed", "c", "b") + joint("l", "fixed", "a", "d"), "abcd"),
+            robot(
+                joint("j", "fixed", "b", "c") + joint("k", "fixed", "c", "b") + joint("l", "fixed", "a", "d"), "abcd"
+            ),
             "ring: b, c hang on",
         ),
         (robot(joint("j", "fixed", "a", "b") + joint("k", "fixed", "a", "b")), "child of two joints"),
@@ -57,8 +62,17 @@ BOMB = '<!DOCTYPE robot [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&
             "<robot xmlns:xacro='http://www.ros.org/wiki/xacro'><link name='a'/><xacro:if value='1'/></robot>",
             "xacro",
         ),
-        ("<robot name='r'><link name='a'><visual><geometry><mesh filename='a' scale='2 1'/></geometry></visual></link></robot>", "scale"),
-        (robot(joint("j", "continuous", "a", "b", "<mimic joint='k'/>") + joint("k", "fixed", "b", "c"), "abc"), "mimics 'k'"),
+        (
+            (
+                "<robot name='r'><link name='a'><visual><geometry><mesh filename='a' scale='2"
+                " 1'/></geometry></visual></link></robot>"
+            ),
+            "scale",
+        ),
+        (
+            robot(joint("j", "continuous", "a", "b", "<mimic joint='k'/>") + joint("k", "fixed", "b", "c"), "abc"),
+            "mimics 'k'",
+        ),
     ],
 )
 def test_bad_files_are_refused_in_one_sentence(content: str, says: str, tmp_path: Path) -> None:
@@ -79,7 +93,8 @@ def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "uri",
-    ["../../secret.stl", "/etc/passwd", "file:///etc/passwd", "https://example.com/a.stl", "package://../../secret.stl", "//host/a.stl",
+    ["../../secret.stl", "/etc/passwd", "file:///etc/passwd", "https://example.com/a.stl", "package://../../secret.stl",
+     "//host/a.stl",
      "\\\\host\\a.stl", "package://p/%2e%2e/%2e%2e/%2e%2e/secret.stl", "file:////host/a.stl", ""],
 )  # fmt: skip
 def test_a_mesh_elsewhere_is_not_read_but_stood_for(uri: str, tmp_path: Path) -> None:
@@ -87,7 +102,9 @@ def test_a_mesh_elsewhere_is_not_read_but_stood_for(uri: str, tmp_path: Path) ->
     folder = tmp_path / "in" / "robot"
     folder.mkdir(parents=True)
     path = folder / "robot.urdf"
-    path.write_text(f'<robot name="r"><link name="a"><visual><geometry><mesh filename="{uri}"/></geometry></visual></link></robot>')
+    path.write_text(
+        f'<robot name="r"><link name="a"><visual><geometry><mesh filename="{uri}"/></geometry></visual></link></robot>'
+    )
     imported = import_robot(path)
     assert [v.shape for v in imported.mechanism.bodies[0].visuals] == ["box"]
     assert any(w.startswith("link 'a': a mesh was not read") for w in imported.warnings)
@@ -102,7 +119,9 @@ def test_a_link_in_the_folder_that_leads_out_is_not_followed(tmp_path: Path) -> 
     except OSError as error:
         pytest.skip(f"no symbolic links here: {error}")
     path = folder / "robot.urdf"
-    path.write_text('<robot name="r"><link name="a"><visual><geometry><mesh filename="a.stl"/></geometry></visual></link></robot>')
+    path.write_text(
+        '<robot name="r"><link name="a"><visual><geometry><mesh filename="a.stl"/></geometry></visual></link></robot>'
+    )
     assert import_robot(path).mechanism.bodies[0].visuals[0].shape == "box"
 
 
@@ -112,11 +131,19 @@ KINDS = ["fixed", "floating", "planar", "revolute", "continuous", "prismatic"]
 @pytest.mark.parametrize("seed", range(5))
 def test_mutated_files_end_in_a_robot_or_in_a_sentence(seed: int, tmp_path: Path) -> None:
     looped = fourbar(tmp_path).read_text()
-    tree = joint("j", "revolute", "a", "b", '<origin xyz="1 0 0" rpy="0 1 0"/><limit lower="0" upper="1" velocity="1" effort="1"/>')
+    tree = joint(
+        "j",
+        "revolute",
+        "a",
+        "b",
+        '<origin xyz="1 0 0" rpy="0 1 0"/><limit lower="0" upper="1" velocity="1" effort="1"/>',
+    )
     inertial = '<link name="c"><inertial><origin xyz="0 0 1" rpy="1 0 0"/><mass value="1"/>'
     inertial += '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
     inertial += '<visual><geometry><box size="1 1 1"/></geometry></visual></link>'
-    mimic = joint("k", "prismatic", "b", "c", '<mimic joint="j" multiplier="2" offset="0"/><limit lower="-9" upper="9"/>')
+    mimic = joint(
+        "k", "prismatic", "b", "c", '<mimic joint="j" multiplier="2" offset="0"/><limit lower="-9" upper="9"/>'
+    )
     plain = write(tmp_path, tree + mimic, inertial).read_text()
     outcomes = fuzz.import_mutants(tmp_path / "mutant.urdf", [looped, *[plain] * 19], seed, fuzz.CASES // 5, KINDS)
     assert {Mechanism, FormatError} <= set(outcomes)

@@ -26,17 +26,20 @@ from tests.formats.usd_text import HOLD, TWO, body, d6, joint, usda, write
         ("#usda 1.0\ndef Xform {", "not USD"),
         ("#usda 1.0\ndef Xform \"r\" {}", "no rigid body"),
         (usda(TWO + joint("j", "RevoluteJoint", "a", "c")), "not there"),
-        (usda(TWO + joint("j", "RevoluteJoint", "a", "b", "quatf physics:localRot0 = (0, 0, 0, 0)")), "unit quaternion"),
+        (usda(TWO + joint("j", "RevoluteJoint", "a", "b", "quatf physics:localRot0 = (0, 0, 0, 0)")),
+         "unit quaternion"),
         (usda(TWO + joint("j", "RevoluteJoint", "a", "b", "point3f physics:localPos0 = (nan, 0, 0)")), "three numbers"),
         (usda(TWO + joint("j", "RevoluteJoint", "a", "b", "uniform token physics:axis = \"W\"")), "X, Y or Z"),
-        (usda(TWO + joint("j", "Joint", "a", "b").replace('"j" (', '"j" (customData = {string dofs = "odd"}\n')), "custom data 'dofs'"),
+        (usda(TWO + joint("j", "Joint", "a", "b").replace('"j" (', '"j" (customData = {string dofs = "odd"}\n')),
+         "custom data 'dofs'"),
         (usda(body("a", inner="float physics:mass = -1") + HOLD), "mass must be"),
         (usda(TWO, "metersPerUnit = 0"), "units"),
         (usda(body("a") + HOLD, "subLayers = [@../secret.usda@]"), "leads out of its folder"),
         (usda(body("a").replace('"a" (', '"a" (prepend references = @/etc/passwd@\n') + HOLD), "only references to"),
         (usda(body("a").replace('"a" (', '"a" (prepend references = @//host/a.usda@\n') + HOLD), "another computer"),
         (usda(body("a").replace('"a" (', '"a" (prepend references = @`"${X}"`@\n') + HOLD), "computed"),
-        (usda(TWO + joint("j", "DistanceJoint", "a", "b", "float physics:minDistance = 2;float physics:maxDistance = 1")), "least dist"),
+        (usda(TWO + joint("j", "DistanceJoint", "a", "b",
+                          "float physics:minDistance = 2;float physics:maxDistance = 1")), "least dist"),
     ],
 )  # fmt: skip
 def test_bad_files_are_refused_in_one_sentence(text: str, says: str, tmp_path: Path) -> None:
@@ -49,8 +52,12 @@ def test_bad_files_are_refused_in_one_sentence(text: str, says: str, tmp_path: P
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("type_and_value", ['string {} = "5"', "weird {} = 5", "int[] {} = [1, 2]", "bool {} = 1", 'string[] {} = ["a"]'])
-@pytest.mark.parametrize("name", ["physics:principalAxes", "physics:centerOfMass", "physics:mass", "primvars:displayColor"])
+@pytest.mark.parametrize(
+    "type_and_value", ['string {} = "5"', "weird {} = 5", "int[] {} = [1, 2]", "bool {} = 1", 'string[] {} = ["a"]']
+)
+@pytest.mark.parametrize(
+    "name", ["physics:principalAxes", "physics:centerOfMass", "physics:mass", "primvars:displayColor"]
+)
 def test_an_attribute_of_another_type_is_refused_or_left_out(name: str, type_and_value: str, tmp_path: Path) -> None:
     shape = f'def Cube "c" {{\n{type_and_value.format(name) if "Color" in name else ""}\n}}\n'
     said = "" if "Color" in name else type_and_value.format(name)
@@ -78,19 +85,30 @@ def test_an_attribute_of_another_type_is_refused_or_left_out(name: str, type_and
 def test_value_clips_are_kept_to_the_folder(clip: str, says: str, tmp_path: Path) -> None:
     write(tmp_path, usda(TWO), "secret.usda")
     (tmp_path / "robot").mkdir()
-    said = f'clips = {{\ndictionary default = {{\n{clip}\nstring primPath = "/robot"\ndouble2[] active = [(0, 0)]\n}}\n}}\n'
+    said = (
+        f'clips = {{\ndictionary default = {{\n{clip}\nstring primPath = "/robot"\ndouble2[] active = [(0,'
+        " 0)]\n}\n}\n"
+    )
     path = write(tmp_path / "robot", usda(body("a").replace('"a" (', f'"a" ({said}') + HOLD))
     with pytest.raises(FormatError, match=says):
         load_robot(path)
-    path.write_text(path.read_text().replace("@../secret", "@./secret").replace('"../secret', '"./secret').replace("//host/", ""))
+    path.write_text(
+        path.read_text().replace("@../secret", "@./secret").replace('"../secret', '"./secret').replace("//host/", "")
+    )
     assert import_robot(path).mechanism.bodies[0].name == "a", "clips beside it are an animation's, and do no harm"
 
 
 def test_references_that_multiply_are_not_unfolded(tmp_path: Path) -> None:
     levels = ""
     for i in range(30):
-        levels += f'def Xform "n{i}"\n{{\n' + "".join(f'def Xform "{k}" (references = </n{i + 1}>) {{}}\n' for k in "ab") + "}\n"
-    path = write(tmp_path, f'#usda 1.0\n{levels}\ndef Xform "n30" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {{}}\n')
+        levels += (
+            f'def Xform "n{i}"\n{{\n'
+            + "".join(f'def Xform "{k}" (references = </n{i + 1}>) {{}}\n' for k in "ab")
+            + "}\n"
+        )
+    path = write(
+        tmp_path, f'#usda 1.0\n{levels}\ndef Xform "n30" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {{}}\n'
+    )
     with pytest.raises(FormatError, match="unfold"):
         load_robot(path)
 
@@ -108,7 +126,9 @@ def test_what_is_missing_is_named_where_nothing_is_left_or_a_joint_misses_it(nam
         (part, "no rigid body"),
         (body("a") + part + joint("j", "FixedJoint", "a", "arm/link"), "/r/arm/link, which is not there"),
     ):
-        with pytest.raises(FormatError, match=rf"{says}.*; a part of it is missing: Could not open asset @{name.replace('//', '/')}@"):
+        with pytest.raises(
+            FormatError, match=rf"{says}.*; a part of it is missing: Could not open asset @{name.replace('//', '/')}@"
+        ):
             load_robot(write(tmp_path, usda(text)))
 
 
@@ -123,8 +143,12 @@ def test_without_pxr_one_sentence_says_what_to_install(tmp_path: Path, monkeypat
 @pytest.mark.parametrize("seed", range(5))
 def test_mutated_files_end_in_a_robot_or_in_a_sentence(seed: int, tmp_path: Path) -> None:
     inner, schemas = d6({"transX": (-1, 2), "rotZ": (-10, 20)}, ("transY", "transZ", "rotX", "rotY"))
-    hinge = joint("k", "RevoluteJoint", "b", "c", "float physics:lowerLimit = -10;quatf physics:localRot0 = (1, 0, 0, 0)")
-    text = usda(TWO + body("c") + HOLD + joint("j", "Joint", "a", "b", inner, (*schemas, "PhysicsDriveAPI:rotZ")) + hinge)
+    hinge = joint(
+        "k", "RevoluteJoint", "b", "c", "float physics:lowerLimit = -10;quatf physics:localRot0 = (1, 0, 0, 0)"
+    )
+    text = usda(
+        TWO + body("c") + HOLD + joint("j", "Joint", "a", "b", inner, (*schemas, "PhysicsDriveAPI:rotZ")) + hinge
+    )
     words = ["X", "angular", "PhysicsJoint", "PhysicsFixedJoint", "</r/a>", "</r>", "None", "@robot.usda@", "[]"]
     outcomes = fuzz.import_mutants(tmp_path / "robot.usda", [text], seed, fuzz.CASES // 5, words)
     assert {Mechanism, FormatError} <= set(outcomes)

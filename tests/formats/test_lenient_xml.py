@@ -16,9 +16,12 @@ SDF = '<sdf version="1.9"><model name="r"><link name="a"/><link name="b"/>{}</mo
 SDF_JOINT = '<joint name="j" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis></joint>'
 MJCF = '<mujoco><worldbody>{}<body name="b"><joint name="j"/></body></worldbody></mujoco>'
 NEARLY = {
-    "a prefix of Drake's": ("r.sdf", SDF.format("<drake:linear_bushing_rpy><drake:k>1</drake:k></drake:linear_bushing_rpy>" + SDF_JOINT)),
+    "a prefix of Drake's": ("r.sdf",
+                            SDF.format("<drake:linear_bushing_rpy><drake:k>1</drake:k></drake:linear_bushing_rpy>"
+                                       + SDF_JOINT)),
     "a prefix of an attribute": ("r.sdf", SDF.format('<frame name="f" gz:custom="1 2"/>' + SDF_JOINT)),
-    "a prefix declared below its first use": ("r.urdf", URDF.format('<gz:a/><gz:b xmlns:gz="http://gazebosim.org"/>' + JOINT)),
+    "a prefix declared below its first use": ("r.urdf",
+                                              URDF.format('<gz:a/><gz:b xmlns:gz="http://gazebosim.org"/>' + JOINT)),
     "dashes in a comment": ("r.xml", MJCF.format("<!-- a -- b --- c -->")),
     "a comment that ends in three dashes": ("r.xml", MJCF.format("<!-- a --->")),
     "a prefix in a comment": ("r.xml", MJCF.format("<!-- <drake:a> -- -->")),
@@ -26,7 +29,8 @@ NEARLY = {
     "a comment first": ("r.urdf", '<!-- by hand -->\n<?xml version="1.0" encoding="utf-8"?>\n' + URDF.format(JOINT)),
     "text first": ("r.urdf", "This is my robot:\n" + URDF.format(JOINT)),
     "text before the declaration": ("r.sdf", "i<?xml version='1.0' ?>\n" + SDF.format(SDF_JOINT)),
-    "all of it": ("r.sdf", 'i<!-- -- --><?xml version="1.0"?>\n<!-- -- -->' + SDF.format("<gz:a/><drake:b/>" + SDF_JOINT)),
+    "all of it": ("r.sdf",
+                  'i<!-- -- --><?xml version="1.0"?>\n<!-- -- -->' + SDF.format("<gz:a/><drake:b/>" + SDF_JOINT)),
     "what looks like a comment in CDATA": (
         "r.sdf",
         SDF.format("<plugin name='p' filename='q'><a><![CDATA[<!-- -- -->]]></a></plugin><gz:a/>" + SDF_JOINT),
@@ -43,7 +47,11 @@ def test_what_is_nearly_xml_is_read(case: str, tmp_path: Path) -> None:
 
 def test_letters_of_another_encoding_stay_when_the_declaration_moves_to_the_front(tmp_path: Path) -> None:
     path = tmp_path / "r.urdf"
-    path.write_bytes(('\n<?xml version="1.0" encoding="iso-8859-1"?>' + URDF.format(JOINT).replace('"r"', '"Käfer"')).encode("latin-1"))
+    path.write_bytes(
+        ('\n<?xml version="1.0" encoding="iso-8859-1"?>' + URDF.format(JOINT).replace('"r"', '"Käfer"')).encode(
+            "latin-1"
+        )
+    )
     assert import_robot(path).mechanism.name == "Käfer"
 
 

@@ -30,7 +30,8 @@ EQUALITIES = {
 @pytest.mark.parametrize("equality", EQUALITIES)
 def test_equalities_are_open_by_what_mujoco_says(equality: str, tmp_path: Path) -> None:
     bodies = f"""<body name="a" pos="1 0 0.2" euler="0 20 0"><joint name="h" axis="0 1 0" ref="30"/>{LUMP}
-        <body name="b" pos="0 0 1"><joint name="k" ref="-20"/>{LUMP}<site name="p" pos="0.1 0.3 0" euler="10 0 0"/></body></body>
+        <body name="b" pos="0 0 1"><joint name="k" ref="-20"/>{LUMP}<site name="p" pos="0.1 0.3 0"
+          euler="10 0 0"/></body></body>
         <body name="c"><joint name="s" type="slide" axis="1 0 1" ref="0.4"/>{LUMP}
         <body name="d" pos="0 0 1"><joint name="l" axis="1 0 0"/>{LUMP}<site name="q" pos="0.2 0 0"/></body></body>"""
     path = write(tmp_path, bodies, f"<equality>{EQUALITIES[equality]}</equality>")
@@ -42,11 +43,15 @@ def test_equalities_are_open_by_what_mujoco_says(equality: str, tmp_path: Path) 
     for joint in robot.closers:
         if joint.type == "fixed":  # MuJoCo's rows of a turn: its quaternion's vector, which is half the sine
             Ra, _, Rb, _ = robot.joint_frames(joint, now)
-            assert np.linalg.norm(judge.open_by()[3:6]) == pytest.approx(np.linalg.norm(matrix_quaternion(Ra.T @ Rb)[1:]), abs=1e-9)
+            assert np.linalg.norm(judge.open_by()[3:6]) == pytest.approx(
+                np.linalg.norm(matrix_quaternion(Ra.T @ Rb)[1:]), abs=1e-9
+            )
 
 
 def connects(*anchors: str) -> str:
-    each = "".join(f'<connect name="c{k}" body1="rod" body2="rocker" anchor="{anchor}"/>' for k, anchor in enumerate(anchors))
+    each = "".join(
+        f'<connect name="c{k}" body1="rod" body2="rocker" anchor="{anchor}"/>' for k, anchor in enumerate(anchors)
+    )
     return f"<equality>{each}</equality>"
 
 
@@ -77,7 +82,9 @@ def test_connects_by_sites_that_do_not_fit_stay_apart(tmp_path: Path) -> None:
 def test_a_tendon_over_coupled_joints_has_its_motor_on_the_one_that_leads(tmp_path: Path) -> None:
     tendon = '<tendon><fixed name="t"><joint joint="a" coef="0.5"/><joint joint="c" coef="0.5"/></fixed></tendon>'
     drive = '<actuator><motor name="m" tendon="t" forcerange="-4 4"/></actuator>'
-    coupled = import_robot(write(tmp_path, FOURBAR, f'{tendon}{drive}<equality><joint joint1="a" joint2="c"/></equality>'))
+    coupled = import_robot(
+        write(tmp_path, FOURBAR, f'{tendon}{drive}<equality><joint joint1="a" joint2="c"/></equality>')
+    )
     [motor] = coupled.mechanism.actuated
     assert (motor.name, motor.effort_limit) == ("c", 4.0)
     assert not coupled.warnings
@@ -93,8 +100,10 @@ HOLD = '<joint joint1="h" polycoef="0.2 0 0 0 0"/>'
 
 @pytest.mark.parametrize(
     ("equalities", "free"),
-    [('<joint joint1="k" joint2="h" polycoef="0 2 0 0 0"/>', ["l"]), ('<joint joint1="k" joint2="h" polycoef="0.1 2 -3 4 5"/>', ["l"]),
-     ('<joint joint1="h" joint2="k" polycoef="0.1 2 0 0 0"/>', ["l"]), ('<joint joint1="k" joint2="h"/><joint joint1="l" joint2="k"/>', []),
+    [('<joint joint1="k" joint2="h" polycoef="0 2 0 0 0"/>', ["l"]),
+     ('<joint joint1="k" joint2="h" polycoef="0.1 2 -3 4 5"/>', ["l"]),
+     ('<joint joint1="h" joint2="k" polycoef="0.1 2 0 0 0"/>', ["l"]),
+     ('<joint joint1="k" joint2="h"/><joint joint1="l" joint2="k"/>', []),
      ('<joint joint1="l" joint2="k" polycoef="0 1 1 0 0"/><joint joint1="h" joint2="k" polycoef="0 -1 0 0 0"/>', [])],
 )  # fmt: skip
 def test_what_is_coupled_to_a_held_joint_is_held_too(equalities: str, free: list[str], tmp_path: Path) -> None:
@@ -120,9 +129,12 @@ def settled(judge: Judge) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("more", "said"),
-    [('<joint name="bend" joint1="h" joint2="k" polycoef="0 0 1 0 0"/>', "coupling 'bend': its first joint is held, which leaves"),
-     ('<joint joint1="k" joint2="h"/><joint name="no" joint1="k" joint2="h" polycoef="1 1 0 0 0"/>', "coupling 'no': it wants joint 'k'"),
-     ('<joint name="again" joint1="h" polycoef="0.3 0 0 0 0"/>', "joint 'again': another equality before it holds joint 'h'")],
+    [('<joint name="bend" joint1="h" joint2="k" polycoef="0 0 1 0 0"/>',
+      "coupling 'bend': its first joint is held, which leaves"),
+     ('<joint joint1="k" joint2="h"/><joint name="no" joint1="k" joint2="h" polycoef="1 1 0 0 0"/>',
+      "coupling 'no': it wants joint 'k'"),
+     ('<joint name="again" joint1="h" polycoef="0.3 0 0 0 0"/>',
+      "joint 'again': another equality before it holds joint 'h'")],
 )  # fmt: skip
 def test_what_a_held_joint_leaves_open_or_contradicts_is_told(more: str, said: str, tmp_path: Path) -> None:
     imported = import_robot(write(tmp_path, THREE, f"<equality>{HOLD}{more}</equality>", 'angle="radian"'))
@@ -137,12 +149,17 @@ def test_a_motor_on_a_held_joint_is_left_out_with_a_warning(tmp_path: Path) -> N
     rest = f"<equality>{HOLD}</equality><tendon>{tendons}</tendon><actuator>{drives}</actuator>"
     imported = import_robot(write(tmp_path, THREE, rest))
     assert imported.mechanism.actuators == ("k",)
-    assert any("joint 'h': an equality holds it still, so its motor was left out" in warning for warning in imported.warnings)
+    assert any(
+        "joint 'h': an equality holds it still, so its motor was left out" in warning for warning in imported.warnings
+    )
     assert any("actuator 'o': its tendon pulls only joints" in warning for warning in imported.warnings)
 
 
 def test_a_joint_that_an_attached_model_holds_can_be_coupled(tmp_path: Path) -> None:
-    part = f'<mujoco><worldbody><body name="a"><joint name="h" axis="0 1 0"/>{LUMP}</body></worldbody><equality>{HOLD}</equality></mujoco>'
+    part = (
+        '<mujoco><worldbody><body name="a"><joint name="h" axis="0 1'
+        f' 0"/>{LUMP}</body></worldbody><equality>{HOLD}</equality></mujoco>'
+    )
     (tmp_path / "part.xml").write_text(part)
     body = f'<body name="o"><joint name="o" axis="0 1 0"/>{LUMP}<attach model="p" body="a" prefix="l_"/></body>'
     coupled = '<equality><joint joint1="o" joint2="l_h" polycoef="0.1 2 0 0 0"/></equality>'

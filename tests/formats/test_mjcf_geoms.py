@@ -18,7 +18,8 @@ from tests.formats.mujoco_judge import compare_with_mujoco
 
 BLOB = "0 0 0  1 0 0  0 1.5 0  0 0 2  1 1 1.2  -0.4 0.3 0.5"
 BENT = "0 0 0  2 0 0  2 1 0  1 1 0  1 2 0  0 2 0  0 0 1  2 0 1  2 1 1  1 1 1  1 2 1  0 2 1"  # an L, so not convex
-BENT_FACES = ("0 3 1  1 3 2  0 5 3  3 5 4  6 7 9  7 8 9  6 9 11  9 10 11  0 1 7  0 7 6  1 2 8  1 8 7  2 3 9  2 9 8  3 4 10  3 10 9"
+BENT_FACES = ("0 3 1  1 3 2  0 5 3  3 5 4  6 7 9  7 8 9  6 9 11  9 10 11  0 1 7  0 7 6  1 2 8  1 8 7  2 3 9  2 9 8  3 "
+              "4 10  3 10 9"
               "  4 5 11  4 11 10  5 0 6  5 6 11")  # fmt: skip
 SHAPES = {
     "sphere": 'type="sphere" size="0.7"',
@@ -81,7 +82,9 @@ def test_the_mass_of_shapes_is_mujocos(shape: str, tmp_path: Path) -> None:
 def test_a_mass_that_is_said_stays_where_the_mesh_is_missing(tmp_path: Path) -> None:
     """MuJoCo takes no such file, so what counts is that the robot keeps its weight."""
     geoms = '<geom type="mesh" mesh="gone" mass="2" pos="1 0 0"/><geom type="mesh" mesh="gone"/>'
-    imported = import_robot(write(tmp_path, f'<body name="a"><joint/>{geoms}</body>', '<asset><mesh name="gone" file="gone.stl"/></asset>'))
+    imported = import_robot(
+        write(tmp_path, f'<body name="a"><joint/>{geoms}</body>', '<asset><mesh name="gone" file="gone.stl"/></asset>')
+    )
     [body] = imported.mechanism.bodies
     assert (body.mass, body.com) == (2.0, (1.0, 0.0, 0.0))
     assert body.inertia[:3] == pytest.approx([2.0 * PLACEHOLDER**2 / 6] * 3)
@@ -91,7 +94,9 @@ def test_a_mass_that_is_said_stays_where_the_mesh_is_missing(tmp_path: Path) -> 
 def test_what_is_seen_is_what_mujocos_viewer_shows(tmp_path: Path) -> None:
     geoms = '<geom type="box" size="1 2 3" rgba="1 0 0 0.5" group="2"/><geom size="1" group="3"/>'
     geoms += '<geom type="capsule" size="1 2" material="m"/>'
-    robot = load_robot(write(tmp_path, f'<body name="a">{geoms}</body>', '<asset><material name="m" rgba="0 1 0 1"/></asset>'))
+    robot = load_robot(
+        write(tmp_path, f'<body name="a">{geoms}</body>', '<asset><material name="m" rgba="0 1 0 1"/></asset>')
+    )
     [box, capsule] = robot.bodies[0].visuals
     assert (box.shape, box.size, box.color) == ("box", (2.0, 4.0, 6.0), (1.0, 0.0, 0.0, 0.5))
     assert (capsule.shape, capsule.size, capsule.color) == ("capsule", (1.0, 4.0), (0.0, 1.0, 0.0, 1.0))
@@ -100,7 +105,8 @@ def test_what_is_seen_is_what_mujocos_viewer_shows(tmp_path: Path) -> None:
 
 
 def test_a_mesh_that_stands_in_the_file_is_seen_and_goes_along(tmp_path: Path) -> None:
-    """By its name in the file, also from an included one; written elsewhere, it becomes a file that MuJoCo weighs alike."""
+    """By its name in the file, also from an included one; written elsewhere, it becomes a file that MuJoCo weighs
+    alike."""
     (tmp_path / "assets.xml").write_text(f"<mujoco>{asset(SHAPES['scaled'])}</mujoco>")
     geom = '<geom type="mesh" mesh="bent scaled" pos="1 2 3"/>'
     path = write(tmp_path, f'<body name="a"><joint/>{geom}{geom}</body>', '<include file="assets.xml"/>')
@@ -123,6 +129,8 @@ def test_a_mesh_that_stands_in_the_file_is_seen_and_goes_along(tmp_path: Path) -
 
 def test_a_mesh_in_the_file_that_is_none_is_a_cube(tmp_path: Path) -> None:
     flawed = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 9"/></asset>'
-    imported = import_robot(write(tmp_path, '<body name="a"><joint/><geom type="mesh" mesh="m" mass="1"/></body>', flawed))
+    imported = import_robot(
+        write(tmp_path, '<body name="a"><joint/><geom type="mesh" mesh="m" mass="1"/></body>', flawed)
+    )
     assert imported.mechanism.bodies[0].visuals[0].size == (PLACEHOLDER,) * 3
     assert "mesh 'm': its faces name vertices that it has not, so a small cube stands for it" in imported.warnings

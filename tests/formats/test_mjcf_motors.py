@@ -36,7 +36,9 @@ def held_by_mujoco(path: Path, control: float) -> float:
         ('<general joint="h" gainprm="10" biastype="affine" biasprm="0 -40 -20" ctrlrange="-2 1"/>', (-0.5, 0.25)),
     ],
 )
-def test_the_range_of_a_position_actuator_limits_its_joint(motor: str, wanted: tuple[float, float], tmp_path: Path) -> None:
+def test_the_range_of_a_position_actuator_limits_its_joint(
+    motor: str, wanted: tuple[float, float], tmp_path: Path
+) -> None:
     path = write(tmp_path, RANGED, f"<actuator>{motor}</actuator>")
     imported = import_robot(path)
     assert imported.mechanism.joints[0].limits == (pytest.approx(wanted),)
@@ -56,7 +58,9 @@ def test_other_ranges_of_control_leave_the_joint_its_own(motor: str, tmp_path: P
 
 
 def test_a_joint_without_limits_has_those_of_its_motor(tmp_path: Path) -> None:
-    robot = import_robot(write(tmp_path, SLIDE, '<actuator><position joint="h" ctrlrange="0 0.1"/></actuator>')).mechanism
+    robot = import_robot(
+        write(tmp_path, SLIDE, '<actuator><position joint="h" ctrlrange="0 0.1"/></actuator>')
+    ).mechanism
     assert robot.joints[0].limits == ((0.0, 0.1),)
 
 
@@ -76,7 +80,16 @@ def test_limits_of_a_tendon_are_told(tmp_path: Path) -> None:
 
 def test_an_exported_ball_counts_its_turns_about_its_own_axes(tmp_path: Path) -> None:
     bodies = (Body("a", mass=1.0, inertia=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),)
-    ball = Joint("j", "spherical", WORLD, "a", position=(0.1, 0.2, 0.3), axis=(1.0, 2.0, 0.5), axis2=(0.0, 1.0, -1.0), actuated=True)
+    ball = Joint(
+        "j",
+        "spherical",
+        WORLD,
+        "a",
+        position=(0.1, 0.2, 0.3),
+        axis=(1.0, 2.0, 0.5),
+        axis2=(0.0, 1.0, -1.0),
+        actuated=True,
+    )
     robot = Mechanism("r", bodies, (ball,))
     save_robot(robot, tmp_path / "r.xml")
     read = import_robot(tmp_path / "r.xml").mechanism

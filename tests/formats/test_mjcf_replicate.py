@@ -11,16 +11,24 @@ from robik.formats import import_robot
 from tests.formats.mjcf_text import LUMP, write
 from tests.formats.mujoco_judge import Judge, as_stored, compare_with_mujoco
 
-LEG = f"""<body name="leg" pos="1 0 0"><joint name="hip" axis="0 1 0" range="-60 60"/><site name="knee" pos="0 0 1"/>{LUMP}
-    <body name="foot" pos="0 0 -1"><joint name="ankle" axis="0 1 0"/><site name="toe" pos="0 0 -0.5"/>{LUMP}</body></body>"""
+LEG = f"""<body name="leg" pos="1 0 0"><joint name="hip" axis="0 1 0" range="-60 60"/><site name="knee"
+  pos="0 0 1"/>{LUMP}
+    <body name="foot" pos="0 0 -1"><joint name="ankle" axis="0 1 0"/><site name="toe"
+      pos="0 0 -0.5"/>{LUMP}</body></body>"""
 HUB = f'<body name="hub"><joint name="turn"/>{LUMP}%s</body>'
 PATTERNS = {
     "in the world": f'<replicate count="3" offset="1 0 0.5" euler="0 0 70">{LEG}</replicate>',
     "in a body": HUB % f'<replicate count="12" euler="0 0 30" sep="-">{LEG}</replicate>',
-    "within each other": HUB
-    % f'<replicate count="2" offset="0 0 1"><replicate count="2" sep="_" euler="0 0 180">{LEG}</replicate></replicate>',
-    "of joints and geoms": HUB % f'<replicate count="2" offset="1 0 0" euler="90 0 0">{LUMP}<joint name="more"/></replicate>',
-    "around a frame": HUB % f'<replicate count="2" offset="1 0 0"><frame pos="0 0 1" euler="0 90 0">{LEG}</frame></replicate>',
+    "within each other": (
+        HUB % '<replicate count="2" offset="0 0 1"><replicate count="2" sep="_" euler="0 0'
+        f' 180">{LEG}</replicate></replicate>'
+    ),
+    "of joints and geoms": (
+        HUB % f'<replicate count="2" offset="1 0 0" euler="90 0 0">{LUMP}<joint name="more"/></replicate>'
+    ),
+    "around a frame": (
+        HUB % f'<replicate count="2" offset="1 0 0"><frame pos="0 0 1" euler="0 90 0">{LEG}</frame></replicate>'
+    ),
     "of none": HUB % f'<replicate count="0">{LEG}</replicate>',
 }
 
@@ -44,7 +52,10 @@ def test_copies_are_mujocos(pattern: str, compiler: str, tmp_path: Path) -> None
         '<equality><weld name="e" site1="knee" site2="toe"/></equality>',
         '<equality><connect name="e" body1="foot" body2="hub" anchor="0 0 0"/></equality>',
         '<actuator><motor name="m" joint="ankle"/><motor name="n" joint="hip1"/></actuator>',
-        '<tendon><fixed name="t"><joint joint="hip" coef="1"/></fixed></tendon><actuator><motor name="m" tendon="t"/></actuator>',
+        (
+            '<tendon><fixed name="t"><joint joint="hip" coef="1"/></fixed></tendon><actuator><motor name="m"'
+            ' tendon="t"/></actuator>'
+        ),
     ],
 )
 def test_what_refers_to_copies_is_copied_along(rest: str, tmp_path: Path) -> None:
@@ -65,7 +76,9 @@ def test_what_refers_to_copies_is_copied_along(rest: str, tmp_path: Path) -> Non
 def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     rest = '<equality><connect name="e" body1="foot" body2="hub" anchor="0 0 0"/></equality>'
     path = write(tmp_path, HUB % f'<replicate count="2" euler="0 0 90">{LEG}</replicate>', rest)
-    assert any(w.startswith("connect 'e': it ties what is replicated to what is not") for w in import_robot(path).warnings)
+    assert any(
+        w.startswith("connect 'e': it ties what is replicated to what is not") for w in import_robot(path).warnings
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +90,10 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
         ('<replicate count="2" offset="1"/>', "a <replicate>: its pos"),
         ('<replicate count="2"><attach model="m" body="b" prefix="p"/></replicate>', "<attach> in a <replicate>"),
         ('<replicate count="1000">' * 4 + LUMP + "</replicate>" * 4, "make more than"),
-        (f'<replicate count="99999">{LUMP}</replicate><replicate count="99999"><joint name="j"/></replicate>', "make more than"),
+        (
+            f'<replicate count="99999">{LUMP}</replicate><replicate count="99999"><joint name="j"/></replicate>',
+            "make more than",
+        ),
         (f'<replicate count="2">{LUMP}<body name="leg"/></replicate><body name="leg0"/>', "names must differ"),
     ],
 )

@@ -13,22 +13,42 @@ from tests.formats.mjcf_text import FOURBAR, LUMP, write
 from tests.formats.mujoco_judge import Judge, compare_with_mujoco
 
 STATEMENTS = {
-    "several joints": f"""<body name="a" pos="1 2 3" euler="10 20 30">{LUMP}
+    "several joints": (
+        f"""<body name="a" pos="1 2 3" euler="10 20 30">{LUMP}
         <joint name="s" type="slide" axis="1 1 0" pos="1 0 0"/><joint name="h" axis="0 1 1" pos="0.1 0.2 0.3"/>
-        <joint name="t" type="slide" axis="1 2 0"/><joint name="b" type="ball" pos="0 0 0.5"/></body>""",
-    "references": f"""<body name="a" pos="1 2 3">{LUMP}<joint name="h" axis="0 1 1" pos="0.1 0.2 0.3" ref="40" springref="10"/>
-        <body name="b" euler="0 0 90">{LUMP}<joint name="s" type="slide" axis="1 0 2" ref="0.3"/></body></body>""",
-    "frames": f"""<frame pos="1 0 0" euler="0 90 0"><body name="a" pos="0 1 0"><frame euler="45 0 0" pos="0 0 1">
-        <geom type="box" size="0.1 0.2 0.3"/><joint name="h" axis="1 0 0" pos="1 0 0"/><site name="tip" pos="0 0 1"/></frame>
-        <frame pos="2 0 0"><frame zaxis="1 0 0"><body name="b">{LUMP}<joint name="k"/></body></frame></frame></body></frame>""",
-    "no joint": f'<body name="a" pos="1 0 0"><joint name="h"/>{LUMP}<body name="b" pos="0 1 0" quat="2 0 0 1">{LUMP}</body></body>',
-    "free": f'<body name="a" pos="1 0 0" euler="30 0 10"><freejoint name="f"/>{LUMP}<body name="b"><joint name="h"/>{LUMP}</body></body>',
-    "inertials": """<body name="a"><joint name="h"/><inertial pos="1 2 3" mass="2" diaginertia="1 2 2.5" euler="30 20 10"/>
-        <body name="b"><joint name="k"/><inertial pos="1 0 0" mass="2" fullinertia="1 2 2.5 0.1 0.2 -0.1"/></body></body>""",
+        <joint name="t" type="slide" axis="1 2 0"/><joint name="b" type="ball" pos="0 0 0.5"/></body>"""
+    ),
+    "references": (
+        f"""<body name="a" pos="1 2 3">{LUMP}<joint name="h" axis="0 1 1" pos="0.1 0.2 0.3" ref="40" springref="10"/>
+        <body name="b" euler="0 0 90">{LUMP}<joint name="s" type="slide" axis="1 0 2" ref="0.3"/></body></body>"""
+    ),
+    "frames": (
+        f"""<frame pos="1 0 0" euler="0 90 0"><body name="a" pos="0 1 0"><frame euler="45 0 0" pos="0 0 1">
+        <geom type="box" size="0.1 0.2 0.3"/><joint name="h" axis="1 0 0" pos="1 0 0"/><site name="tip"
+          pos="0 0 1"/></frame>
+        <frame pos="2 0 0"><frame zaxis="1 0 0"><body name="b">{LUMP}<joint name="k"/></body></frame></frame></body>
+</frame>"""
+    ),
+    "no joint": (
+        f'<body name="a" pos="1 0 0"><joint name="h"/>{LUMP}<body name="b" pos="0 1 0" quat="2 0 0'
+        f' 1">{LUMP}</body></body>'
+    ),
+    "free": (
+        f'<body name="a" pos="1 0 0" euler="30 0 10"><freejoint name="f"/>{LUMP}<body name="b"><joint'
+        f' name="h"/>{LUMP}</body></body>'
+    ),
+    "inertials": (
+        """<body name="a"><joint name="h"/><inertial pos="1 2 3" mass="2" diaginertia="1 2 2.5" euler="30 20 10"/>
+        <body name="b"><joint name="k"/><inertial pos="1 0 0" mass="2"
+          fullinertia="1 2 2.5 0.1 0.2 -0.1"/></body></body>"""
+    ),
 }
-COMPILERS = ["", 'angle="radian"', 'eulerseq="ZYX"', 'eulerseq="yxy"', 'inertiafromgeom="true"', 'boundmass="1.5" boundinertia="0.3"',
+COMPILERS = ["", 'angle="radian"', 'eulerseq="ZYX"', 'eulerseq="yxy"', 'inertiafromgeom="true"',
+             'boundmass="1.5" boundinertia="0.3"',
              'balanceinertia="true"', 'settotalmass="10"', 'boundmass="0.1"']  # fmt: skip
-BOTH = [(s, c) for s in STATEMENTS for c in COMPILERS if s != "inertials" or "fromgeom" not in c]  # those bodies have no geoms
+BOTH = [
+    (s, c) for s in STATEMENTS for c in COMPILERS if s != "inertials" or "fromgeom" not in c
+]  # those bodies have no geoms
 
 
 @pytest.mark.parametrize(("statement", "compiler"), BOTH)
@@ -51,7 +71,8 @@ def test_classes_hand_down_and_are_overridden(tmp_path: Path) -> None:
     defaults = """<default><geom type="box" size="0.1 0.2 0.3"/><joint range="-10 10" axis="1 0 0"/>
         <default class="in"><geom size="0.5"/><joint axis="0 1 0"/>
         <default class="inner"><joint range="-20 20"/></default></default></default>"""
-    body = """<body name="a" childclass="in"><joint name="h"/><geom/><body name="b"><joint name="k" class="inner"/><geom class="main"/>
+    body = """<body name="a" childclass="in"><joint name="h"/><geom/><body name="b"><joint name="k"
+      class="inner"/><geom class="main"/>
         <frame childclass="inner"><body name="c"><joint name="l"/><geom size="1 1"/></body></frame></body></body>"""
     path = write(tmp_path, body, defaults)
     compare_with_mujoco(path)
@@ -61,7 +82,8 @@ def test_classes_hand_down_and_are_overridden(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("attributes", "compiler", "limits"),
-    [('range="-10 20"', "", (-10, 20)), ('range="-10 20" limited="false"', "", None), ('range="-10 20"', 'autolimits="false"', None),
+    [('range="-10 20"', "", (-10, 20)), ('range="-10 20" limited="false"', "", None),
+     ('range="-10 20"', 'autolimits="false"', None),
      ('range="-10 20" limited="true"', 'autolimits="false"', (-10, 20)), ('range="0 0"', "", None)],
 )  # fmt: skip
 def test_limits(attributes: str, compiler: str, limits: tuple[float, float] | None, tmp_path: Path) -> None:
@@ -70,7 +92,8 @@ def test_limits(attributes: str, compiler: str, limits: tuple[float, float] | No
 
 
 def test_the_rest_pose_is_the_home_keyframe(tmp_path: Path) -> None:
-    body = f"""<body name="a" pos="0 0 1" euler="20 0 0"><freejoint name="f"/>{LUMP}<body name="b"><joint name="h" ref="10"/>{LUMP}
+    body = f"""<body name="a" pos="0 0 1" euler="20 0 0"><freejoint name="f"/>{LUMP}<body name="b"><joint name="h"
+      ref="10"/>{LUMP}
         <body name="c"><joint name="b" type="ball" pos="1 0 0"/>{LUMP}</body></body></body>"""
     keys = '<key name="other" qpos="1 0 0 1 0 0 0 0 1 0 0 0"/><key name="home" qpos="1 2 3 1 1 0 0 0.5 2 1 0 1"/>'
     path = write(tmp_path, body, f"<keyframe>{keys}</keyframe>")
@@ -84,9 +107,12 @@ def test_the_rest_pose_is_the_home_keyframe(tmp_path: Path) -> None:
 
 
 PART = f"""<mujoco><compiler angle="radian"/><default><joint axis="0 1 0"/></default><worldbody>
-    <body name="stand" pos="5 0 0"><joint name="h"/>{LUMP}<body name="arm" pos="0 0 1" euler="0.3 0 0"><joint name="s" type="slide"/>
-    <joint name="h2" ref="0.2"/>{LUMP}<body name="tip" pos="0 0 1"><joint name="k"/>{LUMP}<site name="p" pos="0 0.1 0"/></body></body>
-    </body></worldbody><equality><joint joint1="k" joint2="h2"/><connect body1="tip" body2="stand" anchor="0 0 0"/></equality>
+    <body name="stand" pos="5 0 0"><joint name="h"/>{LUMP}<body name="arm" pos="0 0 1" euler="0.3 0 0"><joint name="s"
+      type="slide"/>
+    <joint name="h2" ref="0.2"/>{LUMP}<body name="tip" pos="0 0 1"><joint name="k"/>{LUMP}<site name="p"
+      pos="0 0.1 0"/></body></body>
+    </body></worldbody><equality><joint joint1="k" joint2="h2"/><connect body1="tip" body2="stand"
+      anchor="0 0 0"/></equality>
     <actuator><motor joint="h2"/></actuator></mujoco>"""
 
 
@@ -95,7 +121,10 @@ def test_attached_models(body: str, tmp_path: Path) -> None:
     (tmp_path / "part.xml").write_text(PART)
     attach = f'<frame pos="0 2 0" euler="0 0 30"><attach model="part" body="{body}" prefix="l_"/></frame>'
     bodies = f'<body name="base" pos="1 0 0" euler="0 40 0"><joint name="h"/>{LUMP}{attach}</body>'
-    more = '<asset><model name="part" file="part.xml"/></asset><equality><connect body1="base" body2="l_tip" anchor="1 2 3"/></equality>'
+    more = (
+        '<asset><model name="part" file="part.xml"/></asset><equality><connect body1="base" body2="l_tip" anchor="1 2'
+        ' 3"/></equality>'
+    )
     compare_with_mujoco(write(tmp_path, bodies, more))
     place = f'<frame pos="0 2 0" euler="0 0 30"><attach model="part" body="{body}" prefix="l_"/></frame>'
     compare_with_mujoco(write(tmp_path, place, '<asset><model name="part" file="part.xml"/></asset>'))
@@ -107,7 +136,8 @@ def test_a_keyframe_counts_attached_joints_where_mujoco_does(tmp_path: Path, mon
         <joint name="h" axis="0 1 0"/><joint name="s" type="slide"/>{LUMP}<body name="b" pos="1 0 0">
         <joint name="b" type="ball"/>{LUMP}</body>
         <body name="c"><joint name="k"/>{LUMP}</body></body>
-        <body name="f"><freejoint name="f"/>{LUMP}</body></worldbody><equality><joint joint1="k" polycoef="0.3 0 0 0 0"/></equality>
+        <body name="f"><freejoint name="f"/>{LUMP}</body></worldbody><equality><joint joint1="k"
+          polycoef="0.3 0 0 0 0"/></equality>
         <keyframe><key name="home" qpos="0.7 0.1 1 0 0 0 0.3 0 0 0 1 0 0 0"/></keyframe></mujoco>"""
     (tmp_path / "part.xml").write_text(part)
     (tmp_path / "whole.xml").write_text(f"""<mujoco><asset><model name="p" file="part.xml"/></asset><worldbody>
@@ -123,7 +153,9 @@ def test_a_keyframe_counts_attached_joints_where_mujoco_does(tmp_path: Path, mon
     path = write(tmp_path, bodies, rest + f'<keyframe><key qpos="{numbers}"/></keyframe>')
     imported, judge = import_robot(path), Judge(path)
     assert not imported.warnings
-    position, rotation = judge.place(judge.model.key_qpos[[judge.model.key(k).name for k in range(judge.model.nkey)].index("")])
+    position, rotation = judge.place(
+        judge.model.key_qpos[[judge.model.key(k).name for k in range(judge.model.nkey)].index("")]
+    )
     for name, at, turned in zip(judge.names, position, rotation, strict=True):
         pose = imported.mechanism.bodies[imported.mechanism.body_index[name]].pose
         assert np.allclose(pose.position, at, atol=1e-12), name
@@ -154,7 +186,9 @@ def test_motors(tmp_path: Path) -> None:
 
 
 def test_sites_become_frames(tmp_path: Path) -> None:
-    imported = import_robot(write(tmp_path, '<site name="w"/><body name="a"><site name="tip" pos="1 0 0"/><site name="a"/><site/></body>'))
+    imported = import_robot(
+        write(tmp_path, '<site name="w"/><body name="a"><site name="tip" pos="1 0 0"/><site name="a"/><site/></body>')
+    )
     assert [f.name for f in imported.mechanism.frames] == ["tip", "a_site"]
     assert imported.mechanism.frame("tip").pose.position == (1.0, 0.0, 0.0)
     assert any("'a_site'" in line for line in imported.report)
@@ -162,8 +196,10 @@ def test_sites_become_frames(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("joint", "compiler", "inner"),
-    [('<freejoint align="true"/>', "", ""), ("<freejoint/>", 'alignfree="true"', ""), ('<joint type="free"/>', 'alignfree="true"', ""),
-     ('<freejoint align="false"/>', 'alignfree="true"', ""), ("<freejoint/>", "", ""), ('<joint type="ball"/>', 'alignfree="true"', ""),
+    [('<freejoint align="true"/>', "", ""), ("<freejoint/>", 'alignfree="true"', ""),
+     ('<joint type="free"/>', 'alignfree="true"', ""),
+     ('<freejoint align="false"/>', 'alignfree="true"', ""), ("<freejoint/>", "", ""),
+     ('<joint type="ball"/>', 'alignfree="true"', ""),
      ('<freejoint align="true"/>', "", f'<body name="b"><joint/>{LUMP}</body>')],
 )  # fmt: skip
 def test_a_frame_that_mujoco_moves_is_told(joint: str, compiler: str, inner: str, tmp_path: Path) -> None:

@@ -30,7 +30,13 @@ IN_PLACE = settings(max_examples=150, deadline=None, suppress_health_check=[Heal
 def crane() -> Mechanism:
     """Something of everything that a file can say."""
     third = 1 / 3
-    hook = Visual("mesh", (0.001, 0.001, -0.001), pose=Pose((0.1, 0.2, third)), color=(0.1, 0.2, third, 0.5), file="parts/hook.stl")
+    hook = Visual(
+        "mesh",
+        (0.001, 0.001, -0.001),
+        pose=Pose((0.1, 0.2, third)),
+        color=(0.1, 0.2, third, 0.5),
+        file="parts/hook.stl",
+    )
     ranges = ((-inf, 0.5), (-third, inf))
     return Mechanism(
         "crane",
@@ -201,7 +207,10 @@ BAD = {
     "no bodies": (drop("bodies"), ["'bodies' is missing"]),
     "empty": (lambda c: c.update(bodies=[], joints=[], frames=[], couplings=[]), ["crane", "no bodies"]),
     "joint type": (put("joints", 1, "type", "hinge"), ["joint 'slew'", "unknown type 'hinge'", "revolute"]),
-    "typo": (lambda c: c["joints"][1].update(axsi=[0, 0, 1]), ["joint 'slew'", "unknown key 'axsi'", "did you mean 'axis'"]),
+    "typo": (
+        lambda c: c["joints"][1].update(axsi=[0, 0, 1]),
+        ["joint 'slew'", "unknown key 'axsi'", "did you mean 'axis'"],
+    ),
     "typo at the top": (lambda c: c.update(joint=[]), ["unknown key 'joint'", "did you mean 'joints'"]),
     "strange key": (lambda c: c["bodies"][0].update(zzzz=1), ["body 'stand'", "unknown key 'zzzz'", "name, mass, com"]),
     "limits": (put("joints", 1, "limits", [[1, -1], [0, 1]]), ["joint 'slew'", "limits", "low to high"]),
@@ -289,13 +298,22 @@ def test_no_file_and_no_such_format(tmp_path: Path) -> None:
 
 def test_loading_needs_no_schema_library() -> None:
     code = "import sys; sys.modules['jsonschema'] = None; from robik import robots; print(robots.load('boxer').name)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
+    )
     assert run.stdout.strip() == "boxer"
 
 
 junk = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(["world", "revolute", 10**400, -0.0]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["name", "pose", "x"]), inner, max_size=2),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["world", "revolute", 10**400, -0.0]),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["name", "pose", "x"]), inner, max_size=2)
+    ),
     max_leaves=6,
 )
 
@@ -358,8 +376,30 @@ def test_damaged_bytes_end_in_a_robot_or_one_sentence(at: float, noise: bytes, c
 
 def test_schema_refuses_what_loading_refuses_by_form(tmp_path: Path) -> None:
     """What needs no knowledge of the rest of the file."""
-    fields = ("negative mass", "mass of text", "joint type", "half a limit", "velocity", "two numbers", "shape", "color", "size", "sole")
-    for name in (*fields, "nameless", "typeless", "no bodies", "typo", "strange key", "format", "newer", "bodies of text", "body of text"):
+    fields = (
+        "negative mass",
+        "mass of text",
+        "joint type",
+        "half a limit",
+        "velocity",
+        "two numbers",
+        "shape",
+        "color",
+        "size",
+        "sole",
+    )
+    for name in (
+        *fields,
+        "nameless",
+        "typeless",
+        "no bodies",
+        "typo",
+        "strange key",
+        "format",
+        "newer",
+        "bodies of text",
+        "body of text",
+    ):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(json.loads(written(tmp_path, BAD[name][0]).read_text()), SCHEMA)
 
@@ -374,7 +414,9 @@ def test_the_documented_example_loads(tmp_path: Path) -> None:
     jsonschema.validate(json.loads(file.read_text()), SCHEMA)
 
 
-@pytest.mark.parametrize("file", ["../secret.stl", "/etc/passwd", "http://example.com/a.stl", "//host/a.stl", "a\x00.stl"])
+@pytest.mark.parametrize(
+    "file", ["../secret.stl", "/etc/passwd", "http://example.com/a.stl", "//host/a.stl", "a\x00.stl"]
+)
 def test_a_mesh_elsewhere_is_stood_for_at_import(file: str, tmp_path: Path) -> None:
     (tmp_path / "secret.stl").write_text("solid")
     folder = tmp_path / "robot"

@@ -23,7 +23,8 @@ KINDS: list[tuple[str, tuple[str, ...]]] = [
 
 
 def robot(seed: int, backwards: bool) -> OpenRobot:
-    """A chain through every kind of joint, each second one from its child to its parent if `backwards`, and a loop over all of it."""
+    """A chain through every kind of joint, each second one from its child to its parent if `backwards`, and a loop over
+    all of it."""
     rng = np.random.default_rng(seed)
     names = [WORLD, *(f"b{i}" for i in range(len(KINDS)))]
     joints = []
@@ -54,7 +55,9 @@ def test_joints_stand_at_the_coordinates_that_place_them() -> None:
     for joint in made.joints[:-1]:
         Ra, pa, Rb, pb = made.joint_frames(joint, now)
         at = made.at[joint.name]
-        np.testing.assert_allclose(joint_values(joint, Ra.T @ Rb, Ra.T @ (pb - pa)), q[at : at + len(joint.motions)], atol=1e-12)
+        np.testing.assert_allclose(
+            joint_values(joint, Ra.T @ Rb, Ra.T @ (pb - pa)), q[at : at + len(joint.motions)], atol=1e-12
+        )
 
 
 def test_a_part_is_what_lies_between_its_loops_and_the_body_they_hang_on() -> None:

@@ -13,7 +13,9 @@ from robik.formats.options import packages_nearby
 def robot_naming(folder: Path, *packages: str) -> Path:
     """A URDF file whose link shows a mesh of each package."""
     folder.mkdir(parents=True)
-    visuals = "".join(f'<visual><geometry><mesh filename="package://{name}/m.stl"/></geometry></visual>' for name in packages)
+    visuals = "".join(
+        f'<visual><geometry><mesh filename="package://{name}/m.stl"/></geometry></visual>' for name in packages
+    )
     path = folder / "robot.urdf"
     path.write_text(f'<robot name="r"><link name="a">{visuals}</link></robot>')
     return path

@@ -40,7 +40,14 @@ def test_inertias_that_no_body_has(inertia: tuple, is_doubted: bool) -> None:
 
 
 def test_what_hardly_weighs_anything_may_have_any_inertia() -> None:
-    assert doubts(robot(Body("frame", 1e-6, inertia=(3e-6, 0, 0, 0, 0, 0)), Body("b", 1.0, inertia=(1e-3, 1e-3, 1e-3, 0, 0, 0)))) == ()
+    assert (
+        doubts(
+            robot(
+                Body("frame", 1e-6, inertia=(3e-6, 0, 0, 0, 0, 0)), Body("b", 1.0, inertia=(1e-3, 1e-3, 1e-3, 0, 0, 0))
+            )
+        )
+        == ()
+    )
 
 
 def test_inertia_without_mass() -> None:

@@ -23,8 +23,11 @@ def at(x: float, y: float = 0.0, z: float = 0.0) -> Pose:
     return Pose((x, y, z)) @ Z
 
 
-def fourbar(end: str = "revolute", reach: float = 2.0, twist: float = 0.0, offset: float = 0.0, coupler: str = "revolute") -> OpenRobot:
-    """A four-bar linkage in the plane; `twist` turns the axis at its end out of it, `offset` moves that end out of it."""
+def fourbar(
+    end: str = "revolute", reach: float = 2.0, twist: float = 0.0, offset: float = 0.0, coupler: str = "revolute"
+) -> OpenRobot:
+    """A four-bar linkage in the plane; `twist` turns the axis at its end out of it, `offset` moves that end out of
+    it."""
     tilted = Pose((0, 0, 0), (float(np.cos(twist / 2)), 0.0, float(np.sin(twist / 2)), 0.0))
     return OpenRobot(
         "linkage",
@@ -62,7 +65,9 @@ def test_an_end_out_of_the_plane_wants_a_slide() -> None:
     said = refusal(robot)
     assert "'end' cylindrical" in said
     assert "200 mm" in said or "mm and" in said
-    mended = replace(robot, joints=tuple(replace(j, type="cylindrical") if j.name == "end" else j for j in robot.joints))
+    mended = replace(
+        robot, joints=tuple(replace(j, type="cylindrical") if j.name == "end" else j for j in robot.joints)
+    )
     assemble(mended, Notes(), Notes())
 
 
@@ -78,15 +83,20 @@ def test_lengths_that_do_not_reach_are_said_to_be_wrong() -> None:
 
 
 def test_loops_that_contradict_each_other_are_named() -> None:
-    """The rod's far end is held in two places that are further apart than it moves; a coupling that holds it fast contradicts alike."""
+    """The rod's far end is held in two places that are further apart than it moves; a coupling that holds it fast
+    contradicts alike."""
     robot = fourbar()
     second = OpenJoint("second", "spherical", WORLD, "rod", near=Pose((2, 5, 0)), far=Pose((2, 0, 0)))
     said = refusal(replace(robot, joints=(*robot.joints, second)))
     assert said.endswith("no types of its joints close it, so its lengths or frames are wrong")
     second = replace(second, near=Pose((1.5, 0.5, 0)))
-    assert "no types of its joints close it, but it would close without loop '" in refusal(replace(robot, joints=(*robot.joints, second)))
+    assert "no types of its joints close it, but it would close without loop '" in refusal(
+        replace(robot, joints=(*robot.joints, second))
+    )
     geared = (Coupling("gear", "b", "a", (0.0, 0.1)), Coupling("stop", "c", "a", (1.0, 0.7)))
-    assert refusal(replace(robot, couplings=geared)).endswith("but it would close without coupling 'gear' or coupling 'stop'")
+    assert refusal(replace(robot, couplings=geared)).endswith(
+        "but it would close without coupling 'gear' or coupling 'stop'"
+    )
 
 
 def test_no_more_is_tried_than_is_said() -> None:
@@ -100,7 +110,9 @@ def test_a_robot_without_limits_is_searched_once(monkeypatch: pytest.MonkeyPatch
     searched: list[int] = []
     search = assembly._search
     monkeypatch.setattr(
-        assembly, "_search", lambda robot, q, bounds, starts=STARTS: searched.append(starts) or search(robot, q, bounds, starts)
+        assembly,
+        "_search",
+        lambda robot, q, bounds, starts=STARTS: searched.append(starts) or search(robot, q, bounds, starts),
     )
     refusal(fourbar(reach=9.0))
     assert searched.count(STARTS) == 1

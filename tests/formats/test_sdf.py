@@ -115,12 +115,19 @@ def test_axes_are_in_the_frame_that_the_version_says(version: str, in_model: boo
 
 def test_old_files_may_ask_for_the_models_axes(tmp_path: Path) -> None:
     inner = axis("1 0 0", inner="<use_parent_model_frame>1</use_parent_model_frame>")
-    robot = load_robot(write(tmp_path, sdf(link("a") + link("b", "0 0 0 0 0 1") + joint("j", "revolute", "a", "b", inner) + HOLD, "1.6")))
+    robot = load_robot(
+        write(
+            tmp_path, sdf(link("a") + link("b", "0 0 0 0 0 1") + joint("j", "revolute", "a", "b", inner) + HOLD, "1.6")
+        )
+    )
     np.testing.assert_allclose(only(robot, "j").axis, [1, 0, 0], atol=1e-12)
 
 
 def test_poses_may_be_in_degrees_or_quaternions(tmp_path: Path) -> None:
-    posed = '<pose degrees="true">0 0 0 0 0 90</pose>', f'<pose rotation_format="quat_xyzw">1 2 3 0 0 {np.sin(0.3)} {np.cos(0.3)}</pose>'
+    posed = (
+        '<pose degrees="true">0 0 0 0 0 90</pose>',
+        f'<pose rotation_format="quat_xyzw">1 2 3 0 0 {np.sin(0.3)} {np.cos(0.3)}</pose>',
+    )
     links = "".join(f'<link name="{name}">{pose}</link>' for name, pose in zip("ab", posed, strict=True))
     robot = load_robot(write(tmp_path, sdf(links + joint("j", "fixed", "a", "b") + HOLD)))
     np.testing.assert_allclose(robot.bodies[0].pose.matrix[:, 0], [0, 1, 0], atol=1e-12)
@@ -131,7 +138,16 @@ def test_poses_may_be_in_degrees_or_quaternions(tmp_path: Path) -> None:
 
 
 def test_every_joint_type(tmp_path: Path) -> None:
-    kinds = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2, "ball": 0, "fixed": 0}
+    kinds = {
+        "revolute": 1,
+        "continuous": 1,
+        "prismatic": 1,
+        "screw": 1,
+        "universal": 2,
+        "revolute2": 2,
+        "ball": 0,
+        "fixed": 0,
+    }
     limit = "<lower>-1</lower><upper>2</upper><velocity>3</velocity><effort>-1</effort>"
     text = link("a") + HOLD
     for kind, axes in kinds.items():
@@ -139,7 +155,16 @@ def test_every_joint_type(tmp_path: Path) -> None:
         text += link(kind) + joint(f"j_{kind}", kind, "a", kind, inner + "<screw_thread_pitch>0.5</screw_thread_pitch>")
     robot = load_robot(write(tmp_path, sdf(text)))
     types = {kind: only(robot, f"j_{kind}").type for kind in kinds}
-    assert list(types.values()) == ["revolute", "revolute", "prismatic", "revolute", "universal", "universal", "spherical", "fixed"]
+    assert list(types.values()) == [
+        "revolute",
+        "revolute",
+        "prismatic",
+        "revolute",
+        "universal",
+        "universal",
+        "spherical",
+        "fixed",
+    ]
     hinge = only(robot, "j_revolute")
     assert (hinge.limits, hinge.velocity_limit, hinge.effort_limit) == (((-1.0, 2.0),), 3.0, inf)
     assert only(robot, "j_continuous").limits == ((-inf, inf),)
@@ -157,11 +182,17 @@ def test_a_screw_has_a_motor_that_turns_it(tmp_path: Path) -> None:
     screw = joint("j", "screw", "a", "b", axis("0 1 0", limit) + "<screw_thread_pitch>0.5</screw_thread_pitch>")
     robot = load_robot(write(tmp_path, sdf(link("a") + link("b", "0 0 1 0 0 0") + screw + HOLD)))
     assert (robot.actuators, inspect(robot).mobility) == (("j",), 1)
-    assert (only(robot, "j").limits, only(robot, "j").velocity_limit, only(robot, "j").effort_limit) == (((-1.0, 2.0),), 3.0, 4.0)
+    assert (only(robot, "j").limits, only(robot, "j").velocity_limit, only(robot, "j").effort_limit) == (
+        ((-1.0, 2.0),),
+        3.0,
+        4.0,
+    )
     position, quaternion, _ = body_poses(robot, np.array([[0.3]]), None)
     b = robot.body_index["b"]
     np.testing.assert_allclose(position[0, b], (0, 0.5 * 0.3 / (2 * pi), 1), atol=1e-12)
-    np.testing.assert_allclose(Rotation.from_quat(quaternion[0, b], scalar_first=True).as_rotvec(), (0, 0.3, 0), atol=1e-12)
+    np.testing.assert_allclose(
+        Rotation.from_quat(quaternion[0, b], scalar_first=True).as_rotvec(), (0, 0.3, 0), atol=1e-12
+    )
     save_robot(robot, tmp_path / "r.urdf")
     assert load_robot(tmp_path / "r.urdf").actuators == ("j",)
 
@@ -186,7 +217,9 @@ def test_a_universal_joint_that_a_loop_decides_is_not_driven(tmp_path: Path) -> 
         text += joint(f"{name}_ball", "ball", "a", f"{name}_foot") + joint(
             f"{name}_slide", "prismatic", f"{name}_foot", f"{name}_rod", axis("0 0 1")
         )
-        text += joint(f"{name}_end", "ball", f"{name}_rod", "plate", f'<pose relative_to="{name}_rod">0 0 0.5 0 0 0</pose>')
+        text += joint(
+            f"{name}_end", "ball", f"{name}_rod", "plate", f'<pose relative_to="{name}_rod">0 0 0.5 0 0 0</pose>'
+        )
     assert load_robot(write(tmp_path, sdf(text))).actuators == ("left_slide", "right_slide")
 
 
@@ -223,9 +256,13 @@ def test_a_gearbox_couples_the_hinges_on_its_reference_body(tmp_path: Path) -> N
 @pytest.mark.parametrize("ends", [("b", "c"), ("c", "b")])
 def test_a_gearbox_may_stand_on_the_world(ends: tuple[str, str], tmp_path: Path) -> None:
     wheels = link("b", "1 0 0 0 0 0") + link("c", "3 0 0 0 0 0")
-    wheels += joint("one", "revolute", "world", "b", axis("0 0 1")) + joint("two", "revolute", "c", "world", axis("0 0 1"))
+    wheels += joint("one", "revolute", "world", "b", axis("0 0 1")) + joint(
+        "two", "revolute", "c", "world", axis("0 0 1")
+    )
     gear = "<gearbox_ratio>2</gearbox_ratio><gearbox_reference_body>world</gearbox_reference_body>"
-    robot = load_robot(write(tmp_path, sdf(wheels + joint("g", "gearbox", *ends, axis("0 0 1") + axis("0 0 1", tag="axis2") + gear))))
+    robot = load_robot(
+        write(tmp_path, sdf(wheels + joint("g", "gearbox", *ends, axis("0 0 1") + axis("0 0 1", tag="axis2") + gear)))
+    )
     assert len(robot.actuators) == 1
     _, quaternion, _ = body_poses(robot, np.array([[0.3]]), None)
     turned = [Rotation.from_quat(quaternion[0, robot.body_index[n]], scalar_first=True).as_rotvec()[2] for n in ends]
@@ -233,16 +270,23 @@ def test_a_gearbox_may_stand_on_the_world(ends: tuple[str, str], tmp_path: Path)
 
 
 def test_a_mimic_is_a_coupling(tmp_path: Path) -> None:
-    mimic = '<mimic joint="one" axis="axis"><multiplier>2</multiplier><offset>0.1</offset><reference>0.5</reference></mimic>'
+    mimic = (
+        '<mimic joint="one"'
+        ' axis="axis"><multiplier>2</multiplier><offset>0.1</offset><reference>0.5</reference></mimic>'
+    )
     arms = link("a") + link("b") + link("c") + joint("one", "revolute", "a", "b", axis("0 0 1"))
-    robot = load_robot(write(tmp_path, sdf(arms + joint("two", "revolute", "b", "c", axis("0 0 1", inner=mimic)) + HOLD, "1.11")))
+    robot = load_robot(
+        write(tmp_path, sdf(arms + joint("two", "revolute", "b", "c", axis("0 0 1", inner=mimic)) + HOLD, "1.11"))
+    )
     assert robot.couplings[0].coefficients == pytest.approx((0.1 - 2 * 0.5, 2))
     assert robot.actuators == ("one",)
 
 
 def test_the_world_may_be_the_child(tmp_path: Path) -> None:
     limit = "<lower>-1</lower><upper>2</upper>"
-    robot = load_robot(write(tmp_path, sdf(link("a", "0 0 1 0 0 0") + joint("j", "revolute", "a", "world", axis("1 0 0", limit)))))
+    robot = load_robot(
+        write(tmp_path, sdf(link("a", "0 0 1 0 0 0") + joint("j", "revolute", "a", "world", axis("1 0 0", limit))))
+    )
     j = robot.joints[0]
     assert (j.parent, j.child, j.limits) == (WORLD, "a", ((-1.0, 2.0),))
     np.testing.assert_allclose(j.axis, [-1, 0, 0])
@@ -253,7 +297,8 @@ def test_links_with_two_parents_close_loops(tmp_path: Path) -> None:
     bars = "".join(link(name, f"{at} 0 0 0 0") for name, at in corners.items())
     at = {"ab": "0 0 0", "bc": "0 0 0", "ad": "0 -1 0", "dc": "-1 0 0"}
     hinges = "".join(
-        joint(f"j{i}", "revolute", *ends, f"<pose>{place} 0 0 0</pose>" + axis("0 0 1")) for i, (ends, place) in enumerate(at.items())
+        joint(f"j{i}", "revolute", *ends, f"<pose>{place} 0 0 0</pose>" + axis("0 0 1"))
+        for i, (ends, place) in enumerate(at.items())
     )
     robot = load_robot(write(tmp_path, sdf(bars + hinges + HOLD)))
     found = inspect(robot)
@@ -272,9 +317,13 @@ def test_controllers_among_the_plugins_name_the_motors(tmp_path: Path) -> None:
 
 def test_masses_are_the_files_or_come_from_shapes(tmp_path: Path) -> None:
     given = (
-        "<inertial><pose>1 2 3 0 0 0.5</pose><mass>4</mass><inertia><ixx>1</ixx><iyy>2</iyy><izz>3</izz><ixy>0.1</ixy></inertia></inertial>"
+        "<inertial><pose>1 2 3 0 0"
+        " 0.5</pose><mass>4</mass><inertia><ixx>1</ixx><iyy>2</iyy><izz>3</izz><ixy>0.1</ixy></inertia></inertial>"
     )
-    shapes = '<inertial auto="true"><density>500</density></inertial><collision name="c"><pose>0 0 1 0 0 0</pose><geometry><box>'
+    shapes = (
+        '<inertial auto="true"><density>500</density></inertial><collision name="c"><pose>0 0 1 0 0'
+        " 0</pose><geometry><box>"
+    )
     shapes += '<size>0.1 0.2 0.3</size></box></geometry></collision>'  # fmt: skip
     text = link("a", inner=given) + link("b", inner=shapes) + link("c", inner="<visual/>") + HOLD
     imported = import_robot(write(tmp_path, sdf(text + joint("j", "fixed", "a", "b") + joint("k", "fixed", "a", "c"))))
@@ -312,7 +361,10 @@ def test_visuals_and_meshes_in_the_models_folder(tmp_path: Path) -> None:
 
 def test_a_part_of_a_mesh_is_the_whole_mesh(tmp_path: Path) -> None:
     write(tmp_path, "solid", "part.stl")
-    part = '<visual name="v"><geometry><mesh><uri>part.stl</uri><submesh><name>x</name></submesh></mesh></geometry></visual>'
+    part = (
+        "<visual"
+        ' name="v"><geometry><mesh><uri>part.stl</uri><submesh><name>x</name></submesh></mesh></geometry></visual>'
+    )
     imported = import_robot(write(tmp_path, sdf(link("a", inner=part) + HOLD)))
     assert imported.mechanism.bodies[0].visuals[0].file == "part.stl"
     assert "a: it means a part of a mesh (<submesh>), but the whole mesh was read" in imported.warnings
@@ -324,10 +376,17 @@ def test_a_part_of_a_mesh_is_the_whole_mesh(tmp_path: Path) -> None:
 def test_models_are_included_from_the_folder_and_from_packages(tmp_path: Path) -> None:
     write(
         tmp_path,
-        sdf(link("palm") + link("tip", "0 0 1 0 0 0") + joint("bend", "revolute", "palm", "tip", axis("1 0 0")), name="hand"),
+        sdf(
+            link("palm") + link("tip", "0 0 1 0 0 0") + joint("bend", "revolute", "palm", "tip", axis("1 0 0")),
+            name="hand",
+        ),
         "hand/hand.sdf",
     )
-    write(tmp_path, '<model><sdf version="1.4">old.sdf</sdf><sdf version="1.9">hand.sdf</sdf></model>', "hand/model.config")
+    write(
+        tmp_path,
+        '<model><sdf version="1.4">old.sdf</sdf><sdf version="1.9">hand.sdf</sdf></model>',
+        "hand/model.config",
+    )
     include = "<include><uri>{}</uri><name>left</name><pose>0 1 0 0 0 0</pose></include>"
     text = link("a") + include + joint("j", "fixed", "a", "left::palm") + HOLD
     write(tmp_path, sdf(text.format("hand")), "near.sdf")
@@ -347,23 +406,35 @@ def test_a_merged_models_things_stand_in_the_model_around_it(tmp_path: Path) -> 
     text = link("a") + '<include merge="true"><uri>arm.sdf</uri><pose>0 5 0 0 0 1</pose></include>'
     robot = load_robot(write(tmp_path, sdf(text + joint("j", "revolute", "a", "palm", axis("1 0 0")) + HOLD)))
     assert [body.name for body in robot.bodies] == ["a", "palm", "end::tip"]
-    np.testing.assert_allclose([body.pose.position for body in robot.bodies], [(0, 0, 0), (0, 5, 1), (0, 5, 2)], atol=1e-12)
+    np.testing.assert_allclose(
+        [body.pose.position for body in robot.bodies], [(0, 0, 0), (0, 5, 1), (0, 5, 2)], atol=1e-12
+    )
     assert [joint.name for joint in robot.joints] == ["bend", "j", "hold"]
     np.testing.assert_allclose(only(robot, "bend").axis, (-np.sin(1), np.cos(1), 0), atol=1e-12)
-    assert [(frame.name, frame.body) for frame in robot.frames] == [("f", "palm")]  # it is attached to the merged model's first link
+    assert [(frame.name, frame.body) for frame in robot.frames] == [
+        ("f", "palm")
+    ]  # it is attached to the merged model's first link
 
 
 def test_a_merged_models_things_keep_the_merged_name_where_theirs_is_taken(tmp_path: Path) -> None:
-    write(tmp_path, sdf(link("a") + link("tip") + joint("j", "revolute", "a", "tip", axis("1 0 0")), name="hand"), "hand.sdf")
+    write(
+        tmp_path,
+        sdf(link("a") + link("tip") + joint("j", "revolute", "a", "tip", axis("1 0 0")), name="hand"),
+        "hand.sdf",
+    )
     text = '<include merge="true"><uri>hand.sdf</uri></include>' + link("a") + HOLD + joint("k", "fixed", "a", "tip")
     robot = load_robot(write(tmp_path, sdf(text)))
     assert [b.name for b in robot.bodies] == ["_merged__hand__::a", "tip", "a"]
     assert (only(robot, "j").parent, only(robot, "hold").child) == ("_merged__hand__::a", "a")
 
 
-@pytest.mark.parametrize(("of_include", "of_model", "fixed"), [("true", "", True), ("1", "0", True), ("", "true", True), ("0", "1", False)])
+@pytest.mark.parametrize(
+    ("of_include", "of_model", "fixed"), [("true", "", True), ("1", "0", True), ("", "true", True), ("0", "1", False)]
+)
 @pytest.mark.parametrize("merge", ["", ' merge="true"'])
-def test_what_includes_a_model_says_whether_it_is_static(of_include: str, of_model: str, fixed: bool, merge: str, tmp_path: Path) -> None:
+def test_what_includes_a_model_says_whether_it_is_static(
+    of_include: str, of_model: str, fixed: bool, merge: str, tmp_path: Path
+) -> None:
     write(tmp_path, sdf(f"<static>{of_model}</static>" + link("palm"), name="hand"), "hand.sdf")
     text = f"<include{merge}><uri>hand.sdf</uri><static>{of_include}</static></include>"
     assert load_robot(write(tmp_path, sdf(text))).is_grounded == fixed
@@ -372,7 +443,14 @@ def test_what_includes_a_model_says_whether_it_is_static(of_include: str, of_mod
 def test_a_floor_beside_the_robot_is_no_part_of_it(tmp_path: Path) -> None:
     """Its mass would count in the robot's centre of mass."""
     floor = '<model name="floor"><static>true</static>' + link("plane") + "</model>"
-    arm = '<model name="arm">' + link("a") + link("b") + HOLD + joint("j", "revolute", "a", "b", axis("1 0 0")) + "</model>"
+    arm = (
+        '<model name="arm">'
+        + link("a")
+        + link("b")
+        + HOLD
+        + joint("j", "revolute", "a", "b", axis("1 0 0"))
+        + "</model>"
+    )
     imported = import_robot(write(tmp_path, f'<sdf version="1.9"><world name="w">{floor}{arm}</world></sdf>'))
     assert [b.name for b in imported.mechanism.bodies] == ["arm::a", "arm::b"]
     assert imported.warnings == ("floor::plane: no joint ties it to the robot, so it was left out",)
@@ -382,7 +460,9 @@ def test_a_floor_beside_the_robot_is_no_part_of_it(tmp_path: Path) -> None:
 
 def test_a_model_that_is_not_there_is_named_where_it_is_missed(tmp_path: Path) -> None:
     text = sdf(link("a") + "<include><uri>model://gripper</uri></include>" + joint("j", "fixed", "a", "gripper::base"))
-    with pytest.raises(FormatError, match=r"nothing is called 'gripper::base'; .*; model://gripper could not be included"):
+    with pytest.raises(
+        FormatError, match=r"nothing is called 'gripper::base'; .*; model://gripper could not be included"
+    ):
         load_robot(write(tmp_path, text))
 
 

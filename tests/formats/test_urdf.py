@@ -17,7 +17,8 @@ from tests.formats.urdf_text import rest_values
 
 DATA = Path(__file__).resolve().parents[2] / "../shared/data"
 DESCRIPTIONS = "example-robot-data/robots"
-# Robot → loops, mobility and motors. The balls at the ends of the planar robots' rods turn freely: one degree of freedom per loop.
+# Robot → loops, mobility and motors. The balls at the ends of the planar robots' rods turn freely: one degree of
+# freedom per loop.
 LOOPED = {
     "5bar_linkage": (1, 3, 2),
     "robot_delta": (3, 5, 2),
@@ -41,7 +42,8 @@ def shared(name: str) -> Path:
     return path
 
 
-# A second reading of URDF, by other means: SciPy's rotations, and the motion about an axis as the specification states it.
+# A second reading of URDF, by other means: SciPy's rotations, and the motion about an axis as the specification states
+# it.
 
 
 def transform(element: ElementTree.Element | None) -> np.ndarray:
@@ -135,7 +137,9 @@ def test_masses_and_inertias_are_the_files(name: str) -> None:
             continue
         T = transform(inertial.find("origin"))
         I = {k: float(v) for k, v in inertial.find("inertia").attrib.items()}  # type: ignore[union-attr]  # noqa: E741
-        given = np.array([[I["ixx"], I["ixy"], I["ixz"]], [I["ixy"], I["iyy"], I["iyz"]], [I["ixz"], I["iyz"], I["izz"]]])
+        given = np.array(
+            [[I["ixx"], I["ixy"], I["ixz"]], [I["ixy"], I["iyy"], I["iyz"]], [I["ixz"], I["iyz"], I["izz"]]]
+        )
         assert body.mass == float(inertial.find("mass").get("value"))  # type: ignore[union-attr, arg-type]
         assert np.allclose(body.com, T[:3, 3], atol=1e-15)
         scale = np.abs(given).max(initial=1e-300)
@@ -185,7 +189,9 @@ def test_looped_robots_move_as_their_joints_say(name: str) -> None:
                 axis = [float(v) for v in element.find("axis").get("xyz", "").split()]  # type: ignore[union-attr]
                 assert np.allclose(turn.apply(axis), axis, atol=1e-9)
             elif types[joint_name] == "universal":
-                assert abs(turn.as_matrix()[0, 1]) < 1e-9  # its x axis, on the parent, stays square to its y axis, on the child
+                assert (
+                    abs(turn.as_matrix()[0, 1]) < 1e-9
+                )  # its x axis, on the parent, stays square to its y axis, on the child
             elif types[joint_name] == "fixed":
                 assert turn.magnitude() < 1e-9
         for closer in robot.joints:

@@ -15,14 +15,20 @@ from tests.formats.mujoco_judge import Judge
 
 ARMS = "example-robot-data/robots"
 TREES = [f"{ARMS}/{name}" for name in (
-    "panda_description/urdf/panda.urdf", "so_arm_description/urdf/so100.urdf", "simple_humanoid_description/urdf/simple_humanoid.urdf",
+    "panda_description/urdf/panda.urdf", "so_arm_description/urdf/so100.urdf",
+    "simple_humanoid_description/urdf/simple_humanoid.urdf",
     "simple_humanoid_description/urdf/simple_humanoid_classical.urdf",
 )]  # fmt: skip
-LOOPED = ["5bar_linkage/robot.urdf", "robot_delta/robot.urdf", "talos_like/robot.urdf"]  # the digit's side file replaces types
+LOOPED = [
+    "5bar_linkage/robot.urdf",
+    "robot_delta/robot.urdf",
+    "talos_like/robot.urdf",
+]  # the digit's side file replaces types
 
 
 def judge_of(path: Path) -> Judge:
-    """MuJoCo's model of a file; looks, which it would load, are left out, and bodies without mass get the least that it wants."""
+    """MuJoCo's model of a file; looks, which it would load, are left out, and bodies without mass get the least that it
+    wants."""
     root = ElementTree.parse(path).getroot()
     for link in root.findall("link"):
         for look in (*link.findall("visual"), *link.findall("collision")):
@@ -36,7 +42,8 @@ def judge_of(path: Path) -> Judge:
 def test_bodies_are_where_mujoco_has_them(name: str, shared_data: Path) -> None:
     robot, judge = load_robot(shared_data / name), judge_of(shared_data / name)
     free = robot.with_changes(
-        joints=tuple(replace(j, actuated=True, limits=()) if len(j.motions) == 1 else j for j in robot.joints), couplings=()
+        joints=tuple(replace(j, actuated=True, limits=()) if len(j.motions) == 1 else j for j in robot.joints),
+        couplings=(),
     )
     values = np.random.default_rng(4).uniform(-2, 2, (5, len(free.actuators)))
     position, quaternion, _ = body_poses(free, values)
@@ -74,5 +81,7 @@ def test_masses_and_inertias_are_mujocos(name: str, shared_data: Path) -> None:
             continue  # MuJoCo changed it as it was told to
         assert body.mass == pytest.approx(mass, rel=1e-9)
         assert np.allclose(body.com, com, atol=1e-9, rtol=0)
-        assert np.allclose(body.inertia_matrix, inertia, atol=1e-4 * moments.max(), rtol=0)  # it turns to main axes up to 1e-4 rad
+        assert np.allclose(
+            body.inertia_matrix, inertia, atol=1e-4 * moments.max(), rtol=0
+        )  # it turns to main axes up to 1e-4 rad
         assert np.allclose(moments, np.sort(np.linalg.eigvalsh(inertia)), atol=1e-9 * moments.max() + 1e-10, rtol=0)

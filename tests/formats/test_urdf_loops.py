@@ -86,30 +86,42 @@ def test_what_is_wrong_in_robot_yaml_is_said(content: str, says: str, tmp_path: 
 def test_a_loop_of_two_links_that_are_one_part_anyway_does_no_harm(tmp_path: Path) -> None:
     path = fourbar(tmp_path)
     path.write_text(path.read_text().replace('<parent link="d"/><child link="closing_pin_2"/><origin xyz="0 0.2 0"/>',
-                                             '<parent link="c"/><child link="closing_pin_2"/><origin xyz="0.3 0.01 0"/>'))  # fmt: skip
+                                             '<parent link="c"/><child link="closing_pin_2"/><origin xyz="0.3 0.01 '
+                                             '0"/>'))  # fmt: skip
     found = inspect(load_robot(path))
     assert (found.loops, found.mobility, found.actuators) == (1, 3, ("left", "middle", "right"))
 
 
 def test_half_of_a_loop_is_told(tmp_path: Path) -> None:
     imported = import_robot(fourbar(tmp_path, names=("closing_pin_1", "closing_pin_b")))
-    assert imported.warnings == ("closing_pin_1: half of a loop, but there is no link 'closing_pin_2', so nothing is closed there",)
+    assert imported.warnings == (
+        "closing_pin_1: half of a loop, but there is no link 'closing_pin_2', so nothing is closed there",
+    )
 
 
 def test_joints_called_passive_are_the_last_to_become_motors(tmp_path: Path) -> None:
     text = fourbar(tmp_path).read_text().replace('"left"', '"passive_left"')
     (tmp_path / "robot.urdf").write_text(text, encoding="utf-8")
-    assert import_robot(tmp_path / "robot.urdf").mechanism.actuators == ("right",)  # beside "left", which is first, without that name
+    assert import_robot(tmp_path / "robot.urdf").mechanism.actuators == (
+        "right",
+    )  # beside "left", which is first, without that name
 
 
 def test_a_guessed_loop_is_a_ball_where_a_hinge_leaves_the_limits(tmp_path: Path) -> None:
     turned = '<origin xyz="0.3 0 0" rpy="0.5 0 0"/>'
     text = fourbar(tmp_path).read_text().replace('<origin xyz="0.3 0.01 0"/>', turned)
-    swing = joint("swing", "revolute", "b2", "c", '<axis xyz="1 0 0"/><limit lower="-0.01" upper="0.01" velocity="1" effort="1"/>')
-    text = text.replace('<child link="c"/>', '<child link="b2"/>', 1).replace("</robot>", f'<link name="b2"/>{swing}</robot>')
+    swing = joint(
+        "swing", "revolute", "b2", "c", '<axis xyz="1 0 0"/><limit lower="-0.01" upper="0.01" velocity="1" effort="1"/>'
+    )
+    text = text.replace('<child link="c"/>', '<child link="b2"/>', 1).replace(
+        "</robot>", f'<link name="b2"/>{swing}</robot>'
+    )
     (tmp_path / "robot.urdf").write_text(text, encoding="utf-8")
     imported = import_robot(tmp_path / "robot.urdf")
     pin = next(joint for joint in imported.mechanism.joints if joint.name == "pin")
     assert pin.type == "spherical"
-    assert any("beyond the limits of swing" in warning and "hinges would leave the robot" in warning for warning in imported.warnings)
+    assert any(
+        "beyond the limits of swing" in warning and "hinges would leave the robot" in warning
+        for warning in imported.warnings
+    )
     assert not any("widened" in warning for warning in imported.warnings)

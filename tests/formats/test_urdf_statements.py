@@ -21,7 +21,9 @@ def test_every_joint_type(tmp_path: Path) -> None:
     names = ["revolute", "continuous", "prismatic", "fixed", "floating", "planar"]
     links = "".join(f'<link name="{n}"/>' for n in names)
     limit = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
-    joints = joint("ab", "fixed", "a", "b") + "".join(joint(f"j_{n}", n, "b", n, f'<axis xyz="0 0 2"/>{limit}') for n in names)
+    joints = joint("ab", "fixed", "a", "b") + "".join(
+        joint(f"j_{n}", n, "b", n, f'<axis xyz="0 0 2"/>{limit}') for n in names
+    )
     robot = load_robot(write(tmp_path, joints, links))
     found = {j.name: j for j in robot.joints}
     types = {n: found[f"j_{n}"].type for n in names}
@@ -36,7 +38,9 @@ def test_every_joint_type(tmp_path: Path) -> None:
 
 def test_a_floating_joint_to_a_link_called_world_is_a_floating_robot(tmp_path: Path) -> None:
     path = tmp_path / "robot.urdf"
-    path.write_text(f'<robot name="r"><link name="world"/><link name="b"/>{joint("j", "floating", "world", "b")}</robot>')
+    path.write_text(
+        f'<robot name="r"><link name="world"/><link name="b"/>{joint("j", "floating", "world", "b")}</robot>'
+    )
     robot = load_robot(path)
     assert [b.name for b in robot.bodies] == ["b"]
     assert not robot.is_grounded
@@ -63,7 +67,9 @@ def test_followers_of_followers_rest_where_they_follow_unless_limits_forbid(tmp_
     middle = joint("two", "continuous", "b", "c", '<mimic joint="one" offset="0.5"/>')
     links = '<link name="c"/><link name="d"/>'
     for kind, limit, rest in (("continuous", "", 1.5), ("revolute", '<limit lower="-1" upper="1"/>', 1.0)):
-        robot = load_robot(write(tmp_path, last.format(kind, limit) + middle + joint("one", "continuous", "a", "b"), links))
+        robot = load_robot(
+            write(tmp_path, last.format(kind, limit) + middle + joint("one", "continuous", "a", "b"), links)
+        )
         values = rest_values(robot)
         assert values["three"][0] == pytest.approx(rest, abs=1e-9)
         assert values["one"][0] == pytest.approx(rest / 3 - 0.5, abs=1e-9)
@@ -85,7 +91,12 @@ def test_visuals_take_their_materials(tmp_path: Path) -> None:
     red, shape = '<material name="red"><color rgba="1 0 0 0.5"/></material>', "<geometry><{}/></geometry>"
     visuals = "".join(
         f'<visual><origin xyz="1 2 3"/>{shape.format(each)}<material name="red"/></visual>'
-        for each in ('box size="1 2 3"', 'cylinder radius="1" length="2"', 'sphere radius="1"', 'capsule radius="1" length="2"')
+        for each in (
+            'box size="1 2 3"',
+            'cylinder radius="1" length="2"',
+            'sphere radius="1"',
+            'capsule radius="1" length="2"',
+        )
     )
     joints = joint("j", "fixed", "a", "c") + joint("k", "fixed", "a", "b")
     robot = load_robot(write(tmp_path, joints, f'<link name="c">{visuals}</link>{red}'))
@@ -101,7 +112,8 @@ def test_packages_that_the_user_names_are_searched(tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     path = folder / "robot.urdf"
-    path.write_text('<robot name="r"><link name="a"><visual><geometry><mesh filename="package://arm/meshes/a.stl" scale="1 2 -3"/>'
+    path.write_text('<robot name="r"><link name="a"><visual><geometry><mesh filename="package://arm/meshes/a.stl" '
+                    'scale="1 2 -3"/>'
                     '</geometry></visual></link></robot>')  # fmt: skip
     missing = import_robot(path)
     assert any("there is no such mesh" in w for w in missing.warnings)
@@ -128,9 +140,13 @@ def warnings_of(path: Path) -> list[str]:
 def test_parts_that_nothing_ties_are_left_out(tmp_path: Path) -> None:
     """Fasteners, cameras and other models of the same assembly."""
     links = '<link name="bolt"/><link name="c"/><link name="d"/><link name="e"/>'
-    joints = joint("j", "continuous", "a", "b") + joint("k", "continuous", "b", "c") + joint("m", "continuous", "d", "e")
+    joints = (
+        joint("j", "continuous", "a", "b") + joint("k", "continuous", "b", "c") + joint("m", "continuous", "d", "e")
+    )
     follower = joint("m2", "continuous", "e", "f", '<mimic joint="m"/>') + '<link name="f"/>'
-    imported = import_robot(write(tmp_path, '<link name="g"/>' + joint("n", "fixed", "c", "g") + joints + follower, links))
+    imported = import_robot(
+        write(tmp_path, '<link name="g"/>' + joint("n", "fixed", "c", "g") + joints + follower, links)
+    )
     assert [b.name for b in imported.mechanism.bodies] == ["a", "b", "c", "g"]
     assert imported.warnings == ("bolt, d, e, f: no joint ties it to the robot, so it was left out",)
 
@@ -141,19 +157,26 @@ def test_limits_that_were_not_filled_in_are_none(tmp_path: Path) -> None:
     joints = joint("j", "revolute", "a", "b", zero) + joint("k", "revolute", "b", "c", locked)
     imported = import_robot(write(tmp_path, joints, '<link name="c"/>'))
     assert [j.limits for j in imported.mechanism.joints[1:]] == [((-inf, inf),), ((0.1, 0.1),)]
-    assert "j: its limits are all zero, as of a form that was not filled in; it was taken for unlimited" in imported.warnings
+    assert (
+        "j: its limits are all zero, as of a form that was not filled in; it was taken for unlimited"
+        in imported.warnings
+    )
     assert "k: its lower limit is its upper limit, which locks it" in imported.warnings
 
 
 def test_limits_that_do_not_count_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, joint("j", "continuous", "a", "b", '<limit lower="-1" upper="1" effort="1" velocity="1"/>'))
-    assert warnings_of(path) == ["j: it is continuous, so its lower and upper limit do not count; a joint with limits is called revolute"]
+    assert warnings_of(path) == [
+        "j: it is continuous, so its lower and upper limit do not count; a joint with limits is called revolute"
+    ]
 
 
 def test_loops_of_other_dialects_are_told(tmp_path: Path) -> None:
     loop = '<loop_joint name="pin" type="continuous"><link1 link="a"/><link2 link="b"/></loop_joint>'
     path = write(tmp_path, joint("j", "continuous", "a", "b") + loop)
-    assert warnings_of(path) == ["<loop_joint> 'pin': it closes a loop in a way that is not read; say it in robot.loops.json"]
+    assert warnings_of(path) == [
+        "<loop_joint> 'pin': it closes a loop in a way that is not read; say it in robot.loops.json"
+    ]
 
 
 def test_a_schema_s_namespace_does_no_harm(tmp_path: Path) -> None:
@@ -197,7 +220,10 @@ def test_a_mesh_is_looked_for_as_it_is_named_then_decoded(uri: str, file: str | 
     (folder / "in it").mkdir(parents=True)
     for name in ("My Part.stl", "50%25%20.stl", "both%20.stl", "both .stl", "in it/a.stl", "../outside.stl"):
         (folder / name).write_text("solid")
-    mesh = f'<link name="c"><visual><geometry><mesh filename="{uri.format(quote(str(folder)))}"/></geometry></visual></link>'
+    mesh = (
+        '<link name="c"><visual><geometry><mesh'
+        f' filename="{uri.format(quote(str(folder)))}"/></geometry></visual></link>'
+    )
     imported = import_robot(write(folder, joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "c"), mesh))
     if file is None:
         assert imported.warnings == (f"{uri}: there is no such mesh",)
@@ -218,11 +244,17 @@ def test_a_colour_that_is_none_is_left_out_with_a_warning(rgba: str, tmp_path: P
     shape = '<geometry><sphere radius="1"/></geometry>'
     visuals = [f'<visual>{shape}<material name="{name}">{own}</material></visual>' for name, own in (
         ("none", ""), ("red", f'<color rgba="{rgba}"/>'), ("own", f'<color rgba="{rgba}"/>'))]  # fmt: skip
-    materials = f'<material name="none"><color rgba="{rgba}"/></material><material name="red"><color rgba="1 0 0 1"/></material>'
+    materials = (
+        f'<material name="none"><color rgba="{rgba}"/></material><material name="red"><color rgba="1 0 0'
+        ' 1"/></material>'
+    )
     link = f'<link name="c">{"".join(visuals)}</link>'
-    imported = import_robot(write(tmp_path, joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "c"), materials + link))
+    imported = import_robot(
+        write(tmp_path, joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "c"), materials + link)
+    )
     assert [v.color for v in imported.mechanism.bodies[2].visuals] == [GREY, (1.0, 0.0, 0.0, 1.0), GREY]
     [warning] = imported.warnings
     assert (
-        f"material 'none', material 'red', material 'own': its rgba must have 4 finite numbers, not {rgba!r}, so it was left out" in warning
+        f"material 'none', material 'red', material 'own': its rgba must have 4 finite numbers, not {rgba!r}, so it was"
+        " left out" in warning
     )

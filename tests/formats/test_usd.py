@@ -23,7 +23,13 @@ from pxr import Gf, Usd, UsdGeom, UsdPhysics
 
 SHARED = Path(__file__).resolve().parents[3] / "shared/data"
 JOINTS = sorted(path.stem for path in (SHARED / "newton_usd/joints").glob("*.usda"))
-ROBOTS = ["boxes_fourbar", "cartpole", "four_link_chain_articulation", "pendulum_revolute_vs_d6", "revolute_articulation"]
+ROBOTS = [
+    "boxes_fourbar",
+    "cartpole",
+    "four_link_chain_articulation",
+    "pendulum_revolute_vs_d6",
+    "revolute_articulation",
+]
 FILES = [f"newton_usd/{name}.usda" for name in ROBOTS] + [f"newton_usd/joints/{name}.usda" for name in JOINTS]
 FILES += ["dr_testmech/usd/dr_testmech.usda"]
 TRAITS = {  # loops, mobility (a floating base counts), motors
@@ -93,7 +99,10 @@ def free_motions(joint: UsdPhysics.JointDesc, stage: Usd.Stage) -> tuple[list[in
         return named[prim.GetCustomDataByKey("dofs")]
     free = []
     for kinds in (("transX", "transY", "transZ"), ("rotX", "rotY", "rotZ")):
-        limits = [(prim.GetAttribute(f"limit:{k}:physics:low").Get(), prim.GetAttribute(f"limit:{k}:physics:high").Get()) for k in kinds]
+        limits = [
+            (prim.GetAttribute(f"limit:{k}:physics:low").Get(), prim.GetAttribute(f"limit:{k}:physics:high").Get())
+            for k in kinds
+        ]
         free.append([i for i, (low, high) in enumerate(limits) if low is None or low < high])
     return free[0], free[1]
 
@@ -105,7 +114,9 @@ def test_joints_are_where_pxr_reads_them(name: str) -> None:
     stage = Usd.Stage.Open(str(path))
     poses, (_, read) = frames(robot), read_by_pxr(path)
     joints = {j.name: j for j in robot.joints}
-    assert {str(j.primPath).rpartition("/")[2] for j in read} == set(joints) - {"base"} | ({"base"} if "dr_test" in name else set())
+    assert {str(j.primPath).rpartition("/")[2] for j in read} == set(joints) - {"base"} | (
+        {"base"} if "dr_test" in name else set()
+    )
     for there in read:
         joint = joints[str(there.primPath).rpartition("/")[2]]
         ends = [str(p).rpartition("/")[2] or WORLD for p in (there.body0, there.body1)]
@@ -140,7 +151,11 @@ def test_masses_are_the_files(name: str) -> None:
     path = shared(name)
     robot, stage = load_robot(path), Usd.Stage.Open(str(path))
     for prim in stage.Traverse():
-        if prim.HasAPI(UsdPhysics.RigidBodyAPI) and prim.HasAPI(UsdPhysics.MassAPI) and prim.GetName() in robot.body_index:
+        if (
+            prim.HasAPI(UsdPhysics.RigidBodyAPI)
+            and prim.HasAPI(UsdPhysics.MassAPI)
+            and prim.GetName() in robot.body_index
+        ):
             body, mass = robot.bodies[robot.body_index[prim.GetName()]], UsdPhysics.MassAPI(prim)
             assert body.mass == mass.GetMassAttr().Get()
             given = sorted(mass.GetDiagonalInertiaAttr().Get())
@@ -158,7 +173,11 @@ def test_robots_have_their_loops_mobility_and_motors(name: str) -> None:
 
 @pytest.mark.parametrize("name", JOINTS)
 def test_single_joints_have_their_type_and_motors(name: str) -> None:
-    kind, driven, unary = name.removeprefix("test_joint_").removeprefix("d6_").split("_")[0], "actuated" in name, "unary" in name
+    kind, driven, unary = (
+        name.removeprefix("test_joint_").removeprefix("d6_").split("_")[0],
+        "actuated" in name,
+        "unary" in name,
+    )
     robot = load_robot(shared(f"newton_usd/joints/{name}.usda"))
     [joint] = [j for j in robot.joints if j.name != "base"]
     if kind == "6dof":

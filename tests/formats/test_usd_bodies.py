@@ -21,8 +21,18 @@ from tests.formats.usd_text import HOLD, TWO, body, joint, only, usda, write
 def test_y_up_and_centimetres_become_z_up_and_metres(tmp_path: Path) -> None:
     limits = 'float physics:lowerLimit = -50;float physics:upperLimit = 100;uniform token physics:axis = "Y"'
     drive = ";float drive:linear:physics:maxForce = 300;float physxJoint:maxJointVelocity = 20"
-    slide = joint("j", "PrismaticJoint", "a", "b", "point3f physics:localPos0 = (100, 0, 0);" + limits + drive, ("PhysicsDriveAPI:linear",))
-    com = "float physics:mass = 2\nfloat3 physics:centerOfMass = (1, 2, 3)\nfloat3 physics:diagonalInertia = (10000, 20000, 30000)"
+    slide = joint(
+        "j",
+        "PrismaticJoint",
+        "a",
+        "b",
+        "point3f physics:localPos0 = (100, 0, 0);" + limits + drive,
+        ("PhysicsDriveAPI:linear",),
+    )
+    com = (
+        "float physics:mass = 2\nfloat3 physics:centerOfMass = (1, 2, 3)\nfloat3 physics:diagonalInertia = (10000,"
+        " 20000, 30000)"
+    )
     cm = 'metersPerUnit = 0.01\nkilogramsPerUnit = 0.5\nupAxis = "Y"'
     robot = load_robot(write(tmp_path, usda(body("a") + body("b", (100, 30, 0), com) + HOLD + slide, cm)))
     b, j = robot.bodies[1], only(robot, "j")
@@ -48,10 +58,13 @@ def test_a_file_without_units_is_in_centimetres_and_says_so(tmp_path: Path) -> N
 def test_references_and_instances_are_unfolded(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     cube = 'def Cube "shape" (prepend apiSchemas = ["PhysicsCollisionAPI"])\n{\ndouble size = 0.1\n}'
-    write(tmp_path / "parts", f'#usda 1.0\n(\ndefaultPrim = "part"\n)\ndef Xform "part"\n{{\n{cube}\ndef Xform "tip"\n{{\n'
-          'double3 xformOp:translate = (0, 0, 0.5)\nuniform token[] xformOpOrder = ["xformOp:translate"]\n}\n}', "part.usda")  # fmt: skip
+    write(tmp_path / "parts",
+          f'#usda 1.0\n(\ndefaultPrim = "part"\n)\ndef Xform "part"\n{{\n{cube}\ndef Xform "tip"\n{{\n'
+          'double3 xformOp:translate = (0, 0, 0.5)\nuniform token[] xformOpOrder = ["xformOp:translate"]\n}\n}',
+          "part.usda")  # fmt: skip
     parts = "".join(
-        f'def Xform "{name}" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]\n)\n{{\ndef Xform "look{name}" (instanceable = true\n'
+        f'def Xform "{name}" (prepend apiSchemas = '
+        f'["PhysicsRigidBodyAPI"]\n)\n{{\ndef Xform "look{name}" (instanceable = true\n'
         f"prepend references = @parts/part.usda@)\n{{\n}}\n}}\n" for name in "ab"
     )  # fmt: skip
     path = write(tmp_path, usda(parts + HOLD + joint("j", "RevoluteJoint", "a", "b")))
@@ -119,7 +132,9 @@ def test_mass_comes_from_shapes_and_densities_as_pxr_has_it(said: str, tmp_path:
     np.testing.assert_allclose(found.com, com, atol=1e-6)
     R = Rotation.from_quat([*axes.imaginary, axes.real]).as_matrix()
     xx, yy, zz, xy, xz, yz = found.inertia
-    np.testing.assert_allclose([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], R @ np.diag(diagonal) @ R.T, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], R @ np.diag(diagonal) @ R.T, rtol=1e-4, atol=1e-5
+    )
     assert {v.shape for v in found.visuals} == {"box", "sphere", "capsule"}
 
 
@@ -133,6 +148,9 @@ def test_what_hangs_on_no_joint_is_left_out_and_named(tmp_path: Path) -> None:
 def test_shapes_of_what_is_left_out_are_not_read(tmp_path: Path) -> None:
     flat = body("ball", inner='def Sphere "shape"\n{\ndouble radius = -1\n}')
     imported = import_robot(
-        write(tmp_path, usda(TWO + HOLD + joint("j", "RevoluteJoint", "a", "b", "point3f physics:localPos0 = (1, 0, 0)") + flat))
+        write(
+            tmp_path,
+            usda(TWO + HOLD + joint("j", "RevoluteJoint", "a", "b", "point3f physics:localPos0 = (1, 0, 0)") + flat),
+        )
     )
     assert [b.name for b in imported.mechanism.bodies] == ["a", "b"]

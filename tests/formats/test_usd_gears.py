@@ -20,7 +20,9 @@ from tests.formats.usd_text import body, joint, usda, write
 SMALL, LARGE = 0.2, 0.5  # radii of the wheels [m]
 X_TO_Z, X_TO_MINUS_Z = "(0.70710678118, 0, -0.70710678118, 0)", "(0.70710678118, 0, 0.70710678118, 0)"
 HALF_ABOUT_X = "(0, 1, 0, 0)"
-BODIES = body("base") + body("small") + body("large", (SMALL + LARGE, 0, 0)) + joint("hold", "FixedJoint", WORLD, "base")
+BODIES = (
+    body("base") + body("small") + body("large", (SMALL + LARGE, 0, 0)) + joint("hold", "FixedJoint", WORLD, "base")
+)
 
 
 def hinge(name: str, wheel: str, at: float, is_first: bool, is_flipped: bool) -> str:
@@ -34,9 +36,9 @@ def hinge(name: str, wheel: str, at: float, is_first: bool, is_flipped: bool) ->
 def gear(ratio: float, first: str = X_TO_Z, second: str = X_TO_Z, hinges: str = "ab") -> str:
     rotations = f"quatf physics:localRot0 = {first};quatf physics:localRot1 = {second}"
     relations = "".join(f";rel physics:hinge{k} = </r/{name}>" for k, name in enumerate(hinges))
-    return joint("mesh", "GearJoint", "small", "large", f"{rotations};float physics:gearRatio = {ratio}{relations}").replace(
-        "PhysicsGearJoint", "PhysxPhysicsGearJoint"
-    )
+    return joint(
+        "mesh", "GearJoint", "small", "large", f"{rotations};float physics:gearRatio = {ratio}{relations}"
+    ).replace("PhysicsGearJoint", "PhysxPhysicsGearJoint")
 
 
 def rim_velocities(path: Path, bodies: list[str], point: list[float]) -> list[np.ndarray]:
@@ -86,7 +88,8 @@ def test_a_rack_slides_with_the_rim_of_its_pinion(above: int, is_first: bool, tm
     slide = joint("b", "PrismaticJoint", *(("large", "base") if is_first else ("base", "large")), inner)
     mesh = joint("mesh", "RackAndPinionJoint", "small", "large",
                  f"quatf physics:localRot0 = {X_TO_Z};float physics:ratio = {180 / pi / SMALL};"
-                 "rel physics:hinge = </r/a>;rel physics:prismatic = </r/b>").replace("Physics", "PhysxPhysics", 1)  # fmt: skip
+                 "rel physics:hinge = </r/a>;rel physics:prismatic = </r/b>").replace("Physics", "PhysxPhysics",
+                     1)  # fmt: skip
     bodies = body("base") + body("small") + rack + joint("hold", "FixedJoint", WORLD, "base")
     path = write(tmp_path, usda(bodies + hinge("a", "small", 0, False, False) + slide + mesh))
     first, second = rim_velocities(path, ["small", "large"], [0, above * SMALL, 0])
@@ -94,7 +97,9 @@ def test_a_rack_slides_with_the_rim_of_its_pinion(above: int, is_first: bool, tm
     np.testing.assert_allclose(first, second, atol=1e-6)
 
 
-@pytest.mark.parametrize("mesh", [gear(0.0), gear(1.0, hinges=""), gear(1.0, hinges="aa"), gear(1.0, first="(1, 0, 0, 0)")])
+@pytest.mark.parametrize(
+    "mesh", [gear(0.0), gear(1.0, hinges=""), gear(1.0, hinges="aa"), gear(1.0, first="(1, 0, 0, 0)")]
+)
 def test_a_gear_that_says_too_little_is_left_out_and_named(mesh: str, tmp_path: Path) -> None:
     hinges = hinge("a", "small", 0, False, False) + hinge("b", "large", SMALL + LARGE, False, False)
     imported = import_robot(write(tmp_path, usda(BODIES + hinges + mesh)))
@@ -107,9 +112,15 @@ def test_a_connect_has_one_anchor(tmp_path: Path) -> None:
     bars = body("base") + body("crank", (0, 0, 0)) + body("rod", (0, 0, 1)) + body("rocker", (2, 0, 0))
     bars += joint("hold", "FixedJoint", WORLD, "base") + "".join(
         joint(name, "RevoluteJoint", a, b, f'uniform token physics:axis = "Y";point3f physics:localPos0 = {at}')
-        for name, a, b, at in (("a", "base", "crank", (0, 0, 0)), ("b", "crank", "rod", (0, 0, 1)), ("c", "base", "rocker", (2, 0, 0)))
+        for name, a, b, at in (
+            ("a", "base", "crank", (0, 0, 0)),
+            ("b", "crank", "rod", (0, 0, 1)),
+            ("c", "base", "rocker", (2, 0, 0)),
+        )
     )
-    connect = joint("pin", "SphericalJoint", "rod", "rocker", "point3f physics:localPos0 = (2, 0, 0.5)", ("MjcEqualityConnectAPI",))
+    connect = joint(
+        "pin", "SphericalJoint", "rod", "rocker", "point3f physics:localPos0 = (2, 0, 0.5)", ("MjcEqualityConnectAPI",)
+    )
     robot = import_robot(write(tmp_path, usda(bars + connect))).mechanism
     pin = next(j for j in robot.joints if j.name == "pin")
     np.testing.assert_allclose(pin.position, [2, 0, 1.5], atol=1e-7)

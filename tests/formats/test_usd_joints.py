@@ -38,16 +38,23 @@ def test_joints_against_the_world_may_name_it_on_either_side(tmp_path: Path) -> 
         ({"rotZ": (-10, 20)}, "revolute", [2], [(radians(-10), radians(20))]),
         ({"transY": (-1, 2)}, "prismatic", [1], [(-1, 2)]),
         ({"transY": (-1, 2), "rotY": (-10, 20)}, "cylindrical", [1], [(-1, 2), (radians(-10), radians(20))]),
-        ({"rotX": (-10, 20), "rotZ": (-30, 40)}, "universal", [0, 2], [(radians(-10), radians(20)), (radians(-30), radians(40))]),
-        ({"transX": (-1, 2), "transZ": (-3, 4), "rotY": (-10, 20)}, "planar", [1, 2], [(-3, 4), (-1, 2), (radians(-10), radians(20))]),
-        ({"transX": (-1, 2), "transY": (-3, 4), "rotZ": (-10, 20)}, "planar", [2, 0], [(-1, 2), (-3, 4), (radians(-10), radians(20))]),
+        ({"rotX": (-10, 20), "rotZ": (-30, 40)}, "universal", [0, 2],
+         [(radians(-10), radians(20)), (radians(-30), radians(40))]),
+        ({"transX": (-1, 2), "transZ": (-3, 4), "rotY": (-10, 20)}, "planar", [1, 2],
+         [(-3, 4), (-1, 2), (radians(-10), radians(20))]),
+        ({"transX": (-1, 2), "transY": (-3, 4), "rotZ": (-10, 20)}, "planar", [2, 0],
+         [(-1, 2), (-3, 4), (radians(-10), radians(20))]),
         ({}, "fixed", [], []),
         ({"transX": (-1, 2), "rotZ": (-10, 20)}, "general", [0, 1], [(-1, 2), (radians(-10), radians(20))]),
     ],
 )  # fmt: skip
-def test_a_plain_joint_is_what_its_limits_leave_free(free: dict, kind: str, axes: list[int], limits: list, tmp_path: Path) -> None:
+def test_a_plain_joint_is_what_its_limits_leave_free(
+    free: dict, kind: str, axes: list[int], limits: list, tmp_path: Path
+) -> None:
     inner, schemas = d6(free, tuple(k for k in ALL_SIX if k not in free))
-    robot = load_robot(write(tmp_path, usda(body("a") + body("b") + HOLD + joint("j", "Joint", "a", "b", inner, schemas))))
+    robot = load_robot(
+        write(tmp_path, usda(body("a") + body("b") + HOLD + joint("j", "Joint", "a", "b", inner, schemas)))
+    )
     j = only(robot, "j")
     assert j.type == kind
     if axes:
@@ -59,7 +66,9 @@ def test_a_plain_joint_is_what_its_limits_leave_free(free: dict, kind: str, axes
 
 @pytest.mark.parametrize(("low", "high", "mobility"), [(0.5, 0.5, 6), (0.2, 2.0, 7)])
 def test_a_distance_is_a_rod(low: float, high: float, mobility: int, tmp_path: Path) -> None:
-    inner = f"point3f physics:localPos0 = (0.5, 0, 0);float physics:minDistance = {low};float physics:maxDistance = {high}"
+    inner = (
+        f"point3f physics:localPos0 = (0.5, 0, 0);float physics:minDistance = {low};float physics:maxDistance = {high}"
+    )
     robot = load_robot(write(tmp_path, usda(TWO + HOLD + joint("d", "DistanceJoint", "a", "b", inner))))
     found = inspect(robot)
     # the body keeps six motions less the distance; the rod's spin about itself is the ball's, not its universal joint's
@@ -86,14 +95,23 @@ def test_a_plain_joint_may_keep_a_distance(tmp_path: Path) -> None:
     ball = only(robot, "d")
     assert ball.limits[0] == pytest.approx((0.25, 0.75))
     inner, schemas = d6({}, ("transZ",))
-    imported = import_robot(write(tmp_path, usda(TWO + HOLD + joint("d", "Joint", "a", "b", f"{inner};{reach.format(1)}", schemas))))
+    imported = import_robot(
+        write(tmp_path, usda(TWO + HOLD + joint("d", "Joint", "a", "b", f"{inner};{reach.format(1)}", schemas)))
+    )
     assert only(imported.mechanism, "d").motions == ("tx", "ty", "rx", "ry", "rz")
-    assert "d: only a joint without other limits and drives can keep a distance, so that limit was left out" in imported.warnings
+    assert (
+        "d: only a joint without other limits and drives can keep a distance, so that limit was left out"
+        in imported.warnings
+    )
 
 
 def test_bodies_that_joints_need_have_names_of_their_own(tmp_path: Path) -> None:
     distance = joint("d", "DistanceJoint", "a", "b", "float physics:maxDistance = 1")
-    robot = load_robot(write(tmp_path, usda(TWO + body("d_rod", (0, 1, 0)) + HOLD + distance + joint("e", "RevoluteJoint", "a", "d_rod"))))
+    robot = load_robot(
+        write(
+            tmp_path, usda(TWO + body("d_rod", (0, 1, 0)) + HOLD + distance + joint("e", "RevoluteJoint", "a", "d_rod"))
+        )
+    )
     assert [b.name for b in robot.bodies] == ["a", "b", "d_rod", "d_rod_2"]
 
 
@@ -105,7 +123,10 @@ def test_joints_out_of_the_articulation_close_loops(tmp_path: Path) -> None:
     for i, (a, b) in enumerate(zip(names, [*names[1:], "a"], strict=True)):
         step = tuple(np.subtract(corners[b], corners[a]).astype(float))
         # the first joint is the one to leave out
-        inner = f'uniform token physics:axis = "Z";point3f physics:localPos0 = {step};bool physics:excludeFromArticulation = {int(i == 0)}'
+        inner = (
+            f'uniform token physics:axis = "Z";point3f physics:localPos0 = {step};bool physics:excludeFromArticulation'
+            f" = {int(i == 0)}"
+        )
         hinges += joint(f"j{i}", "RevoluteJoint", a, b, inner)
     robot = load_robot(write(tmp_path, usda(bars + hinges)))
     assert [j.name for j in robot.joints] == ["hold", "j1", "j2", "j3", "j0"]
@@ -114,7 +135,10 @@ def test_joints_out_of_the_articulation_close_loops(tmp_path: Path) -> None:
 
 
 def test_a_joint_may_name_a_prim_below_its_body(tmp_path: Path) -> None:
-    site = 'def Xform "site"\n{\ndouble3 xformOp:translate = (0, 0, 2)\nuniform token[] xformOpOrder = ["xformOp:translate"]\n}'
+    site = (
+        'def Xform "site"\n{\ndouble3 xformOp:translate = (0, 0, 2)\nuniform token[] xformOpOrder ='
+        ' ["xformOp:translate"]\n}'
+    )
     hinge = joint("j", "RevoluteJoint", "a/site", "b")
     robot = load_robot(write(tmp_path, usda(body("a", inner=site) + body("b", (0, 0, 2)) + HOLD + hinge)))
     j = only(robot, "j")
@@ -127,7 +151,9 @@ def test_a_joint_may_name_a_prim_below_its_body(tmp_path: Path) -> None:
 
 
 def test_several_joints_between_two_bodies_are_read_one_after_the_other(tmp_path: Path) -> None:
-    turned = "quatf physics:localRot0 = (0.9238795, 0, 0.3826834, 0);quatf physics:localRot1 = (0.9238795, 0, 0.3826834, 0)"
+    turned = (
+        "quatf physics:localRot0 = (0.9238795, 0, 0.3826834, 0);quatf physics:localRot1 = (0.9238795, 0, 0.3826834, 0)"
+    )
     at = "point3f physics:localPos0 = (1, 0, 0.5);point3f physics:localPos1 = (0, 0, 0.5)"
     pair = joint("y", "RevoluteJoint", "a", "b", f'uniform token physics:axis = "Y";{at}')
     pair += joint("x", "RevoluteJoint", "a", "b", f'uniform token physics:axis = "X";{at};{turned}')
@@ -146,7 +172,8 @@ def test_several_joints_between_two_bodies_are_read_one_after_the_other(tmp_path
 
 def test_two_hinges_of_a_door_stay_a_loop(tmp_path: Path) -> None:
     hinges = "".join(
-        joint(f"h{z}", "RevoluteJoint", "a", "b", f'uniform token physics:axis = "Z";point3f physics:localPos0 = (1, 0, {z})'
+        joint(f"h{z}", "RevoluteJoint", "a", "b",
+              f'uniform token physics:axis = "Z";point3f physics:localPos0 = (1, 0, {z})'
               f";point3f physics:localPos1 = (0, 0, {z})") for z in (0, 1)
     )  # fmt: skip
     found = inspect(load_robot(write(tmp_path, usda(TWO + HOLD + hinges))))
@@ -163,18 +190,34 @@ def test_actuators_of_their_own_name_the_motors(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("schema", "inner", "coefficients"),
     [
-        ("MjcEqualityJointAPI", "double mjc:coef0 = 0.5;double mjc:coef1 = 1.5;rel mjc:target = </r/one>", (0.5, 1.5, 0, 0, 0)),
-        ("NewtonMimicAPI", "float newton:mimicCoef0 = 90;float newton:mimicCoef1 = 2;rel newton:mimicJoint = </r/one>", (pi / 2, 2)),
+        (
+            "MjcEqualityJointAPI",
+            "double mjc:coef0 = 0.5;double mjc:coef1 = 1.5;rel mjc:target = </r/one>",
+            (0.5, 1.5, 0, 0, 0),
+        ),
+        (
+            "NewtonMimicAPI",
+            "float newton:mimicCoef0 = 90;float newton:mimicCoef1 = 2;rel newton:mimicJoint = </r/one>",
+            (pi / 2, 2),
+        ),
         (
             "PhysxMimicJointAPI:rotX",
-            "float physxMimicJoint:rotX:gearing = 2;float physxMimicJoint:rotX:offset = 90;"
-            "rel physxMimicJoint:rotX:referenceJoint = </r/one>",
+            (
+                "float physxMimicJoint:rotX:gearing = 2;float physxMimicJoint:rotX:offset = 90;"
+                "rel physxMimicJoint:rotX:referenceJoint = </r/one>"
+            ),
             (-pi / 2, -2),
         ),
     ],
 )
-def test_joints_that_follow_others_are_coupled(schema: str, inner: str, coefficients: tuple[float, ...], tmp_path: Path) -> None:
-    chain = body("c", (2, 0, 0)) + joint("one", "RevoluteJoint", "a", "b") + joint("two", "RevoluteJoint", "b", "c", inner, (schema,))
+def test_joints_that_follow_others_are_coupled(
+    schema: str, inner: str, coefficients: tuple[float, ...], tmp_path: Path
+) -> None:
+    chain = (
+        body("c", (2, 0, 0))
+        + joint("one", "RevoluteJoint", "a", "b")
+        + joint("two", "RevoluteJoint", "b", "c", inner, (schema,))
+    )
     robot = load_robot(write(tmp_path, usda(TWO + HOLD + chain)))
     [coupling] = robot.couplings
     assert (coupling.follower, coupling.leader) == ("two", "one")

@@ -1,4 +1,5 @@
-"""What real robot files do in any format: several ways to be assembled, flat poses, rounded numbers, welded bases, odd names."""
+"""What real robot files do in any format: several ways to be assembled, flat poses, rounded numbers, welded bases, odd
+names."""
 
 from __future__ import annotations
 
@@ -31,12 +32,17 @@ def angles(robot: Mechanism) -> np.ndarray:
 
 
 @pytest.mark.parametrize("stored", [(0.0, -0.2, -0.3), (0.7, 0.9, -2.0), (-0.5, 1.6, 1.3), (0.3, 2.5, 2.0)])
-def test_of_several_assembly_modes_the_nearest_to_the_keyframe_is_taken(stored: tuple[float, ...], tmp_path: Path) -> None:
+def test_of_several_assembly_modes_the_nearest_to_the_keyframe_is_taken(
+    stored: tuple[float, ...], tmp_path: Path
+) -> None:
     key = f'<keyframe><key name="home" qpos="{stored[0]} {stored[1]} {stored[2]}"/></keyframe>'
     imported = import_robot(mjcf_text.write(tmp_path, LINKAGE, PIN + key))
-    assert any("closed to" in line and "in the pose found nearest to the stored one" in line for line in imported.report)
+    assert any(
+        "closed to" in line and "in the pose found nearest to the stored one" in line for line in imported.report
+    )
     found = np.linalg.norm(angles(imported.mechanism) - stored)
-    # All closed poses, by a scan over the crank and both elbows of the rest: by the law of cosines, none of the importer's code.
+    # All closed poses, by a scan over the crank and both elbows of the rest: by the law of cosines, none of the
+    # importer's code.
     others = []
     for a in np.linspace(-np.pi, np.pi, 721):
         tip = np.array([np.sin(a), np.cos(a)])
@@ -48,12 +54,19 @@ def test_of_several_assembly_modes_the_nearest_to_the_keyframe_is_taken(stored: 
                 rod = np.arctan2(-way[1], way[0]) + bend * np.arccos(cosine)  # of its x axis, about y
                 end = tip + 1.2 * np.array([np.cos(rod), -np.sin(rod)]) - [1.5, 0.0]
                 pose = np.array([a, rod - a, np.arctan2(end[0], end[1])])
-                others.append(min(np.linalg.norm(pose + 2 * np.pi * np.array([0, i, k]) - stored) for i in (-1, 0, 1) for k in (-1, 0, 1)))
+                others.append(
+                    min(
+                        np.linalg.norm(pose + 2 * np.pi * np.array([0, i, k]) - stored)
+                        for i in (-1, 0, 1)
+                        for k in (-1, 0, 1)
+                    )
+                )
     assert found < min(others) * 1.25 + 0.05  # near the nearest of all; the modes are further apart than that
 
 
 def test_a_flat_rest_pose_moves_in_one_way(tmp_path: Path) -> None:
-    """A parallelogram stored flat, from where it could go on as a parallelogram or crossed: in between it seems to have a freedom more."""
+    """A parallelogram stored flat, from where it could go on as a parallelogram or crossed: in between it seems to have
+    a freedom more."""
     z = '<axis xyz="0 0 1"/>'
     joints = (
         urdf_text.joint("one", "continuous", "a", "b", z)
@@ -71,7 +84,8 @@ def test_a_flat_rest_pose_moves_in_one_way(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("digits", [7, 9])
 def test_loops_that_rounding_opens_are_closed_and_it_is_said_by_how_much(digits: int, tmp_path: Path) -> None:
-    """A planar linkage askew in space, its numbers rounded as float32 would: its hinges are parallel no more, and no pose closes it."""
+    """A planar linkage askew in space, its numbers rounded as float32 would: its hinges are parallel no more, and no
+    pose closes it."""
     path = urdf_text.fourbar(tmp_path)
     tree = ElementTree.parse(path)
     angles = iter(np.random.default_rng(3).normal(scale=0.3 * 10.0**-digits, size=(5, 3)))
@@ -111,7 +125,9 @@ def test_quarter_turns_of_four_digits_keep_a_loop_closed_and_moving(tmp_path: Pa
     assert any("the file's numbers are rounded" in w for w in imported.warnings)
     found = inspect(imported.mechanism)
     assert (found.loops, found.mobility) == (1, 1)
-    _, _, residual = body_poses(imported.mechanism, np.linspace(0.0, 0.3, 4)[:, None] + imported.mechanism.actuated[0].rest[0], None)
+    _, _, residual = body_poses(
+        imported.mechanism, np.linspace(0.0, 0.3, 4)[:, None] + imported.mechanism.actuated[0].rest[0], None
+    )
     assert residual.max() < 1e-10
 
 
@@ -123,9 +139,15 @@ def test_a_hundred_and_thirty_massless_links_with_loops(tmp_path: Path) -> None:
 
 
 def test_the_centre_of_mass_counts_what_is_welded_to_the_ground(tmp_path: Path) -> None:
-    """A heavy base of two links, and a light arm: asked for the centre of mass that MuJoCo has at an angle, the arm takes that angle."""
-    arm = '<body name="arm" pos="0 0 1"><joint name="h" axis="0 1 0"/><geom type="box" size="0.1 0.1 0.4" pos="0 0 0.5" mass="2"/></body>'
-    path = mjcf_text.write(tmp_path, f'<body name="base" pos="1 0 0">{LUMP}<body name="post" pos="0 1 0">{LUMP}{arm}</body></body>')
+    """A heavy base of two links, and a light arm: asked for the centre of mass that MuJoCo has at an angle, the arm
+    takes that angle."""
+    arm = (
+        '<body name="arm" pos="0 0 1"><joint name="h" axis="0 1 0"/><geom type="box" size="0.1 0.1 0.4" pos="0 0 0.5"'
+        ' mass="2"/></body>'
+    )
+    path = mjcf_text.write(
+        tmp_path, f'<body name="base" pos="1 0 0">{LUMP}<body name="post" pos="0 1 0">{LUMP}{arm}</body></body>'
+    )
     robot, judge = load_robot(path), Judge(path)
     assert robot.mass == pytest.approx(4.0)
     wanted = np.linspace(0.0, 0.8, 5)
@@ -139,9 +161,11 @@ def test_the_centre_of_mass_counts_what_is_welded_to_the_ground(tmp_path: Path) 
 
 def test_names_of_any_alphabet_survive_every_format(tmp_path: Path) -> None:
     hinge = '<axis xyz="0 0 1"/>'
-    urdf = urdf_text.write(tmp_path, urdf_text.joint("Gelenk ß", "continuous", "a", "手", hinge) + urdf_text.joint("ö", "fixed", "手", "b"),
+    urdf = urdf_text.write(tmp_path, urdf_text.joint("Gelenk ß", "continuous", "a", "手", hinge) + urdf_text.joint("ö",
+        "fixed", "手", "b"),
                            '<link name="手"/>')  # fmt: skip
-    sdf = sdf_text.write(tmp_path, sdf_text.sdf(sdf_text.link("a") + sdf_text.link("手") + sdf_text.link("b") + sdf_text.HOLD
+    sdf = sdf_text.write(tmp_path,
+                         sdf_text.sdf(sdf_text.link("a") + sdf_text.link("手") + sdf_text.link("b") + sdf_text.HOLD
                          + sdf_text.joint("Gelenk ß", "revolute", "a", "手", sdf_text.axis("0 0 1"))
                          + sdf_text.joint("ö", "fixed", "手", "b")))  # fmt: skip
     for path in (urdf, sdf):

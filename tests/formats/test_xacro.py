@@ -1,4 +1,5 @@
-"""Robots in xacro: macros and properties as the package expands them, and nothing that reaches out of the robot's folder."""
+"""Robots in xacro: macros and properties as the package expands them, and nothing that reaches out of the robot's
+folder."""
 
 from __future__ import annotations
 
@@ -14,16 +15,27 @@ from robik.formats.urdf.expressions import FUNCTIONS, MATHEMATICS, Namespace, ev
 from robik.mechanism import Mechanism
 from tests.formats import fuzz
 
-NAMES = {**FUNCTIONS, "math": Namespace(MATHEMATICS), "x": 3, "word": "left_arm", "row": [1, 2, 3], "table": {"mass": 2.5, "at": {"z": 1}}}
+NAMES = {
+    **FUNCTIONS,
+    "math": Namespace(MATHEMATICS),
+    "x": 3,
+    "word": "left_arm",
+    "row": [1, 2, 3],
+    "table": {"mass": 2.5, "at": {"z": 1}},
+}
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("x + 2 * 3", 9), ("-x ** 2", -9), ("7 // 2 + 7 % 2 + 7 / 2", 7.5), ("math.pi / 2", pi / 2), ("math.sqrt(x)", sqrt(3)),
-        ("'a' if x > 2 and not x == 4 else 'b'", "a"), ("1 < x <= 3", True), ("x in row", True), ("table.at.z", 1), ("table['mass']", 2.5),
-        ("row[1:]", [2, 3]), ("word.split('_')[0].upper()", "LEFT"), ("'L' + str(x)", "L3"), ("sum(range(4))", 6), ("max(row)", 3),
-        ("len(dict(a=1))", 1), ("table.get('none', 7)", 7), ("x or y", 3), ("False and y", False), ("None is None", True),
+        ("x + 2 * 3", 9), ("-x ** 2", -9), ("7 // 2 + 7 % 2 + 7 / 2", 7.5), ("math.pi / 2", pi / 2),
+        ("math.sqrt(x)", sqrt(3)),
+        ("'a' if x > 2 and not x == 4 else 'b'", "a"), ("1 < x <= 3", True), ("x in row", True), ("table.at.z", 1),
+        ("table['mass']", 2.5),
+        ("row[1:]", [2, 3]), ("word.split('_')[0].upper()", "LEFT"), ("'L' + str(x)", "L3"), ("sum(range(4))", 6),
+        ("max(row)", 3),
+        ("len(dict(a=1))", 1), ("table.get('none', 7)", 7), ("x or y", 3), ("False and y", False),
+        ("None is None", True),
         ("word.replace('_', '-')", "left-arm"), ("{'a': 1}['a']", 1), ("round(2.6)", 3),
         ("'%.2f|%5d|%s%%' % (x / 7, x, word)", "0.43|    3|left_arm%"), ("'%s' % x", "3"), ("'%-4sx' % 'a'", "a   x"),
     ],
@@ -35,17 +47,22 @@ def test_expressions_are_computed_as_python_does(text: str, value: object) -> No
 @pytest.mark.parametrize(
     "text",
     [
-        "().__class__", "x.__class__", "math.__loader__", "[c for c in row]", "(lambda: 1)()", "(n for n in row).gi_frame",
+        "().__class__", "x.__class__", "math.__loader__", "[c for c in row]", "(lambda: 1)()",
+        "(n for n in row).gi_frame",
         "word.format(x)",
-        "'{0.__class__}'.format(x)", "'%s' % row", "'%s' % table", "'%(mass)s' % table", "'%999999999f' % x", "'%.999999999f' % x",
+        "'{0.__class__}'.format(x)", "'%s' % row", "'%s' % table", "'%(mass)s' % table", "'%999999999f' % x",
+        "'%.999999999f' % x",
         "'%*d' % (10 ** 9, x)", "'%s %s' % x", "'%d' % word", "'%' % x", "'%r' % word", "'%d' % 10 ** 9000",
         "('%99s' * 9000) % ((x,) * 9000)",
         "open('/etc/passwd')", "__import__('os')", "eval('1')", "9 ** 9 ** 9", "'a' * 10 ** 9",
-        "[0] * 10 ** 9", "range(10 ** 12)", "f'{x}'", "b'x'", "x := 2", "math.factorial(9)", "row.append(1)", "row.sort()", "max(*row)",
+        "[0] * 10 ** 9", "range(10 ** 12)", "f'{x}'", "b'x'", "x := 2", "math.factorial(9)", "row.append(1)",
+        "row.sort()", "max(*row)",
         "dict(**table)",
-        "y", "1 / 0", "1 +", "table.none", "x()", "type(x)", "getattr(x, 'real')", "word.encode()", "10 ** 400 * 1.0", "~x",
+        "y", "1 / 0", "1 +", "table.none", "x()", "type(x)", "getattr(x, 'real')", "word.encode()", "10 ** 400 * 1.0",
+        "~x",
         "1 << 99999999",
-        "word.replace('', 'a' * 90000).replace('', 'a' * 90000)", "x.real", "[0][99]", "0x" + "f" * 9000000, "(" * 5000 + ")" * 5000,
+        "word.replace('', 'a' * 90000).replace('', 'a' * 90000)", "x.real", "[0][99]", "0x" + "f" * 9000000,
+        "(" * 5000 + ")" * 5000,
     ],
 )  # fmt: skip
 def test_expressions_that_mean_no_good_are_refused(text: str) -> None:
@@ -73,7 +90,8 @@ PARTS = """
   <link name="${side}_finger"><inertial><mass value="${config['mass'] * 2}"/></inertial></link>
   <joint name="${side}_joint" type="revolute">
     <parent link="base"/><child link="${side}_finger"/>
-    <origin xyz="0 ${reflect * half} 0"/><axis xyz="0 0 1"/><limit lower="${-pi/2}" upper="${radians(90)}" velocity="1" effort="1"/>
+    <origin xyz="0 ${reflect * half} 0"/><axis xyz="0 0 1"/><limit lower="${-pi/2}" upper="${radians(90)}" velocity="1"
+      effort="1"/>
   </joint>
 </xacro:macro>
 <xacro:property name="config" value="${load_yaml('config.yaml')}"/>
@@ -100,7 +118,11 @@ def test_macros_properties_includes_and_yaml_make_a_robot(tmp_path: Path) -> Non
 
 def test_packages_are_found_where_the_user_says(tmp_path: Path) -> None:
     write(tmp_path, "<package><name>arm_description</name></package>", "ros/arm/package.xml")
-    write(tmp_path, xacro('<xacro:macro name="one" params="name"><link name="${name}"/></xacro:macro>'), "ros/arm/urdf/one.xacro")
+    write(
+        tmp_path,
+        xacro('<xacro:macro name="one" params="name"><link name="${name}"/></xacro:macro>'),
+        "ros/arm/urdf/one.xacro",
+    )
     text = xacro('<xacro:include filename="$(find arm_description)/urdf/one.xacro"/><xacro:one name="a"/>')
     path = write(tmp_path, text, "elsewhere/robot.xacro")
     assert import_robot(path, [tmp_path / "ros" / "arm"]).mechanism.bodies[0].name == "a"
@@ -111,7 +133,9 @@ def test_packages_are_found_where_the_user_says(tmp_path: Path) -> None:
 def test_ros2_control_names_the_motors(tmp_path: Path) -> None:
     links = "".join(f'<link name="{n}"/>' for n in "abc")
     ends = (("one", "a", "b"), ("two", "b", "c"))
-    joints = "".join(f'<joint name="{n}" type="continuous"><parent link="{p}"/><child link="{c}"/></joint>' for n, p, c in ends)
+    joints = "".join(
+        f'<joint name="{n}" type="continuous"><parent link="{p}"/><child link="{c}"/></joint>' for n, p, c in ends
+    )
     control = '<ros2_control name="x" type="system"><joint name="one"><state_interface name="position"/></joint>'
     control += '<joint name="two"><command_interface name="position"/></joint></ros2_control>'
     assert load_robot(write(tmp_path, xacro(links + joints + control))).actuators == ("two",)
@@ -155,7 +179,10 @@ YAML = {
         ('<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>', "deeply|called more than"),
         (DOUBLE + '<xacro:macro name="m40"/><xacro:m0/>', "called more than"),
         (LONG + '<link name="${p40}"/>', "longer than|more than"),
-        ('<xacro:property name="a" value="${b}"/><xacro:property name="b" value="${a}"/><link name="${a}"/>', "circular"),
+        (
+            '<xacro:property name="a" value="${b}"/><xacro:property name="b" value="${a}"/><link name="${a}"/>',
+            "circular",
+        ),
         ('<xacro:property name="a" value="${[0]*50000}"/><link name="${[a]*50000}"/>', "more than 100000 elements"),
         ("<link name=\"${['a'*50000]*50000}\"/>", "more than 100000 elements"),
         ('<link name="${len(sum([[0]]*40000, []))}"/>', "only numbers"),
@@ -198,11 +225,15 @@ def test_arguments_are_given_at_import(tmp_path: Path) -> None:
     file = write(tmp_path, xacro(inner + '<link name="$(arg kind) $(arg length) $(arg made) $(eval own)"/>'))
     given = {"kind": "ur ten", "made": "here", "own": "3"}
     assert [body.name for body in import_robot(file, arguments=given).mechanism.bodies] == ["ur ten 0.5 here 3"]
-    assert [body.name for body in import_robot(file, arguments=given | {"length": "2"}).mechanism.bodies] == ["ur ten 2 here 3"]
+    assert [body.name for body in import_robot(file, arguments=given | {"length": "2"}).mechanism.bodies] == [
+        "ur ten 2 here 3"
+    ]
     with pytest.raises(FormatError, match="has no argument 'knd'; it has kind, length, made"):
         import_robot(file, arguments=given | {"knd": "x"})
     plain = write(tmp_path, '<robot name="r"><link name="a"/></robot>', "plain.urdf")
-    with pytest.raises(FormatError, match=r"plain\.urdf: it cannot be given arguments \(kind\); only xacro files have some"):
+    with pytest.raises(
+        FormatError, match=r"plain\.urdf: it cannot be given arguments \(kind\); only xacro files have some"
+    ):
         import_robot(plain, arguments={"kind": "x"})
 
 
@@ -227,6 +258,18 @@ def test_another_version_of_the_package_is_refused(tmp_path: Path, monkeypatch: 
 def test_mutated_files_end_in_a_robot_or_in_a_sentence(seed: int, tmp_path: Path) -> None:
     write(tmp_path, "mass: 0.25\n", "config.yaml")
     text = xacro(PARTS + ARM.replace('<xacro:include filename="parts.xacro"/>', ""))
-    words = ["${half}", "${side}", "$(arg length)", "${", "}", "${1/0}", "${config}", "xacro:finger", "${sides}", "$(find x)", "${().a}"]
+    words = [
+        "${half}",
+        "${side}",
+        "$(arg length)",
+        "${",
+        "}",
+        "${1/0}",
+        "${config}",
+        "xacro:finger",
+        "${sides}",
+        "$(find x)",
+        "${().a}",
+    ]
     outcomes = fuzz.import_mutants(tmp_path / "robot.xacro", [text], seed, fuzz.CASES // 5, words)
     assert {Mechanism, FormatError} <= set(outcomes)

@@ -26,8 +26,11 @@ def rest_values(mechanism: Mechanism) -> dict[str, np.ndarray]:
 # Loops
 
 
-def fourbar(folder: Path, far: float = 0.3, crank: str = "", names: tuple[str, str] = ("closing_pin_1", "closing_pin_2")) -> Path:
-    """Two rods of 0.2 m that hang from `a`, `far` apart, and a rod of 0.3 m from the first to the second; open as stored."""
+def fourbar(
+    folder: Path, far: float = 0.3, crank: str = "", names: tuple[str, str] = ("closing_pin_1", "closing_pin_2")
+) -> Path:
+    """Two rods of 0.2 m that hang from `a`, `far` apart, and a rod of 0.3 m from the first to the second; open as
+    stored."""
     z = '<axis xyz="0 0 1"/>'
     joints = (
         joint("left", "continuous" if not crank else "revolute", "a", "b", z + crank)

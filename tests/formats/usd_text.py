@@ -18,7 +18,9 @@ def usda(inner: str, head: str = 'metersPerUnit = 1\nupAxis = "Z"') -> str:
     return f'#usda 1.0\n(\ndefaultPrim = "r"\n{head}\n)\ndef Xform "r"\n{{\n{inner}\n}}\n'
 
 
-def body(name: str, at: tuple[float, float, float] = (0, 0, 0), inner: str = "double physics:mass = 1", kind: str = "Xform") -> str:
+def body(
+    name: str, at: tuple[float, float, float] = (0, 0, 0), inner: str = "double physics:mass = 1", kind: str = "Xform"
+) -> str:
     return f"""def {kind} "{name}" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
     {{
         {inner}

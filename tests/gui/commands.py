@@ -13,12 +13,14 @@ from tests.gui.window import until
 
 ARCHIVE = Path("/tmp/robik.zip")
 FOLDER = Path("/tmp/commands")
-POLE = """<robot name="pole"><link name="foot"/><link name="arm"><visual><geometry><mesh filename="part.obj"/></geometry></visual></link>
+POLE = """<robot name="pole"><link name="foot"/><link name="arm"><visual><geometry><mesh filename="part.obj"/>
+</geometry></visual></link>
 <joint name="swing" type="continuous"><parent link="foot"/><child link="arm"/></joint></robot>"""
 
 
 def run_commands() -> Iterator[float]:
-    """Installs; bakes the scene of the window, as saved; imports into that file; what is wrong is one line and a code."""
+    """Installs; bakes the scene of the window, as saved; imports into that file; what is wrong is one line and a
+    code."""
     FOLDER.mkdir()
     scene, motion, both = FOLDER / "scene.blend", FOLDER / "motion.csv", FOLDER / "both.blend"
     (FOLDER / "pole.urdf").write_text(POLE, encoding="utf-8")
@@ -35,10 +37,19 @@ def run_commands() -> Iterator[float]:
         assert {"pole", "arm.visual", "torso"} <= set(inside.objects)
         assert "part" in inside.meshes
     for words, complaint in (
-        ((scene, "--command", "robik", "import", FOLDER / "gone.urdf", "--output", FOLDER / "no.blend"), "there is no such file"),
-        ((scene, "--command", "robik", "import", FOLDER / "pole.urdf", "--output", "/nowhere/no.blend"), "there is no folder"),
+        (
+            (scene, "--command", "robik", "import", FOLDER / "gone.urdf", "--output", FOLDER / "no.blend"),
+            "there is no such file",
+        ),
+        (
+            (scene, "--command", "robik", "import", FOLDER / "pole.urdf", "--output", "/nowhere/no.blend"),
+            "there is no folder",
+        ),
         ((scene, "--command", "robik", "import", FOLDER / "pole.urdf", "--output", FOLDER), "is a folder"),
-        ((FOLDER / "gone.blend", "--command", "robik", "import", FOLDER / "pole.urdf", "--output", both), "gone.blend cannot be opened"),
+        (
+            (FOLDER / "gone.blend", "--command", "robik", "import", FOLDER / "pole.urdf", "--output", both),
+            "gone.blend cannot be opened",
+        ),
         (("--command", "robik", "fly"), "invalid choice"),
     ):
         said = yield from command(*words, code=2)
@@ -56,9 +67,14 @@ def command(*words: object, code: int = 0) -> Generator[float, None, str]:
     out, err = FOLDER / "out.txt", FOLDER / "err.txt"
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(FOLDER / "user")}
     with open(out, "w") as stdout, open(err, "w") as stderr:
-        going = subprocess.Popen(["blender", "--background", *map(str, words)], stdout=stdout, stderr=stderr, env=environment)
+        going = subprocess.Popen(
+            ["blender", "--background", *map(str, words)], stdout=stdout, stderr=stderr, env=environment
+        )
     yield from until(lambda: going.poll() is not None, 600, f"the end of {words}")
     assert going.returncode == code, (words, out.read_text(), err.read_text())
-    own = "could not get a list of mounted file-systems", "error: cannot read file"  # said by Blender, here where there is no list
+    own = (
+        "could not get a list of mounted file-systems",
+        "error: cannot read file",
+    )  # said by Blender, here where there is no list
     lines = (err if code else out).read_text().splitlines()
     return "\n".join(line for line in lines if not any(text in line.lower() for text in own))

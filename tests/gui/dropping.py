@@ -48,16 +48,31 @@ def write_recording() -> None:
     lines = ["HIERARCHY", "ROOT Hips", "{", "OFFSET 0 90 0", f"CHANNELS 6 Xposition Yposition Zposition {turns}"]
     for side, x in (("Left", 10), ("Right", -10)):
         lines += [f"JOINT {side}UpLeg", "{", f"OFFSET {x} 0 0", f"CHANNELS 3 {turns}"]
-        lines += [f"JOINT {side}Foot", "{", "OFFSET 0 -80 0", f"CHANNELS 3 {turns}", "End Site", "{", "OFFSET 0 -10 10", "}", "}", "}"]
+        lines += [
+            f"JOINT {side}Foot",
+            "{",
+            "OFFSET 0 -80 0",
+            f"CHANNELS 3 {turns}",
+            "End Site",
+            "{",
+            "OFFSET 0 -10 10",
+            "}",
+            "}",
+            "}",
+        ]
     frames = [" ".join(map(str, [0, 90 + frame % 5, 0] + 15 * [0])) for frame in range(20)]
-    RECORDING.write_text("\n".join([*lines, "}", "MOTION", f"Frames: {len(frames)}", "Frame Time: 0.0333333", *frames]) + "\n")
+    RECORDING.write_text(
+        "\n".join([*lines, "}", "MOTION", f"Frames: {len(frames)}", "Frame Time: 0.0333333", *frames]) + "\n"
+    )
 
 
 def drop(file: Path, arrived: Callable[[], bool]) -> Iterator[float]:
     """Drags a file onto the view until it has arrived."""
     source = subprocess.Popen(["wish", str(SOURCE), str(file)])
     yield from until(
-        lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^drag"]).returncode == 0, 120, "the other window"
+        lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^drag"]).returncode == 0,
+        120,
+        "the other window",
     )
     try:
         for _ in range(5):  # on a busy machine the two windows may miss each other's messages
@@ -75,7 +90,9 @@ def _drag_and_drop() -> Iterator[float]:
     """Once, until what it brings is there or nothing comes of it."""
     # In one go and from outside: Blender's window stands still from the moment a drag enters it until it ends.
     way = [word for x in range(1440, 500, -60) for word in ("mousemove", str(x), "400", "sleep", "0.05")]
-    hand = subprocess.Popen(["xdotool", "mousemove", "1460", "130", "sleep", "0.3", "mousedown", "1", *way, "sleep", "0.5", "mouseup", "1"])
+    hand = subprocess.Popen(
+        ["xdotool", "mousemove", "1460", "130", "sleep", "0.3", "mousedown", "1", *way, "sleep", "0.5", "mouseup", "1"]
+    )
     try:
         yield from until(lambda: hand.poll() is not None, 60, "the hand at its place")
     finally:

@@ -16,7 +16,8 @@ from tools.installed import PACKAGE
 
 
 def drag_and_play() -> Iterator[float]:
-    """Follow Live on; a foot is dragged and let go; the walk plays; Follow Live off, and nothing is left running or keyed."""
+    """Follow Live on; a foot is dragged and let go; the walk plays; Follow Live off, and nothing is left running or
+    keyed."""
     follow = import_module(f"{PACKAGE}.scene.bake.follow")
     actions, took = len(bpy.data.actions), timed(follow)
     yield from switch("follow.on", 0.25)
@@ -76,7 +77,10 @@ def drag(took: list[float]) -> Iterator[float]:
     picture("03_dragging")
     assert np.abs(moving[-1] - before).max() > 0.1, "the robot did not follow the foot that was dragged"
     assert sum(np.any(a != b) for a, b in itertools.pairwise(moving)) > 5, "it followed at the end only"
-    print(f"dragged: {len(took)} steps, median {1e3 * np.median(took):.2f} ms, longest {1e3 * max(took):.2f} ms", flush=True)
+    print(
+        f"dragged: {len(took)} steps, median {1e3 * np.median(took):.2f} ms, longest {1e3 * max(took):.2f} ms",
+        flush=True,
+    )
     xdotool("key", "Escape")
     yield from until(lambda: np.abs(sliders() - before).max() < 1e-3, 60, "the foot back where it was")
     bpy.ops.object.mode_set(mode="OBJECT")

@@ -1,4 +1,5 @@
-"""Takes the pictures of docs/ anew, in a real window, in a dark theme and a light one: tests/gui/run starts this inside Blender."""
+"""Takes the pictures of docs/ anew, in a real window, in a dark theme and a light one: tests/gui/run starts this inside
+Blender."""
 
 from __future__ import annotations
 
@@ -114,7 +115,12 @@ def panels(which: dict[str, tuple[str, ...]]) -> Iterator[float]:
         for theme in THEMES:
             yield from themed(theme)
             taken(
-                name, theme, f"{side.width - 4}x{side.height - 8}+{side.x}+{screen_height() - side.y - side.height}", "-fuzz", "3%", "-trim"
+                name,
+                theme,
+                f"{side.width - 4}x{side.height - 8}+{side.x}+{screen_height() - side.y - side.height}",
+                "-fuzz",
+                "3%",
+                "-trim",
             )
         yield from together(name)
     space.region_3d.view_location = where
@@ -173,7 +179,11 @@ def editors() -> Iterator[float]:
         yield 1.0
         for theme in THEMES:
             yield from themed(theme)
-            taken(name, theme, f"{area.width}x{min(area.height, 420)}+{area.x}+{screen_height() - area.y - min(area.height, 420)}")
+            taken(
+                name,
+                theme,
+                f"{area.width}x{min(area.height, 420)}+{area.x}+{screen_height() - area.y - min(area.height, 420)}",
+            )
         yield from together(name, "-append")
         setattr(show, switch, False)
     area.type = "VIEW_3D"
@@ -198,13 +208,20 @@ def servos() -> Iterator[float]:
 
 def with_only(shown: tuple[str, ...]) -> None:
     """Leaves only some of the tab's panels, unfolded; all of them where none is named."""
-    classes = [cls for module in import_module(f"{PACKAGE}.panels").MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
+    classes = [
+        cls
+        for module in import_module(f"{PACKAGE}.panels").MODULES
+        for cls in module.CLASSES
+        if issubclass(cls, bpy.types.Panel)
+    ]
     for cls in reversed(classes):
         if cls.is_registered:
             bpy.utils.unregister_class(cls)
     for cls in classes:
         if not shown or cls.bl_idname.removeprefix("ROBIK_PT_").removesuffix(OPENED) in shown:
-            if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ()):  # under another name, as Blender remembers that it was folded
+            if "DEFAULT_CLOSED" in getattr(
+                cls, "bl_options", ()
+            ):  # under another name, as Blender remembers that it was folded
                 cls.bl_options, cls.bl_idname = set(), cls.bl_idname + OPENED
             bpy.utils.register_class(cls)
 
@@ -224,7 +241,9 @@ def press_return() -> None:
 def themed(theme: str) -> Iterator[float]:
     """Blender's own theme of this name."""
     folder = Path(bpy.utils.system_resource("SCRIPTS")) / "presets/interface_theme"
-    bpy.ops.script.execute_preset(filepath=str(folder / f"{theme}.xml"), menu_idname="USERPREF_MT_interface_theme_presets")
+    bpy.ops.script.execute_preset(
+        filepath=str(folder / f"{theme}.xml"), menu_idname="USERPREF_MT_interface_theme_presets"
+    )
     yield 1.5
 
 
@@ -232,7 +251,9 @@ def taken(name: str, theme: str, place: str, *changes: str) -> None:
     """A part of the screen, in one theme: width x height + left + top [pixels]."""
     whole = TAKEN / "screen.png"
     subprocess.run(["import", "-window", "root", whole], check=True)
-    subprocess.run(["convert", whole, "-crop", place, "+repage", *changes, "+repage", TAKEN / f"{name}.{theme}.png"], check=True)
+    subprocess.run(
+        ["convert", whole, "-crop", place, "+repage", *changes, "+repage", TAKEN / f"{name}.{theme}.png"], check=True
+    )
 
 
 def together(name: str, direction: str = "+append") -> Iterator[float]:

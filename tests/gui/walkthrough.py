@@ -1,4 +1,5 @@
-"""The ten-minute path of docs/tutorial.md, in a real window, by clicks and keys: tests/gui/run starts this inside Blender."""
+"""The ten-minute path of docs/tutorial.md, in a real window, by clicks and keys: tests/gui/run starts this inside
+Blender."""
 
 from __future__ import annotations
 
@@ -66,7 +67,9 @@ def prepare() -> None:
 
 def browser() -> bpy.types.Area | None:
     """The file browser, while one is open."""
-    return next((area for area in bpy.context.window_manager.windows[0].screen.areas if area.type == "FILE_BROWSER"), None)
+    return next(
+        (area for area in bpy.context.window_manager.windows[0].screen.areas if area.type == "FILE_BROWSER"), None
+    )
 
 
 def bring_a_robot() -> Iterator[float]:
@@ -131,7 +134,8 @@ def balance() -> Iterator[float]:
 
 
 def bake() -> Iterator[float]:
-    """ESC on the way leaves nothing, nor does a bake whose scene loses an object meanwhile; the last bake goes to its end."""
+    """ESC on the way leaves nothing, nor does a bake whose scene loses an object meanwhile; the last bake goes to its
+    end."""
     yield from enter("bake.samples", 100)  # long enough to be stopped
     before = len(bpy.data.actions)
     yield from press("robik.bake")

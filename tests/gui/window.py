@@ -17,7 +17,8 @@ TAB = "RobIK"
 
 
 def run(steps: Callable[[], Iterator[float]]) -> None:
-    """Takes the steps one by one, the window alive between them; each says how long to wait [s]. Ends Blender, in an error with code 3."""
+    """Takes the steps one by one, the window alive between them; each says how long to wait [s]. Ends Blender, in an
+    error with code 3."""
     going = steps()
     unhandled: list[str] = []  # in Blender's own calls of ours: drawing, handlers
 
@@ -123,7 +124,8 @@ def xdotool(*words: object) -> None:
 
 
 def settled() -> Iterator[float]:
-    """Until Blender has dealt with what the hand did, however slow the machine: it looks at timers first, then at events."""
+    """Until Blender has dealt with what the hand did, however slow the machine: it looks at timers first, then at
+    events."""
     for _ in range(3):
         yield 0.02
 

@@ -1,4 +1,5 @@
-"""Hostile clips: poses that a robot reaches within its limits, each after targets that leap, flip or are pulled out of reach."""
+"""Hostile clips: poses that a robot reaches within its limits, each after targets that leap, flip or are pulled out of
+reach."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ class Reachable:
     def within(self, q: np.ndarray, tolerance: float = 0.0) -> bool:
         """Whether coordinates keep to the limits."""
         x = q[self.at[self.scalar]]
-        return bool((x >= self.lower[self.scalar] - tolerance).all() and (x <= self.upper[self.scalar] + tolerance).all())
+        return bool(
+            (x >= self.lower[self.scalar] - tolerance).all() and (x <= self.upper[self.scalar] + tolerance).all()
+        )
 
     def walk(self, rng: np.random.Generator) -> np.ndarray:
         """Return the coordinates (nq,) at the end of a random walk from the rest pose."""
@@ -74,8 +77,11 @@ class Reachable:
         places = np.array([self.now.R[b] @ point + self.now.c[b] for b, point, _ in self.anchors])
         return places, np.array([matrix_quaternion(self.now.R[b] @ axes) for b, _, axes in self.anchors])
 
-    def slope(self, solver: Solver, q: np.ndarray, before: np.ndarray, position: np.ndarray, rotation: np.ndarray) -> float:
-        """Return the largest entry of the gradient that neither the loops nor the limits on which q is can take up: 0 at an optimum."""
+    def slope(
+        self, solver: Solver, q: np.ndarray, before: np.ndarray, position: np.ndarray, rotation: np.ndarray
+    ) -> float:
+        """Return the largest entry of the gradient that neither the loops nor the limits on which q is can take up: 0
+        at an optimum."""
         flat, now, d = self.flat, self.now, len(self.at)
         previous = new_placement(flat, before)
         forward_kinematics(flat, previous)
@@ -111,8 +117,9 @@ class Reachable:
 
 
 def hostile_clip(mechanism: Mechanism, reachable: Reachable, rounds: int, seed: int) -> Clip:
-    """Return a clip of that many rounds: two leaps between reachable poses, targets turned by half a turn, thrown far away, or pulled
-    out of reach and back; after each two frames of a reachable pose, the rest pose half of the times."""
+    """Return a clip of that many rounds: two leaps between reachable poses, targets turned by half a turn, thrown far
+    away, or pulled out of reach and back; after each two frames of a reachable pose, the rest pose half of the
+    times."""
     rng, rest = np.random.default_rng(seed), reachable.frames(reachable.topology.rest)
     frames: list[tuple[np.ndarray, np.ndarray, bool]] = []
 
@@ -121,7 +128,9 @@ def hostile_clip(mechanism: Mechanism, reachable: Reachable, rounds: int, seed: 
 
     def away(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
         way = rng.normal(size=rest[0].shape)
-        return way * mechanism.extent * rng.uniform(low, high) / np.linalg.norm(way, axis=1)[:, None], rng.normal(size=rest[0].shape)
+        return way * mechanism.extent * rng.uniform(low, high) / np.linalg.norm(way, axis=1)[:, None], rng.normal(
+            size=rest[0].shape
+        )
 
     for k in range(rounds):
         place, turn = any_pose()
@@ -135,7 +144,9 @@ def hostile_clip(mechanism: Mechanism, reachable: Reachable, rounds: int, seed: 
             frames.append((place + way, _turned(axis, turn), False))
         else:
             way, axis = away(0.3, 1.0)
-            frames += [(place + s * way, _turned(s * axis, turn), False) for s in np.sin(np.linspace(0.0, np.pi, 12))[1:-1]]
+            frames += [
+                (place + s * way, _turned(s * axis, turn), False) for s in np.sin(np.linspace(0.0, np.pi, 12))[1:-1]
+            ]
         frames += [(*any_pose(), True)] * 2
     position, quaternion, met = zip(*frames, strict=True)
     return Clip(np.array(position), np.array(quaternion), np.array(met))

@@ -1,7 +1,8 @@
 """Hypothesis strategies: robots nobody would build, assembled in their rest pose by construction, and targets for them.
 
-What a robot is made of (bodies, joint types, loops, ground) is drawn by Hypothesis, so that a failing example shrinks to a small
-robot; lengths and directions come from a drawn seed. Anchors and axes are given in the world, so loops are closed as they are made.
+What a robot is made of (bodies, joint types, loops, ground) is drawn by Hypothesis, so that a failing example shrinks
+to a small robot; lengths and directions come from a drawn seed. Anchors and axes are given in the world, so loops are
+closed as they are made.
 """
 
 from __future__ import annotations
@@ -16,11 +17,26 @@ from robik.mechanism.joints import MOTIONS, SLIDES
 from robik.objectives.settings import Settings
 from robik.objectives.weights import Weights
 
-TREE_TYPES = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "cartesian", "fixed", "general", "revolute")
+TREE_TYPES = (
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "universal",
+    "spherical",
+    "planar",
+    "cartesian",
+    "fixed",
+    "general",
+    "revolute",
+)
 LOOP_TYPES = ("spherical", "cylindrical", "universal", "planar", "general", "revolute", "free")
 EVERY_TREE_TYPE = (*TREE_TYPES[:8], "free", *TREE_TYPES[8:])
 EVERY_LOOP_TYPE = (*LOOP_TYPES, "prismatic", "cartesian", "fixed")
-GEOMETRIES = ("generic", "planar", "gridded")  # planar: all in one plane, with redundant rows; gridded: along the axes, often singular
+GEOMETRIES = (
+    "generic",
+    "planar",
+    "gridded",
+)  # planar: all in one plane, with redundant rows; gridded: along the axes, often singular
 
 
 @dataclass(frozen=True)
@@ -40,15 +56,20 @@ class Problem:
 
 
 @st.composite
-def mechanisms(draw: st.DrawFn, bodies: tuple[int, int] = (3, 12), loops: tuple[int, int] = (0, 3), every_type: bool = False) -> Mechanism:
-    """Random robots: joints in a tree, extra joints as loops, floating or grounded, rest values, offset centres of mass. With every type of
-    joint bodies may be left to fly, and loops be rigid."""
+def mechanisms(
+    draw: st.DrawFn, bodies: tuple[int, int] = (3, 12), loops: tuple[int, int] = (0, 3), every_type: bool = False
+) -> Mechanism:
+    """Random robots: joints in a tree, extra joints as loops, floating or grounded, rest values, offset centres of
+    mass. With every type of joint bodies may be left to fly, and loops be rigid."""
     in_tree, in_loops = (EVERY_TREE_TYPE, EVERY_LOOP_TYPE) if every_type else (TREE_TYPES, LOOP_TYPES)
     n = draw(st.integers(*bodies))
     geometry = draw(st.sampled_from(GEOMETRIES))
     grounded = draw(st.booleans())
     rng = np.random.default_rng(draw(st.integers(0, 9999)))
-    made = [Body(f"b{k}", mass=float(rng.choice([0.0, 0.2, 1.0])), com=tuple(0.1 * rng.normal(size=3)), pose=_pose(rng)) for k in range(n)]
+    made = [
+        Body(f"b{k}", mass=float(rng.choice([0.0, 0.2, 1.0])), com=tuple(0.1 * rng.normal(size=3)), pose=_pose(rng))
+        for k in range(n)
+    ]
     made[0] = Body("b0", mass=1.0, com=made[0].com, pose=made[0].pose)
     joints = []
     if grounded:
@@ -60,20 +81,27 @@ def mechanisms(draw: st.DrawFn, bodies: tuple[int, int] = (3, 12), loops: tuple[
     for k in range(draw(st.integers(*loops))):
         first, second = draw(st.lists(st.integers(-1 if grounded else 0, n - 1), min_size=2, max_size=2, unique=True))
         first, second = min(first, second), max(first, second)
-        joints.append(_joint(draw, rng, geometry, in_loops, f"loop{k}", WORLD if first < 0 else f"b{first}", f"b{second}"))
+        joints.append(
+            _joint(draw, rng, geometry, in_loops, f"loop{k}", WORLD if first < 0 else f"b{first}", f"b{second}")
+        )
     frames = [Frame("tip", f"b{n - 1}", _pose(rng)), Frame("side", f"b{n // 2}", _pose(rng))]
     return Mechanism("random", tuple(made), tuple(joints), frames=tuple(frames))
 
 
 @st.composite
-def problems(draw: st.DrawFn, far: bool | None = None, length: int = 3, velocity: bool | None = None, every_type: bool = False) -> Problem:
+def problems(
+    draw: st.DrawFn, far: bool | None = None, length: int = 3, velocity: bool | None = None, every_type: bool = False
+) -> Problem:
     """A random robot with random weights and targets: near ones (a few centimetres and degrees) or far out of reach."""
     mechanism = draw(mechanisms(every_type=every_type))
     rng = np.random.default_rng(draw(st.integers(0, 9999)))
     far = draw(st.booleans()) if far is None else far
     reach = draw(st.sampled_from([1.0, 3.0] if far else [0.0, 0.02, 0.1]))
     followed = draw(st.lists(st.sampled_from(["tip", "side", "b0"]), min_size=1, max_size=3, unique=True))
-    weights = {name: Weights(tuple(rng.choice([0.0, 0.1, 1.0, 10.0], 3)), tuple(rng.choice([0.0, 0.1, 1.0], 3))) for name in followed}
+    weights = {
+        name: Weights(tuple(rng.choice([0.0, 0.1, 1.0, 10.0], 3)), tuple(rng.choice([0.0, 0.1, 1.0], 3)))
+        for name in followed
+    }
     targets: list[dict] = [{} for _ in range(length)]
     for name in followed:
         kind = draw(st.sampled_from(["both", "both", "position", "quaternion"]))
@@ -112,7 +140,9 @@ def _pose(rng: np.random.Generator) -> Pose:
     return Pose(tuple(0.3 * rng.normal(size=3)), rotation(rng.normal(size=3)))
 
 
-def _joint(draw: st.DrawFn, rng: np.random.Generator, geometry: str, types: tuple[str, ...], name: str, parent: str, child: str) -> Joint:
+def _joint(
+    draw: st.DrawFn, rng: np.random.Generator, geometry: str, types: tuple[str, ...], name: str, parent: str, child: str
+) -> Joint:
     kind = draw(st.sampled_from(types))
     motions: tuple[str, ...] = ()
     if kind == "general":

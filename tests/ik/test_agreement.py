@@ -1,6 +1,7 @@
 """`retarget` solves the paper's problem: its states are the reference's, on our robots and on random ones.
 
-`ROBIK_EXAMPLES=1000` draws that many random robots near their targets and as many far from them, anew each time; else 170 and 30.
+`ROBIK_EXAMPLES=1000` draws that many random robots near their targets and as many far from them, anew each time; else
+170 and 30.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def states_of(solver: ReferenceSolver, motion: Motion) -> list[np.ndarray]:
     return states
 
 
-def circling(mechanism: Mechanism, names: tuple[str, ...], size: float, turn: float, frames: int, com: bool = False) -> TargetClip:
+def circling(
+    mechanism: Mechanism, names: tuple[str, ...], size: float, turn: float, frames: int, com: bool = False
+) -> TargetClip:
     """Each frame of the robot on an ellipse of its own, turning to and fro, from where it rests."""
     solver = ReferenceSolver(mechanism, Settings(joint_limits=False))
     tracks, phase = {}, np.linspace(0.0, np.pi, frames)
@@ -75,19 +78,34 @@ SLOW_BODIES = {"velocity_weight": 1e-4, "linear_velocity_limit": 0.3}
 CASES: dict[str, tuple[str, tuple[str, ...], float, float, dict[str, Any], bool]] = {
     "boxer": ("boxer", ("hand",), 0.03, 0.3, {}, False),
     "boxer beyond reach": ("boxer", ("hand",), 0.4, 0.8, {}, False),
-    "boxer regularized": ("boxer", ("hand",), 0.1, 0.5, {"velocity_weight": 1e-4, "velocity_limit": 3.0, "state_weight": 2e-4}, False),
+    "boxer regularized": (
+        "boxer",
+        ("hand",),
+        0.1,
+        0.5,
+        {"velocity_weight": 1e-4, "velocity_limit": 3.0, "state_weight": 2e-4},
+        False,
+    ),
     "boxer, slow bodies": ("boxer", ("hand",), 0.1, 0.5, SLOW_BODIES | {"state_weight": 2e-4}, False),
     "boxer position only": ("boxer", ("hand",), 0.02, 0.0, {"targets": ONLY_POSITION, "state_weight": 1e-4}, False),
     "walker": ("walker", LEGS, 0.01, 0.05, {}, False),
     "walker beyond reach": ("walker", LEGS, 0.15, 0.3, {"state_weight": 1e-3}, False),
-    "walker balanced": ("walker", LEGS, 0.02, 0.05, {"targets": FEET, "com_weight": (10.0, 10.0, 0.0), "state_weight": 1e-2}, True),
+    "walker balanced": (
+        "walker",
+        LEGS,
+        0.02,
+        0.05,
+        {"targets": FEET, "com_weight": (10.0, 10.0, 0.0), "state_weight": 1e-2},
+        True,
+    ),
     "walker regularized": ("walker", LEGS, 0.05, 0.3, {"velocity_weight": 1e-3, "velocity_limit": 1.0}, True),
     "walker, slow bodies": ("walker", LEGS, 0.05, 0.3, {"velocity_weight": 1e-3, "linear_velocity_limit": 0.1}, True),
 }
 
 
 def test_weakly_held_directions_are_followed_to_the_optimum() -> None:
-    """A target out of the crane's plane: one of its three motions is held by the state weight alone, whose optimum is flat (1e-6)."""
+    """A target out of the crane's plane: one of its three motions is held by the state weight alone, whose optimum is
+    flat (1e-6)."""
     joints = (
         Joint("shoulder", "revolute", WORLD, "boom", position=(-0.5, 0.5, 0.0), axis=(0.0, 0.0, 1.0)),
         Joint("elbow", "revolute", "boom", "jib", position=(0.5, 0.0, 0.0), axis=(0.0, 0.0, 1.0)),
@@ -153,10 +171,13 @@ def clip_of(problem: Problem) -> TargetClip:
 def compare(problem: Problem, tally: Counter) -> None:
     """Each frame of a random problem against the reference, from the same previous state.
 
-    A state must be an optimum of the paper's problem: the reference, started there, stays. Started from the previous state it should
-    get there too; where it finds another optimum, `tally` keeps whether a better one.
+    A state must be an optimum of the paper's problem: the reference, started there, stays. Started from the previous
+    state it should get there too; where it finds another optimum, `tally` keeps whether a better one.
     """
-    solver, motion = ReferenceSolver(problem.mechanism, problem.settings), retarget(problem.mechanism, clip_of(problem), problem.settings)
+    solver, motion = (
+        ReferenceSolver(problem.mechanism, problem.settings),
+        retarget(problem.mechanism, clip_of(problem), problem.settings),
+    )
     assert motion.report is not None
     stopped = {k for k, why in motion.report.short if STOPPED in why}
     previous = solver.rest_state()
@@ -173,13 +194,16 @@ def compare(problem: Problem, tally: Counter) -> None:
             expected = solver.solve(*frame)
             if not same(state, expected):
                 stays = solver.solve(*frame, start=state)
-                assert same(state, stays), f"frame {k}: no optimum; {np.abs(state - stays.state).max():.2e} away from one"
+                assert same(state, stays), (
+                    f"frame {k}: no optimum; {np.abs(state - stays.state).max():.2e} away from one"
+                )
                 tally["worse" if value > expected.objective + 1e-9 * (1 + abs(value)) else "other"] += 1
         previous = state
 
 
 def same(state: np.ndarray, result: ReferenceResult) -> bool:
-    """Whether a state is the reference's, or could not be told from it: at a singular pose, or where the optimum is flat."""
+    """Whether a state is the reference's, or could not be told from it: at a singular pose, or where the optimum is
+    flat."""
     sharp = result.converged and result.flexibility > SINGULAR and result.curvature > 1e-8
     return bool(np.abs(state - result.state).max() < SAME) or not sharp
 

@@ -60,7 +60,8 @@ def test_a_leg_that_was_pulled_straight_bends_at_the_knee(keep: bool, sway: floa
 @pytest.mark.parametrize("rate", [24, 60, 120])
 @pytest.mark.parametrize("sway", [0.0, 0.05])
 def test_another_way_is_looked_for_as_the_foot_goes_astray_at_any_rate(rate: int, sway: float) -> None:
-    """What is held to its last state bends the wrong way for longer; it is noticed by how far the foot is off, not after some frames."""
+    """What is held to its last state bends the wrong way for longer; it is noticed by how far the foot is off, not
+    after some frames."""
     times = np.arange(3 * rate + 1) / rate
     depth = 2 * LONG * (0.97 + 0.06 * np.sin(0.9 * np.pi * times) ** 2) - 0.25 * np.clip(times - 2.2, 0.0, None)
     path = np.column_stack([0.1 * times + sway * np.sin(9 * times), sway * times, -depth])

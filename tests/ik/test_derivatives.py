@@ -28,7 +28,10 @@ def everything() -> Mechanism:
     """All joint types in a tree and as cuts, with a coupling, some of them away from zero at rest."""
     names = "abcdefghi"
     rng = np.random.default_rng(5)
-    bodies = [Body(n, 1.0 + i, com=tuple(rng.normal(size=3)), pose=Pose(tuple(rng.normal(size=3)))) for i, n in enumerate(names)]
+    bodies = [
+        Body(n, 1.0 + i, com=tuple(rng.normal(size=3)), pose=Pose(tuple(rng.normal(size=3))))
+        for i, n in enumerate(names)
+    ]
     types = ["spherical", "cylindrical", "universal", "planar", "cartesian", "revolute", "prismatic", "fixed"]
     rests: list[tuple[float, ...]] = [(0.3, 0.2, -0.4), (0.1, 0.5), (0.4, -0.3), (), (0.1, 0.2, 0.3), (), (), ()]
     joints = [
@@ -44,7 +47,13 @@ def everything() -> Mechanism:
         for i, (t, rest) in enumerate(zip(types, rests, strict=True))
     ]
     joints.append(Joint("tip", "spherical", "h", "i", position=(1.0, 0.0, 0.5)))
-    cuts = [("cylindrical", "a", "e"), ("universal", "c", "g"), ("free", WORLD, "h"), ("fixed", "b", "i"), ("general", "d", "i")]
+    cuts = [
+        ("cylindrical", "a", "e"),
+        ("universal", "c", "g"),
+        ("free", WORLD, "h"),
+        ("fixed", "b", "i"),
+        ("general", "d", "i"),
+    ]
     for k, (kind, near, far) in enumerate(cuts):
         motions = ("tx", "rz") if kind == "general" else ()
         joints.append(
@@ -58,7 +67,9 @@ def everything() -> Mechanism:
                 motions=motions,
             )
         )
-    return Mechanism("everything", bodies, joints, couplings=(Coupling("gear", "revolute", "prismatic", (0.1, 0.7, -0.4, 0.2)),))
+    return Mechanism(
+        "everything", bodies, joints, couplings=(Coupling("gear", "revolute", "prismatic", (0.1, 0.7, -0.4, 0.2)),)
+    )
 
 
 def asked_of(mechanism: Mechanism, pairs: list[tuple[str, str]]) -> tuple[Objective, ...]:
@@ -89,8 +100,13 @@ def solver(request: pytest.FixtureRequest) -> Solver:
     mechanism = everything() if robot == "everything" else robots.load(robot)
     names = ("c", "i") if robot == "everything" else tuple(f.name for f in mechanism.frames)
     asked = asked_of(mechanism, PAIRS[robot]) if extra else ()
-    heavy = {item.key: Weights((0.5, 1.0, 2.0), (1.5, 0.7, 0.4)) if isinstance(item, RelativeFrame) else 1.5 for item in asked}
-    weighed = Settings(state_weight=0.3, velocity_weight=1e-2, velocity_limit=1.0, com_weight=(0.5, 1.0, 2.0), objectives=heavy)
+    heavy = {
+        item.key: Weights((0.5, 1.0, 2.0), (1.5, 0.7, 0.4)) if isinstance(item, RelativeFrame) else 1.5
+        for item in asked
+    }
+    weighed = Settings(
+        state_weight=0.3, velocity_weight=1e-2, velocity_limit=1.0, com_weight=(0.5, 1.0, 2.0), objectives=heavy
+    )
     made = Solver(mechanism, names, weighed, True, asked)
     rng = np.random.default_rng(1)
     targets = {name: (rng.normal(size=(1, 3)), np.array([[0.6, 0.0, 0.8, 0.0]])) for name in names}
@@ -177,17 +193,25 @@ def test_gradient_hessian_and_closure_curvature(solver: Solver) -> None:
     h = 1e-4
     for i in range(d):
         for j in range(i + 1):
-            mixed = (at((i, h), (j, h)) - at((i, h), (j, -h)) - at((i, -h), (j, h)) + at((i, -h), (j, -h))) / (4 * h * h)
+            mixed = (at((i, h), (j, h)) - at((i, h), (j, -h)) - at((i, -h), (j, h)) + at((i, -h), (j, -h))) / (
+                4 * h * h
+            )
             assert K[i, j] == pytest.approx(mixed[0], abs=1e-5 * max(1.0, np.abs(K).max())), (i, j)
             assert K[i, j] - bent[i, j] == pytest.approx(mixed[1], abs=1e-5), (i, j)
 
 
 @pytest.mark.parametrize("held", [0, 3])
 def test_newton_systems(solver: Solver, held: int) -> None:
-    """From the tips to the root and back, the solution is that of the reduced matrix, and so is the word on its definiteness."""
+    """From the tips to the root and back, the solution is that of the reduced matrix, and so is the word on its
+    definiteness."""
     flat, goals, rng = solver.flat, solver._goals, np.random.default_rng(4)
     q, _ = away(solver, 0.05)
-    now, terms, system, e = new_placement(flat, q), new_terms(flat, tied_of(solver)), room_for(solver), new_elimination(flat)
+    now, terms, system, e = (
+        new_placement(flat, q),
+        new_terms(flat, tied_of(solver)),
+        room_for(solver),
+        new_elimination(flat),
+    )
     forward_kinematics(flat, now)
     close(flat, now)
     d = len(flat.before)

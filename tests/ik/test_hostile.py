@@ -1,4 +1,5 @@
-"""Targets that leap, flip and go out of reach: every frame ends in an optimum, within the limits, and reachable targets are met again."""
+"""Targets that leap, flip and go out of reach: every frame ends in an optimum, within the limits, and reachable targets
+are met again."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def test_a_dancer_comes_back_from_targets_that_were_turned_over(axis: tuple) -> 
 @pytest.mark.parametrize("turned", [True, False])
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_hostile_targets_leave_no_frame_short_of_an_optimum(name: str, turned: bool) -> None:
-    """No step leads uphill, none is stopped by what a longer one met, and what the loops' rounding is worth counts as none."""
+    """No step leads uphill, none is stopped by what a longer one met, and what the loops' rounding is worth counts as
+    none."""
     mechanism, names = robots.load(name), FOLLOWED[name]
     reachable = Reachable(mechanism, names)
     clip = hostile_clip(mechanism, reachable, ROUNDS, 7)

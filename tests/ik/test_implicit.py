@@ -1,4 +1,5 @@
-"""The implicit formulation: its sensitivities against finite differences, its answers against the state-based one, and where they part."""
+"""The implicit formulation: its sensitivities against finite differences, its answers against the state-based one, and
+where they part."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def everything_driven(mechanism: Mechanism) -> Mechanism:
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(problems(far=False, length=1), st.integers(0, 99))
 def test_derivatives_of_forward_kinematics(problem: Problem, seed: int) -> None:
-    """Of ½|C_FK|² by the state, twice, and of the rows by the values: every joint type, driven, at states that are not assembled."""
+    """Of ½|C_FK|² by the state, twice, and of the rows by the values: every joint type, driven, at states that are not
+    assembled."""
     mechanism, rng = everything_driven(problem.mechanism), np.random.default_rng(seed)
     solver = ReferenceSolver(mechanism, LOOSE)
     joints: list[JointFrames] = solver.joints
@@ -87,7 +89,8 @@ def test_gradient_by_the_implicit_function_theorem(turn: float) -> None:
 
 
 def test_forward_kinematics_takes_apart_by_least_squares() -> None:
-    """A slide driven to 0.2 m whose body is also welded to the ground at 0: half of the way to either, and no rotation."""
+    """A slide driven to 0.2 m whose body is also welded to the ground at 0: half of the way to either, and no
+    rotation."""
     joints = (Joint("drive", "prismatic", WORLD, "b", actuated=True), Joint("weld", "fixed", WORLD, "b"))
     solver = ImplicitSolver(Mechanism("m", (Body("b", 1.0),), joints, frames=(Frame("tip", "b"),)), ("tip",), LOOSE)
     np.testing.assert_allclose(solver.state(np.array([0.2])), [[0.1, 0, 0, 1, 0, 0, 0]], atol=1e-12)
@@ -113,7 +116,8 @@ def test_within_the_workspace_both_formulations_agree(robot: str) -> None:
 
 
 def test_beyond_the_workspace_only_the_implicit_formulation_comes_apart() -> None:
-    """Fig. 5: the handle is to go where the linkage cannot. One stays assembled, and as near as can be; the other meets it, in pieces."""
+    """Fig. 5: the handle is to go where the linkage cannot. One stays assembled, and as near as can be; the other meets
+    it, in pieces."""
     linkage, clip = robots.load("four_bar"), handle_clip(2.6, 40)
     whole, apart = retarget(linkage, clip), retarget(linkage, clip, formulation=ImplicitSolver)
     assert whole.report is not None and apart.report is not None
@@ -129,7 +133,9 @@ def test_beyond_the_workspace_only_the_implicit_formulation_comes_apart() -> Non
 def test_limits_of_actuators_hold() -> None:
     boxer = robots.load("boxer")
     clip = boxer_clip(boxer, 10.0, 1.0)
-    joints = [replace(j, limits=((r - 0.2, r + 0.2),)) if j.actuated else j for j in boxer.joints for r in (*j.rest, 0.0)[:1]]
+    joints = [
+        replace(j, limits=((r - 0.2, r + 0.2),)) if j.actuated else j for j in boxer.joints for r in (*j.rest, 0.0)[:1]
+    ]
     tight = boxer.with_changes(joints=joints)
     motion = retarget(tight, clip, formulation=ImplicitSolver)
     rest = np.array([j.rest[0] for j in boxer.actuated])
@@ -156,5 +162,7 @@ def test_couplings_are_refused() -> None:
     bodies = (Body("a", 1.0), Body("b", 1.0))
     joints = (Joint("i", "revolute", WORLD, "a", actuated=True), Joint("j", "revolute", "a", "b"))
     geared = Mechanism("geared", bodies, joints, frames=(), couplings=(Coupling("gear", "j", "i"),))
-    with pytest.raises(MechanismError, match="robot 'geared' has the coupling 'gear', which the implicit formulation cannot hold"):
+    with pytest.raises(
+        MechanismError, match="robot 'geared' has the coupling 'gear', which the implicit formulation cannot hold"
+    ):
         ImplicitSolver(geared, ("b",), Settings())

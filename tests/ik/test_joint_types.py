@@ -1,4 +1,5 @@
-"""Every joint type, in the tree and as a cut, passive and driven: it moves as its coordinates say, and a motor has a value per motion."""
+"""Every joint type, in the tree and as a cut, passive and driven: it moves as its coordinates say, and a motor has a
+value per motion."""
 
 from __future__ import annotations
 
@@ -40,9 +41,11 @@ def moved(joint: Joint, values: np.ndarray, point: np.ndarray) -> tuple[np.ndarr
 
 
 def robot(kind: str, motions: tuple[str, ...], driven: bool, cut: bool) -> tuple[Mechanism, Joint]:
-    """The joint between a stand and a body `tool`; as a cut, beside a leg of six freedoms that is preferred for the tree."""
+    """The joint between a stand and a body `tool`; as a cut, beside a leg of six freedoms that is preferred for the
+    tree."""
     count = len(motions or JOINT_TYPES[kind].motions or ())
-    tested = Joint("tested", kind, "stand", "tool", position=(0.2, 0.1, 0.3), axis=(0.6, 0.0, 0.8), axis2=(0.0, 1.0, 0.0), actuated=driven,
+    tested = Joint("tested", kind, "stand", "tool", position=(0.2, 0.1, 0.3), axis=(0.6, 0.0, 0.8),
+                   axis2=(0.0, 1.0, 0.0), actuated=driven,
                    rest=tuple(0.1 * (-1.0) ** k for k in range(count)), motions=motions)  # fmt: skip
     bodies = [Body("stand", 1.0), Body("tool", 1.0, com=(0.5, 0.2, 0.4))]
     joints = [Joint("mount", "fixed", WORLD, "stand"), tested]
@@ -85,7 +88,9 @@ def test_passive(kind: str, motions: tuple[str, ...], cut: bool) -> None:
 
 
 @pytest.mark.parametrize("cut", [False, True], ids=["tree", "cut"])
-@pytest.mark.parametrize(("kind", "motions"), [t for t in TYPES if t[0] != "fixed"], ids=[n for n in NAMES if n != "fixed"])
+@pytest.mark.parametrize(
+    ("kind", "motions"), [t for t in TYPES if t[0] != "fixed"], ids=[n for n in NAMES if n != "fixed"]
+)
 def test_driven(kind: str, motions: tuple[str, ...], cut: bool) -> None:
     mechanism, joint = robot(kind, motions, True, cut)
     assert len(mechanism.actuators) == len(joint.motions) and mechanism.actuators == joint.coordinate_names

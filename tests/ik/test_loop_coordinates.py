@@ -37,7 +37,8 @@ def four_bar(**changes: object) -> Mechanism:
 
 
 def angles(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All four hinges' angles (T, 4), and the tip (T, 3), along the crank's: another topology, driven at the crank alone."""
+    """All four hinges' angles (T, 4), and the tip (T, 3), along the crank's: another topology, driven at the crank
+    alone."""
     joints = tuple(replace(j, actuated=j.name == "a") for j in four_bar().joints)
     mechanism = four_bar().with_changes(joints=joints)
     position, quaternion, residual = body_poses(mechanism, values[:, None])
@@ -50,7 +51,8 @@ def angles(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("held", PLACES)
 def test_a_limit_holds_wherever_the_loop_is_cut(held: str) -> None:
-    """The tip is led beyond what one hinge's limit allows: each frame's best is what a fine search over the one freedom finds."""
+    """The tip is led beyond what one hinge's limit allows: each frame's best is what a fine search over the one freedom
+    finds."""
     sweep = np.linspace(0.0, 0.4, 4001)
     turned, tips = angles(sweep)
     column = turned[:, list(PLACES).index(held)]
@@ -90,7 +92,9 @@ def test_a_coupling_in_a_loop_of_motors() -> None:
     topology = build_topology(mechanism)
     assert len(topology.flat.parent) == len(mechanism.bodies) + 2, "the cut is beside a joint, at a twin"
     times = np.linspace(0.0, 1.0, 41)
-    target = np.array([0.35, 0.0, 0.62]) + np.stack([0.05 * np.sin(3 * times), 0 * times, 0.03 * np.sin(2 * times)], axis=1)
+    target = np.array([0.35, 0.0, 0.62]) + np.stack(
+        [0.05 * np.sin(3 * times), 0 * times, 0.03 * np.sin(2 * times)], axis=1
+    )
     motion = retarget(mechanism, TargetClip(times, {"tip": Track(position=target)}), ONLY_PLACES)
     values = dict(zip(motion.actuators, motion.values.T, strict=True))
     for coupling in mechanism.couplings:
@@ -116,4 +120,6 @@ def five_bar() -> Mechanism:
         for k, (pair, p) in enumerate(zip(ends, corners, strict=True))
     )
     couplings = (Coupling("gear", "h4", "h0", (0.0, 0.6, 0.1)),)
-    return Mechanism("five-bar", bodies, joints, frames=(Frame("tip", "b", Pose((0.4, 0.0, 0.3))),), couplings=couplings)
+    return Mechanism(
+        "five-bar", bodies, joints, frames=(Frame("tip", "b", Pose((0.4, 0.0, 0.3))),), couplings=couplings
+    )

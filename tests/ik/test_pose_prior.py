@@ -57,11 +57,16 @@ def test_what_it_is_drawn_to_is_likelier(example):
     prior, rng, looked_at = PosePrior.fit(example, components=2), np.random.default_rng(3), 0
     for v in example[::40] + 0.3 * rng.normal(size=(15, 7)):
         assert prior.log_likelihood(prior.likeliest(v)) > prior.log_likelihood(v)
-        if any((np.abs((v - c.mean) @ c.directions) > 2 * np.sqrt(c.variances)).any() and prior.responsibilities(v)[k] > 1e-9
-               for k, c in enumerate(prior.components)):  # fmt: skip
+        if any(
+            (np.abs((v - c.mean) @ c.directions) > 2 * np.sqrt(c.variances)).any()
+            and prior.responsibilities(v)[k] > 1e-9
+            for k, c in enumerate(prior.components)
+        ):
             continue  # further out than the example: drawn back more than by the slope
         looked_at += 1
-        gradient = np.array([(prior.log_likelihood(v + h) - prior.log_likelihood(v - h)) / 2e-6 for h in 1e-6 * np.eye(7)])
+        gradient = np.array(
+            [(prior.log_likelihood(v + h) - prior.log_likelihood(v - h)) / 2e-6 for h in 1e-6 * np.eye(7)]
+        )
         shares = prior.responsibilities(v)
         rest = np.array([c.rest for c in prior.components])
         pulls = [(c.likeliest(v) - v) / r for c, r in zip(prior.components, rest, strict=True)]
@@ -71,7 +76,8 @@ def test_what_it_is_drawn_to_is_likelier(example):
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_the_elbow_is_held_as_in_the_example(example, side):
-    """The hand is asked for, in a place from the example itself: the prior finds that pose, the bare solver does not."""
+    """The hand is asked for, in a place from the example itself: the prior finds that pose, the bare solver does
+    not."""
     arm7, prior = load("arm7"), PosePrior.fit(example, components=2)
     wanted = example[300 * side + 7]
     teacher = StateBasedTracker(arm7)
@@ -79,8 +85,13 @@ def test_the_elbow_is_held_as_in_the_example(example, side):
     pose = teacher.frame("tool")
     targets = Targets({"tool": Target(np.array(pose.position), np.array(pose.quaternion))})
     away = {}
-    for name, tracker in {"bare": StateBasedTracker(arm7), "drawn": StateBasedTracker(arm7, prior=prior, prior_weight=1e-3)}.items():
-        tracker.reset(tracker._rest_values + (0.2 if side == 0 else -0.2) * np.array([0.5, 0.1, -0.9, 0.0, 0.7, 0.0, 0.0]))
+    for name, tracker in {
+        "bare": StateBasedTracker(arm7),
+        "drawn": StateBasedTracker(arm7, prior=prior, prior_weight=1e-3),
+    }.items():
+        tracker.reset(
+            tracker._rest_values + (0.2 if side == 0 else -0.2) * np.array([0.5, 0.1, -0.9, 0.0, 0.7, 0.0, 0.0])
+        )
         for _ in range(150):
             values = tracker.step(targets, 1 / 60)
         assert np.linalg.norm(np.subtract(tracker.frame("tool").position, pose.position)) < 2e-3
@@ -110,7 +121,8 @@ def manner(sway: float) -> np.ndarray:
 
 
 def test_a_clip_of_positions_alone_is_followed_in_the_manner_of_an_example():
-    """Four of the arm's seven degrees of freedom are left open: without the example they end elsewhere, with it the arm moves as there."""
+    """Four of the arm's seven degrees of freedom are left open: without the example they end elsewhere, with it the arm
+    moves as there."""
     arm7, example = load("arm7"), manner(0.15)
     tool, fk = [], ForwardKinematics(arm7)
     for values in example:
@@ -132,7 +144,11 @@ def test_a_walker_told_where_its_feet_are_holds_itself_as_in_an_example():
     pelvis, low = tracker.frame("pelvis"), []
     for k in range(40):
         down = np.array([0.0, 0.0, 0.03 + 0.005 * np.sin(k / 5)])
-        low.append(tracker.step(Targets({**places, "pelvis": Target(pelvis.position - down, np.array(pelvis.quaternion))}), 1 / 30))
+        low.append(
+            tracker.step(
+                Targets({**places, "pelvis": Target(pelvis.position - down, np.array(pelvis.quaternion))}), 1 / 30
+            )
+        )
     still = {name: Track(np.tile(p.position, (20, 1)), np.tile(p.quaternion, (20, 1))) for name, p in feet.items()}
     clip = TargetClip(np.arange(20) / 30, still)
     bare, drawn = retarget(walker, clip), retarget(walker, clip, prior=PosePrior.of(np.array(low)))

@@ -1,4 +1,5 @@
-"""The reference itself, held against what does not share its code: closed forms, finite differences, SciPy's own optimizers."""
+"""The reference itself, held against what does not share its code: closed forms, finite differences, SciPy's own
+optimizers."""
 
 from __future__ import annotations
 
@@ -25,13 +26,16 @@ from robik.objectives.weights import Weights
 from robik.retarget.clip import TargetClip, Track
 from tests.ik.random_mechanisms import Problem, mechanisms, problems
 
-EASY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], derandomize=True)
+EASY = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], derandomize=True
+)
 GROUND, CRANK, COUPLER, ROCKER = 1.0, 0.35, 0.9, 0.7  # of the four-bar linkage [m]
 LOOSE = Settings(joint_limits=False)
 
 
 def four_bar(actuated: str = "o") -> Mechanism:
-    """A linkage in the xz plane, as in the paper's Fig. 2: ground, crank, coupler, rocker; its rest pose by closed form."""
+    """A linkage in the xz plane, as in the paper's Fig. 2: ground, crank, coupler, rocker; its rest pose by closed
+    form."""
     a, b = four_bar_points(1.0)
     points = {"o": (0.0, 0.0, 0.0), "a": (a[0], 0.0, a[1]), "b": (b[0], 0.0, b[1]), "p": (GROUND, 0.0, 0.0)}
     ends = {"o": ("ground", "crank"), "a": ("crank", "coupler"), "b": ("coupler", "rocker"), "p": ("ground", "rocker")}
@@ -112,7 +116,9 @@ def test_objective_derivatives_are_exact(problem: Problem, seed: int) -> None:
 
 def test_velocity_term_is_the_papers() -> None:
     body = Body("b", 1.0)
-    solver = ReferenceSolver(Mechanism("m", (body,)), Settings(velocity_weight=0.3, velocity_limit=2.0, state_weight=1e-6))
+    solver = ReferenceSolver(
+        Mechanism("m", (body,)), Settings(velocity_weight=0.3, velocity_limit=2.0, state_weight=1e-6)
+    )
     previous = solver.rest_state()
     objective = Objective(solver, {}, None, previous, 0.05, solver.settings)
     for angle in (0.05, 0.099, 0.101, 0.3, 3.0):
@@ -123,8 +129,20 @@ def test_velocity_term_is_the_papers() -> None:
         assert objective.value(state) == pytest.approx(expected, rel=1e-12)
 
 
-GENERAL = [("tx",), ("ry",), ("rz",), ("ry", "rz"), ("rx", "rz"), ("tz", "ry"), ("tx", "ty", "rx", "ry"), ("tx", "ty", "tz", "rx"), MOTIONS]
-KINDS = [(name, row.motions) for name, row in JOINT_TYPES.items() if row.motions is not None] + [("general", m) for m in GENERAL]
+GENERAL = [
+    ("tx",),
+    ("ry",),
+    ("rz",),
+    ("ry", "rz"),
+    ("rx", "rz"),
+    ("tz", "ry"),
+    ("tx", "ty", "rx", "ry"),
+    ("tx", "ty", "tz", "rx"),
+    MOTIONS,
+]
+KINDS = [(name, row.motions) for name, row in JOINT_TYPES.items() if row.motions is not None] + [
+    ("general", m) for m in GENERAL
+]
 
 
 @pytest.mark.parametrize(("kind", "motions"), KINDS)
@@ -207,7 +225,8 @@ def test_four_bar_that_cannot_assemble_says_so() -> None:
 
 @pytest.mark.parametrize("target", [(1.2, 0.9), (0.2, 0.4), (0.9, 0.1), (3.0, 2.0)])
 def test_four_bar_reaches_as_far_as_it_can(target: tuple[float, float]) -> None:
-    """Out of reach, the assembled linkage goes to the nearest point of its coupler curve, found here by a search over the crank."""
+    """Out of reach, the assembled linkage goes to the nearest point of its coupler curve, found here by a search over
+    the crank."""
     solver = ReferenceSolver(four_bar(), Settings(state_weight=1e-12, joint_limits=False))
     wanted = np.array([target[0], 0.0, target[1]])
     result = solver.solve({"tip": (wanted, None)}, None, solver.rest_state(), None)
@@ -243,13 +262,16 @@ def test_boxer_reaches_what_it_can_reach() -> None:
         by_fk, residual = solver.fk(values, solver.rest_state())
         assert residual < 1e-12
         np.testing.assert_allclose(solver.frame_pose(by_fk, "hand").position, wanted.position, atol=1e-12)
-        result = solver.solve({"hand": (np.array(wanted.position), np.array(wanted.quaternion))}, None, solver.rest_state(), None)
+        result = solver.solve(
+            {"hand": (np.array(wanted.position), np.array(wanted.quaternion))}, None, solver.rest_state(), None
+        )
         assert result.converged
         np.testing.assert_allclose(solver.actuator_values(result.state, values), values, atol=1e-5)
 
 
 def by_scipy(solver: ReferenceSolver, objective: Objective, start: np.ndarray) -> np.ndarray:
-    """Equation 3 by SciPy's SLSQP, which knows nothing of null spaces, pulling back or our Hessians; redundant rows are left out."""
+    """Equation 3 by SciPy's SLSQP, which knows nothing of null spaces, pulling back or our Hessians; redundant rows are
+    left out."""
     shape = start.shape
     jacobian = solver._jacobian(solver.constraints, start)
     rank = np.linalg.matrix_rank(jacobian, tol=1e-9)
@@ -287,7 +309,10 @@ def test_agrees_with_scipys_optimizers(case: str) -> None:
     rest = solver.rest_state()
     pose = solver.frame_pose(rest, name)
     away = np.array([0.5, 0.3, 0.6]) if "beyond" in case else np.array([0.02, -0.05, 0.03])
-    target = np.array(pose.position) + away, np.array((Pose(quaternion=(np.cos(0.2), 0, np.sin(0.2), 0)) @ pose).quaternion)
+    target = (
+        np.array(pose.position) + away,
+        np.array((Pose(quaternion=(np.cos(0.2), 0, np.sin(0.2), 0)) @ pose).quaternion),
+    )
     com = rest[:, :3].mean(0)
     objective = Objective(solver, {name: target}, com, rest, 1 / 60, chosen)
     result = solver.solve({name: target}, com, rest, 1 / 60)
@@ -309,7 +334,9 @@ def test_random_problems_end_assembled_and_stationary(problem: Problem) -> None:
         result = solver.solve(targets, com, previous, dt)
         assert np.isfinite(result.state).all()
         assert result.constraint_residual < 1e-10
-        assert result.objective <= Objective(solver, targets, com, previous, dt, problem.settings).value(previous) + 1e-12
+        assert (
+            result.objective <= Objective(solver, targets, com, previous, dt, problem.settings).value(previous) + 1e-12
+        )
         if result.flexibility > 1e-5:
             assert result.converged
             assert result.stationarity < 1e-7

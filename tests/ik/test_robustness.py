@@ -38,7 +38,9 @@ def scaled(mechanism: Mechanism, s: float) -> Mechanism:
 
 
 def resized(clip: TargetClip, s: float) -> TargetClip:
-    tracks = {name: Track(None if t.position is None else s * t.position, t.quaternion) for name, t in clip.tracks.items()}
+    tracks = {
+        name: Track(None if t.position is None else s * t.position, t.quaternion) for name, t in clip.tracks.items()
+    }
     return TargetClip(clip.times, tracks, com=None if clip.com is None else s * clip.com)
 
 
@@ -52,12 +54,15 @@ def solved(mechanism: Mechanism, clip: TargetClip, settings: Settings = Settings
 @pytest.mark.parametrize("size", [0.01, 10.0])
 @pytest.mark.parametrize("balanced", [False, True])
 def test_a_walker_of_any_size_walks_alike(size: float, balanced: bool) -> None:
-    """Size in metres from the ground to the top. With the settings as they are a hundredth or ten times the robot does the same to the
-    last digits, its motors being hinges, in the same number of iterations; also where it cannot meet everything."""
+    """Size in metres from the ground to the top. With the settings as they are a hundredth or ten times the robot does
+    the same to the last digits, its motors being hinges, in the same number of iterations; also where it cannot meet
+    everything."""
     s = size / 0.56
     clip = walk_clip(WALKER, 60.0, balanced)
     tracks = {n: Track(t.position[:200], t.quaternion[:200]) for n, t in clip.tracks.items()}
-    clip = TargetClip(clip.times[:200], tracks, com=None if clip.com is None else clip.com[:200] + np.array([0.0, 0.01, 0.0]))
+    clip = TargetClip(
+        clip.times[:200], tracks, com=None if clip.com is None else clip.com[:200] + np.array([0.0, 0.01, 0.0])
+    )
     values, report = solved(WALKER, clip)
     other, far = solved(scaled(WALKER, s), resized(clip, s))
     np.testing.assert_allclose(other, values, rtol=0, atol=1e-7)
@@ -69,7 +74,8 @@ def test_a_walker_of_any_size_walks_alike(size: float, balanced: bool) -> None:
 
 
 def test_robots_of_all_sizes_fall_short_alike() -> None:
-    """The pelvis rises until the knees are at their limits, and beyond; in the smallest robot that is a tenth of a millimetre."""
+    """The pelvis rises until the knees are at their limits, and beyond; in the smallest robot that is a tenth of a
+    millimetre."""
     rest = {f.name: WALKER.bodies[WALKER.body_index[f.body]].pose @ f.pose for f in WALKER.frames}
     tracks = {n: Track(np.tile(rest[n].position, (40, 1))) for n in ("pelvis", "foot_l", "foot_r")}
     rise = np.linspace(0.0, 0.045, 40)[:, None] * (0.0, 0.0, 1.0)
@@ -105,7 +111,9 @@ def fast(clip: TargetClip, times: float) -> TargetClip:
 @pytest.mark.parametrize("fps", [60.0, 240.0])
 @pytest.mark.parametrize("robot", ["walker", "dancer"])
 def test_ten_times_the_speed_stays_assembled_and_on_target(robot: str, fps: float) -> None:
-    mechanism, clip = {"walker": (WALKER, walk_clip(WALKER, fps, False)), "dancer": (DANCER, dance_clip(DANCER, fps))}[robot]
+    mechanism, clip = {"walker": (WALKER, walk_clip(WALKER, fps, False)), "dancer": (DANCER, dance_clip(DANCER, fps))}[
+        robot
+    ]
     _, report = solved(mechanism, fast(clip, 10.0))
     assert report.residual.max() < CLOSED
     assert np.nanmax(report.position_error) < 1e-3
@@ -115,7 +123,10 @@ def test_ten_times_the_speed_stays_assembled_and_on_target(robot: str, fps: floa
 @pytest.mark.parametrize("robot", ["walker", "dancer"])
 def test_jumps_across_the_workspace_are_met_within_a_few_frames(robot: str) -> None:
     """Between frames the target leaps to another pose of the clip, and now and then beyond all reach."""
-    mechanism, clip = {"walker": (WALKER, walk_clip(WALKER, 60.0, False)), "dancer": (DANCER, dance_clip(DANCER, 60.0))}[robot]
+    mechanism, clip = {
+        "walker": (WALKER, walk_clip(WALKER, 60.0, False)),
+        "dancer": (DANCER, dance_clip(DANCER, 60.0)),
+    }[robot]
     order = np.repeat(np.random.default_rng(1).permutation(len(clip.times))[:24], 6)
     tracks = {}
     for name, track in clip.tracks.items():
@@ -135,7 +146,9 @@ def poses_of(robot: Mechanism, frame: str, count: int) -> tuple[np.ndarray, np.n
     """Positions (count, 3) and quaternions (count, 4) of an arm's end with its joints anywhere."""
     arm, rng = SerialChain(robot, frame), np.random.default_rng(3)
     position, quaternion = np.empty((count, 3)), np.empty((count, 4))
-    for k, q in enumerate(rng.uniform(np.maximum(arm.lower, -1.2), np.minimum(arm.upper, 1.2), (count, len(arm.lower)))):
+    for k, q in enumerate(
+        rng.uniform(np.maximum(arm.lower, -1.2), np.minimum(arm.upper, 1.2), (count, len(arm.lower)))
+    ):
         arm.place(q)
         position[k], quaternion[k] = arm.position, matrix_quaternion(arm.rotation)
     return position, quaternion
@@ -144,7 +157,8 @@ def poses_of(robot: Mechanism, frame: str, count: int) -> tuple[np.ndarray, np.n
 @pytest.mark.parametrize(("robot", "frame"), [("boxer", "hand"), ("arm7", "tool"), ("ur10", "tool"), ("chain", "tool")])
 @pytest.mark.parametrize("turned", [False, True])
 def test_an_arm_that_leaps_between_any_poses_is_there_in_nearly_all(robot: str, frame: str, turned: bool) -> None:
-    """From the last frame alone up to half were missed: the ways wind joints up to their limits, where the next one starts."""
+    """From the last frame alone up to half were missed: the ways wind joints up to their limits, where the next one
+    starts."""
     mechanism, count = robots.load(robot), 200
     position, quaternion = poses_of(mechanism, frame, count)
     track = Track(np.repeat(position, 2, axis=0), np.repeat(quaternion, 2, axis=0) if turned else None)
@@ -164,7 +178,9 @@ def test_speeds_are_kept_between_poses_that_leap() -> None:
     back = np.arange(len(times)) % 8 >= 4
     position, quaternion = np.repeat(position[::4], 4, axis=0), np.repeat(quaternion[::4], 4, axis=0)
     position[back], quaternion[back] = arm.position, matrix_quaternion(arm.rotation)
-    values, _ = solved(mechanism, TargetClip(times, {"tool": Track(position, quaternion)}), Settings(enforce_velocity=True))
+    values, _ = solved(
+        mechanism, TargetClip(times, {"tool": Track(position, quaternion)}), Settings(enforce_velocity=True)
+    )
     limits = np.array([joint.velocity_limit for joint in mechanism.actuated])
     assert (np.abs(np.diff(values, axis=0)) <= limits / 2 + 1e-9).all()
 

@@ -52,7 +52,9 @@ def test_boxer_reaches_poses_that_jump_about() -> None:
     assert report is not None
     met = np.nanmax(report.position_error, axis=1) < 1e-6
     assert met.mean() > 0.9  # from far away some starts end in another posture that a limit holds off the target
-    assert {k for k, _ in report.short} >= set(np.flatnonzero(~met & (np.nanmax(report.position_error, axis=1) > 1e-3)).tolist())
+    assert {k for k, _ in report.short} >= set(
+        np.flatnonzero(~met & (np.nanmax(report.position_error, axis=1) > 1e-3)).tolist()
+    )
 
 
 def test_walker_does_what_its_actuators_did() -> None:
@@ -72,7 +74,11 @@ def pulled_apart(frames: int, fps: float, far: float, still: int = 0) -> TargetC
     swing = far * np.sin(np.pi * np.minimum(t / t[frames - 1], 1.0)) ** 2
     ways = {"foot_l": (0.0, 0.0, 1.0), "foot_r": (0.0, 0.3, -1.0), "pelvis": (0.5, 0.5, 0.0)}
     return TargetClip(
-        t, {n: Track(np.array(rest[n].position) + swing[:, None] * w, np.tile(rest[n].quaternion, (len(t), 1))) for n, w in ways.items()}
+        t,
+        {
+            n: Track(np.array(rest[n].position) + swing[:, None] * w, np.tile(rest[n].quaternion, (len(t), 1)))
+            for n, w in ways.items()
+        },
     )
 
 
@@ -107,8 +113,11 @@ def test_targets_at_any_distance(away: float) -> None:
 
 @pytest.mark.parametrize("away", [1e3, 1e4, 1e5, 1e6])
 @pytest.mark.parametrize("way", [(1.0, 0.0, 0.0), (0.6, 0.5, 0.62)])
-def test_a_floating_robot_with_loops_goes_to_any_distance_and_comes_back(away: float, way: tuple[float, float, float]) -> None:
-    """Far out its loops close to the rounding of where it is; what that does to it must not keep it from coming back."""
+def test_a_floating_robot_with_loops_goes_to_any_distance_and_comes_back(
+    away: float, way: tuple[float, float, float]
+) -> None:
+    """Far out its loops close to the rounding of where it is; what that does to it must not keep it from coming
+    back."""
     pelvis = np.tile([0.0, 0.0, 0.3], (24, 1))
     pelvis[4:8] += away * np.array(way)
     report = retarget(WALKER, TargetClip(np.arange(24) / 60, {"pelvis": Track(pelvis)})).report
@@ -138,7 +147,10 @@ def test_targets_that_jump_across_the_workspace_are_met_again_within_a_few_frame
         position = track.position.copy()
         position[40:60] += (0.0, 0.5, 0.8)
         jumpy[name] = Track(position, track.quaternion)
-    smooth, jumping = retarget(WALKER, TargetClip(clip.times, clip.tracks)), retarget(WALKER, TargetClip(clip.times, jumpy))
+    smooth, jumping = (
+        retarget(WALKER, TargetClip(clip.times, clip.tracks)),
+        retarget(WALKER, TargetClip(clip.times, jumpy)),
+    )
     assert smooth.report is not None
     assert jumping.report is not None
     assert jumping.report.residual.max() < CLOSED
@@ -158,13 +170,20 @@ def test_velocity_regularizer_bends_the_motion_around_the_limit() -> None:
 
 
 def test_gears_keep_their_ratio() -> None:
-    bodies = [Body("crank", 1.0, com=(0.1, 0, 0)), Body("arm", 1.0, com=(0.3, 0, 0)), Body("hand", 1.0, com=(0.5, 0, 0))]
+    bodies = [
+        Body("crank", 1.0, com=(0.1, 0, 0)),
+        Body("arm", 1.0, com=(0.3, 0, 0)),
+        Body("hand", 1.0, com=(0.5, 0, 0)),
+    ]
     joints = [
         Joint("drive", "revolute", WORLD, "crank", position=(0, 0, 0), axis=(0, 0, 1), actuated=True),
         Joint("elbow", "revolute", "crank", "arm", position=(0.2, 0, 0), axis=(0, 0, 1)),
         Joint("wrist", "revolute", "arm", "hand", position=(0.4, 0, 0), axis=(0, 0, 1)),
     ]
-    gears = [Coupling("elbow gear", "elbow", "drive", (0.0, 0.5)), Coupling("wrist cam", "wrist", "elbow", (0.0, 1.0, -0.3, 0.1))]
+    gears = [
+        Coupling("elbow gear", "elbow", "drive", (0.0, 0.5)),
+        Coupling("wrist cam", "wrist", "elbow", (0.0, 1.0, -0.3, 0.1)),
+    ]
     robot = Mechanism("geared", bodies, joints, frames=[Frame("tip", "hand")], couplings=gears)
     t = np.linspace(0, 1, 40)
     clip = TargetClip(t, {"tip": Track(np.stack([0.3 - 0.2 * t, 0.35 * t, 0 * t], axis=1))}, com=None)
@@ -204,7 +223,8 @@ def test_no_frame_goes_round_in_circles_at_its_optimum() -> None:
 
 
 def test_a_dead_point_is_left_again() -> None:
-    """Two links stretched out towards a target that comes nearer along their line: the gradient is zero there, but not for long."""
+    """Two links stretched out towards a target that comes nearer along their line: the gradient is zero there, but not
+    for long."""
     bodies = tuple(
         Body(name, 1.0, com=(0.5, 0.0, 0.0), inertia=(0.1,) * 3 + (0.0,) * 3, pose=Pose((x, 0.0, 0.0)))
         for name, x in (("a", 0.0), ("b", 1.0))

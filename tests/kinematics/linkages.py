@@ -43,7 +43,8 @@ def rounded(mechanism: Mechanism, amount: float, seed: int = 0) -> Mechanism:
 
     joints = tuple(replace(j, position=off(j.position), axis=off(j.axis), axis2=off(j.axis2)) for j in mechanism.joints)
     bodies = tuple(
-        replace(b, pose=replace(b.pose, position=tuple((TILTED @ np.array(b.pose.position)).tolist()))) for b in mechanism.bodies
+        replace(b, pose=replace(b.pose, position=tuple((TILTED @ np.array(b.pose.position)).tolist())))
+        for b in mechanism.bodies
     )
     return mechanism.with_changes(joints=joints, bodies=bodies)
 
@@ -62,7 +63,8 @@ def parallelogram(third: float = 0.0, closing: str = "revolute", angle: float = 
 
 
 def neck(crossed: float = 0.0) -> Mechanism:
-    """A head that nods on two hinges beside each other, held by two parallel rods between hinges and balls; mirror images."""
+    """A head that nods on two hinges beside each other, held by two parallel rods between hinges and balls; mirror
+    images."""
     bodies = [_body("post", 1.0, (0.0, 0.0, 0.3)), _body("head", 1.0, (0.0, 0.0, 0.6))]
     joints = [
         _joint("pitch", "revolute", WORLD, "post", (0.0, 0.0, 0.0), Y, actuated=True),
@@ -96,7 +98,9 @@ def bennett(twist: float = 0.7) -> Mechanism:
     T, points, axes = np.eye(4), [], []
     for length, angle, theta in ((a, alpha, t1), (b, beta, t2), (a, alpha, -t1), (b, beta, -t2)):
         turn = np.array([[cos(theta), -sin(theta), 0, 0], [sin(theta), cos(theta), 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-        side = np.array([[1, 0, 0, length], [0, cos(angle), -sin(angle), 0], [0, sin(angle), cos(angle), 0], [0, 0, 0, 1]])
+        side = np.array(
+            [[1, 0, 0, length], [0, cos(angle), -sin(angle), 0], [0, sin(angle), cos(angle), 0], [0, 0, 0, 1]]
+        )
         points.append(T[:3, 3].copy())
         axes.append(T[:3, 2].copy())
         T = T @ turn @ side
@@ -132,7 +136,9 @@ def delta() -> Mechanism:
         for n, shift in enumerate((-0.1, 0.1)):
             rod = f"rod{k}{n}"
             bodies.append(_body(rod, 0.1, tuple(elbow + shift * side)))
-            joints.append(_joint(f"elbow{k}{n}", "universal", arm, rod, tuple(elbow + shift * side), tuple(side), tuple(across)))
+            joints.append(
+                _joint(f"elbow{k}{n}", "universal", arm, rod, tuple(elbow + shift * side), tuple(side), tuple(across))
+            )
             joints.append(_joint(f"wrist{k}{n}", "revolute", rod, low, tuple(wrist + shift * side), tuple(across)))
         joints.append(_joint(f"ankle{k}", "revolute", low, "platform", tuple(wrist), tuple(side)))
     return Mechanism("delta", bodies, joints)
@@ -182,7 +188,8 @@ def truss() -> Mechanism:
     corners = {"a": (0.0, 0.0), "b": (1.0, 0.1), "c": (1.1, 1.0), "d": (-0.1, 0.9)}
     at = {k: (x, 0.0, z) for k, (x, z) in corners.items()}
     joints = [
-        _joint("a", "revolute", WORLD, "ad", at["a"], Y, actuated=True), _joint("b", "revolute", WORLD, "bc", at["b"], Y),
+        _joint("a", "revolute", WORLD, "ad", at["a"], Y, actuated=True),
+        _joint("b", "revolute", WORLD, "bc", at["b"], Y),
         _joint("c", "revolute", "bc", "cd", at["c"], Y), _joint("d", "revolute", "ad", "cd", at["d"], Y),
         _joint("across_a", "revolute", WORLD, "ac", at["a"], Y), _joint("across_c", "revolute", "ac", "cd", at["c"], Y),
     ]  # fmt: skip

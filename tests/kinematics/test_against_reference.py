@@ -1,4 +1,5 @@
-"""Forward kinematics over tree and cuts poses every robot as the reference does: all bodies' equations, by Gauss-Newton (paper, eq. 1)."""
+"""Forward kinematics over tree and cuts poses every robot as the reference does: all bodies' equations, by Gauss-Newton
+(paper, eq. 1)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ CHOSEN = Settings(joint_limits=False)
 def assert_same(solver: ReferenceSolver, found: Assembly, state: np.ndarray, tolerance: float) -> None:
     """Every body's own frame where a state of the reference has it, and the centre of mass."""
     assert found.assembled
-    np.testing.assert_allclose(solver.state_of(found.position, found.quaternion, near=state), state, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(
+        solver.state_of(found.position, found.quaternion, near=state), state, rtol=0, atol=tolerance
+    )
     masses = np.array([body.mass for body in solver.mechanism.bodies])
     np.testing.assert_allclose(found.com, masses @ state[:, :3] / masses.sum(), atol=tolerance)
 
@@ -44,13 +47,19 @@ def test_our_robots_at_random_actuator_values(robot: str, spread: float) -> None
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(problems(far=False, length=1, every_type=True))
 def test_random_robots_driven_at_every_joint(problem: Problem) -> None:
-    """Actuator values read off an assembled pose, loops' joints included, lead from the rest pose back to it. A free joint is driven where
-    it alone says where a body is; by the world it is the base, in a loop it says nothing."""
-    driven = {joint.name for joint in problem.mechanism.joints if joint.motions and (joint.type != "free" or joint.name.startswith("j"))}
+    """Actuator values read off an assembled pose, loops' joints included, lead from the rest pose back to it. A free
+    joint is driven where it alone says where a body is; by the world it is the base, in a loop it says nothing."""
+    driven = {
+        joint.name
+        for joint in problem.mechanism.joints
+        if joint.motions and (joint.type != "free" or joint.name.startswith("j"))
+    }
     joints = tuple(replace(joint, actuated=joint.name in driven) for joint in problem.mechanism.joints)
     mechanism = problem.mechanism.with_changes(joints=joints)
     solver, fk = ReferenceSolver(mechanism, problem.settings), ForwardKinematics(mechanism)
-    wanted = solver.solve(problem.targets[0], None if problem.com is None else problem.com[0], solver.rest_state(), None)
+    wanted = solver.solve(
+        problem.targets[0], None if problem.com is None else problem.com[0], solver.rest_state(), None
+    )
     rest = np.array([value for joint in mechanism.actuated for value in joint.rest])
     values = solver.actuator_values(wanted.state, rest)
     assume(np.abs(values - rest).max(initial=0.0) < 1.5)  # near half a turn the way there is a matter of taste
@@ -63,7 +72,9 @@ def test_random_robots_driven_at_every_joint(problem: Problem) -> None:
 
 def test_beyond_what_assembles_both_say_so() -> None:
     mechanism, (_, pin) = four_bar("p"), four_bar_points(1.0)
-    stretched = np.array([np.pi - np.arctan2(pin[1], pin[0] - GROUND)])  # the rocker points away, beyond what crank and coupler span
+    stretched = np.array(
+        [np.pi - np.arctan2(pin[1], pin[0] - GROUND)]
+    )  # the rocker points away, beyond what crank and coupler span
     solver, fk = ReferenceSolver(mechanism, CHOSEN), ForwardKinematics(mechanism)
     _, residual = solver.fk(stretched, solver.rest_state())
     found = fk.solve(stretched)

@@ -13,7 +13,11 @@ from robik.mechanism.topology import CLOSED, build_topology
 
 def singular() -> Mechanism:
     """Two balls on one line with other joints: the rest pose is singular, and the way back to it is slow."""
-    bodies = (Body("a", 1.0, com=(0.2, -0.4, 0.2)), Body("b", 1.0, com=(0.1, -0.1, -0.2)), Body("c", 1.0, com=(0.2, -0.2, 0.1)))
+    bodies = (
+        Body("a", 1.0, com=(0.2, -0.4, 0.2)),
+        Body("b", 1.0, com=(0.1, -0.1, -0.2)),
+        Body("c", 1.0, com=(0.2, -0.2, 0.1)),
+    )
     joints = (
         Joint(
             "ground",
@@ -47,7 +51,8 @@ def test_a_singular_rest_pose_is_no_reason_to_close_loops_less() -> None:
 
 
 def test_numbers_that_contradict_each_other_are() -> None:
-    """A square of hinges, two of them tilted by 1e-8 rad, as rounding in a file does: away from rest it can close that far only."""
+    """A square of hinges, two of them tilted by 1e-8 rad, as rounding in a file does: away from rest it can close that
+    far only."""
     y = (0.0, 1.0, 0.0)
     joints = [
         Joint("j1", "revolute", WORLD, "a", position=(0.0, 0.0, 0.0), axis=y),

@@ -16,7 +16,10 @@ CORNERS = [(0.0, 0.0), (0.05, 0.1), (0.4, 0.3), (0.4, 0.0)]
 
 def four_bar(tilt: float = 0.0, motors: tuple[str, ...] = ("a",)) -> Mechanism:
     """Four bars in a plane; the last hinge may stand askew."""
-    bodies = tuple(Body(name, pose=Pose((x, y, 0))) for name, (x, y) in zip(("ground", "crank", "coupler", "rocker"), CORNERS, strict=True))
+    bodies = tuple(
+        Body(name, pose=Pose((x, y, 0)))
+        for name, (x, y) in zip(("ground", "crank", "coupler", "rocker"), CORNERS, strict=True)
+    )
     ring = [b.name for b in bodies] + ["ground"]
     joints = [
         Joint(

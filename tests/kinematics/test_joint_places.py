@@ -21,12 +21,16 @@ def test_values_are_what_forward_kinematics_was_told(name: str) -> None:
         assert found.assembled
         places = joint_places(robot, found.position, found.quaternion)
         assert [place.joint for place in places] == list(robot.joints)
-        assert np.concatenate([place.values for place in places if place.joint.actuated]) == pytest.approx(values, abs=1e-9)
+        assert np.concatenate([place.values for place in places if place.joint.actuated]) == pytest.approx(
+            values, abs=1e-9
+        )
 
 
 def test_origins_and_axes_go_with_the_parent() -> None:
     robot = robots.load("walker")
-    for place in joint_places(robot, *(np.array([getattr(b.pose, w) for b in robot.bodies]) for w in ("position", "quaternion"))):
+    for place in joint_places(
+        robot, *(np.array([getattr(b.pose, w) for b in robot.bodies]) for w in ("position", "quaternion"))
+    ):
         if not any(place.joint.rest):
             assert place.origin == pytest.approx(place.joint.position, abs=1e-12)
             assert place.axes == pytest.approx(place.joint.matrix, abs=1e-12)

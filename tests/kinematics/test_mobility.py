@@ -39,7 +39,10 @@ def test_stewart_platform_has_six_and_no_redundancy() -> None:
 
     bodies, joints = [Body("platform", 1.0, com=(0, 0, 1))], []
     for i in range(6):
-        a, b = (i // 2) * 2 * pi / 3 + (0.2 if i % 2 else -0.2), ((i + 1) // 2) * 2 * pi / 3 - pi / 3 + (-0.2 if i % 2 else 0.2)
+        a, b = (
+            (i // 2) * 2 * pi / 3 + (0.2 if i % 2 else -0.2),
+            ((i + 1) // 2) * 2 * pi / 3 - pi / 3 + (-0.2 if i % 2 else 0.2),
+        )
         low, high = (cos(a), sin(a), 0.0), (0.6 * cos(b), 0.6 * sin(b), 1.0)
         way = tuple(h - l for h, l in zip(high, low, strict=True))  # noqa: E741
         bodies += [Body(f"cylinder{i}", 1.0, com=low), Body(f"rod{i}", 1.0, com=high)]
@@ -84,7 +87,9 @@ def test_a_base_is_the_robot_s_whatever_stands_beside_it() -> None:
 def test_what_no_loop_ties_is_counted_without_a_matrix_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """The decomposition of a matrix as large as the robot took most of the import of a long chain."""
     sizes, svd = [], np.linalg.svd
-    monkeypatch.setattr(np.linalg, "svd", lambda a, *rest, **more: sizes.append(np.shape(a)[-1]) or svd(a, *rest, **more))
+    monkeypatch.setattr(
+        np.linalg, "svd", lambda a, *rest, **more: sizes.append(np.shape(a)[-1]) or svd(a, *rest, **more)
+    )
     z = (0.0, 0.0, 1.0)
     linkage = robots.load("four_bar")
     names = [f"link_{k}" for k in range(200)]
@@ -92,7 +97,9 @@ def test_what_no_loop_ties_is_counted_without_a_matrix_of_all(monkeypatch: pytes
         Joint(n, "revolute", m, n, position=(k, 0.0, 0.0), axis=z, actuated=k > 4)
         for k, (m, n) in enumerate(pairwise([WORLD, *names]))
     ]
-    chain = linkage.with_changes(bodies=(*linkage.bodies, *(Body(n, 1.0) for n in names)), joints=(*linkage.joints, *joints))
+    chain = linkage.with_changes(
+        bodies=(*linkage.bodies, *(Body(n, 1.0) for n in names)), joints=(*linkage.joints, *joints)
+    )
     found = inspect(chain)
     assert (found.mobility, found.actuation.freedoms, found.actuation.surplus) == (201, 201, 0)
     assert found.actuation.idle == tuple((n,) for n in names[:5])

@@ -23,7 +23,9 @@ def planar_arm(upper: float = 0.4, fore: float = 0.3, size: float = 1.0) -> Mech
         Joint("shoulder", "revolute", WORLD, "upper", position=(0.0, 0.0, 0.0), axis=z, actuated=True),
         Joint("elbow", "revolute", "upper", "fore", position=(a, 0.0, 0.0), axis=z, actuated=True, rest=(0.5,)),
     )
-    return Mechanism("arm", (Body("upper", 1.0), Body("fore", 1.0)), joints, frames=(Frame("hand", "fore", Pose((b, 0.0, 0.0))),))
+    return Mechanism(
+        "arm", (Body("upper", 1.0), Body("fore", 1.0)), joints, frames=(Frame("hand", "fore", Pose((b, 0.0, 0.0))),)
+    )
 
 
 def test_four_bar_s_crank_loses_hold_at_its_dead_point() -> None:
@@ -31,7 +33,9 @@ def test_four_bar_s_crank_loses_hold_at_its_dead_point() -> None:
     angles = four_bar.REACH - np.array([1.0, 0.1, 1e-2, 1e-4, 1e-6])
     found = distances(linkage, angles[:, None])
     assert (np.diff(found.hold) < 0).all()
-    np.testing.assert_allclose(found.hold[2:-1] / found.hold[3:], 10.0, rtol=0.15)  # as the square root of what is left to turn
+    np.testing.assert_allclose(
+        found.hold[2:-1] / found.hold[3:], 10.0, rtol=0.15
+    )  # as the square root of what is left to turn
     assert found.hold[0] > 0.3 and found.hold[-1] < 1e-2
     assert found.steer.min() > 0.5, "the crank moves its own handle whatever the others do"
     np.testing.assert_array_equal(found.nearest, np.minimum(found.loops, np.minimum(found.hold, found.steer)))
@@ -109,7 +113,9 @@ def test_the_boxer_s_shoulder_is_singular_upright() -> None:
 @pytest.mark.parametrize("size", [0.01, 10.0])
 def test_size_does_not_matter(size: float) -> None:
     bends = np.array([[0.2, 0.9], [0.1, 0.6]])
-    np.testing.assert_allclose(distances(planar_arm(size=size), bends).steer, distances(planar_arm(), bends).steer, rtol=1e-12)
+    np.testing.assert_allclose(
+        distances(planar_arm(size=size), bends).steer, distances(planar_arm(), bends).steer, rtol=1e-12
+    )
 
 
 def test_what_no_actuator_moves_is_named() -> None:
@@ -143,6 +149,8 @@ def test_redundant_rows_are_told_loop_by_loop() -> None:
     assert sum(len(group.joints) for group in walker.loop_groups) == walker.loops
     left, right = walker.loop_groups
     assert left.redundant == right.redundant == 6
-    assert {name.replace("_r", "_l").replace("_lod", "_rod").replace("_loll", "_roll") for name in right.joints} == set(left.joints)
+    assert {name.replace("_r", "_l").replace("_lod", "_rod").replace("_loll", "_roll") for name in right.joints} == set(
+        left.joints
+    )
     assert set(left.rows) == {5}
     assert "6 redundant" in " ".join(walker.lines())

@@ -14,7 +14,8 @@ from robik.mechanism import Mechanism
 from tests.kinematics import linkages
 from tests.kinematics.linkages import rounded
 
-MOBILE = [(linkages.parallelogram, 1), (linkages.neck, 1), (linkages.bennett, 1), (linkages.sarrus, 1), (linkages.delta, 3),
+MOBILE = [(linkages.parallelogram, 1), (linkages.neck, 1), (linkages.bennett, 1), (linkages.sarrus, 1),
+          (linkages.delta, 3),
           (linkages.stewart, 6), (linkages.leg, 4)]  # fmt: skip
 
 

@@ -28,7 +28,9 @@ def test_points_on_a_circle_give_it_back(seed: int, count: int, radius: float, p
 
 def test_noise_moves_the_centre_less_than_itself() -> None:
     angles = np.linspace(0, 2 * np.pi, 64, endpoint=False)
-    points = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles]) + np.random.default_rng(1).normal(scale=1e-3, size=(64, 3))
+    points = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles]) + np.random.default_rng(1).normal(
+        scale=1e-3, size=(64, 3)
+    )
     found = fit_circle(points)
     assert np.linalg.norm(found.center) < 1e-3
     assert found.off < 4e-3

@@ -38,7 +38,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "child world": (lambda: Joint("j", "fixed", "a", WORLD), r"joint 'j'.*swap"),
     "axis": (lambda: Joint("j", "revolute", "a", "b", axis=(0, 0, 0)), r"joint 'j'.*axis must not be zero"),
     "axis NaN": (lambda: Joint("j", "revolute", "a", "b", axis=(0, nan, 1)), r"joint 'j'.*axis.*finite"),
-    "parallel": (lambda: Joint("j", "universal", "a", "b", axis=(0, 0, 1), axis2=(0, 0, -3)), r"joint 'j'.*axis2.*parallel"),
+    "parallel": (
+        lambda: Joint("j", "universal", "a", "b", axis=(0, 0, 1), axis2=(0, 0, -3)),
+        r"joint 'j'.*axis2.*parallel",
+    ),
     "fixed motor": (lambda: Joint("j", "fixed", "a", "b", actuated=True), r"joint 'j'.*cannot be actuated"),
     "motions": (lambda: Joint("j", "general", "a", "b", motions=("qx",)), r"joint 'j'.*motions.*tx, ty"),
     "motions twice": (lambda: Joint("j", "general", "a", "b", motions=("rx", "rx")), r"joint 'j'.*motions"),
@@ -68,11 +71,20 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "unknown body": (lambda: Mechanism("m", (A,), (TURN,)), r"joint 'turn'.*unknown body 'b'.*are a"),
     "frame's body": (lambda: Mechanism("m", (A,), frames=(Frame("f", "c"),)), r"frame 'f'.*unknown body 'c'"),
-    "coordinate": (lambda: Mechanism("m", (A, B), (TURN,), couplings=(Coupling("c", "turn", "x"),)), r"coupling 'c'.*'x'.*turn"),
-    "self-coupled": (lambda: Mechanism("m", (A, B), (TURN,), couplings=(Coupling("c", "turn", "turn"),)), r"coupling 'c'.*itself"),
+    "coordinate": (
+        lambda: Mechanism("m", (A, B), (TURN,), couplings=(Coupling("c", "turn", "x"),)),
+        r"coupling 'c'.*'x'.*turn",
+    ),
+    "self-coupled": (
+        lambda: Mechanism("m", (A, B), (TURN,), couplings=(Coupling("c", "turn", "turn"),)),
+        r"coupling 'c'.*itself",
+    ),
     "loose": (lambda: Mechanism("m", (A, B)), r"2 unconnected parts \(a; b\)"),
     "half grounded": (lambda: Mechanism("m", (A, B), (Joint("j", "fixed", WORLD, "a"),)), r"2 unconnected parts"),
-    "no such frame": (lambda: Mechanism("m", (A,), frames=(Frame("f", "a"),)).frame("g"), r"no frame or body 'g'; there are a, f"),
+    "no such frame": (
+        lambda: Mechanism("m", (A,), frames=(Frame("f", "a"),)).frame("g"),
+        r"no frame or body 'g'; there are a, f",
+    ),
 }
 
 
@@ -113,7 +125,9 @@ def test_an_axis_alone_gives_a_frame(axis: tuple) -> None:
 
 def test_an_axis_may_be_of_any_length() -> None:
     for scale in (1e-11, 1.0, 1e300, 1.7e308):
-        np.testing.assert_allclose(Joint("j", "revolute", "a", "b", axis=(scale, -scale, 0)).axis, (0.5**0.5, -(0.5**0.5), 0), atol=1e-15)
+        np.testing.assert_allclose(
+            Joint("j", "revolute", "a", "b", axis=(scale, -scale, 0)).axis, (0.5**0.5, -(0.5**0.5), 0), atol=1e-15
+        )
 
 
 @given(q=st.tuples(numbers, numbers, numbers, numbers).filter(lambda v: np.linalg.norm(v) > 1e-6), position=triples)
@@ -136,7 +150,11 @@ def test_a_quaternion_off_by_rounding_is_corrected() -> None:
 
 
 def test_joint_types_and_their_coordinates() -> None:
-    single, double, triple = ("revolute", "prismatic"), ("cylindrical", "universal"), ("spherical", "planar", "cartesian")
+    single, double, triple = (
+        ("revolute", "prismatic"),
+        ("cylindrical", "universal"),
+        ("spherical", "planar", "cartesian"),
+    )
     wanted = {"fixed": 0, "free": 6} | dict.fromkeys(single, 1) | dict.fromkeys(double, 2) | dict.fromkeys(triple, 3)
     for name, count in wanted.items():
         joint = Joint("j", name, "a", "b")

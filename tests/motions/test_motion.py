@@ -106,7 +106,10 @@ def test_a_free_joint_is_the_base_and_no_passive_joint() -> None:
     """Its body's frame is turned and away from its centre of mass; a ball below it is passive."""
     turned = Pose((0.3, -0.2, 1.0), (0.5, 0.5, 0.5, 0.5))
     bodies = (Body("block", 1.0, com=(0.1, 0.0, 0.2), pose=turned), Body("bob", 1.0, pose=Pose((0.3, -0.2, 0.5))))
-    joints = (Joint("float", "free", "world", "block"), Joint("neck", "spherical", "block", "bob", position=(0.3, -0.2, 0.8)))
+    joints = (
+        Joint("float", "free", "world", "block"),
+        Joint("neck", "spherical", "block", "bob", position=(0.3, -0.2, 0.8)),
+    )
     robot = Mechanism("pendulum", bodies, joints, frames=(Frame("tip", "bob", Pose((0.0, 0.0, -0.1))),))
     times = np.arange(20) / 30
     angles = np.stack([0.5 * np.sin(4 * times), 0.3 * times, 0.2 * np.cos(3 * times)], axis=1)

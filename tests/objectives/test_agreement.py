@@ -1,4 +1,5 @@
-"""Objectives over two bodies, and postures: states are the reference's, on trees, on loops and on chains too long for a matrix."""
+"""Objectives over two bodies, and postures: states are the reference's, on trees, on loops and on chains too long for a
+matrix."""
 
 from __future__ import annotations
 
@@ -53,7 +54,10 @@ def beside(mechanism: Mechanism, name: str, size: float, away: tuple[float, floa
 def tentacle(bodies: int) -> Mechanism:
     """A chain of hinges across it by turns, with more degrees of freedom than a matrix is quick for."""
     length = 1.0 / bodies
-    links = tuple(Body(f"link_{k}", 1.0 / bodies, com=(0.0, 0.0, 0.5 * length), pose=Pose((0.0, 0.0, k * length))) for k in range(bodies))
+    links = tuple(
+        Body(f"link_{k}", 1.0 / bodies, com=(0.0, 0.0, 0.5 * length), pose=Pose((0.0, 0.0, k * length)))
+        for k in range(bodies)
+    )
     joints = tuple(
         Joint(
             f"hinge_{k}", "revolute", f"link_{k - 1}" if k else WORLD, f"link_{k}", position=(0.0, 0.0, k * length),
@@ -77,7 +81,10 @@ class Case:
 
 def boxer_looks() -> Case:
     boxer = robots.load("boxer")
-    asked = [LookAt("hand", beside(boxer, "hand", 0.3, (0.5, 0.2, 0.4)), axis=(0.0, 0.6, 0.8)), Posture("elbow", 0.4 * WAY)]
+    asked = [
+        LookAt("hand", beside(boxer, "hand", 0.3, (0.5, 0.2, 0.4)), axis=(0.0, 0.6, 0.8)),
+        Posture("elbow", 0.4 * WAY),
+    ]
     return Case(boxer, asked, settings={"state_weight": 1e-4})
 
 

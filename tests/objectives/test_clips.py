@@ -35,7 +35,8 @@ EVERY: tuple[Objective, ...] = (
     Posture("elbow", np.linspace(0.0, 0.2, 3)),
 )
 KEYS = [
-    "hand.in.shoulder", "hand.in.base", "hand.look_at", "upper_arm.look_at.in.base", "hand.distance.base", "forearm.distance.world",
+    "hand.in.shoulder", "hand.in.base", "hand.look_at", "upper_arm.look_at.in.base", "hand.distance.base",
+    "forearm.distance.world",
     "posture.elbow",
 ]  # fmt: skip
 
@@ -46,7 +47,9 @@ def boxer() -> Mechanism:
 
 
 def test_a_clip_s_file_comes_back(tmp_path: Path) -> None:
-    clip = TargetClip(TIMES, {"hand": Track(np.zeros((3, 3)), contact=np.ones(3, bool))}, com=np.ones((3, 3)), objectives=EVERY)
+    clip = TargetClip(
+        TIMES, {"hand": Track(np.zeros((3, 3)), contact=np.ones(3, bool))}, com=np.ones((3, 3)), objectives=EVERY
+    )
     save_clip(clip, tmp_path / "clip.npz")
     loaded = load_clip(tmp_path / "clip.npz")
     assert list(loaded.tracks) == ["hand"]
@@ -96,7 +99,10 @@ def test_the_same_twice() -> None:
 @pytest.mark.parametrize(
     ("item", "said"),
     [
-        (LookAt("head", np.zeros((3, 3))), "'head.look_at' is about 'head', which robot 'boxer' does not have; it has hand"),
+        (
+            LookAt("head", np.zeros((3, 3))),
+            "'head.look_at' is about 'head', which robot 'boxer' does not have; it has hand",
+        ),
         (Posture("knee", np.zeros(3)), r"no coordinate of robot 'boxer' that can be drawn"),
     ],
 )
@@ -121,7 +127,8 @@ def test_wrong_weights(boxer: Mechanism, weights: dict, said: str) -> None:
 
 
 def test_a_report_measures_and_words_each_miss(boxer: Mechanism) -> None:
-    """The base stands still, so its distance from a point, what it looks past, and the shoulder's pose in it are known."""
+    """The base stands still, so its distance from a point, what it looks past, and the shoulder's pose in it are
+    known."""
     here = np.array(boxer.rest_pose("base").position)
     axes = boxer.rest_pose("base").matrix
     asked: tuple[Objective, ...] = (
@@ -131,7 +138,12 @@ def test_a_report_measures_and_words_each_miss(boxer: Mechanism) -> None:
     )
     chosen = Settings(objectives={"base.in.base": Weights((1.0, 0.0, 1.0), (0.0, 0.0, 1.0))})
     motion = retarget(boxer, TargetClip(TIMES, objectives=asked), chosen)
-    found = {row["name"] + key: value for row in report_summary(motion)["objectives"] for key, value in row.items() if key != "name"}
+    found = {
+        row["name"] + key: value
+        for row in report_summary(motion)["objectives"]
+        for key, value in row.items()
+        if key != "name"
+    }
     assert found["base.distance.worlderror_max_m"] == pytest.approx(4.0)
     assert found["base.look_aterror_mean_rad"] == pytest.approx(np.pi / 4)
     assert found["base.in.baseerror_max_m"] == pytest.approx(0.4)
@@ -145,7 +157,13 @@ def test_a_report_measures_and_words_each_miss(boxer: Mechanism) -> None:
 def test_the_command_line_solves_them(tmp_path: Path) -> None:
     save_clip(TargetClip(TIMES, objectives=(LookAt("hand", np.full((3, 3), 0.7)),)), tmp_path / "clip.npz")
     (tmp_path / "settings.json").write_text(json.dumps({"objectives": {"hand.look_at": 2.0}}))
-    arguments = ["solve", str(robots.path("boxer")), str(tmp_path / "clip.npz"), "--settings", str(tmp_path / "settings.json")]
+    arguments = [
+        "solve",
+        str(robots.path("boxer")),
+        str(tmp_path / "clip.npz"),
+        "--settings",
+        str(tmp_path / "settings.json"),
+    ]
     assert not main([*arguments, "-o", str(tmp_path / "motion.csv"), "--report", str(tmp_path / "report.json")])
     report = json.loads((tmp_path / "report.json").read_text())
     assert [row["name"] for row in report["objectives"]] == ["hand.look_at"]

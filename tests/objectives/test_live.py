@@ -38,7 +38,9 @@ def test_state_based_tracker_goes_where_a_bake_goes() -> None:
         now = tuple(item.part(slice(k, k + 1)) for item in asked(samples))
         np.testing.assert_allclose(tracker.step(Targets(objectives=now), 1 / 60), baked.values[k], atol=1e-6)
     before = tracker.values.copy()
-    tracker.step(Targets({"foot_r": Target(np.array(held.position) + 0.01)}), 1 / 60)  # without them, and with them again
+    tracker.step(
+        Targets({"foot_r": Target(np.array(held.position) + 0.01)}), 1 / 60
+    )  # without them, and with them again
     moved = tracker.step(Targets(objectives=now), 1 / 60)
     assert np.abs(moved - before).max() < 0.5
     with pytest.raises(ClipError, match=r"pelvis\.look_at must be finite"):
@@ -47,5 +49,7 @@ def test_state_based_tracker_goes_where_a_bake_goes() -> None:
 
 def test_other_trackers_refuse() -> None:
     tracker = DifferentialTracker(robots.load("walker"))
-    with pytest.raises(ClipError, match=r"DifferentialTracker follows frames and the centre of mass alone; leave out 'pelvis\.look_at'"):
+    with pytest.raises(
+        ClipError, match=r"DifferentialTracker follows frames and the centre of mass alone; leave out 'pelvis\.look_at'"
+    ):
         tracker.step(Targets(objectives=asked(1)[:1]), 1 / 60)

@@ -34,7 +34,9 @@ def test_what_a_row_asks_for_is_solved(kind: type[Objective]) -> None:
     row = Row(frame="hand", other="shoulder", samples=len(TIMES), offset=Pose((0.1, 0.0, 0.3)), distance=0.2)
     asked = kind.of_row(boxer, row)
     assert asked
-    clip = TargetClip(TIMES, {"hand": Track(np.tile(boxer.rest_pose("hand").position, (5, 1)))}, objectives=tuple(o for o, _ in asked))
+    clip = TargetClip(
+        TIMES, {"hand": Track(np.tile(boxer.rest_pose("hand").position, (5, 1)))}, objectives=tuple(o for o, _ in asked)
+    )
     motion = retarget(boxer, clip, Settings(objectives={o.key: weight for o, weight in asked}))
     assert np.isfinite(motion.values).all()
 
@@ -46,7 +48,13 @@ def test_a_hand_stays_on_a_box_that_moves() -> None:
     slide = np.column_stack([np.zeros(5), 0.01 * np.arange(5), np.zeros(5)])
     half = 0.02 * np.arange(5)
     turns = np.column_stack([np.cos(half), np.zeros(5), np.zeros(5), np.sin(half)])
-    row = Row(frame="hand", position=rest.position + slide - [0.0, 0.0, 0.05], quaternion=turns, samples=5, offset=Pose((0.0, 0.0, 0.05)))
+    row = Row(
+        frame="hand",
+        position=rest.position + slide - [0.0, 0.0, 0.05],
+        quaternion=turns,
+        samples=5,
+        offset=Pose((0.0, 0.0, 0.05)),
+    )
     ((held, _),) = RelativeFrame.of_row(boxer, row)
     assert held.key == "hand.in.world"
     clip = TargetClip(TIMES, objectives=(RelativeFrame("hand", "world", held.position),))
@@ -61,7 +69,8 @@ def test_a_row_with_both_moves_as_what_it_follows_moves_against_the_other() -> N
     """A bone 0.2 m ahead of another, which turns by 90°: in the other frame it stays 0.2 m ahead."""
     root = np.sqrt(0.5)
     row = Row(
-        frame="hand", other="shoulder", position=np.array([[1.0, 0.2, 0.0]]), quaternion=np.array([[root, 0.0, 0.0, root]]),
+        frame="hand", other="shoulder", position=np.array([[1.0, 0.2, 0.0]]),
+        quaternion=np.array([[root, 0.0, 0.0, root]]),
         other_position=np.array([[1.0, 0.0, 0.0]]), other_quaternion=np.array([[root, 0.0, 0.0, root]]), samples=1,
     )  # fmt: skip
     ((asked, _),) = RelativeFrame.of_row(robots.load("boxer"), row)

@@ -18,7 +18,20 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
 import robik
-from tools.extension import ADD_ON, CHECKOUT, LOCK, MANIFEST, PLATFORMS, PYTHONS, Target, blender_tool, build, copy, files, locked
+from tools.extension import (
+    ADD_ON,
+    CHECKOUT,
+    LOCK,
+    MANIFEST,
+    PLATFORMS,
+    PYTHONS,
+    Target,
+    blender_tool,
+    build,
+    copy,
+    files,
+    locked,
+)
 from tools.manual import pages
 
 PINS = CHECKOUT / "requirements" / "library.txt"
@@ -38,7 +51,11 @@ def archive(target: Target) -> zipfile.ZipFile:
 def pinned(python: str) -> dict[str, str]:
     """Return the pinned versions by name that hold for a Python version."""
     lines = (line.partition("#")[0].strip() for line in PINS.read_text(encoding="utf-8").splitlines())
-    pins = [pin for pin in map(Requirement, filter(None, lines)) if pin.marker is None or pin.marker.evaluate({"python_version": python})]
+    pins = [
+        pin
+        for pin in map(Requirement, filter(None, lines))
+        if pin.marker is None or pin.marker.evaluate({"python_version": python})
+    ]
     return {canonicalize_name(pin.name): next(iter(pin.specifier)).version for pin in pins}
 
 
@@ -47,7 +64,9 @@ def manifest_of(archive: zipfile.ZipFile) -> dict:
 
 
 def test_the_committed_manifest_is_valid() -> None:
-    tags = next(Path(sys.prefix).glob("lib/python*/site-packages/bpy/*/scripts/modules/_bpy_internal/extensions/tags.py"))
+    tags = next(
+        Path(sys.prefix).glob("lib/python*/site-packages/bpy/*/scripts/modules/_bpy_internal/extensions/tags.py")
+    )
     blender_tool("validate", "--valid-tags", tags, CHECKOUT)
 
 
@@ -69,7 +88,12 @@ def test_the_zip_holds_the_add_on_with_the_library_and_nothing_else(archive: zip
 def test_links_of_the_manual_lead_to_what_is_there(archive: zipfile.ZipFile) -> None:
     manual = {name: archive.read(name).decode() for name in archive.namelist() if name.startswith("docs/")}
     names = {name: {"", *re.findall(r' id="([^"]*)"', text)} for name, text in manual.items()}
-    links = [(name, link) for name, text in manual.items() for link in re.findall(r'href="([^"]*)"', text) if "://" not in link]
+    links = [
+        (name, link)
+        for name, text in manual.items()
+        for link in re.findall(r'href="([^"]*)"', text)
+        if "://" not in link
+    ]
     assert len(links) > 50
     dead = []
     for name, link in links:
@@ -95,10 +119,16 @@ def test_the_wheels_are_the_pinned_ones_for_the_target(archive: zipfile.ZipFile,
 
 def test_the_wheels_are_those_of_the_package_index_unmodified(archive: zipfile.ZipFile) -> None:
     """As the lock file has them, which lists what the package index serves."""
-    wheels = [wheel for package in tomllib.loads(LOCK.read_text(encoding="utf-8"))["packages"] for wheel in package["wheels"]]
+    wheels = [
+        wheel for package in tomllib.loads(LOCK.read_text(encoding="utf-8"))["packages"] for wheel in package["wheels"]
+    ]
     assert {urlsplit(wheel["url"]).hostname for wheel in wheels} == {"files.pythonhosted.org"}
     hashes = {unquote(wheel["url"].rpartition("/")[2]): wheel["hashes"]["sha256"] for wheel in wheels}
-    packed = {Path(name).name: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist() if name.endswith(".whl")}
+    packed = {
+        Path(name).name: hashlib.sha256(archive.read(name)).hexdigest()
+        for name in archive.namelist()
+        if name.endswith(".whl")
+    }
     assert packed
     assert packed == {name: hashes[name] for name in packed}
 
@@ -137,10 +167,16 @@ def test_the_library_installs_by_pip_with_its_command(tmp_path: Path) -> None:
     assert packed == {file.relative_to(CHECKOUT).as_posix() for file in files(CHECKOUT / "robik")}
     environment = {**os.environ, "PYTHONPATH": str(place)}
     program = "import robik.robots; print(robik.robots.path('walker'))"
-    found = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
     assert found.stdout.strip() == str(place / "robik" / "data" / "robots" / "walker.robik.json")
     inspected = subprocess.run(
-        [place / "bin" / "robik", "inspect", found.stdout.strip()], cwd=tmp_path, env=environment, capture_output=True, text=True
+        [place / "bin" / "robik", "inspect", found.stdout.strip()],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert inspected.returncode == 0, inspected.stderr
     assert "walker" in inspected.stdout

@@ -16,7 +16,18 @@ OURS = {"robik", "scene", "operators", "panels"}
 CHILD = CHECKOUT / "robik" / "program.py"
 # Names by which a Python could install or fetch something, or change where modules come from.
 FORBIDDEN_IMPORTS = {"pip", "ensurepip", "site", "urllib.request", "http.client", "requests", "socketserver", "ftplib"}
-WRITES = {"write_text", "write_bytes", "mkdir", "makedirs", "touch", "unlink", "rename", "replace", "rmtree", "write_whole"}
+WRITES = {
+    "write_text",
+    "write_bytes",
+    "mkdir",
+    "makedirs",
+    "touch",
+    "unlink",
+    "rename",
+    "replace",
+    "rmtree",
+    "write_whole",
+}
 
 
 def nodes(kind: type) -> Iterator[tuple[Path, ast.AST]]:
@@ -37,7 +48,9 @@ def imports() -> Iterator[tuple[Path, str]]:
 
 def attributes(owner: str, name: str) -> list[tuple[Path, ast.AST]]:
     """Return where an attribute of a module is used, such as `sys.path`."""
-    return [(file, node) for file, node in nodes(ast.Attribute) if node.attr == name and ast.unparse(node.value) == owner]  # type: ignore[attr-defined]
+    return [
+        (file, node) for file, node in nodes(ast.Attribute) if node.attr == name and ast.unparse(node.value) == owner
+    ]  # type: ignore[attr-defined]
 
 
 def test_the_check_sees_the_whole_extension() -> None:
@@ -52,7 +65,8 @@ def test_modules_import_each_other_relatively() -> None:
 
 
 def test_nobody_changes_where_modules_come_from() -> None:
-    """`sys.path` is read in one place, for processes that are started; a module's entry is set there alone, in such a process."""
+    """`sys.path` is read in one place, for processes that are started; a module's entry is set there alone, in such a
+    process."""
     assert {file for file, _ in attributes("sys", "path")} == {CHILD}
     assert len(attributes("sys", "path")) == 1
     entries = [(file, node) for file, node in nodes(ast.Subscript) if ast.unparse(node).startswith("sys.modules[")]
@@ -66,10 +80,13 @@ def test_nothing_is_installed_or_fetched(forbidden: str) -> None:
 
 
 def test_nothing_is_written_beside_the_extension() -> None:
-    """A module that knows where it lies writes nothing itself. (tests/blender/test_installation.py looks at the folder after a bake.)"""
+    """A module that knows where it lies writes nothing itself. (tests/blender/test_installation.py looks at the folder
+    after a bake.)"""
     aware = {file for file, node in nodes(ast.Name) if node.id in ("__file__", "__path__")}  # type: ignore[attr-defined]
     assert CHILD in aware
-    called = {file: name for file, node in nodes(ast.Call) if (name := ast.unparse(node.func).rpartition(".")[2]) in WRITES}  # type: ignore[attr-defined]
+    called = {
+        file: name for file, node in nodes(ast.Call) if (name := ast.unparse(node.func).rpartition(".")[2]) in WRITES
+    }  # type: ignore[attr-defined]
     assert called
     assert {file: called[file] for file in aware & set(called)} == {}
 

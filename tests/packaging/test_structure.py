@@ -35,7 +35,9 @@ def modules() -> dict[str, Path]:
 @cache
 def import_lines(file: Path) -> list[ast.Import | ast.ImportFrom]:
     """Return a file's import statements, those within functions too."""
-    return [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [
+        node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
 
 
 def imported(name: str, file: Path, known: Iterable[str] = ()) -> Iterator[str]:
@@ -96,7 +98,11 @@ def test_only_the_add_on_imports_blender(foreign: str) -> None:
 
 def test_the_product_imports_no_experiment() -> None:
     found = {name: list(imported(name, file)) for name, file in modules().items()}
-    assert {name: others for name, others in found.items() if any(other.partition(".")[0] == "experiments" for other in others)} == {}
+    assert {
+        name: others
+        for name, others in found.items()
+        if any(other.partition(".")[0] == "experiments" for other in others)
+    } == {}
 
 
 def test_no_file_is_long() -> None:

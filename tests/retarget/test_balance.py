@@ -48,7 +48,9 @@ def gait(fps=60.0, steps=6, stride=0.06, swing=0.6, double=0.4, stand=0.6, lift=
     tracks = {"hips": np.column_stack([x.mean(axis=0), 0 * times, 0 * times + 0.4])}
     tracks |= {f"sole_{s}": np.column_stack([x[i], 0 * times + (0.06, -0.06)[i], z[i]]) for i, s in enumerate("lr")}
     keep = times >= start
-    made = {n: Track(scale * (p + noise * random.standard_normal(p.shape))[keep], upright[keep]) for n, p in tracks.items()}
+    made = {
+        n: Track(scale * (p + noise * random.standard_normal(p.shape))[keep], upright[keep]) for n, p in tracks.items()
+    }
     return TargetClip(times[keep], made), {"sole_l": stands[0][keep], "sole_r": stands[1][keep]}
 
 
@@ -117,7 +119,9 @@ def test_contacts_at_any_frame_rate_with_noise(biped, fps, noise):
     for name, found in find_contacts(biped, clip).items():
         swings, known = runs(~found), runs(~truth[name])
         assert len(swings) == len(known) == 3
-        edges = np.array([[clip.times[a], clip.times[b - 1]] for a, b in swings]) - [[clip.times[a], clip.times[b - 1]] for a, b in known]
+        edges = np.array([[clip.times[a], clip.times[b - 1]] for a, b in swings]) - [
+            [clip.times[a], clip.times[b - 1]] for a, b in known
+        ]
         assert np.abs(edges).max() < 0.06
 
 
@@ -126,7 +130,9 @@ def test_contacts_do_not_depend_on_scale_or_the_height_of_the_ground(biped):
     soles = tuple(tuple(5 * v for v in point) for point in SOLE)
     frames = tuple(replace(f, sole=soles) if f.is_foot else f for f in biped.frames)
     large, _ = gait(scale=5.0)
-    raised = replace(clip, tracks={n: replace(t, position=t.position + np.array([0, 0, 0.7])) for n, t in clip.tracks.items()})
+    raised = replace(
+        clip, tracks={n: replace(t, position=t.position + np.array([0, 0, 0.7])) for n, t in clip.tracks.items()}
+    )
     plain = find_contacts(biped, clip)
     for other in (find_contacts(biped.with_changes(frames=frames), large), find_contacts(biped, raised)):
         for name in plain:
@@ -173,7 +179,8 @@ GAITS = st.fixed_dictionaries(
 @settings(max_examples=25, deadline=None)
 @given(GAITS)
 def test_balanced_walks(biped, walk):
-    """Inside the standing foot by the margin, on the line between both, and as continuous as a path of bounded acceleration is."""
+    """Inside the standing foot by the margin, on the line between both, and as continuous as a path of bounded
+    acceleration is."""
     clip, truth = gait(**walk)
     balanced = with_balance(biped, given_by_hand(clip, truth), margin=0.01)
     com = balanced.com[:, :2]
@@ -239,7 +246,9 @@ def test_clips_that_begin_mid_step(biped, start):
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_clips_of_a_few_samples(biped, count):
     clip, _ = gait()
-    short = TargetClip(clip.times[:count], {n: Track(t.position[:count], t.quaternion[:count]) for n, t in clip.tracks.items()})
+    short = TargetClip(
+        clip.times[:count], {n: Track(t.position[:count], t.quaternion[:count]) for n, t in clip.tracks.items()}
+    )
     assert with_balance(biped, short).com.shape == (count, 3)
 
 
@@ -300,7 +309,9 @@ def test_feet_are_pinned_to_the_ground_that_the_robot_rests_on(biped):
 def test_long_before_its_first_phase_a_foot_is_left_where_it_was(biped):
     clip, _ = gait(steps=2)
     stands = dict.fromkeys(("sole_l", "sole_r"), clip.times > 2.3)
-    aside = replace(clip, tracks={n: replace(t, position=t.position + np.array([0.0, 0.0, 0.01])) for n, t in clip.tracks.items()})
+    aside = replace(
+        clip, tracks={n: replace(t, position=t.position + np.array([0.0, 0.0, 0.01])) for n, t in clip.tracks.items()}
+    )
     pinned = pin_feet(biped, given_by_hand(aside, stands))
     for name in stands:
         off = pinned.tracks[name].position - aside.tracks[name].position
@@ -406,7 +417,9 @@ def test_the_pelvis_leans_with_the_com_and_the_feet_stay(biped):
 def test_soles_below_the_ground_are_measured_from_where_feet_stand(biped: Mechanism) -> None:
     clip, truth = gait()
     clip = given_by_hand(clip, truth)
-    raised = replace(clip, tracks={n: replace(t, position=t.position + np.array([0.0, 0.0, 0.2])) for n, t in clip.tracks.items()})
+    raised = replace(
+        clip, tracks={n: replace(t, position=t.position + np.array([0.0, 0.0, 0.2])) for n, t in clip.tracks.items()}
+    )
     sunk = np.where(np.arange(len(clip.times)) == 30, 0.007, 0.0)
     position = np.zeros((len(clip.times), 3, 3))
     for i, name in enumerate(("hips", "sole_l", "sole_r")):

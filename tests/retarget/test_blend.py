@@ -47,7 +47,9 @@ def test_what_is_too_fast_is_slowed_to_the_speed_and_no_more() -> None:
     assert rates.max(axis=0)[:2] == pytest.approx(speeds[:2], rel=1e-9)
     assert slow[[0, -1]] == pytest.approx(wild[[0, -1]], abs=1e-12)
     assert (slow[:, 2] == wild[:, 2]).all()
-    assert (slow.max(axis=0) <= wild.max(axis=0)).all() and (slow.min(axis=0) >= wild.min(axis=0)).all()  # within joint limits, so
+    assert (slow.max(axis=0) <= wild.max(axis=0)).all() and (
+        slow.min(axis=0) >= wild.min(axis=0)
+    ).all()  # within joint limits, so
     assert within_speeds(slow, times, speeds, held) == pytest.approx(slow, abs=1e-12)
 
 
@@ -88,7 +90,9 @@ def test_a_motion_with_other_values_is_held_against_the_same_clip() -> None:
     same = work.remade(motion, motion.values, None)
     assert same.report.position_error == pytest.approx(motion.report.position_error, abs=1e-9)
     assert same.report.short == motion.report.short
-    other = work.remade(motion, blended(np.zeros_like(motion.values), motion.values, shares(np.arange(60.0), 10, True, True)), None)
+    other = work.remade(
+        motion, blended(np.zeros_like(motion.values), motion.values, shares(np.arange(60.0), 10, True, True)), None
+    )
     assert other.values[0] == pytest.approx(np.zeros(4))
     assert other.report.position_error[0] > 0.01
     assert other.report.position_error[30] == pytest.approx(motion.report.position_error[30], abs=1e-9)
@@ -98,7 +102,9 @@ def test_a_motion_with_other_values_is_held_against_the_same_clip() -> None:
 def test_only_a_share_of_the_motors_speed_is_used(share: float) -> None:
     boxer, times = robots.load("boxer"), np.arange(60) / 60
     jump = np.where(np.arange(60)[:, None] < 30, [[0.3, 0.0, 0.2]], [[0.1, 0.25, 0.3]])
-    work = Retargeting(boxer, TargetClip(times, {"hand": Track(jump)}), Settings(enforce_velocity=True, velocity_share=share))
+    work = Retargeting(
+        boxer, TargetClip(times, {"hand": Track(jump)}), Settings(enforce_velocity=True, velocity_share=share)
+    )
     list(work.steps())
     report = work.motion().report
     assert (np.abs(report.velocity) / report.velocity_limit).max() == pytest.approx(share, rel=1e-6)

@@ -51,7 +51,15 @@ def rows(html: str) -> dict[str, list[str]]:
 def test_its_numbers_are_those_of_the_report(walk: Walk, files: Path) -> None:
     walker, clip, motion = walk
     out = files / "walk.html"
-    arguments = [str(files / "walk.csv"), "--robot", "walker", "--clip", str(files / "clip.npz"), "--states", str(files / "walk.npz")]
+    arguments = [
+        str(files / "walk.csv"),
+        "--robot",
+        "walker",
+        "--clip",
+        str(files / "clip.npz"),
+        "--states",
+        str(files / "walk.npz"),
+    ]
     assert main(["report", *arguments]) == 0
     html = out.read_text(encoding="utf-8")
     found = rows(html)
@@ -81,7 +89,9 @@ def test_it_needs_nothing_from_elsewhere(walk: Walk) -> None:
 
 
 def test_names_are_not_taken_for_html(tmp_path: Path) -> None:
-    motion = Motion(times=np.array([0.0, 0.1]), actuators=("<script>alert(1)</script>",), values=np.array([[0.0], [1.0]]))
+    motion = Motion(
+        times=np.array([0.0, 0.1]), actuators=("<script>alert(1)</script>",), values=np.array([[0.0], [1.0]])
+    )
     save_page(tmp_path / "page.html", motion)
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<script>alert(1)" not in html
@@ -115,11 +125,19 @@ def test_states_go_through_their_file(walk: Walk, files: Path) -> None:
     ],
 )
 def test_what_cannot_be_shown_is_told(
-    walk: Walk, files: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+    walk: Walk,
+    files: Path,
+    arguments: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(files)
     clip = walk[1]
-    save_clip(TargetClip(clip.times[:5], {"pelvis": type(clip.tracks["pelvis"])(clip.tracks["pelvis"].position[:5])}), "short.npz")
+    save_clip(
+        TargetClip(clip.times[:5], {"pelvis": type(clip.tracks["pelvis"])(clip.tracks["pelvis"].position[:5])}),
+        "short.npz",
+    )
     assert main(["report", "walk.csv", *arguments, "-o", "never.html"]) == 2
     assert said in capsys.readouterr().err
     assert not (files / "never.html").exists()
@@ -128,7 +146,9 @@ def test_what_cannot_be_shown_is_told(
 def test_a_grounded_robot_is_posed_by_its_motors() -> None:
     boxer = robots.load("boxer")
     rest = np.array([v for joint in boxer.actuated for v in joint.rest])
-    motion = with_states(boxer, Motion(times=np.array([0.0, 0.1]), actuators=boxer.actuators, values=np.tile(rest, (2, 1))))
+    motion = with_states(
+        boxer, Motion(times=np.array([0.0, 0.1]), actuators=boxer.actuators, values=np.tile(rest, (2, 1)))
+    )
     assert motion.position[0] == pytest.approx(np.array([b.pose.position for b in boxer.bodies]), abs=1e-9)
     walker = robots.load("walker")
     with pytest.raises(ClipError, match="floats"):

@@ -35,7 +35,10 @@ def cost_of(motion: Motion) -> SpeedCost:
 
 def turning_hand() -> TargetClip:
     """The boxer's hand turns by 2.5 rad in a third of a second, wherever it is."""
-    turned = [(Pose(quaternion=rotation(np.array([0.0, 0.0, a]))) @ rest(BOXER, "hand")).quaternion for a in np.linspace(0, 2.5, 20)]
+    turned = [
+        (Pose(quaternion=rotation(np.array([0.0, 0.0, a]))) @ rest(BOXER, "hand")).quaternion
+        for a in np.linspace(0, 2.5, 20)
+    ]
     return TargetClip(FAST, {"hand": Track(None, np.array(turned))})
 
 
@@ -59,9 +62,15 @@ def test_orientations_that_speeds_hold_back_are_told() -> None:
 
 def test_the_centre_of_mass_that_speeds_hold_back_is_told() -> None:
     feet = ("foot_l", "foot_r")
-    com = robot_com(WALKER, np.array([[b.pose.position for b in WALKER.bodies]]), np.array([[b.pose.quaternion for b in WALKER.bodies]]))
+    com = robot_com(
+        WALKER,
+        np.array([[b.pose.position for b in WALKER.bodies]]),
+        np.array([[b.pose.quaternion for b in WALKER.bodies]]),
+    )
     swing = com + 0.05 * np.sin(0.8 * np.arange(20))[:, None] * np.array([0.0, 1.0, 0.0])
-    tracks = {n: Track(np.tile(rest(WALKER, n).position, (20, 1)), np.tile(rest(WALKER, n).quaternion, (20, 1))) for n in feet}
+    tracks = {
+        n: Track(np.tile(rest(WALKER, n).position, (20, 1)), np.tile(rest(WALKER, n).quaternion, (20, 1))) for n in feet
+    }
     chosen = Settings(targets={n: Weights((100.0,) * 3, (100.0,) * 3) for n in feet}, enforce_velocity=True)
     motion = retarget(WALKER, TargetClip(FAST, tracks, com=swing), chosen, speed_cost=True)
     cost = cost_of(motion)
@@ -78,8 +87,16 @@ def test_what_moves_along_axes_without_weight_costs_nothing() -> None:
         retarget(ARM, dash(), replace(weighed[0.0, 1.0, 0.0], enforce_velocity=True)),
         retarget(ARM, dash(), weighed[0.0, 1.0, 0.0]),
     )
-    assert held.position is not None and held.quaternion is not None and free.position is not None and free.quaternion is not None
-    apart = frame_poses(ARM, "tool", held.position, held.quaternion)[0] - frame_poses(ARM, "tool", free.position, free.quaternion)[0]
+    assert (
+        held.position is not None
+        and held.quaternion is not None
+        and free.position is not None
+        and free.quaternion is not None
+    )
+    apart = (
+        frame_poses(ARM, "tool", held.position, held.quaternion)[0]
+        - frame_poses(ARM, "tool", free.position, free.quaternion)[0]
+    )
     for settings, far in zip(weighed.values(), (np.abs(apart[:, 1]), np.linalg.norm(apart, axis=1)), strict=True):
         cost = measure_speed_cost(ARM, dash(), settings, held, free)
         np.testing.assert_allclose(cost.moved, far, rtol=0, atol=1e-12)

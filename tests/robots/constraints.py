@@ -1,7 +1,7 @@
 """Hinged bodies in maximal coordinates, plain NumPy: written apart from the library, to judge its robots by.
 
-Unknowns are six per body: a small translation of its frame's origin and a small turn, both along world axes. A hinge gives five rows
-(its two anchors meet, its two axes are parallel), a driven hinge a sixth (its angle).
+Unknowns are six per body: a small translation of its frame's origin and a small turn, both along world axes. A hinge
+gives five rows (its two anchors meet, its two axes are parallel), a driven hinge a sixth (its angle).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The serial arms stand where their makers' tables say, reckoned here by SciPy's rotations from the published figures."""
+"""The serial arms stand where their makers' tables say, reckoned here by SciPy's rotations from the published
+figures."""
 
 from __future__ import annotations
 
@@ -13,8 +14,23 @@ from robik.kinematics.frames import frame_poses
 from robik.robots import load
 
 PUBLISHED = {  # a [m], d [m], alpha [rad] per hinge
-    "ur10": ((0, 0.1273, pi / 2), (-0.612, 0, 0), (-0.5723, 0, 0), (0, 0.163941, pi / 2), (0, 0.1157, -pi / 2), (0, 0.0922, 0)),
-    "arm7": ((0, 0.36, -pi / 2), (0, 0, pi / 2), (0, 0.42, pi / 2), (0, 0, -pi / 2), (0, 0.4, -pi / 2), (0, 0, pi / 2), (0, 0.126, 0)),
+    "ur10": (
+        (0, 0.1273, pi / 2),
+        (-0.612, 0, 0),
+        (-0.5723, 0, 0),
+        (0, 0.163941, pi / 2),
+        (0, 0.1157, -pi / 2),
+        (0, 0.0922, 0),
+    ),
+    "arm7": (
+        (0, 0.36, -pi / 2),
+        (0, 0, pi / 2),
+        (0, 0.42, pi / 2),
+        (0, 0, -pi / 2),
+        (0, 0.4, -pi / 2),
+        (0, 0, pi / 2),
+        (0, 0.126, 0),
+    ),
 }
 MASS = {"ur10": 4.0 + 28.435, "arm7": 29.9}  # the UR10's links as published, and a base
 

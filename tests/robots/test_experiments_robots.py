@@ -66,7 +66,9 @@ def test_chain_alternates() -> None:
 
 def test_validation_mechanism_has_every_joint_type_and_one_freedom() -> None:
     mechanism = robots.load("validation")
-    assert {"revolute", "prismatic", "cylindrical", "universal", "spherical", "cartesian", "fixed"} == {j.type for j in mechanism.joints}
+    assert {"revolute", "prismatic", "cylindrical", "universal", "spherical", "cartesian", "fixed"} == {
+        j.type for j in mechanism.joints
+    }
     found = inspect(mechanism)
     assert (found.loops, found.mobility, found.redundant_rows, found.actuators) == (3, 1, 2, ("crank_drive",))
 

@@ -29,7 +29,10 @@ def biped() -> Mechanism:
 def leg(biped: Mechanism) -> Hinged:
     """The left leg on a torso held fast."""
     bodies = tuple(b for b in biped.bodies if not right(b.name))
-    return Hinged(biped.with_changes(bodies=bodies, joints=tuple(j for j in biped.joints if not right(j.name)), frames=()), held=("torso",))
+    return Hinged(
+        biped.with_changes(bodies=bodies, joints=tuple(j for j in biped.joints if not right(j.name)), frames=()),
+        held=("torso",),
+    )
 
 
 def right(name: str) -> bool:
@@ -48,7 +51,10 @@ def test_the_files_are_what_the_scripts_draw(tmp_path):
         assert json.loads(drawn).keys() == json.loads(shipped).keys()
         assert re.sub(number, "#", drawn).split() == re.sub(number, "#", shipped).split()
         np.testing.assert_allclose(
-            np.array(re.findall(number, drawn), float), np.array(re.findall(number, shipped), float), atol=1e-9, err_msg=name
+            np.array(re.findall(number, drawn), float),
+            np.array(re.findall(number, shipped), float),
+            atol=1e-9,
+            err_msg=name,
         )
 
 
@@ -76,7 +82,8 @@ def test_boxer():
     upper, fore = np.array(elbow.position) - shoulder[0].position, hand - np.array(elbow.position)
     assert acos(upper @ fore / np.linalg.norm(upper) / np.linalg.norm(fore)) == pytest.approx(flexion, abs=1e-9)
     assert np.linalg.norm(upper) + np.linalg.norm(fore) == pytest.approx(0.35, abs=1e-9)
-    # The paper's threshold for this robot, at 1200 frames/s and 90 % of the rated speed, asks for motors at least this fast.
+    # The paper's threshold for this robot, at 1200 frames/s and 90 % of the rated speed, asks for motors at least this
+    # fast.
     paper = acos(1 - 1.11e-5 / 2) * 1200
     assert all(paper < j.velocity_limit < 1.5 * paper for j in arm.actuated)
 
@@ -101,7 +108,16 @@ def test_walker_s_mobility_and_redundant_rows(biped, leg):
     assert (186 - rank, 180 - rank) == (18, 12)
     assert values[rank - 1] > 1e-3, "the rank is beyond doubt"
     leg.reset()  # and away from rest as at rest
-    leg.pose({"hip_pitch_l": 0.3, "knee_hinge_l": -0.4, "ankle_hinge_l": 0.2, "ankle_roll_l": 0.3, "hip_roll_l": -0.2, "hip_yaw_l": 0.4})
+    leg.pose(
+        {
+            "hip_pitch_l": 0.3,
+            "knee_hinge_l": -0.4,
+            "ankle_hinge_l": 0.2,
+            "ankle_roll_l": 0.3,
+            "hip_roll_l": -0.2,
+            "hip_yaw_l": 0.4,
+        }
+    )
     values = np.linalg.svd(leg.closure()[1], compute_uv=False)
     assert 90 - int((values > 1e-9 * values[0]).sum()) == 6
 
@@ -110,10 +126,22 @@ def test_walker_s_linkages_are_exact(biped):
     joints = {j.name: j for j in biped.joints}
     at = {name: np.array(j.position) for name, j in joints.items()}
     for side in "lr":
-        planar = ("hip_pitch", "knee", "ankle_pitch", "knee_hinge", "knee_rod_top", "knee_rod_bottom", "thigh_rod_top", "thigh_rod_bottom")
+        planar = (
+            "hip_pitch",
+            "knee",
+            "ankle_pitch",
+            "knee_hinge",
+            "knee_rod_top",
+            "knee_rod_bottom",
+            "thigh_rod_top",
+            "thigh_rod_bottom",
+        )
         for name in (*planar, "bellcrank_hinge", "ankle_hinge"):
             assert np.abs(joints[f"{name}_{side}"].axis).tolist() == [0.0, 1.0, 0.0]
-        assert len({joints[f"{n}_{side}"].position for n in ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch")}) == 1
+        assert (
+            len({joints[f"{n}_{side}"].position for n in ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch")})
+            == 1
+        )
         assert joints[f"knee_hinge_{side}"].position == joints[f"bellcrank_hinge_{side}"].position
         link = at[f"knee_hinge_{side}"] - at[f"hip_pitch_{side}"]
         for rod in ("knee_rod", "thigh_rod"):
@@ -172,10 +200,15 @@ def test_walker_stands_on_its_soles(biped):
     ],
 )
 def test_which_way_the_motors_count(leg, name, body, moved, toward):
-    """A small positive value, the other motors holding still, turns the body's point `moved` the way the description says."""
+    """A small positive value, the other motors holding still, turns the body's point `moved` the way the description
+    says."""
     leg.reset()
     motors = [n for n in leg.mechanism.actuators if n != name]
-    driven = dict.fromkeys(motors, 0.0) if name in leg.mechanism.actuators else {m: 0.0 for m in motors if m != name.replace("_hinge", "")}
+    driven = (
+        dict.fromkeys(motors, 0.0)
+        if name in leg.mechanism.actuators
+        else {m: 0.0 for m in motors if m != name.replace("_hinge", "")}
+    )
     driven = {m: 0.0 for m in driven if not (name == "ankle_hinge_l" and m == "ankle_pitch_l")}
     assert leg.pose({**driven, name: 0.05}) < 1e-10
     turn = leg.turn[leg.mechanism.body_index[body]]
@@ -214,10 +247,15 @@ def test_linkages_keep_clear_of_their_dead_points(leg):
         assert reach(leg, {n: radians(v) for n, v in values.items()}) < 1e-10
         pairs = (
             (flat @ (point("shank_l", "knee_rod_bottom_l") - point("shank_l", "knee_hinge_l")), "knee_rod"),
-            (flat @ (point("bellcrank_l", "thigh_rod_bottom_l") - point("bellcrank_l", "bellcrank_hinge_l")), "thigh_rod"),
+            (
+                flat @ (point("bellcrank_l", "thigh_rod_bottom_l") - point("bellcrank_l", "bellcrank_hinge_l")),
+                "thigh_rod",
+            ),
         )
         for lever, rod in pairs:
-            assert 17 < between(lever, point(f"{rod}_l", f"{rod}_top_l") - point(f"{rod}_l", f"{rod}_bottom_l")) < 163, (rod, values)
+            assert (
+                17 < between(lever, point(f"{rod}_l", f"{rod}_top_l") - point(f"{rod}_l", f"{rod}_bottom_l")) < 163
+            ), (rod, values)
         cardan = point("rod_lower_l", "cross2_roll_l") - point("rod_upper_l", "cross1_roll_l")
         rear = flat @ (point("bellcrank_l", "cross1_pitch_l") - point("bellcrank_l", "bellcrank_hinge_l"))
         assert 50 < between(rear, cardan) < 130
@@ -226,11 +264,14 @@ def test_linkages_keep_clear_of_their_dead_points(leg):
             low, high = motor.limits[0]
             assert low - 1e-3 <= leg.angle(motor) <= high + 1e-3, (motor.name, values)
         driven = leg.driven({m.name: leg.angle(m) for m in leg.mechanism.actuated})[1]
-        assert np.linalg.svd(np.vstack([leg.closure()[1], driven]), compute_uv=False)[89] > 0.03, "the motors hold every body"
+        assert np.linalg.svd(np.vstack([leg.closure()[1], driven]), compute_uv=False)[89] > 0.03, (
+            "the motors hold every body"
+        )
 
 
 def test_walker_can_walk(leg):
-    """Stride 0.12 m, step height 0.03 m, pelvis 0.04 m to either side, at rest height: within every limit, the sole level."""
+    """Stride 0.12 m, step height 0.03 m, pelvis 0.04 m to either side, at rest height: within every limit, the sole
+    level."""
     rest = np.array(leg.mechanism.joints[0].position)
     ankle_rest = np.array([0.0, rest[1], walker.ANKLE_Z])
     for forward, aside, up in product((-0.06, 0.0, 0.06), (-0.04, 0.0, 0.04), (0.0, 0.03)):
@@ -253,9 +294,16 @@ def test_four_bar_s_crank_reaches_to_where_coupler_and_rocker_are_stretched():
     lengths = sorted([four_bar.GROUND, four_bar.CRANK, four_bar.COUPLER, four_bar.ROCKER])
     assert lengths[0] + lengths[3] > lengths[1] + lengths[2], "not Grashof's: no bar goes round"
     pins = {j.name: np.array(j.position) for j in linkage.joints[1:]}
-    ways = [("crank_drive", "crank_pin"), ("crank_pin", "rocker_pin"), ("rocker_pin", "rocker_bearing"), ("rocker_bearing", "crank_drive")]
+    ways = [
+        ("crank_drive", "crank_pin"),
+        ("crank_pin", "rocker_pin"),
+        ("rocker_pin", "rocker_bearing"),
+        ("rocker_bearing", "crank_drive"),
+    ]
     drawn = [np.linalg.norm(pins[a] - pins[b]) for a, b in ways]
     np.testing.assert_allclose(drawn, [four_bar.CRANK, four_bar.COUPLER, four_bar.ROCKER, four_bar.GROUND], atol=1e-11)
     a, b = four_bar.pins(four_bar.REACH - 1e-9)
     assert np.linalg.norm(b - a) == pytest.approx(four_bar.COUPLER)
-    assert np.linalg.norm(a - [four_bar.GROUND, 0.0, four_bar.HEIGHT]) == pytest.approx(four_bar.COUPLER + four_bar.ROCKER, abs=1e-9)
+    assert np.linalg.norm(a - [four_bar.GROUND, 0.0, four_bar.HEIGHT]) == pytest.approx(
+        four_bar.COUPLER + four_bar.ROCKER, abs=1e-9
+    )

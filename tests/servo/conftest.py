@@ -27,7 +27,8 @@ COUNTS_PER_RAD = 4096 / (2 * np.pi)  # written out here, so that the chain's own
 CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.5, 2.5)), model="XH430-W210", robot="test")
 
 
-# A machine that stalls is no fault of theirs: tests that are about lost heartbeats, watchdogs and silence choose their own times.
+# A machine that stalls is no fault of theirs: tests that are about lost heartbeats, watchdogs and silence choose their
+# own times.
 PATIENT = PlaySettings(approach_speed=3.0, heartbeat=30.0, watchdog=FARTHEST_WATCHDOG, silence=2.0)
 DEADLINE = 60.0  # [s] for what must happen some time
 
@@ -43,7 +44,11 @@ def until(condition: Callable[[], object], meanwhile: Callable[[], object] = lam
 
 def standing(simulator: SimulatorProcess) -> list[float]:
     """Where the servos stand [counts], once they have come to their goals."""
-    until(lambda: all(s["velocity"] == 0 and abs(s["position"] - s["goal_position"]) < 1 for s in simulator.state().values()))
+    until(
+        lambda: all(
+            s["velocity"] == 0 and abs(s["position"] - s["goal_position"]) < 1 for s in simulator.state().values()
+        )
+    )
     return [servo["position"] for servo in simulator.state().values()]
 
 
@@ -98,7 +103,8 @@ def simulator(served) -> SimulatorProcess:
 
 @pytest.fixture
 def goals(served, simulator):
-    """Reads what arrived: times (K,) [s] and counts (K, 12), after checking that goals come as whole rows in the order of ids."""
+    """Reads what arrived: times (K,) [s] and counts (K, 12), after checking that goals come as whole rows in the order
+    of ids."""
 
     def read() -> tuple[np.ndarray, np.ndarray]:
         simulator.state()  # flushes the record
@@ -117,6 +123,8 @@ def wave():
 
     def make(seconds: float, amplitude: float = 0.8, frequency: float = 1.5) -> Motion:
         times = np.arange(0.0, seconds + 1e-9, 1 / 60)
-        return Motion(times=times, actuators=NAMES, values=amplitude * np.sin(frequency * times[:, None] + np.arange(12)))
+        return Motion(
+            times=times, actuators=NAMES, values=amplitude * np.sin(frequency * times[:, None] + np.arange(12))
+        )
 
     return make

@@ -1,4 +1,5 @@
-"""Every fault at every stage of playing, on a simulated chain: what the servos did, how long until they stood, what the user saw.
+"""Every fault at every stage of playing, on a simulated chain: what the servos did, how long until they stood, what the
+user saw.
 
 `python -m tests.servo.faults` runs them all and writes docs/safety.md.
 """
@@ -32,7 +33,9 @@ from robik.servo.status import PlaySettings, PlayState
 NAMES = tuple(f"motor_{k}" for k in range(4))
 CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.0, 2.0)), model="XH430-W210")
 SETTINGS = PlaySettings(stop_time=0.6, watchdog=0.2, heartbeat=0.5)
-PATIENT = replace(SETTINGS, watchdog=1.5, heartbeat=3.0, silence=1.2)  # for a machine that stalls now and then, which is another fault
+PATIENT = replace(
+    SETTINGS, watchdog=1.5, heartbeat=3.0, silence=1.2
+)  # for a machine that stalls now and then, which is another fault
 TIMES = np.arange(0.0, 20.0, 1 / 60)
 MOTION = Motion(times=TIMES, actuators=NAMES, values=0.8 * np.sin(1.5 * TIMES[:, None] + 1.0 + np.arange(4)))
 NEAR = 0.4  # [rad] from the first frame, where the approach is not what is looked at
@@ -44,7 +47,11 @@ TRIES = 5  # to go on, on a machine that may stall while it does
 STANDS, LOOKS = 0.3, 5  # [s] and looks without a move
 STAGES = ("connecting", "approaching", "playing", "live", "stopping")
 WORKERS = 3
-WAYS_ON = ("turn torque on", "connect again", "reboot")  # one of which the message of every fault that stopped them names
+WAYS_ON = (
+    "turn torque on",
+    "connect again",
+    "reboot",
+)  # one of which the message of every fault that stopped them names
 
 MENDS: dict[str, str] = {"silent 2": "answer 2", "set 2 firmware_version 37": "set 2 firmware_version 46"}
 NOISES = (("drop", 0.002), ("corrupt", 0.002), ("duplicate", 0.002), ("late", 0.05))  # up to eight bytes at a time
@@ -72,8 +79,10 @@ class Cell:
     Attributes:
         fault, stage: which.
         went_on: whether it played on until Stop was pressed.
-        seconds: from the fault (or, where it went on, from Stop) to the last move of any servo, by the servos' own clock.
-        outlasted: by the servos' own clock, how long any of them moved on without a packet [s]; at most the watchdog's time.
+        seconds: from the fault (or, where it went on, from Stop) to the last move of any servo, by the servos' own
+            clock.
+        outlasted: by the servos' own clock, how long any of them moved on without a packet [s]; at most the watchdog's
+            time.
         fastest: of any servo, ever [counts/s].
         moved_later: whether anything moved after that, unattended.
         torque: how many servos are powered then.
@@ -99,7 +108,9 @@ class Cell:
         assert self.mended, where
         assert self.outlasted <= WATCHDOG_UNIT * ceil(settings.watchdog / WATCHDOG_UNIT) + 1e-6, where
         assert self.saw, where
-        assert self.stage == "connecting" or not self.saw.startswith("fault") or any(way in self.saw for way in WAYS_ON), where
+        assert (
+            self.stage == "connecting" or not self.saw.startswith("fault") or any(way in self.saw for way in WAYS_ON)
+        ), where
         assert self.fastest <= LIMIT * 1.02, where
 
     def check_times(self, settings: PlaySettings) -> None:
@@ -238,7 +249,9 @@ def run(simulator: SimulatorProcess, fault: str, stage: str, settings: PlaySetti
         saw = f"{status.state.value}: {status.message}"
         mended = _mend(simulator, fault, owner)
         later = watcher.moved > stood
-        return Cell(fault, stage, went_on, max(0.0, seconds), watcher.outlasted, watcher.fastest, later, torque, saw, mended)
+        return Cell(
+            fault, stage, went_on, max(0.0, seconds), watcher.outlasted, watcher.fastest, later, torque, saw, mended
+        )
     finally:
         player.close()
 
@@ -305,7 +318,16 @@ def _stay(player: Player) -> Motion:
 
 def _run_killed(simulator: SimulatorProcess, stage: str, settings: PlaySettings) -> Cell:
     """The host in a process of its own, killed without a word."""
-    command = [sys.executable, "-m", "tests.servo.faults", "host", simulator.port, stage, str(settings.watchdog), str(settings.heartbeat)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.servo.faults",
+        "host",
+        simulator.port,
+        stage,
+        str(settings.watchdog),
+        str(settings.heartbeat),
+    ]
     root = Path(__file__).resolve().parents[2]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as host:
         assert host.stdout is not None
@@ -329,7 +351,18 @@ def _run_killed(simulator: SimulatorProcess, stage: str, settings: PlaySettings)
     finally:
         player.close()
     later = watcher.moved > stood
-    return Cell(KILLED, stage, False, max(0.0, seconds), watcher.outlasted, watcher.fastest, later, torque, "nothing any more", mended)
+    return Cell(
+        KILLED,
+        stage,
+        False,
+        max(0.0, seconds),
+        watcher.outlasted,
+        watcher.fastest,
+        later,
+        torque,
+        "nothing any more",
+        mended,
+    )
 
 
 def host(port: str, stage: str, watchdog: str, heartbeat: str) -> None:
@@ -353,7 +386,9 @@ def chains(count: int) -> Iterator[list[SimulatorProcess]]:
                 simulator.end()
 
 
-def run_all(cells: list[tuple[str, str]], settings: PlaySettings, said: Callable[[str], None] = lambda _: None) -> list[Cell]:
+def run_all(
+    cells: list[tuple[str, str]], settings: PlaySettings, said: Callable[[str], None] = lambda _: None
+) -> list[Cell]:
     """Cells, some at a time, in the order asked for."""
     with chains(WORKERS) as simulators, ThreadPoolExecutor(WORKERS) as pool:
         free, lock = list(simulators), threading.Lock()

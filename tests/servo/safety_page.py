@@ -10,30 +10,32 @@ from tests.servo.faults import CHAIN, FAULTS, KILLED, SETTINGS, STAGES, Cell
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "safety.md"
 HEAD = f"""# Safety
 
-What happens when something goes wrong while servos are connected. The tables are the result of a run: `python -m tests.servo.faults`
-makes each fault happen at each stage on a chain of {len(CHAIN.servos)} simulated servos, checks what must be so, and writes this page.
-The tests repeat a part of it every time, with a slower heartbeat and watchdog, since a machine that stalls is a fault of its own.
+What happens when something goes wrong while servos are connected. The tables are the result of a run: `python -m
+tests.servo.faults` makes each fault happen at each stage on a chain of {len(CHAIN.servos)} simulated servos, checks
+what must be so, and writes this page. The tests repeat a part of it every time, with a slower heartbeat and watchdog,
+since a machine that stalls is a fault of its own.
 
-Checked in every cell: the servos stand in the end and nothing moves after that; nobody is ever faster than its limit; the player says
-what is wrong instead of hanging; by the servos' own clock, none moves on without a packet for longer than its watchdog's time; and once
-the cause is gone the robot plays again, without starting anything anew. The heartbeat is
-{SETTINGS.heartbeat:g} s, the watchdog {SETTINGS.watchdog:g} s, a soft stop {SETTINGS.stop_time:g} s. The machine is shared with others,
-so times vary by some hundredths of a second.
+Checked in every cell: the servos stand in the end and nothing moves after that; nobody is ever faster than its limit;
+the player says what is wrong instead of hanging; by the servos' own clock, none moves on without a packet for longer
+than its watchdog's time; and once the cause is gone the robot plays again, without starting anything anew. The
+heartbeat is {SETTINGS.heartbeat:g} s, the watchdog {SETTINGS.watchdog:g} s, a soft stop {SETTINGS.stop_time:g} s. The
+machine is shared with others, so times vary by some hundredths of a second.
 
-- **the servos**: what they did, and how many of the {len(CHAIN.servos)} have torque on at the end. One that lost its torque yields; what it
-  carries may fall. *went on*: the fault was survived, and they went on as told until Stop was pressed.
+- **the servos**: what they did, and how many of the {len(CHAIN.servos)} have torque on at the end. One that lost its
+  torque yields; what it carries may fall. *went on*: the fault was survived, and they went on as told until Stop was
+  pressed.
 - **stood after**: from the fault, or from *Stop*, to the last move of any servo, by the servos' own clock.
 - **to go on**: what the user pressed once the cause was gone.
 
-Servos stand at once when nobody speaks to them any more, since each goal is only one step away from the last; their watchdog then makes
-sure that a goal which comes late does nothing.
+Servos stand at once when nobody speaks to them any more, since each goal is only one step away from the last; their
+watchdog then makes sure that a goal which comes late does nothing.
 """
 FOOT = """
 ## What this does not cover
 
-Servos that really are there: gears that slip, supplies that sag under load, adapters that reorder. A servo whose firmware ignores the
-bus watchdog cannot be stopped by it when the computer dies; connecting refuses firmware that is known to be too old. *Torque Off*
-remains, and so does the switch of the power supply. Keep that switch within reach.
+Servos that really are there: gears that slip, supplies that sag under load, adapters that reorder. A servo whose
+firmware ignores the bus watchdog cannot be stopped by it when the computer dies; connecting refuses firmware that is
+known to be too old. *Torque Off* remains, and so does the switch of the power supply. Keep that switch within reach.
 """
 
 

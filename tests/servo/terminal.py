@@ -1,4 +1,5 @@
-"""The command `robik play` in a terminal of its own, for tests that press keys, send signals, and close the terminal."""
+"""The command `robik play` in a terminal of its own, for tests that press keys, send signals, and close the
+terminal."""
 
 from __future__ import annotations
 

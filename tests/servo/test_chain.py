@@ -17,7 +17,9 @@ ANGLES = st.floats(-1.5, 1.5)
 
 @given(st.lists(ANGLES, min_size=3, max_size=3), st.sampled_from([1, -1]), st.floats(0.5, 4), st.integers(1000, 3000))
 def test_counts_are_nearest_and_come_back(values, direction, ratio, zero):
-    servos = tuple(Servo(f"m{k}", k, direction=direction, gear_ratio=ratio, zero=zero, position_limits=(-2, 2)) for k in range(3))
+    servos = tuple(
+        Servo(f"m{k}", k, direction=direction, gear_ratio=ratio, zero=zero, position_limits=(-2, 2)) for k in range(3)
+    )
     chain = ServoChain(servos)
     counts = chain.counts(np.array(values))
     exact = zero + direction * ratio * np.array(values) * 4096 / (2 * np.pi)
@@ -51,7 +53,11 @@ def test_speeds_are_rounded_up_and_never_to_unlimited():
 
 
 def test_file_round_trip(tmp_path):
-    chain = ServoChain((Servo("a", 3, "XL430-W250", -1, 1000, 2.5, (-0.1, 0.7), 1.25), Servo("a", 4), Servo('b, "q"', 9)), 3_000_000, "r")
+    chain = ServoChain(
+        (Servo("a", 3, "XL430-W250", -1, 1000, 2.5, (-0.1, 0.7), 1.25), Servo("a", 4), Servo('b, "q"', 9)),
+        3_000_000,
+        "r",
+    )
     save_chain(chain, tmp_path / "x.servos.json")
     assert load_chain(tmp_path / "x.servos.json") == chain
 
@@ -157,8 +163,22 @@ def test_broken_json_and_a_missing_file(tmp_path):
 
 def test_the_entries_that_the_bus_uses_have_one_address_in_all_models():
     shared = [
-        *("goal_position", "present_position", "present_velocity", "present_input_voltage", "present_temperature", "bus_watchdog"),
-        *("torque_enable", "operating_mode", "hardware_error_status", "profile_velocity", "profile_acceleration", "drive_mode"),
+        *(
+            "goal_position",
+            "present_position",
+            "present_velocity",
+            "present_input_voltage",
+            "present_temperature",
+            "bus_watchdog",
+        ),
+        *(
+            "torque_enable",
+            "operating_mode",
+            "hardware_error_status",
+            "profile_velocity",
+            "profile_acceleration",
+            "drive_mode",
+        ),
         *("homing_offset", "firmware_version", "min_position_limit", "max_position_limit"),
     ]
     for model in MODELS.values():

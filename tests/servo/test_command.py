@@ -34,13 +34,22 @@ def files(tmp_path):
     chain = default_chain(NAMES)
     save_chain(chain, tmp_path / "c.servos.json")
     times = np.arange(0, 60, 1 / 30)
-    save_motion(Motion(times=times, actuators=NAMES, values=0.2 * np.sin(times[:, None] + np.arange(3))), tmp_path / "m.csv")
+    save_motion(
+        Motion(times=times, actuators=NAMES, values=0.2 * np.sin(times[:, None] + np.arange(3))), tmp_path / "m.csv"
+    )
     return tmp_path / "m.csv", tmp_path / "c.servos.json"
 
 
 def start(code: str, *arguments: object) -> subprocess.Popen:
-    command = [sys.executable, "-c", f"import sys; from robik.servo.command import *; a = sys.argv[1:]; {code}", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+    command = [
+        sys.executable,
+        "-c",
+        f"import sys; from robik.servo.command import *; a = sys.argv[1:]; {code}",
+        *map(str, arguments),
+    ]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+    )
 
 
 def test_play_on_the_simulated_chain(files, tmp_path, capsys):
@@ -51,7 +60,9 @@ def test_play_on_the_simulated_chain(files, tmp_path, capsys):
     assert printed[0] == "3 servos found, torque is off"
     played = re.match(r"played to the end, holding \((\d+) goals at 100 Hz, (\d+) dropped, ", printed[1])
     assert played
-    assert sum(map(int, played.groups())) == 51, "each goal is sent or counted as dropped, which a busy machine may force"
+    assert sum(map(int, played.groups())) == 51, (
+        "each goal is sent or counted as dropped, which a busy machine may force"
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")

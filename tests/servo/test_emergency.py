@@ -25,7 +25,10 @@ from .conftest import until
 from .independent import IndependentChain
 from .terminal import playing
 
-pytestmark = [pytest.mark.real_time, pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")]
+pytestmark = [
+    pytest.mark.real_time,
+    pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals"),
+]
 
 NAMES = tuple(f"motor_{k}" for k in range(4))
 CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.0, 2.0)))
@@ -84,7 +87,9 @@ def reach(player: Player, stage: str) -> None:
         player.stop()
 
 
-@pytest.mark.parametrize("stage", ["connecting", "turning torque on", "holding", "approaching", "playing", "live", "stopping"])
+@pytest.mark.parametrize(
+    "stage", ["connecting", "turning torque on", "holding", "approaching", "playing", "live", "stopping"]
+)
 @pytest.mark.parametrize("seed", range(2))
 def test_torque_off_is_the_next_packet_with_an_adapter_that_is_late(servos, player, stage, seed):
     """16 ms is what an FTDI adapter takes by default."""
@@ -218,7 +223,9 @@ def moving(servos: IndependentChain) -> None:
 
 STOPS: dict[str, Callable] = {
     "Ctrl-C": lambda terminal: terminal.process.send_signal(signal.SIGINT),
-    "Ctrl-C twice at once": lambda terminal: [terminal.process.send_signal(signal.SIGINT) or time.sleep(0.02) for _ in range(2)],
+    "Ctrl-C twice at once": lambda terminal: [
+        terminal.process.send_signal(signal.SIGINT) or time.sleep(0.02) for _ in range(2)
+    ],
     "SIGTERM": lambda terminal: terminal.process.send_signal(signal.SIGTERM),
     "SIGHUP": lambda terminal: terminal.process.send_signal(signal.SIGHUP),
     "the terminal is closed": lambda terminal: terminal.hang_up(),
@@ -238,7 +245,9 @@ def test_stops_softly(servos, files, how):
     assert "stopped, holding; play again to go on" in printed
     assert servos.powered == {1, 2, 3, 4}
     assert servos.log.torque(on=False) == []
-    assert all(servo["entries"]["bus_watchdog"] == 0 for servo in servos.state().values()), "a soft stop, not the watchdog's"
+    assert all(servo["entries"]["bus_watchdog"] == 0 for servo in servos.state().values()), (
+        "a soft stop, not the watchdog's"
+    )
 
 
 def test_a_key_of_its_own_turns_torque_off(servos, files):

@@ -96,8 +96,9 @@ def test_arduino_header(tmp_path):
 def test_arduino_header_compiles_and_reads_back(tmp_path):
     export_motion(MOTION, tmp_path / "walk.h", chain=CHAIN)
     (tmp_path / "main.c").write_text(
-        '#include "walk.h"\n#include <stdio.h>\nint main(void) { for (int f = 0; f < WALK_FRAMES; f++) { printf("%lu", (unsigned long)'
-        'walk_milliseconds[f]); for (int s = 0; s < WALK_SERVOS; s++) printf(" %d", (int)walk_counts[f][s]); printf("\\n"); } return 0; }\n'
+        '#include "walk.h"\n#include <stdio.h>\nint main(void) { for (int f = 0; f < WALK_FRAMES; f++) { printf("%lu",'
+        ' (unsigned long)walk_milliseconds[f]); for (int s = 0; s < WALK_SERVOS; s++) printf(" %d",'
+        ' (int)walk_counts[f][s]); printf("\\n"); } return 0; }\n'
     )
     subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-o", "out", "main.c"], cwd=tmp_path, check=True)
     printed = subprocess.run([tmp_path / "out"], capture_output=True, text=True, check=True).stdout
@@ -203,7 +204,8 @@ def board_counts():
 @pytest.mark.real_time
 @pytest.mark.parametrize("start", [NEAR, FAR])
 def test_a_board_plays_the_sketch(board, start):
-    """On the independent chain: each servo at its own speeds, the way to the first frame as long as the farthest takes."""
+    """On the independent chain: each servo at its own speeds, the way to the first frame as long as the farthest
+    takes."""
     with IndependentChain(ids=(2, 5, 9), model=1010, positions=start) as servos:
         assert run(board, servos) == "baud 1000000\n"
         packets = [packet for packet in servos.log.packets() if packet.instruction == 0x83]
@@ -254,7 +256,10 @@ AVR = Path("/usr/share/arduino/hardware/arduino/avr")  # as Debian has it, in ar
 MEGA = ["-mmcu=atmega2560", "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_ARCH_AVR", "-Os"]
 
 
-@pytest.mark.skipif(shutil.which("avr-g++") is None or not AVR.is_dir(), reason="there is no compiler for AVR boards, or not their library")
+@pytest.mark.skipif(
+    shutil.which("avr-g++") is None or not AVR.is_dir(),
+    reason="there is no compiler for AVR boards, or not their library",
+)
 def test_arduino_sketch_is_a_program_for_a_board(tmp_path):
     """With the board's own compiler and library, for an Arduino Mega: compiled without a warning and linked."""
     export_motion(MOTION, tmp_path / "walk.ino", chain=CHAIN)
@@ -262,12 +267,18 @@ def test_arduino_sketch_is_a_program_for_a_board(tmp_path):
     included = [f"-I{AVR / folder}" for folder in ("cores/arduino", "variants/mega")]
     flags = [*MEGA, *included, "-std=gnu++11", "-fno-exceptions", "-ffunction-sections"]
     subprocess.run(["avr-g++", *flags, "-Wall", "-Wextra", "-Werror", "-c", "walk.cpp"], cwd=tmp_path, check=True)
-    library = [f for f in sorted((AVR / "cores" / "arduino").glob("*.c*")) if f.name != "WString.cpp"]  # which newer compilers only take
+    library = [
+        f for f in sorted((AVR / "cores" / "arduino").glob("*.c*")) if f.name != "WString.cpp"
+    ]  # which newer compilers only take
     for source in library:
         compiler, standard = ("avr-gcc", []) if source.suffix == ".c" else ("avr-g++", flags[-3:-1])
-        subprocess.run([compiler, *MEGA, *included, *standard, "-ffunction-sections", "-w", "-c", source], cwd=tmp_path, check=True)
+        subprocess.run(
+            [compiler, *MEGA, *included, *standard, "-ffunction-sections", "-w", "-c", source], cwd=tmp_path, check=True
+        )
     objects = [str(file) for file in tmp_path.glob("*.o")]
-    subprocess.run(["avr-gcc", "-mmcu=atmega2560", "-Wl,--gc-sections", *objects, "-o", "walk.elf"], cwd=tmp_path, check=True)
+    subprocess.run(
+        ["avr-gcc", "-mmcu=atmega2560", "-Wl,--gc-sections", *objects, "-o", "walk.elf"], cwd=tmp_path, check=True
+    )
     sizes = subprocess.run(["avr-size", "walk.elf"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     text, data = map(int, sizes.splitlines()[1].split()[:2])
     assert 50 * 3 * 2 < text + data < 256 * 1024  # of program memory, the motion among it
@@ -275,7 +286,9 @@ def test_arduino_sketch_is_a_program_for_a_board(tmp_path):
 
 def test_many_turns_need_four_bytes(tmp_path):
     chain = ServoChain((Servo("hip", 1, gear_ratio=20.0, velocity_limit=0.1, position_limits=(-9, 9)),))
-    export_motion(Motion(times=np.zeros(1), actuators=("hip",), values=np.array([[8.0]])), tmp_path / "m.h", chain=chain)
+    export_motion(
+        Motion(times=np.zeros(1), actuators=("hip",), values=np.array([[8.0]])), tmp_path / "m.h", chain=chain
+    )
     assert "const int32_t m_counts" in (tmp_path / "m.h").read_text()
 
 

@@ -1,4 +1,5 @@
-"""When goals go out and what servos make of them, to the count and the moment: in a time of the test's own, with and without stalls."""
+"""When goals go out and what servos make of them, to the count and the moment: in a time of the test's own, with and
+without stalls."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def wave(seconds: float) -> Motion:
 
 @pytest.mark.parametrize("stalls", [0.0, 0.02])
 def test_no_approach_is_ever_faster_than_its_speed(stage, time, stalls):
-    """From 100 random poses to others, also from outside the limits and from beyond a turn: goals, and the horns themselves."""
+    """From 100 random poses to others, also from outside the limits and from beyond a turn: goals, and the horns
+    themselves."""
     random = np.random.default_rng(5)
     per_second = APPROACH * COUNTS_PER_RAD
     arrived = 0
@@ -158,7 +160,9 @@ def test_near_its_limits_it_goes_at_half_the_pace(stage, time):
     assert play(stage, wave(6.0))
     times, _, _ = stage.rows(-stage.status.sent)
     cool = began + 3.0 - times[0]
-    assert times[-1] - times[0] == pytest.approx(cool + 2 * (6.0 - cool), abs=0.25)  # the pace changes within the time of a stop
+    assert times[-1] - times[0] == pytest.approx(
+        cool + 2 * (6.0 - cool), abs=0.25
+    )  # the pace changes within the time of a stop
     assert "at 72 °C" in stage.status.strain
 
 
@@ -176,22 +180,27 @@ def test_feed_forward_sends_each_goal_with_its_speed(time, monkeypatch):
 
 
 def test_live_whatever_the_mouse_does(stage, time):
-    """100 times jumps, scrubbing, NaN and lost wishes, from anywhere: no goal outside the limits, no step above the speed, no change of
-    speed above the acceleration, and slowly until it has caught up."""
+    """100 times jumps, scrubbing, NaN and lost wishes, from anywhere: no goal outside the limits, no step above the
+    speed, no change of speed above the acceleration, and slowly until it has caught up."""
     random = np.random.default_rng(7)
     speeds = CALM.live_share * CHAIN.speed_limits * COUNTS_PER_RAD / RATE
     change = CALM.live_acceleration * COUNTS_PER_RAD / RATE**2
     for _ in range(100):
         hold(stage, random.integers(500, 3600, len(NAMES)))
         skip = len(stage.goals) // len(NAMES)
-        script = [random.choice([random.uniform(-9, 9, len(NAMES)), np.full(len(NAMES), np.nan), np.zeros(len(NAMES))]) for _ in range(6)]
+        script = [
+            random.choice([random.uniform(-9, 9, len(NAMES)), np.full(len(NAMES), np.nan), np.zeros(len(NAMES))])
+            for _ in range(6)
+        ]
 
         def wish(script=script) -> None:
             if not script:
                 stage.wishes.stop.set()
                 return
             wanted = script.pop()
-            stage.wishes.wish.set(None if random.random() < 0.2 else np.where(random.random(len(NAMES)) < 0.1, np.nan, wanted))
+            stage.wishes.wish.set(
+                None if random.random() < 0.2 else np.where(random.random(len(NAMES)) < 0.1, np.nan, wanted)
+            )
             time.at(time.now + random.uniform(0.02, 0.6), wish)
 
         wish()
@@ -261,14 +270,19 @@ def test_it_looks_again_after_a_busy_time(time, monkeypatch):
 
     monkeypatch.setattr(stage.board, "publish", noted)
     began = time.now
-    time.at(began + 3.0, lambda: (setattr(time, "slowness", 0.0068), time.at(began + 8.0, lambda: setattr(time, "slowness", 0.0))))
+    time.at(
+        began + 3.0,
+        lambda: (setattr(time, "slowness", 0.0068), time.at(began + 8.0, lambda: setattr(time, "slowness", 0.0))),
+    )
     assert play(stage, wave(20.0))
     assert between(2.0, 3.0) > 80
     assert between(6.0, 8.0) < 100
     assert between(11.0, 19.0) > 700
 
 
-@pytest.mark.parametrize(("silence", "speaks", "waited"), [(2.0, 1.0, (1.0, 1.2)), (2.0, 9.0, (2.0, 2.2)), (0.01, 9.0, (0.2, 0.4))])
+@pytest.mark.parametrize(
+    ("silence", "speaks", "waited"), [(2.0, 1.0, (1.0, 1.2)), (2.0, 9.0, (2.0, 2.2)), (0.01, 9.0, (0.2, 0.4))]
+)
 def test_a_servo_is_asked_for_as_long_as_it_may_be_silent(time, monkeypatch, silence, speaks, waited):
     """And thrice, however short that is."""
     stage = Stage(time, CHAIN, replace(CALM, silence=silence), monkeypatch)
@@ -285,7 +299,8 @@ def test_a_servo_is_asked_for_as_long_as_it_may_be_silent(time, monkeypatch, sil
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_machine_that_stalls_ends_in_standing_servos_and_never_in_fast_ones(monkeypatch, seed):
-    """With a watchdog of 0.2 s and stalls of up to 0.35 s, the motion is played to its end or the servos stop and say why."""
+    """With a watchdog of 0.2 s and stalls of up to 0.35 s, the motion is played to its end or the servos stop and say
+    why."""
     time = Time(seed)
     stage = Stage(time, CHAIN, replace(CALM, watchdog=0.2, silence=0.15), monkeypatch)
     hold(stage, [2048] * len(NAMES))

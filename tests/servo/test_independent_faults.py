@@ -329,7 +329,9 @@ def test_it_shares_no_code_with_what_it_judges():
         lines = [line.strip() for line in path.read_text().splitlines()]
         imports = [line for line in lines if line.startswith(("import ", "from "))]
         assert imports
-        assert not [line for line in imports if any(name in line for name in ("robik", "dynamixel", "serial", "..", "tests"))]
+        assert not [
+            line for line in imports if any(name in line for name in ("robik", "dynamixel", "serial", "..", "tests"))
+        ]
 
 
 # playing

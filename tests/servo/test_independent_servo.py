@@ -125,7 +125,9 @@ def test_one_turn_is_what_torque_comes_on_in(servos, judge):
     assert judge.read(1, POSITION, 4) == 904
 
 
-@pytest.mark.parametrize(("mode", "offset", "seen"), [(3, 1024, 3072), (3, 1025, 2048), (4, 5000, 7048), (4, -5000, -2952)])
+@pytest.mark.parametrize(
+    ("mode", "offset", "seen"), [(3, 1024, 3072), (3, 1025, 2048), (4, 5000, 7048), (4, -5000, -2952)]
+)
 def test_a_homing_offset_counts_in_one_turn_up_to_a_quarter(servos, judge, mode, offset, seen):
     assert judge.write(1, MODE, 1, mode) == OK
     assert judge.write(1, 20, 4, offset) == OK

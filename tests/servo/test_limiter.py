@@ -16,7 +16,9 @@ TINY = 1e-9
 
 number = st.floats(-10, 10) | st.sampled_from([np.nan, np.inf, -np.inf, 1e300])
 wish = st.none() | st.tuples(number, number, number).map(np.array)
-scrub = st.lists(st.tuples(wish, st.integers(1, 60)), min_size=1, max_size=12)  # a wish, and for how many periods it stands
+scrub = st.lists(
+    st.tuples(wish, st.integers(1, 60)), min_size=1, max_size=12
+)  # a wish, and for how many periods it stands
 
 
 def make(period=0.01):
@@ -42,7 +44,10 @@ def test_whatever_is_wished_limits_speeds_and_accelerations_hold(script, period,
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.tuples(st.floats(-1, 1), st.floats(-0.2, 2.5), st.floats(-3, -1)).map(np.array), st.sampled_from([0.002, 0.01, 0.05]))
+@given(
+    st.tuples(st.floats(-1, 1), st.floats(-0.2, 2.5), st.floats(-3, -1)).map(np.array),
+    st.sampled_from([0.002, 0.01, 0.05]),
+)
 def test_a_wish_that_stands_is_reached_without_overshoot(wished, period):
     limiter = make(period)
     way = np.abs(wished - START)

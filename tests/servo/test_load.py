@@ -1,4 +1,5 @@
-"""Playing with loads on the horns, over a real pseudo-terminal: what telemetry shows of them, and when they are too much."""
+"""Playing with loads on the horns, over a real pseudo-terminal: what telemetry shows of them, and when they are too
+much."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def test_a_moderate_load_is_borne_to_the_end_and_recorded(chain, simulator, wave
     status = player.wait(PlayState.HOLDING)
     assert "to the end" in status.message
     assert status.strain == ""
-    until(lambda: player.status.servos[4].current == pytest.approx(0.4 * GREATEST, abs=2e-3), player.heartbeat)  # it stands
+    until(
+        lambda: player.status.servos[4].current == pytest.approx(0.4 * GREATEST, abs=2e-3), player.heartbeat
+    )  # it stands
     assert [player.status.servos[k].load for k in (2, 3, 4)] == pytest.approx([0.0, 0.3, 0.4], abs=0.1)
     player.close()
     recording = load_recording(tmp_path / "record.csv")
@@ -56,7 +59,10 @@ def test_a_load_that_grows_slows_all_down_and_then_stops_them(chain, simulator, 
     assert player.status.state is PlayState.PLAYING
     until(lambda: player.status.state is PlayState.FAULT, lambda: grow(0.95))
     message = player.status.message
-    assert re.match(r"servo 4 \(motor_3\) bears 9\d % of its greatest load; make the motion lighter; the others stopped and hold", message)
+    assert re.match(
+        r"servo 4 \(motor_3\) bears 9\d % of its greatest load; make the motion lighter; the others stopped and hold",
+        message,
+    )
     assert all(servo["torque_enable"] and not servo["hardware_error_status"] for servo in simulator.state().values())
     player.close()
     recording = load_recording(tmp_path / "record.csv")

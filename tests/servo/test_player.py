@@ -146,7 +146,9 @@ def test_the_approach_from_random_starts(player, simulator, goals):
         target = rng.uniform(-1.5, 1.5, 12)
         player.play(pose(target))
         until(lambda: player.status.sent > 5, player.heartbeat)
-        assert max(s["profile_velocity"] for s in simulator.state().values()) == int(np.ceil(PATIENT.approach_speed / VELOCITY_UNIT))
+        assert max(s["profile_velocity"] for s in simulator.state().values()) == int(
+            np.ceil(PATIENT.approach_speed / VELOCITY_UNIT)
+        )
         assert "to the end" in player.wait(*STILL).message
         counts = goals()[1][skip:]
         assert np.abs(counts[0] - starts).max() <= 1
@@ -163,7 +165,9 @@ def test_every_goal_arrives_in_order_or_is_counted(player, simulator, goals, wav
     assert status.progress == 1.0
     counts = goals()[1][-status.sent :]
     moments = np.arange(401) / 100
-    expected = 2048 + COUNTS_PER_RAD * np.column_stack([np.interp(moments, motion.times, column) for column in motion.values.T])
+    expected = 2048 + COUNTS_PER_RAD * np.column_stack(
+        [np.interp(moments, motion.times, column) for column in motion.values.T]
+    )
     numbers = [int(np.abs(expected - row).max(axis=1).argmin()) for row in counts]
     assert np.abs(counts - expected[numbers]).max() <= 0.5 + 1e-6
     assert (np.diff(numbers) > 0).all()
@@ -296,7 +300,9 @@ def test_a_motion_that_must_not_be_played(player):
 
 def test_late_answers_are_not_taken_for_others(chain, simulator, monkeypatch):
     """An answer that comes after its time must not become the answer to the next question."""
-    monkeypatch.setattr("robik.servo.dynamixel.bus.LATE", 0.5)  # far beyond what makes them late here, whatever this machine does meanwhile
+    monkeypatch.setattr(
+        "robik.servo.dynamixel.bus.LATE", 0.5
+    )  # far beyond what makes them late here, whatever this machine does meanwhile
     with closing(Bus(chain, simulator.port, silence=0.0)) as bus:
         find(bus)
         simulator.command("place 3 1234")

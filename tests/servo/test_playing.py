@@ -1,4 +1,5 @@
-"""What a player does beside playing from end to end: pauses, rounds, live following, care, telemetry, pairs and missing servos."""
+"""What a player does beside playing from end to end: pauses, rounds, live following, care, telemetry, pairs and missing
+servos."""
 
 from __future__ import annotations
 
@@ -102,7 +103,8 @@ JUMP = st.none() | st.lists(st.floats(-9, 9) | st.just(float("nan")), min_size=1
 )
 @given(st.lists(st.tuples(JUMP, st.floats(0.02, 0.15)), min_size=3, max_size=10), st.integers(0, 2**32))
 def test_live_whatever_the_mouse_does(chain, simulator, goals, script, seed):
-    """Jumps, scrubbing, NaN and lost wishes: no goal outside the limits, no step above the speed, no change above the acceleration."""
+    """Jumps, scrubbing, NaN and lost wishes: no goal outside the limits, no step above the speed, no change above the
+    acceleration."""
     simulator.command("renew")
     for id, counts in enumerate(np.random.default_rng(seed).integers(700, 3400, 12), start=1):
         simulator.command(f"place {id} {counts}")
@@ -121,7 +123,9 @@ def test_live_whatever_the_mouse_does(chain, simulator, goals, script, seed):
     steps = np.diff(counts, axis=0)
     speed = FAST_LIVE * chain.speed_limits * COUNTS_PER_RAD / 100
     assert (np.abs(steps) <= speed + 1).all()
-    assert np.abs(np.diff(steps, axis=0)).max(initial=0) <= 20.0 * COUNTS_PER_RAD / 100**2 + 2  # rounding of three goals
+    assert (
+        np.abs(np.diff(steps, axis=0)).max(initial=0) <= 20.0 * COUNTS_PER_RAD / 100**2 + 2
+    )  # rounding of three goals
     assert np.abs(steps[-1:]).max(initial=0) <= 1 + 20.0 * COUNTS_PER_RAD / 100**2
     assert (status.message, status.torque) == ("stopped, holding; play again to go on", True)
 
@@ -191,7 +195,8 @@ def test_a_servo_that_is_held_fast_stops_all_before_it_overloads(player, simulat
 
 
 def test_a_current_limit_below_the_servos_own(chain, simulator, wave):
-    """1.5 % of the greatest load are 10 units of 648; 60 mA are 22. In mode 5 the servo holds to the limit itself, and cannot overload."""
+    """1.5 % of the greatest load are 10 units of 648; 60 mA are 22. In mode 5 the servo holds to the limit itself, and
+    cannot overload."""
     weak = replace(chain, servos=tuple(replace(s, current_limit=0.06) if s.id in (3, 4) else s for s in chain.servos))
     simulator.command("set 4 operating_mode 5")
     player = open_player(weak, simulator, feed_forward=True)  # so that it moves all the time
@@ -207,7 +212,10 @@ def test_a_current_limit_below_the_servos_own(chain, simulator, wave):
 
 def test_reboot_is_the_way_on_after_an_overload(player, simulator, wave):
     simulator.command("error 2 0x20")
-    assert "servo 2 (motor_1) has a hardware error (overload); remove the cause, reboot it" in player.wait(PlayState.FAULT).message
+    assert (
+        "servo 2 (motor_1) has a hardware error (overload); remove the cause, reboot it"
+        in player.wait(PlayState.FAULT).message
+    )
     player.torque(True)
     assert "remove the cause and reboot it" in player.wait(PlayState.FAULT).message
     player.reboot()
@@ -237,7 +245,9 @@ def test_torque_goes_off_also_where_a_servo_was_unfit(chain, simulator):
 
 def test_what_is_read_back_while_streaming(chain, simulator, goals, wave, tmp_path):
     """All servos between goals, as often as the machine lets it; how often that is says the benchmark."""
-    player = open_player(chain, simulator, rate=25.0, record=str(tmp_path / "record.csv"))  # slow enough for any machine
+    player = open_player(
+        chain, simulator, rate=25.0, record=str(tmp_path / "record.csv")
+    )  # slow enough for any machine
     player.play(wave(3.0))
     status = player.wait(PlayState.HOLDING)
     player.close()
@@ -247,7 +257,9 @@ def test_what_is_read_back_while_streaming(chain, simulator, goals, wave, tmp_pa
     assert np.median(np.abs(recording.error)) < 0.1
     assert (recording.celsius == 30).all()
     assert (recording.volts == 12.0).all()
-    assert set(np.round(np.abs(recording.current) / 0.00269).ravel()) <= {0.0, 13.0}, "nothing, or what friction draws while it moves"
+    assert set(np.round(np.abs(recording.current) / 0.00269).ravel()) <= {0.0, 13.0}, (
+        "nothing, or what friction draws while it moves"
+    )
     assert np.isnan(recording.load).all()
     assert (np.diff(recording.times) > 0).all(), "without the way to the first frame"
     motion = wave(3.0)
@@ -283,7 +295,9 @@ def test_a_servo_without_fast_reads_is_read_all_the_same(chain, simulator, wave)
 def test_without_indirect_addresses_in_common_it_reads_one_after_the_other(wave):
     """XL330s have their indirect data elsewhere."""
     models = ("XH430-W210", "XL330-M288")
-    chain = ServoChain(tuple(Servo(name, k + 1, models[k % 2], position_limits=(-2.5, 2.5)) for k, name in enumerate(NAMES)))
+    chain = ServoChain(
+        tuple(Servo(name, k + 1, models[k % 2], position_limits=(-2.5, 2.5)) for k, name in enumerate(NAMES))
+    )
     with SimulatorProcess.of(chain) as simulator:
         player = open_player(chain, simulator)
         player.play(wave(1.0))
@@ -317,11 +331,16 @@ def test_feed_forward_sends_each_goal_with_its_speed(chain, simulator, goals, wa
 
 
 def test_two_servos_turn_one_actuator_in_mirror(wave):
-    pair = (Servo("knee", 1, position_limits=(-1, 1)), Servo("knee", 2, direction=-1, zero=2000, position_limits=(-1, 1)))
+    pair = (
+        Servo("knee", 1, position_limits=(-1, 1)),
+        Servo("knee", 2, direction=-1, zero=2000, position_limits=(-1, 1)),
+    )
     chain = ServoChain((*pair, Servo("hip", 3)))
     with SimulatorProcess.of(chain) as simulator:
         player = open_player(chain, simulator)
-        player.play(Motion(times=np.array([0.0, 0.5]), actuators=("hip", "knee"), values=np.array([[0.0, 0.0], [0.2, 0.5]])))
+        player.play(
+            Motion(times=np.array([0.0, 0.5]), actuators=("hip", "knee"), values=np.array([[0.0, 0.0], [0.2, 0.5]]))
+        )
         player.wait(PlayState.HOLDING)
         half = 0.5 * COUNTS_PER_RAD
         assert standing(simulator) == pytest.approx([2048 + half, 2000 - half, 2048 + 0.2 * COUNTS_PER_RAD], abs=1)
@@ -333,7 +352,9 @@ def test_a_missing_servo_is_refused_unless_it_is_named(chain, simulator, wave):
     player = Player(chain, simulator.port, PATIENT)
     player.connect()
     message = player.wait(PlayState.FAULT).message
-    assert re.match(r"servo 6 \(motor_5\) does not answer on .+; check its power, its cable, its id, .+ 1000000 baud", message), message
+    assert re.match(
+        r"servo 6 \(motor_5\) does not answer on .+; check its power, its cable, its id, .+ 1000000 baud", message
+    ), message
     assert "--without 6" in message
     player.close()
     player = Player(chain, simulator.port, replace(PATIENT, without=(6,)))
@@ -351,7 +372,9 @@ def test_a_missing_servo_is_refused_unless_it_is_named(chain, simulator, wave):
     player.close()
 
 
-@pytest.mark.parametrize(("without", "words"), [((99,), "there is no servo 99"), (tuple(range(1, 13)), "nobody would be left")])
+@pytest.mark.parametrize(
+    ("without", "words"), [((99,), "there is no servo 99"), (tuple(range(1, 13)), "nobody would be left")]
+)
 def test_servos_that_cannot_be_done_without(chain, simulator, without, words):
     player = Player(chain, simulator.port, replace(PATIENT, without=without))
     player.connect()
@@ -365,7 +388,9 @@ def test_one_of_a_pair_that_is_missing_and_none_that_answers():
         simulator.command("silent 2")
         player = open_player(chain, simulator, without=(2,))
         assert "without servo 2 (knee)" in player.status.missing
-        player.play(Motion(times=np.array([0.0, 0.5]), actuators=("hip", "knee"), values=np.array([[0.0, 0.0], [0.2, 0.5]])))
+        player.play(
+            Motion(times=np.array([0.0, 0.5]), actuators=("hip", "knee"), values=np.array([[0.0, 0.0], [0.2, 0.5]]))
+        )
         player.wait(PlayState.HOLDING)
         state = simulator.state()
         assert state[1]["goal_position"] == pytest.approx(2048 + 0.5 * COUNTS_PER_RAD, abs=1)

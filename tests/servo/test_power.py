@@ -25,7 +25,10 @@ from .conftest import DEADLINE, until
 from .independent import IndependentChain
 from .terminal import CHECKOUT, playing
 
-pytestmark = [pytest.mark.real_time, pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")]
+pytestmark = [
+    pytest.mark.real_time,
+    pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals"),
+]
 
 NAMES = tuple(f"motor_{k}" for k in range(4))
 CHAIN = default_chain(NAMES, dict.fromkeys(NAMES, (-2.0, 2.0)))
@@ -66,7 +69,9 @@ def play(player: Player) -> None:
 
 def robik(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "robik.cli", *map(str, arguments)]
-    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, timeout=DEADLINE, stdin=subprocess.DEVNULL)
+    return subprocess.run(
+        command, cwd=CHECKOUT, capture_output=True, text=True, timeout=DEADLINE, stdin=subprocess.DEVNULL
+    )
 
 
 @pytest.fixture
@@ -92,8 +97,12 @@ def test_an_interrupt_before_anything_moved_leaves_torque_as_it_was(servos, file
         code, printed = terminal.end()
     assert (code, servos.powered) == (1, powered), printed
     assert "stopped before anything moved" in printed
-    assert servos.log.goals() == [] or all(abs(servos.state()[goal.id]["horn"] - goal.counts) <= 1 for goal in servos.log.goals())
-    assert not any(change.id in powered for change in servos.log.torque(on=False)), "nobody who stood was let go, not for a moment"
+    assert servos.log.goals() == [] or all(
+        abs(servos.state()[goal.id]["horn"] - goal.counts) <= 1 for goal in servos.log.goals()
+    )
+    assert not any(change.id in powered for change in servos.log.torque(on=False)), (
+        "nobody who stood was let go, not for a moment"
+    )
 
 
 # a motion that is refused
@@ -153,8 +162,12 @@ def test_a_motion_is_refused_before_torque_is_on(servos, files, tmp_path, why, w
 def test_a_servo_that_is_named_is_played_without(servos, tmp_path):
     servos.faults(4, deaf=True)
     save_chain(CHAIN, tmp_path / "c.servos.json")
-    save_motion(Motion(times=np.array([0.0, 0.5]), actuators=NAMES, values=np.array([[0.0] * 4, [0.2] * 4])), tmp_path / "m.csv")
-    done = robik("play", tmp_path / "m.csv", "--servos", tmp_path / "c.servos.json", "--port", servos.port, "--without", 4)
+    save_motion(
+        Motion(times=np.array([0.0, 0.5]), actuators=NAMES, values=np.array([[0.0] * 4, [0.2] * 4])), tmp_path / "m.csv"
+    )
+    done = robik(
+        "play", tmp_path / "m.csv", "--servos", tmp_path / "c.servos.json", "--port", servos.port, "--without", 4
+    )
     assert done.returncode == 0, done
     assert "played without servo 4 (motor_3), as asked" in done.stderr
     assert {goal.id for goal in servos.log.goals()} == {1, 2, 3}
@@ -164,8 +177,13 @@ def test_a_servo_that_is_named_is_played_without(servos, tmp_path):
 def test_torque_off_in_the_end_whatever_the_end_is(servos, tmp_path, ends):
     save_chain(CHAIN, tmp_path / "c.servos.json")
     seconds = 0.5 if ends == "at its end" else 30.0
-    save_motion(Motion(times=np.array([0.0, seconds]), actuators=NAMES, values=np.array([[0.0] * 4, [0.2] * 4])), tmp_path / "m.csv")
-    with playing(tmp_path / "m.csv", "--servos", tmp_path / "c.servos.json", "--port", servos.port, "--torque", "off") as terminal:
+    save_motion(
+        Motion(times=np.array([0.0, seconds]), actuators=NAMES, values=np.array([[0.0] * 4, [0.2] * 4])),
+        tmp_path / "m.csv",
+    )
+    with playing(
+        tmp_path / "m.csv", "--servos", tmp_path / "c.servos.json", "--port", servos.port, "--torque", "off"
+    ) as terminal:
         until(lambda: len(servos.log.goals()) > 20)
         if ends == "by a fault":
             servos.fail(2, 0x20)
@@ -222,7 +240,10 @@ def test_in_a_fault_the_looks_go_on(servos, player):
     ],
 )
 def test_words_for_torque(torque, words):
-    assert torque_words([ServoReading(k, "knee", on, 0.0, None, 30.0, 12.0, "") for k, on in enumerate(torque, start=1)]) == words
+    assert (
+        torque_words([ServoReading(k, "knee", on, 0.0, None, 30.0, 12.0, "") for k, on in enumerate(torque, start=1)])
+        == words
+    )
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["at its baud rate", "at any baud rate"])

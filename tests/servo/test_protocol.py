@@ -1,11 +1,20 @@
-"""The vendor's SDK, used directly, is the judge of the simulated chain: every instruction, every entry, good and bad packets."""
+"""The vendor's SDK, used directly, is the judge of the simulated chain: every instruction, every entry, good and bad
+packets."""
 
 from __future__ import annotations
 
 import random
 
 import pytest
-from dynamixel_sdk import COMM_RX_CORRUPT, COMM_RX_TIMEOUT, COMM_SUCCESS, GroupBulkRead, GroupBulkWrite, GroupSyncRead, GroupSyncWrite
+from dynamixel_sdk import (
+    COMM_RX_CORRUPT,
+    COMM_RX_TIMEOUT,
+    COMM_SUCCESS,
+    GroupBulkRead,
+    GroupBulkWrite,
+    GroupSyncRead,
+    GroupSyncWrite,
+)
 
 from robik.servo.chain import Servo, ServoChain
 from robik.servo.dynamixel.models import MODELS
@@ -23,7 +32,14 @@ def test_ping_one_and_all(sdk, port):
 
 
 def test_every_entry_reads_as_from_the_factory(sdk, port, simulator):
-    own = {"id": 3, "baud_rate": 3, "return_delay_time": 0, "goal_position": 2048, "present_position": 2048, "position_trajectory": 2048}
+    own = {
+        "id": 3,
+        "baud_rate": 3,
+        "return_delay_time": 0,
+        "goal_position": 2048,
+        "present_position": 2048,
+        "position_trajectory": 2048,
+    }
     for item in MODELS["XH430-W210"].items:
         if item.name in ("realtime_tick", "moving_status"):
             continue
@@ -47,8 +63,8 @@ def test_every_access_right(sdk, port):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_models_factory_values_and_access_rights(name, sdk_of):
-    """What is writable takes its own value back, the rest refuses, as does the EEPROM with torque on; what only reports is not judged by
-    its value."""
+    """What is writable takes its own value back, the rest refuses, as does the EEPROM with torque on; what only reports
+    is not judged by its value."""
     with sdk_of(ServoChain((Servo("one", 1, name),))) as (sdk, port):
         assert sdk.ping(port, 1) == (MODELS[name].number, *OK)
         for item in MODELS[name].items:
@@ -57,7 +73,9 @@ def test_every_models_factory_values_and_access_rights(name, sdk_of):
             if item.name in ("torque_enable", "baud_rate", "id"):
                 continue
             if item.writable and item.name != "return_delay_time":
-                assert int.from_bytes(bytes(data), "little", signed=item.is_signed) == {"goal_position": 2048}.get(item.name, item.initial)
+                assert int.from_bytes(bytes(data), "little", signed=item.is_signed) == {"goal_position": 2048}.get(
+                    item.name, item.initial
+                )
             error = sdk.writeTxRx(port, 1, item.address, item.size, list(data))[1]
             assert error == (0 if item.writable else ACCESS), item.name
         assert sdk.write1ByteTxRx(port, 1, 64, 1) == OK

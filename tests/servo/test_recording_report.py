@@ -31,7 +31,9 @@ def curves(page: str) -> list[dict[str, np.ndarray]]:
     found = []
     for drawing in re.findall(r"<svg.*?</svg>", page):
         lines = re.findall(r'<polyline class="(\w+)" points="([^"]*)"', drawing)
-        found.append({kind: np.array([point.split(",") for point in points.split()], dtype=float) for kind, points in lines})
+        found.append(
+            {kind: np.array([point.split(",") for point in points.split()], dtype=float) for kind, points in lines}
+        )
     return found
 
 

@@ -1,4 +1,5 @@
-"""What a simulated servo does beyond answering, judged by the vendor's SDK: reboots, resets, ids, indirect addresses, watchdog, motion."""
+"""What a simulated servo does beyond answering, judged by the vendor's SDK: reboots, resets, ids, indirect addresses,
+watchdog, motion."""
 
 from __future__ import annotations
 

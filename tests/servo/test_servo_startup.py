@@ -1,4 +1,5 @@
-"""Start of a simulated servo, and torque by a goal, judged by the vendor's SDK: bits that turn torque on by themselves."""
+"""Start of a simulated servo, and torque by a goal, judged by the vendor's SDK: bits that turn torque on by
+themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +10,18 @@ from robik.servo.dynamixel.simulator.packet import encode
 
 from .vendor_sdk import ACCESS, ALERT, AWAKE, INSTRUCTION, OK, RANGE, RESULT_FAIL, little, send_raw
 
-DRIVE_MODE, STARTUP, TORQUE, LED, WATCHDOG, ACCELERATION, VELOCITY, GOAL, POSITION, READY = 10, 60, 64, 65, 98, 108, 112, 116, 132, 147
+DRIVE_MODE, STARTUP, TORQUE, LED, WATCHDOG, ACCELERATION, VELOCITY, GOAL, POSITION, READY = (
+    10,
+    60,
+    64,
+    65,
+    98,
+    108,
+    112,
+    116,
+    132,
+    147,
+)
 STORE, RESTORE = b"\x01CTRL", b"\x02CTRL"
 
 

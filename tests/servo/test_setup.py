@@ -179,7 +179,11 @@ def test_editing_a_chain():
     with pytest.raises(ServoError, match="no servo 9; it has 1, 2, 3"):
         turned_round(chain, 9)
     made = assigned(chain, "b", Seen(7, "XM540-W270", 1120, 46, 1_000_000))
-    assert [(s.actuator, s.id, s.model) for s in made.servos] == [("a", 1, "XH430-W350"), ("b", 7, "XM540-W270"), ("c", 3, "XH430-W350")]
+    assert [(s.actuator, s.id, s.model) for s in made.servos] == [
+        ("a", 1, "XH430-W350"),
+        ("b", 7, "XM540-W270"),
+        ("c", 3, "XH430-W350"),
+    ]
     swapped = assigned(chain, "a", Seen(2, "XH430-W350", 1000, 46, 1_000_000))
     assert [(s.actuator, s.id) for s in swapped.servos] == [("a", 2), ("c", 3)]
 
@@ -202,9 +206,13 @@ def test_a_second_servo_comes_in_mirror_and_shares_the_limits():
 
 def test_a_rate_that_the_baud_cannot_carry_comes_with_the_arithmetic():
     slow = ServoChain(tuple(Servo(f"m{k}", k) for k in range(12)), 57_600)
-    assert "74 bytes × 10 bits / 57600 baud = 12.85 ms of the 10.00 ms between goals" in rate_warning(slow, PlaySettings())
+    assert "74 bytes × 10 bits / 57600 baud = 12.85 ms of the 10.00 ms between goals" in rate_warning(
+        slow, PlaySettings()
+    )
     assert rate_warning(replace(slow, baud_rate=BAUD_RATES[3]), PlaySettings()) == ""
-    assert "122 bytes" in rate_warning(replace(slow, baud_rate=BAUD_RATES[3]), PlaySettings(rate=1000.0, feed_forward=True))
+    assert "122 bytes" in rate_warning(
+        replace(slow, baud_rate=BAUD_RATES[3]), PlaySettings(rate=1000.0, feed_forward=True)
+    )
 
 
 def test_from_the_shell(chain, simulator, tmp_path, capsys, monkeypatch):
@@ -242,7 +250,10 @@ def test_nobody_can_answer_where_the_standard_input_is_closed(servos):
             check=False,
         )
         assert told.returncode == 2, told
-        assert told.stderr == "robik: nothing was changed: nobody can answer here; --yes makes the changes without asking\n"
+        assert (
+            told.stderr
+            == "robik: nothing was changed: nobody can answer here; --yes makes the changes without asking\n"
+        )
     assert servos.registers(1)["return_delay_time"] == 250
 
 
@@ -311,7 +322,10 @@ def test_how_well_they_followed(tmp_path, capsys):
     recorder, lag = Recorder(tmp_path / "t.csv", chain), 0.05
     for time in np.arange(0.0, 8.0, 0.01):
         counts = [chain.counts(np.array([np.sin(t), 0.2]))[0] for t in (time, time - lag)]
-        seen = [Telemetry(True, 10, 1, 0, 9, int(counts[1]), 12.0, 41.0), Telemetry(True, 10, 1, 0, 5, 2180, 11.8, 30.0)]
+        seen = [
+            Telemetry(True, 10, 1, 0, 9, int(counts[1]), 12.0, 41.0),
+            Telemetry(True, 10, 1, 0, 5, 2180, 11.8, 30.0),
+        ]
         recorder.add(time, time, np.array([counts[0], 2178]), seen)
     recorder.close()
     assert main(["servos", "report", str(tmp_path / "t.csv"), "-o", str(tmp_path / "t.html")]) == 0

@@ -31,9 +31,20 @@ def read(servo, name):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 4095), st.integers(5, 130), st.integers(1, 300), st.lists(st.floats(0.001, 0.3), min_size=5, max_size=40))
+@given(
+    st.integers(0, 4095),
+    st.integers(5, 130),
+    st.integers(1, 300),
+    st.lists(st.floats(0.001, 0.3), min_size=5, max_size=40),
+)
 def test_a_trapezoid_keeps_speed_and_acceleration_and_arrives(goal, velocity, acceleration, looks):
-    servo = make(operating_mode=3, profile_velocity=velocity, profile_acceleration=acceleration, torque_enable=1, goal_position=goal)
+    servo = make(
+        operating_mode=3,
+        profile_velocity=velocity,
+        profile_acceleration=acceleration,
+        torque_enable=1,
+        goal_position=goal,
+    )
     top, change = velocity * VELOCITY_UNIT * PER_TURN, acceleration * ACCELERATION_UNIT * PER_TURN
     now, before = 0.0, (servo.motor.position, servo.motor.velocity)
     for look in looks:
@@ -168,7 +179,9 @@ def test_a_single_turn_is_folded_when_torque_comes_on():
 # loads: an XH430's greatest torque is 648 units of current; friction takes 13 of them
 
 
-@pytest.mark.parametrize(("model", "entry", "greatest"), [("XM430-W350", "present_current", 1193), ("XL430-W250", "present_load", 1000)])
+@pytest.mark.parametrize(
+    ("model", "entry", "greatest"), [("XM430-W350", "present_current", 1193), ("XL430-W250", "present_load", 1000)]
+)
 @pytest.mark.parametrize("load", [0.0, 0.3, -0.95])
 def test_it_holds_against_a_load(model, entry, greatest, load):
     servo = make(model, load, torque_enable=1)
@@ -200,7 +213,8 @@ def test_an_unloaded_servo_draws_little():
 
 
 def test_acceleration_and_braking_draw_current():
-    """100 units of acceleration, for 0.03 s, are 36 % of the top speed. It speeds up for 64 ms, and slows down from 0.93 s on."""
+    """100 units of acceleration, for 0.03 s, are 36 % of the top speed. It speeds up for 64 ms, and slows down from
+    0.93 s on."""
     servo = make(operating_mode=4, profile_velocity=100, profile_acceleration=100, torque_enable=1, goal_position=3500)
     peak = 100 * ACCELERATION_UNIT * PER_TURN * 0.03 / 2048
     currents = []
@@ -290,7 +304,14 @@ def test_without_torque_its_gear_holds_a_small_load_and_a_larger_one_falls():
 @settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(
-        [{}, {"profile_velocity": 20}, {"goal_current": 300}, {"goal_current": 600}, {"goal_pwm": -800}, {"goal_velocity": 40}]
+        [
+            {},
+            {"profile_velocity": 20},
+            {"goal_current": 300},
+            {"goal_current": 600},
+            {"goal_pwm": -800},
+            {"goal_velocity": 40},
+        ]
     ),
     st.sampled_from([0, 1, 4, 5, 16]),
     st.booleans(),

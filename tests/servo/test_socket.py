@@ -34,7 +34,9 @@ def test_over_a_socket(tmp_path):
         player.wait(PlayState.READY)
         player.torque(True)
         player.wait(PlayState.HOLDING)
-        player.play(Motion(times=np.array([0.0, 0.5]), actuators=("a", "b"), values=np.array([[0.0, 0.0], [0.3, -0.2]])))
+        player.play(
+            Motion(times=np.array([0.0, 0.5]), actuators=("a", "b"), values=np.array([[0.0, 0.0], [0.3, -0.2]]))
+        )
         player.wait(PlayState.PLAYING)
         process.unplug()
         assert "is gone" in player.wait(PlayState.FAULT).message

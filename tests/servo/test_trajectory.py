@@ -39,7 +39,11 @@ def test_between_two_stands_nobody_is_faster_than_allowed(start, end, speeds):
 
 def _motion(seconds=2.0, rate=24.0):
     times = 5.0 + np.arange(int(seconds * rate) + 1) / rate
-    return Motion(times=times, actuators=("b", "ignored", "a"), values=np.column_stack([np.sin(times), times, 0.5 * np.cos(times)]))
+    return Motion(
+        times=times,
+        actuators=("b", "ignored", "a"),
+        values=np.column_stack([np.sin(times), times, 0.5 * np.cos(times)]),
+    )
 
 
 def test_along_a_motion_linear_is_interpolation_of_the_right_columns():
@@ -52,7 +56,9 @@ def test_along_a_motion_linear_is_interpolation_of_the_right_columns():
 
 def test_a_floating_robots_base_is_nothing_to_its_servos(tmp_path):
     """Read from a file, it changes neither goals nor what the preflight says, and no board gets it."""
-    plain = Motion(times=np.arange(50) / 25, actuators=("b", "a"), values=0.1 * np.sin(np.arange(100).reshape(50, 2) / 30))
+    plain = Motion(
+        times=np.arange(50) / 25, actuators=("b", "a"), values=0.1 * np.sin(np.arange(100).reshape(50, 2) / 30)
+    )
     base = BaseTrack(body="pelvis", position=np.full((50, 3), 99.0), quaternion=np.tile([1.0, 0.0, 0.0, 0.0], (50, 1)))
     save_motion(replace(plain, base=base), tmp_path / "m.csv")
     floating = load_motion(tmp_path / "m.csv")
@@ -63,14 +69,19 @@ def test_a_floating_robots_base_is_nothing_to_its_servos(tmp_path):
     assert preflight(floating, CHAIN, PlaySettings()).warnings == ()
     assert part(floating, 0.5, 1.0).actuators == soften(floating, CHAIN, 100.0).motion.actuators[::-1] == ("b", "a")
     for name in ("m.yaml", "m.h"):
-        files = [export_motion(motion, tmp_path / name, chain=CHAIN) or (tmp_path / name).read_bytes() for motion in (floating, plain)]
+        files = [
+            export_motion(motion, tmp_path / name, chain=CHAIN) or (tmp_path / name).read_bytes()
+            for motion in (floating, plain)
+        ]
         assert files[0] == files[1]
 
 
 def test_along_a_motion_passes_its_samples_exactly_and_cubic_is_nearer_to_the_curve():
     motion = _motion()
     for interpolation in ("linear", "cubic"):
-        assert Along(motion, CHAIN, interpolation).at(motion.times - 5.0) == pytest.approx(motion.values[:, [2, 0]], abs=1e-9)
+        assert Along(motion, CHAIN, interpolation).at(motion.times - 5.0) == pytest.approx(
+            motion.values[:, [2, 0]], abs=1e-9
+        )
     times = np.linspace(0, 2, 333)
     exact = np.column_stack([0.5 * np.cos(times + 5), np.sin(times + 5)])
     errors = [np.abs(Along(motion, CHAIN, i).at(times) - exact).max() for i in ("linear", "cubic")]
@@ -132,12 +143,19 @@ def test_a_stretch_at_another_speed():
 def test_round_and_round():
     """A circle goes on without a halt; a way that ends elsewhere goes slowly back."""
     times = np.arange(61) / 60 * 2
-    circle = Along(Motion(times=times, actuators=("a", "b"), values=np.column_stack([np.cos(np.pi * times), np.sin(np.pi * times)])), CHAIN)
+    circle = Along(
+        Motion(
+            times=times, actuators=("a", "b"), values=np.column_stack([np.cos(np.pi * times), np.sin(np.pi * times)])
+        ),
+        CHAIN,
+    )
     speeds, limits = np.array([0.5, 0.5]), np.array([4.0, 4.0])
     way = Round(circle, speeds, 1 / 30, limits)
     assert way.length == pytest.approx(2 + 1 / 30)
     assert way.at(np.array([0.3 + 3 * way.length])) == pytest.approx(circle.at(np.array([0.3])))
-    line = Along(Motion(times=np.array([0.0, 1.0]), actuators=("a", "b"), values=np.array([[0.0, 0.0], [0.9, 0.1]])), CHAIN)
+    line = Along(
+        Motion(times=np.array([0.0, 1.0]), actuators=("a", "b"), values=np.array([[0.0, 0.0], [0.9, 0.1]])), CHAIN
+    )
     way = Round(line, speeds, 1.0 / 60, limits)
     fine = np.linspace(0, 2 * way.length, 4001)
     fastest = np.abs(np.diff(way.at(fine), axis=0)).max() / (fine[1] - fine[0])
@@ -180,7 +198,10 @@ def test_percentiles_from_the_histogram(values, percent):
     for value in values:
         lateness.add(value)
     expected = np.percentile(values, percent, method="inverted_cdf")
-    assert expected - 1e-9 <= lateness.percentile(percent) <= expected + 4.1e-5 or lateness.percentile(percent) == lateness.worst
+    assert (
+        expected - 1e-9 <= lateness.percentile(percent) <= expected + 4.1e-5
+        or lateness.percentile(percent) == lateness.worst
+    )
     assert lateness.worst == max(values)
 
 
@@ -225,7 +246,10 @@ def test_a_start_far_from_where_the_robot_stands_is_refused_or_asked_for():
     assert preflight(motion, CHAIN, PlaySettings(), (0.1, -0.1)).warnings == ()
     far = "the robot stands far from the first frame, b by 0.8; the approach takes 3.0 s"
     refused = preflight(motion, CHAIN, PlaySettings(), (0.1, -0.8))
-    assert (refused.problems, refused.warnings) == ((f"{far}; bring it nearer, or ask for softening, and it goes there slowly",), ())
+    assert (refused.problems, refused.warnings) == (
+        (f"{far}; bring it nearer, or ask for softening, and it goes there slowly",),
+        (),
+    )
     asked_for = preflight(motion, CHAIN, PlaySettings(), (0.1, -0.8), from_afar=True)
     assert (asked_for.problems, asked_for.warnings) == ((), (far,))
     assert preflight(motion, CHAIN, PlaySettings(approach_speed=2.0), (0.1, -0.8)).problems == ()  # it is there soon
@@ -233,7 +257,9 @@ def test_a_start_far_from_where_the_robot_stands_is_refused_or_asked_for():
 
 def test_a_rate_that_the_bus_cannot_carry_comes_with_the_arithmetic():
     slow = ServoChain(tuple(Servo(f"m{k}", k) for k in range(12)), 57_600)
-    found = preflight(Motion(times=np.zeros(1), actuators=slow.actuators, values=np.zeros((1, 12))), slow, PlaySettings())
+    found = preflight(
+        Motion(times=np.zeros(1), actuators=slow.actuators, values=np.zeros((1, 12))), slow, PlaySettings()
+    )
     assert "74 bytes × 10 bits / 57600 baud = 12.85 ms of the 10.00 ms" in found.problems[0]
     assert "rate" in _check([[0, 0]], rate=5000).problems[0]
 
@@ -253,7 +279,11 @@ def test_what_passes_keeps_the_limits_at_every_goal(values, rate):
 # softening
 
 
-@given(arrays(float, (20, 2), elements=st.floats(-2, 2)), st.sampled_from([50.0, 100.0, 333.0]), st.sampled_from([0.02, 0.1, 0.5]))
+@given(
+    arrays(float, (20, 2), elements=st.floats(-2, 2)),
+    st.sampled_from([50.0, 100.0, 333.0]),
+    st.sampled_from([0.02, 0.1, 0.5]),
+)
 @settings(max_examples=40, deadline=None)
 def test_what_is_softened_may_be_played(values, rate, step):
     motion = Motion(times=np.arange(20) * step, actuators=("a", "b"), values=values)

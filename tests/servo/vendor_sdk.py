@@ -22,8 +22,8 @@ OK = (COMM_SUCCESS, 0)
 
 
 class JudgedPort(PortHandler):
-    """The SDK's own port; but silence counts only once the servos have dealt with all that was sent and every answer has been read,
-    and clearing it throws away all that was under way, however long a busy machine takes.
+    """The SDK's own port; but silence counts only once the servos have dealt with all that was sent and every answer
+    has been read, and clearing it throws away all that was under way, however long a busy machine takes.
 
     Args:
         name: of the port.

@@ -1,6 +1,8 @@
-"""Everything of a player but its thread, in a time of the test's own: a second of playing takes no second, and stalls come when told.
+"""Everything of a player but its thread, in a time of the test's own: a second of playing takes no second, and stalls
+come when told.
 
-The SDK writes into a line that ends at the simulated chain, in this process. Whoever sleeps lets time pass, and so do bytes.
+The SDK writes into a line that ends at the simulated chain, in this process. Whoever sleeps lets time pass, and so do
+bytes.
 """
 
 from __future__ import annotations
@@ -129,7 +131,8 @@ class Stage:
         self.profiles.append(servo.get("profile_velocity"))
 
     def rows(self, skip: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """When goals came (K,) [s], which (K, n) [counts], and where the servos were then (K, n) [counts]; without the first so many."""
+        """When goals came (K,) [s], which (K, n) [counts], and where the servos were then (K, n) [counts]; without the
+        first so many."""
         n = len(self.chain.servos)
         times = np.array([goal.time for goal in self.goals[n * skip :: n]])
         goals = np.array([goal.counts for goal in self.goals[n * skip :]]).reshape(-1, n)

@@ -11,7 +11,14 @@ from robik.skeleton.names import part_of
 from robik.skeleton.skeleton import Skeleton
 from tests.skeleton.conventions import CONVENTIONS, skeleton
 
-JOINT_OF = {"thigh": "thigh", "shin": "shin", "foot": "foot", "upper arm": "upper arm", "forearm": "forearm", "hand": "hand"}
+JOINT_OF = {
+    "thigh": "thigh",
+    "shin": "shin",
+    "foot": "foot",
+    "upper arm": "upper arm",
+    "forearm": "forearm",
+    "hand": "hand",
+}
 CHEST = {"mmd": "spine1", "xsens bvh": "spine3", "xsens mvn": "spine3", "rokoko": "spine3"}
 
 
@@ -21,7 +28,9 @@ def test_every_part_is_found_by_names_and_by_shape_alone(name: str, nameless: bo
     bones, joints = skeleton(name, nameless=nameless)
     parts = read_anatomy(bones).parts
     for side in ("l", "r"):
-        assert {part: joints[parts[part, side]] for part in JOINT_OF} == {part: (joint, side) for part, joint in JOINT_OF.items()}
+        assert {part: joints[parts[part, side]] for part in JOINT_OF} == {
+            part: (joint, side) for part, joint in JOINT_OF.items()
+        }
     assert joints[parts["hips", ""]][0] == "hips"
     assert joints[parts["chest", ""]][0] == CHEST.get(name, "spine2")
     assert joints[parts["head", ""]][0] in (("head",) if not nameless else ("head", "neck", "neck1"))

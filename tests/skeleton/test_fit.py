@@ -63,9 +63,11 @@ def walking(bones: Skeleton, samples: int = 40) -> SkeletonMotion:
         for side, sign in (("Left", 1), ("Right", -1)):
             swing = np.sin(phase + (sign < 0) * np.pi)
             pose |= {
-                f"{side}UpLeg": Rotation.from_euler("x", -0.1 - 0.35 * swing), f"{side}Leg": Rotation.from_euler("x", 0.35 + 0.2 * swing),
+                f"{side}UpLeg": Rotation.from_euler("x", -0.1 - 0.35 * swing),
+                f"{side}Leg": Rotation.from_euler("x", 0.35 + 0.2 * swing),
                 f"{side}Foot": Rotation.from_euler("x", -0.25 + 0.15 * swing),
-                f"{side}Arm": Rotation.from_euler("yx", [sign * 1.3, 0.3 * swing]), f"{side}ForeArm": Rotation.from_euler("z", -sign * 0.6),
+                f"{side}Arm": Rotation.from_euler("yx", [sign * 1.3, 0.3 * swing]),
+                f"{side}ForeArm": Rotation.from_euler("z", -sign * 0.6),
             }  # fmt: skip
         turns.append(pose)
     return turned(bones, turns, np.column_stack([np.zeros(samples), -np.arange(samples) / 40, np.full(samples, -0.04)]))
@@ -154,7 +156,9 @@ def test_arms_of_other_proportions_stay_within_their_reach(g1: Mechanism, longer
 def found_shares(mechanism: Mechanism) -> float:
     bones, _ = skeleton("lafan1")
     found, rows, _ = fitted(mechanism, walking(bones))
-    reach = next(target.reach for row, target in zip(rows, found.targets, strict=True) if row.frame == "left_wrist_yaw_link")
+    reach = next(
+        target.reach for row, target in zip(rows, found.targets, strict=True) if row.frame == "left_wrist_yaw_link"
+    )
     assert reach is not None
     return reach.shares[0]
 
@@ -164,7 +168,9 @@ def test_a_t_pose_at_the_start_is_noticed(g1: Mechanism) -> None:
     motion = walking(bones)
     assert fitted(g1, motion)[0].left_out == 0
     assert fitted(g1, with_first(motion))[0].left_out == 1
-    still = SkeletonMotion(bones, motion.times, np.tile(bones.positions, (40, 1, 1)), np.tile(bones.quaternions, (40, 1, 1)))
+    still = SkeletonMotion(
+        bones, motion.times, np.tile(bones.positions, (40, 1, 1)), np.tile(bones.quaternions, (40, 1, 1))
+    )
     assert fitted(g1, still)[0].left_out == 0, "one that stays in it is not left out"
 
 

@@ -19,7 +19,9 @@ def humanoid(feet: tuple[str, ...] = ("leg_left_6_link", "leg_right_6_link")) ->
         parents |= {f"leg_{side}_1_link": "base_link", f"leg_{side}_6_link": f"leg_{side}_1_link"}
     bodies = tuple(Body(name, 1.0, pose=Pose((0.1 * k, 0.0, 0.0))) for k, name in enumerate(("torso_2_link", *parents)))
     joints = tuple(Joint(f"to {child}", "revolute", parent, child, actuated=True) for child, parent in parents.items())
-    return Mechanism("humanoid", bodies, joints, frames=tuple(Frame(f"sole {k}", body, Pose(), SOLE) for k, body in enumerate(feet)))
+    return Mechanism(
+        "humanoid", bodies, joints, frames=tuple(Frame(f"sole {k}", body, Pose(), SOLE) for k, body in enumerate(feet))
+    )
 
 
 def test_the_pelvis_is_where_the_legs_meet() -> None:
@@ -48,7 +50,8 @@ def test_a_leg_of_fewer_than_six_motions_cannot_turn_its_foot_every_way() -> Non
     free = replace(
         robot,
         joints=tuple(
-            replace(j, type="free", motions=(), limits=(), rest=(), actuated=False) if "leg" in j.name else j for j in robot.joints
+            replace(j, type="free", motions=(), limits=(), rest=(), actuated=False) if "leg" in j.name else j
+            for j in robot.joints
         ),
     )
     assert turns_freely(free, "sole 0")

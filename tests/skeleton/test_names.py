@@ -9,7 +9,20 @@ import pytest
 from robik import robots
 from robik.skeleton.names import auto_map, ends, part_of, parts_of
 
-FRAMES = ("pelvis", "chest", "head", "hand_l", "hand_r", "foot_l", "foot_r", "thigh_l", "shin_r", "upper_arm_l", "forearm_r", "toe_l")
+FRAMES = (
+    "pelvis",
+    "chest",
+    "head",
+    "hand_l",
+    "hand_r",
+    "foot_l",
+    "foot_r",
+    "thigh_l",
+    "shin_r",
+    "upper_arm_l",
+    "forearm_r",
+    "toe_l",
+)
 
 
 def words(text: str) -> list[str]:
@@ -28,7 +41,12 @@ def sides(*patterns: str) -> list[str]:
 
 MIXAMO = [
     *(f"mixamorig:{b}" for b in words("Hips Spine Spine1 Spine2 Neck Head HeadTop_End")),
-    *sides(*(f"mixamorig:{{Side}}{b}" for b in words("Shoulder Arm ForeArm Hand HandThumb1 UpLeg Leg Foot ToeBase Toe_End"))),
+    *sides(
+        *(
+            f"mixamorig:{{Side}}{b}"
+            for b in words("Shoulder Arm ForeArm Hand HandThumb1 UpLeg Leg Foot ToeBase Toe_End")
+        )
+    ),
 ]
 METARIG = [
     "spine",
@@ -37,7 +55,12 @@ METARIG = [
     "spine.003",
     "spine.004",
     "spine.006",
-    *sides(*(f"{b}.{{S}}" for b in words("pelvis shoulder upper_arm forearm hand thigh shin foot toe heel.02 palm.01 breast"))),
+    *sides(
+        *(
+            f"{b}.{{S}}"
+            for b in words("pelvis shoulder upper_arm forearm hand thigh shin foot toe heel.02 palm.01 breast")
+        )
+    ),
 ]
 RIGIFY = [
     "root",
@@ -50,7 +73,9 @@ RIGIFY = [
     "spine_fk",
     "tweak_spine",
     *(f"{kind}-{bone}" for bone in METARIG for kind in ("DEF", "ORG", "MCH")),
-    *sides(*(f"{b}.{{S}}" for b in words("foot_ik foot_fk foot_heel_ik foot_spin_ik hand_ik hand_fk thigh_parent toe_ik"))),
+    *sides(
+        *(f"{b}.{{S}}" for b in words("foot_ik foot_fk foot_heel_ik foot_spin_ik hand_ik hand_fk thigh_parent toe_ik"))
+    ),
     *sides("DEF-thigh.{S}.001", "DEF-shin.{S}.001", "DEF-upper_arm.{S}.001", "VIS_thigh_ik_pole.{S}"),
 ]
 UNREAL = [
@@ -64,7 +89,12 @@ UNREAL = [
     "ik_foot_root",
     "ik_hand_root",
     "ik_hand_gun",
-    *sides(*(f"{b}_{{s}}" for b in words("clavicle upperarm lowerarm hand thigh calf foot ball ik_foot ik_hand thumb_01 index_01"))),
+    *sides(
+        *(
+            f"{b}_{{s}}"
+            for b in words("clavicle upperarm lowerarm hand thigh calf foot ball ik_foot ik_hand thumb_01 index_01")
+        )
+    ),
     *sides("upperarm_twist_01_{s}", "lowerarm_twist_01_{s}", "thigh_twist_01_{s}", "calf_twist_01_{s}"),
 ]
 DAZ = [
@@ -87,7 +117,9 @@ GENESIS = [
     "neckLower",
     "neckUpper",
     "head",
-    *sides(*(f"{{s}}{b}" for b in words("Collar ShldrBend ShldrTwist ForearmBend ForearmTwist Hand ThighBend ThighTwist"))),
+    *sides(
+        *(f"{{s}}{b}" for b in words("Collar ShldrBend ShldrTwist ForearmBend ForearmTwist Hand ThighBend ThighTwist"))
+    ),
     *sides(*(f"{{s}}{b}" for b in words("Shin Foot Metatarsals Toe SmallToe1"))),
 ]
 BIPED = [
@@ -101,7 +133,12 @@ BIPED = [
     "Bip01 HeadNub",
     *sides(*(f"Bip01 {{S}} {b}" for b in words("Clavicle UpperArm Forearm Hand Finger0 Thigh Calf Foot Toe0 Toe0Nub"))),
 ]
-PLAIN = ["pelvis", "chest", "head", *sides(*(f"{b}_{{s}}" for b in words("hand foot thigh shin upper_arm forearm toe")))]
+PLAIN = [
+    "pelvis",
+    "chest",
+    "head",
+    *sides(*(f"{b}_{{s}}" for b in words("hand foot thigh shin upper_arm forearm toe"))),
+]
 
 # What each of FRAMES is in it; "-" where there is none.
 RIGS = {
@@ -110,17 +147,33 @@ RIGS = {
         "mixamorig:",
         "Hips Spine2 Head LeftHand RightHand LeftFoot RightFoot LeftUpLeg RightLeg LeftArm RightForeArm LeftToeBase",
     ),
-    "metarig": (METARIG, "", "spine spine.003 - hand.L hand.R foot.L foot.R thigh.L shin.R upper_arm.L forearm.R toe.L"),
+    "metarig": (
+        METARIG,
+        "",
+        "spine spine.003 - hand.L hand.R foot.L foot.R thigh.L shin.R upper_arm.L forearm.R toe.L",
+    ),
     "rigify": (
         RIGIFY,
         "",
         "DEF-spine DEF-spine.003 head DEF-hand.L DEF-hand.R DEF-foot.L DEF-foot.R "
         "DEF-thigh.L DEF-shin.R DEF-upper_arm.L DEF-forearm.R DEF-toe.L",
     ),
-    "unreal": (UNREAL, "", "pelvis spine_03 head hand_l hand_r foot_l foot_r thigh_l calf_r upperarm_l lowerarm_r ball_l"),
+    "unreal": (
+        UNREAL,
+        "",
+        "pelvis spine_03 head hand_l hand_r foot_l foot_r thigh_l calf_r upperarm_l lowerarm_r ball_l",
+    ),
     "daz": (DAZ, "", "hip chest head lHand rHand lFoot rFoot lThigh rShin lShldr rForeArm lToe"),
-    "genesis": (GENESIS, "", "pelvis chestUpper head lHand rHand lFoot rFoot lThighBend rShin lShldrBend rForearmBend lToe"),
-    "biped": (BIPED, "Bip01 ", "Pelvis Spine2 Head L~Hand R~Hand L~Foot R~Foot L~Thigh R~Calf L~UpperArm R~Forearm L~Toe0"),
+    "genesis": (
+        GENESIS,
+        "",
+        "pelvis chestUpper head lHand rHand lFoot rFoot lThighBend rShin lShldrBend rForearmBend lToe",
+    ),
+    "biped": (
+        BIPED,
+        "Bip01 ",
+        "Pelvis Spine2 Head L~Hand R~Hand L~Foot R~Foot L~Thigh R~Calf L~UpperArm R~Forearm L~Toe0",
+    ),
     "plain": (PLAIN, "", "pelvis chest head hand_l hand_r foot_l foot_r thigh_l shin_r upper_arm_l forearm_r toe_l"),
 }
 
@@ -128,7 +181,9 @@ RIGS = {
 @pytest.mark.parametrize("rig", RIGS)
 def test_every_part_is_found(rig: str) -> None:
     bones, prefix, expected = RIGS[rig]
-    wanted = {f: prefix + bone.replace("~", " ") for f, bone in zip(FRAMES, expected.split(), strict=True) if bone != "-"}
+    wanted = {
+        f: prefix + bone.replace("~", " ") for f, bone in zip(FRAMES, expected.split(), strict=True) if bone != "-"
+    }
     assert auto_map(FRAMES, bones) == wanted
     assert auto_map(FRAMES, bones[::-1]) == wanted  # whatever the order of the bones
 
@@ -142,7 +197,9 @@ def bvh_bones(path: Path) -> list[str]:
 def test_recordings(file: str, shared_data: Path) -> None:
     bones = bvh_bones(shared_data / "bvh" / file)
     frames = ("pelvis", "head", "left_ankle_link", "right_foot", "hand_l")
-    assert auto_map(frames, bones) == dict(zip(frames, ("Hips", "Head", "LeftFoot", "RightFoot", "LeftHand"), strict=True))
+    assert auto_map(frames, bones) == dict(
+        zip(frames, ("Hips", "Head", "LeftFoot", "RightFoot", "LeftHand"), strict=True)
+    )
 
 
 def test_poor_recordings_give_what_they_have(shared_data: Path) -> None:
@@ -162,7 +219,10 @@ def test_our_robots() -> None:
 
 
 def test_a_rig_made_for_the_robot_wins_by_its_names() -> None:
-    assert auto_map(["bellcrank_l", "foot_l"], ["bellcrank_l", "Foot_L", "LeftFoot"]) == {"bellcrank_l": "bellcrank_l", "foot_l": "Foot_L"}
+    assert auto_map(["bellcrank_l", "foot_l"], ["bellcrank_l", "Foot_L", "LeftFoot"]) == {
+        "bellcrank_l": "bellcrank_l",
+        "foot_l": "Foot_L",
+    }
 
 
 def test_nothing_is_guessed_from_nothing() -> None:
@@ -175,7 +235,15 @@ def test_nothing_is_guessed_from_nothing() -> None:
 
 
 def test_bodies_of_a_robot_without_frames() -> None:
-    bodies = ["pelvis", "left_hip_yaw_link", "left_knee_link", "left_ankle_link", "right_ankle_link", "torso_link", "left_elbow_link"]
+    bodies = [
+        "pelvis",
+        "left_hip_yaw_link",
+        "left_knee_link",
+        "left_ankle_link",
+        "right_ankle_link",
+        "torso_link",
+        "left_elbow_link",
+    ]
     assert ends(bodies) == ["pelvis", "left_ankle_link", "right_ankle_link", "torso_link", "left_elbow_link"]
     assert ends(["left_elbow_link", "right_elbow_link", "right_hand_link"]) == ["left_elbow_link", "right_hand_link"]
 

@@ -28,7 +28,8 @@ def nameless(mechanism: Mechanism) -> Mechanism:
         mechanism,
         bodies=tuple(replace(body, name=new[body.name]) for body in mechanism.bodies),
         joints=tuple(
-            replace(joint, name=f"j{k}", parent=new[joint.parent], child=new[joint.child]) for k, joint in enumerate(mechanism.joints)
+            replace(joint, name=f"j{k}", parent=new[joint.parent], child=new[joint.child])
+            for k, joint in enumerate(mechanism.joints)
         ),
         frames=(),
         couplings=(),
@@ -79,11 +80,14 @@ def test_legs_with_loops_are_measured_along_their_bones() -> None:
 QUADRUPED = """<robot name="dog"><link name="base"><inertial><mass value="9"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>{legs}</robot>"""
 LEG_OF = """<link name="{n}_HIP"/><link name="{n}_THIGH"/><link name="{n}_SHANK"/><link name="{n}_FOOT"/>
-<joint name="{n}_HAA" type="revolute"><parent link="base"/><child link="{n}_HIP"/><origin xyz="{x} {y} 0"/><axis xyz="1 0 0"/>
+<joint name="{n}_HAA" type="revolute"><parent link="base"/><child link="{n}_HIP"/><origin xyz="{x} {y} 0"/>
+<axis xyz="1 0 0"/>
 <limit lower="-1" upper="1" effort="9" velocity="9"/></joint>
-<joint name="{n}_HFE" type="revolute"><parent link="{n}_HIP"/><child link="{n}_THIGH"/><origin xyz="0 {o} 0"/><axis xyz="0 1 0"/>
+<joint name="{n}_HFE" type="revolute"><parent link="{n}_HIP"/><child link="{n}_THIGH"/><origin xyz="0 {o} 0"/>
+<axis xyz="0 1 0"/>
 <limit lower="-2" upper="2" effort="9" velocity="9"/></joint>
-<joint name="{n}_KFE" type="revolute"><parent link="{n}_THIGH"/><child link="{n}_SHANK"/><origin xyz="0 0 -0.25"/><axis xyz="0 1 0"/>
+<joint name="{n}_KFE" type="revolute"><parent link="{n}_THIGH"/><child link="{n}_SHANK"/><origin xyz="0 0 -0.25"/>
+<axis xyz="0 1 0"/>
 <limit lower="-2" upper="2" effort="9" velocity="9"/></joint>
 <joint name="{n}_FIX" type="fixed"><parent link="{n}_SHANK"/><child link="{n}_FOOT"/><origin xyz="0 0 -0.3"/></joint>"""
 
@@ -122,7 +126,11 @@ def test_every_convention_maps_alike(name: str, shared_data: Path) -> None:
         **{f"{side}_shoulder_yaw_link": "upper arm" for side in ("left", "right")},
         **{f"{side}_elbow_link": "forearm" for side in ("left", "right")},
     }
-    assert all(rows[frame].is_direction and rows[frame].weight < 0.01 for frame in rows if "shoulder" in frame or "elbow" in frame)
+    assert all(
+        rows[frame].is_direction and rows[frame].weight < 0.01
+        for frame in rows
+        if "shoulder" in frame or "elbow" in frame
+    )
     assert rows["left_wrist_yaw_link"].position_weight == (1.0, 1.0, 1.0)
 
 
@@ -131,6 +139,15 @@ def test_a_robot_with_one_telling_frame_gets_arms_and_head_too(shared_data: Path
     simple = shared_data / "example-robot-data/robots/simple_humanoid_description/urdf/simple_humanoid.urdf"
     mechanism = import_robot(simple, base="floating").mechanism
     marked = replace(mechanism, frames=(Frame("torso_frame", "torso"),))
-    rows = {row.frame: row.bone.removeprefix("mixamorig:") for row in auto_map(marked, bones.names, read_anatomy(bones)) if row.bone}
+    rows = {
+        row.frame: row.bone.removeprefix("mixamorig:")
+        for row in auto_map(marked, bones.names, read_anatomy(bones))
+        if row.bone
+    }
     assert rows["torso_frame"] == "Spine2"
-    assert {"l_wrist": "LeftHand", "r_wrist": "RightHand", "l_ankle": "LeftFoot", "r_ankle": "RightFoot"}.items() <= rows.items()
+    assert {
+        "l_wrist": "LeftHand",
+        "r_wrist": "RightHand",
+        "l_ankle": "LeftFoot",
+        "r_ankle": "RightFoot",
+    }.items() <= rows.items()

@@ -13,13 +13,20 @@ FOOT = np.array([(x, y, z) for x in (-0.1, 0.2) for y in (-0.05, 0.05) for z in 
 
 def ball(radius: float) -> np.ndarray:
     across, up = np.meshgrid(np.linspace(0, 2 * np.pi, 33), np.linspace(-np.pi / 2, np.pi / 2, 17))
-    return radius * np.stack([np.cos(up) * np.cos(across), np.cos(up) * np.sin(across), np.sin(up)], axis=-1).reshape(-1, 3)
+    return radius * np.stack([np.cos(up) * np.cos(across), np.cos(up) * np.sin(across), np.sin(up)], axis=-1).reshape(
+        -1, 3
+    )
 
 
 def test_a_foot_that_stands_has_its_sole_on_the_ground() -> None:
     sole = find_sole(FOOT + np.array([0.3, 0.0, 0.5]))
     assert sole is not None
-    assert sorted(map(tuple, sole.round(9).tolist())) == [(0.2, -0.05, 0.5), (0.2, 0.05, 0.5), (0.5, -0.05, 0.5), (0.5, 0.05, 0.5)]
+    assert sorted(map(tuple, sole.round(9).tolist())) == [
+        (0.2, -0.05, 0.5),
+        (0.2, 0.05, 0.5),
+        (0.5, -0.05, 0.5),
+        (0.5, 0.05, 0.5),
+    ]
     seen = sole[:, :2] - sole[:, :2].mean(axis=0)
     assert (np.diff(np.unwrap(np.arctan2(seen[:, 1], seen[:, 0]))) > 0).all(), "counter-clockwise from above"
 
@@ -44,5 +51,9 @@ def test_a_round_foot_has_what_touches_the_ground() -> None:
 
 def test_what_is_nothing_below_has_no_sole() -> None:
     blade = np.array([(0.0, 0.0, 0.0), (0.2, 0.0, 0.0), (0.2, 0.0, 0.3), (0.0, 0.0, 0.3)])
-    for points in (np.zeros((0, 3)), blade, np.array([(0.0, 0, 0), (0.1, 0, 1), (-0.1, 0, 1), (0, 0.1, 1), (0, -0.1, 1)])):
+    for points in (
+        np.zeros((0, 3)),
+        blade,
+        np.array([(0.0, 0, 0), (0.1, 0, 1), (-0.1, 0, 1), (0, 0.1, 1), (0, -0.1, 1)]),
+    ):
         assert find_sole(points) is None

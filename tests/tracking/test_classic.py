@@ -27,7 +27,13 @@ from robik.tracking.classic import (
 )
 from robik.tracking.serial_chain import Goal, SerialChain, rotation_vector
 
-ITERATIVE = (pseudo_inverse, damped_least_squares, jacobian_transpose, cyclic_coordinate_descent, nonlinear_optimisation)
+ITERATIVE = (
+    pseudo_inverse,
+    damped_least_squares,
+    jacobian_transpose,
+    cyclic_coordinate_descent,
+    nonlinear_optimisation,
+)
 EASY = (pseudo_inverse, damped_least_squares, nonlinear_optimisation)
 
 
@@ -60,7 +66,9 @@ def test_jacobian_is_the_derivative(robot):
         assert np.abs(J[:, i] - np.concatenate([linear, angular])).max() < 1e-8
 
 
-@pytest.mark.parametrize("vector", [(0, 0, 0), (1e-8, 0, 0), (1, -2, 0.5), (pi - 1e-7, 0, 0), (0, pi, 0), (0, -2.2, 2.2)])
+@pytest.mark.parametrize(
+    "vector", [(0, 0, 0), (1e-8, 0, 0), (1, -2, 0.5), (pi - 1e-7, 0, 0), (0, pi, 0), (0, -2.2, 2.2)]
+)
 def test_rotation_vector(vector):
     R = Rotation.from_rotvec(vector).as_matrix()
     assert np.abs(Rotation.from_rotvec(rotation_vector(R)).as_matrix() - R).max() < 1e-8
@@ -102,7 +110,9 @@ def test_coordinate_descent_s_step_is_the_best_of_that_joint(rotation):
         return float(np.sum((_markers(chain, goal, 0.15)[0] - aims) ** 2))
 
     for i, by in start.items():
-        best = minimize_scalar(lambda x, i=i: cost(i, x), bounds=(by - 0.5, by + 0.5), method="bounded", options={"xatol": 1e-8})
+        best = minimize_scalar(
+            lambda x, i=i: cost(i, x), bounds=(by - 0.5, by + 0.5), method="bounded", options={"xatol": 1e-8}
+        )
         assert cost(i, by) < best.fun + 1e-12
 
 

@@ -50,7 +50,9 @@ def test_the_turn_between_two_orientations_is_the_one_scipy_finds():
 
 def test_rows_are_the_derivatives_of_what_they_measure():
     """Against central differences of SciPy's rotations, near the targets, where the turn's logarithm is linear."""
-    relative = RelativeTarget("foot_l", "foot_r", Pose((0.0, 0.1, 0.02), (0.99, 0.1, 0.05, np.sqrt(1 - 0.99**2 - 0.1**2 - 0.05**2))))
+    relative = RelativeTarget(
+        "foot_l", "foot_r", Pose((0.0, 0.1, 0.02), (0.99, 0.1, 0.05, np.sqrt(1 - 0.99**2 - 0.1**2 - 0.05**2)))
+    )
     tracker = DifferentialTracker(load("walker"), DifferentialSettings(relative=(relative,)))
     rng = np.random.default_rng(0)
     tracker.reset(tracker.values + rng.uniform(-0.2, 0.2, len(tracker.values)), Pose((0.1, 0.2, 0.5), (0.8, 0.6, 0, 0)))
@@ -87,7 +89,9 @@ def test_relative_frames_and_single_axes_come_home(kept):
     weights = Weights(orientation=kept)
     robot = load("walker")
     limits = unlimited(robot)
-    tracker = DifferentialTracker(robot, DifferentialSettings(relative=(RelativeTarget("foot_l", "foot_r", wish, weights),), limits=limits))
+    tracker = DifferentialTracker(
+        robot, DifferentialSettings(relative=(RelativeTarget("foot_l", "foot_r", wish, weights),), limits=limits)
+    )
     for _ in range(200):
         tracker.step(Targets(com=tracker.com), DT)
     seen = tracker.frame("foot_r").inverse() @ tracker.frame("foot_l")
@@ -119,7 +123,8 @@ def test_a_step_is_the_optimum_between_its_bounds():
         met += bool((np.minimum(z - least[:n], most[:n] - z) < 1e-8).any())
         between = [LinearConstraint(A, least[n : n + rows], most[n : n + rows])] if rows else []
         reference = minimize(
-            lambda x, P=P, g=g: 0.5 * x @ P @ x + g @ x, np.clip(z * 0, least[:n], most[:n]), jac=lambda x, P=P, g=g: P @ x + g,
+            lambda x, P=P, g=g: 0.5 * x @ P @ x + g @ x, np.clip(z * 0, least[:n], most[:n]), jac=lambda x, P=P,
+            g=g: P @ x + g,
             hess=lambda x, P=P: P, method="trust-constr", bounds=Bounds(least[:n], most[:n]), constraints=between,
             options={"gtol": 1e-10, "xtol": 1e-12, "maxiter": 3000},
         )  # fmt: skip
@@ -142,7 +147,8 @@ FIVE_BAR, DELTA, DIGIT = "5bar_linkage/robot.urdf", "robot_delta/robot.urdf", "d
     ],
 )
 def test_loops_stay_closed_while_dragged(kind, robot, request):
-    """Frames dragged about at random, far out of reach at times: the two ends of every cut stay together, and motors within limits."""
+    """Frames dragged about at random, far out of reach at times: the two ends of every cut stay together, and motors
+    within limits."""
     if "/" in robot:
         mechanism = import_robot(request.getfixturevalue("shared_data") / robot).mechanism
     else:
@@ -181,7 +187,8 @@ def test_loops_stay_closed_while_dragged(kind, robot, request):
 
 @pytest.mark.parametrize("robot", ["walker", "dancer", "validation", FIVE_BAR, DELTA, DIGIT])
 def test_motors_in_loops_keep_speeds_and_accelerations(robot, request):
-    """Targets that leap by the robot's own size: what the loops bend a step by counts, and a base that turns holds no motor back."""
+    """Targets that leap by the robot's own size: what the loops bend a step by counts, and a base that turns holds no
+    motor back."""
     if "/" in robot:
         mechanism = import_robot(request.getfixturevalue("shared_data") / robot).mechanism
     else:
@@ -204,7 +211,11 @@ def test_motors_in_loops_keep_speeds_and_accelerations(robot, request):
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.floats(-1, 1), st.floats(0.1, 50), st.floats(0.1, 1), st.lists(st.floats(-1e4, 1e4), min_size=60, max_size=60), st.integers(0, 10**6)
+    st.floats(-1, 1),
+    st.floats(0.1, 50),
+    st.floats(0.1, 1),
+    st.lists(st.floats(-1e4, 1e4), min_size=60, max_size=60),
+    st.integers(0, 10**6),
 )
 def test_a_coordinate_that_keeps_to_its_range_never_passes_an_end(start, acceleration, gain, wishes, seed):
     """Whatever is wished for, and however unevenly time passes: position, velocity and acceleration all hold."""

@@ -25,9 +25,13 @@ def wxyz(turn: Rotation) -> np.ndarray:
     return np.roll(turn.as_quat(), 1)
 
 
-def moved(tracker: ForwardDynamicsTracker, name: str, offset: tuple[float, ...], turn: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Target:
+def moved(
+    tracker: ForwardDynamicsTracker, name: str, offset: tuple[float, ...], turn: tuple[float, ...] = (0.0, 0.0, 0.0)
+) -> Target:
     pose = tracker.frame(name)
-    return Target(np.array(pose.position) + offset, wxyz(Rotation.from_rotvec(turn) * Rotation.from_matrix(pose.matrix)))
+    return Target(
+        np.array(pose.position) + offset, wxyz(Rotation.from_rotvec(turn) * Rotation.from_matrix(pose.matrix))
+    )
 
 
 def derivatives(tracker: ForwardDynamicsTracker, points: list[tuple[int, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
@@ -60,17 +64,29 @@ def test_acceleration_is_that_of_the_equations_of_motion(mechanism, seed):
     flat, weight = tracker.flat, 2.5
     tip = moved(tracker, "tip", rng.normal(size=3), rng.normal(size=3))
     com = tracker.com + rng.normal(size=3)
-    targets = Targets({"tip": Target(tip.position, tip.quaternion, Weights((weight,) * 3, (weight,) * 3)), "side": Target(np.ones(3))}, com)
+    targets = Targets(
+        {
+            "tip": Target(tip.position, tip.quaternion, Weights((weight,) * 3, (weight,) * 3)),
+            "side": Target(np.ones(3)),
+        },
+        com,
+    )
     goals = tracker._aim(targets)
     frames = goals.frame_pose
     H, force = tracker.inertia(targets)
 
     bodies = [(b, np.zeros(3)) for b in range(1, len(flat.parent))]
-    linear, angular = derivatives(tracker, [(int(b), x) for b, x in zip(frames.body, frames.point, strict=True)] + bodies)
+    linear, angular = derivatives(
+        tracker, [(int(b), x) for b, x in zip(frames.body, frames.point, strict=True)] + bodies
+    )
     masses = [weight, 1.0, *[HEAVY.link_mass] * len(bodies)]
     inertias = [weight, 0.0, *[HEAVY.link_inertia] * len(bodies)]
     J_com = np.einsum("b,bij->ij", flat.mass[1:], linear[2:])
-    expected = np.einsum("k,kil,kim->lm", masses, linear, linear) + np.einsum("k,kil,kim->lm", inertias, angular, angular) + J_com.T @ J_com
+    expected = (
+        np.einsum("k,kil,kim->lm", masses, linear, linear)
+        + np.einsum("k,kil,kim->lm", inertias, angular, angular)
+        + J_com.T @ J_com
+    )
     assert np.abs(H - expected).max() < 1e-6 * max(1.0, np.abs(expected).max())
     gain = HEAVY.position_gain[0]
     at = np.array([tracker.frame(n).position for n in ("tip", "side")])
@@ -88,7 +104,9 @@ def test_acceleration_is_that_of_the_equations_of_motion(mechanism, seed):
     assert accelerate(flat, tracker.now, tracker._twin, 1.0)
     scale = max(1.0, np.abs(acceleration).max())
     assert np.abs(C @ tracker._twin.step).max(initial=0.0) < 1e-8 * scale
-    power = force @ acceleration  # what all such accelerations have in common, also where the rank is a matter of rounding
+    power = (
+        force @ acceleration
+    )  # what all such accelerations have in common, also where the rank is a matter of rounding
     assert force @ tracker._twin.step == pytest.approx(power, rel=1e-4, abs=1e-6)
 
 
@@ -111,7 +129,9 @@ def test_mapping_is_nearly_the_identity_wherever_the_arm_is(robot):
 
 def test_each_iteration_goes_its_share_of_the_way():
     """½ K_p Δt² / m = 0.05 of what is left, along a straight line, without turning."""
-    tracker = ForwardDynamicsTracker(load("ur10"), TwinSettings(iterations=1, position_gain=(10.0,) * 3, rotation_gain=(10.0,) * 3))
+    tracker = ForwardDynamicsTracker(
+        load("ur10"), TwinSettings(iterations=1, position_gain=(10.0,) * 3, rotation_gain=(10.0,) * 3)
+    )
     target = moved(tracker, "tool", (0.05, -0.08, 0.06))
     start, turned = np.array(tracker.frame("tool").position), tracker.frame("tool").matrix
     for k in range(60):
@@ -165,7 +185,9 @@ def test_dragged_at_random_it_stays_assembled_and_within_its_limits(robot):
     offset = {name: np.zeros(3) for name in names}
     for k in range(300):
         for name in names:
-            offset[name] = 0.99 * offset[name] + 0.02 * rng.normal(size=3) + (0.3 * rng.normal(size=3) if k % 100 == 50 else 0.0)
+            offset[name] = (
+                0.99 * offset[name] + 0.02 * rng.normal(size=3) + (0.3 * rng.normal(size=3) if k % 100 == 50 else 0.0)
+            )
         values = tracker.step(Targets({name: Target(rest[name] + offset[name]) for name in names}), 1 / 60)
         assert tracker.residual < 1e-8
         if tracker._scalar:
@@ -176,7 +198,9 @@ def test_pulled_beyond_its_reach_it_stretches_and_does_not_chatter():
     tracker = ForwardDynamicsTracker(load("ur10"))
     start = np.array(tracker.frame("tool").position)
     out = np.array([1.0, 0.2, 0.6])
-    values = np.array([tracker.step(Targets({"tool": Target(start + min(k / 60, 1.5) * out)}), 1 / 60) for k in range(400)])
+    values = np.array(
+        [tracker.step(Targets({"tool": Target(start + min(k / 60, 1.5) * out)}), 1 / 60) for k in range(400)]
+    )
     assert np.linalg.norm(tracker.frame("tool").position) > 1.2, "out as far as it goes"
     still = np.abs(np.diff(values[-100:], axis=0)).max() * 60
     assert still < 0.02, "rad/s, where the target stands"

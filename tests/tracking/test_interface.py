@@ -39,10 +39,14 @@ def test_it_comes_to_a_target(tracker):
 
 @pytest.mark.parametrize("kind", TRACKERS, ids=lambda kind: kind.__name__)
 def test_a_squat_is_reached_out_of_straight_legs(kind):
-    """The walker's knees are nearly straight at rest, where the feet's Jacobian hardly sees them: it goes all the way all the same."""
+    """The walker's knees are nearly straight at rest, where the feet's Jacobian hardly sees them: it goes all the way
+    all the same."""
     tracker = kind(load("walker"))
     places = {name: tracker.frame(name) for name in ("pelvis", "foot_l", "foot_r")}
-    wanted = {n: Target(np.array(p.position) - (n == "pelvis") * np.array([0, 0, 0.04]), np.array(p.quaternion)) for n, p in places.items()}
+    wanted = {
+        n: Target(np.array(p.position) - (n == "pelvis") * np.array([0, 0, 0.04]), np.array(p.quaternion))
+        for n, p in places.items()
+    }
     off = []
     for _ in range(60):
         tracker.step(Targets(wanted), 1 / 60)

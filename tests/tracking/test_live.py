@@ -1,4 +1,5 @@
-"""Live targets: whatever arrives, what comes out keeps speeds, accelerations and ends, and rests where nothing good arrives."""
+"""Live targets: whatever arrives, what comes out keeps speeds, accelerations and ends, and rests where nothing good
+arrives."""
 
 from __future__ import annotations
 
@@ -61,7 +62,11 @@ def wave(start: np.ndarray, t: float) -> np.ndarray:
 def uneven(start: np.ndarray, rate: float, until: float, seed: int) -> list[tuple[float, np.ndarray]]:
     """Samples of a wave at a rate, each up to 40 % of a period late, one in ten missing."""
     rng = np.random.default_rng(seed)
-    return [(k / rate + float(rng.uniform(0, 0.4 / rate)), wave(start, k / rate)) for k in range(int(until * rate)) if rng.random() > 0.1]
+    return [
+        (k / rate + float(rng.uniform(0, 0.4 / rate)), wave(start, k / rate))
+        for k in range(int(until * rate))
+        if rng.random() > 0.1
+    ]
 
 
 @pytest.mark.parametrize("rate", [10, 30, 60])
@@ -76,7 +81,8 @@ def test_a_wave_is_followed_within_limits(live, rate):
         live.tracker.reset(row)
         path.append(live.tracker.frame(HAND).position)
     times = np.arange(400, len(values)) / live.rate
-    apart = {late: float(np.mean([np.linalg.norm(p - wave(start, t - late)) for p, t in zip(path[::4], times[::4], strict=True)]))
+    apart = {late: float(np.mean([np.linalg.norm(p - wave(start, t - late)) for p,
+                                  t in zip(path[::4], times[::4], strict=True)]))
              for late in np.arange(0.0, 0.4, 0.01)}  # fmt: skip
     late = min(apart, key=apart.__getitem__)
     assert apart[late] < 0.012
@@ -103,10 +109,12 @@ def test_nothing_that_arrives_breaks_a_limit(live, seed, rate, wildness):
 
 
 @pytest.mark.parametrize(
-    ("trouble", "health"), [("lost", Health.LOST), ("nan", Health.LOST), ("frozen", Health.FROZEN), ("elsewhere", Health.JUMPED)]
+    ("trouble", "health"),
+    [("lost", Health.LOST), ("nan", Health.LOST), ("frozen", Health.FROZEN), ("elsewhere", Health.JUMPED)],
 )
 def test_trouble_ends_in_a_smooth_stop(live, trouble, health):
-    """While the hand moves: it comes to rest near its last good target, says why, and follows again when the trouble is over."""
+    """While the hand moves: it comes to rest near its last good target, says why, and follows again when the trouble is
+    over."""
     start = begin(live)
     good = [(k / 30, wave(start, k / 30)) for k in range(45)]
     last = good[-1][1]
@@ -189,7 +197,8 @@ def test_a_new_place_is_gone_to_at_a_steady_pace_from_where_the_target_is_led():
 
 
 def test_times_that_are_no_arrival_on_this_clock_have_an_answer(differential):
-    """Not a number: an error at once. Beyond the next step, as of another clock: now. Before the last sample's: as that one's."""
+    """Not a number: an error at once. Beyond the next step, as of another clock: now. Before the last sample's: as that
+    one's."""
     for wrong in (np.nan, np.inf, -np.inf):
         with pytest.raises(ClipError, match="finite number of seconds"):
             differential.receive(Targets({HAND: Target(np.zeros(3))}), wrong)
@@ -197,14 +206,18 @@ def test_times_that_are_no_arrival_on_this_clock_have_an_answer(differential):
         start = begin(differential)
         for k in range(200):
             if k % 7 == 0:
-                differential.receive(Targets({HAND: Target(start + np.array([-0.05, 0.05, 1e-5 * (k % 2)]))}), odd if k else 0.0)
+                differential.receive(
+                    Targets({HAND: Target(start + np.array([-0.05, 0.05, 1e-5 * (k % 2)]))}), odd if k else 0.0
+                )
             differential.step()
         late = odd < 0
         assert differential.health[HAND] is (Health.LOST if late else Health.FOLLOWING)
         assert np.linalg.norm(differential.tracker.frame(HAND).position - start - [-0.05, 0.05, 0]) < 5e-3
 
 
-@pytest.mark.parametrize(("length", "taken"), [(0.6, False), (0.998, False), (0.9995, True), (1.0005, True), (1.002, False), (1.9, False)])
+@pytest.mark.parametrize(
+    ("length", "taken"), [(0.6, False), (0.998, False), (0.9995, True), (1.0005, True), (1.002, False), (1.9, False)]
+)
 def test_a_quaternion_is_as_long_for_samples_as_for_targets(differential, length, taken):
     begin(differential)
     turn = length * np.array(differential.tracker.frame(HAND).quaternion)
@@ -237,8 +250,8 @@ def test_frames_and_centre_of_mass_of_a_robot_with_loops():
 
 @pytest.mark.parametrize("kind", TRACKERS, ids=lambda kind: kind.__name__)
 def test_motors_tied_by_loops_are_held_back_together(kind):
-    """The dancer, eight motors for six freedoms, whose pelvis is to leap to and fro: motors that each kept their own limits, and nothing
-    else, would have torn its loops open by up to 45 mm."""
+    """The dancer, eight motors for six freedoms, whose pelvis is to leap to and fro: motors that each kept their own
+    limits, and nothing else, would have torn its loops open by up to 45 mm."""
     live = Live(kind(load("dancer")))
     start, fk = np.array(live.tracker.frame("pelvis_frame").position), ForwardKinematics(live.tracker.mechanism)
     out = [live.tracker.values]

@@ -1,4 +1,5 @@
-"""Three contacts where two are possible (Caron): the compromise, the emulated priority, limits that are never crossed."""
+"""Three contacts where two are possible (Caron): the compromise, the emulated priority, limits that are never
+crossed."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def test_weights_emulate_priorities(order):
     weights = np.zeros(3)
     weights[list(order)] = (1e4, 1e2, 1.0)
     error = reach_for_three(tuple(weights)).error[-1][list(order)]
-    apart = 2 * FAR * REACH * cos(pi / 6)  # the limbs to the first two span this, and the third hangs from the hub between them
+    apart = (
+        2 * FAR * REACH * cos(pi / 6)
+    )  # the limbs to the first two span this, and the third hangs from the hub between them
     third = FAR * REACH * 1.5 - sqrt(REACH**2 - (apart / 2) ** 2) - REACH
     assert error[0] < 1e-4 and error[1] < 5e-3
     assert error[2] == pytest.approx(third, rel=0.05)
@@ -42,7 +45,8 @@ def test_any_two_are_possible(pair):
 
 @pytest.mark.parametrize("gain", [0.25, 0.5, 1.0])
 def test_the_limit_gain_keeps_every_joint_from_its_end(gain):
-    """The limbs stretch until their knees stop them: no step takes more than the gain's share of the way to that end."""
+    """The limbs stretch until their knees stop them: no step takes more than the gain's share of the way to that
+    end."""
     out = reach_for_three((1.0, 1.0, 1.0), limit_gain=gain)
     before = np.vstack([np.ones((1, 3)), out.knees[:-1]]) - KNEE[0]
     after = out.knees - KNEE[0]

@@ -1,6 +1,7 @@
 """Closing the loops of a robot whose file stores them open.
 
-The rest pose found is near the stored one: a pull towards the stored coordinates leads each start, and only at the end it is let go.
+The rest pose found is near the stored one: a pull towards the stored coordinates leads each start, and only at the end
+it is let go.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ from .rounding import looped_axes, straightened
 
 STARTS, FEW_STARTS = 12, 4
 PULL = 0.05  # weight of a radian, or of a joint's span, off the stored pose
-ACCEPTED = 1e-5  # of the robot's size, or rad: what rounding in a file explains, such as a few quarter turns written 1.5708
+ACCEPTED = (
+    1e-5  # of the robot's size, or rad: what rounding in a file explains, such as a few quarter turns written 1.5708
+)
 TILTED = 1e-9  # rad: axes off by more could be taken for a loop that locks
-NEAR = 0.5  # rad, or of the robot's size: a loop that closes within is in the stored pose's assembly mode, and no other is looked for
+# rad, or of the robot's size: a loop that closes within is in the stored pose's assembly mode, and no other is looked
+# for
+NEAR = 0.5
 AWAY = 0.05  # rad, or of the robot's size: how far to look beside a pose that may be singular
 FARTHEST = 1e9  # lengths [m] and coefficients beyond are a mistake, and their squares' differences mean nothing
 WIDENED = "its limits keep the robot from being assembled, so they were widened to hold the rest pose"
@@ -57,13 +62,19 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
     if robot.closers:
         names = [name for name, _ in sorted(robot.coordinates.items(), key=lambda item: item[1])]
         moved = np.abs(q - robot.stored)
-        far = f"; {names[int(moved.argmax())]} moved most, by {moved.max():.3g}" if moved.max(initial=0.0) > 1e-9 else ""
+        far = (
+            f"; {names[int(moved.argmax())]} moved most, by {moved.max():.3g}" if moved.max(initial=0.0) > 1e-9 else ""
+        )
         count = "one loop" if len(robot.closers) == 1 else f"{len(robot.closers)} loops"
         report.add(f"{count} closed to {gap:.1e} m in the pose found nearest to the stored one{far}")
     axes, off = looped_axes(robot, q)
     is_open = float(np.abs(robot.closure(q)[0]).max(initial=0.0)) > CLOSED
     if is_open or off > TILTED:
-        how = f"the loops close to {gap:.1e} m only" if is_open else f"axes in its loops are parallel up to {off:.1e} rad only"
+        how = (
+            f"the loops close to {gap:.1e} m only"
+            if is_open
+            else f"axes in its loops are parallel up to {off:.1e} rad only"
+        )
         notes.add(f"the file's numbers are rounded: {how}, which was taken up in their joints")
         robot = straightened(robot, q, axes)
     mechanism = _mechanism(robot, q, notes)
@@ -71,7 +82,10 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
         chosen = _motors(robot, q)
         joints = tuple(replace(j, actuated=j.name in chosen) for j in mechanism.joints)
         mechanism = mechanism.with_changes(joints=joints)
-        decided = "the file names no motors, so every joint with one motion, and every universal joint, that no other joint decides has one"
+        decided = (
+            "the file names no motors, so every joint with one motion, and every universal joint, that no other joint"
+            " decides has one"
+        )
         report.add(f"{decided}: {listed(chosen) or 'none'}")
     return Imported(mechanism, notes.sentences, report.sentences)
 
@@ -80,10 +94,14 @@ def _check_lengths(robot: OpenRobot) -> None:
     for joint in robot.joints:
         numbers = (*joint.near.position, *joint.far.position, *joint.stored)
         if max(map(abs, numbers)) > FARTHEST:
-            raise MechanismError(f"joint {joint.name!r}: it reaches {max(map(abs, numbers)):.3g} m far; lengths are in metres")
+            raise MechanismError(
+                f"joint {joint.name!r}: it reaches {max(map(abs, numbers)):.3g} m far; lengths are in metres"
+            )
     for coupling in robot.couplings:
         if max(map(abs, coupling.coefficients)) > FARTHEST:
-            raise MechanismError(f"coupling {coupling.name!r}: its coefficients are too large to calculate with: {coupling.coefficients}")
+            raise MechanismError(
+                f"coupling {coupling.name!r}: its coefficients are too large to calculate with: {coupling.coefficients}"
+            )
 
 
 def _closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
@@ -98,12 +116,15 @@ def _closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
     for part in robot.parts:
         index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
         closed = _closed_part(part, inside[index])
-        q[index[part.in_loops]] = closed[part.in_loops]  # the others, nearer to the world, may be in another part's loops
+        q[index[part.in_loops]] = closed[
+            part.in_loops
+        ]  # the others, nearer to the world, may be in another part's loops
     return q
 
 
 def _led(robot: OpenRobot, q: np.ndarray) -> np.ndarray:
-    """Coordinates (d,) with those that follow others where these have them, but for what follows in a ring: leaders stay as stored."""
+    """Coordinates (d,) with those that follow others where these have them, but for what follows in a ring: leaders
+    stay as stored."""
     q, waiting = q.copy(), list(robot.couplings)
     while waiting:
         followers = {coupling.follower for coupling in waiting}
@@ -140,7 +161,9 @@ def _closes(robot: OpenRobot) -> bool:
     return _search(robot, robot.stored, (unbounded[0], unbounded[1]), FEW_STARTS)[1] <= ACCEPTED
 
 
-def _search(robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.ndarray], starts: int = STARTS) -> tuple[np.ndarray, float]:
+def _search(
+    robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.ndarray], starts: int = STARTS
+) -> tuple[np.ndarray, float]:
     """The closed pose nearest to the stored one among those found from several starts, and its largest residual."""
     values, _ = robot.closure(stored)
     error = float(np.abs(values).max(initial=0.0))
@@ -177,7 +200,8 @@ def _search(robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.n
 def _descend(
     robot: OpenRobot, q: np.ndarray, stored: np.ndarray, matters: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, float]:
-    """From one start: first pulled towards the stored pose, then free: by Newton steps, or after a search where these lead nowhere."""
+    """From one start: first pulled towards the stored pose, then free: by Newton steps, or after a search where these
+    lead nowhere."""
     q = q.copy()
     columns = np.flatnonzero(matters)
     if not len(columns):
@@ -186,7 +210,9 @@ def _descend(
     def at(x: np.ndarray) -> np.ndarray:
         return _with(q, columns, x)
 
-    known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # the optimizer asks for values and derivatives one after the other
+    known: dict[
+        bytes, tuple[np.ndarray, np.ndarray]
+    ] = {}  # the optimizer asks for values and derivatives one after the other
 
     def closure(x: np.ndarray) -> Closure:
         key = x.tobytes()
@@ -223,7 +249,9 @@ def _with(q: np.ndarray, columns: np.ndarray, x: np.ndarray) -> np.ndarray:
     return whole
 
 
-def _newton(x: np.ndarray, closure: Callable[[np.ndarray], Closure], limits: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, float]:
+def _newton(
+    x: np.ndarray, closure: Callable[[np.ndarray], Closure], limits: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, float]:
     """The coordinates with the least residual on the way of Newton's steps, and that residual."""
     best, best_error = x, inf
     for _ in range(20):
@@ -262,7 +290,9 @@ def _gap(robot: OpenRobot, joint: OpenJoint, now: Placed) -> tuple[float, float]
 def _open(robot: OpenRobot, q: np.ndarray) -> str:
     """What stays open at q, for the user."""
     now = robot.placed(q)
-    said = f"robot {robot.name!r} cannot be assembled" + (f" within {current().seconds:g} s" if current().is_over else "")
+    said = f"robot {robot.name!r} cannot be assembled" + (
+        f" within {current().seconds:g} s" if current().is_over else ""
+    )
     gaps = [(_gap(robot, joint, now), joint) for joint in robot.closers]
     if not gaps or max(length / robot.size + angle for (length, angle), _ in gaps) <= ACCEPTED:
         errors = np.abs(robot.closure(q)[0][-len(robot.couplings) :])  # they come last
@@ -299,8 +329,17 @@ def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
         else:
             at = robot.at[joint.name]
             rest = tuple(q[at : at + len(joint.motions)].tolist())
-        limits = tuple((min(lo, v), max(hi, v)) for (lo, hi), v in zip(joint.limits, rest, strict=True)) if joint.limits else ()
-        if any(abs(a - b) > 1e-9 for old, new in zip(joint.limits, limits, strict=True) for a, b in zip(old, new, strict=True) if a != b):
+        limits = (
+            tuple((min(lo, v), max(hi, v)) for (lo, hi), v in zip(joint.limits, rest, strict=True))
+            if joint.limits
+            else ()
+        )
+        if any(
+            abs(a - b) > 1e-9
+            for old, new in zip(joint.limits, limits, strict=True)
+            for a, b in zip(old, new, strict=True)
+            if a != b
+        ):
             notes.add(WIDENED, joint.name)
         joints.append(
             Joint(
@@ -321,8 +360,8 @@ def _free_motions(J: np.ndarray) -> np.ndarray:
 
 
 def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:
-    """A basis (tied, k) of the motions of a part's coordinates in loops, at a closed pose near q (d,): a flat or otherwise singular one
-    seems to move in more ways than it does."""
+    """A basis (tied, k) of the motions of a part's coordinates in loops, at a closed pose near q (d,): a flat or
+    otherwise singular one seems to move in more ways than it does."""
     columns = np.flatnonzero(part.in_loops)
 
     def closure(x: np.ndarray) -> Closure:
@@ -338,8 +377,8 @@ def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:
 
 
 def _motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
-    """Joints with one motion and universal joints that can be moved one independently of the other: slides in loops first, which are mostly
-    linear drives, then those with one motion and those near the root."""
+    """Joints with one motion and universal joints that can be moved one independently of the other: slides in loops
+    first, which are mostly linear drives, then those with one motion and those near the root."""
     bases: list[np.ndarray] = []
     row_of: dict[int, tuple[int, int]] = {}  # coordinate in a loop → its basis and the row there
     for number, part in enumerate(robot.parts):
@@ -374,7 +413,8 @@ def is_called_passive(joint: OpenJoint) -> bool:
 
 
 def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarray] | None:
-    """What is left of bases of motions when some coordinates, by basis and row, are held; None where these depend on each other."""
+    """What is left of bases of motions when some coordinates, by basis and row, are held; None where these depend on
+    each other."""
     bases = list(bases)
     for number, i in rows:
         row = bases[number][i]

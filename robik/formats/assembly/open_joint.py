@@ -23,7 +23,8 @@ class OpenJoint:
         far: the joint frame in the child's own frame.
         stored: the coordinates' values in the stored pose [rad or m]; empty for zeros.
         limits: bounds per motion [rad or m]; empty for none.
-        free: the motions of a joint of type "general", in the order of `MOTIONS`; empty for the other types, which have their own.
+        free: the motions of a joint of type "general", in the order of `MOTIONS`; empty for the other types, which have
+            their own.
         is_passive: it gets no motor where the file names none at all.
     """
 
@@ -93,8 +94,12 @@ def turned_round(joint: OpenJoint) -> OpenJoint:
     elif kind in ("fixed", "spherical", "free", "cartesian"):
         turn, limits = np.eye(3), tuple((-high, -low) for low, high in limits)
     else:
-        raise MechanismError(f"joint {joint.name!r} has the world as its child; exchange its parent and child in the file")
-    return replace(with_frame(replace(joint, near=near, far=far), turn), parent=joint.child, child=joint.parent, limits=limits)
+        raise MechanismError(
+            f"joint {joint.name!r} has the world as its child; exchange its parent and child in the file"
+        )
+    return replace(
+        with_frame(replace(joint, near=near, far=far), turn), parent=joint.child, child=joint.parent, limits=limits
+    )
 
 
 def with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
@@ -106,8 +111,8 @@ def with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
 
 
 def joint_motion(joint: OpenJoint, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A joint's child frame in its parent frame at its coordinates q (m,): rotation (3, 3) and position (3,); and per coordinate the axis
-    it turns about and the direction it slides along (m, 3)."""
+    """A joint's child frame in its parent frame at its coordinates q (m,): rotation (3, 3) and position (3,); and per
+    coordinate the axis it turns about and the direction it slides along (m, 3)."""
     R, p = np.eye(3), np.zeros(3)
     turning, sliding = np.zeros((2, len(q), 3))
     turns = []

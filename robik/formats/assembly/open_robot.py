@@ -1,7 +1,7 @@
 """A robot as most files store it: a tree of bodies, and joints that would close its loops but stand open.
 
-A joint has a frame on each of its bodies; `placed` says where all bodies are for given coordinates, and `closure` how far the loops
-are open there, with derivatives.
+A joint has a frame on each of its bodies; `placed` says where all bodies are for given coordinates, and `closure` how
+far the loops are open there, with derivatives.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class Placed:
 
     Attributes:
         R, p: (n + 1, 3, 3) and (n + 1, 3) the bodies' own frames, in the order of `OpenRobot.order` [m].
-        angular, linear, point: (d, 3) each: per coordinate the axis it turns about, the direction it slides along, and where the axis is.
+        angular, linear, point: (d, 3) each: per coordinate the axis it turns about, the direction it slides along, and
+            where the axis is.
     """
 
     R: np.ndarray
@@ -37,10 +38,12 @@ class Placed:
 
 @dataclass(frozen=True)
 class OpenRobot:
-    """Bodies and joints. A joint that ties what the joints before it leave apart is part of the tree, the others close loops.
+    """Bodies and joints. A joint that ties what the joints before it leave apart is part of the tree, the others close
+    loops.
 
-    The bodies' poses are ignored. Couplings tie coordinates of tree joints. The `ground` is what stands still, the world or in a part of a
-    robot the body that all its loops hang on. One that `lacks_motors` has none because its file says so, and not because it does not say.
+    The bodies' poses are ignored. Couplings tie coordinates of tree joints. The `ground` is what stands still, the
+    world or in a part of a robot the body that all its loops hang on. One that `lacks_motors` has none because its file
+    says so, and not because it does not say.
     """
 
     name: str
@@ -76,7 +79,9 @@ class OpenRobot:
                     waiting.append(body)
         for body in (b.name for b in self.bodies):
             if body not in reached:
-                raise MechanismError(f"body {body!r} does not hang on the robot's root; its joints must lead from the root to it")
+                raise MechanismError(
+                    f"body {body!r} does not hang on the robot's root; its joints must lead from the root to it"
+                )
         return reached
 
     @cached_property
@@ -128,7 +133,12 @@ class OpenRobot:
     @cached_property
     def size(self) -> float:
         """Mean distance between a joint and the next [m]; 1 where all are in one place."""
-        spans = [d for j in self.joints for d in (float(np.linalg.norm(j.near.position)), float(np.linalg.norm(j.far.position))) if d > 0]
+        spans = [
+            d
+            for j in self.joints
+            for d in (float(np.linalg.norm(j.near.position)), float(np.linalg.norm(j.far.position)))
+            if d > 0
+        ]
         return float(np.mean(spans)) if spans else 1.0
 
     @property
@@ -145,8 +155,8 @@ class OpenRobot:
 
     @cached_property
     def parts(self) -> list[OpenRobot]:
-        """The groups of loops and couplings that share coordinates, each a robot with the bodies from the last one that all hang on to its
-        loops: smaller, and solved one by one."""
+        """The groups of loops and couplings that share coordinates, each a robot with the bodies from the last one that
+        all hang on to its loops: smaller, and solved one by one."""
         groups: list[tuple[set[int], list[OpenJoint | Coupling]]] = []
         for tie in self._ties:
             columns: set[int] = set(self._columns(tie))
@@ -161,7 +171,9 @@ class OpenRobot:
         closers = tuple(tie for tie in ties if isinstance(tie, OpenJoint))
         couplings = tuple(tie for tie in ties if isinstance(tie, Coupling))
         followed = {end for coupling in couplings for end in (coupling.follower, coupling.leader)}
-        coupled = [joint for joint in self.hangs_on.values() if followed and not followed.isdisjoint(joint.coordinate_names)]
+        coupled = [
+            joint for joint in self.hangs_on.values() if followed and not followed.isdisjoint(joint.coordinate_names)
+        ]
         paths = [self._path(end) for joint in (*closers, *coupled) for end in (joint.parent, joint.child)]
         shared = next((k for k, bodies in enumerate(zip_longest(*paths)) if len(set(bodies)) > 1), len(paths[0]))
         kept = {body for path in paths for body in path[shared:]}
@@ -210,7 +222,10 @@ class OpenRobot:
 
     @cached_property
     def _ends(self) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        return {j.name: (j.near.matrix, np.array(j.near.position), j.far.matrix, np.array(j.far.position)) for j in self.joints}
+        return {
+            j.name: (j.near.matrix, np.array(j.near.position), j.far.matrix, np.array(j.far.position))
+            for j in self.joints
+        }
 
     def joint_frames(self, joint: OpenJoint, now: Placed) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """A joint's frame on its parent and on its child: rotations (3, 3) and positions (3,) in the world."""
@@ -242,8 +257,8 @@ class OpenRobot:
         return np.array(values), np.array(rows).reshape(len(values), len(q))
 
     def _close(self, joint: OpenJoint, now: Placed, values: list[float], rows: list[np.ndarray]) -> None:
-        """Appends a closer's equations: no slide that it locks, and its axes alike on both sides (more rows than needed, but none that is
-        also zero where an axis points backwards)."""
+        """Appends a closer's equations: no slide that it locks, and its axes alike on both sides (more rows than
+        needed, but none that is also zero where an axis points backwards)."""
         Ra, pa, Rb, pb = self.joint_frames(joint, now)
         wa, va = self._velocity(joint.parent, pa, now)
         wb, vb = self._velocity(joint.child, pb, now)

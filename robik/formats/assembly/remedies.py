@@ -14,7 +14,8 @@ from .open_robot import OpenRobot
 MOST_JOINTS = 24  # of a loop; in a longer one, trying takes too long
 NAMED = 3  # remedies in a message
 TURNED = {axis: Pose.of(np.roll(np.eye(3), shift, axis=1), (0, 0, 0)) for axis, shift in (("x", 0), ("y", 2), ("z", 1))}
-# A joint's type → those that leave more free, with the axis of its frame that becomes the new one's x axis; the smallest change first.
+# A joint's type → those that leave more free, with the axis of its frame that becomes the new one's x axis; the
+# smallest change first.
 LOOSER = {
     "fixed": (("revolute", "x"), ("revolute", "y"), ("revolute", "z"), ("spherical", "x")),
     "revolute": (("cylindrical", "x"), ("universal", "x"), ("spherical", "x")),
@@ -32,7 +33,8 @@ def remedy(part: OpenRobot, worst: OpenJoint, closes: Callable[[OpenRobot], bool
         closes: whether a robot's loops can be closed.
 
     Returns:
-        A clause: the smallest changes of type that are enough; or that none are, and what contradicts the loop if it is that.
+        A clause: the smallest changes of type that are enough; or that none are, and what contradicts the loop if it is
+            that.
     """
     around = _in_loop(part, worst)
     if len(around) > MOST_JOINTS:
@@ -56,7 +58,10 @@ def remedy(part: OpenRobot, worst: OpenJoint, closes: Callable[[OpenRobot], bool
         fewer = {other: change for other, change in freest.items() if other != name}
         if closes(_changed(part, fewer)):
             freest = fewer
-    return f"it would close with {' and '.join(_said(joint, freest[joint.name]) for joint in around if joint.name in freest)}"
+    return (
+        "it would close with"
+        f" {' and '.join(_said(joint, freest[joint.name]) for joint in around if joint.name in freest)}"
+    )
 
 
 def _contradicting(part: OpenRobot, worst: OpenJoint, closes: Callable[[OpenRobot], bool]) -> str:
@@ -65,7 +70,10 @@ def _contradicting(part: OpenRobot, worst: OpenJoint, closes: Callable[[OpenRobo
     ties: list[OpenJoint | Coupling] = [*(j for j in part.closers if j is not worst), *part.couplings]
     for tie in ties[:MOST_JOINTS]:
         if isinstance(tie, Coupling):
-            name, rest = f"coupling {tie.name!r}", replace(part, couplings=tuple(c for c in part.couplings if c is not tie))
+            name, rest = (
+                f"coupling {tie.name!r}",
+                replace(part, couplings=tuple(c for c in part.couplings if c is not tie)),
+            )
         else:
             name, rest = f"loop {tie.name!r}", replace(part, joints=tuple(j for j in part.joints if j is not tie))
         if closes(rest):
@@ -76,7 +84,8 @@ def _contradicting(part: OpenRobot, worst: OpenJoint, closes: Callable[[OpenRobo
 
 
 def _in_loop(part: OpenRobot, closer: OpenJoint) -> list[OpenJoint]:
-    """The joints of a closer's loop that may be of another type, the closer first: not those with motors or couplings."""
+    """The joints of a closer's loop that may be of another type, the closer first: not those with motors or
+    couplings."""
     coupled = {end for coupling in part.couplings for end in (coupling.follower, coupling.leader)}
     path = part.moves[part.order[closer.parent]] != part.moves[part.order[closer.child]]
     joints = [closer, *(j for j in part.hangs_on.values() if j.motions and path[part.at[j.name]])]
@@ -102,4 +111,6 @@ def _changed(part: OpenRobot, changes: dict[str, tuple[str, str]]) -> OpenRobot:
 
 def _said(joint: OpenJoint, change: tuple[str, str]) -> str:
     kind, axis = change
-    return f"{joint.name!r} {kind}" + (f" about its {axis} axis" if joint.type == "fixed" and kind == "revolute" else "")
+    return f"{joint.name!r} {kind}" + (
+        f" about its {axis} axis" if joint.type == "fixed" and kind == "revolute" else ""
+    )

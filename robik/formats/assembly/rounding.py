@@ -1,6 +1,7 @@
 """Loops that the rounded numbers of a file keep from closing, or from moving: what is nearly so becomes exactly so.
 
-Numbers of seven digits leave the hinges of a planar linkage out of parallel by some 1e-8 rad. By the letter it is open, and locked.
+Numbers of seven digits leave the hinges of a planar linkage out of parallel by some 1e-8 rad. By the letter it is open,
+and locked.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ ONE_AXIS = ("revolute", "prismatic", "cylindrical", "planar")
 
 
 def looped_axes(robot: OpenRobot, q: np.ndarray) -> tuple[dict[str, np.ndarray], float]:
-    """The axes (3,) in the world that joints in loops are meant to have, nearly parallel ones alike; and by how much one is off [rad]."""
+    """The axes (3,) in the world that joints in loops are meant to have, nearly parallel ones alike; and by how much
+    one is off [rad]."""
     if not robot.closers:
         return {}, 0.0
     now, closers = robot.placed(q), {joint.name for joint in robot.closers}
-    looped = np.any([robot.moves[robot.order[j.parent]] != robot.moves[robot.order[j.child]] for j in robot.closers], axis=0)
+    looped = np.any(
+        [robot.moves[robot.order[j.parent]] != robot.moves[robot.order[j.child]] for j in robot.closers], axis=0
+    )
     known: np.ndarray = np.zeros((0, 3))
     axes: dict[str, np.ndarray] = {}
     most = 0.0
@@ -51,7 +55,9 @@ def straightened(robot: OpenRobot, q: np.ndarray, axes: dict[str, np.ndarray]) -
     ))  # fmt: skip
 
 
-def _fitted(robot: OpenRobot, joint: OpenJoint, now: Placed, axis: np.ndarray | None, values: np.ndarray | None) -> OpenJoint:
+def _fitted(
+    robot: OpenRobot, joint: OpenJoint, now: Placed, axis: np.ndarray | None, values: np.ndarray | None
+) -> OpenJoint:
     """A joint with its halves on each other; values begin with those of a tree joint's coordinates."""
     a, b = robot.order[joint.parent], robot.order[joint.child]
     Ra, pa, Rb, pb = robot.joint_frames(joint, now)

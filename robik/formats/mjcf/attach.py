@@ -58,7 +58,9 @@ def model_file(file: MjcfFile, files: MeshFiles, wanted: str, parent: str) -> Pa
     if model is None:
         model = next((e for e in assets if not e.get("name") and _own_name(e, files) == wanted), None)
     if model is None:
-        raise FormatError(f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name")
+        raise FormatError(
+            f"body {parent!r}: it attaches model {wanted[:60]!r}, but the file's assets have none of that name"
+        )
     try:
         found, is_there = files.find(model.get("file", ""))
     except FormatError as error:
@@ -108,7 +110,10 @@ def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, wor
     base = os.path.relpath(model.folder, folder)
 
     def seen(part: Body) -> Body:
-        visuals = (replace(v, file=(PurePath(base) / v.file).as_posix()) if v.shape == "mesh" and base != "." else v for v in part.visuals)
+        visuals = (
+            replace(v, file=(PurePath(base) / v.file).as_posix()) if v.shape == "mesh" and base != "." else v
+            for v in part.visuals
+        )
         return replace(part, name=named(part.name), visuals=tuple(visuals))
 
     joints = tuple(moved(j) for j in robot.joints if j is top or {j.parent, j.child} <= kept)

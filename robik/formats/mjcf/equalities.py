@@ -1,7 +1,7 @@
 """MJCF's equalities: connects and welds become joints that close loops, joint equalities become couplings.
 
-Where bodies are named, MuJoCo takes the two halves to coincide in the pose in which the file gives the robot; where sites are named,
-or a weld has a `relpose`, the numbers say where the halves are, and the loop may stand open there.
+Where bodies are named, MuJoCo takes the two halves to coincide in the pose in which the file gives the robot; where
+sites are named, or a weld has a `relpose`, the numbers say where the halves are, and the loop may stand open there.
 """
 
 from __future__ import annotations
@@ -203,14 +203,17 @@ def _by_bodies(pins: list[Pin]) -> list[list[Pin]]:
 
 
 def _from_pins(pins: list[Pin], report: Notes) -> list[OpenJoint]:
-    """One pin is a ball; two are a hinge along the line through them, and so are more on that line; others hold the bodies fast."""
+    """One pin is a ball; two are a hinge along the line through them, and so are more on that line; others hold the
+    bodies fast."""
     balls = [
         OpenJoint(pin.name, "spherical", *pin.bodies, near=Pose(_point(pin.points[0])), far=Pose(_point(pin.points[1])))
         for pin in pins
     ]
     first = pins[0]
     near, far = (np.array([pin.points[end] - first.points[end] for pin in pins]) for end in (0, 1))
-    if len(pins) == 1 or not np.allclose(near @ near.T, far @ far.T, rtol=ALIGNED, atol=0.0):  # no one joint holds what is not congruent
+    if len(pins) == 1 or not np.allclose(
+        near @ near.T, far @ far.T, rtol=ALIGNED, atol=0.0
+    ):  # no one joint holds what is not congruent
         return balls
     longest = int(np.linalg.norm(near, axis=1).argmax())
     off = np.linalg.norm(np.cross(near, near[longest]), axis=1) / float(near[longest] @ near[longest])
@@ -218,7 +221,9 @@ def _from_pins(pins: list[Pin], report: Notes) -> list[OpenJoint]:
     name = "_".join(dict.fromkeys(pin.name for pin in pins[:2]))
     is_hinge = off[second] < ALIGNED
     frames = [
-        Pose.of(frame_matrix(points[longest], None if is_hinge else points[second], f"loop {name!r}"), first.points[end])
+        Pose.of(
+            frame_matrix(points[longest], None if is_hinge else points[second], f"loop {name!r}"), first.points[end]
+        )
         for end, points in enumerate((near, far))
     ]
     kind = "revolute" if is_hinge else "fixed"

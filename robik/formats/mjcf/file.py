@@ -1,4 +1,5 @@
-"""An MJCF file as MuJoCo reads it, before any robot is made of it: includes put in place, default classes, the compiler's settings."""
+"""An MJCF file as MuJoCo reads it, before any robot is made of it: includes put in place, default classes, the
+compiler's settings."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ DEEPEST = 500  # frames in frames; MuJoCo takes no file whose elements are neste
 BEYOND = 1e10  # MuJoCo's largest number: a bound that is none
 MAIN = "main"
 ACTUATORS = (
-    "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "plugin", "orientation",
+    "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "plugin",
+    "orientation",
     "pid", "dcmotor",
 )  # fmt: skip
 ACTUATOR = "actuator"  # they share one set of defaults
@@ -54,9 +56,14 @@ class MjcfFile:
         self._folder = path.resolve().parent
         self._folders, self._read = [self._folder], {path.resolve()}
         self._include_all()
-        self.compiler = {key: value for element in self.root.findall("compiler") for key, value in element.attrib.items()}
+        self.compiler = {
+            key: value for element in self.root.findall("compiler") for key, value in element.attrib.items()
+        }
         if self.compiler.get("coordinate", "local") == "global":
-            raise FormatError('its compiler says coordinate="global", which is no longer MJCF; MuJoCo 2.3.3 loads it and saves it as local')
+            raise FormatError(
+                'its compiler says coordinate="global", which is no longer MJCF; MuJoCo 2.3.3 loads it and saves it as'
+                " local"
+            )
         self.in_degrees = self.compiler.get("angle", "degree") == "degree"
         self.euler_order = self.compiler.get("eulerseq", "xyz")
         if len(self.euler_order) != 3 or not set(self.euler_order.lower()) <= set("xyz"):
@@ -87,7 +94,9 @@ class MjcfFile:
     def _included(self, name: str) -> Element:
         """The root of an included file, which may lie beside the main file or beside one that was included."""
         try:
-            places = [self.files.find(str(folder / name) if folder != self._folder else name) for folder in self._folders]
+            places = [
+                self.files.find(str(folder / name) if folder != self._folder else name) for folder in self._folders
+            ]
         except FormatError as error:
             raise FormatError(f"its include cannot be followed: {error}") from None
         there = next((self._folder / found for found, is_there in places if is_there), None)
@@ -131,7 +140,8 @@ class MjcfFile:
                 waiting.append((child, inner, own))
 
     def attributes(self, element: Element, inherited: str | None = None, kind: str | None = None) -> dict[str, str]:
-        """An element's attributes, over those of its default class, which is its own or the one that its body hands down."""
+        """An element's attributes, over those of its default class, which is its own or the one that its body hands
+        down."""
         name = element.get("class") or inherited or MAIN
         if name not in self._classes:
             raise FormatError(f"a <{element.tag}> is of default class {name[:40]!r}, but there is none of that name")
@@ -159,7 +169,9 @@ class MjcfFile:
         match given:
             case ["axisangle"]:
                 *axis, angle = numbers(attributes["axisangle"], 4, f"{where}: its axisangle")
-                return rotation_vector_matrix(self.angle(angle) * _unit(np.array(axis), f"{where}: the axis of its axisangle"))
+                return rotation_vector_matrix(
+                    self.angle(angle) * _unit(np.array(axis), f"{where}: the axis of its axisangle")
+                )
             case ["xyaxes"]:
                 six = np.array(numbers(attributes["xyaxes"], 6, f"{where}: its xyaxes"))
                 x = _unit(six[:3], f"{where}: the x axis of its xyaxes")
@@ -194,7 +206,9 @@ def _over(default: Attributes, own: Attributes) -> dict[str, str]:
     return merged
 
 
-def flattened(element: Element, inherited: str | None, file: MjcfFile, where: str) -> Iterator[tuple[Element, Pose, str | None]]:
+def flattened(
+    element: Element, inherited: str | None, file: MjcfFile, where: str
+) -> Iterator[tuple[Element, Pose, str | None]]:
     """What is in a body, frames opened: each child, the frame's pose in the body, and the class it inherits."""
     waiting = [(child, Pose(), inherited, 1) for child in reversed(element)]
     while waiting:
@@ -215,7 +229,9 @@ def vector(attributes: Attributes, key: str, default: str, where: str) -> tuple[
     return x, y, z
 
 
-def is_limited(attributes: Attributes, limited: str, bounds: str, file: MjcfFile, where: str) -> tuple[float, float] | None:
+def is_limited(
+    attributes: Attributes, limited: str, bounds: str, file: MjcfFile, where: str
+) -> tuple[float, float] | None:
     """Bounds from a pair such as `limited` and `range`; None where they do not hold."""
     text, asked = attributes.get(bounds), attributes.get(limited, "auto")
     if text is None or asked == "false" or (asked == "auto" and not file.is_true("autolimits", "true")):

@@ -62,7 +62,8 @@ class Mesh:
     """A mesh of the file's assets.
 
     Attributes:
-        file: relative to the robot's folder, `FILE#NAME` where it stands in a file itself; empty where there is none that may be read.
+        file: relative to the robot's folder, `FILE#NAME` where it stands in a file itself; empty where there is none
+            that may be read.
         placed: refpos and refquat: what is taken off its vertices, before they are scaled.
     """
 
@@ -93,7 +94,8 @@ class Geoms:
         if shape in SIZES and "mesh" in attributes:
             if self.file.is_true("fitaabb", "false"):
                 self.notes.add(
-                    "a shape fitted to a mesh's box (fitaabb) was read as that mesh, in its mass as well", where.partition(":")[0]
+                    "a shape fitted to a mesh's box (fitaabb) was read as that mesh, in its mass as well",
+                    where.partition(":")[0],
                 )
             else:
                 self.notes.add("a shape fitted to a mesh is shown as that mesh", where.partition(":")[0])
@@ -109,14 +111,18 @@ class Geoms:
         else:
             pose = self.file.pose(attributes, where)
         if len(size) < SIZES.get(shape, 0) or not all(0 < s < inf for s in size):
-            raise FormatError(f"{where}: a {shape} needs {SIZES[shape]} positive sizes, not {attributes.get('size', '')[:40]!r}")
+            raise FormatError(
+                f"{where}: a {shape} needs {SIZES[shape]} positive sizes, not {attributes.get('size', '')[:40]!r}"
+            )
         mass = numbers(attributes["mass"], 1, f"{where}: its mass")[0] if "mass" in attributes else None
         density = numbers(attributes.get("density", str(DENSITY)), 1, f"{where}: its density")[0]
         if density < 0 or (mass is not None and mass < 0):
             raise FormatError(f"{where}: its mass and density must not be negative")
         is_shell = attributes.get("shellinertia") == "true"
         if is_shell and shape == "ellipsoid":
-            self.notes.add("an ellipsoid with shellinertia was taken for a solid one, in its mass as well", where.partition(":")[0])
+            self.notes.add(
+                "an ellipsoid with shellinertia was taken for a solid one, in its mass as well", where.partition(":")[0]
+            )
         group = numbers(attributes.get("group", "0"), 1, f"{where}: its group")[0]
         color, mesh = self._color(attributes, where), attributes.get("mesh", "")
         fit = numbers(attributes.get("fitscale", "1"), 1, f"{where}: its fitscale")[0]
@@ -148,14 +154,18 @@ class Geoms:
     def _mesh(self, name: str, where: str) -> Mesh:
         if name not in self._found:
             if name not in self._meshes:
-                raise FormatError(f"{where}: a geom names mesh {name[:60]!r}, but the file's assets have none of that name")
+                raise FormatError(
+                    f"{where}: a geom names mesh {name[:60]!r}, but the file's assets have none of that name"
+                )
             attributes = self._meshes[name]
             label = f"mesh {name!r}"
             scale = vector(attributes, "scale", "1 1 1", label)
             rotated = {"quat": attributes.get("refquat", "1 0 0 0")}
             placed = Pose.of(self.file.rotation(rotated, label), vector(attributes, "refpos", "0 0 0", label))
             kind = attributes.get("inertia", "exact" if self.file.is_true("exactmeshinertia", "false") else "legacy")
-            self._found[name] = Mesh(self._path(name, attributes), scale=scale, placed=placed, kind=kind, attributes=attributes)
+            self._found[name] = Mesh(
+                self._path(name, attributes), scale=scale, placed=placed, kind=kind, attributes=attributes
+            )
         return self._found[name]
 
     def _path(self, name: str, attributes: Attributes) -> str:
@@ -165,7 +175,11 @@ class Geoms:
             return self._inline(name, attributes)
         if self.file.is_true("strippath", "false"):
             given = PurePosixPath(given).name
-        folder = (self.file.compiler.get("meshdir") or self.file.compiler.get("assetdir") or "").replace("\\", "/").rstrip("/")
+        folder = (
+            (self.file.compiler.get("meshdir") or self.file.compiler.get("assetdir") or "")
+            .replace("\\", "/")
+            .rstrip("/")
+        )
         own_way = not folder or "://" in given or given.startswith("/") or given[1:2] == ":"
         uri = given if own_way else f"{folder}/{given}"
         return self.files.mesh(uri, self.notes, f"mesh {name!r}")
@@ -196,7 +210,8 @@ class Geoms:
                 if not mesh.file:
                     return placeholder(geom.pose, geom.color)
                 turned = mesh.placed.inverse()
-                shifted = Pose((mesh.scale[0] * turned.position[0], mesh.scale[1] * turned.position[1], mesh.scale[2] * turned.position[2]),
+                shifted = Pose((mesh.scale[0] * turned.position[0], mesh.scale[1] * turned.position[1],
+                                mesh.scale[2] * turned.position[2]),
                                turned.quaternion)  # fmt: skip
                 return Visual("mesh", mesh.scale, pose=geom.pose @ shifted, color=geom.color, file=mesh.file)
         self.notes.add(f"a {geom.shape[:20]} was left out", where)
@@ -237,12 +252,17 @@ class Geoms:
         return None
 
     def _fitted(self, geom: Geom, mesh: Solid, where: str) -> Solid:
-        """The shape that moves as the mesh: its size is that of the box with the mesh's inertia, whose longest edge is z."""
+        """The shape that moves as the mesh: its size is that of the box with the mesh's inertia, whose longest edge is
+        z."""
         moments, axes = np.linalg.eigh(mesh.inertia / mesh.volume)
         box = np.sqrt(np.maximum(1.5 * (moments.sum() - 2 * moments), 0.0))[::-1]
         axes = axes[:, ::-1]
         across = (box[0] + box[1]) / 2
-        sizes = {"sphere": [box.mean()], "capsule": [across, max(box[2] - across / 2, 0.0)], "cylinder": [across, box[2]]}
+        sizes = {
+            "sphere": [box.mean()],
+            "capsule": [across, max(box[2] - across / 2, 0.0)],
+            "cylinder": [across, box[2]],
+        }
         size = tuple(float(geom.fit * s) for s in sizes.get(geom.fitted, box))
         solid = self._solid(replace(geom, shape=geom.fitted, size=size, fitted=""), where)
         assert solid is not None
@@ -258,5 +278,7 @@ class Geoms:
                 faces = faces[:, ::-1]
             return solids.mesh(vertices, faces, mesh.kind)
         except FormatError as error:
-            self.notes.add(f"bodies without <inertial> take no mass from it but what a geom of it says: {error}", f"mesh {name!r}")
+            self.notes.add(
+                f"bodies without <inertial> take no mass from it but what a geom of it says: {error}", f"mesh {name!r}"
+            )
             return None

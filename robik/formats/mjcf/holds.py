@@ -18,11 +18,13 @@ from ..imported import Notes
 AGREED = 1e-6  # rad or m: values nearer than this are one
 
 
-def held_through(fixed: Mapping[str, float], couplings: Iterable[Coupling], notes: Notes) -> tuple[dict[str, float], tuple[Coupling, ...]]:
+def held_through(
+    fixed: Mapping[str, float], couplings: Iterable[Coupling], notes: Notes
+) -> tuple[dict[str, float], tuple[Coupling, ...]]:
     """Joint → its value, of all that stand still because some are fixed; and the couplings between those that move.
 
-    A leader that is held has its follower at the polynomial's value; a follower that is held decides where its leader is only if the
-    polynomial is a straight line.
+    A leader that is held has its follower at the polynomial's value; a follower that is held decides where its leader
+    is only if the polynomial is a straight line.
 
     Raises:
         FormatError: a value that is not finite.
@@ -49,12 +51,20 @@ def _decided(coupling: Coupling, held: Mapping[str, float]) -> dict[str, float]:
     found: dict[str, float] = {}
     if coupling.leader in held and coupling.follower not in held:
         found[coupling.follower] = _value(coupling, held[coupling.leader])
-    elif coupling.follower in held and coupling.leader not in held and len(coupling.coefficients) == 2 and coupling.coefficients[1]:
+    elif (
+        coupling.follower in held
+        and coupling.leader not in held
+        and len(coupling.coefficients) == 2
+        and coupling.coefficients[1]
+    ):
         offset, slope = coupling.coefficients
         found[coupling.leader] = (held[coupling.follower] - offset) / slope
     for end, value in found.items():
         if not isfinite(value):
-            raise FormatError(f"coupling {coupling.name!r} holds joint {end!r} at no finite value; its polycoef must be of smaller numbers")
+            raise FormatError(
+                f"coupling {coupling.name!r} holds joint {end!r} at no finite value; its polycoef must be of smaller"
+                " numbers"
+            )
     return found
 
 
@@ -65,11 +75,15 @@ def _value(coupling: Coupling, leader: float) -> float:
 def _check(coupling: Coupling, held: Mapping[str, float], notes: Notes) -> None:
     """Warns where a coupling whose follower is held says more than was read."""
     if coupling.leader not in held and any(coupling.coefficients[1:]):
-        notes.add("its first joint is held, which leaves its second more than one place, so it was left out", f"coupling {coupling.name!r}")
+        notes.add(
+            "its first joint is held, which leaves its second more than one place, so it was left out",
+            f"coupling {coupling.name!r}",
+        )
         return
     wanted = _value(coupling, held.get(coupling.leader, 0.0))
     if not abs(wanted - held[coupling.follower]) < AGREED * max(1.0, abs(wanted)):
-        notes.add(f"it wants joint {coupling.follower!r} at {wanted:.4g}, which others hold at {held[coupling.follower]:.4g}, "
+        notes.add(f"it wants joint {coupling.follower!r} at {wanted:.4g}, which others hold at "
+                  f"{held[coupling.follower]:.4g}, "
                   "so it was left out", f"coupling {coupling.name!r}")  # fmt: skip
 
 

@@ -28,7 +28,11 @@ def triangles(attributes: Attributes) -> tuple[np.ndarray, np.ndarray]:
         FormatError: it has none, or they are none.
     """
     words, indices = attributes.get("vertex", "").split(), attributes.get("face", "").split()
-    vertices = np.array(numbers(" ".join(words), len(words), "its vertices")).reshape(-1, 3) if len(words) % 3 == 0 else np.zeros((0, 3))
+    vertices = (
+        np.array(numbers(" ".join(words), len(words), "its vertices")).reshape(-1, 3)
+        if len(words) % 3 == 0
+        else np.zeros((0, 3))
+    )
     if not len(vertices):
         raise FormatError("it has neither a file that may be read nor vertices")
     if not indices:

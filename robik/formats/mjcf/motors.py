@@ -17,7 +17,10 @@ from ..xml_file import number, numbers
 from .file import ACTUATOR, Attributes, MjcfFile, is_limited
 
 SQUARE = 1e-6  # how far the cosine between a ball's axes may be from nothing
-NO_MOTORS = {"name": "robik_motors", "data": "none"}  # a custom text: the file has no actuators because the robot has no motors
+NO_MOTORS = {
+    "name": "robik_motors",
+    "data": "none",
+}  # a custom text: the file has no actuators because the robot has no motors
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class Motor:
     Attributes:
         effort: the largest [N m or N].
         reach: least and greatest value of the joint that it can be sent to [rad or m].
-        axes: the first three numbers of its gear, in the body's axes; of several actuators on a ball, one after the other.
+        axes: the first three numbers of its gear, in the body's axes; of several actuators on a ball, one after the
+            other.
     """
 
     effort: float = inf
@@ -152,7 +156,8 @@ def _gear(attributes: Attributes, where: str) -> float:
 
 
 def _reach(element: Element, attributes: Attributes, file: MjcfFile, where: str) -> tuple[float, float]:
-    """Return the values of a joint that its position actuator can be sent to: ctrl · gain / stiffness / gear [rad or m]."""
+    """Return the values of a joint that its position actuator can be sent to: ctrl · gain / stiffness / gear [rad or
+    m]."""
     stiffness = _stiffness(element, attributes, where)
     bounds = is_limited(attributes, "ctrllimited", "ctrlrange", file, where)
     gear = _gear(attributes, where)
@@ -163,10 +168,15 @@ def _reach(element: Element, attributes: Attributes, file: MjcfFile, where: str)
 
 
 def _stiffness(element: Element, attributes: Attributes, where: str) -> float | None:
-    """Return what one unit of control moves a position actuator's length by; None of an actuator that keeps no position."""
+    """Return what one unit of control moves a position actuator's length by; None of an actuator that keeps no
+    position."""
     if element.tag == "position":
         return 1.0
-    if element.tag != "general" or attributes.get("biastype") != "affine" or attributes.get("dyntype", "none") == "integrator":
+    if (
+        element.tag != "general"
+        or attributes.get("biastype") != "affine"
+        or attributes.get("dyntype", "none") == "integrator"
+    ):
         return None
     gain, bias = (attributes.get(key, "0").split() for key in ("gainprm", "biasprm"))
     gains = numbers(" ".join(gain), len(gain), f"{where}: its gainprm")
@@ -195,7 +205,9 @@ def _through(
         if name not in joints:
             raise FormatError(f"{where}: its tendon pulls joint {name[:60]!r}, which is not there")
         if name not in held:
-            pulled[_led_by(name, leader)] = pulled.get(_led_by(name, leader), 0.0) + abs(number(part, "coef", f"{where}: its tendon", 1.0))
+            pulled[_led_by(name, leader)] = pulled.get(_led_by(name, leader), 0.0) + abs(
+                number(part, "coef", f"{where}: its tendon", 1.0)
+            )
     if not pulled:
         notes.add("its tendon pulls only joints that equalities hold still, so it was left out", where)
         return None, effort

@@ -34,7 +34,9 @@ MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
 MOST_PARTS = 50_000  # geoms and sites; frames likewise
 TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
-Placed = tuple[Element, Pose, str | None]  # an element, the pose of the frame around it in its body, the default class it inherits
+Placed = tuple[
+    Element, Pose, str | None
+]  # an element, the pose of the frame around it in its body, the default class it inherits
 NOT_READ = {
     "composite": "the chain that a <composite> makes is not read, so it is missing; write its bodies out",
     "flexcomp": "a <flexcomp> is soft and no rigid body, so it was left out",
@@ -75,14 +77,22 @@ class _Content:
     joints: list[Placed] = field(default_factory=list)
     geoms: list[Geom] = field(default_factory=list)
     inertial: Element | None = None
-    bodies: list[Placed] = field(default_factory=list)  # and those that are attached, in the file's order, which is MuJoCo's
+    bodies: list[Placed] = field(
+        default_factory=list
+    )  # and those that are attached, in the file's order, which is MuJoCo's
 
 
 class _Reader:
     """One file on its way in."""
 
     def __init__(
-        self, path: Path, packages: Iterable[Path], notes: Notes, report: Notes, within: tuple[Path, ...] = (), posed: bool = False
+        self,
+        path: Path,
+        packages: Iterable[Path],
+        notes: Notes,
+        report: Notes,
+        within: tuple[Path, ...] = (),
+        posed: bool = False,
     ) -> None:
         files = self.files = MeshFiles(path, packages)
         self.within = (*within, path.resolve())  # the files that attach each other down to this one
@@ -102,8 +112,15 @@ class _Reader:
         self.mocap: set[str] = set()
         self.held: dict[str, float] = {}  # joints that equalities hold still
         self.parts = 0
-        self.names = {b.get("name", "") for top in self.file.root.findall("worldbody") for b in top.iter("body")} | {WORLD}
-        named = (j.get("name", "") for top in self.file.root.findall("worldbody") for tag in ("joint", "freejoint") for j in top.iter(tag))
+        self.names = {b.get("name", "") for top in self.file.root.findall("worldbody") for b in top.iter("body")} | {
+            WORLD
+        }
+        named = (
+            j.get("name", "")
+            for top in self.file.root.findall("worldbody")
+            for tag in ("joint", "freejoint")
+            for j in top.iter(tag)
+        )
         self.joint_names = set(named)
 
     # Bodies
@@ -133,7 +150,11 @@ class _Reader:
             if len(self.bodies) > MOST_BODIES:
                 raise FormatError(f"it has more than {MOST_BODIES} bodies")
         if not self.bodies and not self.models:
-            missing = [tag for tag in NOT_READ if any(True for top in self.file.root.findall("worldbody") for _ in top.iter(tag))]
+            missing = [
+                tag
+                for tag in NOT_READ
+                if any(True for top in self.file.root.findall("worldbody") for _ in top.iter(tag))
+            ]
             beside = f" beside its <{missing[0]}>, which is not read" if missing else ""
             raise FormatError(f"its <worldbody> has no <body>{beside}; a robot needs at least one")
 
@@ -185,7 +206,9 @@ class _Reader:
             self.mocap.add(name)
             self.notes.add("a mocap body is moved by hand; here it is fixed to the world", where)
         if self.is_aligned(content):
-            self.notes.add("MuJoCo moves its frame into its centre of mass (align); here it stays where the file has it", where)
+            self.notes.add(
+                "MuJoCo moves its frame into its centre of mass (align); here it stays where the file has it", where
+            )
         self.tie(name, parent, pose, content.joints)
         mass, com, inertia = self.mass(content, where)
         self.bodies.append(Body.of(name, mass, com, inertia))
@@ -197,7 +220,9 @@ class _Reader:
         wanted, prefix = element.get("model", ""), element.get("prefix", "")
         path = model_file(self.file, self.files, wanted, parent)
         if path in self.within or len(self.models) >= MOST_MODELS or len(self.within) > MOST_MODELS:
-            raise FormatError(f"model {wanted!r}, {path.name[:80]!r}: models attach each other in a ring, or too many times")
+            raise FormatError(
+                f"model {wanted!r}, {path.name[:80]!r}: models attach each other in a ring, or too many times"
+            )
         inner = _Reader(path, self.files.allowed, self.notes, self.report, self.within, self.posed)
         inner.walk()
         whole = Model(inner.robot(), path.parent, inner.at, inner.sites, inner.drawn, inner.held)
@@ -259,7 +284,9 @@ class _Reader:
     def tie(self, name: str, parent: str, pose: Pose, joints: list[Placed]) -> None:
         """The joints between a body and its parent, with massless bodies between several of them."""
         if not joints:
-            self.joints.append(OpenJoint(self.new_joint("base" if parent == WORLD else name), "fixed", parent, name, near=pose))
+            self.joints.append(
+                OpenJoint(self.new_joint("base" if parent == WORLD else name), "fixed", parent, name, near=pose)
+            )
         if len(joints) > MOST_JOINTS:
             raise FormatError(f"body {name!r} has {len(joints)} joints; up to {MOST_JOINTS} make sense in one body")
         for k, (element, offset, inherited) in enumerate(joints):
@@ -280,7 +307,9 @@ class _Reader:
         self.joint_names.add(name)
         return name
 
-    def joint(self, element: Element, name: str, parent: str, child: str, pose: Pose, offset: Pose, inherited: str | None) -> OpenJoint:
+    def joint(
+        self, element: Element, name: str, parent: str, child: str, pose: Pose, offset: Pose, inherited: str | None
+    ) -> OpenJoint:
         where = f"joint {name!r}"
         attributes = {"type": "free"} if element.tag == "freejoint" else self.file.attributes(element, inherited)
         kind = attributes.get("type", "hinge")
@@ -288,7 +317,9 @@ class _Reader:
             raise FormatError(f"{where}: unknown type {kind[:40]!r}; the types are {', '.join(TYPES)}")
         if kind == "free":
             if parent != WORLD:
-                raise FormatError(f"{where}: only a body that stands in the world itself can be free, not one in {parent!r}")
+                raise FormatError(
+                    f"{where}: only a body that stands in the world itself can be free, not one in {parent!r}"
+                )
             return OpenJoint(name, "free", parent, child, near=pose)
         at = offset @ Pose(vector(attributes, "pos", "0 0 0", where))
         bounds = is_limited(attributes, "limited", "range", self.file, where)
@@ -332,20 +363,28 @@ class _Reader:
             at, sites = {**at, **model.at}, {**sites, **model.sites}
         closers = [joint for model in self.models for joint in model.closers]
         taken = {j.name for j in (*self.joints, *closers)}
-        equal = read_equalities(self.file, Tied(at, sites, self.drawn, frozenset(self.mocap)), taken, self.notes, self.report)
+        equal = read_equalities(
+            self.file, Tied(at, sites, self.drawn, frozenset(self.mocap)), taken, self.notes, self.report
+        )
         if len(equal.closers) + len(equal.couplings) > MOST_BODIES:
             raise FormatError(f"it has more than {MOST_BODIES} equalities")
         self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
-        self.held, couplings = held_through(self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes)
+        self.held, couplings = held_through(
+            self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes
+        )
         tree = with_keyframe(self.keys, self.joints, self.notes, self.report)
         tell_limited_tendons(self.file, self.notes)
-        motors = read_motors(self.file, {j.name for j in tree if j.motions}, self.held, couplings, self.notes, self.report)
+        motors = read_motors(
+            self.file, {j.name for j in tree if j.motions}, self.held, couplings, self.notes, self.report
+        )
         for joint in self.joints:
             if joint.type == "free" and joint.name in motors:
                 self.notes.add("a motor that pushes a free body was left out", joint.name)
                 del motors[joint.name]
         tree = [driven(j, motors[j.name], self.notes, self.report) if j.name in motors else j for j in tree]
-        bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [b for robot in inner for b in robot.bodies]
+        bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [
+            b for robot in inner for b in robot.bodies
+        ]
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
         frames += tuple(frame for robot in inner for frame in robot.frames)
         name = self.file.root.get("model") or self.path.stem
@@ -360,7 +399,8 @@ class _Reader:
 
     @property
     def drawn(self) -> dict[str, float]:
-        """Joint with one motion → what it reads where the files draw it, whatever a keyframe of an attached model says."""
+        """Joint with one motion → what it reads where the files draw it, whatever a keyframe of an attached model
+        says."""
         stored = {j.name: j.stored[0] for j in self.joints if len(j.motions) == 1}
         return stored | {name: value for model in self.models for name, value in model.drawn.items()}
 
@@ -384,7 +424,8 @@ class _Reader:
         return scaled
 
     def visuals(self, body: str) -> tuple[Visual, ...]:
-        """What is seen of a body: what MuJoCo's viewer shows, or everything where that is nothing of the whole robot."""
+        """What is seen of a body: what MuJoCo's viewer shows, or everything where that is nothing of the whole
+        robot."""
         most = SEEN if any(geom.group <= SEEN for geoms in self.seen.values() for geom in geoms) else inf
         shown = [geom for geom in self.seen.get(body, ()) if geom.group <= most]
         return tuple(v for geom in shown if (v := self.geoms.visual(geom, f"body {body!r}")) is not None)

@@ -15,9 +15,16 @@ from ...mechanism.pose import IDENTITY
 from ..xml_file import number
 
 MOST = 200_000  # elements that come of copying
-NAMED = {"body": "body", "joint": "joint", "freejoint": "joint", "geom": "geom", "site": "site"}  # tag → what its name is of
+NAMED = {
+    "body": "body",
+    "joint": "joint",
+    "freejoint": "joint",
+    "geom": "geom",
+    "site": "site",
+}  # tag → what its name is of
 REFERENCES = {"body": "body", "body1": "body", "body2": "body", "joint": "joint", "joint1": "joint", "joint2": "joint",
-              "jointinparent": "joint", "site": "site", "site1": "site", "site2": "site", "tendon": "tendon"}  # fmt: skip
+              "jointinparent": "joint", "site": "site", "site1": "site", "site2": "site",
+              "tendon": "tendon"}  # fmt: skip
 Names = set[tuple[str, str]]  # (what of, name)
 
 
@@ -80,7 +87,8 @@ def _renamed(ending: str, element: Element) -> dict[str, str]:
 
 
 def _copy_children(source: Element, target: Element, changed: Callable[[Element], dict[str, str]]) -> None:
-    """Copies what is in an element, with some attributes changed. Not by recursion, which a file could drive too deep."""
+    """Copies what is in an element, with some attributes changed. Not by recursion, which a file could drive too
+    deep."""
     waiting = [(source, target)]
     while waiting:
         old, new = waiting.pop()

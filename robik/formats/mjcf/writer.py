@@ -48,12 +48,18 @@ class _Writer:
         self.mechanism = self.tree.mechanism
         self.folder, self.notes, self.xml = path.parent, notes, XmlText()
         self.meshes: dict[tuple[str, tuple[float, ...]], str] = {}
-        self.equality_names = {joint.name for joint in self.tree.cuts}  # couplings share MuJoCo's names with what closes loops
+        self.equality_names = {
+            joint.name for joint in self.tree.cuts
+        }  # couplings share MuJoCo's names with what closes loops
         self.pose = {WORLD: Pose(), **{b.name: b.pose for b in self.mechanism.bodies}}
         for old, new in self.tree.renamed:
             notes.add(f"another joint's coordinate has its name, so it is called {new!r}", old)
         for half in self.tree.halves:
-            notes.add("MJCF has no equality for its joint, so the joint ends at a massless body that is welded to the joint's own", half)
+            notes.add(
+                "MJCF has no equality for its joint, so the joint ends at a massless body that is welded to the"
+                " joint's own",
+                half,
+            )
 
     def text(self) -> str:
         """The file's content."""
@@ -127,7 +133,12 @@ class _Writer:
         if branch.joint is None:
             names = {j.name for j in self.mechanism.joints}
             self.xml.put("freejoint", name=free_name("root", names))
-        elif branch.joint.type == "free" and branch.parent == WORLD and branch.joint.child == body.name and not branch.joint.actuated:
+        elif (
+            branch.joint.type == "free"
+            and branch.parent == WORLD
+            and branch.joint.child == body.name
+            and not branch.joint.actuated
+        ):
             self.xml.put("freejoint", name=branch.joint.name)
         else:
             for motion in branch.motions:
@@ -149,7 +160,8 @@ class _Writer:
         if bounds and low == high:
             bounds = (low - 1e-9, high + 1e-9)  # MuJoCo wants some room
         kind = "slide" if motion.kind == "slide" else "hinge"
-        self.xml.put("joint", name=motion.name, type=kind, pos=None if kind == "slide" else anchor, axis=pose.matrix.T @ motion.axis,
+        self.xml.put("joint", name=motion.name, type=kind, pos=None if kind == "slide" else anchor,
+                     axis=pose.matrix.T @ motion.axis,
                      ref=motion.rest or None, range=bounds)  # fmt: skip
 
     def inertial(self, body: Body) -> None:
@@ -172,7 +184,8 @@ class _Writer:
         if visual.shape == "mesh" and mesh is None:
             return
         size = None if visual.shape == "mesh" else sizes[visual.shape](visual.size)
-        self.xml.put("geom", class_="visual", type=visual.shape, size=size, mesh=mesh, pos=visual.pose.position, quat=_turn(visual.pose),
+        self.xml.put("geom", class_="visual", type=visual.shape, size=size, mesh=mesh, pos=visual.pose.position,
+                     quat=_turn(visual.pose),
                      rgba=visual.color)  # fmt: skip
 
     # Loops, couplings, motors
@@ -187,7 +200,8 @@ class _Writer:
                 self.coupling(coupling)
 
     def closer(self, joint: Joint) -> None:
-        """MuJoCo takes what bodies hold by an equality to coincide in the pose of the file, which is the assembled one."""
+        """MuJoCo takes what bodies hold by an equality to coincide in the pose of the file, which is the assembled
+        one."""
         a, b = joint.child, joint.parent
         ends = {"body1": a, "body2": None if b == WORLD else b}
         if joint.type == "fixed":
@@ -217,8 +231,12 @@ class _Writer:
         if coupling.follower not in rest or coupling.leader not in rest:
             raise FormatError(f"coupling {coupling.name!r} ties a ball's coordinate, which MJCF cannot say")
         if any(coupling.coefficients[DEGREE + 1 :]):
-            raise FormatError(f"coupling {coupling.name!r} is of degree {len(coupling.coefficients) - 1}; MJCF knows up to {DEGREE}")
-        shifted = np.polynomial.Polynomial(coupling.coefficients)(np.polynomial.Polynomial([rest[coupling.leader], 1.0]))
+            raise FormatError(
+                f"coupling {coupling.name!r} is of degree {len(coupling.coefficients) - 1}; MJCF knows up to {DEGREE}"
+            )
+        shifted = np.polynomial.Polynomial(coupling.coefficients)(
+            np.polynomial.Polynomial([rest[coupling.leader], 1.0])
+        )
         coefficients = np.zeros(DEGREE + 1)
         coefficients[: len(shifted.coef)] = shifted.coef[: DEGREE + 1]
         coefficients[0] -= rest[coupling.follower]
@@ -238,7 +256,9 @@ class _Writer:
             if motion.startswith("t"):
                 self.xml.put("motor", name=name, joint=name, ctrlrange=bounds)
             else:
-                self.xml.put("motor", name=name, joint=joint.name, gear=axes[:, "xyz".index(motion[1])], ctrlrange=bounds)
+                self.xml.put(
+                    "motor", name=name, joint=joint.name, gear=axes[:, "xyz".index(motion[1])], ctrlrange=bounds
+                )
 
 
 def _turn(pose: Pose) -> tuple[float, float, float, float] | None:

@@ -1,7 +1,8 @@
 """Models of an SDF file, nested and included ones unfolded, and where their frames are.
 
-Every model, link, joint and frame is a frame of its own, by a name that starts with the names of the models around it (`arm::hand`). The
-outermost model's things have their plain names; `__model__` is a model's own frame. A merged model's things stand in the model around it.
+Every model, link, joint and frame is a frame of its own, by a name that starts with the names of the models around it
+(`arm::hand`). The outermost model's things have their plain names; `__model__` is a model's own frame. A merged model's
+things stand in the model around it.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ class Frames:
         self._around: dict[str, str] = {}  # model → the model that it stands in
         self._merged: dict[str, list[str]] = {}
         self._own: dict[str, set[str]] = {}  # model → names of what stands in it by its own file's words
-        self.renamed: dict[str, str] = {}  # joint or frame that shares its name in the file with something else → that name
+        self.renamed: dict[
+            str, str
+        ] = {}  # joint or frame that shares its name in the file with something else → that name
         self._not_included: list[str] = []
         self._placed: dict[str, Pose] = {}
         self._read = 0
@@ -79,18 +82,23 @@ class Frames:
         model = root.find("model")
         if model is not None:
             for other in root.findall("model")[1:]:
-                self.notes.add("only the file's first model is read, so it was left out", f"model {other.get('name', '')!r}")
+                self.notes.add(
+                    "only the file's first model is read, so it was left out", f"model {other.get('name', '')!r}"
+                )
             self._add_model(model, "", "", version, path, 0)
             return model.get("name") or path.stem
         if world is None:
             raise FormatError("it has no <model>; a robot needs one")
-        self.nodes[MODEL] = Node("model", world, scope="", pose=IDENTITY, relative_to="", attached_to="", version=version, file=path)
+        self.nodes[MODEL] = Node(
+            "model", world, scope="", pose=IDENTITY, relative_to="", attached_to="", version=version, file=path
+        )
         self._add_content(world, "", version, path, 0)
         return world.get("name") or path.stem
 
     def _add_model(self, model: Element, scope: str, outer: str, version: tuple[int, int], file: Path, depth: int,
                    include: Element | None = None) -> None:  # fmt: skip
-        """A model as scope; `include` is what includes it, whose words on pose, placement and whether it is static count first."""
+        """A model as scope; `include` is what includes it, whose words on pose, placement and whether it is static
+        count first."""
         said = [e for e in (include, model) if e is not None]
         if next((text for e in said if (text := _text(e, "static"))), "") in TRUE:
             self.static.append(scope)
@@ -112,7 +120,9 @@ class Frames:
         self._add(join(scope, MODEL), node)
         self._add_content(model, scope, version, file, depth)
         if placement:
-            inside = self._chain(self.find(placement, scope, f"model {scope!r}: its placement_frame"), join(scope, MODEL))
+            inside = self._chain(
+                self.find(placement, scope, f"model {scope!r}: its placement_frame"), join(scope, MODEL)
+            )
             self.nodes[join(scope, MODEL)] = Node(
                 "model", model, scope=outer, pose=pose @ inside.inverse(), relative_to=node.relative_to,
                 attached_to="", version=version, file=file,
@@ -203,20 +213,24 @@ class Frames:
         return found
 
     def _name(self, element: Element, model: Element, scope: str) -> str:
-        """Return the full name of a link, joint or frame; another than the file's where a thing that goes before it has that one."""
+        """Return the full name of a link, joint or frame; another than the file's where a thing that goes before it has
+        that one."""
         said = name_of(element)
         name = self._called(said, scope)
         before = BEFORE.get(element.tag, ())
         if any(other.tag in before and other.get("name") == said for other in model):
             taken = {join(scope, own) for own in self._own[scope] if own} | self.nodes.keys()
             renamed = free_name(f"{name}_{element.tag}", taken)
-            self.notes.add(f"a {element.tag} has the name of another thing in its model, so it is called {renamed!r}", name)
+            self.notes.add(
+                f"a {element.tag} has the name of another thing in its model, so it is called {renamed!r}", name
+            )
             self.renamed[renamed] = name
             return renamed
         return name
 
     def _called(self, name: str, scope: str) -> str:
-        """The full name of something in a model; in a merged one, what it would be called in the model around that, if that is free."""
+        """The full name of something in a model; in a merged one, what it would be called in the model around that, if
+        that is free."""
         around = self._around.get(scope, "")
         if scope in self._merged.get(around, ()) and name not in self._own[around]:
             full = self._called(name, around)
@@ -228,7 +242,9 @@ class Frames:
         if name == WORLD and node.kind == "link":
             raise FormatError(f"a link is called {WORLD!r}, which is the name of the ground; give it another")
         if name in self.nodes:
-            raise FormatError(f"two things are called {name!r}; the names of a model's links, joints and frames must differ")
+            raise FormatError(
+                f"two things are called {name!r}; the names of a model's links, joints and frames must differ"
+            )
         if len(self.nodes) > MOST:
             raise FormatError(f"it has more than {MOST} links, joints and frames")
         self.nodes[name] = node
@@ -366,7 +382,8 @@ def version_of(root: Element) -> tuple[int, int]:
 
 
 def pose_of(element: Element, where: str) -> tuple[Pose, str]:
-    """What an element's <pose> says: the pose, and the name of the frame that it is relative to; empty where it says none."""
+    """What an element's <pose> says: the pose, and the name of the frame that it is relative to; empty where it says
+    none."""
     pose = element.find("pose")
     if pose is None:
         return IDENTITY, ""

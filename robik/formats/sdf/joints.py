@@ -126,7 +126,9 @@ class Joints:
     def _one_axis(self, joint: OpenJoint, kind: str, node: Node) -> OpenJoint:
         axis = self._axis(joint.name, node, "axis")
         frame = frame_matrix(axis.direction, None, f"joint {joint.name!r}")
-        joint = with_frame(replace(joint, type=ONE_AXIS[kind], velocity_limit=axis.velocity, effort_limit=axis.effort), frame)
+        joint = with_frame(
+            replace(joint, type=ONE_AXIS[kind], velocity_limit=axis.velocity, effort_limit=axis.effort), frame
+        )
         limits = (-inf, inf) if kind == "continuous" else axis.limits
         self._remember(joint.name, node, "axis", joint.coordinate_names[0])
         return replace(joint, limits=_limits(limits))
@@ -134,9 +136,13 @@ class Joints:
     def _screw(self, joint: OpenJoint, node: Node) -> list[OpenJoint]:
         """A hinge, which may have a motor, and a slide that follows it."""
         axis = self._axis(joint.name, node, "axis")
-        turn, slide = self._one_by_one(joint, (("revolute", axis), ("prismatic", Axis(axis.direction, (-inf, inf), inf, inf))), "slide")
+        turn, slide = self._one_by_one(
+            joint, (("revolute", axis), ("prismatic", Axis(axis.direction, (-inf, inf), inf, inf))), "slide"
+        )
         self._remember(joint.name, node, "axis", turn.name)
-        self.couplings.append(Coupling(slide.name, slide.name, turn.name, (0.0, self._pitch(joint.name, node) / (2 * pi))))
+        self.couplings.append(
+            Coupling(slide.name, slide.name, turn.name, (0.0, self._pitch(joint.name, node) / (2 * pi)))
+        )
         return [turn, slide]
 
     def _pitch(self, name: str, node: Node) -> float:
@@ -157,7 +163,9 @@ class Joints:
         velocity, effort = min(first.velocity, second.velocity), min(first.effort, second.effort)
         if abs(float(a @ b)) < SQUARE:
             joint = with_frame(joint, frame_matrix(a, b, f"joint {joint.name!r}"))
-            joint = replace(joint, type="universal", velocity_limit=velocity, effort_limit=effort, limits=_limits(*limits))
+            joint = replace(
+                joint, type="universal", velocity_limit=velocity, effort_limit=effort, limits=_limits(*limits)
+            )
             for tag, coordinate in zip(("axis", "axis2"), joint.coordinate_names, strict=True):
                 self._remember(joint.name, node, tag, coordinate)
             return [joint]
@@ -167,11 +175,16 @@ class Joints:
         self.second[made[1].name] = joint.name
         return made
 
-    def _one_by_one(self, joint: OpenJoint, steps: tuple[tuple[str, Axis], tuple[str, Axis]], second: str) -> list[OpenJoint]:
-        """Two joints with a massless body between, by their types and axes; `second` is what the other one's name ends with."""
+    def _one_by_one(
+        self, joint: OpenJoint, steps: tuple[tuple[str, Axis], tuple[str, Axis]], second: str
+    ) -> list[OpenJoint]:
+        """Two joints with a massless body between, by their types and axes; `second` is what the other one's name ends
+        with."""
         middle, other = (free_name(f"{joint.name}_{what}", self.frames.nodes) for what in ("between", second))
         self.bodies.append(Body(middle))
-        one, two = (Pose.of(frame_matrix(axis.direction, None, f"joint {joint.name!r}"), (0, 0, 0)) for _, axis in steps)
+        one, two = (
+            Pose.of(frame_matrix(axis.direction, None, f"joint {joint.name!r}"), (0, 0, 0)) for _, axis in steps
+        )
         made = []
         for name, ends, poses, (kind, axis) in (
             (joint.name, (joint.parent, middle), (joint.near @ one, one), steps[0]),
@@ -194,11 +207,14 @@ class Joints:
 
     def _mimic(self, name: str, coordinate: str, node: Node, mimic: Element, moving: Iterable[str]) -> None:
         where = f"joint {name!r}: its mimic"
-        leader = self._coordinate.get((self.frames.find_joint(mimic.get("joint", ""), node.scope, where), mimic.get("axis", "axis")))
+        leader = self._coordinate.get(
+            (self.frames.find_joint(mimic.get("joint", ""), node.scope, where), mimic.get("axis", "axis"))
+        )
         if leader is None or leader not in moving or leader == coordinate:
             raise FormatError(f"{where} must name another joint with an axis, not {mimic.get('joint', '')!r}")
         multiplier, offset, reference = (
-            number_within(mimic, key, where, default) for key, default in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
+            number_within(mimic, key, where, default)
+            for key, default in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
         )
         self.couplings.append(Coupling(coordinate, coordinate, leader, (offset - multiplier * reference, multiplier)))
 
@@ -213,7 +229,9 @@ class Joints:
         turns: list[tuple[str, float]] = []
         for end, tag in (("parent", "axis"), ("child", "axis2")):
             body, _ = self._end(name, node, end)
-            turn = self._turn(body, reference, self.frames.placed(name).matrix @ self._axis(name, node, tag).direction, joints)
+            turn = self._turn(
+                body, reference, self.frames.placed(name).matrix @ self._axis(name, node, tag).direction, joints
+            )
             turns += [turn] if turn else []
         if len(turns) < 2 or ratio == 0:
             self.notes.add("its wheels turn by no hinges on its reference body, so the gearbox was left out", name)
@@ -222,7 +240,8 @@ class Joints:
         self.couplings.append(Coupling(name, follower, leader, (0.0, -ratio * sign * other)))
 
     def _turn(self, body: str, reference: str, axis: np.ndarray, joints: list[OpenJoint]) -> tuple[str, float] | None:
-        """The coordinate of the hinge between two bodies, and whether it counts along the axis (1) or against it (-1)."""
+        """The coordinate of the hinge between two bodies, and whether it counts along the axis (1) or against it
+        (-1)."""
         for joint in joints:
             if joint.type == "revolute" and {joint.parent, joint.child} == {body, reference}:
                 own = (self.frames.placed(body) if body != WORLD else Pose()).matrix

@@ -105,7 +105,9 @@ class Links:
         for shape in geometry if geometry is not None else ():
             if shape.tag in SIZES:
                 keys, count = SIZES[shape.tag]
-                text = " ".join((shape.findtext(key) or "") for key in keys.split()).replace('"', " ")  # a stray quote, as some have it
+                text = " ".join((shape.findtext(key) or "") for key in keys.split()).replace(
+                    '"', " "
+                )  # a stray quote, as some have it
                 size = numbers(text, count, f"{where}: its {shape.tag}'s {keys}")
                 if min(size) <= 0:
                     raise FormatError(f"{where}: its {shape.tag}'s {keys} must be positive, not {text.strip()}")

@@ -45,7 +45,8 @@ def joints_of_loops(loops: tuple[Loop, ...], links: Container[str], tree: list[O
 
 
 def assembled(robot: OpenRobot, loops: tuple[Loop, ...], notes: Notes, report: Notes) -> Imported:
-    """Return the robot with its loops closed; loops whose type is a guess by hinges if that is possible within limits, else by balls.
+    """Return the robot with its loops closed; loops whose type is a guess by hinges if that is possible within limits,
+    else by balls.
 
     Raises:
         AssemblyError: neither closes a loop.
@@ -65,7 +66,10 @@ def assembled(robot: OpenRobot, loops: tuple[Loop, ...], notes: Notes, report: N
         return assemble(replace(robot, joints=balls), notes, report)  # which says what stays open
     said = "its frames do not close as a hinge about their z axes, so it was read as a ball"
     if hinged is not None:
-        said = f"as a hinge about its frames' z axes it would close only beyond the limits of {beyond}, so it was read as a ball"
+        said = (
+            f"as a hinge about its frames' z axes it would close only beyond the limits of {beyond}, so it was read as"
+            " a ball"
+        )
         said += f"; hinges would leave the robot {_freedom(hinged)}"
     return replace(balled, warnings=(*balled.warnings, f"{names}: {said}"))
 

@@ -1,7 +1,9 @@
-"""Expressions of robot files, computed without running them as Python: arithmetic, comparisons, lists, and the functions that are named.
+"""Expressions of robot files, computed without running them as Python: arithmetic, comparisons, lists, and the
+functions that are named.
 
-What a file may do is what is listed here. There is no attribute but the keys of dictionaries and the methods in `METHODS`, no function but
-those that the caller gives, and no result of more than `LARGEST` elements, characters or digits.
+What a file may do is what is listed here. There is no attribute but the keys of dictionaries and the methods in
+`METHODS`, no function but those that the caller gives, and no result of more than `LARGEST` elements, characters or
+digits.
 """
 
 from __future__ import annotations
@@ -18,14 +20,29 @@ from ...errors import FormatError
 LONGEST = 10_000  # characters of an expression
 LARGEST = 100_000  # elements of a list, characters of a text, bits of a number
 METHODS = {
-    str: {"capitalize", "endswith", "find", "isdigit", "lower", "lstrip", "replace", "rstrip", "split", "startswith", "strip", "upper"},
+    str: {
+        "capitalize",
+        "endswith",
+        "find",
+        "isdigit",
+        "lower",
+        "lstrip",
+        "replace",
+        "rstrip",
+        "split",
+        "startswith",
+        "strip",
+        "upper",
+    },
     dict: {"get", "items", "keys", "values"},
     list: {"count", "index"},
 }
 BINARY: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod, ast.Pow: operator.pow,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
     ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
 }  # fmt: skip
 UNARY: dict[type, Callable[[Any], Any]] = {ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: operator.not_}
@@ -54,13 +71,16 @@ def _round(number: float, digits: int | None = None) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs, "all": all, "any": any, "bool": bool, "float": float, "int": int, "len": len, "max": max, "min": min, "round": _round,
+    "abs": abs, "all": all, "any": any, "bool": bool, "float": float, "int": int, "len": len, "max": max, "min": min,
+    "round": _round,
     "sorted": sorted, "sum": _sum, "list": list, "tuple": tuple, "dict": dict, "str": str, "range": _range,
 }  # fmt: skip
 MATHEMATICS: dict[str, Any] = {
     name: getattr(math, name)
-    for name in ("acos", "asin", "atan", "atan2", "ceil", "copysign", "cos", "cosh", "degrees", "e", "exp", "fabs", "floor", "fmod",
-                 "hypot", "inf", "isclose", "isfinite", "isinf", "isnan", "log", "log10", "log2", "modf", "nan", "pi", "pow", "radians",
+    for name in ("acos", "asin", "atan", "atan2", "ceil", "copysign", "cos", "cosh", "degrees", "e", "exp", "fabs",
+                 "floor", "fmod",
+                 "hypot", "inf", "isclose", "isfinite", "isinf", "isnan", "log", "log10", "log2", "modf", "nan", "pi",
+                 "pow", "radians",
                  "sin", "sinh", "sqrt", "tan", "tanh", "tau", "trunc")
 }  # fmt: skip
 
@@ -98,7 +118,9 @@ class _Evaluation:
         """The value of a part."""
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
-            raise FormatError(f"an expression must not have a {type(node).__name__}; numbers, texts, lists and operators can be used")
+            raise FormatError(
+                f"an expression must not have a {type(node).__name__}; numbers, texts, lists and operators can be used"
+            )
         value = method(node)
         return value if isinstance(node, PARTS) else _checked(value)
 
@@ -122,7 +144,9 @@ class _Evaluation:
     def _dict(self, node: ast.Dict) -> dict:
         if None in node.keys:
             raise FormatError("an expression must not unpack a dictionary")
-        return {self.of(key): self.of(value) for key, value in zip(node.keys, node.values, strict=True) if key is not None}
+        return {
+            self.of(key): self.of(value) for key, value in zip(node.keys, node.values, strict=True) if key is not None
+        }
 
     def _boolop(self, node: ast.BoolOp) -> Any:
         value = None
@@ -154,7 +178,12 @@ class _Evaluation:
             raise FormatError(f"an expression must not have the operator {type(op).__name__}")
         if isinstance(op, ast.Mod) and isinstance(a, str):
             return _formatted(a, b)
-        if isinstance(op, ast.Pow) and isinstance(a, int) and isinstance(b, int) and abs(b) * max(a.bit_length(), 1) > LARGEST:
+        if (
+            isinstance(op, ast.Pow)
+            and isinstance(a, int)
+            and isinstance(b, int)
+            and abs(b) * max(a.bit_length(), 1) > LARGEST
+        ):
             raise ValueError("a number of too many digits")
         if isinstance(op, ast.Mult):
             for many, times in ((a, b), (b, a)):
@@ -219,7 +248,8 @@ def _replaced(text: str, old: str, new: str) -> str:
 
 
 def _checked(value: Any) -> Any:
-    """A value that is not too large, all told: the same list many times over in another counts as often as it would be written out."""
+    """A value that is not too large, all told: the same list many times over in another counts as often as it would be
+    written out."""
     size, waiting = 0, [value]
     while waiting:
         each = waiting.pop()

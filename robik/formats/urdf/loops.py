@@ -1,7 +1,8 @@
-"""The loops of a robot whose file cannot hold any: pairs of frames that coincide, from a file beside it or from the frames' names.
+"""The loops of a robot whose file cannot hold any: pairs of frames that coincide, from a file beside it or from the
+frames' names.
 
-Three sources, the first that is there counts: our own `NAME.loops.json` beside `NAME.urdf` (docs/import.md); the `robot.yaml` that
-robots exported from Onshape for Pinocchio have; links called `closing_NAME_1` and `closing_NAME_2`.
+Three sources, the first that is there counts: our own `NAME.loops.json` beside `NAME.urdf` (docs/import.md); the
+`robot.yaml` that robots exported from Onshape for Pinocchio have; links called `closing_NAME_1` and `closing_NAME_2`.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ class Loops:
         source: the file that says it, for messages.
         loops: the frames to be held together.
         motors: names of joints; none where it is said that there are none; None where nothing is said.
-        joints: joint → its type, and the joint frame's x and y axis in the joint's own frame, instead of the robot file's.
+        joints: joint → its type, and the joint frame's x and y axis in the joint's own frame, instead of the robot
+            file's.
         rest: coordinate → its value in the stored pose [rad or m]; 0 for those left out.
         couplings: beside those that the robot file knows.
     """
@@ -99,9 +101,15 @@ def loops_by_name(links: Iterable[str], notes: Notes) -> Loops:
     known = set(links)
     pairs = [(m[1], name, f"closing_{m[1]}_2") for name in links if (m := re.fullmatch(r"closing_(.+)_1", name))]
     for name in links:
-        if (half := re.fullmatch(r"closing_(.+)_([12])", name)) and (other := f"closing_{half[1]}_{3 - int(half[2])}") not in known:
+        if (half := re.fullmatch(r"closing_(.+)_([12])", name)) and (
+            other := f"closing_{half[1]}_{3 - int(half[2])}"
+        ) not in known:
             notes.add(f"half of a loop, but there is no link {other!r}, so nothing is closed there", name)
-    return Loops(loops=tuple(Loop(name, frames=(a, b), type="revolute", axis=Z, is_guess=True) for name, a, b in pairs if b in known))
+    return Loops(
+        loops=tuple(
+            Loop(name, frames=(a, b), type="revolute", axis=Z, is_guess=True) for name, a, b in pairs if b in known
+        )
+    )
 
 
 def _own(path: Path) -> Loops:
@@ -119,7 +127,9 @@ def _own(path: Path) -> Loops:
         name = _expect(item.get("name", f"{frames[0]}_{frames[1]}"), str, f"{where}: its name", "a text in quotes")
         kind = _type(item.get("type"), where)
         axis2 = None if item.get("axis2") is None else _axis(item["axis2"], where)
-        loops.append(Loop(name, frames=(frames[0], frames[1]), type=kind, axis=_axis(item.get("axis", X), where), axis2=axis2))
+        loops.append(
+            Loop(name, frames=(frames[0], frames[1]), type=kind, axis=_axis(item.get("axis", X), where), axis2=axis2)
+        )
     motors = None if content.get("motors") is None else _names(content["motors"], f"{path}: its motors")
     joints = {}
     for name, item in _expect(content.get("joints", {}), dict, f"{path}: its joints", "an object {…}").items():
@@ -135,7 +145,9 @@ def _own(path: Path) -> Loops:
 def _coupling(item: Any, where: str) -> Coupling:
     keys = ("name", "follower", "leader", "coefficients")
     _check_keys(_expect(item, dict, where, "an object {…}"), keys, where)
-    name, follower, leader = (_expect(item.get(key), str, f"{where}: its {key}", "a text in quotes") for key in keys[:3])
+    name, follower, leader = (
+        _expect(item.get(key), str, f"{where}: its {key}", "a text in quotes") for key in keys[:3]
+    )
     coefficients = _expect(item.get("coefficients"), list, f"{where}: its coefficients", "a list of numbers")
     return Coupling(name, follower, leader, tuple(_finite(value, f"{where}: a coefficient") for value in coefficients))
 
@@ -161,7 +173,13 @@ def _from_yaml(path: Path) -> Loops | None:
             raise FormatError(f"{path}: closed_loop {number} must be a pair of frames, not {len(frames)}")
         if kind.lower() not in YAML_CLOSURES:
             raise FormatError(f"{path}: type {number} must be {' or '.join(YAML_CLOSURES)}, not {kind!r}")
-        loops.append(Loop(_common(*frames) or f"{frames[0]}_{frames[1]}", frames=(frames[0], frames[1]), type=YAML_CLOSURES[kind.lower()]))
+        loops.append(
+            Loop(
+                _common(*frames) or f"{frames[0]}_{frames[1]}",
+                frames=(frames[0], frames[1]),
+                type=YAML_CLOSURES[kind.lower()],
+            )
+        )
     names = _names(content.get("joint_name") or [], f"{path}: joint_name")
     kinds = _names(content.get("joint_type") or [], f"{path}: joint_type")
     joints = {}
@@ -169,7 +187,9 @@ def _from_yaml(path: Path) -> Loops | None:
         if kind not in YAML_JOINTS:
             raise FormatError(f"{path}: joint {name!r}: unknown type {kind!r}; there are {', '.join(YAML_JOINTS)}")
         joints[name] = YAML_JOINTS[kind]
-    motors = _names(content.get("name_mot") or [], f"{path}: name_mot") or None  # an empty list is one that was not filled in
+    motors = (
+        _names(content.get("name_mot") or [], f"{path}: name_mot") or None
+    )  # an empty list is one that was not filled in
     return Loops(str(path), loops=tuple(loops), motors=motors, joints=joints)
 
 
@@ -192,7 +212,11 @@ def _type(value: Any, where: str) -> str:
 
 
 def _axis(value: Any, where: str) -> Vector:
-    numbers = [v for v in value if isinstance(v, (int, float)) and not isinstance(v, bool)] if isinstance(value, (list, tuple)) else []
+    numbers = (
+        [v for v in value if isinstance(v, (int, float)) and not isinstance(v, bool)]
+        if isinstance(value, (list, tuple))
+        else []
+    )
     if len(numbers) != 3 or len(value) != 3 or not any(numbers):
         raise FormatError(f"{where}: an axis must be three numbers, not all zero")
     x, y, z = (_float(number, where) for number in numbers)

@@ -29,7 +29,8 @@ EXTENSION = ".urdf"
 MOST_LINKS = 2000
 BEYOND = 1e9  # a limit that is none, for readers that want a number
 TYPES = {
-    "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free", "planar": "planar",
+    "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free",
+    "planar": "planar",
 }  # fmt: skip
 FOREIGN_LOOPS = ("loop", "loop_joint", "ball_constraint")  # elements of dialects: URDF+, early URDF, Drake
 GREY = (0.8, 0.8, 0.8, 1.0)
@@ -90,7 +91,9 @@ class _Reader:
         self.tell_foreign_loops()
         beside = self.beside or loops_by_name(links, self.notes)
         if max(len(links), len(beside.loops)) > MOST_LINKS:
-            raise FormatError(f"it has {len(links)} links and {len(beside.loops)} loops; up to {MOST_LINKS} of each can be read")
+            raise FormatError(
+                f"it has {len(links)} links and {len(beside.loops)} loops; up to {MOST_LINKS} of each can be read"
+            )
         elements = self.root.findall("joint")
         names = [name_of(element) for element in elements]
         if twice := [name for name, count in Counter(names).items() if count > 1]:
@@ -145,10 +148,15 @@ class _Reader:
             for name in tree:  # which grows meanwhile
                 tree += children.get(name, [])
         if ring := set(links).difference(*trees.values()):
-            raise FormatError(f"joints run in a ring: {listed(name for name in links if name in ring)} hang on each other; cut the ring")
+            raise FormatError(
+                f"joints run in a ring: {listed(name for name in links if name in ring)} hang on each other; cut the"
+                " ring"
+            )
         root = max(trees, key=lambda name: len(trees[name]))
         if len(trees) > 1 and len(trees[root]) == 1:
-            raise FormatError(f"it falls apart: {listed(map(repr, trees))} are no joint's child; joints must tie them together")
+            raise FormatError(
+                f"it falls apart: {listed(map(repr, trees))} are no joint's child; joints must tie them together"
+            )
         for name in links:
             if name not in trees[root]:
                 self.notes.add("no joint ties it to the robot, so it was left out", name)
@@ -166,7 +174,9 @@ class _Reader:
             com = pose.position
             mass = number(inertial.find("mass"), "value", f"{where}: its mass", 0.0)
             tensor = inertial.find("inertia")
-            xx, yy, zz, xy, xz, yz = (number(tensor, key, where, 0.0) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
+            xx, yy, zz, xy, xz, yz = (
+                number(tensor, key, where, 0.0) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+            )
             inertia = turned(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), pose)
         visuals = tuple(v for each in element.findall("visual") if (v := self.visual(each, where)) is not None)
         return Body.of(name, mass, com, inertia, visuals)
@@ -273,12 +283,21 @@ class _Reader:
         bounds: tuple[tuple[float, float], ...] = ()
         is_said = limit is not None and not (limit.get("lower") is None and limit.get("upper") is None)
         if kind == "continuous" and is_said:
-            self.notes.add("it is continuous, so its lower and upper limit do not count; a joint with limits is called revolute", name)
+            self.notes.add(
+                "it is continuous, so its lower and upper limit do not count; a joint with limits is called revolute",
+                name,
+            )
         if kind in ("revolute", "prismatic"):
             if not is_said:
-                self.notes.add("no lower and upper limit, which by the letter would lock it; it was taken for unlimited", name)
-            elif all(number(limit, key, where, 0.0, infinite=True) == 0.0 for key in ("lower", "upper", "velocity", "effort")):
-                self.notes.add("its limits are all zero, as of a form that was not filled in; it was taken for unlimited", name)
+                self.notes.add(
+                    "no lower and upper limit, which by the letter would lock it; it was taken for unlimited", name
+                )
+            elif all(
+                number(limit, key, where, 0.0, infinite=True) == 0.0 for key in ("lower", "upper", "velocity", "effort")
+            ):
+                self.notes.add(
+                    "its limits are all zero, as of a form that was not filled in; it was taken for unlimited", name
+                )
             else:
                 low, high = (number(limit, key, where, 0.0, infinite=True) for key in ("lower", "upper"))
                 if low > high:
@@ -305,10 +324,13 @@ class _Reader:
             if end not in scalar:
                 raise FormatError(f"joint {name!r}: it mimics {leader!r}, but {end!r} is not a joint with one motion")
         where = f"joint {name!r}: its mimic"
-        return Coupling(name, name, leader, (number(mimic, "offset", where, 0.0), number(mimic, "multiplier", where, 1.0)))
+        return Coupling(
+            name, name, leader, (number(mimic, "offset", where, 0.0), number(mimic, "multiplier", where, 1.0))
+        )
 
     def with_motors(self, joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
-        """The joints with those actuated that the side file names, else those of the transmissions and of `ros2_control`."""
+        """The joints with those actuated that the side file names, else those of the transmissions and of
+        `ros2_control`."""
         motors, source = beside.motors, Path(beside.source).name
         if motors is None:
             commanded = [j for j in self.root.findall("ros2_control/joint") if j.find("command_interface") is not None]
@@ -327,9 +349,11 @@ def _at_rest(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
     if unknown := [name for name in beside.rest if name not in known]:
         raise FormatError(f"{beside.source} says where {unknown[0]!r} rests, but there is no such coordinate")
     return [
-        replace(joint, stored=tuple(beside.rest.get(name, 0.0) for name in joint.coordinate_names))
-        if not beside.rest.keys().isdisjoint(joint.coordinate_names)
-        else joint
+        (
+            replace(joint, stored=tuple(beside.rest.get(name, 0.0) for name in joint.coordinate_names))
+            if not beside.rest.keys().isdisjoint(joint.coordinate_names)
+            else joint
+        )
         for joint in joints
     ]
 
@@ -338,7 +362,9 @@ def _checked(coupling: Coupling, joints: list[OpenJoint], beside: Loops) -> Coup
     known = {name for joint in joints if len(joint.turns) < 3 for name in joint.coordinate_names}
     for end in (coupling.follower, coupling.leader):
         if end not in known:
-            raise FormatError(f"{beside.source}: coupling {coupling.name!r} ties {end!r}, but there is no such coordinate")
+            raise FormatError(
+                f"{beside.source}: coupling {coupling.name!r} ties {end!r}, but there is no such coordinate"
+            )
     return coupling
 
 

@@ -23,7 +23,8 @@ ON_AXIS = 1e-13  # m: a body's frame this near to its hinge is on it
 
 
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    """Writes a URDF file, and its side file where that is needed. Meshes are named as the visuals name them, relative to the file.
+    """Writes a URDF file, and its side file where that is needed. Meshes are named as the visuals name them, relative
+    to the file.
 
     Returns:
         One sentence each on what URDF cannot say.
@@ -35,8 +36,13 @@ def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
     writer = _Writer(mechanism, notes)
     text, beside = writer.text(), writer.beside()
     side_file = path.with_name(path.stem + loops.EXTENSION)
-    if beside or side_file.exists() or path.with_name(loops.YAML_NAME).exists():  # what is there of another robot must not count
-        write_whole(side_file, json.dumps({"format": "robik-loops", "version": 1, **beside}, indent=2, ensure_ascii=False) + "\n")
+    if (
+        beside or side_file.exists() or path.with_name(loops.YAML_NAME).exists()
+    ):  # what is there of another robot must not count
+        write_whole(
+            side_file,
+            json.dumps({"format": "robik-loops", "version": 1, **beside}, indent=2, ensure_ascii=False) + "\n",
+        )
     write_whole(path, text)
     return notes.sentences
 
@@ -68,7 +74,11 @@ class _Writer:
         for old, new in self.tree.renamed:
             notes.add(f"another joint's coordinate has its name, so it is called {new!r}", old)
         for half in self.tree.halves:
-            notes.add("its joint is driven or limited and closes a loop, so it ends at a massless link that a loop holds to its own", half)
+            notes.add(
+                "its joint is driven or limited and closes a loop, so it ends at a massless link that a loop holds to"
+                " its own",
+                half,
+            )
 
     def text(self) -> str:
         """The URDF's content."""
@@ -150,7 +160,9 @@ class _Writer:
         """A body and the joints that it hangs on, one for each motion, with massless links between them."""
         body, parent, before = branch.body, branch.parent, self.pose[branch.parent]
         self.link(body)
-        floats = branch.joint is None or (branch.joint.type == "free" and parent == WORLD and branch.joint.child == body.name)
+        floats = branch.joint is None or (
+            branch.joint.type == "free" and parent == WORLD and branch.joint.child == body.name
+        )
         if floats or not branch.motions:
             name = branch.joint.name if branch.joint is not None else self.new_joint("root")
             self.joint(name, "floating" if floats else "fixed", parent, body.name, before.inverse() @ body.pose)
@@ -184,7 +196,11 @@ class _Writer:
             self.joint(motion.name, "floating", parent, link, at_rest)
             return
         back = -motion.rest * axis
-        undone = Pose((back[0], back[1], back[2])) if motion.kind == "slide" else Pose.of(rotation_vector_matrix(back), (0, 0, 0))
+        undone = (
+            Pose((back[0], back[1], back[2]))
+            if motion.kind == "slide"
+            else Pose.of(rotation_vector_matrix(back), (0, 0, 0))
+        )
         if motion.rest:
             self.rest[motion.name] = motion.rest
         low, high = motion.limits
@@ -195,7 +211,14 @@ class _Writer:
                    {**bounds, "effort": min(effort, BEYOND), "velocity": min(velocity, BEYOND)})  # fmt: skip
 
     def joint(
-        self, name: str, kind: str, parent: str, child: str, origin: Pose, axis: np.ndarray | None = None, limit: dict | None = None
+        self,
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        origin: Pose,
+        axis: np.ndarray | None = None,
+        limit: dict | None = None,
     ) -> None:
         with self.xml.within("joint", name=name, type=kind):
             self.origin(origin)
@@ -222,14 +245,19 @@ class _Writer:
         """A pair of frames that coincide, and the joint between them in the side file."""
         near_R, near_p, far_R = joint_matrices(joint)
         frames = []
-        for number, (body, R, p) in enumerate(((joint.parent, near_R, near_p), (joint.child, far_R, np.array(joint.position))), 1):
+        for number, (body, R, p) in enumerate(
+            ((joint.parent, near_R, near_p), (joint.child, far_R, np.array(joint.position))), 1
+        ):
             frame = self.pose[body].inverse() @ Pose.of(R, p)
             frames.append(self.massless(f"{joint.name}_frame_{number}", body, frame, is_new=True))
-        self.loops.append({"name": joint.name, "frames": frames, "type": joint.type, "axis": [1, 0, 0], "axis2": [0, 1, 0]})
+        self.loops.append(
+            {"name": joint.name, "frames": frames, "type": joint.type, "axis": [1, 0, 0], "axis2": [0, 1, 0]}
+        )
 
 
 def _rpy(R: np.ndarray) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation matrix; the roll follows from the yaw, so both together are exact where the pitch is upright."""
+    """Roll, pitch and yaw of a rotation matrix; the roll follows from the yaw, so both together are exact where the
+    pitch is upright."""
     yaw = atan2(R[1, 0], R[0, 0])
     c, s = cos(yaw), sin(yaw)
     return atan2(R[0, 2] * s - R[1, 2] * c, R[1, 1] * c - R[0, 1] * s), atan2(-R[2, 0], R[0, 0] * c + R[1, 0] * s), yaw

@@ -1,8 +1,8 @@
 """URDF robots written in xacro: `*.xacro` (docs/import.md).
 
-Macros and properties are the package xacro's. It computes what stands in `${}` by Python's `eval`, behind a check that does not hold
-(nested code is not looked at), reads any file and asks the environment. So each import works on a copy of the package in which all that
-reaches out is replaced: expressions by `expressions`, and every file by a contained one.
+Macros and properties are the package xacro's. It computes what stands in `${}` by Python's `eval`, behind a check that
+does not hold (nested code is not looked at), reads any file and asks the environment. So each import works on a copy of
+the package in which all that reaches out is replaced: expressions by `expressions`, and every file by a contained one.
 """
 
 from __future__ import annotations
@@ -38,8 +38,25 @@ DEEPEST = 50  # files included by files
 MOST_TEXT = 1_000_000  # characters of a value
 MOST_BYTES = 50_000_000  # of the robot that comes out, and of the files that go in
 # What the package lets through where a file is not what it expects.
-RAISED = (ArithmeticError, AssertionError, AttributeError, ExpatError, LookupError, NameError, RuntimeError, TypeError, ValueError)
-UNITS = {"!radians": 1.0, "!degrees": MATHEMATICS["pi"] / 180, "!meters": 1.0, "!millimeters": 1e-3, "!foot": 0.3048, "!inches": 0.0254}
+RAISED = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ExpatError,
+    LookupError,
+    NameError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+UNITS = {
+    "!radians": 1.0,
+    "!degrees": MATHEMATICS["pi"] / 180,
+    "!meters": 1.0,
+    "!millimeters": 1e-3,
+    "!foot": 0.3048,
+    "!inches": 0.0254,
+}
 
 
 def load(path: Path, packages: Iterable[Path] = (), arguments: Mapping[str, str] | None = None) -> Imported:
@@ -86,7 +103,9 @@ class _Expansion:
         except self.xacro.XacroException as error:
             raise FormatError(self._sentence(error)) from None
         except RAISED as error:
-            raise FormatError(f"its macros cannot be expanded: {' '.join(str(error).split()) or type(error).__name__}") from None
+            raise FormatError(
+                f"its macros cannot be expanded: {' '.join(str(error).split()) or type(error).__name__}"
+            ) from None
         if unknown := [name for name in self.arguments if name not in self.asked]:
             known = f"it has {', '.join(self.asked)}" if self.asked else "it has none"
             raise FormatError(f"it has no argument {', '.join(map(repr, unknown))}; {known}")
@@ -111,22 +130,31 @@ class _Expansion:
         except importlib.metadata.PackageNotFoundError:
             raise missing("formats") from None
         if found != VERSION:
-            raise FormatError(f"xacro files are read by the package xacro {VERSION}, here is {found}; pip install xacro=={VERSION}")
+            raise FormatError(
+                f"xacro files are read by the package xacro {VERSION}, here is {found}; pip install xacro=={VERSION}"
+            )
         spec = importlib.util.find_spec("xacro")
         if spec is None or spec.loader is None:
             raise FormatError(f"the package xacro cannot be loaded; pip install xacro=={VERSION}")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         replaced = {
-            "safe_eval": lambda text, names, _=None: evaluate(text, names), "eval_extension": self._extension, "parse": self._parse,
+            "safe_eval": lambda text, names, _=None: evaluate(text, names), "eval_extension": self._extension,
+            "parse": self._parse,
             "get_include_files": self._included, "load_yaml": self._yaml, **self._watched(module),
-            "_global_symbols": self._symbols(module), "warning": self._warning, "error": self._warning, "message": self._warning,
+            "_global_symbols": self._symbols(module), "warning": self._warning, "error": self._warning,
+            "message": self._warning,
             "print_location": lambda *_: None, "glob": None, "os": _Os, "sys": None,
         }  # fmt: skip
         absent = [name for name in replaced if not hasattr(module, name)]
         if absent:
-            raise FormatError(f"the package xacro is not what it should be ({', '.join(absent)} missing); pip install xacro=={VERSION}")
-        vars(module).update(replaced, open=None, eval=None, compile=None, exec=None)  # what it finds before Python's own
+            raise FormatError(
+                f"the package xacro is not what it should be ({', '.join(absent)} missing); pip install"
+                f" xacro=={VERSION}"
+            )
+        vars(module).update(
+            replaced, open=None, eval=None, compile=None, exec=None
+        )  # what it finds before Python's own
         return module
 
     def _watched(self, module: ModuleType) -> dict[str, Any]:
@@ -165,7 +193,8 @@ class _Expansion:
         def fatal(*said: Any) -> None:
             raise FormatError(" ".join(map(str, said)))
 
-        own = {"load_yaml": self._yaml, "abs_filename": self._absolute, "arg": self._argument, "message": say, "warning": say, "error": say,
+        own = {"load_yaml": self._yaml, "abs_filename": self._absolute, "arg": self._argument, "message": say,
+               "warning": say, "error": say,
                "fatal": fatal}  # fmt: skip
         python = {"True": True, "False": False, **FUNCTIONS}
         spaces = {"math": Namespace(MATHEMATICS), "python": Namespace(python), "xacro": Namespace(own)}
@@ -247,7 +276,10 @@ class _Expansion:
 
 
 def _no_default(name: str) -> str:
-    return f"its argument {name!r} has no default; give it at import, or import the URDF that `xacro FILE {name}:=…` makes of it"
+    return (
+        f"its argument {name!r} has no default; give it at import, or import the URDF that `xacro FILE {name}:=…` makes"
+        " of it"
+    )
 
 
 def _typed(text: str) -> int | float | bool | str:

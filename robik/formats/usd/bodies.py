@@ -55,7 +55,12 @@ class Bodies:
             kind = prim.GetTypeName()
             if kind in SHAPES and (body := scene.body_of(prim)) in kept:
                 self.shapes.setdefault(body, []).append(self._shape(prim, kind, body))
-        self.solid = {s.prim.GetPath() for shapes in self.shapes.values() for s in shapes if s.prim.HasAPI(UsdPhysics.CollisionAPI)}
+        self.solid = {
+            s.prim.GetPath()
+            for shapes in self.shapes.values()
+            for s in shapes
+            if s.prim.HasAPI(UsdPhysics.CollisionAPI)
+        }
 
     def read(self, prim: Usd.Prim, name: str) -> Body:
         """A body with its mass and its visuals."""
@@ -94,8 +99,8 @@ class Bodies:
     # Mass
 
     def _mass(self, prim: Usd.Prim, name: str) -> tuple[float, np.ndarray, np.ndarray]:
-        """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] in the body's frame: what the file says; and what it
-        does not say, of the shapes that collide."""
+        """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] in the body's frame: what the file
+        says; and what it does not say, of the shapes that collide."""
         scene, where = self.scene, f"body {name!r}"
         mass = number(prim, "physics:mass", 0.0) * scene.kilograms
         com = vector(prim, "physics:centerOfMass")
@@ -181,7 +186,9 @@ class Bodies:
         if np.count_nonzero(shape.stretch - np.diag(scale)):
             self.notes.add("a shape is sheared, which is not shown", name)
         if shape.kind == "Mesh":
-            return Visual("mesh", tuple(scale.tolist()), pose=shape.pose, color=color, file=f"{self.file}#{shape.prim.GetPath()}")
+            return Visual(
+                "mesh", tuple(scale.tolist()), pose=shape.pose, color=color, file=f"{self.file}#{shape.prim.GetPath()}"
+            )
         scale = np.abs(scale)
         if shape.kind == "Cube":
             return Visual("box", tuple((shape.size[0] * scale).tolist()), pose=shape.pose, color=color)

@@ -1,7 +1,8 @@
 """PhysX's gears, and racks on pinions, as couplings of the joints that they name.
 
-A gear ties how two bodies turn about the x axes of its own two frames: ratio · ω₀ + ω₁ = 0, as wheels that roll on each other turn. A rack
-slides with the rim of its pinion: ω₀ = ± ratio · v₁, the ratio in degrees per unit of length, the sign by where the rack is.
+A gear ties how two bodies turn about the x axes of its own two frames: ratio · ω₀ + ω₁ = 0, as wheels that roll on each
+other turn. A rack slides with the rim of its pinion: ω₀ = ± ratio · v₁, the ratio in degrees per unit of length, the
+sign by where the rack is.
 """
 
 from __future__ import annotations
@@ -23,15 +24,24 @@ if TYPE_CHECKING:
     from pxr import Sdf, Usd
 
 GEAR, RACK = ("physics:hinge0", "physics:hinge1"), ("physics:hinge", "physics:prismatic")
-TYPES = {"PhysxPhysicsGearJoint": GEAR, "PhysicsGearJoint": GEAR, "PhysxPhysicsRackAndPinionJoint": RACK, "PhysicsRackAndPinionJoint": RACK}
+TYPES = {
+    "PhysxPhysicsGearJoint": GEAR,
+    "PhysicsGearJoint": GEAR,
+    "PhysxPhysicsRackAndPinionJoint": RACK,
+    "PhysicsRackAndPinionJoint": RACK,
+}
 ALONG = 0.99  # cosine between a gear's axis and its joint's: with less, the one says nothing of the other
-BESIDE = 1e-3  # units of length: a rack nearer to its pinion's axis is on neither side, and counts as the ratio's sign says
+BESIDE = (
+    1e-3  # units of length: a rack nearer to its pinion's axis is on neither side, and counts as the ratio's sign says
+)
 
 
 class Gears:
     """Reads the gears of a scene; `names` are those of its joints, by path."""
 
-    def __init__(self, scene: Scene, reader: Joints, names: Mapping[Sdf.Path, str], joints: Iterable[OpenJoint], notes: Notes) -> None:
+    def __init__(
+        self, scene: Scene, reader: Joints, names: Mapping[Sdf.Path, str], joints: Iterable[OpenJoint], notes: Notes
+    ) -> None:
         self.scene, self.reader, self.names, self.notes = scene, reader, names, notes
         self.joints = {joint.name: joint for joint in joints if joint.type in ("revolute", "prismatic")}
         self.poses = {**scene.poses, WORLD: Pose()}
@@ -45,7 +55,10 @@ class Gears:
                 continue
             found = self._coupling(prim, relations, free_name(prim.GetName(), used))
             if found is None:
-                why = "it does not name the two joints that its bodies hang on, about its own axes, so the gear was left out"
+                why = (
+                    "it does not name the two joints that its bodies hang on, about its own axes, so the gear was"
+                    " left out"
+                )
                 self.notes.add(why, prim.GetName())
             else:
                 used.add(found.name)
@@ -73,7 +86,8 @@ class Gears:
         return self.joints.get(self.names.get(targets[0], "")) if len(targets) == 1 else None
 
     def _sign(self, joint: OpenJoint, body: str, frame: Pose) -> float:
-        """1 where the body moves along or about the frame's x axis as the joint's coordinate grows, -1 where against it, else 0."""
+        """1 where the body moves along or about the frame's x axis as the joint's coordinate grows, -1 where against
+        it, else 0."""
         side = {joint.child: 1.0, joint.parent: -1.0}.get(body, 0.0)
         own = joint.far if body == joint.child else joint.near
         along = float((self.poses[body] @ own).matrix[:, 0] @ frame.matrix[:, 0])

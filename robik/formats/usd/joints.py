@@ -1,7 +1,7 @@
 """Joints of UsdPhysics as joints of ours.
 
-A joint has a frame on each of its two bodies, and moves along or about axes of that frame. A plain `PhysicsJoint` is free in all six
-of them but for what its limits lock (low above high, or equal).
+A joint has a frame on each of its two bodies, and moves along or about axes of that frame. A plain `PhysicsJoint` is
+free in all six of them but for what its limits lock (low above high, or equal).
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class Joints:
         kind = prim.GetTypeName()
         (parent, near), (child, far) = self.end(prim, "0"), self.end(prim, "1")
         if kind == "PhysicsSphericalJoint" and "MjcEqualityConnectAPI" in schemas_of(prim) and self._ends_at_body(prim):
-            here = self.poses[parent].point(near.position)  # the schema's connect has one anchor: its halves coincide as stored
+            here = self.poses[parent].point(
+                near.position
+            )  # the schema's connect has one anchor: its halves coincide as stored
             far = Pose.of(far.matrix, self.poses[child].inverse().point(here))
         if parent == child:
             self.notes.add("it ties nothing that moves to anything else, so it was left out", name)
@@ -63,7 +65,9 @@ class Joints:
             if reach != (-inf, inf):
                 if (joint.type, joint.limits, joint.actuated) == ("free", (), False):
                     return self._distance(replace(joint, type="spherical"), reach)
-                self.notes.add("only a joint without other limits and drives can keep a distance, so that limit was left out", name)
+                self.notes.add(
+                    "only a joint without other limits and drives can keep a distance, so that limit was left out", name
+                )
         else:
             self.notes.add(f"a {kind} is not read, so it was left out", name)
             return []
@@ -99,7 +103,9 @@ class Joints:
         targets = relationship.GetForwardedTargets() if relationship else []
         return not targets or targets[0] in self.scene.bodies
 
-    def _simple(self, prim: Usd.Prim, name: str, kind: str, parent: str, child: str, near: Pose, far: Pose) -> OpenJoint:
+    def _simple(
+        self, prim: Usd.Prim, name: str, kind: str, parent: str, child: str, near: Pose, far: Pose
+    ) -> OpenJoint:
         """A joint of a type that USD has a name for."""
         joint = OpenJoint(name, kind, parent, child, near=near, far=far)
         if kind == "fixed":
@@ -113,7 +119,9 @@ class Joints:
                 self.notes.add("a ball's limits are not kept", name)
             return joint
         motion = joint.motions[0]
-        low, high = self._bounds(motion, number(prim, "physics:lowerLimit", -inf), number(prim, "physics:upperLimit", inf))
+        low, high = self._bounds(
+            motion, number(prim, "physics:lowerLimit", -inf), number(prim, "physics:upperLimit", inf)
+        )
         if low > high:
             self.notes.add("its lower limit lies above its upper one, so it was taken for locked", name)
             return replace(joint, type="fixed")
@@ -126,19 +134,32 @@ class Joints:
         applied = set(prim.GetAppliedSchemas())
         for usd, motion in USD_MOTIONS.items():
             low, high = prim.GetAttribute(f"limit:{usd}:physics:low"), prim.GetAttribute(f"limit:{usd}:physics:high")
-            if (low and low.HasAuthoredValue()) or (high and high.HasAuthoredValue()) or f"PhysicsLimitAPI:{usd}" in applied:
+            if (
+                (low and low.HasAuthoredValue())
+                or (high and high.HasAuthoredValue())
+                or f"PhysicsLimitAPI:{usd}" in applied
+            ):
                 if f"PhysicsLimitAPI:{usd}" not in applied:
-                    self.notes.add("it gives limits without saying that it has any (PhysicsLimitAPI); they were taken for meant", name)
-                limits[motion] = self._bounds(motion, number(prim, low.GetName(), -inf), number(prim, high.GetName(), inf))
+                    self.notes.add(
+                        "it gives limits without saying that it has any (PhysicsLimitAPI); they were taken for meant",
+                        name,
+                    )
+                limits[motion] = self._bounds(
+                    motion, number(prim, low.GetName(), -inf), number(prim, high.GetName(), inf)
+                )
         dofs = prim.GetCustomDataByKey("dofs")
         if not limits and dofs is not None:
             row = JOINT_TYPES.get(dofs) if isinstance(dofs, str) else None
             if row is None or row.motions is None:
-                raise FormatError(f"joint {name!r}: its custom data 'dofs' must name a type ({', '.join(JOINT_TYPES)}), not {dofs!r}")
+                raise FormatError(
+                    f"joint {name!r}: its custom data 'dofs' must name a type ({', '.join(JOINT_TYPES)}), not {dofs!r}"
+                )
             joint = OpenJoint(name, row.name, parent, child, near=near, far=far, free=row.motions)
         else:
             free = tuple(m for m in MOTIONS if m not in limits or limits[m][0] < limits[m][1])
-            joint = self._limited(_of_motions(OpenJoint(name, "general", parent, child, near=near, far=far, free=free)), limits)
+            joint = self._limited(
+                _of_motions(OpenJoint(name, "general", parent, child, near=near, far=far, free=free)), limits
+            )
         motions = {usd: motion for usd, motion in USD_MOTIONS.items() if motion in joint.free}
         return replace(self._with_motor(prim, joint, motions), free=joint.free if joint.type == "general" else ())
 
@@ -150,7 +171,9 @@ class Joints:
             if any(limits.get(motion, unlimited) != unlimited for motion in TURNS):
                 self.notes.add("a ball's limits are not kept", joint.name)
             kept = [limit if motion in SLIDES else unlimited for motion, limit in zip(joint.free, kept, strict=True)]
-        if joint.type == "planar":  # its motions are two slides and a turn in either naming, the slides in the order of the axes after it
+        if (
+            joint.type == "planar"
+        ):  # its motions are two slides and a turn in either naming, the slides in the order of the axes after it
             first = SLIDES[(TURNS.index(next(m for m in joint.free if m in TURNS)) + 1) % 3]
             if joint.free[0] != first:
                 kept = [kept[1], kept[0], kept[2]]
@@ -163,11 +186,18 @@ class Joints:
 
     def _with_motor(self, prim: Usd.Prim, joint: OpenJoint, motions: dict[str, str]) -> OpenJoint:
         """The joint as its drives say; `motions` are the names of its motions in USD."""
-        driven = [n for s in prim.GetAppliedSchemas() if s.startswith("PhysicsDriveAPI:") and (n := s.partition(":")[2]) in motions]
+        driven = [
+            n
+            for s in prim.GetAppliedSchemas()
+            if s.startswith("PhysicsDriveAPI:") and (n := s.partition(":")[2]) in motions
+        ]
         if not driven:
             return joint
         if len(driven) < len(motions):
-            self.notes.add("only some of its motions have a drive, but a joint is driven as a whole: all of them got a motor", joint.name)
+            self.notes.add(
+                "only some of its motions have a drive, but a joint is driven as a whole: all of them got a motor",
+                joint.name,
+            )
         effort = inf
         for name in driven:
             unit = self.scene.kilograms * self.scene.meters * (self.scene.meters if motions[name] in TURNS else 1.0)
@@ -177,10 +207,16 @@ class Joints:
         for what, value in (("force", effort), ("velocity", velocity)):
             if not value > 0:
                 self.notes.add(f"its drive's {what} limit is not positive, so it was taken for none", joint.name)
-        return replace(joint, actuated=True, effort_limit=effort if effort > 0 else inf, velocity_limit=velocity if velocity > 0 else inf)
+        return replace(
+            joint,
+            actuated=True,
+            effort_limit=effort if effort > 0 else inf,
+            velocity_limit=velocity if velocity > 0 else inf,
+        )
 
     def _distance(self, joint: OpenJoint, reach: tuple[float, float]) -> list[OpenJoint]:
-        """Two points at a distance: a massless rod between a universal joint and a ball, which slides where the distance may change.
+        """Two points at a distance: a massless rod between a universal joint and a ball, which slides where the
+        distance may change.
 
         Args:
             reach: least and greatest distance, in the file's unit; negative for none.
@@ -190,7 +226,9 @@ class Joints:
             self.notes.add("it keeps no distance, so it was left out", joint.name)
             return []
         if low > high:
-            raise FormatError(f"joint {joint.name!r}: its least distance, {low:g} m, is more than its greatest, {high:g} m")
+            raise FormatError(
+                f"joint {joint.name!r}: its least distance, {low:g} m, is more than its greatest, {high:g} m"
+            )
         if high < 1e-9:
             return [joint if joint.child != WORLD else turned_round(joint)]
         if joint.child == WORLD:
@@ -214,7 +252,8 @@ class Joints:
             ball = OpenJoint(joint.name, "spherical", rod, joint.child, near=Pose((low, 0.0, 0.0)), far=far)
             return [hinges, ball]
         limits = ((low, high), *[(-inf, inf)] * 3)
-        ball = OpenJoint(joint.name, "general", rod, joint.child, near=Pose(), far=far, limits=limits, stored=(length, 0.0, 0.0, 0.0),
+        ball = OpenJoint(joint.name, "general", rod, joint.child, near=Pose(), far=far, limits=limits,
+                         stored=(length, 0.0, 0.0, 0.0),
                          free=("tx", *TURNS))  # fmt: skip
         return [hinges, ball]
 
@@ -230,7 +269,8 @@ class Joints:
 
 
 def _of_motions(joint: OpenJoint) -> OpenJoint:
-    """A general joint as the type of ours that has its motions, its frame turned to that type's axes; `free` stays as it was."""
+    """A general joint as the type of ours that has its motions, its frame turned to that type's axes; `free` stays as
+    it was."""
     slides, turns = [m for m in joint.free if m in SLIDES], [m for m in joint.free if m in TURNS]
     s, t = [SLIDES.index(m) for m in slides], [TURNS.index(m) for m in turns]
     count, axes = (len(s), len(t)), (0, 1, 2)

@@ -20,8 +20,8 @@ NUMBERS = (("opacity", 1.0), ("roughness", 0.5), ("metallic", 0.0))  # inputs of
 
 
 def painting(prim: Usd.Prim) -> tuple[np.ndarray | None, tuple[Paint, ...], tuple[int, ...]]:
-    """Where a mesh's pictures lie, its paints, and which face has which, as `Surface` has them; none where one colour says all. Its faces
-    must fit its points."""
+    """Where a mesh's pictures lie, its paints, and which face has which, as `Surface` has them; none where one colour
+    says all. Its faces must fit its points."""
     from pxr import UsdGeom
 
     if mesh_color(prim) is not None:
@@ -112,7 +112,14 @@ def _value(shader: UsdShade.Shader, name: str) -> Any:
     """An input's value, None where it has none of its own."""
     from pxr import UsdShade
 
-    return next((a.Get() for a in _producers(shader, name) if UsdShade.Utils.GetType(a.GetName()) == UsdShade.AttributeType.Input), None)
+    return next(
+        (
+            a.Get()
+            for a in _producers(shader, name)
+            if UsdShade.Utils.GetType(a.GetName()) == UsdShade.AttributeType.Input
+        ),
+        None,
+    )
 
 
 def _sources(shader: UsdShade.Shader, name: str) -> Iterator[UsdShade.Shader]:
@@ -168,7 +175,9 @@ def _primvar(mesh: UsdGeom.Mesh) -> UsdGeom.Primvar | None:
     from pxr import UsdGeom
 
     surfaces = [surface for prim in _painted_prims(mesh.GetPrim()) if (surface := _surface(prim)[1]) is not None]
-    readers = [r for surface in surfaces for source in _sources(surface, "diffuseColor") for r in _sources(source, "st")]
+    readers = [
+        r for surface in surfaces for source in _sources(surface, "diffuseColor") for r in _sources(source, "st")
+    ]
     names = [str(name) for name in (_value(reader, "varname") for reader in readers) if name]
     primvars = (UsdGeom.PrimvarsAPI(mesh).GetPrimvar(name) for name in (*names, *UV_NAMES))
     return next((primvar for primvar in primvars if primvar and primvar.HasValue()), None)

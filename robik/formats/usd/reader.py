@@ -56,7 +56,8 @@ class _Reader:
 
     def read(self) -> Imported:
         missing = [
-            f"a part of it is missing: {' '.join(str(error).split())}" for error in getattr(self.stage, "GetCompositionErrors", list)()
+            f"a part of it is missing: {' '.join(str(error).split())}"
+            for error in getattr(self.stage, "GetCompositionErrors", list)()
         ]
         for each in missing:
             self.notes.add(each)
@@ -73,7 +74,9 @@ class _Reader:
         kept = connected(self.scene.bodies.values(), joints, self._roots(), self.notes)
         joints = [j for j in joints if {j.parent, j.child} & kept]
         bodies = Bodies(self.scene, kept, self.path.name, self.notes)
-        made = [bodies.read(self.stage.GetPrimAtPath(at), name) for at, name in self.scene.bodies.items() if name in kept]
+        made = [
+            bodies.read(self.stage.GetPrimAtPath(at), name) for at, name in self.scene.bodies.items() if name in kept
+        ]
         made += [body for body in reader.bodies if body.name in kept]
         joints = self._based(joints, kept)
         robot = OpenRobot(self._name(), tuple(made), tuple(joints), frames=tuple(bodies.frames()))
@@ -98,7 +101,9 @@ class _Reader:
         """All joints, those that the file takes out of the tree last; and their names."""
         from pxr import UsdPhysics
 
-        prims = [prim for prim in self.scene.prims if prim.IsA(UsdPhysics.Joint) or prim.HasRelationship("physics:body1")]
+        prims = [
+            prim for prim in self.scene.prims if prim.IsA(UsdPhysics.Joint) or prim.HasRelationship("physics:body1")
+        ]
         prims = [prim for prim in prims if prim.GetTypeName() not in GEARS]
         names = names_of([prim.GetPath() for prim in prims], set())
         driven = motors(self.scene, names)
@@ -106,7 +111,10 @@ class _Reader:
         closers: list[OpenJoint] = []
         for prim in prims:
             name = names[prim.GetPath()]
-            found = [replace(j, actuated=True) if name in driven and j.name == name and j.motions else j for j in reader.read(prim, name)]
+            found = [
+                replace(j, actuated=True) if name in driven and j.name == name and j.motions else j
+                for j in reader.read(prim, name)
+            ]
             excluded = prim.GetAttribute("physics:excludeFromArticulation").Get()
             (closers if excluded else tree).extend(found)
         tree, between = in_series(tree, self.notes)
@@ -152,4 +160,6 @@ class _Reader:
                     moved[name] = distance
         if moved:
             most = max(moved.values())
-            self.notes.add(f"not where the joints have it (by up to {1e3 * most:.3g} mm); the joints were believed", listed(moved))
+            self.notes.add(
+                f"not where the joints have it (by up to {1e3 * most:.3g} mm); the joints were believed", listed(moved)
+            )

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 Y_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 # What turns z to an axis of USD's cylinders.
-AXES_OF_Z = {"X": np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]), "Y": np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]), "Z": np.eye(3)}
+AXES_OF_Z = {
+    "X": np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]),
+    "Y": np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]),
+    "Z": np.eye(3),
+}
 MOST_BODIES = 2000
 HUGE = 1e30  # what exporters write for infinity
 
@@ -61,7 +65,9 @@ class Scene:
     @cached_property
     def poses(self) -> dict[str, Pose]:
         """Each body's pose in the world, as stored."""
-        return {name: split(self.matrix(self.stage.GetPrimAtPath(path)), str(path))[0] for path, name in self.bodies.items()}
+        return {
+            name: split(self.matrix(self.stage.GetPrimAtPath(path)), str(path))[0] for path, name in self.bodies.items()
+        }
 
     def body_of(self, prim: Usd.Prim) -> str:
         """The body that a prim belongs to; the world where there is none."""
@@ -97,13 +103,15 @@ def is_body(prim: Usd.Prim) -> bool:
 
 
 def schemas_of(prim: Usd.Prim) -> list[str]:
-    """The API schemas that a prim names, also those that this pxr has no plugin for, which `GetAppliedSchemas` leaves out."""
+    """The API schemas that a prim names, also those that this pxr has no plugin for, which `GetAppliedSchemas` leaves
+    out."""
     listed = prim.GetMetadata("apiSchemas")
     return list(listed.GetAppliedItems()) if listed else []
 
 
 def split(T: np.ndarray, where: str) -> tuple[Pose, np.ndarray]:
-    """A pose without scale, and the stretch (3, 3) that it leaves out: T = pose · stretch. The stretch is diagonal unless T shears."""
+    """A pose without scale, and the stretch (3, 3) that it leaves out: T = pose · stretch. The stretch is diagonal
+    unless T shears."""
     A = T[:3, :3]
     lengths = np.linalg.norm(A, axis=0)
     if not lengths.min() > 1e-12 * max(lengths.max(), 1e-12):

@@ -1,4 +1,5 @@
-"""Opening USD files: checked first, so that nothing outside the robot's folders is read and no reference multiplies without end."""
+"""Opening USD files: checked first, so that nothing outside the robot's folders is read and no reference multiplies
+without end."""
 
 from __future__ import annotations
 
@@ -116,12 +117,20 @@ class _Layers:
         return Sdf.Layer.FindOrOpen(asset)
 
     def _check_clips(self, layer: Sdf.Layer) -> None:
-        """Value clips compose nothing, and only an animation has a use for them, but USD opens their files all the same."""
+        """Value clips compose nothing, and only an animation has a use for them, but USD opens their files all the
+        same."""
         from pxr import Sdf
 
         prims: list[Any] = []
-        layer.Traverse(Sdf.Path.absoluteRootPath, lambda path: prims.append(layer.GetPrimAtPath(path)) if _is_prim(path) else None)
-        for key, value in [item for prim in prims if prim is not None and prim.HasInfo("clips") for item in _leaves(prim.GetInfo("clips"))]:
+        layer.Traverse(
+            Sdf.Path.absoluteRootPath, lambda path: prims.append(layer.GetPrimAtPath(path)) if _is_prim(path) else None
+        )
+        for key, value in [
+            item
+            for prim in prims
+            if prim is not None and prim.HasInfo("clips")
+            for item in _leaves(prim.GetInfo("clips"))
+        ]:
             if isinstance(value, Sdf.AssetPath):
                 self._open(layer, value.path)
             elif isinstance(value, Sdf.AssetPathArray):
@@ -133,10 +142,13 @@ class _Layers:
 
     def _check_place(self, file: Path, name: str) -> None:
         if not any(file.resolve().is_relative_to(folder) for folder in self.allowed):
-            raise FormatError(f"it refers to {name!r}, which leads out of its folder; copy it there, or name its folder at import")
+            raise FormatError(
+                f"it refers to {name!r}, which leads out of its folder; copy it there, or name its folder at import"
+            )
 
     def _count(self, layer: Sdf.Layer, path: Sdf.Path, above: tuple[tuple[str, Any], ...] = ()) -> int:
-        """Prims below a path of a layer, references unfolded. A reference to itself counts nothing: USD leaves it out."""
+        """Prims below a path of a layer, references unfolded. A reference to itself counts nothing: USD leaves it
+        out."""
         key = (layer.identifier, path)
         if key in above:
             return 0
@@ -163,7 +175,11 @@ class _Layers:
         spec = layer.GetPrimAtPath(path)
         if spec is None:
             return []
-        arcs = [(layer, goal) for edits in (spec.inheritPathList, spec.specializesList) for goal in edits.GetAddedOrExplicitItems()]
+        arcs = [
+            (layer, goal)
+            for edits in (spec.inheritPathList, spec.specializesList)
+            for goal in edits.GetAddedOrExplicitItems()
+        ]
         for edits in (spec.referenceList, spec.payloadList):
             for item in edits.GetAddedOrExplicitItems():
                 other = self.leads_to.get((layer.identifier, item.assetPath)) if item.assetPath else layer

@@ -1,4 +1,5 @@
-"""What USD files say of joints beside the joints: motors in prims of their own, couplings, and several joints for one step.
+"""What USD files say of joints beside the joints: motors in prims of their own, couplings, and several joints for one
+step.
 
 These are not UsdPhysics but the schemas of MuJoCo, Newton and PhysX, which robots in USD come with.
 """
@@ -77,8 +78,8 @@ def _said(prim: Usd.Prim, scene: Scene, motion: str) -> list[tuple[Sdf.Path, tup
 
 
 def in_series(joints: list[OpenJoint], notes: Notes) -> tuple[list[OpenJoint], list[Body]]:
-    """The joints with those of one motion between the same two bodies one after the other, as MuJoCo means them, and the massless bodies
-    between them.
+    """The joints with those of one motion between the same two bodies one after the other, as MuJoCo means them, and
+    the massless bodies between them.
 
     By the letter each would hold all but its own motion. Hinges about one line (a door's) are left as they are.
     """
@@ -119,6 +120,7 @@ def _agree(group: list[OpenJoint]) -> bool:
     """Whether the joints' zero poses put the child in one place."""
     first, *others = (joint.near @ joint.far.inverse() for joint in group)
     return all(
-        np.abs(np.subtract(first.position, other.position)).max() < ALIKE and np.abs(first.matrix - other.matrix).max() < ALIKE
+        np.abs(np.subtract(first.position, other.position)).max() < ALIKE
+        and np.abs(first.matrix - other.matrix).max() < ALIKE
         for other in others
     )

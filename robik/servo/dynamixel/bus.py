@@ -19,7 +19,10 @@ from .port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, re
 with extra("servo"):
     from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, Protocol2PacketHandler
 
-SHORTEST_LATENCY, PATIENCE = 0.008, 4.0  # [s], and times the slowest ping: the allowance between goals, where time is short
+SHORTEST_LATENCY, PATIENCE = (
+    0.008,
+    4.0,
+)  # [s], and times the slowest ping: the allowance between goals, where time is short
 DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, lest it be taken for the next one
 LATE = 0.06  # [s] that one may be late at worst
 REFUSED = 0x7F  # the bits of an answer's error that say why; the other one is the alert
@@ -59,7 +62,9 @@ class Bus:
         ServoError: the port does not exist or cannot be opened; says what to do.
     """
 
-    def __init__(self, chain: ServoChain, port: str, silence: float = UNHURRIED, emergency: Emergency | None = None) -> None:
+    def __init__(
+        self, chain: ServoChain, port: str, silence: float = UNHURRIED, emergency: Emergency | None = None
+    ) -> None:
         self.chain, self.emergency = chain, emergency or Emergency()
         self.name = port
         self.missing: tuple[Servo, ...] = ()
@@ -108,7 +113,9 @@ class Bus:
         for _ in self._attempts():
             self._settle()
             started = time.monotonic()
-            number, result, error = self._read_guarded(lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0))
+            number, result, error = self._read_guarded(
+                lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0)
+            )
             if result == COMM_SUCCESS and not error & REFUSED:
                 self.round_trip = max(self.round_trip, time.monotonic() - started)
                 return int(number)
@@ -182,8 +189,8 @@ class Bus:
 
     @contextmanager
     def in_haste(self, latency: float = 0.0) -> Iterator[None]:
-        """Ask only once within this, and wait for an answer no longer than goals can: PATIENCE times what the slowest ping took,
-        or at least a latency [s]."""
+        """Ask only once within this, and wait for an answer no longer than goals can: PATIENCE times what the slowest
+        ping took, or at least a latency [s]."""
         self._port.latency = min(LATENCY, max(SHORTEST_LATENCY, latency, PATIENCE * self.round_trip))
         self._is_hasty = True
         try:
@@ -193,7 +200,8 @@ class Bus:
             self._is_hasty = False
 
     def _attempts(self) -> Iterator[None]:
-        """Of asking a servo: one in haste; else some, and on until it was silent for long, be it because this computer stalls."""
+        """Of asking a servo: one in haste; else some, and on until it was silent for long, be it because this computer
+        stalls."""
         until, tries = time.monotonic() + self._silence, 0
         while tries == 0 or (not self._is_hasty and (tries < TRIES or time.monotonic() < until)):
             tries += 1
@@ -227,8 +235,8 @@ class Bus:
     # writing
 
     def write_blocks(self, address: int, size: int, blocks: Sequence[bytes], ids: Sequence[int] = ()) -> None:
-        """Bytes of the servos' tables, the chain's unless others are named, in one Sync Write, which nobody answers; who needs to know
-        reads them back."""
+        """Bytes of the servos' tables, the chain's unless others are named, in one Sync Write, which nobody answers;
+        who needs to know reads them back."""
         group = GroupSyncWrite(self._port, self._packets, address, size)
         for id, block in zip(ids or self.chain.ids, blocks, strict=True):
             group.addParam(id, block)
@@ -254,7 +262,9 @@ class Bus:
         for servo, wanted, is_value in zip(self.chain.servos, values, taken, strict=True):
             if wanted != is_value:
                 what = entry.replace("_", " ")
-                raise ServoError(f"servo {servo.id} ({servo.actuator}) does not take {wanted} as {what}; it stays at {is_value}")
+                raise ServoError(
+                    f"servo {servo.id} ({servo.actuator}) does not take {wanted} as {what}; it stays at {is_value}"
+                )
 
     def set_one(self, servo: Servo, entry: str, value: int) -> None:
         """Writes an entry of one servo, whether it is in the chain or not, and makes sure of it.
@@ -266,12 +276,17 @@ class Bus:
         data = list(as_bytes(value, item.size))
         for _ in self._attempts():
             failed = (COMM_RX_CORRUPT, 0)
-            result, error = self._read_guarded(lambda: self._packets.writeTxRx(self._port, servo.id, item.address, item.size, data), failed)
+            result, error = self._read_guarded(
+                lambda: self._packets.writeTxRx(self._port, servo.id, item.address, item.size, data), failed
+            )
             if result == COMM_SUCCESS and not error & REFUSED:
                 return
             self._drain()
         refusal = self._packets.getRxPacketError(error) if result == COMM_SUCCESS else "it does not answer"
-        raise ServoError(f"servo {servo.id} ({servo.actuator}) does not take {value} as {entry.replace('_', ' ')}: {refusal.strip('[] !')}")
+        raise ServoError(
+            f"servo {servo.id} ({servo.actuator}) does not take {value} as {entry.replace('_', ' ')}:"
+            f" {refusal.strip('[] !')}"
+        )
 
     def reboot(self, servo: Servo) -> None:
         """Reboots a servo: its torque goes off; it answers again after half a second or so."""
@@ -286,9 +301,9 @@ class Bus:
         self.set("torque_enable", [int(on) for on in powered])
 
     def cut_torque(self) -> list[bool | None]:
-        """Turn torque off at once, whatever else was going on: nobody answers a Sync Write, so it is sent three times, and who is
-        missing may still hear it. A packet that met somebody's late answer on the wire is lost: those that still have torque
-        are told again, one by one.
+        """Turn torque off at once, whatever else was going on: nobody answers a Sync Write, so it is sent three times,
+        and who is missing may still hear it. A packet that met somebody's late answer on the wire is lost: those that
+        still have torque are told again, one by one.
 
         Returns:
             Torque of each servo of the chain as read back, None where one does not answer.
@@ -368,7 +383,9 @@ class Bus:
             raise
         except PORT_ERRORS as error:
             self._port.is_using = False
-            raise PortGone(f"port {self.name} is gone ({reason(error)}); check the adapter and its cable, then connect again") from None
+            raise PortGone(
+                f"port {self.name} is gone ({reason(error)}); check the adapter and its cable, then connect again"
+            ) from None
 
 
 def watchdog_units(seconds: float) -> int:

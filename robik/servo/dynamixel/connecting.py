@@ -35,7 +35,8 @@ class Found:
         errors: hardware error bits.
         volts, celsius: supply [V] and temperature [°C].
         celsius_limit: at which it turns itself off [°C].
-        load_limit: the most that its current or load may show, in its own unit: its own limit, or the chain's below that.
+        load_limit: the most that its current or load may show, in its own unit: its own limit, or the chain's below
+            that.
     """
 
     firmware: int
@@ -95,7 +96,8 @@ def find(bus: Bus, without: Collection[int] = ()) -> tuple[Found, ...]:
     if not found and len(bus.chain.servos) > 1:
         hint = f"check their power, the cable, and whether they are set to {bus.chain.baud_rate} baud"
         raise ServoError(
-            f"none of the {len(bus.chain.servos)} servos answers as the chain says on {bus.name}; {hint}; first: {problems[0]}"
+            f"none of the {len(bus.chain.servos)} servos answers as the chain says on {bus.name}; {hint}; first:"
+            f" {problems[0]}"
         )
     if problems:
         raise (Unfit if found else ServoError)("; ".join(problems))
@@ -109,7 +111,9 @@ def find(bus: Bus, without: Collection[int] = ()) -> tuple[Found, ...]:
 def _left_out(chain: ServoChain, without: Collection[int]) -> tuple[Servo, ...]:
     unknown = sorted(set(without) - set(chain.ids))
     if unknown:
-        raise ServoError(f"there is no servo {unknown[0]} to play without; the chain has {', '.join(map(str, chain.ids))}")
+        raise ServoError(
+            f"there is no servo {unknown[0]} to play without; the chain has {', '.join(map(str, chain.ids))}"
+        )
     left_out = tuple(servo for servo in chain.servos if servo.id in without)
     if len(left_out) == len(chain.servos):
         raise ServoError("every servo of the chain is to be played without; nobody would be left")
@@ -144,7 +148,10 @@ def _read_surely(bus: Bus, servo: Servo) -> Found:
         if replace(now, position=0, volts=0.0, celsius=0.0) == replace(before, position=0, volts=0.0, celsius=0.0):
             return now
         before = now
-    raise ServoError(f"servo {servo.id} ({servo.actuator}) says something else every time on {bus.name}; check the cable and its plugs")
+    raise ServoError(
+        f"servo {servo.id} ({servo.actuator}) says something else every time on {bus.name}; check the cable and its"
+        " plugs"
+    )
 
 
 def _read_all(bus: Bus, servo: Servo) -> Found:
@@ -178,16 +185,24 @@ def _load_limit(bus: Bus, servo: Servo) -> int:
 def _obstacles(servo: Servo, found: Found) -> list[str]:
     where = f"servo {servo.id} ({servo.actuator})"
     if found.errors:
-        return [f"{where} has a hardware error ({describe_hardware_error(found.errors)}); remove the cause and reboot it"]
+        return [
+            f"{where} has a hardware error ({describe_hardware_error(found.errors)}); remove the cause and reboot it"
+        ]
     if found.firmware < WATCHDOG_FIRMWARE:
-        return [f"{where} has firmware {found.firmware}, too old for the bus watchdog; update it to {WATCHDOG_FIRMWARE} or later"]
+        return [
+            f"{where} has firmware {found.firmware}, too old for the bus watchdog; update it to {WATCHDOG_FIRMWARE} or"
+            " later"
+        ]
     if found.mode not in POSITION_MODES:
         return [f"{where} is in operating mode {found.mode}; set it to a position mode (3, 4 or 5)"]
     if found.drive_mode & TIMED_PROFILE:
         return [f"{where} has a time-based profile; set its drive mode to a velocity-based one (without 4)"]
     if found.startup & STARTUP_TORQUE or found.drive_mode & TORQUE_BY_GOAL:
         which = "Startup Torque On" if found.startup & STARTUP_TORQUE else "Torque On by Goal Update"
-        return [f"{where} has {which} set, so that it would run at full speed after a restart; robik servos prepare clears it"]
+        return [
+            f"{where} has {which} set, so that it would run at full speed after a restart; robik servos prepare"
+            " clears it"
+        ]
     if found.homing_offset:  # with a watchdog, old firmware moves by it
         return [f"{where} has a homing offset of {found.homing_offset}; set it to 0 and put it into the chain's zero"]
     return []

@@ -49,7 +49,8 @@ class Telemetry:
     celsius: float
 
     def is_guarded(self, watchdog: int) -> bool:
-        """Return whether this bus watchdog [its unit] and a speed limit of its own are in force, as whoever sends goals set them."""
+        """Return whether this bus watchdog [its unit] and a speed limit of its own are in force, as whoever sends goals
+        set them."""
         return self.watchdog == watchdog and self.profile > 0
 
     @property
@@ -75,7 +76,9 @@ class Exchange:
 
     def __init__(self, bus: Bus) -> None:
         self.bus, self.is_gathered, self.failed = bus, False, set[int]()
-        places = {tuple(s.table.table[f"indirect_{what}_1"].address for what in ("address", "data")) for s in bus.chain.servos}
+        places = {
+            tuple(s.table.table[f"indirect_{what}_1"].address for what in ("address", "data")) for s in bus.chain.servos
+        }
         self._addresses, self._data = min(places)
         self._can_gather = len(places) == 1  # a chain of models with other places cannot be spoken to in one packet
         self._command_size = sum(TABLE[name].size for name in COMMANDED)
@@ -98,12 +101,15 @@ class Exchange:
         self.is_gathered = self._holds(wanted)
 
     def _holds(self, wanted: bytes) -> bool:
-        return all(self.bus.read_block(servo, self._addresses, len(wanted)) == wanted for servo in self.bus.chain.servos)
+        return all(
+            self.bus.read_block(servo, self._addresses, len(wanted)) == wanted for servo in self.bus.chain.servos
+        )
 
     # goals
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None = None) -> None:
-        """Goal positions (n,) [counts] to all servos in one packet, with profile velocities (n,) where they are given and can be."""
+        """Goal positions (n,) [counts] to all servos in one packet, with profile velocities (n,) where they are given
+        and can be."""
         address, blocks = TABLE["goal_position"].address, [as_bytes(count, 4) for count in counts.tolist()]
         if speeds is not None and self.is_gathered:
             address = self._data
@@ -135,7 +141,9 @@ class Exchange:
     def _read(self, servo: Servo) -> Telemetry:
         if self.is_gathered:
             return _gathered(self.bus.read_block(servo, self._data, self._command_size + self._report_size))
-        parts = {name: self.bus.read_block(servo, _address(name), _size(name)) for name in SEEN if _address(name) < RUN[0]}
+        parts = {
+            name: self.bus.read_block(servo, _address(name), _size(name)) for name in SEEN if _address(name) < RUN[0]
+        }
         run = self.bus.read_block(servo, *RUN)
         return _telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in SEEN if n not in parts})
 

@@ -10,10 +10,25 @@ from functools import cached_property
 from math import tau
 
 EEPROM_END = 64  # addresses below are kept without power, and locked while torque is on
-BAUD_RATES = (9_600, 57_600, 115_200, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 4_500_000)  # by their code in the table
+BAUD_RATES = (
+    9_600,
+    57_600,
+    115_200,
+    1_000_000,
+    2_000_000,
+    3_000_000,
+    4_000_000,
+    4_500_000,
+)  # by their code in the table
 SINGLE_TURN_MODE, EXTENDED_MODE, CURRENT_POSITION_MODE = 3, 4, 5
 POSITION_MODES = (SINGLE_TURN_MODE, EXTENDED_MODE, CURRENT_POSITION_MODE)
-HARDWARE_ERRORS = {0x01: "voltage out of range", 0x04: "overheating", 0x08: "encoder", 0x10: "electrical shock", 0x20: "overload"}
+HARDWARE_ERRORS = {
+    0x01: "voltage out of range",
+    0x04: "overheating",
+    0x08: "encoder",
+    0x10: "electrical shock",
+    0x20: "overload",
+}
 VELOCITY_UNIT = 0.229 / 60 * tau  # [rad/s], of all velocities in the X series' tables
 ACCELERATION_UNIT = 214.577 / 3600 * tau  # [rad/s²]
 WATCHDOG_UNIT = 0.02  # [s]
@@ -90,7 +105,12 @@ _Row = tuple[str, int, int, bool, int, int, int]
 
 
 def _x_table(
-    number: int, velocity_limit: int, volts: tuple[int, int, int], celsius: int, current_limit: int | None, acceleration: bool = False
+    number: int,
+    velocity_limit: int,
+    volts: tuple[int, int, int],
+    celsius: int,
+    current_limit: int | None,
+    acceleration: bool = False,
 ) -> tuple[_Row, ...]:
     """The table that the X and MX(2.0) series share.
 
@@ -209,7 +229,8 @@ _ROWS = (
     ),
     _model(
         "XL330-M288", 103, 1e-3, _x_table(1200, 445, (31, 70, 70), 70, 1750) + _LITTLE,
-        min_voltage_limit=35, shutdown=53, velocity_i_gain=1600, velocity_p_gain=180, position_p_gain=400, present_input_voltage=50,
+        min_voltage_limit=35, shutdown=53, velocity_i_gain=1600, velocity_p_gain=180, position_p_gain=400,
+        present_input_voltage=50,
     ),
     _model(
         "XC330-T288", 73, 1e-3, _x_table(1220, 320, (55, 140, 140), 70, 910) + _LITTLE,

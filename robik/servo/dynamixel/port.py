@@ -28,8 +28,8 @@ OPEN_ERRORS = PORT_ERRORS + (ValueError,)  # noqa: RUF005  (a starred tuple has 
 
 
 class SerialPort(PortHandler):
-    """The SDK's port, which waits for bytes instead of spinning, opens URLs too, takes any baud rate, gives up after a time of ours, and
-    leaves every read and write when the emergency stop is pressed."""
+    """The SDK's port, which waits for bytes instead of spinning, opens URLs too, takes any baud rate, gives up after a
+    time of ours, and leaves every read and write when the emergency stop is pressed."""
 
     def __init__(self, name: str, emergency: Emergency) -> None:
         super().__init__(name)
@@ -57,7 +57,9 @@ class SerialPort(PortHandler):
         self.ser = serial.serial_for_url(
             self.port_name, baudrate=self.baudrate, timeout=READ_SLICE, write_timeout=WRITE_TIMEOUT, exclusive=alone
         )
-        if (over_network := getattr(self.ser, "_socket", None)) is not None:  # else a request waits for the acknowledgement of the goals
+        if (
+            over_network := getattr(self.ser, "_socket", None)
+        ) is not None:  # else a request waits for the acknowledgement of the goals
             over_network.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.is_open = True
         self.ser.reset_input_buffer()

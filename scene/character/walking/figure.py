@@ -30,18 +30,33 @@ BONES = {
     "foot_control.L": (None, ANKLE, BALL),
 }
 
-SKIN, SHIRT, TROUSERS, SHOE = (0.62, 0.33, 0.20, 1.0), (0.05, 0.20, 0.42, 1.0), (0.035, 0.05, 0.10, 1.0), (0.03, 0.03, 0.035, 1.0)
+SKIN, SHIRT, TROUSERS, SHOE = (
+    (0.62, 0.33, 0.20, 1.0),
+    (0.05, 0.20, 0.42, 1.0),
+    (0.035, 0.05, 0.10, 1.0),
+    (0.03, 0.03, 0.035, 1.0),
+)
 FLESH = {
     "hips": (Flesh((0, 0.005, 0.90), (0, 0.005, 1.0), radii=(0.10, 0.105), stretch=(1.45, 1.0), colour=TROUSERS),),
     "spine": (Flesh((0, 0.0, 1.03), (0, 0.005, 1.20), radii=(0.10, 0.112), stretch=(1.35, 0.9), colour=SHIRT),),
     "chest": (Flesh((0, 0.005, 1.20), (0, 0.012, 1.36), radii=(0.112, 0.105), stretch=(1.5, 0.95), colour=SHIRT),),
     "neck": (Flesh((0, 0.012, 1.42), (0, -0.005, 1.54), radii=(0.052, 0.048), stretch=(1.0, 1.0), colour=SKIN),),
     "head": (Flesh((0, -0.015, 1.585), (0, -0.005, 1.635), radii=(0.078, 0.086), stretch=(0.92, 1.12), colour=SKIN),),
-    "upper_arm.L": (Flesh((0.188, 0.01, 1.385), (0.225, 0.015, 1.12), radii=(0.056, 0.043), stretch=(1.0, 1.0), colour=SHIRT),),
-    "forearm.L": (Flesh((0.225, 0.015, 1.12), (0.24, -0.02, 0.88), radii=(0.043, 0.030), stretch=(1.0, 1.0), colour=SKIN),),
-    "hand.L": (Flesh((0.24, -0.024, 0.86), (0.24, -0.035, 0.77), radii=(0.03, 0.032), stretch=(0.7, 1.2), colour=SKIN),),
-    "thigh.L": (Flesh((0.095, 0.0, 0.88), (0.095, -0.025, 0.495), radii=(0.086, 0.058), stretch=(1.0, 1.0), colour=TROUSERS),),
-    "shin.L": (Flesh((0.095, -0.02, 0.495), (0.095, 0.0, 0.10), radii=(0.058, 0.040), stretch=(1.0, 1.0), colour=TROUSERS),),
+    "upper_arm.L": (
+        Flesh((0.188, 0.01, 1.385), (0.225, 0.015, 1.12), radii=(0.056, 0.043), stretch=(1.0, 1.0), colour=SHIRT),
+    ),
+    "forearm.L": (
+        Flesh((0.225, 0.015, 1.12), (0.24, -0.02, 0.88), radii=(0.043, 0.030), stretch=(1.0, 1.0), colour=SKIN),
+    ),
+    "hand.L": (
+        Flesh((0.24, -0.024, 0.86), (0.24, -0.035, 0.77), radii=(0.03, 0.032), stretch=(0.7, 1.2), colour=SKIN),
+    ),
+    "thigh.L": (
+        Flesh((0.095, 0.0, 0.88), (0.095, -0.025, 0.495), radii=(0.086, 0.058), stretch=(1.0, 1.0), colour=TROUSERS),
+    ),
+    "shin.L": (
+        Flesh((0.095, -0.02, 0.495), (0.095, 0.0, 0.10), radii=(0.058, 0.040), stretch=(1.0, 1.0), colour=TROUSERS),
+    ),
     "foot.L": (
         Flesh((0.095, 0.025, 0.045), (0.095, -0.155, 0.033), radii=(0.045, 0.033), stretch=(1.0, 1.0), colour=SHOE),
         Flesh((0.095, 0.0, 0.10), (0.095, 0.0, 0.06), radii=(0.043, 0.045), stretch=(1.0, 1.0), colour=SHOE),

@@ -69,7 +69,9 @@ def dress(rig: Object, flesh: Mapping[str, tuple[Flesh, ...]]) -> Object:
     return body
 
 
-def _add_capsule(shape: bmesh.types.BMesh, part: Flesh, material_index: int, groups: bmesh.types.BMLayerItem, group: int) -> None:
+def _add_capsule(
+    shape: bmesh.types.BMesh, part: Flesh, material_index: int, groups: bmesh.types.BMLayerItem, group: int
+) -> None:
     start, end = Vector(part.start), Vector(part.end)
     along = (end - start).normalized()
     # Sideways is the armature's x as far as the capsule's own direction lets it be.
@@ -84,7 +86,9 @@ def _add_capsule(shape: bmesh.types.BMesh, part: Flesh, material_index: int, gro
         for angle in angles:
             middle, size = centre + radius * sin(angle) * along, max(radius * cos(angle), 1e-5)
             turns = [2 * pi * k / ROUND for k in range(ROUND)]
-            rings.append([middle + size * (part.stretch[0] * cos(t) * side + part.stretch[1] * sin(t) * deep) for t in turns])
+            rings.append(
+                [middle + size * (part.stretch[0] * cos(t) * side + part.stretch[1] * sin(t) * deep) for t in turns]
+            )
     verts = [[shape.verts.new(point) for point in ring] for ring in rings]
     for ring in verts:
         for vert in ring:

@@ -1,8 +1,8 @@
 """A walk for the character: from standing to standing, slow enough for a robot that must be balanced in every frame.
 
-Feet stand flat through double support; lifting they roll over the toe, landing they come down heel first. Everything above follows from the
-feet as in a real walk: the hips sink in the stride, sway over the standing foot and turn with the leading one, the chest turns
-against them, each arm swings with the other side's leg, and the head stays level.
+Feet stand flat through double support; lifting they roll over the toe, landing they come down heel first. Everything
+above follows from the feet as in a real walk: the hips sink in the stride, sway over the standing foot and turn with
+the leading one, the chest turns against them, each arm swings with the other side's leg, and the head stays level.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def bump(u: np.ndarray, peak: float) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class Foot:
-    """A foot's path: how far forward and up it is [m], how it pitches, toe down [rad], and how much of a step is behind it, over time."""
+    """A foot's path: how far forward and up it is [m], how it pitches, toe down [rad], and how much of a step is behind
+    it, over time."""
 
     forward: np.ndarray
     up: np.ndarray
@@ -148,7 +149,11 @@ def _key_body(rig: Object, gait: Gait, both: dict[str, Foot], times: np.ndarray,
         for side, swing in (("L", -lead[k]), ("R", lead[k])):
             out = radians(4) * (1 if side == "L" else -1)
             key(bones[f"upper_arm.{side}"], frame, turned(x=radians(-21) * swing + radians(5) * walking[k], y=-out))
-            key(bones[f"forearm.{side}"], frame, turned(x=-radians(12 + 6 * walking[k]) - radians(9) * max(swing, 0) * walking[k]))
+            key(
+                bones[f"forearm.{side}"],
+                frame,
+                turned(x=-radians(12 + 6 * walking[k]) - radians(9) * max(swing, 0) * walking[k]),
+            )
             key(bones[f"hand.{side}"], frame, turned(x=radians(-8)))
 
 

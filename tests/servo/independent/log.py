@@ -98,7 +98,9 @@ class Log:
     def extend(self, entries: Iterable[list[Any]]) -> None:
         """Add what the chain's process wrote down."""
         add: dict[str, Callable[..., None]] = {
-            "packet": lambda now, came, id, code, data: self.all_packets.append(Packet(now, came, id, code, bytes.fromhex(data))),
+            "packet": lambda now, came, id, code, data: self.all_packets.append(
+                Packet(now, came, id, code, bytes.fromhex(data))
+            ),
             "goal": lambda *row: self.all_goals.append(Goal(*row)),
             "torque": lambda *row: self.all_torque.append(Torque(*row)),
             "event": lambda *row: self.all_events.append(Event(*row)),

@@ -67,5 +67,6 @@ class Port:
 
     @property
     def baud_rate(self) -> int | None:
-        """What the computer set; 0 where this system has no number for it, which no servo hears. None while unplugged."""
+        """What the computer set; 0 where this system has no number for it, which no servo hears. None while
+        unplugged."""
         return None if self.file is None else SPEEDS.get(termios.tcgetattr(self.file)[5], 0)

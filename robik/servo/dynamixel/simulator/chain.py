@@ -77,7 +77,9 @@ class SimulatedChain:
         self._heard = now
         answers = []
         for packet in self._decoder.feed(data):
-            there = [s for s in self.servos if not s.is_deaf(now) and baud_rate in (None, BAUD_RATES[s.get("baud_rate")])]
+            there = [
+                s for s in self.servos if not s.is_deaf(now) and baud_rate in (None, BAUD_RATES[s.get("baud_rate")])
+            ]
             for servo in there:
                 servo.hear(now)
             answers += self._answers(packet, there, now)

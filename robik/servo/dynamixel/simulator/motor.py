@@ -1,4 +1,5 @@
-"""The moving part of a simulated servo: a horn that follows its goal under a profile, against friction and a load, by the clock.
+"""The moving part of a simulated servo: a horn that follows its goal under a profile, against friction and a load, by
+the clock.
 
 Torques and what drives the horn are shares of the greatest that the motor has; positive turns it towards larger counts.
 """
@@ -68,7 +69,8 @@ class Motor:
 
     @property
     def is_pushing(self) -> bool:
-        """Whether it cannot turn as it wants to: something holds the horn, or the load and friction take all it may push with."""
+        """Whether it cannot turn as it wants to: something holds the horn, or the load and friction take all it may
+        push with."""
         if not self.powered or self._gives_way:
             return self.powered
         return self._wanted != 0.0 and (self.blocked or self._needed(self._wanted) >= self._most)
@@ -114,7 +116,8 @@ class Motor:
         return FRICTION - self.load if way > 0.0 else FRICTION + self.load
 
     def _fastest(self, way: float) -> float:
-        """The greatest speed this way (a sign) [counts/s]: a DC motor's falls with its torque, and too weak a one stands."""
+        """The greatest speed this way (a sign) [counts/s]: a DC motor's falls with its torque, and too weak a one
+        stands."""
         needed = self._needed(way)
         return 0.0 if needed >= self.strength else self.top_speed * min(1.0, (1.0 - needed) / (1.0 - FRICTION))
 
@@ -147,7 +150,8 @@ class Motor:
             self._follow(seconds)
 
     def _push(self, drive: float, friction: float, seconds: float) -> None:
-        """Towards the speed at which friction and back-EMF eat up drive and load, as every DC motor goes: exponentially."""
+        """Towards the speed at which friction and back-EMF eat up drive and load, as every DC motor goes:
+        exponentially."""
         torque = drive + self.load
         left = max(0.0, abs(torque) - friction) / (1.0 - friction)
         final = copysign(left * self.top_speed, torque)

@@ -1,7 +1,8 @@
 """Protocol 2.0 as bytes: FF FF FD 00 | id | length | instruction | parameters | CRC.
 
-`length` counts what follows it. Inside instruction and parameters, FF FF FD is sent as FF FF FD FD ("stuffing"), so that a
-header never occurs there. The player leaves all this to the vendor's SDK; this side of the wire belongs to the simulated chain.
+`length` counts what follows it. Inside instruction and parameters, FF FF FD is sent as FF FF FD FD ("stuffing"), so
+that a header never occurs there. The player leaves all this to the vendor's SDK; this side of the wire belongs to the
+simulated chain.
 """
 
 from __future__ import annotations

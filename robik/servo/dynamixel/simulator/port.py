@@ -1,4 +1,5 @@
-"""Where a simulated chain is plugged in: a pseudo-terminal, or a TCP socket where there is none; and what spoils bytes on the way."""
+"""Where a simulated chain is plugged in: a pseudo-terminal, or a TCP socket where there is none; and what spoils bytes
+on the way."""
 
 from __future__ import annotations
 
@@ -23,10 +24,14 @@ class PseudoTerminal:
 
     def __init__(self) -> None:
         if not hasattr(os, "openpty"):
-            raise ServoError("this system has no pseudo-terminals; serve the simulated chain on a socket instead (--socket)")
+            raise ServoError(
+                "this system has no pseudo-terminals; serve the simulated chain on a socket instead (--socket)"
+            )
         import termios
 
-        self._rates = {getattr(termios, name): int(name[1:]) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()}
+        self._rates = {
+            getattr(termios, name): int(name[1:]) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()
+        }
         self.is_plugged = False
         self.plug()
 
@@ -140,7 +145,8 @@ class Noise:
     """Disturbances on the wire, the same ones for the same seed.
 
     Attributes:
-        drop, corrupt, duplicate: how likely a byte is where one begins, 0 to 1; it then takes up to eight bytes with it.
+        drop, corrupt, duplicate: how likely a byte is where one begins, 0 to 1; it then takes up to eight bytes with
+            it.
         late: by how much answers come late, at most [s].
     """
 

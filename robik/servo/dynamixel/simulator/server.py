@@ -82,14 +82,16 @@ class Server:
         self._ended.set()
 
     def obey(self, commands: IO[str], replies: IO[str]) -> None:
-        """Reads commands, a line each, until there are no more, then ends the server: the strings of a puppet for tests.
+        """Reads commands, a line each, until there are no more, then ends the server: the strings of a puppet for
+        tests.
 
-        `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `load ID SHARE`, `place ID COUNTS`, `set ID ENTRY VALUE`,
-        `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`, `unplug`, `plug`; `state` and `traffic` reply
-        with a line of JSON. A load is torque from outside, as a share of the servo's greatest, positive towards larger counts. `hold` lets
-        the servos' time stand still, whatever the machine does: motion, profiles, watchdogs, reboots, overloads, and the silence after
-        which half a packet is forgotten; `pass SECONDS` lets exactly that much of it pass. What bytes take on the bus stays real. `renew`
-        puts new servos there, empties the record, and lets time go again.
+        `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `load ID SHARE`, `place ID COUNTS`,
+        `set ID ENTRY VALUE`, `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`,
+        `unplug`, `plug`; `state` and `traffic` reply with a line of JSON. A load is torque from outside, as a share of
+        the servo's greatest, positive towards larger counts. `hold` lets the servos' time stand still, whatever the
+        machine does: motion, profiles, watchdogs, reboots, overloads, and the silence after which half a packet is
+        forgotten; `pass SECONDS` lets exactly that much of it pass. What bytes take on the bus stays real. `renew` puts
+        new servos there, empties the record, and lets time go again.
         """
         for line in commands:
             with self._lock:
@@ -151,7 +153,8 @@ class Server:
         self._free = max(self._free, time.monotonic()) + seconds + size * BITS_PER_BYTE / self._chain.baud_rate
 
     def _send(self, answers: list[Answer]) -> int:
-        """How many bytes go out: together, as an adapter hands them over; a sleep for each would cost far more than it should."""
+        """How many bytes go out: together, as an adapter hands them over; a sleep for each would cost far more than it
+        should."""
         if not answers:
             return 0
         self._occupy(0, sum(answer.seconds for answer in answers) + self.noise.delay)
@@ -211,10 +214,22 @@ def _load(share: str) -> float:
 
 
 def _state(servo: SimulatedServo) -> dict[str, float]:
-    entries = ["torque_enable", "goal_position", "bus_watchdog", "hardware_error_status", "profile_velocity", "profile_acceleration"]
+    entries = [
+        "torque_enable",
+        "goal_position",
+        "bus_watchdog",
+        "hardware_error_status",
+        "profile_velocity",
+        "profile_acceleration",
+    ]
     if "goal_current" in servo.model.table:
         entries.append("goal_current")
-    motion = {"position": servo.motor.position, "velocity": servo.motor.velocity, "heard": servo.heard, "moved": servo.moved}
+    motion = {
+        "position": servo.motor.position,
+        "velocity": servo.motor.velocity,
+        "heard": servo.heard,
+        "moved": servo.moved,
+    }
     return motion | {name: servo.get(name) for name in entries}
 
 
@@ -289,8 +304,8 @@ class SimulatorProcess:
         self.command(f"pass {seconds!r}")
 
     def state(self) -> dict[int, dict[str, float]]:
-        """Of every servo, by id, without a packet on the bus: position [counts], velocity [counts/s], some entries of its table,
-        and by the servos' clock when it last heard a packet and when it last moved [s]."""
+        """Of every servo, by id, without a packet on the bus: position [counts], velocity [counts/s], some entries of
+        its table, and by the servos' clock when it last heard a packet and when it last moved [s]."""
         return {int(id): entries for id, entries in self.command("state").items()}
 
     def kill(self) -> None:
@@ -324,7 +339,8 @@ def _close(pipe: IO[str]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """The child: FILE [--record FILE] [--socket]; its port in the first line, commands on its standard input, and ends with that."""
+    """The child: FILE [--record FILE] [--socket]; its port in the first line, commands on its standard input, and ends
+    with that."""
     record = arguments[arguments.index("--record") + 1] if "--record" in arguments else None
     try:
         chain = load_chain(arguments[0])

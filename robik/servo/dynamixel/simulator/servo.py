@@ -1,7 +1,7 @@
 """A simulated servo: a control table with the vendor's rules, and a motor that its entries drive.
 
-How it starts, and how a goal turns torque on, follow the e-Manual: sections "Startup Configuration (60)" and "Drive Mode
-(10)" of the X series, and "Control Table Backup (0x20)" of the page "DYNAMIXEL Protocol 2.0".
+How it starts, and how a goal turns torque on, follow the e-Manual: sections "Startup Configuration (60)" and "Drive
+Mode (10)" of the X series, and "Control Table Backup (0x20)" of the page "DYNAMIXEL Protocol 2.0".
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ class SimulatedServo:
         """The entries and values that a write means.
 
         Raises:
-            TableError: an address without an entry, one only for reading or locked, part of an entry, a value out of range.
+            TableError: an address without an entry, one only for reading or locked, part of an entry, a value out of
+                range.
         """
         if not data:
             raise TableError(PacketError.DATA_LENGTH)
@@ -167,7 +168,11 @@ class SimulatedServo:
 
     def _change(self, item: Item, value: int) -> None:
         self.set(item.name, value)
-        if item.name in GOALS and self._has(TORQUE_BY_GOAL, "drive_mode") and not (self.motor.powered or self.is_shut_down):
+        if (
+            item.name in GOALS
+            and self._has(TORQUE_BY_GOAL, "drive_mode")
+            and not (self.motor.powered or self.is_shut_down)
+        ):
             self.set("torque_enable", 1)
             self._switch_torque(True)
         if item.name == "torque_enable":
@@ -187,14 +192,21 @@ class SimulatedServo:
 
     def _apply_goal(self) -> None:
         self.motor.profile_velocity = self.get("profile_velocity") * self._velocity_unit
-        self.motor.profile_acceleration = self.get("profile_acceleration") * ACCELERATION_UNIT / tau * self.model.counts_per_turn
+        self.motor.profile_acceleration = (
+            self.get("profile_acceleration") * ACCELERATION_UNIT / tau * self.model.counts_per_turn
+        )
         if self.get("operating_mode") in POSITION_MODES:
             self.motor.goal = float(self.get("goal_position") - self.get("homing_offset"))
 
     def _apply_drive(self) -> None:
-        """What currents and voltages mean in this mode: the drive itself, or the most that the position controller may use."""
+        """What currents and voltages mean in this mode: the drive itself, or the most that the position controller may
+        use."""
         mode = self.get("operating_mode")
-        current = self.get("goal_current") / self.model.table["current_limit"].initial if "goal_current" in self.model.table else 0.0
+        current = (
+            self.get("goal_current") / self.model.table["current_limit"].initial
+            if "goal_current" in self.model.table
+            else 0.0
+        )
         voltage = self.get("goal_pwm") / self.model.table["pwm_limit"].initial
         self.motor.drive = {CURRENT_MODE: current, PWM_MODE: voltage}.get(mode)
         self.motor.drive_is_voltage = mode == PWM_MODE
