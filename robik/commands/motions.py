@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 
 from ..errors import RobikError
 from .arguments import add_robot, command, load, naming
@@ -28,6 +29,9 @@ def add_solve(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
     parser.add_argument("--states", metavar="STATES.npz", help="the bodies' poses as well")
+    parser.add_argument(
+        "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
+    )
 
 
 def add_report(commands: argparse._SubParsersAction) -> None:
@@ -92,6 +96,8 @@ def _solve(options: argparse.Namespace) -> None:
     mechanism = load(options)
     clip = load_clip(options.clip)
     settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
+    if options.look_ahead:
+        settings = replace(settings, look_ahead=True)
     with naming(options.clip):
         clip.check(mechanism)
     with naming(options.settings):
@@ -123,6 +129,8 @@ def _solve(options: argparse.Namespace) -> None:
             else "; no motor jumps"
         )
         print(f"largest acceleration {most:.3g} /s² ({name}){jumping}")
+    if motion.report and motion.report.look_ahead:
+        print(motion.report.look_ahead)
     if motion.report and motion.report.speed_cost:
         print(motion.report.speed_cost)
 
