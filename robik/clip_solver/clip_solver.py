@@ -43,7 +43,7 @@ SETTLED = 4  # iterations after which what holds a frame is no longer adapted to
 HALVINGS = 12
 SUFFICIENT = 1e-4  # of the promised decrease
 DEAR = 10.0  # price of a violation, by the objective, where bounds cannot be kept
-KEPT = 1e-6  # of a limit: what is no violation
+FREE = 1.0 - 1e-6  # of a limit: a motor that uses less is held back by nothing
 
 
 class ClipSolver:
@@ -103,8 +103,13 @@ class ClipSolver:
         self.iterations, self.converged = 0, False
 
     def steps(self) -> Iterator[int]:
-        """Improve the clip step by step, and yield how many steps are done."""
+        """Improve the clip step by step, and yield how many steps are done.
+
+        Where no motor has reached a limit frame by frame, and no cycle is to be closed, there is nothing to improve.
+        """
         frames = self._frames
+        if not self._cyclic and max(peak.share for peak in self.peaks()) < FREE:
+            self.converged = True
         with self._ties_apart():
             lead(self._flat, self._work, self._beside, frames, self.bounds.motors)
             while self.iterations < self._most and not self.converged:

@@ -195,7 +195,7 @@ def _take(work, chosen, n, out):
 
 @kernel
 def _list_independent(work, chosen):
-    """List the independent coordinates in `chosen` (m,); returns how many there are, more than m if there is no room."""
+    """List the independent coordinates in `chosen` (m,); returns how many there are, also where there is no room."""
     n = 0
     for i in range(work.e.follows.shape[0]):
         if not work.e.follows[i]:

@@ -17,7 +17,9 @@ from ..extras import extra
 from .bounds import Bounds, Differences
 from .model import Model
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-9  # aimed at
+GOOD = 1e-6  # residuals with which a solution is taken if rounding stops the method before; rows are of size one
+ITERATIONS = 50
 DAMPING = 1e-6  # added to the Hessian
 
 
@@ -219,8 +221,11 @@ def _solved(
     solver.settings.eps_abs = solver.settings.eps_duality_gap_abs = TOLERANCE
     some = (rows, below, above) if rows.shape[0] else (None, None, None)
     solver.setup(hessian, gradient, None, None, *some, low, high)
-    solved = solver.solve() == piqp.PIQP_SOLVED
-    found = solver.result
+    solver.settings.max_iter = ITERATIONS
+    status = solver.solve()
+    found, info = solver.result, solver.result.info
+    near = max(info.primal_res, info.dual_res, info.duality_gap) <= GOOD
+    solved = status == piqp.PIQP_SOLVED or (status == piqp.PIQP_MAX_ITER_REACHED and near)
     price = max(np.abs(found.z_l).max(initial=0.0), np.abs(found.z_u).max(initial=0.0))
     return np.array(found.x), float(price), solved
 
