@@ -49,6 +49,8 @@ class ROBIK_PT_result(TabPanel):
                 " to 0",
                 "INFO",
             )
+        if result.looked_ahead:
+            _draw_look_ahead(layout, result)
         _draw_short(layout, result)
         _draw_targets(layout, result)
         _draw_motors(layout, "Speed [°/s]", "speed", result, _speed)
@@ -65,6 +67,18 @@ class ROBIK_PT_result(TabPanel):
         row.operator("robik.reduce_keys")
         row = layout.row(align=True)
         row.operator("robik.export_motion", text="Export Motion…")
+
+
+def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
+    """What solving all frames at once has changed."""
+    if result.beyond:
+        line(layout, f"Cannot be kept: {result.beyond}", "ERROR")
+    column = layout.column(align=True)
+    column.label(text="Frame by frame → looking ahead:")
+    column.label(text=f"mean distance {millimetres(result.mean_before)} → {millimetres(result.mean_distance)}")
+    column.label(
+        text=f"acceleration {result.acceleration_before:.0f} → {result.acceleration:.0f}; jerk {result.jerk:.0f}"
+    )
 
 
 def _draw_short(layout: UILayout, result: PropertyGroup) -> None:

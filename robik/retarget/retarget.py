@@ -44,6 +44,9 @@ class Retargeting:
         prior: poses like an example's, where the targets leave a choice; none if left out.
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
 
+    Attributes:
+        looks_ahead_now: whether all frames are being solved at once, after they were one by one.
+
     Raises:
         ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's
             prior.
@@ -79,6 +82,7 @@ class Retargeting:
         self._output = self.solver.room(len(clip.times))
         self._milliseconds = np.zeros(len(clip.times))
         self._done, self._ahead = 0, None
+        self.looks_ahead_now = False
         self._looks_ahead = settings.look_ahead and len(clip.times) > 1
         if settings.cyclic:
             check_cyclic(mechanism, clip)
@@ -109,8 +113,10 @@ class Retargeting:
         """Improve all frames at once; yields how many are as good as done, counted anew."""
         frames, began = len(self.clip.times), perf_counter()
         looking = LookingAhead(self.solver, self.clip, wanted, self._output)
+        self.looks_ahead_now = True
         for share in looking.steps():
             yield max(1, int(share * frames))
+        self.looks_ahead_now = False
         self._ahead = looking.report()
         self._milliseconds += 1e3 * (perf_counter() - began) / frames
 

@@ -123,6 +123,10 @@ def solver_settings(
         joint_limits=bool(bake.joint_limits),
         enforce_velocity=bool(bake.guarantee),
         velocity_share=float(bake.speed) / 100.0,
+        look_ahead=bool(bake.look_ahead),
+        acceleration_limit=float(bake.acceleration) or None if bake.look_ahead else None,
+        jerk_limit=float(bake.jerk) or None if bake.look_ahead else None,
+        cyclic=bool(bake.look_ahead and bake.cyclic),
         objectives=weights_of(mechanism, mapping.asked),
     )
 

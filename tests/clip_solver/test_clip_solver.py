@@ -131,8 +131,8 @@ def test_what_cannot_be_kept_is_said_with_the_least_violation_and_its_place() ->
 def test_settings_that_need_look_ahead_say_so() -> None:
     with pytest.raises(ClipError, match="acceleration_limit is kept only where all frames are solved at once"):
         retarget(BOXER, waving(5), replace(SPEEDS, acceleration_limit=5.0))
-    with pytest.raises(ClipError, match=r"jerk_limit of elbow, which robot 'boxer' does not have; its actuators are "):
-        retarget(BOXER, waving(5), replace(SPEEDS, jerk_limit={"elbow": 5.0}, look_ahead=True))
+    with pytest.raises(ClipError, match=r"jerk_limit of tail, which robot 'boxer' does not have; its actuators are "):
+        retarget(BOXER, waving(5), replace(SPEEDS, jerk_limit={"tail": 5.0}, look_ahead=True))
     for wrong in (-1.0, 0.0, float("nan"), "fast", True, {BOXER.actuators[0]: -2.0}):
         with pytest.raises(ClipError, match="must be a positive number"):
             replace(SPEEDS, acceleration_limit=wrong)
@@ -160,3 +160,11 @@ def test_a_cyclic_clip_has_no_seam() -> None:
     assert (speed <= 1.0005 * speed_limits(motion)).all()
     assert acceleration.max() <= 1.0005 * 15
     assert jerk.max() <= 1.0005 * 300
+
+
+def test_a_motion_within_its_limits_stays_as_it_is() -> None:
+    single, whole = both(BOXER, replace(waving(40), tracks=_gentle()), replace(SPEEDS, acceleration_limit=500.0))
+    assert np.array_equal(single.values, whole.values)
+    assert whole.report is not None
+    assert whole.report.look_ahead is not None
+    assert whole.report.look_ahead.iterations == 0
