@@ -28,7 +28,7 @@ from .support import placed, sole_polygon
 RATE = 60.0  # the path is planned at this many points a second and interpolated between them
 JERK = 0.1  # [s]: its sixth power weighs jerk
 NOISE = 0.05  # [s] of heights, smoothed before accelerations are taken from them
-SLACK = 1e-3  # [m] that a zero-moment point may be outside while a path still counts as slow
+SLOW = 0.5  # of the margin: a path whose zero-moment point takes no more of it is slow
 STILL, MOVING, AUTO = "still", "moving", "auto"
 PACES = (STILL, MOVING, AUTO)
 
@@ -84,7 +84,7 @@ def with_balance(
     grid = np.linspace(start, end, max(int(np.ceil((end - start) * RATE)), 1) + 1) if end > start else clip.times
     feet = Footholds.of(mechanism, clip, contacts, grid, margin)
     sampled = np.column_stack([np.interp(grid, clip.times, wish[:, k]) for k in range(3)])
-    path = _path(feet, sampled, pace, lead, shift, stiffness)
+    path = _path(feet, sampled, pace, margin, lead, shift, stiffness)
     level = CubicSpline(grid, path)(clip.times) if len(grid) > 1 else path
     com = np.column_stack([level, wish[:, 2]])
     stays = {n for n, t in clip.tracks.items() if n in contacts or t.position is None}
@@ -114,7 +114,9 @@ def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, 
     )
 
 
-def _path(feet: Footholds, wish: np.ndarray, pace: str, lead: float, shift: float, stiffness: float) -> np.ndarray:
+def _path(
+    feet: Footholds, wish: np.ndarray, pace: str, margin: float, lead: float, shift: float, stiffness: float
+) -> np.ndarray:
     """Return the path of the centre of mass (N, 2) [m]; arguments as for `with_balance`, the wish (N, 3) [m]."""
     acceleration = (stiffness * RATE) ** 4
     slow = None
@@ -124,7 +126,7 @@ def _path(feet: Footholds, wish: np.ndarray, pace: str, lead: float, shift: floa
         return slow
     height = gaussian_filter1d(wish[:, 2] - feet.ground, NOISE * RATE, mode="nearest")
     lever, supports = levers(height, RATE), feet.for_moving(0.0)
-    if slow is not None and outside(zero_moment(slow, lever), supports).max(initial=0.0) <= SLACK:
+    if slow is not None and outside(zero_moment(slow, lever), supports).max(initial=0.0) <= SLOW * margin:
         return slow
     smoothness = Smoothness(acceleration=acceleration, jerk=(JERK * RATE) ** 6)
     return smooth_inside(wish[:, :2], feet.for_moving(lead), smoothness, lever)
