@@ -119,14 +119,12 @@ def _path(
 ) -> np.ndarray:
     """Return the path of the centre of mass (N, 2) [m]; arguments as for `with_balance`, the wish (N, 3) [m]."""
     acceleration = (stiffness * RATE) ** 4
-    slow = None
+    height = gaussian_filter1d(wish[:, 2] - feet.ground, NOISE * RATE, mode="nearest")
+    lever = levers(height, RATE)
     if pace != MOVING:
         slow = smooth_inside(wish[:, :2], feet.for_standing(lead, shift), Smoothness(acceleration=acceleration))
-    if pace == STILL:
-        return slow
-    height = gaussian_filter1d(wish[:, 2] - feet.ground, NOISE * RATE, mode="nearest")
-    lever, supports = levers(height, RATE), feet.for_moving(0.0)
-    if slow is not None and outside(zero_moment(slow, lever), supports).max(initial=0.0) <= SLOW * margin:
-        return slow
+        taken = outside(zero_moment(slow, lever), feet.for_moving(0.0)).max(initial=0.0)
+        if pace == STILL or taken <= SLOW * margin:
+            return slow
     smoothness = Smoothness(acceleration=acceleration, jerk=(JERK * RATE) ** 6)
     return smooth_inside(wish[:, :2], feet.for_moving(lead), smoothness, lever)

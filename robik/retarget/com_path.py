@@ -15,7 +15,7 @@ A convex quadratic program with banded matrices; solved by the alternating direc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
