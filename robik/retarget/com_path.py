@@ -118,7 +118,7 @@ def outside(points: np.ndarray, supports: Sequence[np.ndarray | None]) -> np.nda
     return np.linalg.norm(points - _projection(supports)(points), axis=1)
 
 
-def _projection(supports: Sequence[np.ndarray | None]):
+def _projection(supports: Sequence[np.ndarray | None]) -> Callable[[np.ndarray], np.ndarray]:
     """Return the function that takes points (N, 2) to the nearest ones inside the supports."""
     free = np.array([s is None for s in supports])
     corners = max((len(s) for s in supports if s is not None), default=1)
