@@ -17,7 +17,8 @@ from ..kinematics.elimination import eliminate, reduce_gradient, refactor
 from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
 from ..objectives.registry import gather, objective
 from ..objectives.terms import gradient
-from .newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
+from .newton import ASIDE, foreseeing_step, leave_saddle, newton_step
+from .program import DENSE, HELD, INDEFINITE, all_free, solve_system
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
