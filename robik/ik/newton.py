@@ -13,6 +13,7 @@ from __future__ import annotations
 from ..jit import inlined, kernel
 from ..kinematics.elimination import eliminate, extend, multipliers
 from ..kinematics.kernels import largest_motion
+from ..mechanism.constraints import BALL, SLIDE
 from ..objectives.registry import gather, stiffen
 from ..objectives.terms import gradient
 from .curvature import closure_curvature
@@ -54,6 +55,26 @@ def newton_step(flat, now, goals, work, limits, anyway):
     eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 1.0, work.slope)
     return _step(flat, now, goals, work, limits, anyway)
+
+
+@kernel(entry=False)
+def gauss_newton_step(flat, now, goals, work, limits, damping):
+    """Gauss-Newton's step at `now`, which knows no forces, into `work.step`, with a `damping` of every coordinate, slides
+    in the robot's size; returns its slope and the kind of its system, no step and INDEFINITE where that is not
+    definite."""
+    _let_go(flat, now, work)
+    eliminate(flat, now, work.e)
+    gather(flat, now, goals, work.terms, 1.0)
+    gradient(flat, now, work.terms, work.slope)
+    _bend(flat, now, goals, work, 0.0, work.correction)
+    for m in range(flat.kind.shape[0]):
+        i = flat.at_v[m]
+        if flat.kind[m] == SLIDE:
+            work.terms.hold[i] += damping / (flat.size * flat.size)
+        else:
+            for k in range(3 if flat.kind[m] == BALL else 1):
+                work.terms.hold[i + k] += damping
+    return _step(flat, now, goals, work, limits, False)
 
 
 @kernel(entry=False)

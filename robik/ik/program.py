@@ -224,8 +224,8 @@ def _span(work, k):
 
 @kernel
 def _direct(flat, work):
-    """Fill `along` and `direction`, the way in u and that of all coordinates, with what leads from the step so far to the
-    optimum with the held coordinates."""
+    """Fill `along` and `direction`, the way in u and that of all coordinates, with what leads from the step so far to
+    the optimum with the held coordinates."""
     program, n = work.program, work.leading[0]
     along, direction = program.along, program.direction
     for a in range(n):
