@@ -59,8 +59,8 @@ def newton_step(flat, now, goals, work, limits, anyway):
 
 @kernel(entry=False)
 def gauss_newton_step(flat, now, goals, work, limits, damping):
-    """Gauss-Newton's step at `now`, which knows no forces, into `work.step`, with a `damping` of every coordinate, slides
-    in the robot's size; returns its slope and the kind of its system, no step and INDEFINITE where that is not
+    """Gauss-Newton's step at `now`, which knows no forces, into `work.step`, with a `damping` of every coordinate,
+    slides in the robot's size; returns its slope and the kind of its system, no step and INDEFINITE where that is not
     definite."""
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)

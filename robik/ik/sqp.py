@@ -15,7 +15,7 @@ from ..jit import inlined, kernel
 from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import eliminate, reduce_gradient, refactor
 from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
-from ..objectives.registry import gather, objective
+from ..objectives.registry import gather, missed, objective
 from ..objectives.terms import gradient
 from .newton import ASIDE, foreseeing_step, gauss_newton_step, leave_saddle, newton_step
 from .program import DENSE, HELD, INDEFINITE, all_free, solve_system
@@ -27,10 +27,14 @@ CUBIC = 3e-4  # after one of this size, a second step with the same second deriv
 PATIENCE = 3  # iterations before forces are foreseen; most frames need no more
 PLAIN = 8  # every so many they are not: a limb that is pulled straight beyond its reach would creep there
 ROUNDED = 1e-5  # where a weakly held direction ends in the objective's rounding
-STIFFER = 8.0  # times the damping of a crossing that fails
-WORTH = 0.999  # of the objective: what a crossing must leave less than to be followed by another
+SLOW = 0.9  # of the objective: a step that leaves more may be one along a valley that bends
+CROSSING = 6  # steps from one side of such a valley to the other
+STIFFER = 4.0  # times the damping of a crossing that fails
+STIFFEST = 1e-2  # damping of one that leads to the valley's floor only
 GOOD = 0.1  # of the decrease that a step's slope promises
-CROSSING = 6  # steps along a valley that bends
+WORTH = 1e-5  # of the objective: what a crossing must bring at least to be followed by another
+IDLE, LONG = 0.99, 12  # of the objective: a step that leaves more is idle; so many in a row
+SETTLED = 0.02  # of what holds the robot: what idle steps may leave undone
 LARGEST_TURN = 0.5  # rad in one step
 MOST_CORRECTIONS = 3  # of a step, back into the valley
 CONVERGED, STALLED, EXHAUSTED = 0, 1, 2
@@ -207,8 +211,8 @@ def _choose_step(flat, now, goals, work, limits, iteration):
 
 @kernel(entry=False)
 def _cross_valley(flat, now, goals, work, limits, value, damping):
-    """From `now` along a valley that bends: Gauss-Newton's steps, each from where the last one led, until they are lower
-    than `value`, as the first one leads up the side and the next ones back.
+    """From `now` along a valley that bends: Gauss-Newton's steps, each from where the last one led, until they are
+    lower than `value`, as the first one leads up the side and the next ones back.
 
     Returns (whether they got lower, objective, closure residual, the damping that is right for the next time);
     `work.trial` is there.
@@ -236,7 +240,24 @@ def _cross_valley(flat, now, goals, work, limits, value, damping):
         last = found
         if step == CROSSING - 1 and found < value:
             return True, found, residual, STIFFER * damping
-    return False, value, np.inf, STIFFER * max(damping, weakest)
+    return False, value, np.inf, STIFFER * (damping if damping > 0.0 else weakest)
+
+
+@kernel
+def _is_settled(flat, now, goals, value, slope):
+    """Whether what a step promises is little beside what holds the freedom that targets leave."""
+    return -slope <= SETTLED * (value - missed(flat, now, goals))
+
+
+@kernel
+def _come_to_rest(flat, now, goals, work, limits, value, residual):
+    """Goes to the valley's floor beside `now`, as nothing is left but its slope; returns (objective, closure
+    residual)."""
+    crossed, found, gap, _ = _cross_valley(flat, now, goals, work, limits, value, STIFFEST)
+    if not crossed:
+        return value, residual
+    copy_placement(work.trial, now)
+    return found, gap
 
 
 @kernel(entry=False)
@@ -244,15 +265,16 @@ def minimise(flat, now, goals, work, limits, most, value, residual):
     """Improves the assembled placement `now`, of this objective and closure residual, until it is stationary; returns
     (objective, iterations, status, residual)."""
     wait, pause, damping = PATIENCE, 1, 0.0  # iterations until the next crossing is tried, between two, its damping
+    slow, idle, gain, along = False, 0, 0.0, 0  # of the steps: whether and how often they gained little; crossings
     for iteration in range(most):
-        if wait <= 0:
+        if wait <= 0 and slow:
             crossed, found, gap, damping = _cross_valley(flat, now, goals, work, limits, value, damping)
             pause = 1 if crossed else min(2 * pause, PLAIN)
-            wait = pause
+            wait, along = pause, along + 1
             if crossed:
                 copy_placement(work.trial, now)
-                before, value, residual = value, found, gap
-                if value < WORTH * before:
+                gained, value, residual = value - found, found, gap
+                if gained >= max(gain, WORTH * value) and along < PLAIN:
                     wait = 0
                     continue
         slope, kind, turn, largest, exact = _choose_step(flat, now, goals, work, limits, iteration)
@@ -267,8 +289,12 @@ def minimise(flat, now, goals, work, limits, most, value, residual):
             rounded = stationary or largest <= ROUNDED or -slope <= _rounding(now, work, value)
             return value, iteration + 1, CONVERGED if rounded else STALLED, residual
         copy_placement(work.trial, now)
+        slow, idle, gain, along = found > SLOW * value, idle + 1 if found > IDLE * value else 0, value - found, 0
         value, residual = found, gap
         wait -= 1
+        if idle >= LONG and _is_settled(flat, now, goals, value, slope):
+            value, residual = _come_to_rest(flat, now, goals, work, limits, value, residual)
+            return value, iteration + 1, CONVERGED, residual
         if exact and scale == 1.0:
             wait = max(wait, 1)
         rounded = scale * largest <= STEP_TOLERANCE and largest <= ROUNDED  # only rounding is left to go down
