@@ -49,8 +49,10 @@ def _bend(flat, now, goals, work, share, slope):
 
 @kernel(entry=False)
 def newton_step(flat, now, goals, work, limits, anyway):
-    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system. Where that is INDEFINITE
-    there is a step only if one is wanted `anyway`."""
+    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system.
+
+    Where that is INDEFINITE there is a step only if one is wanted `anyway`.
+    """
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 1.0, work.slope)
@@ -79,9 +81,11 @@ def gauss_newton_step(flat, now, goals, work, limits, damping):
 
 @kernel(entry=False)
 def foreseeing_step(flat, now, goals, work, limits, anyway):
-    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them. Returns as that does; no
-    step, and INDEFINITE, where Gauss-Newton's is of no use, or where these forces make the system indefinite and none
-    is wanted `anyway`."""
+    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them.
+
+    Returns as that does; no step, and INDEFINITE, where Gauss-Newton's is of no use, or where these forces make the
+    system indefinite and none is wanted `anyway`.
+    """
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 0.0, work.correction)
@@ -143,8 +147,10 @@ def leave_saddle(flat, now, work):
 
 @kernel
 def _step(flat, now, goals, work, limits, anyway):
-    """Newton's step on the loops and between the bounds, into `work.step`; where the second derivatives on its way are
-    not definite, that of the convex model, if one is wanted `anyway`. Returns (slope, kind: INDEFINITE also for that).
+    """Newton's step on the loops and between the bounds, into `work.step`.
+
+    Where the second derivatives on its way are not definite, that of the convex model, if one is wanted `anyway`.
+    Returns (slope, kind: INDEFINITE also for that).
 
     Each set of free independent coordinates may see a definite system and their union an indefinite one: then the step
     leads uphill at first.

@@ -37,8 +37,10 @@ def joint_values(
     quaternion: np.ndarray,
     last: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`; `last` (motions,) are the values
-    that the first ones follow without a jump, those of the rest pose if left out."""
+    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`.
+
+    `last` (motions,) are the values that the first ones follow without a jump, those of the rest pose if left out.
+    """
     found = [topology.dofs.get(name) for name in joint.coordinate_names]
     if found and all(found):
         return np.stack([sign * q[:, topology.flat.dof_q[dof]] for dof, sign in found], axis=1)  # type: ignore[misc]
