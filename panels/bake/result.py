@@ -140,8 +140,9 @@ def _digits(value: float) -> str:
 
 
 def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
-    text = f"{1e3 * result.margin:.0f} mm inside" if result.margin >= 0 else f"{-1e3 * result.margin:.0f} mm outside"
-    why = "The centre of mass is nearest to the edge of the support"
+    inside = f"{1e3 * result.margin:.0f} mm inside"
+    text = inside if result.margin >= 0 else f"tips, {-1e3 * result.margin:.0f} mm, {100 * result.tipping:.0f} %"
+    why = "The ground's force is nearest to the edge of the feet, or furthest beyond it"
     _draw_row(column, "balance", text, result.margin < 0, result.margin_frame, why)
 
 

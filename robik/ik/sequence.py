@@ -23,7 +23,7 @@ from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
 from ..objectives import calm
 from ..objectives.registry import missed, missed_by_cluster, objective
-from .newton import HELD
+from .program import HELD
 from .sqp import CONVERGED, hold, minimise
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next

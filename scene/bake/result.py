@@ -12,7 +12,7 @@ from ...robik.motions import Motion, Report, SpeedCost
 from ...robik.retarget.clip import TargetClip
 from ...robik.retarget.contacts import below_ground, runs
 from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
-from ...robik.retarget.support import margins
+from ...robik.retarget.support import zero_moment_margins
 
 
 def store_result(
@@ -69,13 +69,16 @@ def _store_margin(
     result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray
 ) -> None:
     contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
-    inside = margins(mechanism, motion, contacts) if contacts else np.full(len(frames), np.nan)
+    known = bool(contacts) and mechanism.mass > 0
+    inside = zero_moment_margins(mechanism, motion, contacts) if known else np.full(len(frames), np.nan)
     result.sunk, deepest = _largest(below_ground(mechanism, clip, motion))
     result.sunk_frame = round(float(frames[deepest]))
+    result.tipping = 0.0
     result.has_margin = bool(np.isfinite(inside).any())
     if result.has_margin:
         least = int(np.nanargmin(inside))
         result.margin, result.margin_frame = float(inside[least]), round(float(frames[least]))
+        result.tipping = float(np.mean(inside[np.isfinite(inside)] < 0.0))
 
 
 def _store_targets(rows: PropertyGroup, report: Report, frames: np.ndarray) -> None:

@@ -19,6 +19,7 @@ class Balance:
     Attributes:
         source: what the centre of mass follows: NONE, FEET or OBJECT.
         target: the object that it follows; None where none is chosen.
+        pace: key of `with_balance`'s paces: still, moving or auto.
         margin: distance that it keeps inside the outline of the standing foot [m].
         lead: time before a foot lifts at which the weight is off it [s].
         give_way: whether balance alone says where the hips are sideways.
@@ -28,6 +29,7 @@ class Balance:
 
     source: str
     target: Object | None
+    pace: str
     margin: float
     lead: float
     give_way: bool
@@ -46,6 +48,7 @@ def read_balance(root: Object) -> Balance:
     return Balance(
         source=group.source,
         target=group.target,
+        pace=group.pace.lower(),
         margin=float(group.margin),
         lead=float(group.lead),
         give_way=bool(group.give_way),
@@ -59,5 +62,5 @@ def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance) -> Target
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
     if balance.source == "FEET":
-        clip = with_balance(mechanism, clip, balance.margin, lead=balance.lead)
+        clip = with_balance(mechanism, clip, balance.margin, lead=balance.lead, pace=balance.pace)
     return clip
