@@ -1,4 +1,4 @@
-"""Look Ahead in Blender: nearer at the same speeds, accelerations and jerks kept in the curves, loops without a seam."""
+"""Look Ahead in Blender: nearer at the same speeds, accelerations and jerks kept in the curves."""
 
 from __future__ import annotations
 
