@@ -150,6 +150,15 @@ class ClipSolver:
         """Coordinates (T, nq) of the frames where they are."""
         return self._frames.q
 
+    def objective(self, q: np.ndarray) -> float:
+        """Return the objective of assembled coordinates q (T, nq), as the last iteration held the frames."""
+        kept, value = self._frames.q.copy(), np.zeros(len(q))
+        self._frames.q[:] = q
+        with self._ties_apart():
+            value_frames(self._flat, self._goals, self._beside, self._frames, value)
+        self._frames.q[:] = kept
+        return float(value.sum())
+
     def violation(self, q: np.ndarray) -> float:
         """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m]."""
         return excess(self.bounds, self.orders, q[:, self.bounds.at])

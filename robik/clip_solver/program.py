@@ -16,11 +16,11 @@ from scipy import sparse
 from ..extras import extra
 from .bounds import Bounds, Differences
 from .model import Model
+from .quadratic import DAMPING, Quadratic, unbounded
 
 TOLERANCE = 1e-9  # aimed at
 GOOD = 1e-6  # residuals with which a solution is taken if rounding stops the method before; rows are of size one
 ITERATIONS = 50
-DAMPING = 1e-6  # added to the Hessian
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Program:
         orders: differences of order 1 to 3.
         previous: (T,) the frame before each; -1 for none.
         order: the frames that move, in the program's order.
+        eliminates: whether coordinates without bounds are eliminated first.
     """
 
     def __init__(
@@ -60,17 +61,22 @@ class Program:
         orders: tuple[Differences, ...],
         previous: np.ndarray,
         order: np.ndarray,
+        eliminates: bool = True,
     ):
         frames, m = model.independent.shape
         counts = np.zeros(frames, np.int64)
         counts[order] = model.count[order]
+        self._model, self._order = model, order
+        self._parts = values, bounds, orders, previous
+        self._quadratic = Quadratic.of(model, previous, unbounded(model) & eliminates)
+        self._used = (np.arange(m) < counts[:, None]) & ~self._quadratic.local  # (T, m) whether it is an unknown
+        counts = self._used.sum(axis=1)
         start = np.zeros(frames, np.int64)
         start[order] = np.cumsum(counts[order]) - counts[order]
-        self._model, self._order, self._size = model, order, int(counts.sum())
-        self._used = np.arange(m) < counts[:, None]  # (T, m) whether it is an unknown
-        self._column = np.where(self._used, start[:, None] + np.arange(m), -1)
-        self._hessian = self._quadratic(previous)
-        self._gradient = self._flat(model.gradient)
+        self._size = int(counts.sum())
+        self._column = np.where(self._used, start[:, None] + np.cumsum(self._used, axis=1) - 1, -1)
+        own, gradient = self._quadratic.reduced()
+        self._hessian, self._gradient = self._upper(own), self._flat(gradient)
         self._jacobian = self._derivatives(len(bounds.dof))
         self._low, self._high = self._box(values, bounds)
         self._rows, self._below, self._above, self._row_frame = self._differences(values, bounds, orders)
@@ -92,8 +98,13 @@ class Program:
         x = np.clip(x, low, high)
         dz = np.zeros(self._column.shape)
         dz[self._used] = x[self._column[self._used]]
-        curved = self._hessian @ x + self._hessian.T @ x - self._hessian.diagonal() * x
-        return Step(dz, float(-self._gradient @ x - 0.5 * x @ curved), multiplier, solved)
+        self._quadratic.complete(dz, self._order)
+        if (
+            np.abs(dz) > radius[self._model.independent] + 1e-12
+        ).any():  # what was eliminated has left the trust region
+            values, bounds, orders, previous = self._parts
+            return Program(self._model, values, bounds, orders, previous, self._order, False).solve(radius, price)
+        return Step(dz, self._quadratic.decrease(dz), multiplier, solved)
 
     def left(self, step: Step) -> float:
         """Return the sum of what a step leaves beyond the rows' bounds, to first order."""
@@ -134,23 +145,18 @@ class Program:
         found[self._column[self._used]] = values[self._used]
         return found
 
-    def _quadratic(self, previous: np.ndarray) -> sparse.csc_matrix:
-        """Return the upper triangle of the Hessian, with what ties frames to the ones before."""
-        model, column = self._model, self._column
-        own = _positive(model) + model.tie
-        last = previous[previous >= 0]
-        tied = np.flatnonzero(previous >= 0)
-        alike = (model.independent[tied] == model.independent[last]).all(axis=1) & (
-            model.count[tied] == model.count[last]
+    def _upper(self, own: np.ndarray) -> sparse.csc_matrix:
+        """Return the upper triangle of the Hessian, with blocks (T, m, m) of the frames."""
+        column, parts = self._column, self._quadratic
+        rows, columns = np.triu_indices(column.shape[1])
+        i, j, data = column[:, rows].ravel(), column[:, columns].ravel(), own[:, rows, columns].ravel()
+        a, b = (
+            np.broadcast_to(c, parts.cross.shape) for c in (column[parts.last][:, :, None], column[parts.tied][:, None])
         )
-        tied, last = tied[alike], last[alike]
-        np.add.at(own, last, model.tie[tied])
-        i, j, data = _entries(column, column, own)
-        upper = i <= j
-        a, b, across = _entries(column[last], column[tied], -model.tie[tied])
-        i, j = np.concatenate([i[upper], np.minimum(a, b)]), np.concatenate([j[upper], np.maximum(a, b)])
+        i, j = np.concatenate([i, np.minimum(a, b).ravel()]), np.concatenate([j, np.maximum(a, b).ravel()])
+        data, inside = np.concatenate([data, parts.cross.ravel()]), (i >= 0) & (j >= 0)
         shape = (self._size, self._size)
-        return sparse.coo_matrix((np.concatenate([data[upper], across]), (i, j)), shape=shape).tocsc()
+        return sparse.coo_matrix((data[inside], (i[inside], j[inside])), shape=shape).tocsc()
 
     def _derivatives(self, coordinates: int) -> sparse.csr_matrix:
         """Return the derivatives (T R, unknowns) of the bounded coordinates."""
@@ -228,24 +234,3 @@ def _solved(
     solved = status == piqp.PIQP_SOLVED or (status == piqp.PIQP_MAX_ITER_REACHED and near)
     price = max(np.abs(found.z_l).max(initial=0.0), np.abs(found.z_u).max(initial=0.0))
     return np.array(found.x), float(price), solved
-
-
-def _entries(rows: np.ndarray, columns: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the entries (row, column, value) of blocks (K, m, m) that lie at rows and columns (K, m), where both are
-    unknowns."""
-    i = np.broadcast_to(rows[:, :, None], blocks.shape)
-    j = np.broadcast_to(columns[:, None, :], blocks.shape)
-    inside = (i >= 0) & (j >= 0)
-    return i[inside], j[inside], blocks[inside]
-
-
-def _positive(model: Model) -> np.ndarray:
-    """Return the frames' Hessians (T, m, m), those that are not definite with the absolute values of their eigenvalues,
-    and damped."""
-    found = model.hessian.copy()
-    doubtful = ~np.asarray(model.definite)
-    if doubtful.any():
-        eigenvalues, vectors = np.linalg.eigh(found[doubtful])
-        found[doubtful] = (vectors * np.abs(eigenvalues)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
-    found += DAMPING * np.eye(found.shape[1])
-    return found

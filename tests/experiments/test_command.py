@@ -20,6 +20,21 @@ CASE_KEYS = {
 ROWS = {
     "cases": (["--fps", "30"], "cases", CASE_KEYS),
     "frame-rates": ([], "frame_rates", {"fps", "ms_per_frame", "iterations_mean", "position_error_max_m"}),
+    "look-ahead": (
+        ["--fps", "30"],
+        "look_ahead",
+        {
+            "case",
+            "way",
+            "error_rms_m",
+            "error_max_m",
+            "speed_share",
+            "acceleration",
+            "jerk",
+            "residual_m",
+            "milliseconds",
+        },
+    ),
     "contacts": ([], "contacts", {"weights", "error_m", "room_rad"}),
     "dragging": (
         ["--hours", "1e-4"],
