@@ -13,6 +13,7 @@ from ..errors import ClipError
 from ..ik.prior_solver import PriorSolver
 from ..ik.solver import Solver
 from ..ik.sqp import CONVERGED
+from ..ik.standing import StandingSolver
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import become_own_frames, com_of_states, robot_com
 from ..mechanism.model import Mechanism
@@ -23,6 +24,7 @@ from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
 from .clip import TargetClip
 from .distances import distances
+from .held_contacts import held_tracks
 from .shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
 from .speed_cost import measure_speed_cost, without_speeds
 
@@ -52,7 +54,7 @@ class Retargeting:
         mechanism: Mechanism,
         clip: TargetClip,
         settings: Settings = Settings(),  # noqa: B008 - immutable
-        formulation: type[Solver] = Solver,
+        formulation: type[Solver] = StandingSolver,
         speed_cost: bool = False,
         prior: PosePrior | None = None,
         prior_weight: float = WEIGHT,
@@ -84,8 +86,12 @@ class Retargeting:
         """Solves chunk by chunk and yields how many frames are done; where speeds' cost is asked for, counted anew for
         the second time."""
         frames = len(self.clip.times)
-        targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
+        held = held_tracks(self.clip, self.settings) if isinstance(self.solver, StandingSolver) else {}
+        tracks = {**self.clip.tracks, **held}
+        targets = {name: (track.position, track.quaternion) for name, track in tracks.items()}
         wanted = self.solver.wanted(targets, self.clip.com, self.clip.times)
+        if held and isinstance(self.solver, StandingSolver):
+            self.solver.stand(wanted, [track.contact for track in held.values()])
         while self._done < frames:
             stop = min(self._done + CHUNK, frames)
             began = perf_counter()
@@ -271,7 +277,7 @@ def retarget(
     mechanism: Mechanism,
     clip: TargetClip,
     settings: Settings = Settings(),  # noqa: B008 - immutable
-    formulation: type[Solver] = Solver,
+    formulation: type[Solver] = StandingSolver,
     speed_cost: bool = False,
     prior: PosePrior | None = None,
     prior_weight: float = WEIGHT,
