@@ -1,8 +1,8 @@
 """Contact of one frame: what it holds, and where.
 
-A contact is a joint between the frame's body and the world. A sole holds the frame's whole pose, a sole whose points lie
-on a line is an edge and may turn about it, one point may turn about all axes. A frame without a sole holds what its
-target says: its pose, or its position alone.
+A contact is a joint between the frame's body and the world. A sole holds the frame's whole pose; a sole whose points
+lie on a line is an edge and may turn about it, one point may turn about all axes. A frame without a sole holds what
+its target says: its pose, or its position alone.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ class Contact:
     def moves(self) -> np.ndarray:
         """Return (T,) whether it stands on something that has moved since the sample before."""
         moved = np.zeros(len(self.stands), bool)
-        same = (np.diff(self.position, axis=0) == 0).all(axis=1) & (np.diff(self.rotation, axis=0) == 0).all(axis=(1, 2))
-        moved[1:] = self.stands[1:] & self.stands[:-1] & ~same
+        shifted = (np.diff(self.position, axis=0) != 0).any(axis=1)
+        turned = (np.diff(self.rotation, axis=0) != 0).any(axis=(1, 2))
+        moved[1:] = self.stands[1:] & self.stands[:-1] & (shifted | turned)
         return moved
 
 
@@ -61,23 +62,27 @@ class Hold:
     axes: np.ndarray
 
     def at(self, position: np.ndarray, rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the joint's world side, anchor (3,) [m] and axes (3, 3), for a frame at this position and rotation."""
+        """Return the joint's anchor (..., 3) [m] and axes (..., 3, 3) for a frame at positions (..., 3) and rotations
+        (..., 3, 3)."""
         return position + rotation @ self.point, rotation @ self.axes
 
-    def gap(self, position: np.ndarray, rotation: np.ndarray, place: np.ndarray, axes: np.ndarray) -> tuple[float, float]:
-        """Return how far a frame at this position and rotation is from what is held, in metres and radians.
+    def gap(
+        self, position: np.ndarray, rotation: np.ndarray, held_position: np.ndarray, held_rotation: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far a frame is from where it is held, (...,) [m] and (...,) [rad], in what the contact holds.
 
         Args:
-            position, rotation: (3,) and (3, 3) of the frame.
-            place, axes: (3,) and (3, 3) of the joint's world side, as `at` returns them.
+            position, rotation: (..., 3) [m] and (..., 3, 3) of the frame.
+            held_position, held_rotation: likewise where it is held.
         """
-        point, own = self.at(position, rotation)
-        distance = float(np.linalg.norm(point - place))
+        (point, own), (place, axes) = self.at(position, rotation), self.at(held_position, held_rotation)
+        distance = np.linalg.norm(point - place, axis=-1)
         if self.joint.type == "spherical":
-            return distance, 0.0
+            return distance, np.zeros_like(distance)
         if self.joint.type == "revolute":
-            return distance, float(np.arctan2(np.linalg.norm(np.cross(axes[:, 0], own[:, 0])), axes[:, 0] @ own[:, 0]))
-        return distance, _angle(axes, own)
+            a, b = own[..., 0], axes[..., 0]
+            return distance, np.arctan2(np.linalg.norm(np.cross(a, b), axis=-1), (a * b).sum(axis=-1))
+        return distance, 2.0 * np.arcsin(np.minimum(np.linalg.norm(own - axes, axis=(-2, -1)) / np.sqrt(8.0), 1.0))
 
 
 def hold_of(mechanism: Mechanism, name: str, oriented: bool) -> Hold:
@@ -117,10 +122,3 @@ def hold_of(mechanism: Mechanism, name: str, oriented: bool) -> Hold:
 def contact_name(frame: str) -> str:
     """Return the name of the joint that holds a frame in contact."""
     return f"(contact of {frame})"
-
-
-def _angle(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the angle between two orientations (3, 3) [rad]."""
-    turn = a.T @ b
-    sine = np.linalg.norm([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-    return float(np.arctan2(sine, np.trace(turn) - 1.0))

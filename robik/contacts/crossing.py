@@ -36,9 +36,10 @@ class Crossing:
             source = old.joint_at.get(joints[b])
             for m in range(flat.first[b], flat.last[b]):
                 if flat.kind[m] == BALL and source is not None:
-                    ball = next(i for i in range(old.flat.first[source], old.flat.last[source]) if old.flat.kind[i] == BALL)
+                    motions = range(old.flat.first[source], old.flat.last[source])
+                    ball = next(int(old.flat.at_q[i]) for i in motions if old.flat.kind[i] == BALL)
                     same = new.body_at[names[source]] == b
-                    self._balls.append((int(flat.at_q[m]), int(old.flat.at_q[ball]), 1.0 if same else -1.0))
+                    self._balls.append((int(flat.at_q[m]), ball, 1.0 if same else -1.0))
                 elif int(flat.at_q[m]) not in known:
                     self._read.append((b, m))
         of = [int(old.flat.cluster_of[b]) for b in self.bodies]

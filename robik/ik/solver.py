@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..contacts.standing import Stance
+from ..contacts.footing import Footing
 from ..errors import ClipError
 from ..jit import by_reference
 from ..kinematics.actuation import actuator_values
@@ -43,7 +43,7 @@ class Solver:
         settings: weights, regularizers, limits.
         has_com: whether there is a target for the centre of mass.
         objectives: what else is asked for, with its targets over time.
-        stance: of the robot on its contacts; in the air if left out.
+        footing: of the robot on its contacts; in the air if left out.
 
     Raises:
         MechanismError: a name is unknown; lists those that exist.
@@ -57,7 +57,7 @@ class Solver:
         settings: Settings,
         has_com: bool = False,
         objectives: tuple[Objective, ...] = (),
-        stance: Stance | None = None,
+        footing: Footing | None = None,
     ):
         self.mechanism, self.names, self.settings, self.objectives = (
             mechanism,
@@ -65,7 +65,7 @@ class Solver:
             settings,
             tuple(objectives),
         )
-        self.topology = stance.topology if stance else build_topology(straightened(mechanism))
+        self.topology = footing.topology if footing else build_topology(straightened(mechanism))
         self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")

@@ -8,14 +8,14 @@ as other targets, until they can: so it gives way least, and limits, speeds and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..contacts.contact import Contact, Hold, hold_of
 from ..contacts.crossing import Crossing
-from ..contacts.standing import Stance, build_stance
+from ..contacts.footing import Footing, build_footing
 from ..kinematics.frames import anchor
 from ..kinematics.kernels import close, difference, forward_kinematics, integrate
 from ..kinematics.rotations import quaternion_matrices
@@ -33,7 +33,7 @@ ROOM = 16  # frames solved on one tree at a time
 class _Standing(NamedTuple):
     """A robot on a set of contacts, its solver, and the way from there to the floating robot's coordinates."""
 
-    stance: Stance
+    footing: Footing
     solver: Solver
     output: Output
     to_free: Crossing
@@ -45,6 +45,10 @@ class StandingSolver(Solver):
 
     _contacts: dict[str, Contact]
     _holds: dict[str, Hold]
+    _moves: dict[str, np.ndarray]  # (T,) of each contact whether it stands on something that moves
+    _next: np.ndarray  # (T,) the frame after each in which contacts come, go or move
+    _standings: dict[tuple[str, ...], _Standing]
+    _held: tuple[str, ...] = ()  # the contacts of the frame before, the one that has stood longest first
 
     def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
         """As the solver has it, on no contact: `stand` says what it stands on."""
@@ -76,7 +80,7 @@ class StandingSolver(Solver):
     def reset(self) -> None:
         """Puts the robot back into its rest pose."""
         super().reset()
-        self._held: tuple[str, ...] = ()
+        self._held = ()
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`."""
@@ -99,19 +103,20 @@ class StandingSolver(Solver):
     def _standing(self, names: tuple[str, ...]) -> _Standing:
         """Return the robot on these contacts, made where they have not stood together before."""
         if names not in self._standings:
-            stance = build_stance(self.topology.mechanism, [self._holds[name] for name in names])
-            solver = Solver(self.mechanism, self.names, self.settings, self.has_com, self.objectives, stance)
+            footing = build_footing(self.topology.mechanism, [self._holds[name] for name in names])
+            solver = Solver(self.mechanism, self.names, self.settings, self.has_com, self.objectives, footing)
             solver.flat.accepted[0] = self.flat.accepted[0]
             solver.wanted(*self._asked)  # sets its weights
-            found = _Standing(stance, solver, solver.room(ROOM + 1), Crossing(stance.topology, self.topology))
+            found = _Standing(footing, solver, solver.room(ROOM + 1), Crossing(footing.topology, self.topology))
             self._standings[names] = found
         return self._standings[names]
 
-    def _run(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solve frames `start` to `stop` on what is held."""
+    def _run(self, output: Output, start: int, stop: int, wanted: Wanted) -> bool:
+        """Solve frames `start` to `stop` on what is held; returns False, and leaves `output` alone, where that cannot be
+        reached."""
         if not self._held:
             self.solve_stretch(output, 0, start, stop, wanted)
-            return
+            return True
         standing = self._standings[self._held]
         for first in range(start, stop, ROOM):
             last = min(first + ROOM, stop)
@@ -119,15 +124,15 @@ class StandingSolver(Solver):
             own = standing.output
             own.quaternion[0][order] = output.quaternion[first - 1] if first else (1.0, 0.0, 0.0, 0.0)
             standing.solver.solve_stretch(own, first - 1, first, last, wanted)
+            if own.status[1] == UNREACHED:
+                return False
             rows, to = slice(1, last - first + 1), slice(first, last)
             output.position[to] = own.position[rows][:, order]
             output.quaternion[to] = own.quaternion[rows][:, order]
             for of, source in zip(output_rows(output), output_rows(own), strict=True):
                 of[to] = source[rows]
-            output.q[to] = standing.to_free.coordinates(
-                own.q[rows],
-                lambda b, rows=rows: (quaternion_matrices(own.quaternion[rows, b - 1]), own.position[rows, b - 1]),
-            )
+            output.q[to] = standing.to_free.coordinates(own.q[rows], _poses(own, rows))
+        return True
 
     def _change(self, output: Output, k: int, asked: list[str], fresh: list[str], wanted: Wanted) -> None:
         """Solve frame k, in which contacts come, go or move.
@@ -152,9 +157,8 @@ class StandingSolver(Solver):
         self._pull(wanted, k, fresh, 0.0)
         after = _copied(self._solver()._memory)
         reached = tuple(name for name in fresh if self._within([name], k, CLOSE))
-        for names in (reached, *([(name,) for name in reached] if len(reached) > 1 else [])):
-            if not names:
-                continue
+        alone = [(name,) for name in reached] if len(reached) > 1 else []
+        for names in [reached, *alone] if reached else []:
             _restore(self._solver()._memory, before)
             if self._attempt(output, k, (*firm, *names), wanted, after[0]):
                 return
@@ -173,8 +177,7 @@ class StandingSolver(Solver):
         """
         held = self._held
         self._enter(names, k, True, start)
-        self._run(output, k, k + 1, wanted)
-        if output.status[k] != UNREACHED:
+        if self._run(output, k, k + 1, wanted):
             return True
         self._held = held
         return False
@@ -193,7 +196,7 @@ class StandingSolver(Solver):
         old, new = self._solver(), self._standing(names).solver if names else self
         for i, name in enumerate(names):
             contact = self._contacts[name]
-            self._standings[names].stance.put(i, *self._holds[name].at(contact.position[k], contact.rotation[k]))
+            self._standings[names].footing.put(i, *self._holds[name].at(contact.position[k], contact.rotation[k]))
         crossing = Crossing(old.topology, new.topology)
         source, memory = old._memory, new._memory
         frames, last = int(source.frames[0]), source.last
@@ -232,8 +235,8 @@ class StandingSolver(Solver):
         for name in names:
             b, point, axes = anchor(solver.topology, name)
             now, contact, hold = solver._memory.last, self._contacts[name], self._holds[name]
-            place = hold.at(contact.position[k], contact.rotation[k])
-            distance, angle = hold.gap(now.c[b] + now.R[b] @ point, now.R[b] @ axes, *place)
+            position, rotation = now.c[b] + now.R[b] @ point, now.R[b] @ axes
+            distance, angle = hold.gap(position, rotation, contact.position[k], contact.rotation[k])
             if distance > most[0] * self._extent or angle > most[1]:
                 return False
         return True
@@ -278,4 +281,10 @@ def _restore(memory: Memory, known: list[np.ndarray]) -> None:
 
 
 def _known(memory: Memory) -> list[np.ndarray]:
-    return [memory.last.everything, memory.recent, memory.earlier, memory.frames, memory.limited, memory.looked, memory.missed]
+    m = memory
+    return [m.last.everything, m.recent, m.earlier, m.frames, m.limited, m.looked, m.missed]
+
+
+def _poses(output: Output, rows: slice) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
+    """Return what gives a body's rotations and centres of mass in these rows, by its number."""
+    return lambda b: (quaternion_matrices(output.quaternion[rows, b - 1]), output.position[rows, b - 1])

@@ -90,9 +90,7 @@ def add_terms(now, frames, terms, share):
         w, aim, tension = frames.position_weight[t], frames.position[t], frames.tension[t]
         w0, w1, w2 = w[0] + tension[0], w[1] + tension[0], w[2] + tension[0]
         x, y, z = moved(ahead, px, py, pz)
-        add_point(
-            terms, b, px, py, pz, share * w0 * (x - aim[0]), share * w1 * (y - aim[1]), share * w2 * (z - aim[2])
-        )
+        add_point(terms, b, px, py, pz, share * w0 * (x - aim[0]), share * w1 * (y - aim[1]), share * w2 * (z - aim[2]))
         add_stiffness(terms, b, px, py, pz, w0, w1, w2)
         D = terms.D[b]
         for a in range(3):

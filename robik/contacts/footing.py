@@ -1,7 +1,7 @@
 """A robot that stands: its tree rooted in the first of its contacts, a cut for every other one.
 
 One standing foot then costs nothing: the floating base's six motions fall out of the tree. The joints of the tree stay
-the same in every stance, so that their coordinates carry over by name.
+the same in every footing, so that their coordinates carry over by name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .contact import Hold
 
 
 @dataclass(frozen=True)
-class Stance:
+class Footing:
     """A robot's tree and cuts while some of its frames are in contact.
 
     Attributes:
@@ -52,7 +52,7 @@ class Stance:
             flat.row_u[row] = u
 
 
-def build_stance(mechanism: Mechanism, holds: Sequence[Hold]) -> Stance:
+def build_footing(mechanism: Mechanism, holds: Sequence[Hold]) -> Footing:
     """Return the robot as it stands on contacts.
 
     Args:
@@ -70,17 +70,18 @@ def build_stance(mechanism: Mechanism, holds: Sequence[Hold]) -> Stance:
     places = [(-1, len(cuts) + i) for i in range(len(rest))]
     if base is not None:
         places.insert(0, (topology.joint_at[joints[0].name], -1))
-    stance = Stance(topology, tuple(holds), tuple(places))
+    footing = Footing(topology, tuple(holds), tuple(places))
     for i, joint in enumerate(joints):
         axes, place, _ = joint_matrices(joint)
-        stance.put(i, place, axes)
-    return stance
+        footing.put(i, place, axes)
+    return footing
 
 
 def _floating_base(mechanism: Mechanism, tree: list[tuple[str, Joint]], contact: Joint) -> Joint | None:
     """Return the joint that the part of the robot with this contact floats by; None where it is tied to the world."""
     coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
-    on, joint_of = {}, dict(tree)
+    on: dict[str, Joint] = {}
+    joint_of = dict(tree)
     for body, joint in tree[: len(mechanism.bodies)]:
         near = joint.child if joint.child != body else joint.parent
         on[body] = joint if near == WORLD else on[near]
