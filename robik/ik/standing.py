@@ -112,8 +112,8 @@ class StandingSolver(Solver):
         return self._standings[names]
 
     def _run(self, output: Output, start: int, stop: int, wanted: Wanted) -> bool:
-        """Solve frames `start` to `stop` on what is held; returns False, and leaves `output` alone, where that cannot be
-        reached."""
+        """Solve frames `start` to `stop` on what is held; returns False, and leaves `output` alone, where that cannot
+        be reached."""
         if not self._held:
             self.solve_stretch(output, 0, start, stop, wanted)
             return True

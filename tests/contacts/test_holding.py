@@ -1,4 +1,4 @@
-"""Frames in contact are held exactly, never at the cost of loops, limits and speeds; where that cannot be, it is said."""
+"""Frames in contact are held exactly, at the cost of neither loops nor limits nor speeds; what cannot be is said."""
 
 import json
 from dataclasses import replace
@@ -29,7 +29,7 @@ def walker() -> Mechanism:
 
 
 def gaps(robot: Mechanism, clip: TargetClip, motion: Motion, name: str) -> np.ndarray:
-    """How far a frame in contact is from its target at touchdown (T,), the larger of metres and axes; NaN in the air."""
+    """How far a frame in contact is from its target at touchdown (T,), in metres or axes; NaN in the air."""
     track, found = clip.tracks[name], np.full(len(clip.times), np.nan)
     assert motion.position is not None and motion.quaternion is not None
     assert track.contact is not None and track.position is not None and track.quaternion is not None
