@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..mechanism.constraints import BALL, HINGE
-from ..mechanism.pose import matrix_quaternion
 from ..mechanism.topology import Topology
 
 
@@ -30,7 +30,9 @@ class Crossing:
         pairs = [(new.dofs[name], old.dofs[name]) for name in new.dofs if name in old.dofs]
         self.dofs = np.array([(a, b, s * t) for (a, s), (b, t) in pairs], dtype=np.int64).reshape(-1, 3)
         self._to, self._from = flat.dof_q[self.dofs[:, 0]], old.flat.dof_q[self.dofs[:, 1]]
-        known, self._balls, self._read = set(self._to.tolist()), [], []
+        known = set(self._to.tolist())
+        self._balls: list[tuple[int, int, float]] = []
+        self._read: dict[int, list[int]] = {}
         joints = {body: joint for joint, body in new.joint_at.items()}
         for b in range(1, len(flat.parent)):
             source = old.joint_at.get(joints[b])
@@ -41,7 +43,7 @@ class Crossing:
                     same = new.body_at[names[source]] == b
                     self._balls.append((int(flat.at_q[m]), ball, 1.0 if same else -1.0))
                 elif int(flat.at_q[m]) not in known:
-                    self._read.append((b, m))
+                    self._read.setdefault(b, []).append(m)
         of = [int(old.flat.cluster_of[b]) for b in self.bodies]
         self.clusters = [
             sorted({of[b] for b in np.flatnonzero(flat.cluster_of == c) if of[b] >= 0})
@@ -59,17 +61,17 @@ class Crossing:
         found[:, self._to] = q[:, self._from] * self.dofs[:, 2]
         for to, source, sign in self._balls:
             found[:, to : to + 4] = q[:, source : source + 4] * (1.0, sign, sign, sign)
-        for b, m in self._read:  # a root's: its joint hangs on the world
-            near_R, at, axis = flat.from_parent_R[b], flat.at_q[m], flat.axis[m]
+        for b, motions in self._read.items():  # a root's: its joint hangs on the world
             R, c = pose(int(self.bodies[b]))
-            far_R = R @ flat.to_child_R[b].T
-            turn = near_R.T @ far_R
-            if flat.kind[m] == BALL:
-                found[:, at : at + 4] = [matrix_quaternion(matrix) for matrix in turn]
-            elif flat.kind[m] == HINGE:
+            near_R, far_R = flat.from_parent_R[b], R @ flat.to_child_R[b].T
+            turn, away = near_R.T @ far_R, (c - far_R @ flat.to_child_p[b] - flat.from_parent_p[b]) @ near_R
+            for m in motions:
+                at, axis = flat.at_q[m], flat.axis[m]
                 i, j = (axis + 1) % 3, (axis + 2) % 3
-                found[:, at] = np.arctan2(turn[:, j, i] - turn[:, i, j], turn[:, i, i] + turn[:, j, j])
-            else:
-                far = c - far_R @ flat.to_child_p[b]
-                found[:, at] = (far - flat.from_parent_p[b]) @ near_R[:, axis]
+                if flat.kind[m] == BALL:
+                    found[:, at : at + 4] = Rotation.from_matrix(turn).as_quat()[:, [3, 0, 1, 2]]
+                elif flat.kind[m] == HINGE:
+                    found[:, at] = np.arctan2(turn[:, j, i] - turn[:, i, j], turn[:, i, i] + turn[:, j, j])
+                else:
+                    found[:, at] = away[:, axis]
         return found

@@ -52,7 +52,8 @@ class StandingSolver(Solver):
 
     def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
         """As the solver has it, on no contact: `stand` says what it stands on."""
-        self._asked = targets, com, times
+        first = {n: (x if x is None else x[:1], q if q is None else q[:1]) for n, (x, q) in targets.items()}
+        self._first = first, com if com is None else com[:1], times[:1]
         self._contacts, self._holds, self._standings, self._held = {}, {}, {}, ()
         return super().wanted(targets, com, times)
 
@@ -69,7 +70,7 @@ class StandingSolver(Solver):
         for contact in contacts:
             for k in np.flatnonzero(contact.tension):
                 self._pull(wanted, k, [contact.name], contact.tension[k])
-        frames = len(self._asked[2])
+        frames = len(wanted.dt)
         changes = np.zeros(frames + 1, bool)
         changes[-1] = True
         for contact in contacts:
@@ -104,9 +105,10 @@ class StandingSolver(Solver):
         """Return the robot on these contacts, made where they have not stood together before."""
         if names not in self._standings:
             footing = build_footing(self.topology.mechanism, [self._holds[name] for name in names])
-            solver = Solver(self.mechanism, self.names, self.settings, self.has_com, self.objectives, footing)
+            first = tuple(item.part(slice(0, 1)) for item in self.objectives)
+            solver = Solver(self.mechanism, self.names, self.settings, self.has_com, first, footing)
             solver.flat.accepted[0] = self.flat.accepted[0]
-            solver.wanted(*self._asked)  # sets its weights
+            solver.wanted(*self._first)  # sets its weights
             found = _Standing(footing, solver, solver.room(ROOM + 1), Crossing(footing.topology, self.topology))
             self._standings[names] = found
         return self._standings[names]
