@@ -115,6 +115,7 @@ class Quality:
         float_mm: most that something in contact is above where it stands.
         floor_penetration_mm: most that a sole is below the ground.
         contact_off_mm, contact_turned_deg: most that a frame in contact is from where it is held.
+        contact_sample: in which one is furthest off.
         jump_rad: largest turn of a motor in 1/120 s.
     """
 
@@ -123,6 +124,7 @@ class Quality:
     floor_penetration_mm: float | None = None
     contact_off_mm: float | None = None
     contact_turned_deg: float | None = None
+    contact_sample: int | None = None
     jump_rad: float = 0.0
 
 

@@ -28,7 +28,7 @@ def measure_quality(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Q
         motion: at the clip's times, with body poses.
     """
     held = held_tracks(clip)
-    slides, floats, off, turned = [], [], [0.0], [0.0]
+    slides, floats, off, turned = [], [], np.zeros(len(clip.times)), [0.0]
     for name, track in held.items():
         points, held_points = _touching(mechanism, name, track, motion)
         stands = track.contact.stands
@@ -38,7 +38,7 @@ def measure_quality(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Q
         slides.append(speed[both])
         floats.append((points[..., 2].min(axis=1) - held_points[..., 2].min(axis=1))[stands])
         distance, angle = contact_gaps(mechanism, name, track, motion)
-        off.append(float(np.nanmax(distance)))
+        off = np.fmax(off, distance)
         turned.append(float(np.nanmax(angle)))
     turning = [unit == "rad" for joint in mechanism.actuated for unit in joint.coordinate_units]
     speeds = np.abs(np.diff(motion.values[:, turning], axis=0)) / np.diff(clip.times)[:, None]
@@ -49,8 +49,9 @@ def measure_quality(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> Q
         slide_mm_s=1e3 * float(slide.mean()) if len(slide) else 0.0,
         float_mm=1e3 * max(float(np.concatenate(floats).max()), 0.0),
         floor_penetration_mm=1e3 * float(below_ground(mechanism, clip, motion).max()),
-        contact_off_mm=1e3 * max(off),
+        contact_off_mm=1e3 * float(off.max()),
         contact_turned_deg=float(np.degrees(max(turned))),
+        contact_sample=int(off.argmax()),
         jump_rad=float(speeds.max(initial=0.0) * JUMP_TIME),
     )
 

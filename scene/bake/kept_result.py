@@ -90,6 +90,17 @@ class RobikResult(PropertyGroup):
     )
     has_margin: BoolProperty(name="Margin Known", description="Whether contacts were known, so that there is a margin")
     margin_frame: IntProperty(name="Frame", description="Where the margin is least")
+    has_contacts: BoolProperty(name="Contacts", description="Whether something was to stand still")
+    slide: FloatProperty(
+        name="Slide", description="Mean speed of what is in contact, against what it stands on [mm/s]", precision=3
+    )
+    contact_off: FloatProperty(
+        name="Contacts Off",
+        description="How far something in contact is from where it is held, at worst",
+        unit="LENGTH",
+        precision=4,
+    )
+    contact_frame: IntProperty(name="Frame", description="Where something in contact is furthest off")
     sunk: FloatProperty(
         name="Below Ground", description="How far a sole goes below the ground, at worst", unit="LENGTH", precision=4
     )
