@@ -124,7 +124,13 @@ def solver_settings(
         enforce_velocity=bool(bake.guarantee),
         velocity_share=float(bake.speed) / 100.0,
         objectives=weights_of(mechanism, mapping.asked),
+        contacts="hold" if balance.pin_feet or _holds_on(mechanism, mapping) else "ignore",
     )
+
+
+def _holds_on(mechanism: Mechanism, mapping: CharacterMapping) -> bool:
+    """Return whether contacts were set by hand for a frame that is no foot."""
+    return any(target.phases and not mechanism.frame(target.frame).is_foot for target in mapping.targets)
 
 
 def _soften_above(mechanism: Mechanism, bake: PropertyGroup) -> float:
