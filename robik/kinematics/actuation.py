@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from ..mechanism.constraints import joint_matrices
 from ..mechanism.joints import SLIDES, TURNS
-from ..mechanism.model import Joint
+from ..mechanism.parts import Joint
 from ..mechanism.topology import Topology
 from .blocks import blocks
 from .rotations import quaternion_matrices

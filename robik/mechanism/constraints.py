@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .joints import MOTIONS, SLIDES, TURNS
-from .model import Joint
+from .parts import Joint
 from .pose import matrix_quaternion
 
 SLIDE, HINGE, BALL = 0, 1, 2  # kinds of elementary motion

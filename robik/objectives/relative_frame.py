@@ -24,7 +24,8 @@ from ..jit import by_reference, inlined, kernel
 from ..kinematics.frames import frame_poses
 from ..kinematics.kernels import rotate
 from ..kinematics.rotations import cross, multiply, product, quaternion_matrices
-from ..mechanism.model import WORLD, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
 from .distances import angle_between, length_along
 from .objective import Miss, Own, States, samples_of

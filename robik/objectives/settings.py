@@ -12,7 +12,8 @@ import numpy as np
 
 from ..errors import ClipError, FormatError, RobikError
 from ..files import read_json
-from ..mechanism.model import Joint, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import Joint
 from ..mechanism.pose import Vector
 from .objective import Objective
 from .weights import Weights, checked_weights

@@ -13,7 +13,8 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError
-from ..mechanism.model import Frame, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import Frame
 from ..motions import Motion
 
 FLAT = 1e-7  # a hull thinner than this [m] is a segment or a point

@@ -17,8 +17,9 @@ from .dynamixel.bus import Bus, PortGone, ServoSilent
 from .dynamixel.connecting import Unfit
 from .dynamixel.simulator.server import SimulatorProcess
 from .emergency import Emergency, EmergencyStopped
+from .remedies import way_on
 from .schedule import take_precedence
-from .session import Session, way_on
+from .session import Session
 from .status import OFF, PlaySettings, PlayState, torque_words
 from .stream import Wishes
 
