@@ -15,6 +15,7 @@ from ..skeleton.skeleton import Skeleton, SkeletonMotion
 from . import archives, bvh
 
 MOST = 2_000_000_000  # bytes of a recording
+EVEN = 1e-9  # times that differ by less are the same [s]
 TALL = 1.7  # [m]: recordings come in units of every kind
 LOOKS = 200  # frames at which its size and its upright axis are measured
 FLAT = 1e-9  # of its unit: as tall as this, a skeleton has no size
@@ -111,11 +112,19 @@ def part_of_time(motion: SkeletonMotion, start: float | None, end: float | None)
     """
     times = motion.times
     first, last = times[0] if start is None else start, times[-1] if end is None else end
-    kept = np.flatnonzero((times >= first - 1e-9) & (times <= last + 1e-9))
+    kept = np.flatnonzero((times >= first - EVEN) & (times <= last + EVEN))
     if not len(kept):
         raise ClipError(f"no frame lies between {first:g} and {last:g} s; the recording lasts {times[-1]:.4g} s")
     chosen = slice(int(kept[0]), int(kept[-1]) + 1)
     return SkeletonMotion(motion.skeleton, times[chosen], motion.positions[chosen], motion.quaternions[chosen])
+
+
+def without_first(motion: SkeletonMotion, count: int) -> SkeletonMotion:
+    """Return a motion without its first samples, from time 0 on; even times stay even to the last bit."""
+    times = motion.times[count:] - motion.times[count]
+    even = motion.times[: len(times)] - motion.times[0]
+    times = even if np.abs(even - times).max(initial=0.0) < EVEN else times
+    return SkeletonMotion(motion.skeleton, times, motion.positions[count:], motion.quaternions[count:])
 
 
 def _looks(motion: SkeletonMotion) -> np.ndarray:
