@@ -108,7 +108,8 @@ def format_to_write(path: str | Path, format: str | None = None) -> MotionFormat
 def _format_of(content: bytes, path: Path) -> MotionFormat:
     """Return the format that a file's content, else its extension, tells."""
     fitting = [name for name in READABLE if (test := FORMATS[name].matches) and test(content)]
-    named = [name for name in fitting or READABLE if path.suffix.lower() in FORMATS[name].extensions]
+    usual = [name for name in READABLE if FORMATS[name].by_extension]
+    named = [name for name in fitting or usual if path.suffix.lower() in FORMATS[name].extensions]
     found = named or fitting
     if not found:
         raise FormatError(f"no motion that can be read here; the formats are {', '.join(READABLE)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..mechanism import WORLD, Mechanism, Pose
@@ -15,7 +15,7 @@ from ..robots import names as robot_names
 from ..robots import path as robot_path
 from ..skeleton.anatomy import read_anatomy
 from ..skeleton.feet import Shapes, on_feet
-from ..skeleton.following import FEW, Following, character_clip, fit_rows, glances
+from ..skeleton.following import FEW, Following, character_clip, checked, fit_rows, glances
 from ..skeleton.mapping import Row, auto_map
 from ..skeleton.mapping_file import load_rows
 from ..skeleton.shapes import shapes_of
@@ -35,6 +35,7 @@ class Retargeted:
 
     Attributes:
         mechanism: the robot, with the feet that were found on its meshes.
+        rows: which bone each frame follows, as Auto-Map or the mapping says.
         following: what its frames follow.
         clip: what was followed.
         settings: of the solver.
@@ -42,6 +43,7 @@ class Retargeted:
     """
 
     mechanism: Mechanism
+    rows: tuple[Row, ...]
     following: Following
     clip: TargetClip
     settings: Settings
@@ -58,6 +60,7 @@ def retarget_recording(
     start: float | None = None,
     end: float | None = None,
     body_model: str | Path | None = None,
+    robot_file: str | Path | None = None,
     settings: BakeSettings = DEFAULT,
     speed_cost: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -72,6 +75,7 @@ def retarget_recording(
         mapping: which bone each frame follows, as rows or as their file; found by names and shapes if left out.
         start, end: stretch of the recording [s]; its own ends if left out.
         body_model: an npz of the SMPL family, for recordings that are its poses.
+        robot_file: that a mechanism was read from, for its meshes, on which feet are found.
         settings: of the bake.
         speed_cost: whether to solve a second time, to report what keeping motors' speeds costs.
         progress: called with how many frames are solved, of how many.
@@ -82,7 +86,7 @@ def retarget_recording(
     Raises:
         RobikError: one sentence that says what is wrong, and what would be right.
     """
-    mechanism, file = _robot(robot)
+    mechanism, file = _robot(robot, robot_file)
     motion = recording if isinstance(recording, SkeletonMotion) else load_recording(recording, body_model)
     motion = part_of_time(motion, start, end)
     planned = balance_by_name(balance, pin_feet)
@@ -115,7 +119,8 @@ def follow(
         RobikError: one sentence that says what is wrong.
     """
     stood = mechanism
-    mechanism, mapped = on_feet(mechanism, list(proposed(mechanism, motion) if rows is None else rows), shapes)
+    asked = [row for row in (proposed(mechanism, motion) if rows is None else told(rows, motion)) if row.bone]
+    mechanism, mapped = on_feet(mechanism, checked(mechanism, motion, asked), shapes)
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism))
     moving = without_first(motion, following.left_out)
     clip = balanced(character_clip(moving, following.followers, following.placement), mechanism, balance)
@@ -124,13 +129,27 @@ def follow(
     for done in solving.steps():
         if progress is not None:
             progress(done, len(clip.times))
-    return Retargeted(mechanism=mechanism, following=following, clip=clip, settings=solver, motion=solving.motion())
+    return Retargeted(
+        mechanism=mechanism,
+        rows=tuple(asked),
+        following=following,
+        clip=clip,
+        settings=solver,
+        motion=solving.motion(),
+    )
 
 
 def proposed(mechanism: Mechanism, motion: SkeletonMotion) -> list[Row]:
     """Return which bone each frame should follow, by the names and the shape of both."""
     seen = motion.positions[glances(len(motion.times), FEW)]
     return auto_map(mechanism, motion.skeleton.names, read_anatomy(motion.skeleton, seen))
+
+
+def told(rows: Iterable[Row], motion: SkeletonMotion) -> list[Row]:
+    """Return rows with the parts of the body that their bones are, where the rows do not say them."""
+    anatomy = read_anatomy(motion.skeleton, motion.positions[glances(len(motion.times), FEW)])
+    parts = {row: anatomy.part(row.bone) for row in rows}
+    return [row if row.part else replace(row, part=part, side=side) for row, (part, side) in parts.items()]
 
 
 def standing_root(before: Mechanism, mechanism: Mechanism) -> Pose:
@@ -147,8 +166,8 @@ def standing_root(before: Mechanism, mechanism: Mechanism) -> Pose:
     return Pose((0.0, 0.0, single(-ground_height(mechanism))))
 
 
-def _robot(robot: Mechanism | str | Path) -> tuple[Mechanism, Path | None]:
+def _robot(robot: Mechanism | str | Path, file: str | Path | None) -> tuple[Mechanism, Path | None]:
     """Return a robot and its file."""
     if isinstance(robot, Mechanism):
-        return robot, None
+        return robot, None if file is None else Path(file)
     return load_robot(robot), Path(robot_path(str(robot)) if robot in robot_names() else robot)

@@ -17,7 +17,6 @@ from typing import Any
 from ..errors import ClipError, FormatError
 from ..files import read_json, write_whole
 from .mapping import ALL, Row
-from .names import part_of
 
 KIND, VERSION = "robik-mapping", 1
 FIELDS = ("frame", "bone", "weight", "position_weight", "orientation_weight")
@@ -70,12 +69,9 @@ def _row(entry: Any) -> Row:
             f"the target of {entry['frame']!r} has the unknown entry {unknown[0]!r}; there are {', '.join(FIELDS)}"
         )
     weight = _numbers(entry, "weight", [1.0])
-    part, side = part_of(entry["frame"])
     return Row(
         frame=entry["frame"],
         bone=entry["bone"],
-        part=part,
-        side=side,
         weight=weight[0],
         position_weight=_numbers(entry, "position_weight", ALL),  # type: ignore[arg-type]
         orientation_weight=_numbers(entry, "orientation_weight", ALL),  # type: ignore[arg-type]
