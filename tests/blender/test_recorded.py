@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender import installed, scenes
+from tests.blender import installed
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
