@@ -26,7 +26,8 @@ from robik.errors import ClipError, MechanismError
 from robik.ik.sequence import Output
 from robik.ik.solver import MOST_ITERATIONS, Solver, Targets, Wanted
 from robik.ik.sqp import CONVERGED, STALLED
-from robik.mechanism.model import UNLIMITED, Mechanism
+from robik.mechanism.model import Mechanism
+from robik.mechanism.parts import UNLIMITED
 from robik.mechanism.pose import matrix_quaternion
 from robik.objectives import objective as asked
 from robik.objectives.registry import over_time

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from robik.mechanism.joints import SLIDES, TURNS
-from robik.mechanism.model import Joint
+from robik.mechanism.parts import Joint
 from robik.mechanism.pose import quaternion_matrix
 
 AXES = np.eye(3)

@@ -25,7 +25,8 @@ from experiments.oracle.maximal import AXES, JointFrames, Rows
 from experiments.oracle.reference_asked import Term, terms
 from experiments.oracle.reference_objective import Objective, Targets
 from robik.errors import MechanismError
-from robik.mechanism.model import WORLD, Mechanism
+from robik.mechanism.model import Mechanism
+from robik.mechanism.parts import WORLD
 from robik.mechanism.pose import Pose, matrix_quaternion, quaternion_matrix
 from robik.objectives.settings import Settings
 

@@ -22,7 +22,7 @@ from robik.kinematics.kernels import Placement, forward_kinematics, new_placemen
 from robik.kinematics.mobility import inspect
 from robik.kinematics.rotations import quaternion_matrices
 from robik.mechanism.joints import SLIDES
-from robik.mechanism.model import WORLD, Joint
+from robik.mechanism.parts import WORLD, Joint
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import Flat, Topology, build_topology
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..mechanism.constraints import rotation_vector_matrix
 from ..mechanism.joints import SLIDES, TURNS
-from ..mechanism.model import WORLD, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD
 from ..mechanism.pose import matrix_quaternion
 from ..mechanism.topology import build_topology
 from ..words import counted

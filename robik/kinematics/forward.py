@@ -9,7 +9,8 @@ from scipy.optimize import least_squares
 
 from ..errors import MechanismError
 from ..mechanism.constraints import BALL, turn_matrix
-from ..mechanism.model import Joint, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import Joint
 from ..mechanism.pose import Pose, matrix_quaternion
 from ..mechanism.topology import build_topology
 from .assembly import closed, prepared, project

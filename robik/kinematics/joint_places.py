@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mechanism.constraints import joint_matrices
-from ..mechanism.model import WORLD, Joint, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD, Joint
 from .actuation import values_between
 from .rotations import quaternion_matrices
 

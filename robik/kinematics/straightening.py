@@ -20,7 +20,8 @@ from functools import partial
 import numpy as np
 
 from ..mechanism.constraints import rotation_vector_matrix
-from ..mechanism.model import Joint, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import Joint
 from ..mechanism.topology import CLOSED, build_topology, loop_groups
 from .loop_walk import LOOSE, LoopPose, LoopWalk
 

@@ -1,7 +1,8 @@
 """What a robot is."""
 
 from .joints import JOINT_TYPES, JointType
-from .model import WORLD, Body, Coupling, Frame, Joint, Mechanism
+from .model import Mechanism
+from .parts import WORLD, Body, Coupling, Frame, Joint
 from .pose import Pose
 from .visual import Visual
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import MechanismError
-from .model import WORLD, Joint, Mechanism
+from .model import Mechanism
+from .parts import WORLD, Joint
 
 BASES = ("auto", "fixed", "floating")
 

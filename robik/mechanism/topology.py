@@ -20,7 +20,8 @@ import numpy as np
 from ..errors import MechanismError
 from .clusters import find_clusters, path_to_root
 from .constraints import BALL, chain, closure_rows, joint_matrices
-from .model import WORLD, Joint, Mechanism
+from .model import Mechanism
+from .parts import WORLD, Joint
 
 CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is closed
 

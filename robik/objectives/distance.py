@@ -21,7 +21,8 @@ from ..errors import ClipError
 from ..jit import by_reference, inlined, kernel
 from ..kinematics.frames import frame_poses
 from ..kinematics.kernels import rotate
-from ..mechanism.model import WORLD, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
 from .objective import Miss, Own, States, samples_of, scalar_weight
 from .pairs import Pair, ends

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kinematics.frames import anchor
-from ..mechanism.model import WORLD
+from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
 from .objective import Objective, ints, stacked
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from ..errors import ClipError
 from ..jit import by_reference, kernel
-from ..mechanism.model import Joint, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import Joint
 from ..mechanism.topology import Topology
 from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight
 from .rows import Row, RowKind

@@ -24,7 +24,8 @@ from ..jit import by_reference, inlined, kernel
 from ..kinematics.frames import frame_poses
 from ..kinematics.kernels import rotate
 from ..kinematics.rotations import cross, multiply, product, quaternion_matrices
-from ..mechanism.model import WORLD, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
 from .distances import angle_between, length_along
 from .objective import Miss, Own, States, samples_of
@@ -184,8 +185,10 @@ class RelativeFrame(Pair):
 
     @classmethod
     def weight_from(cls, data: Any, key: str) -> Weights:
-        """Return weights from `{"position_weight": [3], "orientation_weight": [3]}`, each optional. Raises
-        ClipError."""
+        """Return weights from `{"position_weight": [3], "orientation_weight": [3]}`, each optional.
+
+        Raises ClipError.
+        """
         if isinstance(data, Weights):
             return data
         names = ("position_weight", "orientation_weight")

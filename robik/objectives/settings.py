@@ -12,7 +12,8 @@ import numpy as np
 
 from ..errors import ClipError, FormatError, RobikError
 from ..files import read_json
-from ..mechanism.model import Joint, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import Joint
 from ..mechanism.pose import Vector
 from .objective import Objective
 from .weights import Weights, checked_weights
@@ -97,8 +98,10 @@ class Settings:
             )
 
     def thresholds(self, dt: np.ndarray) -> np.ndarray:
-        """t of the velocity regularizer's terms (T, 2), angular and linear, over time steps (T,) [s]; infinite where a
-        term does not act: without a weight or a limit, and for steps in which half a turn is allowed."""
+        """t of the velocity regularizer's terms (T, 2), angular and linear, over time steps (T,) [s].
+
+        Infinite where a term does not act: without a weight or a limit, and for steps in which half a turn is allowed.
+        """
         t = np.full((len(dt), 2), inf)
         if self.velocity_weight > 0:
             with np.errstate(invalid="ignore"):

@@ -18,8 +18,9 @@ FADE = 0.5  # before the first phase, and after the last, corrections come and g
 
 
 def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None) -> TargetClip:
-    """The clip with its feet held in contact: flat on the ground, without sliding or turning; swings are led from hold
-    to hold.
+    """The clip with its feet held in contact: flat on the ground, without sliding or turning.
+
+    Swings are led from hold to hold.
 
     A foot is held at the middle of its phase's track; one that stands on a step stays so much higher. Through a swing
     the corrections at its two ends blend into each other, before the first phase and after the last they come and go,

@@ -13,7 +13,8 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 from scipy.spatial.transform import Rotation
 
 from ..errors import ClipError
-from ..mechanism.model import Frame, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import Frame
 from ..motions import Motion
 
 FLAT = 1e-7  # a hull thinner than this [m] is a segment or a point
@@ -77,8 +78,10 @@ def _edges(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
-    """A polygon's points that are at least `margin` inside, corners (K, 2); where there are none, nearly the deepest it
-    allows."""
+    """A polygon's points that are at least `margin` inside, corners (K, 2).
+
+    Where there are none, nearly the deepest it allows.
+    """
     if len(polygon) < 3:
         return polygon.mean(axis=0, keepdims=True)
     centre = polygon.mean(axis=0)

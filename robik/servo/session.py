@@ -18,6 +18,7 @@ from .driver import PortGone, ServoSilent
 from .guide import Guide, Journey, Pursuit
 from .health import Health
 from .recording import Recorder
+from .remedies import remedy, way_on
 from .schedule import undisturbed
 from .status import PlaySettings, PlayState, ServoReading, torque_words
 from .stream import Outcome, Stream, Wishes
@@ -49,8 +50,8 @@ class Session:
         board: Board,
         on_connected: Callable[[ServoChain, np.ndarray], None],
     ) -> None:
-        self._bus, self._settings, self._wishes, self._board = bus, settings, wishes, board
-        self._on_connected = on_connected
+        self._bus, self._settings, self._wishes = bus, settings, wishes
+        self._board, self._on_connected = board, on_connected
         self._asked, self._is_found = bus.chain, False
         self._goal_limits = bus.chain.count_limits
         self._torque_before: dict[int, bool] = {}
@@ -378,17 +379,3 @@ class Session:
             looks=stream.looks,
             **(self._readings(seen) if len(seen) == len(self.chain.servos) else {}),
         )
-
-
-def remedy(seen: Telemetry) -> str:
-    """How to go on after what a servo complains of."""
-    return "remove the cause, reboot it, then turn torque on" if seen.errors else "turn torque on again to go on"
-
-
-def way_on(trouble: str) -> str:
-    """How to go on after what stopped them all."""
-    return (
-        "remove the cause, reboot it, then turn torque on"
-        if "hardware error" in trouble
-        else "see to it, then turn torque on to go on"
-    )

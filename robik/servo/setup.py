@@ -36,8 +36,10 @@ def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.
 
 
 def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:
-    """Whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic; empty if it
-    can."""
+    """Whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic.
+
+    Empty if it can.
+    """
     return "; ".join(bus_problems(chain, settings.rate, settings.feed_forward))
 
 
@@ -95,8 +97,10 @@ def zeroed(workshop: Workshop, chain: ServoChain, values: dict[str, float] | Non
 
 
 def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, float] | None = None) -> ServoChain:
-    """The chain with zeros by which servos at these counts, by id, stand at these actuator values; others keep
-    theirs."""
+    """The chain with zeros by which servos at these counts, by id, stand at these actuator values.
+
+    Others keep theirs.
+    """
     servos = []
     for servo in chain.servos:
         value = (values or {}).get(servo.actuator, 0.0)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..mechanism.model import WORLD, Joint, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD, Joint
 from .names import part_of
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..mechanism.model import Frame, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import Frame
 from . import names
 from .anatomy import ARM, LEG, PARTS_OF, Anatomy
 from .hips import turns_freely

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..mechanism.model import WORLD, Joint, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD, Joint
 from .anatomy import ARM, FRONT_LEG, LEG
 from .names import part_of, robot_name
 from .tree import NEAR_GROUND, PairedChains, Tree, paired_limbs

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..ik.work import SMALL
-from ..mechanism.model import WORLD, Body, Joint, Mechanism
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD, Body, Joint
 from ..mechanism.pose import Pose
 from ..objectives.registry import ASKED
 from ..objectives.rows import Row

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from robik.errors import AssemblyError
-from robik.formats.assembly import assemble as assembly
-from robik.formats.assembly.assemble import STARTS, assemble
+from robik.formats.assembly import closing
+from robik.formats.assembly.assemble import assemble
+from robik.formats.assembly.closing import STARTS
 from robik.formats.assembly.open_joint import OpenJoint
 from robik.formats.assembly.open_robot import OpenRobot
 from robik.formats.assembly.remedies import NAMED, remedy
@@ -108,10 +109,10 @@ def test_no_more_is_tried_than_is_said() -> None:
 
 def test_a_robot_without_limits_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[int] = []
-    search = assembly._search
+    search = closing.search
     monkeypatch.setattr(
-        assembly,
-        "_search",
+        closing,
+        "search",
         lambda robot, q, bounds, starts=STARTS: searched.append(starts) or search(robot, q, bounds, starts),
     )
     refusal(fourbar(reach=9.0))

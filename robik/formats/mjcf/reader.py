@@ -20,13 +20,13 @@ from ..assembly.open_robot import OpenRobot
 from ..imported import Imported, Notes, reading
 from ..mesh_files import MeshFiles
 from ..names import free_name
-from ..solids import turned
-from ..xml_file import number, numbers
+from ..xml_file import numbers
 from .attach import Model, attached, model_file
 from .equalities import Tied, read_equalities
 from .file import MjcfFile, flattened, is_limited, vector, z_to
 from .geoms import SEEN, Geom, Geoms
 from .holds import held_through, with_held
+from .inertia import mass_of, scaled
 from .keyframe import keyframes, with_keyframe
 from .motors import driven, lacks_motors, read_motors, tell_limited_tendons
 
@@ -34,9 +34,8 @@ MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
 MOST_PARTS = 50_000  # geoms and sites; frames likewise
 TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
-Placed = tuple[
-    Element, Pose, str | None
-]  # an element, the pose of the frame around it in its body, the default class it inherits
+# An element, the pose of the frame around it in its body, the default class it inherits.
+Placed = tuple[Element, Pose, str | None]
 NOT_READ = {
     "composite": "the chain that a <composite> makes is not read, so it is missing; write its bodies out",
     "flexcomp": "a <flexcomp> is soft and no rigid body, so it was left out",
@@ -210,7 +209,7 @@ class _Reader:
                 "MuJoCo moves its frame into its centre of mass (align); here it stays where the file has it", where
             )
         self.tie(name, parent, pose, content.joints)
-        mass, com, inertia = self.mass(content, where)
+        mass, com, inertia = mass_of(self.file, content.inertial, content.geoms, self.geoms, self.compiler, where)
         self.bodies.append(Body.of(name, mass, com, inertia))
         self.seen[name] = content.geoms
         return name, content.bodies
@@ -239,35 +238,6 @@ class _Reader:
         name = free_name(wanted, self.names)
         self.names.add(name)
         return name
-
-    def mass(self, content: _Content, where: str) -> tuple[float, np.ndarray, np.ndarray]:
-        """Mass, centre of mass (3,) and inertia about it (3, 3), as the compiler's settings want them."""
-        source = self.compiler.get("inertiafromgeom", "auto")
-        if source == "true" or (source == "auto" and content.inertial is None):
-            mass, com, inertia = self.geoms.mass(content.geoms, where)
-        elif content.inertial is None:
-            mass, com, inertia = 0.0, np.zeros(3), np.zeros((3, 3))
-        else:
-            mass, com, inertia = self.inertial(content.inertial, where)
-        least_mass, least = (number(self.compiler, key, "its compiler", 0.0) for key in ("boundmass", "boundinertia"))
-        if least > 0 or self.file.is_true("balanceinertia", "false"):
-            moments, axes = np.linalg.eigh(inertia) if np.isfinite(inertia).all() else (np.zeros(3), np.eye(3))
-            moments = np.maximum(moments, least)
-            if self.file.is_true("balanceinertia", "false") and 2 * moments.max() > moments.sum():
-                moments = np.full(3, moments.mean())
-            inertia = axes * moments @ axes.T
-        return max(mass, least_mass), com, inertia
-
-    def inertial(self, element: Element, where: str) -> tuple[float, np.ndarray, np.ndarray]:
-        where = f"{where}: its inertial"
-        pose = self.file.pose(element.attrib, where)
-        mass = number(element, "mass", where)
-        if "fullinertia" in element.attrib:
-            xx, yy, zz, xy, xz, yz = numbers(element.get("fullinertia"), 6, f"{where}'s fullinertia")
-            inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        else:
-            inertia = np.diag(vector(element.attrib, "diaginertia", "0 0 0", where))
-        return mass, np.array(pose.position), turned(inertia, pose)
 
     # Joints
 
@@ -382,7 +352,7 @@ class _Reader:
                 self.notes.add("a motor that pushes a free body was left out", joint.name)
                 del motors[joint.name]
         tree = [driven(j, motors[j.name], self.notes, self.report) if j.name in motors else j for j in tree]
-        bodies = [replace(body, visuals=self.visuals(body.name)) for body in self.scaled()] + [
+        bodies = [replace(body, visuals=self.visuals(body.name)) for body in scaled(self.bodies, self.compiler)] + [
             b for robot in inner for b in robot.bodies
         ]
         frames = tuple(self.frame(name, body, pose) for name, (body, pose) in self.sites.items() if body != WORLD)
@@ -410,18 +380,6 @@ class _Reader:
             name = self.new_name(f"{site}_site")
             self.report.add(f"a body has the same name, so this site is called {name!r}", site)
         return Frame(name, body, pose)
-
-    def scaled(self) -> list[Body]:
-        """The bodies, with the whole mass that the compiler's settings want."""
-        total = number(self.compiler, "settotalmass", "its compiler", -1.0)
-        mass = sum(body.mass for body in self.bodies)
-        if total <= 0 or mass <= 0:
-            return self.bodies
-        factor = total / mass
-        scaled = []
-        for body in self.bodies:
-            scaled.append(Body.of(body.name, factor * body.mass, body.com, factor * body.inertia_matrix))
-        return scaled
 
     def visuals(self, body: str) -> tuple[Visual, ...]:
         """What is seen of a body: what MuJoCo's viewer shows, or everything where that is nothing of the whole

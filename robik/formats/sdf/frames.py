@@ -8,19 +8,17 @@ things stand in the model around it.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from math import radians
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-import numpy as np
-
 from ...errors import FormatError
 from ...mechanism import WORLD, Pose
-from ...mechanism.pose import IDENTITY, roll_pitch_yaw
+from ...mechanism.pose import IDENTITY
 from ..imported import Notes, listed
 from ..mesh_files import MeshFiles
 from ..names import free_name
-from ..xml_file import name_of, numbers, read_xml
+from ..xml_file import name_of, read_xml
+from .elements import join, pose_of, text_of, version_of
 
 MODEL = "__model__"
 MOST = 5000  # links, joints and frames
@@ -97,16 +95,18 @@ class Frames:
 
     def _add_model(self, model: Element, scope: str, outer: str, version: tuple[int, int], file: Path, depth: int,
                    include: Element | None = None) -> None:  # fmt: skip
-        """A model as scope; `include` is what includes it, whose words on pose, placement and whether it is static
-        count first."""
+        """A model as scope.
+
+        `include` is what includes it, whose words on pose, placement and whether it is static count first.
+        """
         said = [e for e in (include, model) if e is not None]
-        if next((text for e in said if (text := _text(e, "static"))), "") in TRUE:
+        if next((text for e in said if (text := text_of(e, "static"))), "") in TRUE:
             self.static.append(scope)
         if scope:
             self._around[scope] = outer
         posed = next((e for e in said if e.find("pose") is not None), model)
         pose, relative_to = pose_of(posed, f"model {scope or model.get('name')!r}")
-        placement = next((p for e in said if (p := _text(e, "placement_frame") or e.get("placement_frame", ""))), "")
+        placement = next((p for e in said if (p := text_of(e, "placement_frame") or e.get("placement_frame", ""))), "")
         node = Node(
             "model",
             model,
@@ -132,7 +132,7 @@ class Frames:
         if depth > DEEPEST:
             raise FormatError(f"its models are nested more than {DEEPEST} deep")
         self.plugins += model.findall("plugin")
-        self._own[scope] = {e.get("name") or _text(e, "name") for e in model if e.tag in (*KINDS, "model", "include")}
+        self._own[scope] = {e.get("name") or text_of(e, "name") for e in model if e.tag in (*KINDS, "model", "include")}
         for element in model:
             if element.tag in KINDS:
                 name = self._name(element, model, scope)
@@ -140,7 +140,7 @@ class Frames:
                 pose, relative_to = pose_of(element, where)
                 attached_to = ""
                 if element.tag == "joint":
-                    attached_to = _text(element, "child")
+                    attached_to = text_of(element, "child")
                     relative_to = relative_to or (MODEL if attached_to == WORLD else attached_to)
                 elif element.tag == "frame":
                     attached_to = element.get("attached_to", "") or MODEL
@@ -165,7 +165,7 @@ class Frames:
 
     def _include(self, include: Element, scope: str, file: Path, depth: int) -> None:
         """A model of another file."""
-        uri = _text(include, "uri")
+        uri = text_of(include, "uri")
         self._read += 1
         if self._read > MOST_FILES:
             raise FormatError(f"it includes more than {MOST_FILES} files")
@@ -184,7 +184,7 @@ class Frames:
             raise FormatError(f"{uri!r}, which it includes: {error}") from None
         if model is None:
             raise FormatError(f"{uri!r}, which it includes, has no <model>")
-        name = _text(include, "name") or name_of(model)
+        name = text_of(include, "name") or name_of(model)
         inner = self._called(name, scope)
         if include.get("merge") in TRUE:
             inner = join(scope, f"_merged__{name}__")
@@ -213,8 +213,10 @@ class Frames:
         return found
 
     def _name(self, element: Element, model: Element, scope: str) -> str:
-        """Return the full name of a link, joint or frame; another than the file's where a thing that goes before it has
-        that one."""
+        """Return the full name of a link, joint or frame.
+
+        Another than the file's where a thing that goes before it has that one.
+        """
         said = name_of(element)
         name = self._called(said, scope)
         before = BEFORE.get(element.tag, ())
@@ -229,8 +231,10 @@ class Frames:
         return name
 
     def _called(self, name: str, scope: str) -> str:
-        """The full name of something in a model; in a merged one, what it would be called in the model around that, if
-        that is free."""
+        """The full name of something in a model.
+
+        In a merged one, what it would be called in the model around that, if that is free.
+        """
         around = self._around.get(scope, "")
         if scope in self._merged.get(around, ()) and name not in self._own[around]:
             full = self._called(name, around)
@@ -361,47 +365,3 @@ class Frames:
             return None
         found = self.find(node.relative_to, node.scope, f"{node.kind} {name!r}: its pose is relative to a frame")
         return None if found == name else found
-
-
-def join(scope: str, name: str) -> str:
-    """A name in a model."""
-    return f"{scope}::{name}" if scope else name
-
-
-def version_of(root: Element) -> tuple[int, int]:
-    """Of an SDF file, by its root."""
-    if root.tag != "sdf":
-        raise FormatError(f"its root element must be <sdf>, not <{root.tag[:40]}>")
-    try:
-        major, minor = (int(part) for part in root.get("version", "").split(".")[:2])
-    except ValueError:
-        raise FormatError(f"its version must be like 1.9, not {root.get('version', '')[:40]!r}") from None
-    if major != 1:
-        raise FormatError(f"its version is {major}.{minor}; 1.5 to 1.12 can be read")
-    return major, minor
-
-
-def pose_of(element: Element, where: str) -> tuple[Pose, str]:
-    """What an element's <pose> says: the pose, and the name of the frame that it is relative to; empty where it says
-    none."""
-    pose = element.find("pose")
-    if pose is None:
-        return IDENTITY, ""
-    relative_to = pose.get("relative_to", "") or pose.get("frame", "")
-    if not (pose.text or "").strip():
-        return IDENTITY, relative_to
-    if pose.get("rotation_format") == "quat_xyzw":
-        x, y, z, *q = numbers(pose.text, 7, f"{where}: its pose")
-        length = float(np.linalg.norm(q))
-        if not 0.5 < length < 2.0:
-            raise FormatError(f"{where}: its pose must have a unit quaternion, not {q}")
-        a, b, c, w = (v / length for v in q)
-        return Pose((x, y, z), (w, a, b, c)), relative_to
-    x, y, z, *angles = numbers(pose.text, 6, f"{where}: its pose")
-    if pose.get("degrees") in ("true", "1"):
-        angles = [radians(angle) for angle in angles]
-    return Pose.of(roll_pitch_yaw(*angles), (x, y, z)), relative_to
-
-
-def _text(element: Element, tag: str) -> str:
-    return (element.findtext(tag) or "").strip()

@@ -7,8 +7,18 @@ from dataclasses import dataclass
 
 from ...chain import BITS_PER_BYTE, ServoChain
 from ..models import BAUD_RATES, FAST_READ_FIRMWARE, MODELS
-from .packet import ALERT, BROADCAST, Decoder, Instruction, Packet, PacketError, encode_fast_status, encode_status
-from .servo import SimulatedServo, TableError
+from .packet import (
+    ALERT,
+    BROADCAST,
+    Decoder,
+    Instruction,
+    Packet,
+    PacketError,
+    TableError,
+    encode_fast_status,
+    encode_status,
+)
+from .servo import SimulatedServo
 
 BROKEN_OFF = 0.005  # [s] of silence after which the rest of a packet comes no more
 DELAY_UNIT = 2e-6  # [s] of the return delay entry

@@ -152,3 +152,11 @@ class Decoder:
         while 0 <= start < len(self._buffer) - 3 and self._buffer[start + 3] == 0xFD:  # stuffing, not a header
             start = self._buffer.find(HEADER, start + 3)
         return start
+
+
+class TableError(Exception):
+    """A read or write that the servo refuses, with the error number it answers."""
+
+    def __init__(self, error: PacketError) -> None:
+        super().__init__(error.name)
+        self.error = error

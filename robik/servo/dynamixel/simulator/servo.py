@@ -22,7 +22,7 @@ from ..models import (
 )
 from .backup import Backup, copy_settings
 from .motor import Motor
-from .packet import PacketError
+from .packet import PacketError, TableError
 
 CURRENT_MODE, VELOCITY_MODE, PWM_MODE = 0, 1, 16
 GOALS = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
@@ -33,14 +33,6 @@ WAKING = 0.1  # [s] that a servo is deaf after a reboot
 TORQUE_BY_GOAL = 0x08  # a bit of the drive mode: a goal turns torque on
 TORQUE_AT_START, RAM_RESTORE = 0x01, 0x02  # bits of the startup configuration
 STARTUP_FIRMWARE = 45  # from which there are these bits and backups
-
-
-class TableError(Exception):
-    """A read or write that the servo refuses, with the error number it answers."""
-
-    def __init__(self, error: PacketError) -> None:
-        super().__init__(error.name)
-        self.error = error
 
 
 class SimulatedServo:
@@ -192,9 +184,8 @@ class SimulatedServo:
 
     def _apply_goal(self) -> None:
         self.motor.profile_velocity = self.get("profile_velocity") * self._velocity_unit
-        self.motor.profile_acceleration = (
-            self.get("profile_acceleration") * ACCELERATION_UNIT / tau * self.model.counts_per_turn
-        )
+        unit = ACCELERATION_UNIT / tau * self.model.counts_per_turn
+        self.motor.profile_acceleration = self.get("profile_acceleration") * unit
         if self.get("operating_mode") in POSITION_MODES:
             self.motor.goal = float(self.get("goal_position") - self.get("homing_offset"))
 
@@ -202,11 +193,8 @@ class SimulatedServo:
         """What currents and voltages mean in this mode: the drive itself, or the most that the position controller may
         use."""
         mode = self.get("operating_mode")
-        current = (
-            self.get("goal_current") / self.model.table["current_limit"].initial
-            if "goal_current" in self.model.table
-            else 0.0
-        )
+        has_current = "goal_current" in self.model.table
+        current = self.get("goal_current") / self.model.table["current_limit"].initial if has_current else 0.0
         voltage = self.get("goal_pwm") / self.model.table["pwm_limit"].initial
         self.motor.drive = {CURRENT_MODE: current, PWM_MODE: voltage}.get(mode)
         self.motor.drive_is_voltage = mode == PWM_MODE

@@ -1,0 +1,1 @@
+"""The commands of `robik`, one module a subject; each has an `add` function per command."""

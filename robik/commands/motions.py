@@ -1,0 +1,183 @@
+"""Commands about motions: solve, report, fk, export."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from ..errors import RobikError
+from .arguments import add_robot, command, load, naming
+
+
+def add_solve(commands: argparse._SubParsersAction) -> None:
+    """Add the command `solve`."""
+    parser = command(commands, "solve", _solve, "follow a clip of targets with a robot")
+    add_robot(parser)
+    parser.add_argument("clip", metavar="CLIP.npz", help="times, NAME.position, NAME.quaternion, com.position")
+    parser.add_argument(
+        "--settings", metavar="SETTINGS.json", help="weights, regularizers, limits; all ones without it"
+    )
+    parser.add_argument(
+        "--prior", metavar="EXAMPLE.csv", help="a motion whose poses it shall prefer where targets leave a choice"
+    )
+    parser.add_argument(
+        "--prior-weight", type=float, default=1e-4, help="how much, beside targets that weigh 1 (default 1e-4)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="MOTION.csv", required=True, help="time, a column per actuator, a floating base"
+    )
+    parser.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
+    parser.add_argument("--states", metavar="STATES.npz", help="the bodies' poses as well")
+
+
+def add_report(commands: argparse._SubParsersAction) -> None:
+    """Add the command `report`."""
+    parser = command(
+        commands,
+        "report",
+        _report,
+        "one HTML page of plots: speeds and ranges against limits, errors, balance, contacts",
+    )
+    parser.add_argument("motion", metavar="MOTION.csv")
+    add_robot(parser, "--robot", "whose motion it is, for limits and balance: ")
+    parser.add_argument("--clip", metavar="CLIP.npz", help="what was followed, for errors and contacts")
+    parser.add_argument("--settings", metavar="SETTINGS.json", help="with which weights")
+    parser.add_argument(
+        "--states",
+        metavar="STATES.npz",
+        help="the bodies' poses, for a floating robot whose motion has no base: solve --states writes them",
+    )
+    parser.add_argument("-o", "--output", metavar="REPORT.html", help="default: beside the motion")
+
+
+def add_fk(commands: argparse._SubParsersAction) -> None:
+    """Add the command `fk`."""
+    parser = command(
+        commands, "fk", _fk, "poses of all bodies along a motion; a floating base without columns stays where it rests"
+    )
+    add_robot(parser)
+    parser.add_argument("motion", metavar="MOTION.csv")
+    parser.add_argument(
+        "-o", "--output", metavar="STATES.npz", required=True, help="times, bodies, position, quaternion, residual"
+    )
+
+
+def add_export(commands: argparse._SubParsersAction) -> None:
+    """Add the command `export`."""
+    parser = command(
+        commands, "export", _export, "write a motion in another format; an unknown NAME lists those there are"
+    )
+    parser.add_argument("motion", metavar="MOTION")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True)
+    parser.add_argument("--format", metavar="NAME", help="to be written; by the extension of FILE if left out")
+    parser.add_argument(
+        "--from", dest="source_format", metavar="NAME", help="the format of MOTION; by its content if left out"
+    )
+    parser.add_argument(
+        "--rate", type=float, metavar="HZ", help="samples per second to be written; the motion's own if left out"
+    )
+    parser.add_argument("--servos", metavar="SERVOS.json", help="for formats that hold servo counts")
+    add_robot(parser, "--robot", "whose motion it is, for the order of its columns: ")
+
+
+def _solve(options: argparse.Namespace) -> None:
+    from ..files import check_writable
+    from ..motions import load_motion, report_summary, save_motion, save_report, save_states, values_for
+    from ..objectives.pose_prior import PosePrior
+    from ..objectives.settings import Settings, load_settings
+    from ..retarget.clip import load_clip
+    from ..retarget.retarget import retarget
+    from ..warm_up import help_compiling
+
+    mechanism = load(options)
+    clip = load_clip(options.clip)
+    settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
+    with naming(options.clip):
+        clip.check(mechanism)
+    with naming(options.settings):
+        settings.check(mechanism)
+    prior = None
+    if options.prior:
+        example = values_for(mechanism, load_motion(options.prior), options.prior)
+        with naming(options.prior):
+            prior = PosePrior.of(example)
+    check_writable(options.output, options.report, options.states)
+    help_compiling()
+    motion = retarget(mechanism, clip, settings, speed_cost=True, prior=prior, prior_weight=options.prior_weight)
+    save_motion(motion, options.output, "csv")
+    if options.report:
+        save_report(motion, options.report)
+    if options.states:
+        save_states(motion, options.states, motion.report.residual if motion.report else None)
+    found = report_summary(motion)
+    print(
+        f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; off by at most"
+        f" {1e3 * found['position_error_max_m']:.3g} mm, closed to {found['constraint_residual_max']:.1g} m;"
+        f" {len(found['frames_short'])} frames fall short, {len(found['frames_too_fast'])} are too fast for a motor"
+    )
+    if found["peak_acceleration"]:
+        name, most = max(found["peak_acceleration"].items(), key=lambda item: item[1])
+        jumping = (
+            f"; a motor jumps in {len(found['frames_jumping'])} frames"
+            if found["frames_jumping"]
+            else "; no motor jumps"
+        )
+        print(f"largest acceleration {most:.3g} /s² ({name}){jumping}")
+    if motion.report and motion.report.speed_cost:
+        print(motion.report.speed_cost)
+
+
+def _report(options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from ..motions import load_motion, load_states
+    from ..objectives.settings import Settings, load_settings
+    from ..retarget.clip import load_clip
+    from ..retarget.report_page import save_page, with_states
+
+    motion = load_motion(options.motion)
+    for name in ("clip", "states"):
+        if getattr(options, name) and not options.robot:
+            raise RobikError(f"--{name} says nothing without its robot; give --robot too")
+    mechanism = load(options) if options.robot else None
+    clip = load_clip(options.clip) if options.clip else None
+    settings = load_settings(options.settings) if options.settings else Settings()
+    if mechanism is not None:
+        if clip is not None:
+            with naming(options.clip):
+                clip.check(mechanism)
+        if options.states:
+            motion = load_states(options.states, motion, tuple(body.name for body in mechanism.bodies))
+        if options.states or motion.base is not None or mechanism.is_grounded:
+            with naming(options.motion):
+                motion = with_states(mechanism, motion)
+    output = options.output or str(Path(options.motion).with_suffix(".html"))
+    save_page(output, motion, mechanism, clip, settings)
+    print(f"{output}: {len(motion.times)} samples of {len(motion.actuators)} motors")
+
+
+def _fk(options: argparse.Namespace) -> None:
+    from ..motions import load_motion, save_states
+    from ..retarget.posing import posed
+    from ..retarget.shortfall import unassembled
+
+    mechanism = load(options)
+    motion, residual = posed(mechanism, load_motion(options.motion), options.motion)
+    save_states(motion, options.output, residual)
+    print(f"{len(motion.times)} frames, closed to {residual.max():.1g} m")
+    if apart := unassembled(mechanism, residual):
+        print(f"robik: {options.motion}: {apart}", file=sys.stderr)
+
+
+def _export(options: argparse.Namespace) -> None:
+    from ..servo.export import export
+
+    export(
+        options.motion,
+        options.output,
+        source_format=options.source_format,
+        format=options.format,
+        servos=options.servos,
+        robot=load(options) if options.robot else None,
+        rate=options.rate,
+    )

@@ -1,0 +1,126 @@
+"""Commands about servos: play, servos, simulate-servos."""
+
+from __future__ import annotations
+
+import argparse
+
+from .arguments import command
+
+
+def add_play(commands: argparse._SubParsersAction) -> None:
+    """Add the command `play`."""
+    parser = command(commands, "play", _play, "play a motion on Dynamixel servos; ESC stops, T turns torque off")
+    parser.add_argument("motion", metavar="MOTION.csv")
+    parser.add_argument("--servos", metavar="SERVOS.json", required=True, help="which servo turns which actuator")
+    parser.add_argument(
+        "--port", required=True, help="a device such as /dev/ttyUSB0 or COM3, a URL for pyserial, or sim"
+    )
+    parser.add_argument("--rate", type=float, default=100.0, help="goals per second (default 100)")
+    parser.add_argument(
+        "--approach", type=float, default=0.5, help="speed on the way to the first frame [rad/s] (default 0.5)"
+    )
+    parser.add_argument(
+        "--interpolation", choices=("linear", "cubic"), default="linear", help="between the motion's samples"
+    )
+    parser.add_argument(
+        "--torque", choices=("on", "off"), default="on", help="how to leave the servos at the end (default on)"
+    )
+    parser.add_argument("--loop", action="store_true", help="over and over, until it is stopped")
+    parser.add_argument("--range", type=float, nargs=2, metavar=("START", "END"), help="only this stretch of it [s]")
+    parser.add_argument("--speed", type=float, default=1.0, help="2 is twice as fast (default 1)")
+    soften = "round off what the motors cannot do, and go slowly to a start far away, instead of refusing"
+    parser.add_argument("--soften", action="store_true", help=soften)
+    parser.add_argument(
+        "--feed-forward", action="store_true", help="tell the servos with each goal how fast to go there"
+    )
+    parser.add_argument("--without", type=int, nargs="+", metavar="ID", default=[], help="play without these servos")
+    parser.add_argument("--record", metavar="TELEMETRY.csv", default="", help="what the servos report while it plays")
+
+
+def add_servos(commands: argparse._SubParsersAction) -> None:
+    """Add the command `servos`."""
+    servos = commands.add_parser(
+        "servos", help="set servos up: scan, set, prepare, zero; turn torque off; report on a recording"
+    )
+    verbs = servos.add_subparsers(required=True, metavar="VERB")
+    for name, text in (
+        ("scan", "who is on the bus, at any baud rate"),
+        ("set", "give a servo another id or baud rate"),
+        ("prepare", "bring all servos to streaming settings, after asking"),
+        ("torque-off", "turn the torque of all servos off, whoever they are"),
+        ("zero", "take the pose that the robot was put into by hand as all zeros, into the chain's file"),
+    ):
+        verb = command(verbs, name, _servos, text)
+        verb.set_defaults(verb=name)
+        verb.add_argument("--port", required=True, help="a device such as /dev/ttyUSB0 or COM3, or a URL for pyserial")
+        if name == "set":
+            verb.add_argument("--id", type=int, required=True, help="of the servo, as it is now")
+            verb.add_argument("--new-id", type=int)
+        if name == "zero":
+            verb.add_argument("--servos", metavar="SERVOS.json", required=True)
+        else:
+            verb.add_argument(
+                "--baud",
+                type=int,
+                help="set: the new one; prepare: 1000000 if left out; scan, torque-off: only this one",
+            )
+        if name == "prepare":
+            verb.add_argument("--yes", action="store_true", help="do not ask")
+    verb = command(verbs, "report", _servos, "how well the servos followed, from the telemetry of robik play --record")
+    verb.set_defaults(verb="report")
+    verb.add_argument("recording", metavar="TELEMETRY.csv")
+    verb.add_argument("-o", "--output", metavar="REPORT.html", required=True)
+
+
+def add_simulate(commands: argparse._SubParsersAction) -> None:
+    """Add the command `simulate-servos`."""
+    parser = command(
+        commands, "simulate-servos", _simulate, "a simulated chain; its first line is the path of its port"
+    )
+    parser.add_argument("--servos", metavar="SERVOS.json", required=True)
+    parser.add_argument(
+        "--socket", action="store_true", help="serve a socket:// URL instead of a pseudo-terminal, as on Windows"
+    )
+
+
+def _play(options: argparse.Namespace) -> int:
+    from ..servo.command import How, play
+
+    return play(
+        options.motion,
+        options.servos,
+        options.port,
+        rate=options.rate,
+        approach_speed=options.approach,
+        interpolation=options.interpolation,
+        torque_after=options.torque == "on",
+        how=How(options.loop, tuple(options.range) if options.range else None, options.speed, options.soften),
+        feed_forward=options.feed_forward,
+        without=tuple(options.without),
+        record=options.record,
+    )
+
+
+def _servos(options: argparse.Namespace) -> int:
+    from ..servo import setup_command as servos
+
+    match options.verb:
+        case "scan":
+            servos.scan(options.port, options.baud)
+        case "set":
+            servos.change(options.port, options.id, options.new_id, options.baud)
+        case "prepare":
+            servos.prepare(options.port, options.baud or 1_000_000, options.yes)
+        case "torque-off":
+            return servos.torque_off(options.port, options.baud)
+        case "zero":
+            servos.zero(options.port, options.servos)
+        case "report":
+            servos.report(options.recording, options.output)
+    return 0
+
+
+def _simulate(options: argparse.Namespace) -> None:
+    from ..servo.command import simulate
+
+    simulate(options.servos, over_socket=options.socket)

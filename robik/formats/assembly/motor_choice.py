@@ -1,0 +1,88 @@
+"""The choice of motors for a robot whose file names none."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+
+from .closing import ACCEPTED, Closure, newton, slides, with_values
+from .open_joint import OpenJoint
+from .open_robot import OpenRobot
+
+AWAY = 0.05  # rad, or of the robot's size: how far to look beside a pose that may be singular
+PASSIVE = "passive"  # in the name of a joint that is not meant to be driven
+
+
+def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
+    """Joints with one motion and universal joints that can be moved one independently of the other: slides in loops
+    first, which are mostly linear drives, then those with one motion and those near the root."""
+    bases: list[np.ndarray] = []
+    row_of: dict[int, tuple[int, int]] = {}  # coordinate in a loop → its basis and the row there
+    for number, part in enumerate(robot.parts):
+        index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
+        row_of |= {int(k): (number, row) for row, k in enumerate(index[part.in_loops])}
+        bases.append(_beside(part, q[index]))
+    followers = {coupling.follower for coupling in robot.couplings}
+    depth = robot.moves.sum(axis=1)
+    chosen: set[str] = set()
+
+    def preference(item: tuple[str, OpenJoint]) -> tuple[bool, bool, int, int]:
+        body, joint = item
+        is_drive = joint.type == "prismatic" and robot.at[joint.name] in row_of
+        return is_called_passive(joint), not is_drive, len(joint.motions), int(depth[robot.order[body]])
+
+    for _, joint in sorted(robot.hangs_on.items(), key=preference):
+        if is_called_passive(joint) and chosen:
+            break
+        may = not joint.is_passive and (len(joint.motions) == 1 or joint.type == "universal")
+        if may and followers.isdisjoint(joint.coordinate_names):
+            start = robot.at[joint.name]
+            held = _held(bases, [row_of[k] for k in range(start, start + len(joint.motions)) if k in row_of])
+            if held is not None:
+                bases = held
+                chosen.add(joint.name)
+    return [j.name for j in robot.joints if j.name in chosen]
+
+
+def is_called_passive(joint: OpenJoint) -> bool:
+    """Return whether a joint's name says that nothing drives it."""
+    return PASSIVE in joint.name.lower()
+
+
+def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarray] | None:
+    """What is left of bases of motions when some coordinates, by basis and row, are held.
+
+    None where these depend on each other.
+    """
+    bases = list(bases)
+    for number, i in rows:
+        row = bases[number][i]
+        length = float(np.linalg.norm(row))
+        if length <= 1e-6:
+            return None
+        bases[number] = bases[number] - np.outer(bases[number] @ row, row) / length**2
+    return bases
+
+
+def _beside(part: OpenRobot, q: np.ndarray) -> np.ndarray:
+    """A basis (tied, k) of the motions of a part's coordinates in loops, at a closed pose near q (d,): a flat or
+    otherwise singular one seems to move in more ways than it does."""
+    columns = np.flatnonzero(part.in_loops)
+
+    def closure(x: np.ndarray) -> Closure:
+        values, rows = part.closure(with_values(q, columns, x))
+        return values, rows[:, columns]
+
+    x = q[columns]
+    basis = _free_motions(closure(x)[1])
+    rates = np.random.default_rng(0).uniform(-1.0, 1.0, basis.shape[1])
+    step = AWAY * basis @ rates * np.where(slides(part)[columns], part.size, 1.0)
+    beside, error = newton(x + step, closure, (np.full_like(x, -inf), np.full_like(x, inf)))
+    return _free_motions(closure(beside)[1]) if error <= ACCEPTED else basis
+
+
+def _free_motions(J: np.ndarray) -> np.ndarray:
+    """A basis (d, k) of the motions that equations with the Jacobian J (m, d) leave."""
+    _, s, V = np.linalg.svd(J)
+    return V[int((s > 1e-7 * float(s.max(initial=1.0))).sum()) :].T

@@ -1,0 +1,60 @@
+"""Elements of an SDF file read: versions, poses, texts, names in a scope."""
+
+from __future__ import annotations
+
+from math import radians
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from ...errors import FormatError
+from ...mechanism import Pose
+from ...mechanism.pose import IDENTITY, roll_pitch_yaw
+from ..xml_file import numbers
+
+
+def join(scope: str, name: str) -> str:
+    """A name in a model."""
+    return f"{scope}::{name}" if scope else name
+
+
+def version_of(root: Element) -> tuple[int, int]:
+    """Of an SDF file, by its root."""
+    if root.tag != "sdf":
+        raise FormatError(f"its root element must be <sdf>, not <{root.tag[:40]}>")
+    try:
+        major, minor = (int(part) for part in root.get("version", "").split(".")[:2])
+    except ValueError:
+        raise FormatError(f"its version must be like 1.9, not {root.get('version', '')[:40]!r}") from None
+    if major != 1:
+        raise FormatError(f"its version is {major}.{minor}; 1.5 to 1.12 can be read")
+    return major, minor
+
+
+def pose_of(element: Element, where: str) -> tuple[Pose, str]:
+    """What an element's <pose> says: the pose, and the name of the frame that it is relative to.
+
+    Empty where it says none.
+    """
+    pose = element.find("pose")
+    if pose is None:
+        return IDENTITY, ""
+    relative_to = pose.get("relative_to", "") or pose.get("frame", "")
+    if not (pose.text or "").strip():
+        return IDENTITY, relative_to
+    if pose.get("rotation_format") == "quat_xyzw":
+        x, y, z, *q = numbers(pose.text, 7, f"{where}: its pose")
+        length = float(np.linalg.norm(q))
+        if not 0.5 < length < 2.0:
+            raise FormatError(f"{where}: its pose must have a unit quaternion, not {q}")
+        a, b, c, w = (v / length for v in q)
+        return Pose((x, y, z), (w, a, b, c)), relative_to
+    x, y, z, *angles = numbers(pose.text, 6, f"{where}: its pose")
+    if pose.get("degrees") in ("true", "1"):
+        angles = [radians(angle) for angle in angles]
+    return Pose.of(roll_pitch_yaw(*angles), (x, y, z)), relative_to
+
+
+def text_of(element: Element, tag: str) -> str:
+    """Return the text of a child element, empty where there is none."""
+    return (element.findtext(tag) or "").strip()

@@ -1,0 +1,251 @@
+"""What a robot is made of: bodies, joints between them, frames on them, couplings between joint coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from math import inf, isnan
+
+import numpy as np
+
+from ..errors import MechanismError
+from .directions import any_perpendicular, perpendicular, unit
+from .joints import JOINT_TYPES, MOTIONS, SLIDES, TURNS
+from .pose import IDENTITY, Pose, Vector, cross, numbers, vector
+from .visual import Visual
+
+WORLD = "world"
+UNLIMITED = (-inf, inf)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body.
+
+    Attributes:
+        name: unique among bodies, frames and the world.
+        mass: [kg], 0 or more.
+        com: centre of mass in the body's frame [m].
+        inertia: about the centre of mass, along the body's axes: xx, yy, zz, xy, xz, yz [kg m²].
+        pose: of the body's own frame in the world, in the rest pose.
+        visuals: what to see of it.
+    """
+
+    name: str
+    mass: float = 0.0
+    _: KW_ONLY
+    com: Vector = (0.0, 0.0, 0.0)
+    inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    pose: Pose = IDENTITY
+    visuals: tuple[Visual, ...] = ()
+
+    def __post_init__(self) -> None:
+        (mass,) = numbers((self.mass,), f"body {self.name!r}: its mass", 1)
+        if mass < 0:
+            raise MechanismError(f"body {self.name!r}: its mass must be zero or more kilograms, not {self.mass}")
+        inertia = numbers(self.inertia, f"body {self.name!r}: its inertia", 6)
+        object.__setattr__(self, "mass", mass)
+        object.__setattr__(self, "com", vector(self.com, f"body {self.name!r}: its com"))
+        object.__setattr__(self, "inertia", inertia)
+        object.__setattr__(self, "visuals", tuple(self.visuals))
+
+    @classmethod
+    def of(
+        cls, name: str, mass: float, com: Iterable[float], inertia: np.ndarray, visuals: Iterable[Visual] = ()
+    ) -> Body:
+        """From an inertia matrix (3, 3), in its own frame."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.tolist()
+        return cls(
+            name,
+            mass,
+            com=vector(com, f"body {name!r}: its com"),
+            inertia=(xx, yy, zz, xy, xz, yz),
+            visuals=tuple(visuals),
+        )
+
+    @property
+    def inertia_matrix(self) -> np.ndarray:
+        """Inertia (3, 3) about the centre of mass, along the body's axes [kg m²]."""
+        xx, yy, zz, xy, xz, yz = self.inertia
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+    @property
+    def rest_com(self) -> np.ndarray:
+        """Centre of mass (3,) in the world, in the rest pose [m]."""
+        return self.pose.point(self.com)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What two bodies may do relative to each other.
+
+    Attributes:
+        name: unique among joints.
+        type: a row of `JOINT_TYPES`.
+        parent, child: names of bodies; the parent may be `WORLD`.
+        position: the anchor in the world, in the rest pose [m].
+        axis: the joint frame's x axis in the world, in the rest pose; made a unit vector.
+        axis2: the joint frame's y axis, made perpendicular to `axis`; None where it does not matter (one is chosen).
+        actuated: driven by a motor.
+        limits: lower and upper bound per motion [rad or m]; empty for none; must hold `rest`.
+        velocity_limit, effort_limit: of the motor, per motion alike [rad/s or m/s; N m or N]; inf where unknown.
+        rest: the coordinates' values in the rest pose, per motion [rad or m]; a ball's are a rotation vector.
+        motions: the free motions, for the type "general" only (subset of `MOTIONS`).
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    _: KW_ONLY
+    position: Vector = (0.0, 0.0, 0.0)
+    axis: Vector = (1.0, 0.0, 0.0)
+    axis2: Vector | None = None
+    actuated: bool = False
+    limits: tuple[tuple[float, float], ...] = ()
+    velocity_limit: float = inf
+    effort_limit: float = inf
+    rest: tuple[float, ...] = ()
+    motions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        where = f"joint {self.name!r}"
+        if self.type not in JOINT_TYPES:
+            raise MechanismError(f"{where}: unknown type {self.type!r}; the types are {', '.join(JOINT_TYPES)}")
+        row = JOINT_TYPES[self.type]
+        if row.motions is None:
+            if not set(self.motions) <= set(MOTIONS) or len(set(self.motions)) != len(self.motions):
+                raise MechanismError(
+                    f"{where}: its motions must be a choice of {', '.join(MOTIONS)}, not {self.motions}"
+                )
+            motions = tuple(self.motions)
+            if motions != tuple(
+                m for m in MOTIONS if m in motions
+            ):  # values come per motion: a sorted copy would mix them up
+                raise MechanismError(
+                    f"{where}: its motions must be in the order {', '.join(MOTIONS)}, not {', '.join(motions)}"
+                )
+        else:
+            if self.motions and tuple(self.motions) != row.motions:
+                raise MechanismError(f"{where}: a {self.type} joint has its own motions; only a general one lists them")
+            motions = row.motions
+        object.__setattr__(self, "motions", motions)
+        if self.parent == self.child:
+            raise MechanismError(f"{where}: it must tie two bodies, not {self.parent!r} to itself")
+        if self.child == WORLD:
+            raise MechanismError(f"{where}: the world can only be a parent; swap parent and child")
+        if self.actuated and not motions:
+            raise MechanismError(f"{where}: a joint without motion cannot be actuated")
+        object.__setattr__(self, "position", vector(self.position, f"{where}: its position"))
+        object.__setattr__(self, "axis", unit(self.axis, f"{where}: its axis"))
+        if self.axis2 is not None:
+            object.__setattr__(self, "axis2", perpendicular(self.axis, self.axis2, f"{where}: its axis2"))
+        self._check_values(where, motions)
+
+    def _check_values(self, where: str, motions: tuple[str, ...]) -> None:
+        rest = numbers(self.rest, f"{where}: its rest values") or (0.0,) * len(motions)
+        try:
+            limits = tuple((float(lo), float(hi)) for lo, hi in self.limits) or (UNLIMITED,) * len(motions)
+        except (TypeError, ValueError, OverflowError):
+            raise MechanismError(
+                f"{where}: its limits must be a pair of numbers per motion, not {self.limits!r}"
+            ) from None
+        for what, values in (("rest", rest), ("limits", limits)):
+            if len(values) != len(motions):
+                raise MechanismError(
+                    f"{where}: its {what} must have {len(motions)} entries ({', '.join(motions)}), not {len(values)}"
+                )
+        for motion, value, (lo, hi) in zip(motions, rest, limits, strict=True):
+            if isnan(lo) or isnan(hi) or lo > hi:
+                raise MechanismError(
+                    f"{where}: its limits of {motion} must run from low to high, not from {lo:g} to {hi:g}"
+                )
+            if not lo - 1e-9 <= value <= hi + 1e-9:
+                raise MechanismError(
+                    f"{where}: its rest value {value:g} of {motion} lies outside its limits {lo:g} to {hi:g}"
+                )
+        for what in ("velocity_limit", "effort_limit"):
+            if not float(getattr(self, what)) > 0:
+                raise MechanismError(f"{where}: its {what} must be positive, not {getattr(self, what)}")
+            object.__setattr__(self, what, float(getattr(self, what)))
+        object.__setattr__(self, "rest", rest)
+        object.__setattr__(self, "limits", limits)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether some motion of it has a bound."""
+        return any(bound not in UNLIMITED for limit in self.limits for bound in limit)
+
+    @property
+    def is_ball(self) -> bool:
+        """Whether all three turns are free, so that they are one ball and not three hinges."""
+        return set(TURNS) <= set(self.motions)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The joint frame's axes as columns (3, 3), in the world, in the rest pose."""
+        x = np.array(self.axis)
+        y = np.array(self.axis2) if self.axis2 is not None else any_perpendicular(x)
+        return np.stack([x, y, cross(x, y)], axis=1)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """A name per motion: the joint's own where there is one motion, else `joint.rx` and so on."""
+        return (self.name,) if len(self.motions) == 1 else tuple(f"{self.name}.{m}" for m in self.motions)
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """Per motion: m or rad."""
+        return tuple("m" if m in SLIDES else "rad" for m in self.motions)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named frame on a body, to be followed or looked at.
+
+    Attributes:
+        name: unique among bodies, frames and the world.
+        body: the body that carries it.
+        pose: in the body's frame.
+        sole: where it is a foot, the outline of its sole as points in the frame's coordinates [m]; else empty.
+    """
+
+    name: str
+    body: str
+    pose: Pose = IDENTITY
+    sole: tuple[Vector, ...] = ()
+
+    def __post_init__(self) -> None:
+        sole = tuple(vector(p, f"frame {self.name!r}: a point of its sole") for p in self.sole)
+        if 0 < len(sole) < 3:
+            raise MechanismError(f"frame {self.name!r}: its sole needs at least three points, not {len(sole)}")
+        object.__setattr__(self, "sole", sole)
+
+    @property
+    def is_foot(self) -> bool:
+        """Whether the robot can stand on it."""
+        return bool(self.sole)
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A gear, a mimic joint: follower = Σₖ coefficients[k] · leaderᵏ, between joint coordinates [rad or m].
+
+    Attributes:
+        name: unique among couplings.
+        follower, leader: coordinate names (`Joint.coordinate_names`).
+        coefficients: of the polynomial, the constant first.
+    """
+
+    name: str
+    follower: str
+    leader: str
+    coefficients: tuple[float, ...] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        coefficients = numbers(self.coefficients, f"coupling {self.name!r}: its coefficients")
+        if not coefficients:
+            raise MechanismError(
+                f"coupling {self.name!r}: it needs coefficients; [0, 1] makes the follower equal the leader"
+            )
+        object.__setattr__(self, "coefficients", coefficients)

@@ -1,0 +1,19 @@
+"""Sentences that say how to go on after a fault."""
+
+from __future__ import annotations
+
+from .dynamixel.exchange import Telemetry
+
+
+def remedy(seen: Telemetry) -> str:
+    """Return how to go on after what a servo complains of."""
+    return "remove the cause, reboot it, then turn torque on" if seen.errors else "turn torque on again to go on"
+
+
+def way_on(trouble: str) -> str:
+    """Return how to go on after what stopped all servos."""
+    return (
+        "remove the cause, reboot it, then turn torque on"
+        if "hardware error" in trouble
+        else "see to it, then turn torque on to go on"
+    )
