@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..brand import Brand, ServoModel
-from .models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, VELOCITY_UNIT, Model
+from .models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, VELOCITY_UNIT, Model, is_playable
 
 GOAL_BYTES, SPEED_BYTES = (
     (14, 5),
@@ -15,19 +15,19 @@ WAKING = 0.6  # [s]
 
 def servo_model(model: Model) -> ServoModel:
     """Return what a chain needs to know of a model."""
-    velocity, current = model.table["velocity_limit"], model.table.get("current_limit")
-    unit = model.current_unit
+    velocity, current, unit = model.table.get("velocity_limit"), model.table.get("current_limit"), model.current_unit
     return ServoModel(
         name=model.name,
         counts_per_turn=model.counts_per_turn,
         centre=model.counts_per_turn // 2,
         farthest=MAX_TURNS_COUNTS,
         velocity_unit=VELOCITY_UNIT,
-        factory_velocity=velocity.initial * VELOCITY_UNIT,
-        highest_velocity=velocity.high * VELOCITY_UNIT,
+        factory_velocity=velocity.initial * VELOCITY_UNIT if velocity else 0.0,
+        highest_velocity=velocity.high * VELOCITY_UNIT if velocity else 0.0,
         max_speed=model.max_speed,
         current_unit=unit,
         highest_current=None if unit is None or current is None else current.high * unit,
+        is_playable=is_playable(model),
     )
 
 

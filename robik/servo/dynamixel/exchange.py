@@ -6,7 +6,7 @@ indirect data   1…4 profile velocity, 5…8 goal position    written to all by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
 import numpy as np
@@ -32,16 +32,17 @@ class Exchange:
     Args:
         wire: with servos that were found.
         watchdog: of the bus as it was set last, in its unit.
+        firmware: versions by id, as far as they are known.
 
     Attributes:
         is_gathered: whether indirect addresses are in use; without them goals go plainly and a look reads more bytes.
         watchdog: see above; a servo that has another one is not guarded.
     """
 
-    def __init__(self, wire: Wire, watchdog: int = 0) -> None:
+    def __init__(self, wire: Wire, watchdog: int = 0, firmware: Mapping[int, int] | None = None) -> None:
         self.wire, self.is_gathered, self.watchdog = wire, False, watchdog
-        tables = [MODELS[servo.model].table for servo in wire.servos]
-        places = {tuple(table[f"indirect_{what}_1"].address for what in ("address", "data")) for table in tables}
+        known = firmware or {}
+        places = {MODELS[servo.model].with_firmware(known.get(servo.id, 0)).indirect for servo in wire.servos}
         self._addresses, self._data = min(places)
         self._can_gather = len(places) == 1  # a chain of models with other places cannot be spoken to in one packet
         self._command_size = sum(TABLE[name].size for name in COMMANDED)

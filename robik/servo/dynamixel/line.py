@@ -72,9 +72,10 @@ class DynamixelLine:
         wire = self._wire
         wire.servos = tuple(servo for servo in self._chain.servos if servo not in missing)
         wire.missing = tuple(missing)
-        wire.has_fast_read = all(one.firmware >= FAST_READ_FIRMWARE for one in self._settings.values())
+        firmware = {id: one.firmware for id, one in self._settings.items()}
+        wire.has_fast_read = all(version >= FAST_READ_FIRMWARE for version in firmware.values())
         if wire.servos:
-            self._exchange = Exchange(wire, self._exchange.watchdog)
+            self._exchange = Exchange(wire, self._exchange.watchdog, firmware)
 
     def prepare(self) -> None:
         """Set up indirect addresses; raises ServoSilent."""

@@ -14,7 +14,7 @@ from ...extras import extra
 from ..chain import Servo
 from ..driver import PortGone, ServoSilent
 from ..emergency import Emergency, EmergencyStopped
-from .models import MODELS
+from .models import MODELS, SHAPE, torque_places
 from .port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
 
 with extra("servo"):
@@ -28,8 +28,7 @@ REFUSED = 0x7F  # the bits of an answer's error that say why; the other one is t
 UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
 TRIES = 3  # at what must not fail because of a lost packet
 BROADCAST = 0xFE  # the id that every servo hears
-MODEL_OF_ADDRESSES = "XH430-W350"  # the entries used here have one address in all models; `MODELS` is tested for that
-TABLE = MODELS[MODEL_OF_ADDRESSES].table
+TABLE = MODELS[SHAPE].table  # the entries used here have one address in all models that are played
 
 
 class Addressed(Protocol):
@@ -295,17 +294,18 @@ class Wire:
             self.write_blocks(item.address, item.size, [bytes(item.size)] * len(ids), ids)
 
     def cut_torque_of_all(self) -> None:
-        """Turn torque off on every servo at this baud rate, known or not, by a broadcast that nobody answers."""
-        item = TABLE["torque_enable"]
+        """Turn torque off on every servo at this baud rate, known or not, by broadcasts that nobody answers: one for
+        each place at which a model keeps it."""
         with self.emergency.serving():
             for _ in range(TRIES):
-                self._guard(self._packets.writeTxOnly, self._port, BROADCAST, item.address, item.size, [0] * item.size)
+                for address, size in torque_places():
+                    self._guard(self._packets.writeTxOnly, self._port, BROADCAST, address, size, [0] * size)
             self._guard(self._port.ser.flush)
             self.drain()  # the last packet has to be on the wire before anybody changes the baud rate
 
     def cut_torque_of(self, servo: Addressed) -> bool | None:
         """Turn the torque of a servo off, if it is not; returns it as read back, None if the servo does not answer."""
-        item, powered = TABLE["torque_enable"], None
+        item, powered = MODELS[servo.model].table["torque_enable"], None
         for _ in range(TRIES):
             powered = self._torque_of(servo)
             if powered is False:

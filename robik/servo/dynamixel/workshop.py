@@ -10,8 +10,8 @@ from ..chain import Servo
 from ..telemetry import Change, Seen
 from .brand import DYNAMIXEL
 from .inquiry import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL
-from .models import BAUD_RATES, MODEL_NAMES, MODELS, POSITION_MODES, SINGLE_TURN_MODE
-from .wire import MODEL_OF_ADDRESSES, Wire
+from .models import BAUD_RATES, MODEL_NAMES, POSITION_MODES, SHAPE, SINGLE_TURN_MODE
+from .wire import Wire
 
 HIGHEST_ID = 252
 
@@ -88,7 +88,7 @@ class DynamixelWorkshop:
         found = []
         for one in self.scan(rates):
             self.wire.open_at(one.baud_rate)
-            found.append((one, self.wire.cut_torque_of(Stranger(one.id, one.model or MODEL_OF_ADDRESSES))))
+            found.append((one, self.wire.cut_torque_of(Stranger(one.id, one.model or SHAPE))))
         return found
 
     def set_id(self, seen: Seen, id: int) -> Seen:
@@ -209,6 +209,8 @@ def _misfit(seen: Seen) -> str:
     """Return why a servo cannot be played, in words; empty if it can."""
     if seen.model is None:
         return f"servo {seen.id} is of an unknown model, number {seen.number}; it can be seen, but not set up"
+    if seen.model not in DYNAMIXEL.playable:
+        return f"servo {seen.id} is an {seen.model}, which cannot be played; its torque can be cut, but not more"
     return ""
 
 
@@ -216,7 +218,7 @@ def _addressed(seen: Seen) -> Stranger:
     """Return a servo as the wire talks to it; raises ServoError where it cannot be played."""
     if misfit := _misfit(seen):
         raise ServoError(misfit)
-    assert seen.model in MODELS
+    assert seen.model is not None
     return Stranger(seen.id, seen.model)
 
 
