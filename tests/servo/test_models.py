@@ -17,8 +17,9 @@ from robik.servo.dynamixel.tables import FOLDER, read_tables
 from .independent.table import MODELS as INDEPENDENT
 from .independent.table import NEWER_XL330
 
-# From the vendor's pages: number, rev/min without load, then of the control table velocity limit, its highest, temperature limit,
-# lowest and highest voltage, current limit and its unit [mA], gains: velocity I and P, position D, I and P.
+# From the vendor's pages: number, rev/min without load, then of the control table velocity limit, its highest,
+# temperature limit, lowest and highest voltage, current limit and its unit [mA], gains: velocity I and P, position D, I
+# and P.
 TYPED = """
 XH430-W350  1000   30   130 1023 80  95 160  648 2.69  1920 100    0   0  900
 XH430-W210  1010   50   210 1023 80  95 160  648 2.69  1920 100    0   0  900
@@ -169,11 +170,13 @@ def test_a_user_adds_a_model_and_a_vendors_file(tmp_path: Path) -> None:
     }
     (tmp_path / "mine.json").write_text(json.dumps(mine))
     (tmp_path / "dynamixel.model").write_text("Number\tName\n350\txl999.model\n")
-    table = "[type info]\nname\tvalue\n[control table]\nAddress\tSize\tData Name\n0\t2\tModel Number\n24\t1\tTorque Enable\n"
-    (tmp_path / "xl999.model").write_text(table)
-    code = "b = brand_of('dynamixel'); m = model_of('dynamixel', 'XM999-W1'); print(PROBLEMS, round(m.highest_current, 3));"
+    table = ["[type info]", "name\tvalue", "[control table]", "Address\tSize\tData Name"]
+    table += ["0\t2\tModel Number", "24\t1\tTorque Enable"]
+    (tmp_path / "xl999.model").write_text("\n".join(table))
+    code = "b = brand_of('dynamixel'); m = model_of('dynamixel', 'XM999-W1');"
+    code += "print(PROBLEMS, round(m.highest_current, 3));"
     code += "print(MODELS['XL999'].table['torque_enable'].address, 'XL999' in b.playable, torque_places())"
-    # a broadcast of one byte to address 24 would be a part of the moving threshold of others: that one is told by its id
+    # a broadcast to address 24 would be a part of others' moving threshold: that one is told by its id
     assert models_with(tmp_path, code) == "[] 2.421\n24 False [(64, 1), (512, 1)]\n"
 
 
@@ -187,9 +190,9 @@ def test_a_user_adds_a_model_and_a_vendors_file(tmp_path: Path) -> None:
         ('{"name": "A", "number": true, "like": "x_load"}', 'a model needs a "name" and a "number"'),
         ('{"name": "A", "number": 5, "like": "y"}', "there is no file 'y' for it to be like"),
         ('{"name": "A", "number": 5, "like": "file"}', "like one another in a ring"),
-        ('{"name": "A", "number": 5, "like": "x_load", "rpm": "fast"}', "its rpm must be a positive number, not 'fast'"),
+        ('{"name": "A", "number": 5, "like": "x_load", "rpm": "fast"}', "its rpm must be a positive number"),
         ('{"name": "A", "number": 5, "like": "x_load", "without": ["x"]}', "there is no entry 'x' to be without"),
-        ('{"name": "A", "number": 5, "entries": {"a": {"size": 1}}}', "entry 'a' needs an address, a size and an access"),
+        ('{"name": "A", "number": 5, "entries": {"a": {"size": 1}}}', "entry 'a' needs an address, a size"),
         ('{"name": "A", "number": 5, "like": "x_load", "entries": {"led": {"size": 3}}}', "its size 1, 2 or 4"),
         ('{"name": "A", "number": 5, "like": "x_load", "entries": {"led": {"address": 64}}}', "share the address 64"),
         ('{"name": "A", "number": 5, "like": "x_load", "entries": {"led": {"initial": 2}}}', "is not within its range"),
