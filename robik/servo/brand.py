@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,8 @@ class Brand:
         goal_bytes: of a packet with all goals: fixed, and per servo.
         speed_bytes: more per servo where goals carry speeds.
         waking: what a servo takes to answer again after a reboot [s].
+        folder: in which a user adds data files of models; None where that is not possible.
+        problems: what is wrong with data files there, in words.
     """
 
     name: str
@@ -65,6 +68,8 @@ class Brand:
     goal_bytes: tuple[int, int]
     speed_bytes: int
     waking: float
+    folder: Path | None = None
+    problems: tuple[str, ...] = ()
 
     @property
     def playable(self) -> tuple[str, ...]:

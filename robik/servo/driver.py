@@ -14,6 +14,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from ..errors import ServoError
+from .brands import brand_of
 from .chain import Servo, ServoChain
 from .emergency import Emergency
 from .telemetry import Change, Found, Seen, Telemetry
@@ -323,9 +324,10 @@ class Driver(Protocol):
 
 
 def driver_of(brand: str) -> Driver:
-    """Return the driver of a brand, a key of `BRANDS`.
+    """Return the driver of a brand.
 
     Raises:
+        ServoError: there is no such brand.
         MissingExtraError: what it needs is not installed; says how to install it.
     """
-    return cast(Driver, import_module(f".{brand}.driver", __package__).DRIVER)
+    return cast(Driver, import_module(f".{brand_of(brand).name}.driver", __package__).DRIVER)

@@ -1,4 +1,4 @@
-"""The command `robik servos`: scan, set, prepare, torque-off, zero, report."""
+"""The command `robik servos`: models, scan, set, prepare, torque-off, zero, report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..errors import ServoError
 from . import setup
-from .brands import DEFAULT
+from .brands import DEFAULT, brand_of
 from .chain import load_chain, save_chain
 from .driver import Workshop
 from .recording import load_recording
@@ -15,30 +15,43 @@ from .recording_report import amperes, tracking_table, write_report
 from .telemetry import Seen
 
 
-def scan(port: str, baud_rate: int | None = None) -> None:
-    """Prints who is on the bus.
+def models(brand: str = DEFAULT.name) -> None:
+    """Print the models of a brand, where a user adds one, and what is wrong with those that were added.
 
     Raises:
-        ServoError: the port cannot be opened.
+        ServoError: there is no such brand.
     """
-    rates = DEFAULT.likely_bauds if baud_rate is None else (baud_rate,)
-    with closing(setup.open_workshop(port)) as workshop:
+    made = brand_of(brand)
+    for name in sorted(made.models):
+        print(name if made.models[name].is_playable else f"{name}  (its torque can be cut, but it is not played)")
+    if made.folder:
+        print(f"a data file in {made.folder} adds a model; docs/servos.md says how")
+    for problem in made.problems:
+        print(f"left out: {problem}")
+
+
+def scan(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> None:
+    """Print who is on the bus.
+
+    Raises:
+        ServoError: there is no such brand, or the port cannot be opened.
+    """
+    rates = None if baud_rate is None else (baud_rate,)
+    with closing(setup.open_workshop(port, brand=brand)) as workshop:
         found = workshop.scan(rates, lambda text: print(text, flush=True))
     for one in found:
-        print(
-            f"id {one.id:3}  {one.model or f'unknown model {one.number}':12}  firmware {one.firmware}  {one.baud_rate}"
-            " baud"
-        )
+        what = one.model or f"unknown model {one.number}"
+        print(f"id {one.id:3}  {what:12}  firmware {one.firmware}  {one.baud_rate} baud")
     print(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
 
 
-def change(port: str, id: int, new_id: int | None, new_baud_rate: int | None) -> None:
-    """Gives a servo another id or baud rate.
+def change(port: str, id: int, new_id: int | None, new_baud_rate: int | None, brand: str = DEFAULT.name) -> None:
+    """Give a servo another id or baud rate.
 
     Raises:
         ServoError: it is not there, or what is asked for is not possible.
     """
-    with closing(setup.open_workshop(port)) as workshop:
+    with closing(setup.open_workshop(port, brand=brand)) as workshop:
         one = _find(workshop, id)
         if new_id is not None:
             one = workshop.set_id(one, new_id)
@@ -47,17 +60,23 @@ def change(port: str, id: int, new_id: int | None, new_baud_rate: int | None) ->
         print(f"servo {one.id} answers at {one.baud_rate} baud")
 
 
-def prepare(port: str, baud_rate: int, is_sure: bool) -> None:
-    """Brings all servos to streaming settings, after asking.
+def prepare(port: str, baud_rate: int | None, is_sure: bool, brand: str = DEFAULT.name) -> None:
+    """Bring all servos to streaming settings, after asking; those that cannot be played are left as they are.
+
+    Args:
+        port: a device path, or a URL that pyserial opens.
+        baud_rate: to which they are brought [bit/s]; the brand's for playing if left out.
+        is_sure: whether not to ask.
+        brand: a name in `BRANDS`.
 
     Raises:
-        ServoError: one of them does not take it.
+        ServoError: one of them does not take it, or there is no such baud rate.
     """
-    with closing(setup.open_workshop(port)) as workshop:
+    with closing(setup.open_workshop(port, brand=brand)) as workshop:
         found = workshop.scan()
         for misfit in (misfits := workshop.unfit(found)):
             print(misfit)
-        changes = workshop.advice(found, baud_rate)
+        changes = workshop.advice(found, baud_rate or brand_of(brand).streaming_baud)
         if not changes:
             print(f"all {'others' if misfits else 'servos'} are ready for streaming")
             return
@@ -81,7 +100,7 @@ def _confirm(question: str) -> bool:
         ) from None
 
 
-def torque_off(port: str, baud_rate: int | None = None) -> int:
+def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> int:
     """Turn torque off on a bus, first of all and whoever is there, then print what each servo has, as read back.
 
     Returns:
@@ -90,8 +109,8 @@ def torque_off(port: str, baud_rate: int | None = None) -> int:
     Raises:
         ServoError: the port cannot be opened, or is gone.
     """
-    rates = DEFAULT.likely_bauds if baud_rate is None else (baud_rate,)
-    with closing(setup.open_workshop(port, rates[0])) as workshop:
+    rates = brand_of(brand).likely_bauds if baud_rate is None else (baud_rate,)
+    with closing(setup.open_workshop(port, rates[0], brand)) as workshop:
         found = workshop.torque_off(rates)
     for one, powered in found:
         torque = "does not answer any more" if powered is None else "torque is ON" if powered else "torque is off"

@@ -180,6 +180,17 @@ def test_a_user_adds_a_model_and_a_vendors_file(tmp_path: Path) -> None:
     assert models_with(tmp_path, code) == "[] 2.421\n24 False [(64, 1), (512, 1)]\n"
 
 
+def test_the_command_lists_models_and_says_where_one_is_added(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("{}x")
+    code = "from robik.cli import main; main(['servos', 'models']); main(['servos', 'models', '--brand', 'os'])"
+    lines = models_with(tmp_path, code).splitlines()
+    assert "XM430-W350" in lines
+    assert "PH42-020-S300  (its torque can be cut, but it is not played)" in lines
+    assert f"a data file in {tmp_path} adds a model; docs/servos.md says how" in lines
+    assert any(line.startswith(f"left out: {tmp_path / 'bad.json'}: it cannot be read as JSON") for line in lines)
+    assert "robik: unknown brand 'os'; the brands are dynamixel" in lines
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

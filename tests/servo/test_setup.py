@@ -86,6 +86,8 @@ def test_id_and_baud_rate(workshop, simulator):
     fast = workshop.set_baud_rate(moved, 2_000_000)
     assert workshop.wire.ping(30) == 1010  # the bus went along
     with pytest.raises(ServoError, match="one of 9600"):
+        workshop.advice([fast], 1234)
+    with pytest.raises(ServoError, match="one of 9600"):
         workshop.set_baud_rate(fast, 1234)
     simulator.command("set 1 torque_enable 1")
     with pytest.raises(ServoError, match="servo 1 has its torque on"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..brand import Brand, ServoModel
-from .models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, VELOCITY_UNIT, Model, is_playable
+from .models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, PROBLEMS, VELOCITY_UNIT, Model, is_playable
+from .tables import user_folder
 
 GOAL_BYTES, SPEED_BYTES = (
     (14, 5),
@@ -41,4 +42,6 @@ DYNAMIXEL = Brand(
     goal_bytes=GOAL_BYTES,
     speed_bytes=SPEED_BYTES,
     waking=WAKING,
+    folder=user_folder(),
+    problems=tuple(PROBLEMS),
 )

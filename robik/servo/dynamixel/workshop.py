@@ -113,8 +113,7 @@ class DynamixelWorkshop:
         Raises:
             ServoError: there is no such rate, a servo of this id is there already, or its torque is on.
         """
-        if baud_rate not in BAUD_RATES:
-            raise ServoError(f"a servo's baud rate is one of {', '.join(map(str, BAUD_RATES))}, not {baud_rate}")
+        _check_baud_rate(baud_rate)
         self.wire.open_at(baud_rate)
         if baud_rate != seen.baud_rate and self.wire.ping(seen.id) is not None:
             raise ServoError(
@@ -139,8 +138,9 @@ class DynamixelWorkshop:
         A factory servo has 57,600 baud and waits 0.5 ms before it answers.
 
         Raises:
-            ServoError: one does not answer.
+            ServoError: one does not answer, or there is no such baud rate.
         """
+        _check_baud_rate(baud_rate)
         return [change for one in seen if not _misfit(one) for change in self._advice(one, baud_rate)]
 
     def _advice(self, one: Seen, baud_rate: int) -> list[Change]:
@@ -203,6 +203,11 @@ class DynamixelWorkshop:
     def _folded(self, servo: Servo, position: int) -> int:
         is_single = self.wire.read(servo, "operating_mode") == SINGLE_TURN_MODE
         return position % servo.datasheet.counts_per_turn if is_single else position
+
+
+def _check_baud_rate(baud_rate: int) -> None:
+    if baud_rate not in BAUD_RATES:
+        raise ServoError(f"a servo's baud rate is one of {', '.join(map(str, BAUD_RATES))}, not {baud_rate}")
 
 
 def _misfit(seen: Seen) -> str:
