@@ -125,14 +125,18 @@ def test_newer_firmware_of_the_330_keeps_indirect_data_elsewhere() -> None:
     assert MODELS["XM430-W350"].with_firmware(60).indirect == (168, 224)
 
 
-def test_the_p_series_is_known_by_its_addresses_but_not_played() -> None:
+def test_the_p_series_and_its_kin_are_known_by_their_addresses_but_not_played() -> None:
     numbers = {"PH42-020-S300": 2000, "PH54-100-S500": 2010, "PH54-200-S500": 2020}
     numbers |= {"PM42-010-S260": 2100, "PM54-040-S250": 2110, "PM54-060-S250": 2120}
-    assert {name: model.number for name, model in MODELS.items() if name[0] == "P"} == numbers
-    assert set(MODELS) - set(DYNAMIXEL.playable) == set(numbers)
+    numbers |= {"H42-20-S300-RA": 51201, "H54-100-S500-RA": 53769, "H54-200-S500-RA": 54025}
+    numbers |= {"M42-10-S260-RA": 43289, "M54-40-S250-RA": 46097, "M54-60-S250-RA": 46353, "XL-320": 350}
+    assert {name: MODELS[name].number for name in set(MODELS) - set(DYNAMIXEL.playable)} == numbers
     theirs = INDEPENDENT[2000].entries
-    for name in numbers:
+    assert MODELS["XL-320"].table["torque_enable"].address == 24
+    for name in set(numbers) - {"XL-320"}:
         for entry in theirs.values():
+            if name.endswith("RA") and entry.name in ("protocol_type", "startup_configuration"):
+                continue
             item = MODELS[name].table[entry.name]
             assert (item.address, item.size) == (entry.address, entry.size), (name, entry.name)
     assert torque_places() == [(64, 1), (512, 1)]
@@ -142,7 +146,7 @@ def test_our_files_have_no_problems_and_each_is_used() -> None:
     assert PROBLEMS == []
     tables, problems = read_tables(FOLDER)
     assert problems == []
-    bases = {"x", "x_load", "x_current", "x540", "x330", "p"}
+    bases = {"x", "x_load", "x_current", "x540", "x330", "p", "pro_a"}
     assert {path.stem for path in FOLDER.glob("*")} == {table.path.stem for table in tables} | bases
     assert sorted(table.name for table in tables) == sorted(MODELS)
 
@@ -169,7 +173,7 @@ def test_a_user_adds_a_model_and_a_vendors_file(tmp_path: Path) -> None:
         "entries": entries,
     }
     (tmp_path / "mine.json").write_text(json.dumps(mine))
-    (tmp_path / "dynamixel.model").write_text("Number\tName\n350\txl999.model\n")
+    (tmp_path / "dynamixel.model").write_text("Number\tName\n999\txl999.model\n")
     table = ["[type info]", "name\tvalue", "[control table]", "Address\tSize\tData Name"]
     table += ["0\t2\tModel Number", "24\t1\tTorque Enable"]
     (tmp_path / "xl999.model").write_text("\n".join(table))
