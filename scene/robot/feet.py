@@ -139,7 +139,7 @@ def _shape(shown: Object) -> Shape:
     if group.shape == "mesh" or shown.robik.by_hand:
         return Shape(points=triangles(shown)[0], size=exact.row(shown, "size", shown.scale[:]), pose=pose)
     size = exact.row(shown, "size", group.size[: SHAPES[group.shape]])
-    return Shape(points=primitive_points(group.shape, size), size=tuple(shown.scale), pose=pose)
+    return Shape(points=primitive_points(group.shape, size), size=(shown.scale.x, shown.scale.y, shown.scale.z), pose=pose)
 
 
 def _level_pose(body: Object) -> Pose:
