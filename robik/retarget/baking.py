@@ -17,8 +17,7 @@ from .balance import with_balance
 from .clip import TargetClip
 from .pinning import pin_feet
 
-BALANCES = {"off": "NONE", "still": "FEET"}  # name in the shell → source of the centre of mass
-LATER = ("moving", "auto")
+BALANCES = ("off", "still", "moving", "auto")  # in the shell: none, or the pace of a centre of mass over the feet
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +26,7 @@ class Balance:
 
     Attributes:
         source: what the centre of mass follows: NONE, FEET, or OBJECT for a track of its own.
+        pace: key of `with_balance`'s paces: still, moving or auto.
         margin: distance that it keeps inside the outline of the standing foot [m].
         lead: time before a foot lifts at which the weight is off it [s].
         give_way: whether balance alone says where the hips are sideways.
@@ -35,6 +35,7 @@ class Balance:
     """
 
     source: str = "NONE"
+    pace: str = "auto"
     margin: float = field(default=single(0.01))
     lead: float = field(default=single(0.06))
     give_way: bool = True
@@ -71,16 +72,18 @@ class BakeSettings:
 
 
 def balance_by_name(name: str, pin_feet: bool = False) -> Balance:
-    """Return a balance by its name in the shell: off or still.
+    """Return a balance by its name in the shell.
+
+    Args:
+        name: one of `BALANCES`.
+        pin_feet: whether standing feet are held flat and without sliding.
 
     Raises:
         ClipError: there is none of that name; lists those there are.
     """
-    if name in LATER:
-        raise ClipError(f"balance {name!r} does not exist yet; choose {' or '.join(BALANCES)}")
     if name not in BALANCES:
-        raise ClipError(f"unknown balance {name!r}; choose {' or '.join(BALANCES)}")
-    return Balance(source=BALANCES[name], pin_feet=pin_feet)
+        raise ClipError(f"unknown balance {name!r}; there are {', '.join(BALANCES)}")
+    return Balance(pin_feet=pin_feet) if name == "off" else Balance(source="FEET", pace=name, pin_feet=pin_feet)
 
 
 def solver_settings(
@@ -89,6 +92,7 @@ def solver_settings(
     balance: Balance,
     bake: BakeSettings,
     objectives: Mapping[str, Any] | None = None,
+    holds: bool = False,
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for.
 
@@ -98,6 +102,7 @@ def solver_settings(
         balance: of the clip.
         bake: settings of the bake.
         objectives: weights of what the clip asks for beside frames and centre of mass.
+        holds: whether contacts of other frames than feet are held, too.
     """
     targets, com_weight = dict(weights), balance.weight
     if balance.source == "FEET":
@@ -115,6 +120,7 @@ def solver_settings(
         enforce_velocity=bake.guarantee,
         velocity_share=bake.speed / 100.0,
         objectives=objectives or {},
+        contacts="hold" if balance.pin_feet or holds else "ignore",
     )
 
 
@@ -133,5 +139,5 @@ def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance) -> Target
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
     if balance.source == "FEET":
-        clip = with_balance(mechanism, clip, balance.margin, lead=balance.lead)
+        clip = with_balance(mechanism, clip, balance.margin, lead=balance.lead, pace=balance.pace)
     return clip

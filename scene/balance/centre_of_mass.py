@@ -26,6 +26,7 @@ def read_balance(root: Object) -> Balance:
     return Balance(
         source=group.source,
         target=group.target,
+        pace=group.pace.lower(),
         margin=float(group.margin),
         lead=float(group.lead),
         give_way=bool(group.give_way),
