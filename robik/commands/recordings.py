@@ -27,11 +27,7 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
         "--balance",
         choices=("off", "still", "moving", "auto"),
         default="off",
-<<<<<<< HEAD
-        help="still: the centre of mass over the feet; moving: the zero-moment point; auto: what the pace needs",
-=======
         help="the centre of mass over the feet: still for slow walks, moving for dynamic ones, auto by the motion",
->>>>>>> exchange
     )
     parser.add_argument("--pin-feet", action="store_true", help="hold standing feet flat, without sliding")
     parser.add_argument(

@@ -107,11 +107,6 @@ def solver_settings(
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for."""
     weights = {target.frame: target.weights for target in mapping.targets}
-<<<<<<< HEAD
-    held = any(target.phases and not mechanism.frame(target.frame).is_foot for target in mapping.targets)
-    return baking.solver_settings(
-        mechanism, weights, balance, _bake_settings(bake), weights_of(mechanism, mapping.asked), hands_hold=held
-=======
     return baking.solver_settings(
         mechanism,
         weights,
@@ -119,7 +114,6 @@ def solver_settings(
         _bake_settings(bake),
         weights_of(mechanism, mapping.asked),
         holds=_holds_on(mechanism, mapping),
->>>>>>> exchange
     )
 
 
