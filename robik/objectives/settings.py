@@ -23,6 +23,9 @@ DEFAULT_SPEED = (
 )
 
 
+CONTACTS = ("hold", "ignore")  # what a frame in contact can do
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """How a clip is followed.
@@ -46,6 +49,7 @@ class Settings:
             in tracking; the regularizer bends the motion smoothly before, if it is on. Actuated balls are not held;
             `Report.too_fast` tells where they would have to be.
         objectives: weights of what a clip asks for beside frames and centre of mass, by its key, as `hand.in.pelvis`.
+        contacts: "hold" keeps a frame in contact where it stands, as a closure; "ignore" only follows its target.
         velocity_share: how much of each actuator's velocity limit may be used where it is enforced, above 0 to 1.
         acceleration_limit: of the actuators where all frames are solved at once: one number [rad/s²], or extents of the
             robot for a motor that slides, or numbers by actuator [rad/s² or m/s²]; None for none.
@@ -74,6 +78,7 @@ class Settings:
     jerk_limit: float | Mapping[str, float] | None = None
     look_ahead: bool = False
     cyclic: bool = False
+    contacts: str = "hold"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com_weight", checked_weights(self.com_weight, "com_weight"))
@@ -90,6 +95,8 @@ class Settings:
             raise ClipError(f"linear_velocity_limit must be positive [m/s], not {self.linear_velocity_limit}")
         if self.length is not None and not (isfinite(self.length) and self.length > 0):
             raise ClipError(f"length must be positive [m], not {self.length}")
+        if self.contacts not in CONTACTS:
+            raise ClipError(f"contacts must be {' or '.join(CONTACTS)}, not {self.contacts!r}")
         if not 0 < self.velocity_share <= 1:
             raise ClipError(f"velocity_share must be above 0 and at most 1, not {self.velocity_share}")
         self._check_look_ahead()
@@ -212,7 +219,8 @@ def settings_from(data: Any) -> Settings:
     pulls = ("state_weight", "stillness", "posture")
     numbers = (*pulls, "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
     switches = ("joint_limits", "enforce_velocity", "look_ahead", "cyclic")
-    known = {"targets", "objectives", "com_weight", *numbers, *switches, "acceleration_limit", "jerk_limit"}
+    limits = ("acceleration_limit", "jerk_limit")
+    known = {"targets", "objectives", "com_weight", *numbers, *switches, *limits, "contacts"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     fields = dict(data)

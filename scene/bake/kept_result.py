@@ -108,6 +108,17 @@ class RobikResult(PropertyGroup):
     tipping: FloatProperty(
         name="Tipping", description="Share of the frames on the ground in which the robot tips over", subtype="FACTOR"
     )
+    has_contacts: BoolProperty(name="Contacts", description="Whether something was to stand still")
+    slide: FloatProperty(
+        name="Slide", description="Mean speed of what is in contact, against what it stands on [mm/s]", precision=3
+    )
+    contact_off: FloatProperty(
+        name="Contacts Off",
+        description="How far something in contact is from where it is held, at worst",
+        unit="LENGTH",
+        precision=4,
+    )
+    contact_frame: IntProperty(name="Frame", description="Where something in contact is furthest off")
     sunk: FloatProperty(
         name="Below Ground", description="How far a sole goes below the ground, at worst", unit="LENGTH", precision=4
     )

@@ -55,7 +55,7 @@ class RobikBalance(PropertyGroup):
         default=True,
     )
     pin_feet: BoolProperty(
-        name="Pin Feet", description="Hold standing feet flat on the ground, without sliding", default=False
+        name="Pin Feet", description="Hold standing feet flat on the ground, exactly where they land", default=False
     )
     weight: FloatVectorProperty(
         name="Weight",

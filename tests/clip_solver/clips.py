@@ -18,7 +18,7 @@ from robik.robots import load
 
 ARM, WALKER, BOXER = load("arm7"), load("walker"), load("boxer")
 SPEEDS = Settings(state_weight=None, enforce_velocity=True)
-WALKING = replace(BALANCED, state_weight=None, enforce_velocity=True)
+WALKING = replace(BALANCED, state_weight=None, enforce_velocity=True, contacts="ignore")
 
 
 def lissajous(speed: float, fps: float = 120.0, seconds: float = 4.0) -> TargetClip:

@@ -168,3 +168,16 @@ def test_a_motion_within_its_limits_stays_as_it_is() -> None:
     assert whole.report is not None
     assert whole.report.look_ahead is not None
     assert whole.report.look_ahead.iterations == 0
+
+
+def test_feet_in_contact_stay_where_they_stand() -> None:
+    clip = hurried_walk(4.0, 60.0)
+    settings = replace(WALKING, contacts="hold", acceleration_limit=100.0, look_ahead=True)
+    motion = retarget(WALKER, clip, settings)
+    assert motion.report is not None
+    assert motion.report.residual.max() <= 1e-9
+    assert rates(motion)[1].max() <= 1.0005 * 100
+    for k, name in enumerate(motion.report.targets):
+        stands = clip.tracks[name].contact
+        if stands is not None:
+            assert np.median(motion.report.position_error[stands, k]) < 1e-4
