@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..errors import RobikError
 from .arguments import add_robot, command, load, naming
+
+if TYPE_CHECKING:
+    from ..motions import Motion
 
 
 def add_solve(commands: argparse._SubParsersAction) -> None:
@@ -93,7 +97,7 @@ def add_export(commands: argparse._SubParsersAction) -> None:
 
 def _solve(options: argparse.Namespace) -> None:
     from ..files import check_writable
-    from ..motions import load_motion, report_summary, save_motion, save_report, save_states, values_for
+    from ..motions import load_motion, save_motion, save_report, save_states, values_for
     from ..objectives.pose_prior import PosePrior
     from ..objectives.settings import Settings, load_settings
     from ..retarget.clip import load_clip
@@ -122,6 +126,13 @@ def _solve(options: argparse.Namespace) -> None:
         save_report(motion, options.report)
     if options.states:
         save_states(motion, options.states, motion.report.residual if motion.report else None)
+    _print_solved(motion)
+
+
+def _print_solved(motion: Motion) -> None:
+    """Print how well a solved motion follows its clip."""
+    from ..motions import report_summary
+
     found = report_summary(motion)
     print(
         f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; off by at most"

@@ -208,9 +208,7 @@ class Retargeting:
     def _report(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> Report:
         names = tuple(self.clip.tracks)
         apart, turned, off = distances(self.mechanism, self.clip, self.settings, position, quaternion, com)
-        velocity, acceleration, jerk = (np.zeros_like(values) for _ in range(3))
-        velocity_in, acceleration_at, jerk_in = (order.of(values) for order in differences(self.clip.times))
-        velocity[1:], acceleration[1:-1], jerk[2:-1] = velocity_in, acceleration_at, jerk_in
+        velocity, acceleration, jerk = self._rates(values)
         out = self._output
         states = States(self.mechanism, position, quaternion)
         misses = [
@@ -250,6 +248,13 @@ class Retargeting:
             objectives=tuple(ObjectiveError(key=key, unit=miss.unit, values=miss.values) for key, miss in misses),
             quality=measure_quality(self.mechanism, self.clip, found),
         )
+
+    def _rates(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return velocities, accelerations and jerks (T, A) of actuator values (T, A); 0 where a frame has none."""
+        velocity, acceleration, jerk = (np.zeros_like(values) for _ in range(3))
+        into, at, change = (order.of(values) for order in differences(self.clip.times))
+        velocity[1:], acceleration[1:-1], jerk[2:-1] = into, at, change
+        return velocity, acceleration, jerk
 
     def _short(self, apart: np.ndarray, turned: np.ndarray, off: np.ndarray, asked: list[Miss]) -> list[int]:
         """Return the frames in which something fell short; arguments as `distances` returns them."""
