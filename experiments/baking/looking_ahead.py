@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +27,7 @@ WAYS = ("frame by frame", "look-ahead, speed", "look-ahead, speed, acceleration,
 def cases(fps: float) -> tuple[Case, ...]:
     """Return clips that are too quick for motors, at a rate [Hz]."""
     boxer, dancer, walker = (load(name) for name in ("boxer", "dancer", "walker"))
-    held = {"state_weight": None, "enforce_velocity": True}
+    held: dict[str, Any] = {"state_weight": None, "enforce_velocity": True}
     return (
         Case("dancer, twice as fast", dancer, quicker(dance_clip(dancer, fps / 2), 2), replace(DANCER, **held)),
         Case("boxer, singular", boxer, singular_clip(fps), replace(BOXER, **held)),

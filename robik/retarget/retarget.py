@@ -18,7 +18,7 @@ from ..ik.standing import StandingSolver
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import become_own_frames, com_of_states, robot_com
 from ..mechanism.model import Mechanism
-from ..motions import BaseTrack, Motion, Report
+from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..motions.report import ObjectiveError
 from ..objectives.objective import Miss, States
 from ..objectives.pose_prior import WEIGHT, PosePrior
@@ -87,7 +87,8 @@ class Retargeting:
         self.solver = formulation(*wanted) if prior is None else PriorSolver(*wanted, prior, prior_weight)
         self._output = self.solver.room(len(clip.times))
         self._milliseconds = np.zeros(len(clip.times))
-        self._done, self._ahead = 0, None
+        self._done = 0
+        self._ahead: LookAhead | None = None
         self.looks_ahead_now = False
         self._looks_ahead = settings.look_ahead and len(clip.times) > 1
         if settings.cyclic:
