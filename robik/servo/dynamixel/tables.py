@@ -236,7 +236,7 @@ def _vendors(path: Path) -> Table:
             continue
         name = re.sub(r"[^a-z0-9]+", "_", row[3].lower()).strip("_")
         entries.setdefault(VENDORS_NAMES.get(name, name), {"address": int(row[1]), "size": int(row[2]), "access": "RW"})
-    table = Table(path, path.stem.upper().replace("_", "-"), numbers[path.name], entries=entries)
+    table = Table(path, "-".join(path.stem.upper().split("_")), numbers[path.name], entries=entries)
     if not {"model_number", "torque_enable"} <= set(entries):
         raise TableError(path, "it lists no control table with Model Number and Torque Enable")
     return table
