@@ -26,8 +26,8 @@ def derivatives(times: np.ndarray, values: np.ndarray) -> np.ndarray:
 def angular_velocities(times: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
     """Return angular velocities (T, …, 3) in the world [rad/s] of unit quaternions (T, …, 4) wxyz."""
     flips = np.where((quaternion[1:] * quaternion[:-1]).sum(axis=-1) < 0, -1.0, 1.0)
-    signs = np.concatenate([np.ones_like(flips[:1]), np.cumprod(flips, axis=0)]) if len(times) > 1 else 1.0
-    turned = quaternion * (signs[..., None] if len(times) > 1 else 1.0)
+    signs = np.concatenate([np.ones_like(quaternion[:1, ..., 0]), np.cumprod(flips, axis=0)])
+    turned = quaternion * signs[..., None]
     change = derivatives(times, turned)
     w, v = turned[..., :1], turned[..., 1:]
     dw, dv = change[..., :1], change[..., 1:]

@@ -12,7 +12,6 @@ from ..motions.motion import Motion, values_for
 from ..motions.registry import format_to_write, load_motion, save_motion
 from ..motions.resampling import resampled
 from .chain import ServoChain, load_chain
-from .dynamixel.models import VELOCITY_UNIT
 from .trajectory import Along
 
 APPROACH = 0.5  # [rad/s] on the way to the first frame
@@ -100,7 +99,7 @@ def servo_counts(motion: Motion, chain: ServoChain) -> ServoCounts:
         slow=slow,
         fast=tuple(servo.velocity_units(servo.velocity_limit) for servo in chain.servos),
         pace=tuple(
-            max(1, int(units * VELOCITY_UNIT * servo.table.counts_per_turn / tau))
+            max(1, int(units * servo.datasheet.velocity_unit * servo.datasheet.counts_per_turn / tau))
             for servo, units in zip(chain.servos, slow, strict=True)
         ),
     )

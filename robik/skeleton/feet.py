@@ -107,7 +107,7 @@ def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[
     for body, sole in soles.items():
         name = foot_name(body, sides[body], taken)
         taken.add(name)
-        made[body] = Frame(name, body, Pose(), tuple(map(tuple, sole.tolist())))  # type: ignore[arg-type]
+        made[body] = Frame(name, body, Pose(), tuple(map(tuple, sole.tolist())))
     labels = {row.frame: made[mechanism.frame(row.frame).body].name for row in feet}
     mechanism = let_go(mechanism.with_changes(frames=(*mechanism.frames, *made.values())), soles)
     return mechanism, [standing_row(mechanism, replace(row, frame=labels.get(row.frame, row.frame))) for row in rows]
