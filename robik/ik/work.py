@@ -24,7 +24,7 @@ class Program(NamedTuple):
     optimum without the bounds, `along` (n,) with them; `direction` (d,) is the latter's of all coordinates."""
 
     held: np.ndarray
-    count: np.ndarray
+    number: np.ndarray
     pulls: np.ndarray
     normals: np.ndarray
     shares: np.ndarray

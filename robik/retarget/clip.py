@@ -17,6 +17,7 @@ from ..objectives.registry import ASKED
 
 COM = "com"
 ARRAYS = ("position", "quaternion", "contact", "ground_position", "ground_quaternion")  # of a track
+ROUNDING = 4e-16  # of the length of a unit quaternion
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ class TargetClip:
         if (bad := np.abs(lengths - 1.0) > 1e-3).any():
             k = int(np.argmax(bad))
             raise ClipError(f"track {name!r}: its quaternions must have length 1; sample {k} has {lengths[k]:g}")
-        return _frozen(turns / lengths[:, None])
+        off = np.abs(lengths - 1.0) > ROUNDING  # what is unit already must survive a copy to the last bit
+        return _frozen(np.where(off[:, None], turns / lengths[:, None], turns))
 
     def _array(self, what: str, values: np.ndarray, width: int) -> np.ndarray:
         array = np.ascontiguousarray(values, dtype=float)
