@@ -129,7 +129,7 @@ class ReferenceSolver:
         for name, (position, quaternion) in held.items():
             frame, rest = self.mechanism.frame(name), self.mechanism.rest_pose(name)
             kind = "spherical" if quaternion is None else "fixed"
-            tie = Joint(f"{name} held", kind, WORLD, frame.body, position=tuple(rest.position))
+            tie = Joint(f"{name} held", kind, WORLD, frame.body, position=rest.position)
             frames = JointFrames(tie, (n, self.mechanism.body_index[frame.body]), self.origins)
             frames.parent_origin = np.array(position)
             if quaternion is not None:

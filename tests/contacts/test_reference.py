@@ -27,7 +27,7 @@ def walking(standing: dict[str, bool]) -> TargetClip:
         rest = walker.rest_pose(name)
         turn = Rotation.from_rotvec([0.02 * i, 0.01, 0.03]) * Rotation.from_matrix(rest.matrix)
         turns = np.tile(turn.as_quat()[[3, 0, 1, 2]], (FRAMES, 1))
-        place = np.array(rest.position) + [0.004, 0.002 * i, 0.003] + (0 if name in standing else way * (1 + i))
+        place = np.array(rest.position) + [0.004, 0.002 * i, 0.003] + way * (0 if name in standing else 1 + i)
         stands = np.ones(FRAMES, bool) if name in standing else None
         tracks[name] = Track(place, turns if standing.get(name, True) else None, stands)
     com = np.array(sum(body.mass * body.rest_com for body in walker.bodies)) / walker.mass
