@@ -10,6 +10,7 @@ from ..jit import kernel
 ROUNDING = 2.0**-52
 SWEEPS = 60  # of one eigenvalue, most of which need two
 
+
 @kernel(entry=False)
 def cholesky(H, n):
     """Factors the lower triangle of H[:n, :n] in place; False where it is not positive definite."""

@@ -17,6 +17,7 @@ from .rotations import quaternion_matrices
 NEAR_WHOLE = 0.01  # rad: of what is left of a rotation after whole turns, when its direction is looked at
 UNSEEN = 1e-5  # rad: less than any servo resolves
 
+
 def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
     """Values (T, actuators) [rad or m] of `Mechanism.actuators`.
 

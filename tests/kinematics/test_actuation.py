@@ -51,4 +51,3 @@ def test_the_coordinates_are_the_rotation_near_a_whole_turn_too(wobble: float) -
     rotations = noise(len(angles), wobble, 5) * Rotation.from_rotvec(np.outer(angles, [0.0, 0.0, 1.0]))
     back = np.stack([turn_matrix(joint("spherical"), row) for row in read(joint("spherical"), rotations)])
     assert (Rotation.from_matrix(back) * rotations.inv()).magnitude().max() <= 1e-5
-
