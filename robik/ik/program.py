@@ -56,7 +56,7 @@ def _factor(flat, now, work, anew, convex, held):
             reduce_matrix(flat, work.e, work.K)
         copy_chosen(work.K, work.independent, n, work.H)
     else:
-        if work.step.shape[0] > SMALL and not work.program.count[1] and factor_tree(flat, now, work):
+        if work.step.shape[0] > SMALL and not work.program.number[1] and factor_tree(flat, now, work):
             return ARTICULATED
         if anew:
             fill(flat, now, work, n)
@@ -94,7 +94,7 @@ def solve_program(flat, now, goals, work, limits, convex):
     """
     program, d = work.program, work.step.shape[0]
     work.step[:] = 0.0
-    program.count[0] = 0
+    program.number[0] = 0
     for i in range(d):
         work.gradient[i] = work.slope[i]
     reduce_gradient(flat, work.e, work.gradient)
@@ -123,7 +123,7 @@ def solve_program(flat, now, goals, work, limits, convex):
             work.e.free[who] = False
             _hold(flat, work, who)
             continue
-        if program.count[0] == 0 and all_free(work):
+        if program.number[0] == 0 and all_free(work):
             break
         _slope_after(flat, now, goals, work, convex)
         _lead_to_optimum(work)
@@ -180,13 +180,13 @@ def _lead_to_optimum(work):
 def _hold(flat, work, i):
     """Add the plane of a coordinate that is held from now on."""
     program = work.program
-    k = program.count[0]
+    k = program.number[0]
     pull = program.pulls[k]
     pull[:] = 0.0
     pull[i] = 1.0
     reduce_gradient(flat, work.e, pull)
     program.held[k] = i
-    program.count[0] = k + 1
+    program.number[0] = k + 1
     _span(work, k)
 
 
@@ -230,7 +230,7 @@ def _direct(flat, work):
     along, direction = program.along, program.direction
     for a in range(n):
         along[a] = program.way[a]
-    for k in range(program.count[0]):
+    for k in range(program.number[0]):
         normal, f = program.normals[k], 0.0
         for a in range(n):
             f += normal[a] * along[a]
@@ -243,7 +243,7 @@ def _direct(flat, work):
     for a in range(n):
         direction[work.independent[a]] = work.reduced[a]
     extend(flat, work.e, direction)
-    for k in range(program.count[0]):
+    for k in range(program.number[0]):
         direction[program.held[k]] = 0.0
 
 
@@ -251,7 +251,7 @@ def _direct(flat, work):
 def _balance(work):
     """Fill `forces` of the held coordinates at the optimum between them."""
     program, n = work.program, work.leading[0]
-    count, forces = program.count[0], program.forces
+    count, forces = program.number[0], program.forces
     for k in range(count):
         forces[k] = 0.0
         for a in range(n):
@@ -303,11 +303,11 @@ def _let_go_one(flat, now, work, kind, convex):
         return kind, True
     work.e.free[who] = True
     if row >= 0:
-        last = program.count[0] - 1
+        last = program.number[0] - 1
         program.held[row] = program.held[last]
         for j in range(program.pulls.shape[1]):
             program.pulls[row, j] = program.pulls[last, j]
-        program.count[0] = last
+        program.number[0] = last
     else:
         row = 0
         n = list_leaders(work, False)
@@ -315,7 +315,7 @@ def _let_go_one(flat, now, work, kind, convex):
         if not cholesky(work.H, n):
             return INDEFINITE, False
         _lead_to_optimum(work)
-    for k in range(row, program.count[0]):
+    for k in range(row, program.number[0]):
         _span(work, k)
     return kind, False
 
@@ -325,7 +325,7 @@ def _eager(flat, now, work, convex):
     """Return the held coordinate that the model most wants back between its bounds, -1 for none, after its row, -1 for
     one that the system itself holds."""
     program = work.program
-    count, worst, row, who = program.count[0], WANTED, -1, -1
+    count, worst, row, who = program.number[0], WANTED, -1, -1
     for k in range(count):
         i = program.held[k]
         inward = _inward(flat, now, work, i, -program.forces[k])
@@ -356,11 +356,11 @@ def _inward(flat, now, work, i, slope):
 def _factor_free(flat, now, work, kind, convex):
     """Factor the system of what no bound holds after the program; return its kind."""
     program = work.program
-    program.count[1] = program.count[0]
-    if program.count[0] == 0:
+    program.number[1] = program.number[0]
+    if program.number[0] == 0:
         return kind
     follows = False
-    for k in range(program.count[0]):
+    for k in range(program.number[0]):
         follows = follows or work.e.follows[program.held[k]]
     if follows:
         eliminate(flat, now, work.e)

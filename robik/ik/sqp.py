@@ -37,7 +37,7 @@ IDLE, LONG = 0.99, 12  # of the objective: a step that leaves more is idle; so m
 SETTLED = 0.02  # of what holds the robot: what idle steps may leave undone
 LARGEST_TURN = 0.5  # rad in one step
 MOST_CORRECTIONS = 3  # of a step, back into the valley
-CONVERGED, STALLED, EXHAUSTED = 0, 1, 2
+CONVERGED, STALLED, EXHAUSTED, UNREACHED = 0, 1, 2, 3
 
 
 @kernel
@@ -74,7 +74,7 @@ def _hold_as_noted(flat, now, work):
 
 
 @kernel
-def _settle(flat, now, work, limits):
+def settle(flat, now, work, limits):
     """Onto the loops and between the bounds; returns the closure residual."""
     residual = project(flat, now, work.e, work.correction, work.right)
     if limits:
@@ -145,7 +145,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     for attempt in range(30):
         copy_placement(now, work.trial)
         integrate(flat, now.q, work.step, scale, work.trial.q)
-        residual = _settle(flat, work.trial, work, limits)
+        residual = settle(flat, work.trial, work, limits)
         enough = value + 1e-4 * scale * slope
         if -scale * slope <= noise:
             enough = value + noise
@@ -157,7 +157,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
                 return scale, found, residual
             if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, now, goals, work, kind) < np.inf:
                 break
-            residual = _settle(flat, work.trial, work, limits)
+            residual = settle(flat, work.trial, work, limits)
         scale *= 0.5
         if limits:
             _hold_as_noted(flat, now, work)  # what the longer step met says nothing of a shorter one
@@ -173,7 +173,7 @@ def _finish(flat, now, goals, work, limits, value, residual):
     size = _correct(flat, now, goals, work, DENSE)
     if size <= STEP_TOLERANCE or not size <= QUADRATIC:
         return size <= STEP_TOLERANCE, value, residual, False
-    gap = _settle(flat, work.trial, work, limits)
+    gap = settle(flat, work.trial, work, limits)
     if not closed(flat, work.trial, gap) or (limits and not all_free(work)):
         return False, value, residual, False
     found = objective(flat, work.trial, goals)
@@ -232,7 +232,7 @@ def _cross_valley(flat, now, goals, work, limits, value, damping):
             enough = value + GOOD * scale * slope
             weakest = -slope / max(largest * largest, STEP_TOLERANCE * STEP_TOLERANCE)
         integrate(flat, trial.q, work.step, scale, trial.q)
-        residual = _settle(flat, trial, work, limits)
+        residual = settle(flat, trial, work, limits)
         if not closed(flat, trial, residual):
             break
         found = objective(flat, trial, goals)

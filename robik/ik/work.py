@@ -20,14 +20,14 @@ SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way fr
 class Program(NamedTuple):
     """Bounds that a step holds, beyond those that the factored system does (`program.py`).
 
-    `held` (k,) coordinates, with k and that of the last program in `count` (2,); `pulls` (k, d), what a force on each
+    `held` (k,) coordinates, with k and that of the last program in `number` (2,); `pulls` (k, d), what a force on each
     is on the independent ones; `normals` (k, n) of their planes, orthogonal to one another, and `shares` (k, k), what
     the planes' own normals have of these; `forces` (k,). `way` (n,) leads to the optimum without the bounds, `along`
     (n,) with them; `direction` (d,) is the latter's of all coordinates.
     """
 
     held: np.ndarray
-    count: np.ndarray
+    number: np.ndarray
     pulls: np.ndarray
     normals: np.ndarray
     shares: np.ndarray
