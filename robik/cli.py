@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from . import __version__
-from .commands import bench, motions, robots, servos
+from .commands import bench, motions, physics, robots, servos
 from .errors import RobikError
 
 BAD_INPUT = 2
@@ -18,6 +18,7 @@ COMMANDS = (  # in the order of the help
     motions.add_solve,
     motions.add_report,
     motions.add_fk,
+    physics.add_physics,
     servos.add_play,
     servos.add_servos,
     servos.add_simulate,
