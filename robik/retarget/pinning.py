@@ -110,8 +110,16 @@ def _up(mechanism: Mechanism, name: str) -> np.ndarray:
 def _hold(path: np.ndarray, turns: Rotation, up: np.ndarray, height: float) -> tuple[np.ndarray, Rotation]:
     """Where a foot is held through a phase: its sole's centre at this height, and its mean orientation tilted flat."""
     middle = np.array([*np.median(path[:, :2], axis=0), height])
-    mean = turns.mean()
-    return middle, _shortest(mean.apply(up), np.array([0.0, 0.0, 1.0])) * mean
+    return middle, _flat(turns.mean(), up)
+
+
+def flattened(mechanism: Mechanism, name: str, turn: Rotation) -> Rotation:
+    """Return a foot's orientation, tilted by as little as lays its sole flat on level ground."""
+    return _flat(turn, _up(mechanism, name))
+
+
+def _flat(turn: Rotation, up: np.ndarray) -> Rotation:
+    return _shortest(turn.apply(up), np.array([0.0, 0.0, 1.0])) * turn
 
 
 def _shortest(a: np.ndarray, b: np.ndarray) -> Rotation:
