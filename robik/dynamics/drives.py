@@ -69,15 +69,17 @@ def standing_stiffness(mechanism: Mechanism) -> float:
 def standing_share(room: InverseDynamics, drives: Mapping[str, Drive]) -> dict[str, float]:
     """Return how stiff each foot's leg is against tipping over, in shares of m g h, by foot frame.
 
-    The motors of a leg are springs in series: a tipping moment M turns it by Σ τᵢ² / kᵢ · M with τᵢ the motors' torques
-    of a moment of 1. A leg below 1 cannot stand; one below 2 gives way by more than the weight is out of place.
+    The motors of a leg are springs in series: a tipping moment M between the foot and the heaviest body turns it by
+    Σ τᵢ² / kᵢ · M, with τᵢ the motors' torques against a moment of 1. A leg below 1 cannot stand; one below 2 gives way
+    by more than the weight is out of place.
     """
     mechanism = room.mechanism
     needed = max(standing_stiffness(mechanism), 1e-9)
     soft = np.array([1.0 / drives[name].stiffness for name in mechanism.actuators])
+    trunk = room.torques_of_moments(max(mechanism.bodies, key=lambda body: body.mass).name)
     shares = {}
     for frame in (frame for frame in mechanism.frames if frame.is_foot):
-        torques = room.torques_of_moments(frame.body)[:2]
+        torques = (room.torques_of_moments(frame.body) - trunk)[:2]
         worst = float(np.linalg.eigvalsh((torques * soft) @ torques.T).max())
         if worst > 0:
             shares[frame.name] = 1.0 / (worst * needed)

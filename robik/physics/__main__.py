@@ -17,7 +17,7 @@ def main(path: str) -> None:
     """Run the trials of a job file; each result is a line, and the first trial's poses a file beside it."""
     with np.load(path, allow_pickle=False) as file:
         told = json.loads(str(file["told"]))
-        arrays = {name: file[name] for name in ("start", "goals", "values", "base", "effort", "speed")}
+        arrays = {name: file[name] for name in ("start", "goals", "values", "base", "height", "effort", "speed")}
     trials = [Trial(**trial) for trial in told.pop("trials")]
     lists = {name: tuple(told.pop(name)) for name in ("actuators", "feet")}
     simulation = Simulation(Job(**told, **lists, **arrays))

@@ -73,6 +73,11 @@ class Plan:
         return build_topology(self.mechanism).root or ""
 
     @property
+    def heights(self) -> np.ndarray:
+        """Return the heights of the centre of mass at the goals' times (N,) [m]."""
+        return np.interp(self.reference.times, self.dynamics.times, self.dynamics.com[:, 2])
+
+    @property
     def zero_moment_inside(self) -> float | None:
         """Return in which share of the samples with a standing foot the zero-moment point is inside the support."""
         points = self.dynamics.zero_moment_point(self.stage.height)

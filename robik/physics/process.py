@@ -141,6 +141,7 @@ def _save(plan: Plan, trials: Sequence[Trial], path: Path) -> None:
         base=np.hstack([base.position, base.quaternion])
         if base is not None and floats
         else np.zeros((len(plan.goals), 0)),
+        height=plan.heights,
         effort=np.array([drive.effort for drive in drives]),
         speed=np.array([drive.speed for drive in drives]),
     )

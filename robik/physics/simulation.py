@@ -16,7 +16,7 @@ from .trials import Trial
 CHUNK = 5  # steps of simulation between two looks at goals and balance
 SETTLE = 0.5  # [s] of holding the first goal before the motion begins
 TILTED = 0.6  # [rad] of the base off the motion: the robot has fallen
-SUNK = 0.6  # of the base's height over the floor in the motion: it has fallen, too
+SUNK = 0.6  # of the centre of mass's height over the floor in the motion: it has fallen, too
 FLOOR = "floor"
 
 
@@ -30,6 +30,7 @@ class Job:
         rate: of goals [Hz].
         goals, values: (N, A) what the motors are told, and the motion that is meant.
         base: (N, 7) the base's pose in the motion, position [m] and quaternion wxyz; (N, 0) for a grounded robot.
+        height: (N,) of the centre of mass in the motion [m].
         actuators: names (A,), and what they can: `effort` and `speed` (A,).
         body: the base's name; empty where it is grounded.
         feet: names of the frames with soles.
@@ -42,6 +43,7 @@ class Job:
     goals: np.ndarray
     values: np.ndarray
     base: np.ndarray
+    height: np.ndarray
     actuators: tuple[str, ...]
     effort: np.ndarray
     speed: np.ndarray
@@ -153,7 +155,7 @@ class Simulation:
         w, x, y, z = meant[3:]
         up = np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])  # world up, seen by the base
         tilt = float(np.arccos(np.clip(self.data.xmat[self._base].reshape(3, 3)[2] @ up, -1.0, 1.0)))
-        return tilt > TILTED or float(self.data.xpos[self._base, 2]) - floor < SUNK * (meant[2] - floor)
+        return tilt > TILTED or float(self.data.subtree_com[0, 2]) - floor < SUNK * (self.job.height[k] - floor)
 
     def _judged(self, record: _Record, fell: float | None, length: float) -> dict[str, Any]:
         job = self.job
