@@ -14,7 +14,6 @@ from .status import PlaySettings
 from .trajectory import Along, Between, sample_times
 
 SLOWEST_RATE, FASTEST_RATE = 10.0, 1000.0  # [Hz]
-FORWARD_BYTES = 4  # of a goal's speed, per servo
 BUSIEST = 0.8  # share of the bus that goals may take
 FAR = 2.0  # [s] of approach from which it must be asked for
 JUMP = 5.0  # times the speed limit from which a step is called a jump
@@ -105,7 +104,7 @@ def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[f
 
 def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> list[str]:
     """Whether the bus can carry goals at a rate [Hz], with the arithmetic where it cannot."""
-    size = chain.goal_bytes + (FORWARD_BYTES * len(chain.servos) if feed_forward else 0)
+    size = chain.packet_bytes(feed_forward)
     seconds = size * BITS_PER_BYTE / chain.baud_rate
     if seconds * rate <= BUSIEST:
         return []

@@ -10,13 +10,13 @@ from math import ceil, inf
 
 import numpy as np
 
-from .dynamixel.bus import ServoSilent, watchdog_units
-from .dynamixel.exchange import Exchange, Telemetry
-from .dynamixel.models import VELOCITY_UNIT
+from .bus import Bus
+from .driver import ServoSilent
 from .guide import Guide, Wish
 from .health import CARE, Health
 from .schedule import Schedule
 from .status import PlaySettings
+from .telemetry import Telemetry
 
 REPORT_EVERY = 0.1  # [s]
 LOOK_EVERY = 0.009  # [s], at most, at all servos or at one after the other: at 100 Hz after every goal
@@ -27,10 +27,7 @@ COST_SHARE = 0.1  # of the latest look in what one usually takes
 FORGIVING = 10.0
 TRIALS = 3
 MISSES = 3  # answers of one servo in a row that must be lost for it to be gone
-FORWARD, CREEP = (
-    1.3,
-    8,
-)  # in a profile: times the speed that a goal needs, and units more, so that nobody is left behind
+FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units more, so that nobody is left behind
 
 
 class Outcome(Enum):
@@ -83,7 +80,7 @@ class Stream:
     """Goals at a rate, never outside the limits, never in larger steps than the speed limits allow.
 
     Args:
-        exchange: over the chain's bus.
+        bus: with servos that were found.
         settings: how to play.
         goal_limits: lowest and highest counts (n, 2).
         wishes: the owner's.
@@ -103,7 +100,7 @@ class Stream:
 
     def __init__(
         self,
-        exchange: Exchange,
+        bus: Bus,
         settings: PlaySettings,
         goal_limits: np.ndarray,
         wishes: Wishes,
@@ -111,16 +108,17 @@ class Stream:
         report: Callable[[Stream], None],
         record: Callable[[float, float, np.ndarray, Sequence[Telemetry | None]], None] | None = None,
     ) -> None:
-        self._silence, self._watchdog = settings.silence, watchdog_units(settings.watchdog)
-        self.schedule = Schedule(settings.rate, exchange.bus.emergency.check)
+        self._silence = settings.silence
+        self.schedule = Schedule(settings.rate, bus.emergency.check)
         self.trouble, self.at, self.is_resting, self.looks = "", 0.0, False, 0
-        self._bus, self._exchange, self._health = exchange.bus, exchange, health
+        self._bus, self._health = bus, health
         self._limits, self._wishes, self._report, self._record = goal_limits, wishes, report, record
-        chain = self._bus.chain
+        chain = bus.chain
         self.present = np.zeros(len(chain.servos), dtype=np.int64)
         self._counts_per_second = np.abs(chain.scale) * chain.speed_limits
-        units = np.array([VELOCITY_UNIT / (2 * np.pi) * servo.table.counts_per_turn for servo in chain.servos])
-        self._per_unit = units if settings.feed_forward and exchange.is_gathered else None
+        sheets = [servo.datasheet for servo in chain.servos]
+        units = np.array([sheet.velocity_unit / (2 * np.pi) * sheet.counts_per_turn for sheet in sheets])
+        self._per_unit = units if settings.feed_forward and bus.sees_all else None
         self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
         self._last, self._led = np.zeros(len(chain.servos), dtype=np.int64), np.zeros(len(chain.servos))
         self._speeds = np.zeros(len(chain.servos))
@@ -129,7 +127,7 @@ class Stream:
         self._cost = {True: 0.0, False: 0.0}  # of a look at all, and of one at one [s]
         self._least = inf  # of a look at all [s]
         self._silent_since = inf
-        self._sees_all, self._one, self._missed, self._seen_in_turn = exchange.is_gathered, 0, 0, 0
+        self._sees_all, self._one, self._missed, self._seen_in_turn = bus.sees_all, 0, 0, 0
 
     def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
         """Where the servos are [counts]: the first step starts here.
@@ -143,7 +141,7 @@ class Stream:
         self.limit(top_speeds)
         for _ in range(TRIALS):  # before goals wait for it: how long a look takes
             began = time.monotonic()
-            if self._sees_all and self._exchange.look() is not None:
+            if self._sees_all and self._bus.look() is not None:
                 self._learn(True, time.monotonic() - began)
         self._cost[True] = min(self._cost[True], self._least)
 
@@ -208,7 +206,7 @@ class Stream:
             profile = np.minimum(
                 np.ceil(FORWARD * self._speeds / self._per_unit).astype(np.int64) + CREEP, self._ceiling
             )
-        self._exchange.send_goals(goal, profile)
+        self._bus.send_goals(goal, profile)
         self._last = goal
 
     def _watch(self) -> bool:
@@ -237,7 +235,7 @@ class Stream:
         self._cost[was_all] = known + COST_SHARE * (min(seconds, 2.0 * known) - known) if known else seconds
 
     def _look_at_all(self, now: float) -> bool:
-        seen = self._exchange.look()
+        seen = self._bus.look()
         if seen is None:
             self._sees_all, self._seen_in_turn = False, 0  # one of them is silent: find out which
             return self._look_at_one(now)
@@ -251,7 +249,7 @@ class Stream:
     def _look_at_one(self, now: float) -> bool:
         k = self._one
         try:
-            seen = self._exchange.look_at(self._bus.chain.servos[k])
+            seen = self._bus.look_at(k)
         except ServoSilent as silent:
             self._missed += 1
             self._seen_in_turn = 0
@@ -259,13 +257,13 @@ class Stream:
             if self._missed < MISSES or now - self._silent_since < self._silence:
                 return True
             self.trouble = str(silent)
-            self._exchange.failed.add(k)
+            self._bus.failed.add(k)
             return False
         self._missed, self._silent_since = 0, inf
         self._one = (k + 1) % len(self._bus.chain.servos)
         self._seen_in_turn += 1
         if self._seen_in_turn > len(self._bus.chain.servos):
-            self._sees_all = self._exchange.is_gathered
+            self._sees_all = self._bus.sees_all
         self._note(k, seen, now)
         if self._record and self._began < inf:
             row: list[Telemetry | None] = [None] * len(self._last)
@@ -275,11 +273,9 @@ class Stream:
 
     def _note(self, k: int, seen: Telemetry, now: float) -> None:
         self.present[k] = seen.position
-        trouble = self._health.judge(k, seen, now, int(self._last[k]), float(self._speeds[k]), self._watchdog)
-        if seen.complaint or not seen.is_guarded(
-            self._watchdog
-        ):  # it gets no goals any more: nothing holds it to a speed
-            self._exchange.failed.add(k)
+        trouble = self._health.judge(k, seen, now, int(self._last[k]), float(self._speeds[k]), True)
+        if seen.complaint or not seen.is_guarded:  # it gets no goals any more: nothing holds it to a speed
+            self._bus.failed.add(k)
         self.trouble = self.trouble or trouble
 
     def _tell(self) -> None:

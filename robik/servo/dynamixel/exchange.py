@@ -6,15 +6,16 @@ indirect data   1…4 profile velocity, 5…8 goal position    written to all by
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 
 import numpy as np
 
-from ..chain import Servo
-from .bus import TABLE, Bus, ServoSilent, as_bytes
-from .models import describe_hardware_error
+from ..driver import ServoSilent
+from ..telemetry import Telemetry
+from .models import MODELS, describe_hardware_error
 from .port import LATENCY
+from .wire import TABLE, Addressed, Wire, as_bytes
 
 COMMANDED = ("profile_velocity", "goal_position")  # in this order, so that the speed is in force when the goal arrives
 LOAD = "present_current"  # or present_load, at the same address
@@ -25,60 +26,23 @@ TRIPPED = -1
 RUN = (126, 21)  # address and size: without gaps from load to temperature
 
 
-@dataclass(frozen=True)
-class Telemetry:
-    """What one servo reports.
-
-    Attributes:
-        torque: whether it is powered.
-        watchdog: of the bus, in its unit; 0 where there is none, `TRIPPED` where it has stopped the servo.
-        profile: its own speed limit, in its unit; 0 where there is none.
-        errors: hardware error bits.
-        load: current or load, in its own unit, with sign.
-        position: [counts].
-        volts, celsius: supply [V] and temperature [°C].
-    """
-
-    torque: bool
-    watchdog: int
-    profile: int
-    errors: int
-    load: int
-    position: int
-    volts: float
-    celsius: float
-
-    def is_guarded(self, watchdog: int) -> bool:
-        """Return whether this bus watchdog [its unit] and a speed limit of its own are in force, as whoever sends goals
-        set them."""
-        return self.watchdog == watchdog and self.profile > 0
-
-    @property
-    def complaint(self) -> str:
-        """Why this servo does not do what it is told, in words; empty if it does."""
-        if self.errors:
-            return f"has a hardware error ({describe_hardware_error(self.errors)})"
-        if not self.torque:
-            return "lost its torque, as after a loss of power"
-        return "was stopped by its watchdog, since it heard nothing for too long" if self.watchdog == TRIPPED else ""
-
-
 class Exchange:
     """Reads and writes what a stream needs, in as few bytes as the servos' tables allow.
 
     Args:
-        bus: with servos that were found.
+        wire: with servos that were found.
+        watchdog: of the bus as it was set last, in its unit.
+        firmware: versions by id, as far as they are known.
 
     Attributes:
         is_gathered: whether indirect addresses are in use; without them goals go plainly and a look reads more bytes.
-        failed: servos, by their place in the chain, that get no goals any more.
+        watchdog: see above; a servo that has another one is not guarded.
     """
 
-    def __init__(self, bus: Bus) -> None:
-        self.bus, self.is_gathered, self.failed = bus, False, set[int]()
-        places = {
-            tuple(s.table.table[f"indirect_{what}_1"].address for what in ("address", "data")) for s in bus.chain.servos
-        }
+    def __init__(self, wire: Wire, watchdog: int = 0, firmware: Mapping[int, int] | None = None) -> None:
+        self.wire, self.is_gathered, self.watchdog = wire, False, watchdog
+        known = firmware or {}
+        places = {MODELS[servo.model].with_firmware(known.get(servo.id, 0)).indirect for servo in wire.servos}
         self._addresses, self._data = min(places)
         self._can_gather = len(places) == 1  # a chain of models with other places cannot be spoken to in one packet
         self._command_size = sum(TABLE[name].size for name in COMMANDED)
@@ -97,74 +61,88 @@ class Exchange:
         if self._holds(wanted):
             self.is_gathered = True
             return
-        self.bus.write_blocks(self._addresses, len(wanted), [wanted] * len(self.bus.chain.servos))
+        self.wire.write_blocks(self._addresses, len(wanted), [wanted] * len(self.wire.servos))
         self.is_gathered = self._holds(wanted)
 
     def _holds(self, wanted: bytes) -> bool:
-        return all(
-            self.bus.read_block(servo, self._addresses, len(wanted)) == wanted for servo in self.bus.chain.servos
-        )
+        return all(self.wire.read_block(servo, self._addresses, len(wanted)) == wanted for servo in self.wire.servos)
 
     # goals
 
-    def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None = None) -> None:
-        """Goal positions (n,) [counts] to all servos in one packet, with profile velocities (n,) where they are given
-        and can be."""
+    def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None, places: Sequence[int]) -> None:
+        """Send goal positions in one packet.
+
+        Args:
+            counts: (n,) of all servos.
+            speeds: (n,) profile velocities that go with them where they can; None for none.
+            places: of the servos that get them.
+        """
         address, blocks = TABLE["goal_position"].address, [as_bytes(count, 4) for count in counts.tolist()]
         if speeds is not None and self.is_gathered:
             address = self._data
             blocks = [as_bytes(speed, 4) + goal for speed, goal in zip(speeds.tolist(), blocks, strict=True)]
-        obeying = [k for k in range(len(blocks)) if k not in self.failed]
-        if obeying:
-            ids = self.bus.chain.ids
-            self.bus.write_blocks(address, len(blocks[0]), [blocks[k] for k in obeying], [ids[k] for k in obeying])
+        if places:
+            ids = self.wire.ids
+            self.wire.write_blocks(address, len(blocks[0]), [blocks[k] for k in places], [ids[k] for k in places])
 
     # telemetry
 
     def look(self) -> list[Telemetry] | None:
-        """At all servos at once; None where not all answers arrived, or it cannot be had in one go."""
+        """Look at all servos at once; None where not all answers arrived, or it cannot be had in one go."""
         if not self.is_gathered:
             return None
-        with self.bus.in_haste():
-            blocks = self.bus.read_blocks(self._data, self._command_size + self._report_size)
-        return None if blocks is None else [_gathered(block) for block in blocks]
+        with self.wire.in_haste():
+            blocks = self.wire.read_blocks(self._data, self._command_size + self._report_size)
+        return None if blocks is None else [self._gathered(block) for block in blocks]
 
-    def look_at(self, servo: Servo, hastily: bool = True) -> Telemetry:
-        """At one servo.
+    def look_at(self, servo: Addressed, hastily: bool) -> Telemetry:
+        """Look at one servo.
 
         Raises:
             ServoSilent: it does not answer.
         """
-        with self.bus.in_haste() if hastily else nullcontext():
+        with self.wire.in_haste() if hastily else nullcontext():
             return self._read(servo)
 
-    def _read(self, servo: Servo) -> Telemetry:
-        if self.is_gathered:
-            return _gathered(self.bus.read_block(servo, self._data, self._command_size + self._report_size))
-        parts = {
-            name: self.bus.read_block(servo, _address(name), _size(name)) for name in SEEN if _address(name) < RUN[0]
-        }
-        run = self.bus.read_block(servo, *RUN)
-        return _telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in SEEN if n not in parts})
-
-    def look_at_whoever_answers(self) -> list[Telemetry | None]:
-        """Look at every servo, asking once; None for each that does not answer."""
-        return [self._glance(servo) for servo in self.bus.chain.servos]
-
-    def _glance(self, servo: Servo) -> Telemetry | None:
-        with self.bus.in_haste(LATENCY):
+    def glance(self, servo: Addressed) -> Telemetry | None:
+        """Look at one servo, asking once; None if it does not answer."""
+        with self.wire.in_haste(LATENCY):
             try:
                 return self._read(servo)
             except ServoSilent:
                 return None
 
-    def look_at_each(self) -> list[Telemetry]:
-        """At all servos, one after the other where it must be.
+    def _read(self, servo: Addressed) -> Telemetry:
+        if self.is_gathered:
+            return self._gathered(self.wire.read_block(servo, self._data, self._command_size + self._report_size))
+        apart = [name for name in SEEN if _address(name) < RUN[0]]
+        parts = {name: self.wire.read_block(servo, _address(name), _size(name)) for name in apart}
+        run = self.wire.read_block(servo, *RUN)
+        return self._telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in SEEN if n not in parts})
 
-        Raises:
-            ServoSilent: names the one that does not answer.
-        """
-        return self.look() or [self.look_at(servo, hastily=False) for servo in self.bus.chain.servos]
+    def _gathered(self, block: bytes) -> Telemetry:
+        parts, start = {}, 0
+        for name in (*COMMANDED, *REPORTED):
+            parts[name] = block[start : start + _size(name)]
+            start += _size(name)
+        return self._telemetry(parts)
+
+    def _telemetry(self, parts: dict[str, bytes]) -> Telemetry:
+        def number(name: str) -> int:
+            return int.from_bytes(parts[name], "little", signed=_is_signed(name))
+
+        watchdog, errors = number("bus_watchdog"), number("hardware_error_status")
+        return Telemetry(
+            torque=bool(number("torque_enable")),
+            is_guarded=watchdog == self.watchdog and number("profile_velocity") > 0,
+            is_stopped=watchdog == TRIPPED,
+            errors=errors,
+            error=describe_hardware_error(errors) if errors else "",
+            load=number(LOAD),
+            position=number("present_position"),
+            volts=number("present_input_voltage") / 10,
+            celsius=float(number("present_temperature")),
+        )
 
 
 def _address(name: str) -> int:
@@ -175,25 +153,5 @@ def _size(name: str) -> int:
     return TABLE[name].size
 
 
-def _gathered(block: bytes) -> Telemetry:
-    parts, start = {}, 0
-    for name in (*COMMANDED, *REPORTED):
-        parts[name] = block[start : start + _size(name)]
-        start += _size(name)
-    return _telemetry(parts)
-
-
-def _telemetry(parts: dict[str, bytes]) -> Telemetry:
-    def number(name: str) -> int:
-        return int.from_bytes(parts[name], "little", signed=TABLE[name].is_signed)
-
-    return Telemetry(
-        torque=bool(number("torque_enable")),
-        watchdog=number("bus_watchdog"),
-        profile=number("profile_velocity"),
-        errors=number("hardware_error_status"),
-        load=number(LOAD),
-        position=number("present_position"),
-        volts=number("present_input_voltage") / 10,
-        celsius=float(number("present_temperature")),
-    )
+def _is_signed(name: str) -> bool:
+    return TABLE[name].is_signed
