@@ -14,6 +14,7 @@ from ..retarget.support import convex_hull, signed_distance
 from .trials import Trial
 
 CHUNK = 5  # steps of simulation between two looks at goals and balance
+LOOK = 4  # chunks between two looks at the balance
 SETTLE = 0.5  # [s] of holding the first goal before the motion begins
 TILTED = 0.6  # [rad] of the base off the motion: the robot has fallen
 SUNK = 0.6  # of the centre of mass's height over the floor in the motion: it has fallen, too
@@ -182,7 +183,7 @@ class Simulation:
         speed = np.gradient(com[:, :2], times, axis=0)
         point = com[:, :2] + speed * np.sqrt(height / 9.81)[:, None]
         margin = np.full(len(times), np.nan)
-        for k in range(len(times)):
+        for k in range(0, len(times), LOOK):
             if record.touching[k].any():
                 margin[k] = signed_distance(point[k : k + 1], convex_hull(record.soles[k][record.touching[k]]))[0]
         started = np.flatnonzero((times >= 0.0) & np.isfinite(margin))

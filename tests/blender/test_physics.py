@@ -39,5 +39,5 @@ def test_progress_is_told_and_a_test_that_is_stopped_changes_nothing() -> None:
 
 def test_a_robot_without_curves_is_told() -> None:
     scenes.squats()
-    with pytest.raises(RuntimeError, match="curve|keys|bake"):
+    with pytest.raises(RuntimeError, match=r"curve|keys|bake"):
         bpy.ops.robik.test_in_physics()
