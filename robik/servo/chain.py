@@ -17,6 +17,7 @@ from ..files import read_json, write_whole
 from .dynamixel.models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, VELOCITY_UNIT, Model
 
 FORMAT, VERSION = "robik-servos", 1
+FORWARD_BYTES = 4  # of a goal's speed, per servo
 SYNC_WRITE_BYTES = (14, 5)  # of a Sync Write of goal positions: fixed, and per servo
 BITS_PER_BYTE = 10  # on the wire: start, eight, stop
 FULL_TURN = tau * (1 + 1e-6)  # [rad] between the limits of a servo that is not to turn more than once

@@ -9,12 +9,14 @@ import numpy as np
 
 from ..errors import ServoError
 from ..motions import Motion
-from .chain import BITS_PER_BYTE, ServoChain
+from .chain import BITS_PER_BYTE, FORWARD_BYTES, ServoChain
+from .looks import LOOK_AT_LEAST
 from .status import PlaySettings
 from .trajectory import Along, Between, sample_times
 
 SLOWEST_RATE, FASTEST_RATE = 10.0, 1000.0  # [Hz]
-FORWARD_BYTES = 4  # of a goal's speed, per servo
+LOOK_BYTES = 47  # of a question to one servo and its answer
+COMPUTING = 6e-4  # [s] of a computer's time that a goal and a look take
 BUSIEST = 0.8  # share of the bus that goals may take
 FAR = 2.0  # [s] of approach from which it must be asked for
 JUMP = 5.0  # times the speed limit from which a step is called a jump
@@ -76,6 +78,7 @@ def preflight(
     far = _way_to_start(chain, settings, present, values[0])
     if from_afar:
         warnings += far
+    warnings += _look_warnings(chain, settings)
     problems = (
         bus_problems(chain, rate, settings.feed_forward)
         + _position_problems(chain, times, values)
@@ -116,6 +119,19 @@ def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> 
         f"the bus is too slow: {arithmetic} of the {1e3 / rate:.2f} ms between goals; lower the rate or raise the baud"
         " rate"
     ]
+
+
+def _look_warnings(chain: ServoChain, settings: PlaySettings) -> list[str]:
+    """Say where goals leave no time to look at any servo, so that little is known of them, and little is recorded."""
+    size = chain.goal_bytes + (FORWARD_BYTES * len(chain.servos) if settings.feed_forward else 0)
+    left = 1.0 / settings.rate - size * BITS_PER_BYTE / chain.baud_rate
+    needed = LOOK_BYTES * BITS_PER_BYTE / chain.baud_rate + COMPUTING
+    if left >= needed:
+        return []
+    times = f"goals leave {1e3 * left:.2f} ms between them, and a look at one servo takes {1e3 * needed:.2f} ms"
+    each = f"each is looked at only every {LOOK_AT_LEAST * len(chain.servos):.1f} s"
+    what = "the telemetry has gaps of that length" if settings.record else "heat and faults are noticed late"
+    return [f"at {settings.rate:g} Hz {times}: {each}, and {what}; lower the rate or raise the baud rate"]
 
 
 def _position_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray) -> list[str]:

@@ -88,6 +88,8 @@ class Recorder:
                 self._file.close()
         except OSError as error:
             self._give_up(error)
+        if self._file is None and not self._is_over:
+            self.said = "no telemetry was recorded: it ended before any servo was looked at"
         self._is_over = True
 
     def _give_up(self, error: OSError) -> None:

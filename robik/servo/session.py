@@ -188,7 +188,7 @@ class Session:
 
     def _has_error(self, servo: Servo) -> bool:
         try:
-            return bool(self._bus.hardware_error(servo))
+            return bool(self._bus.read(servo, "hardware_error_status"))
         except ServoSilent:
             return False
 
@@ -271,15 +271,19 @@ class Session:
                 stream.begin(present, self._approach_speeds)
                 outcome = go(stream)
             self._report(stream)
+            self._end_recording(recorder)  # whoever is told of the end finds the telemetry there
             self._finish(stream, outcome)
         except PortGone as gone:
             raise PortGone(
                 f"{gone}; the servos stop by their watchdog within {settings.watchdog:g} s and hold"
             ) from None
         finally:
-            if recorder:
-                recorder.close()
-                self._board.publish(recording=recorder.said)
+            self._end_recording(recorder)
+
+    def _end_recording(self, recorder: Recorder | None) -> None:
+        if recorder:
+            recorder.close()
+            self._board.publish(recording=recorder.said)
 
     def _travel(self, stream: Stream, way: Trajectory) -> Outcome:
         start = way.at(np.zeros(1))[0]

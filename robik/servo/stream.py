@@ -10,27 +10,17 @@ from math import ceil, inf
 
 import numpy as np
 
-from .dynamixel.bus import ServoSilent, watchdog_units
+from .chain import BITS_PER_BYTE, FORWARD_BYTES
 from .dynamixel.exchange import Exchange, Telemetry
-from .dynamixel.models import VELOCITY_UNIT
+from .dynamixel.models import VELOCITY_UNIT, watchdog_units
 from .guide import Guide, Wish
 from .health import CARE, Health
+from .looks import Looks, Moment
 from .schedule import Schedule
 from .status import PlaySettings
 
 REPORT_EVERY = 0.1  # [s]
-LOOK_EVERY = 0.009  # [s], at most, at all servos or at one after the other: at 100 Hz after every goal
-LOOK_AT_LEAST = 0.25  # [s]: this often whatever the rate leaves time for
-LOOK_COST = 1.4  # times what a look usually takes must fit before the next deadline
-COST_SHARE = 0.1  # of the latest look in what one usually takes
-# [s] in which looks that took longer are forgotten, while there is no time for one: a machine is not busy for ever
-FORGIVING = 10.0
-TRIALS = 3
-MISSES = 3  # answers of one servo in a row that must be lost for it to be gone
-FORWARD, CREEP = (
-    1.3,
-    8,
-)  # in a profile: times the speed that a goal needs, and units more, so that nobody is left behind
+FORWARD, CREEP = 1.3, 8  # in a profile: times the speed that a goal needs, and units more: nobody is left behind
 
 
 class Outcome(Enum):
@@ -97,7 +87,6 @@ class Stream:
         trouble: what is wrong with a servo, in words.
         at: the time on the guide's way [s].
         is_resting: whether the guide stands.
-        looks: at all servos, so far.
         present: positions (n,) as last seen [counts].
     """
 
@@ -111,25 +100,28 @@ class Stream:
         report: Callable[[Stream], None],
         record: Callable[[float, float, np.ndarray, Sequence[Telemetry | None]], None] | None = None,
     ) -> None:
-        self._silence, self._watchdog = settings.silence, watchdog_units(settings.watchdog)
+        self._watchdog = watchdog_units(settings.watchdog)
         self.schedule = Schedule(settings.rate, exchange.bus.emergency.check)
-        self.trouble, self.at, self.is_resting, self.looks = "", 0.0, False, 0
+        self.trouble, self.at, self.is_resting = "", 0.0, False
         self._bus, self._exchange, self._health = exchange.bus, exchange, health
         self._limits, self._wishes, self._report, self._record = goal_limits, wishes, report, record
         chain = self._bus.chain
         self.present = np.zeros(len(chain.servos), dtype=np.int64)
         self._counts_per_second = np.abs(chain.scale) * chain.speed_limits
         units = np.array([VELOCITY_UNIT / (2 * np.pi) * servo.table.counts_per_turn for servo in chain.servos])
-        self._per_unit = units if settings.feed_forward and exchange.is_gathered else None
+        self._per_unit = units if settings.feed_forward and exchange.takes_speeds else None
         self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
         self._last, self._led = np.zeros(len(chain.servos), dtype=np.int64), np.zeros(len(chain.servos))
         self._speeds = np.zeros(len(chain.servos))
-        self._looked = self._reported = 0.0
-        self._began = inf
-        self._cost = {True: 0.0, False: 0.0}  # of a look at all, and of one at one [s]
-        self._least = inf  # of a look at all [s]
-        self._silent_since = inf
-        self._sees_all, self._one, self._missed, self._seen_in_turn = exchange.is_gathered, 0, 0, 0
+        self._reported, self._began = 0.0, inf
+        self._looks = Looks(exchange, settings.silence, self._bus.pause, self._note, self._miss)
+        speeds = 0 if self._per_unit is None else FORWARD_BYTES * len(chain.servos)
+        self._goal_seconds = chain.goal_seconds + speeds * BITS_PER_BYTE / chain.baud_rate
+
+    @property
+    def looks(self) -> int:
+        """At all servos, so far."""
+        return self._looks.rounds
 
     def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
         """Where the servos are [counts]: the first step starts here.
@@ -141,11 +133,6 @@ class Stream:
         self.present = counts.copy()
         self._last, self._led = counts.copy(), counts.astype(float)
         self.limit(top_speeds)
-        for _ in range(TRIALS):  # before goals wait for it: how long a look takes
-            began = time.monotonic()
-            if self._sees_all and self._exchange.look() is not None:
-                self._learn(True, time.monotonic() - began)
-        self._cost[True] = min(self._cost[True], self._least)
 
     def limit(self, top_speeds: np.ndarray) -> None:
         """No step is larger than these speeds (n,) of the actuators allow [rad/s or m/s]."""
@@ -182,12 +169,16 @@ class Stream:
             self._send(max(1, number - last), values)
             self.schedule.done()
             last = number
-            if (
-                ending is not Outcome.FAILED and not self._watch()
-            ):  # who stops for a reason is not to forget it for a later one
-                ending = self._stop(guide, Outcome.FAILED)
+            if ending is not Outcome.FAILED:  # who stops for a reason is not to forget it for a later one
+                self._looks.turn(self.schedule.slack - self._goal_seconds, self._moment)
+                ending = self._stop(guide, Outcome.FAILED) if self.trouble else ending
             self._tell()
-        return ending
+        self._looks.finish()
+        return Outcome.FAILED if self.trouble else ending
+
+    @property
+    def _moment(self) -> Moment:
+        return Moment(time.monotonic(), self.at, self._last, self._speeds)
 
     def _stop(self, guide: Guide, why: Outcome) -> Outcome:
         guide.stop()
@@ -211,76 +202,24 @@ class Stream:
         self._exchange.send_goals(goal, profile)
         self._last = goal
 
-    def _watch(self) -> bool:
-        """Looks at the servos, if time allows; whether all is well."""
-        now = time.monotonic()
-        since = now - self._looked
-        if since < LOOK_EVERY and not self._missed:  # who is silent is asked again at once
-            return True
-        self._cost[True] += (min(self._least, self._cost[True]) - self._cost[True]) * self.schedule.period / FORGIVING
-        fits_all = self._sees_all and self.schedule.slack >= LOOK_COST * self._cost[True]
-        fits_one = self.schedule.slack >= LOOK_COST * self._cost[False]
-        if not (fits_all or fits_one or self._missed or since >= LOOK_AT_LEAST):
-            return True
-        self._looked = now
-        before = self._missed
-        is_well = self._look_at_all(now) if fits_all else self._look_at_one(now)
-        if self._missed == before == 0:
-            self._learn(fits_all, time.monotonic() - now)
-        return is_well
+    def _note(self, moment: Moment, seen: dict[int, Telemetry]) -> None:
+        """Judge, and record, what some servos report."""
+        for k, one in seen.items():
+            self.present[k] = one.position
+            goal, speed = int(moment.goals[k]), float(moment.speeds[k])
+            trouble = self._health.judge(k, one, moment.time, goal, speed, self._watchdog)
+            if one.complaint or not one.is_guarded(self._watchdog):  # no goals any more: nothing holds it to a speed
+                self._exchange.failed.add(k)
+            self.trouble = self.trouble or trouble
+        if self._record and moment.time >= self._began:
+            row = [seen.get(k) for k in range(len(self._last))]
+            self._record(moment.time - self._began, moment.at, moment.goals, row)
 
-    def _learn(self, was_all: bool, seconds: float) -> None:
-        """How long looks usually take; now and then one takes longer, which says nothing about the next."""
-        known = self._cost[was_all]
-        if was_all:
-            self._least = min(self._least, seconds)
-        self._cost[was_all] = known + COST_SHARE * (min(seconds, 2.0 * known) - known) if known else seconds
-
-    def _look_at_all(self, now: float) -> bool:
-        seen = self._exchange.look()
-        if seen is None:
-            self._sees_all, self._seen_in_turn = False, 0  # one of them is silent: find out which
-            return self._look_at_one(now)
-        self.looks += 1
-        for k, one in enumerate(seen):
-            self._note(k, one, now)
-        if self._record and self._began < inf:
-            self._record(now - self._began, self.at, self._last, seen)
-        return not self.trouble
-
-    def _look_at_one(self, now: float) -> bool:
-        k = self._one
-        try:
-            seen = self._exchange.look_at(self._bus.chain.servos[k])
-        except ServoSilent as silent:
-            self._missed += 1
-            self._seen_in_turn = 0
-            self._silent_since = min(self._silent_since, now)
-            if self._missed < MISSES or now - self._silent_since < self._silence:
-                return True
-            self.trouble = str(silent)
-            self._exchange.failed.add(k)
-            return False
-        self._missed, self._silent_since = 0, inf
-        self._one = (k + 1) % len(self._bus.chain.servos)
-        self._seen_in_turn += 1
-        if self._seen_in_turn > len(self._bus.chain.servos):
-            self._sees_all = self._exchange.is_gathered
-        self._note(k, seen, now)
-        if self._record and self._began < inf:
-            row: list[Telemetry | None] = [None] * len(self._last)
-            row[k] = seen
-            self._record(now - self._began, self.at, self._last, row)
-        return not self.trouble
-
-    def _note(self, k: int, seen: Telemetry, now: float) -> None:
-        self.present[k] = seen.position
-        trouble = self._health.judge(k, seen, now, int(self._last[k]), float(self._speeds[k]), self._watchdog)
-        if seen.complaint or not seen.is_guarded(
-            self._watchdog
-        ):  # it gets no goals any more: nothing holds it to a speed
-            self._exchange.failed.add(k)
-        self.trouble = self.trouble or trouble
+    def _miss(self, k: int) -> None:
+        """Give up on a servo that has been silent for too long."""
+        servo = self._bus.chain.servos[k]
+        self.trouble = self.trouble or f"servo {servo.id} ({servo.actuator}) stopped answering on {self._bus.name}"
+        self._exchange.failed.add(k)
 
     def _tell(self) -> None:
         now = time.monotonic()

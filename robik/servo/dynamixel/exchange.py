@@ -6,6 +6,7 @@ indirect data   1…4 profile velocity, 5…8 goal position    written to all by
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..chain import Servo
 from .bus import TABLE, Bus, ServoSilent, as_bytes
+from .look import AskedLook
 from .models import describe_hardware_error
 from .port import LATENCY
 
@@ -23,6 +25,7 @@ REPORTED = (*HEALTH, LOAD, "present_position", "present_input_voltage", "present
 SEEN = ("profile_velocity", *REPORTED)
 TRIPPED = -1
 RUN = (126, 21)  # address and size: without gaps from load to temperature
+APART = tuple(name for name in SEEN if TABLE[name].address < RUN[0])  # what is asked for one by one
 
 
 @dataclass(frozen=True)
@@ -76,34 +79,46 @@ class Exchange:
 
     def __init__(self, bus: Bus) -> None:
         self.bus, self.is_gathered, self.failed = bus, False, set[int]()
-        places = {
-            tuple(s.table.table[f"indirect_{what}_1"].address for what in ("address", "data")) for s in bus.chain.servos
-        }
-        self._addresses, self._data = min(places)
-        self._can_gather = len(places) == 1  # a chain of models with other places cannot be spoken to in one packet
+        self._places = [_indirect(servo) for servo in bus.chain.servos]
+        self._delays = [0] * len(self._places)
         self._command_size = sum(TABLE[name].size for name in COMMANDED)
-        self._report_size = sum(_size(name) for name in REPORTED)
+        self._size = self._command_size + sum(_size(name) for name in REPORTED)
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Servos that can be asked in one packet, by their place in the chain.
+
+        With indirect addresses in use these are the servos that have them at the same place in their tables.
+        """
+        if not self.is_gathered:
+            return (tuple(range(len(self._places))),)
+        return tuple(
+            tuple(k for k, one in enumerate(self._places) if one == place) for place in dict.fromkeys(self._places)
+        )
+
+    @property
+    def takes_speeds(self) -> bool:
+        """Whether goals can carry speeds: in one packet, to the same indirect addresses of all."""
+        return self.is_gathered and len(set(self._places)) == 1
 
     def gather(self) -> None:
-        """Sets the indirect addresses up; where the servos do not take that, does without.
+        """Set the indirect addresses up; where the servos do not take that, do without.
 
         Raises:
             ServoSilent: a servo does not answer.
         """
-        if not self._can_gather:
-            return
         targets = [_address(name) + k for name in (*COMMANDED, *REPORTED) for k in range(_size(name))]
         wanted = b"".join(as_bytes(target, 2) for target in targets)
-        if self._holds(wanted):
-            self.is_gathered = True
-            return
-        self.bus.write_blocks(self._addresses, len(wanted), [wanted] * len(self.bus.chain.servos))
+        if not self._holds(wanted):
+            for address in {address for address, _ in self._places}:
+                ids = [id for id, place in zip(self.bus.chain.ids, self._places, strict=True) if place[0] == address]
+                self.bus.write_blocks(address, len(wanted), [wanted] * len(ids), ids)
         self.is_gathered = self._holds(wanted)
+        self._delays = self.bus.read_each("return_delay_time").tolist()
 
     def _holds(self, wanted: bytes) -> bool:
-        return all(
-            self.bus.read_block(servo, self._addresses, len(wanted)) == wanted for servo in self.bus.chain.servos
-        )
+        servos = zip(self.bus.chain.servos, self._places, strict=True)
+        return all(self.bus.read_block(servo, address, len(wanted)) == wanted for servo, (address, _) in servos)
 
     # goals
 
@@ -111,8 +126,8 @@ class Exchange:
         """Goal positions (n,) [counts] to all servos in one packet, with profile velocities (n,) where they are given
         and can be."""
         address, blocks = TABLE["goal_position"].address, [as_bytes(count, 4) for count in counts.tolist()]
-        if speeds is not None and self.is_gathered:
-            address = self._data
+        if speeds is not None and self.takes_speeds:
+            address = self._places[0][1]
             blocks = [as_bytes(speed, 4) + goal for speed, goal in zip(speeds.tolist(), blocks, strict=True)]
         obeying = [k for k in range(len(blocks)) if k not in self.failed]
         if obeying:
@@ -121,13 +136,28 @@ class Exchange:
 
     # telemetry
 
+    def begin_look(self, places: Sequence[int]) -> AskedLook[Telemetry]:
+        """Return a look at servos of one group, of which nothing has been asked yet."""
+        delays = [self._delays[place] for place in places]
+        if self.is_gathered:
+            parts, decode = [(self._places[places[0]][1], self._size)], lambda said: _gathered(said[0])
+        else:
+            parts, decode = [*((_address(name), _size(name)) for name in APART), RUN], _apart
+        return AskedLook(self.bus, places, parts, delays, decode)
+
     def look(self) -> list[Telemetry] | None:
-        """At all servos at once; None where not all answers arrived, or it cannot be had in one go."""
+        """At all servos at once, waiting for answers; None where some are lost, or it cannot be had so."""
         if not self.is_gathered:
             return None
-        with self.bus.in_haste():
-            blocks = self.bus.read_blocks(self._data, self._command_size + self._report_size)
-        return None if blocks is None else [_gathered(block) for block in blocks]
+        seen: dict[int, Telemetry] = {}
+        for group in self.groups:
+            ids = [self.bus.chain.ids[place] for place in group]
+            with self.bus.in_haste():
+                blocks = self.bus.read_blocks(self._places[group[0]][1], self._size, ids)
+            if blocks is None:
+                return None
+            seen |= {place: _gathered(block) for place, block in zip(group, blocks, strict=True)}
+        return [seen[place] for place in range(len(seen))]
 
     def look_at(self, servo: Servo, hastily: bool = True) -> Telemetry:
         """At one servo.
@@ -140,12 +170,10 @@ class Exchange:
 
     def _read(self, servo: Servo) -> Telemetry:
         if self.is_gathered:
-            return _gathered(self.bus.read_block(servo, self._data, self._command_size + self._report_size))
-        parts = {
-            name: self.bus.read_block(servo, _address(name), _size(name)) for name in SEEN if _address(name) < RUN[0]
-        }
-        run = self.bus.read_block(servo, *RUN)
-        return _telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in SEEN if n not in parts})
+            data = self._places[self.bus.chain.servos.index(servo)][1]
+            return _gathered(self.bus.read_block(servo, data, self._size))
+        said = [self.bus.read_block(servo, _address(name), _size(name)) for name in APART]
+        return _apart([*said, self.bus.read_block(servo, *RUN)])
 
     def look_at_whoever_answers(self) -> list[Telemetry | None]:
         """Look at every servo, asking once; None for each that does not answer."""
@@ -173,6 +201,18 @@ def _address(name: str) -> int:
 
 def _size(name: str) -> int:
     return TABLE[name].size
+
+
+def _indirect(servo: Servo) -> tuple[int, int]:
+    """Return where the indirect addresses of a servo begin, and their data."""
+    table = servo.table.table
+    return table["indirect_address_1"].address, table["indirect_data_1"].address
+
+
+def _apart(said: list[bytes]) -> Telemetry:
+    run = said[-1]
+    parts = dict(zip(APART, said, strict=False))
+    return _telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in SEEN if n not in parts})
 
 
 def _gathered(block: bytes) -> Telemetry:

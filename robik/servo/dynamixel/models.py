@@ -32,6 +32,7 @@ HARDWARE_ERRORS = {
 VELOCITY_UNIT = 0.229 / 60 * tau  # [rad/s], of all velocities in the X series' tables
 ACCELERATION_UNIT = 214.577 / 3600 * tau  # [rad/s²]
 WATCHDOG_UNIT = 0.02  # [s]
+RETURN_DELAY_UNIT = 2e-6  # [s]
 FAST_READ_FIRMWARE = 45  # of the X series, from which fast reads are there
 MAX_TURNS_COUNTS = 1_048_575  # of the extended position mode, either way
 
@@ -249,3 +250,13 @@ def describe_hardware_error(bits: int) -> str:
     """The error bits of a servo in words."""
     words = [word for bit, word in HARDWARE_ERRORS.items() if bits & bit]
     return ", ".join(words) if words else f"unknown (0x{bits:02x})"
+
+
+def watchdog_units(seconds: float) -> int:
+    """Return a time of the bus watchdog in its unit; 0 for none."""
+    return 0 if seconds == 0 else min(127, max(1, round(seconds / WATCHDOG_UNIT)))
+
+
+def as_bytes(value: int, size: int) -> bytes:
+    """A number as the table holds it, two's complement where it is negative."""
+    return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
