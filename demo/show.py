@@ -25,8 +25,10 @@ BEGAN = time.perf_counter()
 
 
 def show(recording: Path | None, out: Path) -> tuple[dict, str]:
-    """Follows our own character, or a recording, and leaves the files but the report in `out`; the report, and it as a
-    table."""
+    """Follows our own character, or a recording, and leaves the files but the report in `out`.
+
+    The report, and it as a table.
+    """
     said("the scene")
     empty_scene()
     root, rig = performance.prepare(recording)

@@ -70,8 +70,9 @@ def bring_character() -> Object:
 
 
 def bring_recording(file: Path) -> Object:
-    """A recorded performer from a BVH file, of human height, with a body to see; the scene takes its frame rate and
-    length.
+    """A recorded performer from a BVH file, of human height, with a body to see.
+
+    The scene takes its frame rate and length.
 
     The first frame of a recording is often a pose to align by, so the scene starts at the second.
 

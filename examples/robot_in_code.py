@@ -1,5 +1,7 @@
-"""A robot written in code: a planar five-bar linkage whose pen is driven by two motors. It is checked, saved, and then
-draws a line."""
+"""A robot written in code: a planar five-bar linkage whose pen is driven by two motors.
+
+It is checked, saved, and then draws a line.
+"""
 
 from pathlib import Path
 

@@ -1,5 +1,7 @@
-"""A robot with a loop: two legs and a pelvis. Eight motors move six degrees of freedom, so they must agree in every
-frame."""
+"""A robot with a loop: two legs and a pelvis.
+
+Eight motors move six degrees of freedom, so they must agree in every frame.
+"""
 
 import numpy as np
 

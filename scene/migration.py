@@ -14,8 +14,10 @@ from .robot.saved_format import FORMAT
 
 
 def bring_up_to_date(root: Object) -> None:
-    """Turns what an earlier version kept with a robot into what this one expects. A linked robot is left to its own
-    file."""
+    """Turns what an earlier version kept with a robot into what this one expects.
+
+    A linked robot is left to its own file.
+    """
     robot = root.robik.robot
     if robot.format >= FORMAT or not root.is_editable:
         return

@@ -19,8 +19,9 @@ PACKAGE = "bl_ext.user_default.robik"
 
 @contextmanager
 def installed_extension() -> Iterator[Path]:
-    """Builds the zip if need be, installs it into this process's Blender and enables it; takes everything away again at
-    the end.
+    """Builds the zip if need be, installs it into this process's Blender and enables it.
+
+    Takes everything away again at the end.
 
     To be entered before the first `import bpy`. Blender then uses fresh user resources, and the library is imported
     from the add-on, as `bl_ext.user_default.robik.robik`. On Blender 4.2 and 4.5 a process is best ended with

@@ -50,7 +50,7 @@ def _status(root: Object) -> tuple[str, str]:
     if robot.balance.source == "OBJECT":
         followed = robot.balance.target
         return (f"Follows {followed.name}", "INFO") if followed else ("Choose the object to follow", "ERROR")
-    return "A bake keeps it over the feet", "INFO"
+    return "Bakes and Follow Live keep it over the feet", "INFO"
 
 
 CLASSES = (ROBIK_PT_balance,)

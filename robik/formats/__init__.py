@@ -109,8 +109,9 @@ def load_robot(
 
 
 def save_robot(mechanism: Mechanism, path: str | Path, read_from: str | Path | None = None) -> tuple[str, ...]:
-    """Writes a robot: `.robik.json` without loss, so that loading it gives an equal `Mechanism`; URDF and MJCF with the
-    same motions.
+    """Writes a robot: `.robik.json` without loss, so that loading it gives an equal `Mechanism`.
+
+    URDF and MJCF with the same motions.
 
     Args:
         read_from: the file that the robot came from. Its meshes are then named as seen from the new file, and copied

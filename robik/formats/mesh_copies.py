@@ -20,8 +20,10 @@ from .mjcf.inline import InlineMeshes
 
 
 def carried(mechanism: Mechanism, robot_file: Path, target: Path) -> Mechanism:
-    """The robot with its meshes named as seen from another file's folder; those that would lie outside that are copied
-    into `meshes` there, and those that stand in an MJCF file itself are written there as STL.
+    """The robot with its meshes named as seen from another file's folder.
+
+    Those that would lie outside that are copied into `meshes` there, and those that stand in an MJCF file itself are
+    written there as STL.
 
     Args:
         robot_file: the file that the robot was read from.

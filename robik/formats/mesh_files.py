@@ -36,8 +36,9 @@ class MeshFiles:
         self.allowed = [home, *([around] if around else []), *self.packages]
 
     def find(self, uri: str) -> tuple[str, bool]:
-        """The file's path relative to the robot file's folder, and whether it is there. A name is taken as it stands
-        where there is such a file, else its %20 are read as spaces.
+        """The file's path relative to the robot file's folder, and whether it is there.
+
+        A name is taken as it stands where there is such a file, else its %20 are read as spaces.
 
         Raises:
             FormatError: the URI leads out of the robot's folders, or to the network.
@@ -110,8 +111,9 @@ class MeshFiles:
             return None
 
     def mesh(self, uri: str, notes: Notes, element: str) -> str:
-        """A mesh's path relative to the robot file's folder; empty where it may not be read. Notes that, and one that
-        is not there.
+        """A mesh's path relative to the robot file's folder; empty where it may not be read.
+
+        Notes that, and one that is not there.
 
         Args:
             element: what names it, for messages.

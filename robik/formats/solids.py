@@ -165,8 +165,10 @@ def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def turned(inertia: np.ndarray, pose: Pose) -> np.ndarray:
-    """An inertia (3, 3) given along a pose's axes, along the outer ones; to the last bit as it is where the pose does
-    not turn."""
+    """An inertia (3, 3) given along a pose's axes, along the outer ones.
+
+    To the last bit as it is where the pose does not turn.
+    """
     return inertia if pose.quaternion == IDENTITY.quaternion else pose.matrix @ inertia @ pose.matrix.T
 
 

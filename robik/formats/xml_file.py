@@ -140,8 +140,10 @@ class XmlText:
         self._open: list[str] = []
 
     def put(self, tag: str, **attributes: object) -> None:
-        """An element without content; attributes that are None are left out, and tuples and arrays written as
-        numbers."""
+        """An element without content.
+
+        Attributes that are None are left out, and tuples and arrays written as numbers.
+        """
         self._lines.append(f"{self._start(tag, attributes)}/>")
 
     @contextmanager

@@ -83,8 +83,10 @@ def _choose(flat, e, A, c):
 
 @kernel
 def _factor_block(A, c, n):
-    """Factors H of the n free independent coordinates of cluster c; returns how many of its eigenvalues are negative,
-    -1 where one is zero."""
+    """Factors H of the n free independent coordinates of cluster c.
+
+    Returns how many of its eigenvalues are negative, -1 where one is zero.
+    """
     block = A.block[c]
     copy_chosen(A.H, A.chosen[c], n, block)
     A.exact[c] = cholesky(block, n)
@@ -105,8 +107,10 @@ def _factor_block(A, c, n):
 
 @kernel
 def factor(flat, now, e, terms, A):
-    """Factors the second derivatives over the free independent coordinates; returns whether they are positive definite.
-    Where they are not, the factors mean nothing."""
+    """Factors the second derivatives over the free independent coordinates.
+
+    Returns whether they are positive definite. Where they are not, the factors mean nothing.
+    """
     for b in range(flat.parent.shape[0]):
         for i in range(6):
             for j in range(6):
@@ -172,9 +176,11 @@ def _divide(flat, A, c, n):
 
 @kernel
 def _add_rows_tied(flat, now, terms, A):
-    """Append rows for the objectives over two bodies, by the eigenvectors of their second derivatives; return how many
-    have negative weights. Those come last: as long as the whole is positive definite, so is every system on the way to
-    it."""
+    """Append rows for the objectives over two bodies, by the eigenvectors of their second derivatives.
+
+    Return how many have negative weights. Those come last: as long as the whole is positive definite, so is every
+    system on the way to it.
+    """
     front, back, n = terms.row_count[0], terms.rows.shape[0], flat.parent.shape[0]
     for k in range(terms.tied.shape[0]):
         centre = now.c[terms.tied[k, 1]]
@@ -252,8 +258,10 @@ def _fill_row(flat, now, terms, k, centre, vector, scale, row):
 
 @kernel
 def _border(flat, now, e, terms, A):
-    """Prepare the low-rank rows, which border the rest of the system; return how many negative eigenvalues they take
-    away."""
+    """Prepare the low-rank rows, which border the rest of the system.
+
+    Return how many negative eigenvalues they take away.
+    """
     count = terms.row_count[1]
     for k in range(count):
         x = A.away[k]
@@ -272,8 +280,10 @@ def _border(flat, now, e, terms, A):
 
 @kernel
 def _negative_pivots(B, n):
-    """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below); return how many of D are negative, n +
-    1 where one is zero."""
+    """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below).
+
+    Return how many of D are negative, n + 1 where one is zero.
+    """
     negative = 0
     for k in range(n):
         if B[k, k] == 0.0:

@@ -271,8 +271,10 @@ def _answer_tied(terms, k, P, a, b, out):
 
 @kernel
 def _through_joint(flat, now, terms, A, b, x, out):
-    """Products of body b's degrees of freedom, from the tip of its chain of motions to the parent; h[b] gets their Cⱼ
-    xⱼ."""
+    """Products of body b's degrees of freedom, from the tip of its chain of motions to the parent.
+
+    h[b] gets their Cⱼ xⱼ.
+    """
     h, inner = A.h[b], A.root[0]
     for j in range(flat.tip[b], flat.at_v[flat.first[b]] - 1, -1):
         out[j] = along(now, j, h)

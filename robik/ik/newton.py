@@ -27,8 +27,10 @@ INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
 
 @kernel
 def _reach(flat, now, work, direction):
-    """How much of a direction fits, after the step so far, before a free coordinate meets its bound; and which one
-    does, -1 for none."""
+    """How much of a direction fits, after the step so far, before a free coordinate meets its bound.
+
+    And which one does, -1 for none.
+    """
     reach, who = 1.0, -1
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -65,8 +67,10 @@ def _bend(flat, now, goals, work, share, slope):
 
 @kernel(entry=False)
 def newton_step(flat, now, goals, work, limits, anyway):
-    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system. Where that is INDEFINITE
-    there is a step only if one is wanted `anyway`."""
+    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system.
+
+    Where that is INDEFINITE there is a step only if one is wanted `anyway`.
+    """
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 1.0, work.slope)
@@ -75,9 +79,11 @@ def newton_step(flat, now, goals, work, limits, anyway):
 
 @kernel(entry=False)
 def foreseeing_step(flat, now, goals, work, limits, anyway):
-    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them. Returns as that does; no
-    step, and INDEFINITE, where Gauss-Newton's is of no use, or where these forces make the system indefinite and none
-    is wanted `anyway`."""
+    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them.
+
+    Returns as that does; no step, and INDEFINITE, where Gauss-Newton's is of no use, or where these forces make the
+    system indefinite and none is wanted `anyway`.
+    """
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
     _bend(flat, now, goals, work, 0.0, work.correction)
@@ -96,8 +102,10 @@ def foreseeing_step(flat, now, goals, work, limits, anyway):
 
 @kernel
 def _list_leaders(work, held):
-    """Lists the free independent coordinates, and the `held` ones too if they are wanted; returns how many there
-    are."""
+    """Lists the free independent coordinates, and the `held` ones too if they are wanted.
+
+    Returns how many there are.
+    """
     n = 0
     for i in range(work.step.shape[0]):
         if not work.e.follows[i] and (held or work.e.free[i]):
@@ -117,9 +125,11 @@ def _fill(flat, now, work, n):
 
 @kernel
 def _factor(flat, now, work, anew, convex):
-    """Factors the second derivatives over the free independent coordinates, or those of the convex model; returns
-    ARTICULATED, DENSE, or INDEFINITE where they are not positive definite. Without `anew` only the list of free
-    independent coordinates has changed."""
+    """Factors the second derivatives over the free independent coordinates, or those of the convex model.
+
+    Returns ARTICULATED, DENSE, or INDEFINITE where they are not positive definite. Without `anew` only the list of free
+    independent coordinates has changed.
+    """
     n = _list_leaders(work, False)
     if convex:
         if anew:
@@ -238,8 +248,10 @@ def all_free(work):
 
 @kernel
 def _step(flat, now, goals, work, limits, anyway):
-    """Newton's step on the loops and between the bounds, into `work.step`; where the second derivatives on its way are
-    not definite, that of the convex model, if one is wanted `anyway`. Returns (slope, kind: INDEFINITE also for that).
+    """Newton's step on the loops and between the bounds, into `work.step`.
+
+    Where the second derivatives on its way are not definite, that of the convex model, if one is wanted `anyway`.
+    Returns (slope, kind: INDEFINITE also for that).
 
     Each set of free independent coordinates may see a definite system and their union an indefinite one: then the step
     leads uphill at first.
@@ -270,8 +282,9 @@ def _slope_along(work):
 
 @kernel
 def _solve_program(flat, now, goals, work, limits, convex):
-    """The quadratic program of the step, solved by an active set; returns the kind of the last system, INDEFINITE where
-    one has no factors.
+    """The quadratic program of the step, solved by an active set.
+
+    Returns the kind of the last system, INDEFINITE where one has no factors.
 
     From no step at all: to the optimum of the free independent coordinates, or as far as the first bound, which then is
     held; at the optimum, the held coordinate that most wants back is let go.

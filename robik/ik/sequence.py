@@ -109,8 +109,10 @@ def _coordinates(flat: Flat) -> int:
 
 @kernel
 def _predict(flat, memory, work, goals, limits):
-    """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last; else the last
-    one. Returns its objective and closure residual."""
+    """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last.
+
+    Else the last one. Returns its objective and closure residual.
+    """
     last, guess = memory.last, memory.guess
     copy_placement(last, guess)
     value = objective(flat, last, goals)
@@ -145,8 +147,10 @@ def _beyond(flat, now, work):
 
 @kernel
 def _bound(flat, goals, work, last, limits):
-    """Sets the frame's bounds: the limits, and what each coordinate can reach from where it was; returns whether there
-    are any."""
+    """Sets the frame's bounds: the limits, and what each coordinate can reach from where it was.
+
+    Returns whether there are any.
+    """
     bounded = limits
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -203,8 +207,10 @@ def _start_afresh(flat, goals, work, memory, limits, most, result):
 
 @kernel
 def _note_limited(flat, memory):
-    """Notes which coordinates of the guess are on a limit; returns whether any is, and whether one has come to its
-    limit."""
+    """Notes which coordinates of the guess are on a limit.
+
+    Returns whether any is, and whether one has come to its limit.
+    """
     found, came = False, False
     for i in range(memory.limited.shape[0]):
         at, side = flat.dof_q[i], 0
@@ -275,8 +281,10 @@ def _bend_back(flat, goals, work, memory, most, result):
 
 @kernel(entry=False)
 def _let_loose(flat, goals, work, memory, bounded, most, result):
-    """Solves a frame further, held less, while it misses far less than what it is held by; returns as `minimise` does,
-    with all iterations. So a target that comes back into reach is met at once."""
+    """Solves a frame further, held less, while it misses far less than what it is held by.
+
+    Returns as `minimise` does, with all iterations. So a target that comes back into reach is met at once.
+    """
     guess = memory.guess
     if goals.calm.weight[3] == 0.0:
         return result
@@ -291,8 +299,9 @@ def _let_loose(flat, goals, work, memory, bounded, most, result):
 
 @kernel
 def solve_frame(flat, goals, work, memory, limits, most, afresh):
-    """One frame from the memory of those before; the solution becomes `memory.last`, which the goals regard as the
-    previous state.
+    """One frame from the memory of those before.
+
+    The solution becomes `memory.last`, which the goals regard as the previous state.
 
     A frame that ends on a limit and misses its targets is looked at from off that limit, too; with `afresh` one that
     leaps and misses them also from the rest pose.

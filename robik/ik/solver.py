@@ -103,8 +103,10 @@ class Solver:
         return by_reference(Wanted(rows, dt))
 
     def _speeds(self) -> np.ndarray:
-        """What the actuators' coordinates may move by in a second (d,); infinite where they are not to be held to
-        it."""
+        """What the actuators' coordinates may move by in a second (d,).
+
+        Infinite where they are not to be held to it.
+        """
         speed = np.full(len(self.flat.before), np.inf)
         for joint in self.mechanism.actuated if self.settings.enforce_velocity else ():
             for name in joint.coordinate_names:
@@ -127,8 +129,10 @@ class Solver:
         return actuator_values(self.topology, output.q, output.position, output.quaternion)
 
     def passive_values(self, output: Output) -> dict[str, np.ndarray] | None:
-        """Return the coordinates (T,) [rad or m] of the joints without a motor by name; None where the output does not
-        hold them."""
+        """Return the coordinates (T,) [rad or m] of the joints without a motor by name.
+
+        None where the output does not hold them.
+        """
         return passive_values(self.topology, output.q, output.position, output.quaternion)
 
     def room(self, frames: int) -> Output:

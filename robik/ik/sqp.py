@@ -82,8 +82,10 @@ def _settle(flat, now, work, limits):
 
 @kernel
 def _correct(flat, now, goals, work, kind):
-    """Moves the trial by a Newton step with its own gradient and the factors of the last system, at `now`; returns the
-    step's size, infinite where that says nothing."""
+    """Moves the trial by a Newton step with its own gradient and the factors of the last system, at `now`.
+
+    Returns the step's size, infinite where that says nothing.
+    """
     e, trial, way = work.e, work.trial, work.correction
     led = 0
     for i in range(way.shape[0]):
@@ -178,9 +180,10 @@ def _finish(flat, now, goals, work, limits, value, residual):
 
 @kernel
 def _choose_step(flat, now, goals, work, limits, iteration):
-    """The step at `now`, into `work.step`: Newton's; where that is not definite or has not been enough, with forces
-    foreseen, at first only where those make it definite: far from the optimum Newton's own, made convex, leads into
-    fewer local optima.
+    """The step at `now`, into `work.step`: Newton's.
+
+    Where that is not definite or has not been enough, with forces foreseen, at first only where those make it definite:
+    far from the optimum Newton's own, made convex, leads into fewer local optima.
 
     Returns (slope, kind of its system, largest turn, largest motion, whether it is Newton's of a definite system).
     """
@@ -202,8 +205,10 @@ def _choose_step(flat, now, goals, work, limits, iteration):
 
 @kernel(entry=False)
 def minimise(flat, now, goals, work, limits, most, value, residual):
-    """Improves the assembled placement `now`, of this objective and closure residual, until it is stationary; returns
-    (objective, iterations, status, residual)."""
+    """Improves the assembled placement `now`, of this objective and closure residual, until it is stationary.
+
+    Returns (objective, iterations, status, residual).
+    """
     for iteration in range(most):
         slope, kind, turn, largest, exact = _choose_step(flat, now, goals, work, limits, iteration)
         stationary = largest <= STEP_TOLERANCE

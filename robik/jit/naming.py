@@ -42,8 +42,10 @@ class CacheFile(IndexDataCacheFile):
 
 
 class _Pickler(NumbaPickler):
-    """Pickler that takes names of modules apart; of classes and functions, too, since those are pickled by the name of
-    their module."""
+    """Pickler that takes names of modules apart.
+
+    Of classes and functions, too, since those are pickled by the name of their module.
+    """
 
     def persistent_id(self, found: Any) -> str | None:
         """Return what follows the library's name in the name of one of its modules, None for all else."""

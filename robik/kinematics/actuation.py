@@ -35,8 +35,10 @@ def joint_values(
     quaternion: np.ndarray,
     last: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`; `last` (motions,) are the values
-    that the first ones follow without a jump, those of the rest pose if left out."""
+    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`.
+
+    `last` (motions,) are the values that the first ones follow without a jump, those of the rest pose if left out.
+    """
     found = [topology.dofs.get(name) for name in joint.coordinate_names]
     if found and all(found):
         return np.stack([sign * q[:, topology.flat.dof_q[dof]] for dof, sign in found], axis=1)  # type: ignore[misc]
@@ -100,8 +102,9 @@ def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
 
 
 def _rotation_vectors(R: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Return rotation vectors (T, 3), each the one nearest to the one before, the first to `last`; they may go beyond
-    π.
+    """Return rotation vectors (T, 3), each the one nearest to the one before, the first to `last`.
+
+    They may go beyond π.
 
     All vectors v (1 + 2π k / |v|) with a whole number k are the same rotation.
     """

@@ -98,8 +98,10 @@ def eliminate(flat, now, e):
 
 @kernel
 def _pivoted_lu(A, rows, width, tiny, row, column, free):
-    """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along; returns the
-    rank."""
+    """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along.
+
+    Returns the rank.
+    """
     for k in range(min(rows, width)):
         best, bi, bj = tiny, -1, -1
         for i in range(k, rows):

@@ -27,8 +27,10 @@ def own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> t
 
 
 def become_own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarray) -> None:
-    """Replace state frames by the bodies' own frames in the mechanism's order, in place; arguments as for
-    `own_frames`."""
+    """Replace state frames by the bodies' own frames in the mechanism's order, in place.
+
+    Arguments as for `own_frames`.
+    """
     bodies = topology.mechanism.bodies
     rest = np.array([bodies[i].pose.quaternion for i in topology.order]).reshape(-1, 4)
     local = np.array([bodies[i].com for i in topology.order]).reshape(-1, 3)

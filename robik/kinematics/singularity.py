@@ -32,9 +32,12 @@ SAMPLES, AWAY = 4, 0.05  # poses near the rest pose, by actuator values that far
 
 @dataclass(frozen=True)
 class Distances:
-    """From singular poses, per frame (T,): 1 is far, 0 there. Infinite are `loops` without loops, `steer` without
-    frames, `hold` without actuators that move anything. `residual`: how far the loops are open at the actuators' values
-    [m]; these are no poses of the robot where it cannot be assembled."""
+    """From singular poses, per frame (T,): 1 is far, 0 there.
+
+    Infinite are `loops` without loops, `steer` without frames, `hold` without actuators that move anything. `residual`:
+    how far the loops are open at the actuators' values [m]; these are no poses of the robot where it cannot be
+    assembled.
+    """
 
     loops: np.ndarray
     hold: np.ndarray

@@ -61,8 +61,10 @@ class ElementaryMotion(NamedTuple):
 
 
 def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:
-    """The joint's elementary motions from the tree's parent to the tree's child; backwards and negated where the tree
-    runs from the joint's child to its parent."""
+    """The joint's elementary motions from the tree's parent to the tree's child.
+
+    Backwards and negated where the tree runs from the joint's child to its parent.
+    """
     sign = -1 if flipped else 1
     motions, turns = [], []
     for motion, name, value, (lower, upper) in zip(

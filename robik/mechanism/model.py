@@ -120,8 +120,10 @@ class Mechanism:
 
     @cached_property
     def extent(self) -> float:
-        """The diagonal of the box around centres of mass and joints in the rest pose [m]; 1 where they are all in one
-        point."""
+        """The diagonal of the box around centres of mass and joints in the rest pose [m].
+
+        1 where they are all in one point.
+        """
         points = [body.rest_com for body in self.bodies] + [np.array(joint.position) for joint in self.joints]
         return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
 

@@ -99,8 +99,10 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def frame_matrix(axis: Iterable[float], axis2: Iterable[float] | None, where: str) -> np.ndarray:
-    """Rotation (3, 3) whose x axis is along `axis`, and whose y axis is near `axis2` if that is given; `where` is named
-    in errors."""
+    """Rotation (3, 3) whose x axis is along `axis`, and whose y axis is near `axis2` if that is given.
+
+    `where` is named in errors.
+    """
     x = np.array(tuple(axis))
     x = x / max(float(np.abs(x).max()), 1e-300)
     if not np.linalg.norm(x) >= 0.5:

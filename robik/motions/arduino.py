@@ -48,8 +48,10 @@ def _program(name: str, servos: ServoCounts) -> str:
 
 
 def _data(motion: Motion, name: str, chain: ServoCounts) -> str:
-    """Return a row of counts per frame, with ids and times in milliseconds; raises ClipError where it lasts too
-    long."""
+    """Return a row of counts per frame, with ids and times in milliseconds.
+
+    Raises ClipError where it lasts too long.
+    """
     if motion.times[-1] - motion.times[0] >= LONGEST:
         raise ClipError(
             f"a board plays {LONGEST / 86400:.0f} days at most, not {motion.times[-1] - motion.times[0]:g} s"

@@ -82,8 +82,10 @@ def begin(flat, calm, state, missed):
 
 @kernel
 def loosen(flat, calm, state):
-    """Hold clusters less that miss far less, by `calm.missed`, than what they are held by; returns whether there are
-    any."""
+    """Hold clusters less that miss far less, by `calm.missed`, than what they are held by.
+
+    Returns whether there are any.
+    """
     found = False
     for c in range(calm.missed.shape[0]):
         needed = _damping(calm.missed[c])

@@ -55,8 +55,10 @@ class Component:
         return np.log(self.share) - 0.5 * (np.sum(along**2 / self.variances, axis=-1) + across / self.rest + spread)
 
     def likeliest(self, v: np.ndarray) -> np.ndarray:
-        """The pose (A,) in the cloud that one at v (A,) most probably stands for; no further out than the example's
-        own."""
+        """The pose (A,) in the cloud that one at v (A,) most probably stands for.
+
+        No further out than the example's own.
+        """
         kept, most = (self.variances - self.rest) / self.variances, SPREAD * np.sqrt(self.variances)
         return self.mean + self.directions @ (kept * np.clip((v - self.mean) @ self.directions, -most, most))
 

@@ -177,8 +177,10 @@ def row_kind(key: str) -> RowKind:
 
 
 def objective_of(key: str) -> type[Objective] | None:
-    """Return the objective that a kind of rows asks for; None for the pose of a frame, which a clip keeps as a
-    track."""
+    """Return the objective that a kind of rows asks for.
+
+    None for the pose of a frame, which a clip keeps as a track.
+    """
     return next((kind for kind in ASKED if kind.ROW.key == key), None)
 
 

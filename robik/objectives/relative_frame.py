@@ -185,8 +185,10 @@ class RelativeFrame(Pair):
 
     @classmethod
     def weight_from(cls, data: Any, key: str) -> Weights:
-        """Return weights from `{"position_weight": [3], "orientation_weight": [3]}`, each optional. Raises
-        ClipError."""
+        """Return weights from `{"position_weight": [3], "orientation_weight": [3]}`, each optional.
+
+        Raises ClipError.
+        """
         if isinstance(data, Weights):
             return data
         names = ("position_weight", "orientation_weight")

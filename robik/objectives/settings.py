@@ -98,8 +98,10 @@ class Settings:
             )
 
     def thresholds(self, dt: np.ndarray) -> np.ndarray:
-        """t of the velocity regularizer's terms (T, 2), angular and linear, over time steps (T,) [s]; infinite where a
-        term does not act: without a weight or a limit, and for steps in which half a turn is allowed."""
+        """t of the velocity regularizer's terms (T, 2), angular and linear, over time steps (T,) [s].
+
+        Infinite where a term does not act: without a weight or a limit, and for steps in which half a turn is allowed.
+        """
         t = np.full((len(dt), 2), inf)
         if self.velocity_weight > 0:
             with np.errstate(invalid="ignore"):

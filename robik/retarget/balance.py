@@ -119,7 +119,7 @@ def _supports(
     for name in contacts:
         frame = mechanism.frame(name)
         position, quaternion = foot_poses(mechanism, clip, name)
-        corners = placed(_inset_sole(mechanism, name, margin), position, quaternion)[..., :2]
+        corners = placed(sole_inside(mechanism, name, margin), position, quaternion)[..., :2]
         middle = placed(sole_polygon(frame).mean(axis=0)[None], position, quaternion)[..., :2]
         inner[name], centres[name] = _resampled(grid, clip.times, corners), _resampled(grid, clip.times, middle)[:, 0]
     result: list[np.ndarray | None] = []
@@ -131,8 +131,8 @@ def _supports(
     return result
 
 
-def _inset_sole(mechanism: Mechanism, name: str, margin: float) -> np.ndarray:
-    """A sole's outline less the margin (K, 3), in the frame's coordinates."""
+def sole_inside(mechanism: Mechanism, name: str, margin: float) -> np.ndarray:
+    """Return a sole's outline less the margin (K, 3) [m], in the frame's coordinates."""
     outline, axes = sole_polygon(mechanism.frame(name)), sole_axes(mechanism.frame(name))
     middle = outline.mean(axis=0)
     return middle + inset((outline - middle) @ axes[:2].T, margin) @ axes[:2]

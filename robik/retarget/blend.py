@@ -61,8 +61,10 @@ def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
 
 
 def blended_base(old: Base | None, new: Base | None, share: np.ndarray) -> Base | None:
-    """Positions (T, 3) and unit quaternions (T, 4) wxyz between the old and the new ones; None for a robot on the
-    ground."""
+    """Positions (T, 3) and unit quaternions (T, 4) wxyz between the old and the new ones.
+
+    None for a robot on the ground.
+    """
     if old is None or new is None:
         return None
     signs = np.where((old[1] * new[1]).sum(axis=1, keepdims=True) < 0, -1.0, 1.0)

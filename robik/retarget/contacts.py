@@ -46,8 +46,10 @@ def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
 
 
 def foot_poses(mechanism: Mechanism, clip: TargetClip, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A foot's target: positions (T, 3) [m] and unit quaternions (T, 4) wxyz; where no orientation is asked for, the
-    rest pose's."""
+    """A foot's target: positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
+
+    Where no orientation is asked for, the rest pose's.
+    """
     track = clip.tracks[name]
     assert track.position is not None  # `feet` has checked
     if track.quaternion is not None:
@@ -113,8 +115,10 @@ def _trimmed(stands: np.ndarray, height: np.ndarray) -> np.ndarray:
 
 
 def _without_short(times: np.ndarray, stands: np.ndarray, step: float) -> np.ndarray:
-    """Short swings become standing, then short standing swinging; the clip's ends may cut a phase as short as they
-    like."""
+    """Short swings become standing, then short standing swinging.
+
+    The clip's ends may cut a phase as short as they like.
+    """
     for value in (False, True):
         stands = stands.copy()
         for start, stop in runs(stands == value):

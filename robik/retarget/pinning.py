@@ -18,8 +18,9 @@ FADE = 0.5  # before the first phase, and after the last, corrections come and g
 
 
 def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None) -> TargetClip:
-    """The clip with its feet held in contact: flat on the ground, without sliding or turning; swings are led from hold
-    to hold.
+    """The clip with its feet held in contact: flat on the ground, without sliding or turning.
+
+    Swings are led from hold to hold.
 
     A foot is held at the middle of its phase's track; one that stands on a step stays so much higher. Through a swing
     the corrections at its two ends blend into each other, before the first phase and after the last they come and go,
@@ -109,8 +110,16 @@ def _up(mechanism: Mechanism, name: str) -> np.ndarray:
 def _hold(path: np.ndarray, turns: Rotation, up: np.ndarray, height: float) -> tuple[np.ndarray, Rotation]:
     """Where a foot is held through a phase: its sole's centre at this height, and its mean orientation tilted flat."""
     middle = np.array([*np.median(path[:, :2], axis=0), height])
-    mean = turns.mean()
-    return middle, _shortest(mean.apply(up), np.array([0.0, 0.0, 1.0])) * mean
+    return middle, _flat(turns.mean(), up)
+
+
+def flattened(mechanism: Mechanism, name: str, turn: Rotation) -> Rotation:
+    """Return a foot's orientation, tilted by as little as lays its sole flat on level ground."""
+    return _flat(turn, _up(mechanism, name))
+
+
+def _flat(turn: Rotation, up: np.ndarray) -> Rotation:
+    return _shortest(turn.apply(up), np.array([0.0, 0.0, 1.0])) * turn
 
 
 def _shortest(a: np.ndarray, b: np.ndarray) -> Rotation:

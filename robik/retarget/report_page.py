@@ -1,5 +1,7 @@
-"""A motion's report as one HTML page: how well it follows, how hard the motors work, how well it balances. Plots by
-Plotly, which goes into the page, so that it can be sent and opened anywhere."""
+"""A motion's report as one HTML page: how well it follows, how hard the motors work, how well it balances.
+
+Plots by Plotly, which goes into the page, so that it can be sent and opened anywhere.
+"""
 
 from __future__ import annotations
 

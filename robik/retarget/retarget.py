@@ -81,8 +81,10 @@ class Retargeting:
         self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
 
     def steps(self) -> Iterator[int]:
-        """Solves chunk by chunk and yields how many frames are done; where speeds' cost is asked for, counted anew for
-        the second time."""
+        """Solves chunk by chunk and yields how many frames are done.
+
+        Where speeds' cost is asked for, counted anew for the second time.
+        """
         frames = len(self.clip.times)
         targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
         wanted = self.solver.wanted(targets, self.clip.com, self.clip.times)
@@ -133,8 +135,10 @@ class Retargeting:
         return replace(motion, report=replace(motion.report, speed_cost=cost))
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
-        """The solved motion with other actuator values (T, A), held against the same clip; `base` as for
-        `body_poses`."""
+        """The solved motion with other actuator values (T, A), held against the same clip.
+
+        `base` as for `body_poses`.
+        """
         position, quaternion, residual = body_poses(self.mechanism, values, base)
         com = robot_com(self.mechanism, position, quaternion)
         report = self._report(values, position, quaternion, com)
@@ -154,8 +158,10 @@ class Retargeting:
         )
 
     def _base(self, position: np.ndarray, quaternion: np.ndarray) -> BaseTrack | None:
-        """Return the floating base's pose from those of all bodies (T, n, 3) and (T, n, 4); None for a grounded
-        robot."""
+        """Return the floating base's pose from those of all bodies (T, n, 3) and (T, n, 4).
+
+        None for a grounded robot.
+        """
         root = self.solver.topology.root
         if root is None:
             return None

@@ -1,5 +1,7 @@
-"""What counts as met, and what falls short in words. Distances go by the robot's size, so that a robot of any size is
-judged alike."""
+"""What counts as met, and what falls short in words.
+
+Distances go by the robot's size, so that a robot of any size is judged alike.
+"""
 
 from __future__ import annotations
 

@@ -23,8 +23,10 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Stretch:
-    """A motion's distances from singular poses: `times` (T,) [s], names of the `frames` that were looked at;
-    `unassembled` says at which times the loops do not close, and is empty where they always do."""
+    """A motion's distances from singular poses: `times` (T,) [s], names of the `frames` that were looked at.
+
+    `unassembled` says at which times the loops do not close, and is empty where they always do.
+    """
 
     times: np.ndarray
     frames: tuple[str, ...]
@@ -32,8 +34,10 @@ class Stretch:
     unassembled: str
 
     def as_data(self) -> dict:
-        """Plain data: each distance's least value, its frame, and the frames that are near; null where it means
-        nothing."""
+        """Plain data: each distance's least value, its frame, and the frames that are near.
+
+        Null where it means nothing.
+        """
         data: dict[str, dict | None] = {}
         for name in MEANING:
             values = getattr(self.distances, name)
@@ -76,8 +80,10 @@ def describe(stretch: Stretch) -> list[str]:
 
 
 def save_distances(stretch: Stretch, path: str | Path) -> None:
-    """Writes `time`, a column per distance, and the closure residual [m] as CSV; a distance that means nothing here is
-    `inf`."""
+    """Writes `time`, a column per distance, and the closure residual [m] as CSV.
+
+    A distance that means nothing here is `inf`.
+    """
     names = [*MEANING, "residual"]
     columns = np.column_stack([stretch.times, *(getattr(stretch.distances, name) for name in names)])
     write_whole(

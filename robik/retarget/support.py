@@ -78,8 +78,10 @@ def _edges(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
-    """A polygon's points that are at least `margin` inside, corners (K, 2); where there are none, nearly the deepest it
-    allows."""
+    """A polygon's points that are at least `margin` inside, corners (K, 2).
+
+    Where there are none, nearly the deepest it allows.
+    """
     if len(polygon) < 3:
         return polygon.mean(axis=0, keepdims=True)
     centre = polygon.mean(axis=0)

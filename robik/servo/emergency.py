@@ -8,8 +8,10 @@ from contextlib import contextmanager
 
 
 class EmergencyStopped(Exception):
-    """The emergency stop was pressed while the port was in use. No `ServoError`: nobody but the port's loop may answer
-    it."""
+    """The emergency stop was pressed while the port was in use.
+
+    No `ServoError`: nobody but the port's loop may answer it.
+    """
 
 
 class Emergency:
@@ -62,8 +64,10 @@ class Emergency:
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Let the owner of the port turn torque off within this. Presses from before the beginning are served if it
-        does not fail."""
+        """Let the owner of the port turn torque off within this.
+
+        Presses from before the beginning are served if it does not fail.
+        """
         presses = self.presses
         self._is_serving = True
         try:

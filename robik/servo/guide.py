@@ -48,8 +48,9 @@ class Guide(Protocol):
 
 
 class Journey:
-    """Along a trajectory. The pace changes evenly, and the robot stays on its way whatever the pace: while it stops,
-    too.
+    """Along a trajectory.
+
+    The pace changes evenly, and the robot stays on its way whatever the pace: while it stops, too.
 
     Args:
         trajectory: the way.
@@ -108,8 +109,9 @@ class Wish:
 
 
 class Pursuit:
-    """After wishes. Whatever they do, the limiter limits speed and acceleration; the way to the first one is slow, as
-    any approach.
+    """After wishes.
+
+    Whatever they do, the limiter limits speed and acceleration; the way to the first one is slow, as any approach.
 
     Args:
         limiter: placed where the servos are.

@@ -1,5 +1,7 @@
-"""Whether servos may go on: what they report, against what they can bear. Near a limit they go slower, at it they
-stop."""
+"""Whether servos may go on: what they report, against what they can bear.
+
+Near a limit they go slower, at it they stop.
+"""
 
 from __future__ import annotations
 

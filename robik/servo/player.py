@@ -81,8 +81,9 @@ class Player:
         self._wishes.beat()
 
     def connect(self, after: Player | None = None) -> None:
-        """Opens the port and reads every servo, writing nothing; ends in ready, or in holding where torque is on
-        already.
+        """Opens the port and reads every servo, writing nothing.
+
+        Ends in ready, or in holding where torque is on already.
 
         Args:
             after: a player that still has to let go of the port.
@@ -228,8 +229,10 @@ class Player:
         self._thread.press_emergency()
 
     def close(self, timeout: float = 3.0) -> None:
-        """Stops softly if it plays, leaves torque as it is, closes the port; waits for that at most `timeout` [s], 0
-        for not at all."""
+        """Stops softly if it plays, leaves torque as it is, closes the port.
+
+        Waits for that at most `timeout` [s], 0 for not at all.
+        """
         self._wishes.stop.set()
         self._thread.end(timeout)
 

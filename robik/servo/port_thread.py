@@ -29,8 +29,9 @@ PATIENT_LOOKS = 3  # that may fail in a row
 
 
 class PortThread:
-    """Opens the port, connects, does what is asked for, and closes it. Its methods without an underscore are for other
-    threads.
+    """Opens the port, connects, does what is asked for, and closes it.
+
+    Its methods without an underscore are for other threads.
 
     Args:
         chain: the servos that are asked for.
@@ -189,8 +190,10 @@ class PortThread:
         return 0
 
     def _fail(self, session: Session, error: ServoError) -> None:
-        """Tell of a fault, and of the torque that there is now. What moved has been looked at just before: that waits
-        for no answer."""
+        """Tell of a fault, and of the torque that there is now.
+
+        What moved has been looked at just before: that waits for no answer.
+        """
         way = f"; {way_on(str(error))}" if isinstance(error, ServoSilent) else ""
         fault = {"state": PlayState.FAULT, "message": f"{error}{way}"}
         has_moved = self._board.status.state.is_moving
@@ -211,8 +214,11 @@ class PortThread:
         self._board.publish(state=PlayState.CLOSED, message=f"port closed, {torque_words(self._board.status.servos)}")
 
     def _look(self, session: Session, failed: int) -> int:
-        """Look at the servos while nothing moves; also in a fault, in which some may still be powered, or may get hot.
-        While the emergency lasts, whatever has torque is told again."""
+        """Look at the servos while nothing moves.
+
+        Also in a fault, in which some may still be powered, or may get hot. While the emergency lasts, whatever has
+        torque is told again.
+        """
         if self._board.status.state is PlayState.CONNECTING:
             return failed
         had_torque = self._board.status.may_have_torque

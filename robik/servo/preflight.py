@@ -26,18 +26,16 @@ SPEED_TOLERANCE = 1e-3  # share beyond a speed limit: rounding
 
 @dataclass(frozen=True)
 class Preflight:
-    """Attributes:
-    problems: why it must not be played; empty if it may.
-    warnings: what is done without.
+    """Attributes: problems: why it must not be played.
+
+    Empty if it may. warnings: what is done without.
     """
 
     problems: tuple[str, ...]
     warnings: tuple[str, ...]
 
     def check(self) -> None:
-        """Raises:
-        ServoError: lists the problems.
-        """
+        """Raises: ServoError: lists the problems."""
         if self.problems:
             raise ServoError("the motion must not be played: " + "; ".join(self.problems))
 

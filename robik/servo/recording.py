@@ -42,8 +42,9 @@ class Recorder:
         self._is_over = False
 
     def add(self, time: float, at: float, goals: np.ndarray, seen: Sequence[Telemetry | None]) -> None:
-        """Write a look: when [s], where on the way [s], goals (n,) [counts] and what they reported; None for who was
-        not looked at.
+        """Write a look: when [s], where on the way [s], goals (n,) [counts] and what they reported.
+
+        None for who was not looked at.
 
         Where that fails the recording ends, and nothing else does.
         """
@@ -165,8 +166,10 @@ class Recording:
 
     @property
     def lag(self) -> np.ndarray:
-        """By how much each servo follows later than told (n,) [s]: error against speed, least squares; 0 where it never
-        moves."""
+        """By how much each servo follows later than told (n,) [s]: error against speed, least squares.
+
+        0 where it never moves.
+        """
         return np.array([self._lag_of(k) for k in range(len(self.names))])
 
     def _lag_of(self, k: int) -> float:

@@ -20,8 +20,10 @@ DROPPED_SLACK = 1e-4  # [s]: a deadline that passes while we look at the clock i
 
 
 def take_precedence() -> None:
-    """Asks the system to run this thread before ordinary ones when it wakes; where that is not allowed, nothing
-    changes."""
+    """Asks the system to run this thread before ordinary ones when it wakes.
+
+    Where that is not allowed, nothing changes.
+    """
     if not hasattr(os, "sched_setscheduler"):
         return
     wishes = (
@@ -96,8 +98,10 @@ class Schedule:
         self._next = 0
 
     def wait(self, last: float = inf) -> int:
-        """Sleeps until the next deadline and gives its number; numbers whose successor is due already are dropped, but
-        for `last`."""
+        """Sleeps until the next deadline and gives its number.
+
+        Numbers whose successor is due already are dropped, but for `last`.
+        """
         due = int(min((time.monotonic() - self._origin - DROPPED_SLACK) / self.period, last))
         if due > self._next:
             self.dropped += due - self._next

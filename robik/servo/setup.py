@@ -229,8 +229,10 @@ def apply(bus: Bus, changes: Iterable[Change]) -> None:
 
 
 def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:
-    """Whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic; empty if it
-    can."""
+    """Whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic.
+
+    Empty if it can.
+    """
     return "; ".join(bus_problems(chain, settings.rate, settings.feed_forward))
 
 
@@ -294,8 +296,10 @@ def _folded(bus: Bus, servo: Servo, position: int) -> int:
 
 
 def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, float] | None = None) -> ServoChain:
-    """The chain with zeros by which servos at these counts, by id, stand at these actuator values; others keep
-    theirs."""
+    """The chain with zeros by which servos at these counts, by id, stand at these actuator values.
+
+    Others keep theirs.
+    """
     servos = []
     for servo in chain.servos:
         value = (values or {}).get(servo.actuator, 0.0)

@@ -18,11 +18,10 @@ MARGIN = 0.98  # of the limits that is used, so that rounding does not cross the
 
 @dataclass(frozen=True)
 class Softened:
-    """Attributes:
-    motion: that keeps the limits, at the rate at which it is to be sent; columns in the chain's order, each actuator
-    once,
-        then those that no servo plays, as they are.
-    deviation: farthest from what was asked for, per actuator [rad or m].
+    """Attributes: motion: that keeps the limits, at the rate at which it is to be sent.
+
+    Columns in the chain's order, each actuator once, then those that no servo plays, as they are. deviation: farthest
+    from what was asked for, per actuator [rad or m].
     """
 
     motion: Motion

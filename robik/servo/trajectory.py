@@ -27,8 +27,10 @@ class Trajectory(Protocol):
     duration: float
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Values (K, n) [rad or m] of the chain's servos at times (K,) [s]; it stands before 0 and after its
-        duration."""
+        """Values (K, n) [rad or m] of the chain's servos at times (K,) [s].
+
+        It stands before 0 and after its duration.
+        """
         ...
 
 

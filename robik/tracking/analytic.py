@@ -24,8 +24,9 @@ MEET = 1e-9  # m: axes this near to a point meet in it
 
 
 def two_link(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Two parallel hinges that bring a point to a place in their plane, by the law of cosines; beyond reach they
-    stretch towards it.
+    """Two parallel hinges that bring a point to a place in their plane, by the law of cosines.
+
+    Beyond reach they stretch towards it.
 
     Of the two answers, elbow to one side or the other, the one between the limits that is nearer to q.
 
@@ -221,8 +222,10 @@ def _across(v: np.ndarray, axis: np.ndarray) -> float:
 
 
 def _allowed(chain: SerialChain, near: np.ndarray, q: np.ndarray) -> np.ndarray | None:
-    """q with every hinge turned by full turns to between its limits and there nearest to `near`; None where a limit is
-    broken."""
+    """q with every hinge turned by full turns to between its limits and there nearest to `near`.
+
+    None where a limit is broken.
+    """
     turns = np.where(chain.hinge, np.round((near - q) / (2 * np.pi)), 0.0)
     q = q + 2 * np.pi * turns
     q = q + 2 * np.pi * chain.hinge * ((q < chain.lower - 1e-9).astype(float) - (q > chain.upper + 1e-9))

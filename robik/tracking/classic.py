@@ -81,8 +81,9 @@ def _iterated(
 
 
 def cyclic_coordinate_descent(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """One joint at a time, from the last to the first, each to where it alone brings the frame nearest; a sweep is an
-    iteration.
+    """One joint at a time, from the last to the first, each to where it alone brings the frame nearest.
+
+    A sweep is an iteration.
 
     The frame counts as points: its origin, or with an orientation four points around it, as far away as the arm's mean
     link is long.

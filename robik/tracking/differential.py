@@ -123,8 +123,10 @@ class DifferentialTracker(Tracker):
                 anchor(self.topology, name)
 
     def prefer(self, posture: np.ndarray) -> None:
-        """Another posture (A,) [rad or m] from the next step on; that it moved is followed as a target's own motion
-        is."""
+        """Another posture (A,) [rad or m] from the next step on.
+
+        That it moved is followed as a target's own motion is.
+        """
         self._preferred = posture
         if self._tasks is not None:
             self._tasks.posture[:], _ = self._posture()

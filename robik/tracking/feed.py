@@ -118,8 +118,9 @@ class Feed:
         return self._to.copy()
 
     def receive(self, sample: np.ndarray, time: float) -> None:
-        """A sample (7,) of position [m] and quaternion wxyz, come at a time [s]; one before the last sample's counts as
-        that.
+        """A sample (7,) of position [m] and quaternion wxyz, come at a time [s].
+
+        One before the last sample's counts as that.
 
         One that is not finite, whose quaternion's length is further than `UNIT_TOLERANCE` from 1, or that is too far
         away counts as none.

@@ -167,8 +167,10 @@ class Live:
 
 
 def _on_loops(tracker: Tracker, limits: MotionLimits) -> DifferentialTracker | None:
-    """What keeps motors that loops tie to each other in step where their limits hold some of them back; None without
-    loops, or where a ball's motors are among them, whose limits only the guard knows."""
+    """What keeps motors that loops tie to each other in step where their limits hold some of them back.
+
+    None without loops, or where a ball's motors are among them, whose limits only the guard knows.
+    """
     if not len(tracker.topology.cuts) or not all(name in tracker.topology.dofs for name in tracker.mechanism.actuators):
         return None
     return DifferentialTracker(tracker.mechanism, replace(ON_LOOPS, limits=limits))

@@ -118,8 +118,10 @@ def turn_between(A, B, t):
 
 @kernel
 def _missing_turn(weights, now_axes, wanted, t):
-    """Into t (3,): the turn from the axes to those wanted. Where one axis alone counts, the shortest that brings that
-    one home."""
+    """Into t (3,): the turn from the axes to those wanted.
+
+    Where one axis alone counts, the shortest that brings that one home.
+    """
     counted, only = 0, 0
     for a in range(3):
         if weights[a] > 0.0:

@@ -60,8 +60,9 @@ class Tracker(ABC):
         self.reset()
 
     def reset(self, values: np.ndarray | None = None, base: Pose | None = None) -> None:
-        """Puts the robot, at rest, where its actuators are at given values; what a tracker remembers of earlier steps
-        is forgotten.
+        """Puts the robot, at rest, where its actuators are at given values.
+
+        What a tracker remembers of earlier steps is forgotten.
 
         Args:
             values: (A,) actuator values [rad or m]; those of the rest pose if left out.
@@ -215,8 +216,10 @@ class Tracker(ABC):
 
 @kernel
 def take_targets(flat, now, given, goals):
-    """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals; the first wrong
-    one, or -1."""
+    """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals.
+
+    The first wrong one, or -1.
+    """
     frames, com = goals.frame_pose, goals.centre_of_mass
     t = frames.body.shape[0]
     for i in range(t + 1):
@@ -247,8 +250,10 @@ def take_targets(flat, now, given, goals):
 
 @inlined
 def _near(given, x, y, z, weight, most, goal):
-    """Into goal (3,) what is given, no further than `most` from (x, y, z): beyond, that far in its direction. Along
-    directions that do not count, it is where the frame is."""
+    """Into goal (3,) what is given, no further than `most` from (x, y, z): beyond, that far in its direction.
+
+    Along directions that do not count, it is where the frame is.
+    """
     dx = given[0] - x if weight[0] > 0.0 else 0.0
     dy = given[1] - y if weight[1] > 0.0 else 0.0
     dz = given[2] - z if weight[2] > 0.0 else 0.0

@@ -23,8 +23,10 @@ HALVINGS = 6
 
 @kernel
 def _solve(flat, twin, factor):
-    """`step` = factor · ÿ on the loops, where coordinates that are not free move by what `held` says; False where H is
-    singular."""
+    """`step` = factor · ÿ on the loops, where coordinates that are not free move by what `held` says.
+
+    False where H is singular.
+    """
     e, d = twin.e, twin.H.shape[0]
     for i in range(d):
         twin.correction[i] = factor * twin.force[i]
@@ -129,8 +131,10 @@ def _within(flat, now, twin):
 
 @kernel
 def _settle(flat, now, twin):
-    """Onto the loops; what that takes beyond a bound is put onto it and held. Returns whether it is assembled and
-    within bounds."""
+    """Onto the loops; what that takes beyond a bound is put onto it and held.
+
+    Returns whether it is assembled and within bounds.
+    """
     for _ in range(8):
         if not closed(flat, now, project(flat, now, twin.e, twin.correction, twin.right)):
             return False
@@ -149,8 +153,10 @@ def _settle(flat, now, twin):
 
 @kernel
 def _try(flat, now, goals, twin, scale):
-    """Puts `trial` where a share of the step leads; returns the energy left there, infinite where it cannot be
-    assembled."""
+    """Puts `trial` where a share of the step leads.
+
+    Returns the energy left there, infinite where it cannot be assembled.
+    """
     copy_placement(now, twin.trial)
     integrate(flat, now.q, twin.step, scale, twin.trial.q)
     return measure(flat, twin.trial, goals, twin) if _settle(flat, twin.trial, twin) else np.inf

@@ -87,8 +87,11 @@ def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> 
 
 @kernel
 def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
-    """Sets up a step's program; returns (independent coordinates, dependent ones' rows, whether its optimum meets no
-    bound and stands in `z` already)."""
+    """Sets up a step's program.
+
+    Returns (independent coordinates, dependent ones' rows, whether its optimum meets no bound and stands in `z`
+    already).
+    """
     take_targets(goals, tasks)
     e, independent = motion.e, motion.independent
     eliminate(flat, now, e)
@@ -122,8 +125,10 @@ def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
 
 @inlined
 def _reach(flat, now, motion, i, margin, limit_gain, dt):
-    """Bounds on the step of degree of freedom i, which keeps a margin from its ends. A ball, as a floating base has,
-    turns no further than a step may, so that none has to be taken in part."""
+    """Bounds on the step of degree of freedom i, which keeps a margin from its ends.
+
+    A ball, as a floating base has, turns no further than a step may, so that none has to be taken in part.
+    """
     at = flat.dof_q[i]
     if at < 0:
         return -LARGEST_TURN, LARGEST_TURN

@@ -115,8 +115,10 @@ def _half_turn(R, A, goal):
 
 @kernel
 def _turn_of_axes(R, A, goal, weight):
-    """The same where the axes weigh differently: each axis turns towards its goal, as much as it weighs. The vector,
-    and Σ w θ²."""
+    """The same where the axes weigh differently: each axis turns towards its goal, as much as it weighs.
+
+    The vector, and Σ w θ².
+    """
     x = y = z = total = 0.0
     for k in range(3):
         dx, dy, dz = rotate(R, A[:, k])
@@ -205,8 +207,10 @@ def _twist(twin, b, x, y, z):
 
 @kernel(allocates=True)
 def load(flat, now, goals, twin, rate):
-    """Masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root; `rate` is 1 / Δt, or 0 where ė
-    is unknown."""
+    """Masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root.
+
+    `rate` is 1 / Δt, or 0 where ė is unknown.
+    """
     twin.sums[:] = 0.0
     frames, com = goals.frame_pose, goals.centre_of_mass
     P, Q, last, n = twin.proportional, twin.derivative, frames.body.shape[0], flat.parent.shape[0]

@@ -58,8 +58,10 @@ def write_curves(
 
 
 def write_smooth(target: Object, data_path: str, index: int, keys: Keys, group: str) -> None:
-    """Keys a channel so that it runs through cubic pieces: aligned handles at a third of each piece; its former keys
-    are replaced."""
+    """Keys a channel so that it runs through cubic pieces: aligned handles at a third of each piece.
+
+    Its former keys are replaced.
+    """
     channels = _Channels(_editable_action(target), target)
     channels.remove(data_path, index)
     co = np.column_stack([keys.times, keys.values])
@@ -140,8 +142,10 @@ def curves_of(target: Object) -> dict[tuple[str, int], FCurve]:
 
 
 def objects_in(action: Action) -> list[dict[tuple[str, int], FCurve]]:
-    """An action's F-curves by data path and index, of each object that it is made for; whatever it is assigned to
-    now."""
+    """An action's F-curves by data path and index, of each object that it is made for.
+
+    Whatever it is assigned to now.
+    """
     owners = (
         [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags] if SLOTS else [action]
     )
@@ -198,8 +202,10 @@ def shared(target: Object) -> bool:
 
 
 def assign(target: Object, action: Action | None, slot: int) -> None:
-    """Lets an action animate an object, by the slot of this handle; a slot that there is not is the object's by name,
-    or the first."""
+    """Lets an action animate an object, by the slot of this handle.
+
+    A slot that there is not is the object's by name, or the first.
+    """
     data = target.animation_data
     if data is None:
         if action is None:

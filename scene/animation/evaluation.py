@@ -18,8 +18,10 @@ DRIVEN = ("objects", "armatures", "meshes", "shape_keys", "curves", "lattices", 
 
 @contextmanager
 def alone(scene: Scene, objects: Iterable[Object]) -> Iterator[Scene]:
-    """A scene in which these objects move as they do in theirs; its frame may be set at will, and at the end all is as
-    it was."""
+    """A scene in which these objects move as they do in theirs.
+
+    Its frame may be set at will, and at the end all is as it was.
+    """
     if _depends_on_scene(scene):
         before = scene.frame_current, scene.frame_subframe
         try:

@@ -25,8 +25,10 @@ POSE_CHANNELS = (*(("location", k) for k in range(3)), *(("rotation_quaternion",
 
 
 def write_motion(root: Object, motion: Motion, frames: np.ndarray, outside: bool = False) -> None:
-    """Keys the sliders of a robot and the poses of its bodies; keys that were there are replaced, on request only
-    between the frames."""
+    """Keys the sliders of a robot and the poses of its bodies.
+
+    Keys that were there are replaced, on request only between the frames.
+    """
     sliders = [Curve(data_path(name), 0, motion.values[:, k], "Motors") for k, name in enumerate(motion.actuators)]
     actions.write_curves(root, frames, sliders, outside)
     if motion.position is not None and motion.quaternion is not None:
@@ -156,8 +158,9 @@ def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
 
 
 def base_curve(root: Object, mechanism: Mechanism, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Where a floating robot's base is at these frames: positions (T, 3) and unit quaternions (T, 4); None for a robot
-    on the ground.
+    """Where a floating robot's base is at these frames: positions (T, 3) and unit quaternions (T, 4).
+
+    None for a robot on the ground.
 
     Raises:
         RobikError: the base has no curves.

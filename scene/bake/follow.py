@@ -22,7 +22,9 @@ from ...robik.mechanism import Mechanism
 from ...robik.objectives.settings import Settings
 from ...robik.skeleton.placement import rotation
 from ...robik.tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
+from ...robik.tracking.balance import LiveBalance
 from ..balance.centre_of_mass import Balance, read_balance
+from ..balance.contacts import standing
 from ..character.asked import asked_for
 from ..character.mapping import (
     CharacterMapping,
@@ -60,6 +62,7 @@ class FollowRequest:
         mapping: what its frames follow.
         balance: what its centre of mass follows.
         tracker: key of `TRACKERS`.
+        weights: a bake's settings, for the weights of targets and centre of mass.
         settings: of the solver; None for trackers that take none.
         example: an action whose poses are preferred; None without one.
         example_weight: of the pull towards them.
@@ -68,6 +71,7 @@ class FollowRequest:
     robot: Moving
     mapping: CharacterMapping
     balance: Balance
+    weights: Settings
     tracker: str
     settings: Settings | None
     example: Action | None
@@ -76,7 +80,9 @@ class FollowRequest:
     @property
     def choice(self) -> tuple:
         """All that a new tracker is needed for when it changes, beside the robot."""
-        return self.tracker, self.example.session_uid if self.example else 0, self.example_weight, self.settings
+        example = self.example.session_uid if self.example else 0
+        balance = self.balance.source, self.balance.pin_feet, self.balance.margin
+        return self.tracker, example, self.example_weight, self.settings, balance
 
 
 def read_follow_request(root: Object) -> FollowRequest:
@@ -87,13 +93,13 @@ def read_follow_request(root: Object) -> FollowRequest:
     """
     robot, settings = read_moving(root), root.robik.robot
     mapping, balance, tracker = read_mapping(root, robot.mechanism), read_balance(root), settings.follow.tracker
-    solver = None
-    if TRACKERS[tracker] is StateBasedTracker:
-        solver = _live_settings(solver_settings(robot.mechanism, mapping, balance, settings.bake))
+    bake = solver_settings(robot.mechanism, mapping, balance, settings.bake)
+    solver = _live_settings(bake) if TRACKERS[tracker] is StateBasedTracker else None
     return FollowRequest(
         robot=robot,
         mapping=mapping,
         balance=balance,
+        weights=bake,
         tracker=tracker,
         settings=solver,
         example=settings.bake.example,
@@ -118,9 +124,14 @@ class Following:
     """One robot's tracker, made ready on a thread of its own: compiling takes a while the first time."""
 
     def __init__(
-        self, mechanism: Mechanism, choice: tuple, make: Callable[[Mechanism], Tracker], targets: Targets
+        self, request: FollowRequest, make: Callable[[Mechanism], Tracker], targets: Targets, stands: dict[str, bool]
     ) -> None:
-        self.mechanism, self.choice, self._make_tracker = mechanism, choice, make
+        mechanism, balance = request.robot.mechanism, request.balance
+        self.mechanism, self.choice, self._make_tracker = mechanism, request.choice, make
+        self.balance = LiveBalance(
+            mechanism, pin_feet=balance.pin_feet, over_feet=balance.source == "FEET", margin=balance.margin
+        )
+        targets = self.balance.step(targets, BEAT, stands)
         self.tracker: Tracker | None = None
         self.error: RobikError | None = None
         self.written: np.ndarray | None = None  # the sliders as the last step left them
@@ -192,12 +203,13 @@ def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
     try:
         request = read_follow_request(root)
         targets = _targets(request, scene, depsgraph)
-        following = _ready(uid, request, targets)
+        stands = _by_hand(request, scene)
+        following = _ready(uid, request, targets, stands)
         if following.tracker is None:
             _problems[uid] = "Preparing the tracker, which takes longer the first time"
             return False
         _place(root, request.robot, following)
-        values = following.tracker.step(targets, dt)
+        values = following.tracker.step(following.balance.step(targets, dt, stands), dt)
     except RobikError as error:
         _problems[uid] = str(error)
         return False
@@ -206,7 +218,7 @@ def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
     return True
 
 
-def _ready(uid: int, request: FollowRequest, targets: Targets) -> Following:
+def _ready(uid: int, request: FollowRequest, targets: Targets, stands: dict[str, bool]) -> Following:
     """Return the tracker of a robot, by its root's session_uid; a new one where the robot or the choice has changed.
 
     Raises:
@@ -220,7 +232,7 @@ def _ready(uid: int, request: FollowRequest, targets: Targets) -> Following:
             make = partial(
                 StateBasedTracker, settings=request.settings, prior=prior, prior_weight=request.example_weight
             )
-        found = _following[uid] = Following(mechanism, request.choice, make, targets)
+        found = _following[uid] = Following(request, make, targets, stands)
     if found.error is not None:
         raise found.error
     return found
@@ -263,18 +275,29 @@ def _targets(request: FollowRequest, scene: Scene, depsgraph: Depsgraph) -> Targ
     for target in request.mapping.targets:
         leads[target.frame] = seen = _seen(target, scene, depsgraph)
         now = track(target, *seen, placed)
-        frames[target.frame] = Target(now.position[0], now.quaternion[0], target.weights)
+        frames[target.frame] = Target(now.position[0], now.quaternion[0], request.weights.targets[target.frame])
     asked = request.mapping.asked
     sources = {k: _seen(target, scene, depsgraph) for k, target in enumerate(asked) if target.source is not None}
     if asked and request.settings is None:
         raise RobikError("this tracker follows poses of frames alone: choose At Once, or switch the other targets off")
     objectives = asked_for(request.robot.mechanism, asked, sources, leads, placed, 1)
+    com_weight = request.weights.com_weight
     if request.balance.source != "OBJECT":
-        return Targets(frames, objectives=objectives)
+        return Targets(frames, com_weight=com_weight, objectives=objectives)
     followed = check_object(request.balance.target, "the centre of mass", scene, depsgraph)
     point = pose_of(followed.evaluated_get(depsgraph).matrix_world)
     where, _ = placed.apply(np.array([point.position]), rotation(np.array([point.quaternion])))
-    return Targets(frames, where[0], request.balance.weight, objectives)
+    return Targets(frames, where[0], com_weight, objectives)
+
+
+def _by_hand(request: FollowRequest, scene: Scene) -> dict[str, bool]:
+    """Return whether the feet whose phases are set by hand stand at the present frame."""
+    now = np.array([scene.frame_current_final])
+    return {
+        target.frame: bool(standing(target.phases, now, target.frame)[0])
+        for target in request.mapping.targets
+        if target.phases is not None
+    }
 
 
 def _seen(target: MappedTarget, scene: Scene, depsgraph: Depsgraph) -> tuple[np.ndarray, np.ndarray]:

@@ -44,8 +44,10 @@ class KeptClip:
 
 
 def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Settings) -> None:
-    """Keeps a clip with an action, in place of what it had; positions and turns in single precision, as Blender keeps
-    keys."""
+    """Keeps a clip with an action, in place of what it had.
+
+    Positions and turns in single precision, as Blender keeps keys.
+    """
     tracks = {}
     for k, (name, track) in enumerate(clip.tracks.items()):
         weights = settings.weights(name)

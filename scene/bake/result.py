@@ -46,8 +46,10 @@ def store_result(
 
 
 def store_cost(result: PropertyGroup, cost: SpeedCost | None, frames: np.ndarray) -> None:
-    """What keeping the motors' speeds has cost a bake of these frames of the scene; None where nothing was to be
-    kept."""
+    """What keeping the motors' speeds has cost a bake of these frames of the scene.
+
+    None where nothing was to be kept.
+    """
     lag = np.zeros(len(frames)) if cost is None else cost.lag
     result.speed_cost, result.speed_turn = (0.0, 0.0) if cost is None else (cost.moved.max(), cost.turned.max())
     result.speed_frame, result.held_back = round(float(frames[int(lag.argmax())])), int((lag >= 1.0).sum())

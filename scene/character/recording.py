@@ -15,8 +15,9 @@ FLAT = 1e-6  # as tall as this, a skeleton has no size
 
 
 def bring_recording(file: Path) -> Object:
-    """The performer of a BVH file, of human height, active; the scene keeps its frame rate, and takes its length where
-    that is longer.
+    """The performer of a BVH file, of human height, active.
+
+    The scene keeps its frame rate, and takes its length where that is longer.
 
     Raises:
         RobikError: the file cannot be read as a recording; nothing is left of it.

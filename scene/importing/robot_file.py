@@ -1,5 +1,7 @@
-"""Importing a robot, and reading its file again: steps that a window stays alive between. Stopped early, they leave
-nothing."""
+"""Importing a robot, and reading its file again: steps that a window stays alive between.
+
+Stopped early, they leave nothing.
+"""
 
 from __future__ import annotations
 

@@ -74,8 +74,10 @@ class Place:
         return bottom, bottom + height
 
     def span(self, phase: tuple[int, int]) -> tuple[float, float]:
-        """Where a phase begins and ends [px]: with the whole of its first and last frame; a phase that runs backwards
-        likewise."""
+        """Where a phase begins and ends [px]: with the whole of its first and last frame.
+
+        A phase that runs backwards likewise.
+        """
         return self.x(min(phase) - 0.5), self.x(max(phase) + 0.5)
 
 
@@ -131,8 +133,10 @@ def lanes(root: Object) -> list[Lane]:
 
 
 def grip_at(shown: list[Lane], place: Place, x: float, y: float) -> Grip | None:
-    """What is under the mouse; None beside all lanes. Ends come before what is between them, and later phases before
-    earlier ones."""
+    """What is under the mouse; None beside all lanes.
+
+    Ends come before what is between them, and later phases before earlier ones.
+    """
     for k, lane in enumerate(shown):
         bottom, top = place.heights(k, len(shown))
         if not bottom <= y <= top:

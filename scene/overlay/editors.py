@@ -1,5 +1,7 @@
-"""Overlays of the animation editors: contacts in dope sheet and timeline, motors' limits in the graph editor. Each is
-known to Blender only while a scene asks for it."""
+"""Overlays of the animation editors: contacts in dope sheet and timeline, motors' limits in the graph editor.
+
+Each is known to Blender only while a scene asks for it.
+"""
 
 from __future__ import annotations
 

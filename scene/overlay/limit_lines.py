@@ -34,8 +34,10 @@ def _key(curve: FCurve) -> tuple[str, str]:
 
 
 def _limits(root: Object) -> dict[tuple[str, str], tuple[str, float, float, bool]]:
-    """By action and data path of a robot's sliders: name, lower, upper, whether it turns; none for a robot that is not
-    keyed."""
+    """By action and data path of a robot's sliders: name, lower, upper, whether it turns.
+
+    None for a robot that is not keyed.
+    """
     action, _ = assigned(root)
     if action is None:
         return {}

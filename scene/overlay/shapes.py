@@ -1,5 +1,7 @@
-"""Overlays as geometry: coloured lines and triangles, in the robot's coordinates. Only numbers; nothing is drawn
-here."""
+"""Overlays as geometry: coloured lines and triangles, in the robot's coordinates.
+
+Only numbers; nothing is drawn here.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,10 @@ STEPS = 48  # of a circle
 
 @dataclass
 class Shapes:
-    """What to draw of a robot; points (N, 3) [m] in pairs for lines and threes for triangles, a colour each, and words
-    at points."""
+    """What to draw of a robot.
+
+    Points (N, 3) [m] in pairs for lines and threes for triangles, a colour each, and words at points.
+    """
 
     lines: list[np.ndarray] = field(default_factory=list)
     line_colors: list[np.ndarray] = field(default_factory=list)

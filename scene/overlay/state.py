@@ -256,8 +256,10 @@ def _reach(place: JointPlace, k: int) -> tuple[float, str]:
 def _singularities(
     root: Object, mechanism: Mechanism, motion: Motion, driven: list[tuple[JointPlace, int]], kept: KeptClip | None
 ) -> list[tuple[float, str]]:
-    """How near each motor is to a singular pose, for what the bake followed; without one for all frames of the
-    robot."""
+    """How near each motor is to a singular pose, for what the bake followed.
+
+    Without one for all frames of the robot.
+    """
     solver = _solvers.get(root.session_uid)
     if solver is None or solver.mechanism != mechanism:
         solver = _solvers[root.session_uid] = ForwardKinematics(mechanism)

@@ -1,5 +1,6 @@
-"""Overlays of the 3D views: draws them where a scene asks for them. While no scene does, Blender knows no draw function
-of ours at all.
+"""Overlays of the 3D views: draws them where a scene asks for them.
+
+While no scene does, Blender knows no draw function of ours at all.
 
 What is drawn is worked out when the scene has changed, not when the view turns.
 """

@@ -71,8 +71,9 @@ def weigh(body: Object, density: float) -> tuple[float, list[str]]:
 
 
 def export_robot(root: Object, path: Path) -> tuple[str, ...]:
-    """Writes the robot as it is in the scene; meshes that were made in Blender go beside the file, into a folder of its
-    name in `meshes/`.
+    """Writes the robot as it is in the scene.
+
+    Meshes that were made in Blender go beside the file, into a folder of its name in `meshes/`.
 
     Returns:
         One sentence each on what the format cannot say.

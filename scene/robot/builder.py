@@ -50,8 +50,9 @@ class Builder:
         return finish(self.build_steps(into))
 
     def build_steps(self, into: Collection) -> Generator[Progress, None, Object]:
-        """The robot's root, in a new collection below `into`. Only meshes take their time; nothing is there before they
-        are.
+        """The robot's root, in a new collection below `into`.
+
+        Only meshes take their time; nothing is there before they are.
 
         Raises:
             RobikError: Blender cannot hold the robot; the scene is as it was.
@@ -66,8 +67,9 @@ class Builder:
         return root
 
     def rebuild_steps(self, root: Object) -> Generator[Progress, None, None]:
-        """Make all below a root this robot: parts of the same name are the same objects, the others go. Its targets and
-        bakes stay.
+        """Make all below a root this robot: parts of the same name are the same objects, the others go.
+
+        Its targets and bakes stay.
 
         New bodies have no action yet; `bake.bakes.use` gives them theirs.
 

@@ -9,8 +9,10 @@ from . import posing
 
 
 def duplicate_robot(root: Object) -> Object:
-    """The root of the copy, in a collection of its own beside the first. Meshes and bakes are shared until they are
-    changed."""
+    """The root of the copy, in a collection of its own beside the first.
+
+    Meshes and bakes are shared until they are changed.
+    """
     whole = [root, *root.children_recursive]
     collection = bpy.data.collections.new(root.name)
     first = root.users_collection[0]

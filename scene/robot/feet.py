@@ -22,8 +22,9 @@ from .writing import write_frame
 
 
 def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[list[Object], bool]:
-    """The frames of bodies that the robot stands on, at the bodies' origins; a sole is what touches the ground as its
-    body stands now, or its flat side below where that does not stand level.
+    """The frames of bodies that the robot stands on, at the bodies' origins.
+
+    A sole is what touches the ground as its body stands now, or its flat side below where that does not stand level.
 
     Targets that follow the body, or a frame on it that is called a foot, follow the foot from now on. A robot that
     nobody has placed, and that follows nothing yet, is lifted onto the floor, where files put a robot's hips.
@@ -83,8 +84,10 @@ def _follow_instead(root: Object, foot: Object, poses: dict[str, Pose]) -> None:
 
 
 def ground(root: Object) -> float:
-    """Height of a robot's ground in its own coordinates [m]; 0 for one without feet, or that is not yet a whole
-    robot."""
+    """Height of a robot's ground in its own coordinates [m].
+
+    0 for one without feet, or that is not yet a whole robot.
+    """
     try:
         return ground_height(read_robot(root))
     except RobikError:

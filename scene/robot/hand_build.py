@@ -269,8 +269,9 @@ def to_rest(root: Object) -> None:
 
 
 def at_rest(root: Object, which: Iterable[Object]) -> None:
-    """Whether bodies stand in their rest pose, which is where a new joint can tie them. One without joints rests where
-    it is put.
+    """Whether bodies stand in their rest pose, which is where a new joint can tie them.
+
+    One without joints rests where it is put.
 
     Raises:
         RobikError: names the body that does not.

@@ -1,5 +1,7 @@
-"""Mesh files as Blender meshes with their materials: by Blender's own importers; Collada, USD and MuJoCo's by the
-library's."""
+"""Mesh files as Blender meshes with their materials: by Blender's own importers.
+
+Collada, USD and MuJoCo's by the library's.
+"""
 
 from __future__ import annotations
 
@@ -75,8 +77,10 @@ class MeshImport:
         return _by_blender(path)
 
     def load_steps(self, path: Path, inner: str = "") -> Generator[None, None, Mesh]:
-        """As `load`. A large STL, the usual format of large meshes, is read on a thread of its own; the others in one
-        step."""
+        """As `load`.
+
+        A large STL, the usual format of large meshes, is read on a thread of its own; the others in one step.
+        """
         if path.suffix.lower() != ".stl" or not path.is_file() or path.stat().st_size < LARGE:
             return self.load(path, inner)
 
@@ -122,8 +126,10 @@ class MeshImport:
         return self._materials[path, paint]
 
     def _picture(self, picture: Picture, mesh_file: Path) -> Image | None:
-        """A picture of a mesh file; none, with a warning, where it is missing or may not be read. One inside a package
-        is packed."""
+        """A picture of a mesh file; none, with a warning, where it is missing or may not be read.
+
+        One inside a package is packed.
+        """
         file = mesh_file.parent / picture.file
         try:
             if not is_inside(file, [mesh_file.resolve().parent, *self._allowed]):
@@ -187,8 +193,10 @@ def _by_blender(path: Path) -> Mesh:
 
 @contextmanager
 def _nothing_else() -> Iterator[set[ID]]:
-    """Takes away what came in within, except what is added to the set, and what that uses. Selection and active object
-    come back."""
+    """Takes away what came in within, except what is added to the set, and what that uses.
+
+    Selection and active object come back.
+    """
     layer = bpy.context.view_layer
     active, selected = layer.objects.active, [o for o in layer.objects if o.select_get()]
     before: set[ID] = {each for kind in KINDS for each in _all(kind)}

@@ -45,8 +45,10 @@ def chosen_robot(scene: Scene) -> Object:
 
 
 def shown_robot(scene: Scene) -> str:
-    """Of a robot that a scene only shows as an instance of its collection, as File > Link makes it: how to get it; else
-    empty."""
+    """Of a robot that a scene only shows as an instance of its collection, as File > Link makes it: how to get it.
+
+    Else empty.
+    """
     for shown in scene.objects:
         collection = shown.instance_collection
         if collection is not None and any(part.robik.kind == "ROBOT" for part in collection.all_objects):

@@ -90,8 +90,10 @@ def _values(group: PropertyGroup) -> tuple[object, ...]:
 
 @cache
 def _fields(kind: type[PropertyGroup]) -> tuple[Callable, list[str], list[str]]:
-    """A getter of a group's name, numbers, switches and texts; the names of its rows of numbers; those of its pointers
-    to objects."""
+    """A getter of a group's name, numbers, switches and texts; the names of its rows of numbers.
+
+    Those of its pointers to objects.
+    """
     kinds = {name: declared.function.__name__ for name, declared in kind.__annotations__.items()}
     rows = [name for name, made in kinds.items() if "Vector" in made]
     pointers = [name for name, made in kinds.items() if made == "PointerProperty"]

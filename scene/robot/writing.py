@@ -29,8 +29,10 @@ def write_mass(made: Object, body: Body) -> None:
 
 
 def write_joint(made: Object, joint: Joint, parent: Object | None, child: Object, parent_rest: Pose) -> None:
-    """A joint below its parent's object, or below the root where the parent is the world; `parent_rest` is the parent's
-    rest pose."""
+    """A joint below its parent's object, or below the root where the parent is the world.
+
+    `parent_rest` is the parent's rest pose.
+    """
     made.empty_display_type = "ARROWS"
     place(made, parent_rest.inverse() @ Pose.of(joint.matrix, joint.position))
     group = made.robik.joint

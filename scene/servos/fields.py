@@ -1,5 +1,7 @@
-"""The fields of the servo that the panel *Chain* has unfolded. They keep nothing: they read the robot's chain, and edit
-it."""
+"""The fields of the servo that the panel *Chain* has unfolded.
+
+They keep nothing: they read the robot's chain, and edit it.
+"""
 
 from collections.abc import Callable
 from math import degrees

@@ -284,8 +284,10 @@ def play_from(first: float) -> None:
 
 
 def _move_playhead(scene: Scene, seconds: float) -> None:
-    """Show the frame that is played so many seconds after the first; where showing one is slow, only so often that most
-    time is left."""
+    """Show the frame that is played so many seconds after the first.
+
+    Where showing one is slow, only so often that most time is left.
+    """
     global _rests_until
     began = monotonic()
     if began < _rests_until:

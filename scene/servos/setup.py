@@ -1,5 +1,7 @@
-"""Setting a robot's servos up: who is on the bus, and the chain that the scene keeps. Whatever talks to the port does
-so in a `Task`."""
+"""Setting a robot's servos up: who is on the bus, and the chain that the scene keeps.
+
+Whatever talks to the port does so in a `Task`.
+"""
 
 from __future__ import annotations
 
@@ -141,8 +143,10 @@ def find_dragged(port: str, actuator: str) -> Task:
 
 
 def keep(scene: Scene, chain: ServoChain) -> None:
-    """The scene's chain from now on; a servo file that was chosen no longer is. Who is connected lets go, and must
-    connect anew."""
+    """The scene's chain from now on; a servo file that was chosen no longer is.
+
+    Who is connected lets go, and must connect anew.
+    """
     play.disconnect()
     scene.robik.servos = ""
     scene.robik.playing.chain = chain_text(chain)
@@ -195,8 +199,9 @@ def remove(scene: Scene, root: Object, id: int) -> None:
 
 
 def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
-    """Gives the robot's joints the speeds of their servos, for bakes to keep to, and tells which [rad/s or m/s]; of a
-    joint with several motors the slowest one's.
+    """Gives the robot's joints the speeds of their servos, for bakes to keep to, and tells which [rad/s or m/s].
+
+    Of a joint with several motors the slowest one's.
     """
     mechanism = read_robot(root)
     speeds = {servo.actuator: servo.velocity_limit for servo in play.servo_chain(root, mechanism, scene).servos}

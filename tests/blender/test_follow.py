@@ -180,3 +180,25 @@ def test_an_edited_robot_is_followed_with_at_once() -> None:
     bpy.ops.ed.undo_push(message="Edited")
     bpy.ops.ed.undo()
     assert read(bpy.context.scene.robik.robot) == first
+
+
+@pytest.mark.parametrize("tracker", ["DIFFERENTIAL", "STATE"])
+def test_it_stands_as_the_bake_will(tracker: str) -> None:
+    """Over the feet and with feet pinned, a robot that stands still stands live as it is baked."""
+    root = scenes.squats(12)
+    robot = root.robik.robot
+    for name in ("pelvis", "foot_l", "foot_r"):
+        bpy.data.objects[f"to {name}"].animation_data_clear()
+    bpy.data.objects["to pelvis"].delta_location = 0.02, 0.035, -0.02
+    bpy.data.objects["to foot_l"].delta_location = 0.0, 0.0, 0.003
+    bpy.data.objects["to foot_l"].delta_rotation_quaternion = np.cos(0.04), 0, np.sin(0.04), 0
+    robot.balance.source, robot.balance.pin_feet = "FEET", True
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(6)
+    baked = np.array([b.matrix_world.translation for b in scenes.body_objects(root)])
+    bpy.ops.robik.remove_bake()
+    robot.follow.tracker, robot.follow.on = tracker, True
+    beats(root, 200)
+    bpy.context.view_layer.update()
+    live = np.array([b.matrix_world.translation for b in scenes.body_objects(root)])
+    assert np.abs(live - baked).max() < 1e-3

@@ -11,8 +11,10 @@ from .open_joint import OpenJoint
 
 
 def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set[str], notes: Notes) -> set[str]:
-    """The bodies that hang together; where several groups do, one with joints and preferred bodies, else the largest.
-    Notes the others."""
+    """The bodies that hang together.
+
+    Where several groups do, one with joints and preferred bodies, else the largest. Notes the others.
+    """
     group = {name: {name} for name in (WORLD, *bodies)}
     for joint in joints:
         a, b = (group.setdefault(end, {end}) for end in (joint.parent, joint.child))

@@ -51,8 +51,10 @@ def is_called_passive(joint: OpenJoint) -> bool:
 
 
 def _held(bases: list[np.ndarray], rows: list[tuple[int, int]]) -> list[np.ndarray] | None:
-    """What is left of bases of motions when some coordinates, by basis and row, are held; None where these depend on
-    each other."""
+    """What is left of bases of motions when some coordinates, by basis and row, are held.
+
+    None where these depend on each other.
+    """
     bases = list(bases)
     for number, i in rows:
         row = bases[number][i]

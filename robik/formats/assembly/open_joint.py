@@ -111,8 +111,10 @@ def with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
 
 
 def joint_motion(joint: OpenJoint, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A joint's child frame in its parent frame at its coordinates q (m,): rotation (3, 3) and position (3,); and per
-    coordinate the axis it turns about and the direction it slides along (m, 3)."""
+    """A joint's child frame in its parent frame at its coordinates q (m,): rotation (3, 3) and position (3,).
+
+    And per coordinate the axis it turns about and the direction it slides along (m, 3).
+    """
     R, p = np.eye(3), np.zeros(3)
     turning, sliding = np.zeros((2, len(q), 3))
     turns = []

@@ -38,8 +38,9 @@ class Placed:
 
 @dataclass(frozen=True)
 class OpenRobot:
-    """Bodies and joints. A joint that ties what the joints before it leave apart is part of the tree, the others close
-    loops.
+    """Bodies and joints.
+
+    A joint that ties what the joints before it leave apart is part of the tree, the others close loops.
 
     The bodies' poses are ignored. Couplings tie coordinates of tree joints. The `ground` is what stands still, the
     world or in a part of a robot the body that all its loops hang on. One that `lacks_motors` has none because its file

@@ -20,8 +20,10 @@ ONE_AXIS = ("revolute", "prismatic", "cylindrical", "planar")
 
 
 def looped_axes(robot: OpenRobot, q: np.ndarray) -> tuple[dict[str, np.ndarray], float]:
-    """The axes (3,) in the world that joints in loops are meant to have, nearly parallel ones alike; and by how much
-    one is off [rad]."""
+    """The axes (3,) in the world that joints in loops are meant to have, nearly parallel ones alike.
+
+    And by how much one is off [rad].
+    """
     if not robot.closers:
         return {}, 0.0
     now, closers = robot.placed(q), {joint.name for joint in robot.closers}

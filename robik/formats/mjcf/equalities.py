@@ -203,8 +203,10 @@ def _by_bodies(pins: list[Pin]) -> list[list[Pin]]:
 
 
 def _from_pins(pins: list[Pin], report: Notes) -> list[OpenJoint]:
-    """One pin is a ball; two are a hinge along the line through them, and so are more on that line; others hold the
-    bodies fast."""
+    """One pin is a ball; two are a hinge along the line through them, and so are more on that line.
+
+    Others hold the bodies fast.
+    """
     balls = [
         OpenJoint(pin.name, "spherical", *pin.bodies, near=Pose(_point(pin.points[0])), far=Pose(_point(pin.points[1])))
         for pin in pins

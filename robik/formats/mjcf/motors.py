@@ -168,8 +168,10 @@ def _reach(element: Element, attributes: Attributes, file: MjcfFile, where: str)
 
 
 def _stiffness(element: Element, attributes: Attributes, where: str) -> float | None:
-    """Return what one unit of control moves a position actuator's length by; None of an actuator that keeps no
-    position."""
+    """Return what one unit of control moves a position actuator's length by.
+
+    None of an actuator that keeps no position.
+    """
     if element.tag == "position":
         return 1.0
     if (

@@ -87,8 +87,10 @@ def _renamed(ending: str, element: Element) -> dict[str, str]:
 
 
 def _copy_children(source: Element, target: Element, changed: Callable[[Element], dict[str, str]]) -> None:
-    """Copies what is in an element, with some attributes changed. Not by recursion, which a file could drive too
-    deep."""
+    """Copies what is in an element, with some attributes changed.
+
+    Not by recursion, which a file could drive too deep.
+    """
     waiting = [(source, target)]
     while waiting:
         old, new = waiting.pop()

@@ -32,8 +32,10 @@ def version_of(root: Element) -> tuple[int, int]:
 
 
 def pose_of(element: Element, where: str) -> tuple[Pose, str]:
-    """What an element's <pose> says: the pose, and the name of the frame that it is relative to; empty where it says
-    none."""
+    """What an element's <pose> says: the pose, and the name of the frame that it is relative to.
+
+    Empty where it says none.
+    """
     pose = element.find("pose")
     if pose is None:
         return IDENTITY, ""

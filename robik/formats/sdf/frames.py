@@ -95,8 +95,10 @@ class Frames:
 
     def _add_model(self, model: Element, scope: str, outer: str, version: tuple[int, int], file: Path, depth: int,
                    include: Element | None = None) -> None:  # fmt: skip
-        """A model as scope; `include` is what includes it, whose words on pose, placement and whether it is static
-        count first."""
+        """A model as scope.
+
+        `include` is what includes it, whose words on pose, placement and whether it is static count first.
+        """
         said = [e for e in (include, model) if e is not None]
         if next((text for e in said if (text := text_of(e, "static"))), "") in TRUE:
             self.static.append(scope)
@@ -211,8 +213,10 @@ class Frames:
         return found
 
     def _name(self, element: Element, model: Element, scope: str) -> str:
-        """Return the full name of a link, joint or frame; another than the file's where a thing that goes before it has
-        that one."""
+        """Return the full name of a link, joint or frame.
+
+        Another than the file's where a thing that goes before it has that one.
+        """
         said = name_of(element)
         name = self._called(said, scope)
         before = BEFORE.get(element.tag, ())
@@ -227,8 +231,10 @@ class Frames:
         return name
 
     def _called(self, name: str, scope: str) -> str:
-        """The full name of something in a model; in a merged one, what it would be called in the model around that, if
-        that is free."""
+        """The full name of something in a model.
+
+        In a merged one, what it would be called in the model around that, if that is free.
+        """
         around = self._around.get(scope, "")
         if scope in self._merged.get(around, ()) and name not in self._own[around]:
             full = self._called(name, around)

@@ -178,8 +178,10 @@ class Joints:
     def _one_by_one(
         self, joint: OpenJoint, steps: tuple[tuple[str, Axis], tuple[str, Axis]], second: str
     ) -> list[OpenJoint]:
-        """Two joints with a massless body between, by their types and axes; `second` is what the other one's name ends
-        with."""
+        """Two joints with a massless body between, by their types and axes.
+
+        `second` is what the other one's name ends with.
+        """
         middle, other = (free_name(f"{joint.name}_{what}", self.frames.nodes) for what in ("between", second))
         self.bodies.append(Body(middle))
         one, two = (

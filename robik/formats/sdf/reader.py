@@ -77,8 +77,10 @@ class _Reader:
         return [replace(j, actuated=True) if said[j.name] in named and j.motions else j for j in joints]
 
     def _static(self, joints: list[OpenJoint]) -> list[OpenJoint]:
-        """Joints that hold the links of static models; but not those of a floor or a shelf, which stand beside the
-        robot."""
+        """Joints that hold the links of static models.
+
+        But not those of a floor or a shelf, which stand beside the robot.
+        """
         fixed = []
         taken, tied = {joint.name for joint in joints}, {end for joint in joints for end in (joint.parent, joint.child)}
         held = {link: model for model in self.frames.static for link in self.frames.links_in(model)}

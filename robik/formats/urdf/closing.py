@@ -45,8 +45,9 @@ def joints_of_loops(loops: tuple[Loop, ...], links: Container[str], tree: list[O
 
 
 def assembled(robot: OpenRobot, loops: tuple[Loop, ...], notes: Notes, report: Notes) -> Imported:
-    """Return the robot with its loops closed; loops whose type is a guess by hinges if that is possible within limits,
-    else by balls.
+    """Return the robot with its loops closed.
+
+    Loops whose type is a guess by hinges if that is possible within limits, else by balls.
 
     Raises:
         AssemblyError: neither closes a loop.

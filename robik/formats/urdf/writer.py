@@ -23,8 +23,9 @@ ON_AXIS = 1e-13  # m: a body's frame this near to its hinge is on it
 
 
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    """Writes a URDF file, and its side file where that is needed. Meshes are named as the visuals name them, relative
-    to the file.
+    """Writes a URDF file, and its side file where that is needed.
+
+    Meshes are named as the visuals name them, relative to the file.
 
     Returns:
         One sentence each on what URDF cannot say.
@@ -256,8 +257,10 @@ class _Writer:
 
 
 def _rpy(R: np.ndarray) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation matrix; the roll follows from the yaw, so both together are exact where the
-    pitch is upright."""
+    """Roll, pitch and yaw of a rotation matrix.
+
+    The roll follows from the yaw, so both together are exact where the pitch is upright.
+    """
     yaw = atan2(R[1, 0], R[0, 0])
     c, s = cos(yaw), sin(yaw)
     return atan2(R[0, 2] * s - R[1, 2] * c, R[1, 1] * c - R[0, 1] * s), atan2(-R[2, 0], R[0, 0] * c + R[1, 0] * s), yaw

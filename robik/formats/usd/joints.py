@@ -269,8 +269,10 @@ class Joints:
 
 
 def _of_motions(joint: OpenJoint) -> OpenJoint:
-    """A general joint as the type of ours that has its motions, its frame turned to that type's axes; `free` stays as
-    it was."""
+    """A general joint as the type of ours that has its motions, its frame turned to that type's axes.
+
+    `free` stays as it was.
+    """
     slides, turns = [m for m in joint.free if m in SLIDES], [m for m in joint.free if m in TURNS]
     s, t = [SLIDES.index(m) for m in slides], [TURNS.index(m) for m in turns]
     count, axes = (len(s), len(t)), (0, 1, 2)

@@ -20,8 +20,10 @@ NUMBERS = (("opacity", 1.0), ("roughness", 0.5), ("metallic", 0.0))  # inputs of
 
 
 def painting(prim: Usd.Prim) -> tuple[np.ndarray | None, tuple[Paint, ...], tuple[int, ...]]:
-    """Where a mesh's pictures lie, its paints, and which face has which, as `Surface` has them; none where one colour
-    says all. Its faces must fit its points."""
+    """Where a mesh's pictures lie, its paints, and which face has which, as `Surface` has them.
+
+    None where one colour says all. Its faces must fit its points.
+    """
     from pxr import UsdGeom
 
     if mesh_color(prim) is not None:

@@ -110,8 +110,10 @@ def schemas_of(prim: Usd.Prim) -> list[str]:
 
 
 def split(T: np.ndarray, where: str) -> tuple[Pose, np.ndarray]:
-    """A pose without scale, and the stretch (3, 3) that it leaves out: T = pose · stretch. The stretch is diagonal
-    unless T shears."""
+    """A pose without scale, and the stretch (3, 3) that it leaves out: T = pose · stretch.
+
+    The stretch is diagonal unless T shears.
+    """
     A = T[:3, :3]
     lengths = np.linalg.norm(A, axis=0)
     if not lengths.min() > 1e-12 * max(lengths.max(), 1e-12):

@@ -147,8 +147,10 @@ class _Layers:
             )
 
     def _count(self, layer: Sdf.Layer, path: Sdf.Path, above: tuple[tuple[str, Any], ...] = ()) -> int:
-        """Prims below a path of a layer, references unfolded. A reference to itself counts nothing: USD leaves it
-        out."""
+        """Prims below a path of a layer, references unfolded.
+
+        A reference to itself counts nothing: USD leaves it out.
+        """
         key = (layer.identifier, path)
         if key in above:
             return 0

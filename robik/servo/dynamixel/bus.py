@@ -192,8 +192,10 @@ class Bus:
             self._is_hasty = False
 
     def _attempts(self) -> Iterator[None]:
-        """Of asking a servo: one in haste; else some, and on until it was silent for long, be it because this computer
-        stalls."""
+        """Of asking a servo: one in haste.
+
+        Else some, and on until it was silent for long, be it because this computer stalls.
+        """
         until, tries = time.monotonic() + self._silence, 0
         while tries == 0 or (not self._is_hasty and (tries < TRIES or time.monotonic() < until)):
             tries += 1

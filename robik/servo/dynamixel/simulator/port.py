@@ -1,5 +1,7 @@
-"""Where a simulated chain is plugged in: a pseudo-terminal, or a TCP socket where there is none; and what spoils bytes
-on the way."""
+"""Where a simulated chain is plugged in: a pseudo-terminal, or a TCP socket where there is none.
+
+And what spoils bytes on the way.
+"""
 
 from __future__ import annotations
 

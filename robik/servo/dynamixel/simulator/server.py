@@ -153,8 +153,10 @@ class Server:
         self._free = max(self._free, time.monotonic()) + seconds + size * BITS_PER_BYTE / self._chain.baud_rate
 
     def _send(self, answers: list[Answer]) -> int:
-        """How many bytes go out: together, as an adapter hands them over; a sleep for each would cost far more than it
-        should."""
+        """How many bytes go out: together, as an adapter hands them over.
+
+        A sleep for each would cost far more than it should.
+        """
         if not answers:
             return 0
         self._occupy(0, sum(answer.seconds for answer in answers) + self.noise.delay)
@@ -339,8 +341,10 @@ def _close(pipe: IO[str]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """The child: FILE [--record FILE] [--socket]; its port in the first line, commands on its standard input, and ends
-    with that."""
+    """The child: FILE [--record FILE] [--socket].
+
+    Its port in the first line, commands on its standard input, and ends with that.
+    """
     record = arguments[arguments.index("--record") + 1] if "--record" in arguments else None
     try:
         chain = load_chain(arguments[0])

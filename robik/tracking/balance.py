@@ -1,0 +1,241 @@
+"""Balance of targets as they arrive: feet held where they stand, and the centre of mass over them.
+
+It does what `retarget.pinning` and `retarget.balance` do to a whole clip, from the past alone: a foot is held where it
+touched down instead of in the middle of its phase, and the weight begins to shift when a foot lifts, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..mechanism.model import Mechanism
+from ..retarget.balance import default_wish, sole_inside
+from ..retarget.clip import TargetClip, Track
+from ..retarget.contacts import FAST, HIGH, RAISED, SLOW, feet, foot_poses
+from ..retarget.pinning import FADE, STEP, flattened, ground_height
+from ..retarget.support import convex_hull, nearest, placed, sole_length, sole_polygon
+from .targets import Targets
+
+LAND = 0.1  # [s] in which a foot that touches down comes to rest where it is held
+LEAVE = 0.5  # of a sole's length: a held foot whose target is farther away goes there
+SETTLE = 0.1  # [s] time constant with which the centre of mass follows
+MEMORY = 3.0  # [s] in which a foot's lowest height counts as the height at which it stands
+SMOOTHING = 0.03  # [s] of the speeds of feet
+
+
+@dataclass(slots=True)
+class _Foot:
+    """A foot as it arrives.
+
+    Attributes:
+        length: of its sole [m].
+        stands: whether it does.
+        anchor: (3,) where its sole's centre is held [m], and `turn`, its orientation there.
+        shift, twist: correction of position [m] and orientation when the present phase began.
+        now_shift, now_twist: the present correction.
+        since: time since the phase began [s]; infinite where there was none before.
+        seen: (3,) its sole's centre at the last step [m]; None before the first.
+        speed: (3,) smoothed [m/s].
+        levels: times and heights of the recent past [s, m].
+        clock: time since the first step [s].
+    """
+
+    length: float
+    stands: bool = False
+    anchor: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    turn: Rotation = field(default_factory=Rotation.identity)
+    shift: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    twist: Rotation = field(default_factory=Rotation.identity)
+    now_shift: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    now_twist: Rotation = field(default_factory=Rotation.identity)
+    since: float = np.inf
+    seen: np.ndarray | None = None
+    speed: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    levels: list[tuple[float, float]] = field(default_factory=list)
+    clock: float = 0.0
+
+    @property
+    def level(self) -> float:
+        """Lowest height of the recent past [m]."""
+        return min(height for _, height in self.levels)
+
+    def look(self, centre: np.ndarray, dt: float) -> None:
+        """Take in where the target's sole is (3,) [m]."""
+        if self.seen is not None:
+            share = min(dt / SMOOTHING, 1.0)
+            self.speed = self.speed + share * ((centre - self.seen) / dt - self.speed)
+        self.seen, self.clock = centre.copy(), self.clock + dt
+        self.levels = [(t, h) for t, h in self.levels if self.clock - t <= MEMORY and h < centre[2]]
+        self.levels.append((self.clock, float(centre[2])))
+
+    def touches(self, ground: float) -> bool:
+        """Return whether it stands now, by its height over a ground [m] and its speed, as `retarget.contacts` does."""
+        level = self.level if self.level - ground < HIGH * self.length else ground
+        height = (self.levels[-1][1] - level) / self.length
+        speed = float(np.linalg.norm(self.speed)) / self.length
+        if self.stands:
+            return not (height > RAISED or speed > FAST or (height > HIGH and speed > SLOW))
+        return height < HIGH and speed < SLOW
+
+
+class LiveBalance:
+    """Changes targets so that a robot stands on its feet.
+
+    Args:
+        mechanism: the robot, with soles on its feet's frames.
+        pin_feet: whether standing feet are held flat on the ground, without sliding.
+        over_feet: whether the centre of mass is held over them.
+        margin: distance that it keeps inside a single standing foot's outline [m].
+    """
+
+    def __init__(self, mechanism: Mechanism, *, pin_feet: bool, over_feet: bool, margin: float = 0.01) -> None:
+        self.mechanism, self.pin_feet, self.over_feet, self.margin = mechanism, pin_feet, over_feet, margin
+        self._feet: dict[str, _Foot] = {}
+        self._com: np.ndarray | None = None
+        self._com_speed = np.zeros(2)
+        self._ground = ground_height(mechanism)
+        soles = [frame.name for frame in mechanism.frames if frame.is_foot]
+        self._inside = {name: sole_inside(mechanism, name, margin) for name in soles}
+        self._centre = {name: sole_polygon(mechanism.frame(name)).mean(axis=0)[None] for name in soles}
+
+    @property
+    def standing(self) -> tuple[str, ...]:
+        """Feet that stand."""
+        return tuple(name for name, foot in self._feet.items() if foot.stands)
+
+    def step(self, targets: Targets, dt: float, contacts: Mapping[str, bool] | None = None) -> Targets:
+        """Return the targets, balanced.
+
+        Args:
+            targets: as they arrive.
+            dt: time since the last ones [s].
+            contacts: feet of which it is known whether they stand; the others are judged by height and speed.
+
+        Raises:
+            ClipError: the targets move no foot.
+        """
+        if not (self.pin_feet or self.over_feet):
+            return targets
+        tracks = {
+            name: Track(
+                None if t.position is None else np.array([t.position], dtype=float),
+                None if t.quaternion is None else np.array([t.quaternion], dtype=float),
+            )
+            for name, t in targets.frames.items()
+        }
+        com = None if targets.com is None else np.array([targets.com], dtype=float)
+        clip = TargetClip(np.zeros(1), tracks, com=com)
+        self._look(clip, feet(self.mechanism, clip), dt, contacts or {})
+        if self.pin_feet:
+            clip = self._pinned(clip, dt)
+        if self.over_feet:
+            clip = self._over_feet(clip, dt)
+        frames = {
+            name: replace(
+                target,
+                position=None if (p := clip.tracks[name].position) is None else p[0],
+                quaternion=None if (q := clip.tracks[name].quaternion) is None else q[0],
+            )
+            for name, target in targets.frames.items()
+        }
+        return replace(targets, frames=frames, com=None if clip.com is None else clip.com[0])
+
+    def _look(self, clip: TargetClip, names: tuple[str, ...], dt: float, contacts: Mapping[str, bool]) -> None:
+        """Take in where the feet are, and find out which of them stand."""
+        self._feet = {n: self._feet.get(n) or _Foot(sole_length(self.mechanism.frame(n))) for n in names}
+        new = {name for name, foot in self._feet.items() if foot.seen is None}
+        for name, foot in self._feet.items():
+            sole = placed(np.array(self.mechanism.frame(name).sole), *foot_poses(self.mechanism, clip, name))[0]
+            foot.look(sole.mean(axis=0), dt)
+        ground = min(foot.level for foot in self._feet.values())
+        for name, foot in self._feet.items():
+            stands = contacts.get(name, foot.touches(ground))
+            is_left = foot.stands and self.pin_feet and self._distance(foot) > LEAVE * foot.length
+            if is_left and name not in contacts:
+                stands = False
+            if stands != foot.stands:
+                foot.stands, foot.shift, foot.twist = stands, foot.now_shift, foot.now_twist
+                foot.since = np.inf if name in new else 0.0  # the first that is seen is held at once
+                if stands:
+                    self._hold(clip, name, foot, ground)
+
+    @staticmethod
+    def _distance(foot: _Foot) -> float:
+        """Return how far a held foot's target is from where it is held [m]."""
+        assert foot.seen is not None
+        return float(np.linalg.norm((foot.seen - foot.anchor)[:2]))
+
+    def _hold(self, clip: TargetClip, name: str, foot: _Foot, ground: float) -> None:
+        """Hold a foot where it is, flat on the ground, or on the step on which it stands."""
+        assert foot.seen is not None
+        _, quaternion = foot_poses(self.mechanism, clip, name)
+        step = float(foot.seen[2]) - ground
+        height = self._ground + (step if step > STEP * foot.length else 0.0)
+        foot.anchor = np.array([*(foot.seen + foot.now_shift)[:2], height])
+        turn = foot.now_twist * Rotation.from_quat(quaternion[0, [1, 2, 3, 0]])
+        foot.turn = flattened(self.mechanism, name, turn)
+
+    def _pinned(self, clip: TargetClip, dt: float) -> TargetClip:
+        """Return the clip of one sample with its feet held where they stand, and nowhere below the ground."""
+        tracks = dict(clip.tracks)
+        for name, foot in self._feet.items():
+            assert foot.seen is not None
+            _, quaternion = foot_poses(self.mechanism, clip, name)
+            turn, sole = Rotation.from_quat(quaternion[0, [1, 2, 3, 0]]), np.array(self.mechanism.frame(name).sole)
+            foot.since += dt
+            u = min(foot.since / (LAND if foot.stands else FADE), 1.0)
+            u = u * u * (3.0 - 2.0 * u)
+            goal_shift = foot.anchor - foot.seen if foot.stands else np.zeros(3)
+            goal_twist = foot.turn * turn.inv() if foot.stands else Rotation.identity()
+            foot.now_shift = foot.shift + u * (goal_shift - foot.shift)
+            way = (goal_twist * foot.twist.inv()).as_rotvec()
+            foot.now_twist = Rotation.from_rotvec(u * way) * foot.twist
+            held = foot.now_twist * turn
+            centre = foot.seen + foot.now_shift
+            low = float((held.apply(sole - sole.mean(axis=0)))[:, 2].min())
+            centre[2] += max(self._ground - centre[2] - low, 0.0)
+            tracks[name] = replace(
+                tracks[name],
+                position=(centre - held.apply(sole.mean(axis=0)))[None],
+                quaternion=held.as_quat()[None, [3, 0, 1, 2]],
+            )
+        return replace(clip, tracks=tracks)
+
+    def _over_feet(self, clip: TargetClip, dt: float) -> TargetClip:
+        """Return the clip of one sample with its centre of mass over the feet that stand, and what leans with it."""
+        known = {name: np.array([foot.stands]) for name, foot in self._feet.items()}
+        wish = default_wish(self.mechanism, clip, known)
+        goal, support = wish[:, :2], self._support(clip)
+        if support is not None:
+            goal = nearest(goal, support)
+        if self._com is None:
+            self._com = goal[0].copy()
+        self._follow(goal[0], dt)
+        com = np.array([[*self._com, wish[0, 2]]])
+        stays = {n for n, t in clip.tracks.items() if n in known or t.position is None}
+        tracks = {n: t if n in stays else replace(t, position=t.position + com - wish) for n, t in clip.tracks.items()}
+        return replace(clip, tracks=tracks, com=com)
+
+    def _follow(self, goal: np.ndarray, dt: float) -> None:
+        """Let the centre of mass come to a goal (2,) [m], critically damped, exactly for any time step."""
+        assert self._com is not None
+        off, rate = self._com - goal, 1.0 / SETTLE
+        lead = (self._com_speed + rate * off) * dt
+        decay = np.exp(-rate * dt)
+        self._com = goal + (off + lead) * decay
+        self._com_speed = (self._com_speed - rate * lead) * decay
+
+    def _support(self, clip: TargetClip) -> np.ndarray | None:
+        """Return what the centre of mass may be over: corners (K, 2), None where no foot stands."""
+        standing = self.standing
+        if not standing:
+            return None
+        poses = {name: foot_poses(self.mechanism, clip, name) for name in standing}
+        if len(standing) == 1:
+            (name,) = standing
+            return convex_hull(placed(self._inside[name], *poses[name])[0, :, :2])
+        return convex_hull(np.array([placed(self._centre[name], *poses[name])[0, 0, :2] for name in standing]))
