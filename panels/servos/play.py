@@ -112,7 +112,7 @@ class ROBIK_PT_servos_playing(FoldedPanel):
             layout.prop(playing, name)
         column = layout.column()
         column.enabled = not play.is_open()
-        for name in ("rate", "feed_forward", "without", "record"):
+        for name in ("rate", "feed_forward", "stall", "without", "record"):
             column.prop(playing, name)
         if playing.record:
             layout.operator("robik.report_telemetry")

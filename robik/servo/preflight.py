@@ -47,6 +47,7 @@ def preflight(
     present: Sequence[float] = (),
     from_afar: bool = False,
     goal_limits: np.ndarray | None = None,
+    begin: float = 0.0,
 ) -> Preflight:
     """Holds a motion against the chain's limits at the rate at which it is to be sent.
 
@@ -60,6 +61,7 @@ def preflight(
         present: where the chain's servos are now [rad or m]; empty if that is not known.
         from_afar: whether it may start far from there, going there slowly, instead of being refused.
         goal_limits: lowest and highest counts (n, 2) that the servos take; None where that is not known.
+        begin: where on the way it begins, where it goes on after a stop [s].
     """
     rate = settings.rate
     warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]
@@ -73,7 +75,7 @@ def preflight(
     except ServoError as error:
         return Preflight((str(error),), tuple(warnings))
     values = along.at(times)
-    far = _way_to_start(chain, settings, present, values[0])
+    far = _way_to_start(chain, settings, present, along.at(np.array([begin]))[0])
     if from_afar:
         warnings += far
     warnings += _look_warnings(chain, settings)

@@ -20,6 +20,7 @@ from .schedule import Schedule
 from .status import PlaySettings
 
 REPORT_EVERY = 0.1  # [s]
+STALL = 0.03  # [s] without goals, beyond the time between them, after which servos count as standing
 FORWARD, CREEP = 1.3, 8  # in a profile: times the speed that a goal needs, and units more: nobody is left behind
 
 
@@ -30,6 +31,7 @@ class Outcome(Enum):
     STOPPED = "a soft stop was asked for"
     ABANDONED = "the owner's heartbeat is gone"
     FAILED = "a servo failed"
+    STALLED = "this computer stood still for longer than the servos' watchdog waits"
 
 
 class Wishes:
@@ -87,6 +89,7 @@ class Stream:
         trouble: what is wrong with a servo, in words.
         at: the time on the guide's way [s].
         is_resting: whether the guide stands.
+        stall: for how long this computer stood still, where that was too long [s].
         present: positions (n,) as last seen [counts].
     """
 
@@ -102,7 +105,8 @@ class Stream:
     ) -> None:
         self._watchdog = watchdog_units(settings.watchdog)
         self.schedule = Schedule(settings.rate, exchange.bus.emergency.check)
-        self.trouble, self.at, self.is_resting = "", 0.0, False
+        self.trouble, self.at, self.is_resting, self.stall = "", 0.0, False, 0.0
+        self._sent, self._longest_stall = 0.0, settings.watchdog
         self._bus, self._exchange, self._health = exchange.bus, exchange, health
         self._limits, self._wishes, self._report, self._record = goal_limits, wishes, report, record
         chain = self._bus.chain
@@ -162,13 +166,20 @@ class Stream:
             number = self.schedule.wait(
                 max(0, last) + ceil(guide.left / self.schedule.period - 1e-6) if guide.left < inf else inf
             )
-            elapsed = (number - last) * self.schedule.period if last >= 0 else 0.0
+            periods = number - last if last >= 0 else 0
+            if last >= 0 and (stall := time.monotonic() - self._sent - self.schedule.period) > STALL:
+                if stall > self._longest_stall:
+                    self.stall = stall
+                    return Outcome.STALLED
+                guide.stand()  # the servos have stood meanwhile: time slows, and nothing is caught up with
+                self.schedule.restart()
+                periods = 1
             pace = min(self._wishes.pace, CARE) if self._health.strain else self._wishes.pace
-            values = guide.step(elapsed, pace)
+            values = guide.step(periods * self.schedule.period, pace)
             self.at, self.is_resting = guide.at, guide.is_resting
-            self._send(max(1, number - last), values)
+            self._send(max(1, periods), values)
             self.schedule.done()
-            last = number
+            self._sent, last = time.monotonic(), number
             if ending is not Outcome.FAILED:  # who stops for a reason is not to forget it for a later one
                 self._looks.turn(self.schedule.slack - self._goal_seconds, self._moment)
                 ending = self._stop(guide, Outcome.FAILED) if self.trouble else ending
