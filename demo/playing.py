@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from bl_ext.user_default.robik.robik.motions import Motion
-from bl_ext.user_default.robik.robik.servo.chain import BITS_PER_BYTE, SYNC_WRITE_BYTES, ServoChain
+from bl_ext.user_default.robik.robik.servo.chain import ServoChain
 from bl_ext.user_default.robik.robik.servo.player import Player, PlaySettings, PlayState
 from bl_ext.user_default.robik.robik.servo.port_thread import SIMULATED
 from bl_ext.user_default.robik.robik.servo.softening import fitting_speed
@@ -30,8 +30,7 @@ def play(motion: Motion, chain: ServoChain) -> dict:
         player.wait(PlayState.READY)
     finally:
         player.close()
-    fixed, each = SYNC_WRITE_BYTES
-    size = fixed + each * len(chain.servos)
+    size = chain.goal_bytes
     return {
         "servos": len(chain.servos),
         "rate_hz": player.settings.rate,
@@ -40,7 +39,7 @@ def play(motion: Motion, chain: ServoChain) -> dict:
         "dropped": done.dropped,
         "bytes_per_packet": size,
         "bytes": size * done.sent,
-        "ms_per_packet_on_the_bus": size * BITS_PER_BYTE / chain.baud_rate * 1e3,
+        "ms_per_packet_on_the_bus": chain.goal_seconds * 1e3,
         "bus_load": chain.bus_time(player.settings.rate),
         "late_p99_ms": done.lateness_p99 * 1e3,
         "late_worst_ms": done.lateness_worst * 1e3,

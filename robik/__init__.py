@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from .objectives.relative_frame import RelativeFrame
     from .objectives.settings import Settings, load_settings
     from .objectives.weights import Weights
+    from .recordings import load_recording
     from .retarget.clip import TargetClip, Track, load_clip, save_clip
     from .retarget.posing import posed
+    from .retarget.recorded import Retargeted, retarget_recording
     from .retarget.retarget import Retargeting, retarget
     from .robots import load
 else:
@@ -44,10 +46,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "WORLD", "AssemblyError", "BaseTrack", "Body", "ClipError", "Coupling", "Distance", "FormatError", "Frame",
-    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Pose",
-    "Posture", "RelativeFrame", "Report", "Retargeting", "RobikError", "ServoError", "Settings", "TargetClip",
-    "Track", "Visual", "Weights", "import_robot", "inspect", "load", "load_clip", "load_motion", "load_settings",
-    "posed", "retarget", "save_clip", "save_motion", "save_report", "save_robot", "save_states",
+    "Inspection", "Joint", "LookAt", "Mechanism", "MechanismError", "MissingExtraError", "Motion", "Pose", "Posture",
+    "RelativeFrame", "Report", "Retargeted", "Retargeting", "RobikError", "ServoError", "Settings", "TargetClip",
+    "Track", "Visual", "Weights", "import_robot", "inspect", "load", "load_clip", "load_motion", "load_recording",
+    "load_settings", "posed", "retarget", "retarget_recording", "save_clip", "save_motion", "save_report",
+    "save_robot", "save_states",
 ]  # fmt: skip
 
 _MODULES = {
@@ -62,7 +65,9 @@ _MODULES = {
     ".objectives.settings": ("Settings", "load_settings"),
     ".objectives.weights": ("Weights",),
     ".retarget.clip": ("TargetClip", "Track", "load_clip", "save_clip"),
+    ".recordings": ("load_recording",),
     ".retarget.posing": ("posed",),
+    ".retarget.recorded": ("Retargeted", "retarget_recording"),
     ".retarget.retarget": ("Retargeting", "retarget"),
     ".robots": ("load",),
 }

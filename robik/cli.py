@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from . import __version__
-from .commands import bench, motions, robots, servos
+from .commands import bench, motions, recordings, robots, servos
 from .errors import RobikError
 
 BAD_INPUT = 2
@@ -16,6 +16,7 @@ COMMANDS = (  # in the order of the help
     robots.add_inspect,
     robots.add_convert,
     motions.add_solve,
+    recordings.add_retarget,
     motions.add_report,
     motions.add_fk,
     servos.add_play,

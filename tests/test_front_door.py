@@ -121,7 +121,7 @@ def test_extras_are_those_of_the_package() -> None:
 @pytest.mark.parametrize(
     ("program", "name"),
     [
-        ("import robik.servo.dynamixel.bus", "servo"),
+        ("import robik.servo.dynamixel.driver", "servo"),
         ("import robik.servo.dynamixel.port", "servo"),
         ("from robik.tracking import StateBasedTracker", "live"),
         ("from robik.formats.dae import read_dae; read_dae(None)", "formats"),

@@ -9,8 +9,8 @@ from bpy.types import Context, Event
 
 from ...robik.errors import RobikError
 from ...robik.servo.chain import save_chain
-from ...robik.servo.setup import Seen
 from ...robik.servo.setup_task import Task
+from ...robik.servo.telemetry import Seen
 from ...robik.words import counted
 from ...scene.robot.parts import changeable_robot, chosen_robot
 from ...scene.robot.reading import read_robot

@@ -5,7 +5,8 @@ from math import degrees
 
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
-from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres
+from ...robik.retarget.quality import CONTACT_MET
+from ...robik.retarget.shortfall import ORIENTATION_MET, POSITION_MET, millimetres
 from ...scene.bake.freshness import is_out_of_date
 from ...scene.bake.result import status
 from ...scene.robot.parts import parts
@@ -98,6 +99,8 @@ def _draw_targets(layout: UILayout, result: PropertyGroup) -> None:
         _draw_target(column, "mass centre", result.com_mean, result.com_error, "", result.com_frame, result.met)
     if result.has_margin:
         _draw_margin(column, result)
+    if result.has_contacts:
+        _draw_contacts(column, result)
     if result.sunk > result.met:
         _draw_row(
             column,
@@ -126,9 +129,17 @@ def _digits(value: float) -> str:
 
 
 def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
-    text = f"{1e3 * result.margin:.0f} mm inside" if result.margin >= 0 else f"{-1e3 * result.margin:.0f} mm outside"
-    why = "The centre of mass is nearest to the edge of the support"
+    inside = f"{1e3 * result.margin:.0f} mm inside"
+    text = inside if result.margin >= 0 else f"tips, {-1e3 * result.margin:.0f} mm, {100 * result.tipping:.0f} %"
+    why = "The ground's force is nearest to the edge of the feet, or furthest beyond it"
     _draw_row(column, "balance", text, result.margin < 0, result.margin_frame, why)
+
+
+def _draw_contacts(column: UILayout, result: PropertyGroup) -> None:
+    text = f"{_digits(result.slide)} mm/s, {_digits(1e3 * result.contact_off)}"
+    is_late = result.contact_off > CONTACT_MET / POSITION_MET * result.met
+    why = f"A contact is {millimetres(result.contact_off)} from where it is held; all slide by {result.slide:.2g} mm/s"
+    _draw_row(column, "contacts", text, is_late, result.contact_frame, why)
 
 
 def _draw_row(column: UILayout, name: str, text: str, is_bad: bool, frame: int, why: str) -> None:

@@ -24,6 +24,7 @@ class ROBIK_PT_balance(TabPanel):
         if balance.source == "OBJECT":
             layout.prop(balance, "target")
         if balance.source == "FEET":
+            layout.prop(balance, "pace")
             layout.prop(balance, "margin")
             layout.prop(balance, "lead")
             layout.prop(balance, "give_way")
@@ -44,7 +45,7 @@ def _status(root: Object) -> tuple[str, str]:
     if robot.result.frames and robot.result.has_margin:
         good = robot.result.margin >= 0
         where = f"{1e3 * abs(robot.result.margin):.0f} mm, worst at frame {robot.result.margin_frame}"
-        return (f"Margin {where}", "CHECKMARK") if good else (f"Outside the feet by {where}", "ERROR")
+        return (f"Margin {where}", "CHECKMARK") if good else (f"Tips over its feet, by {where}", "ERROR")
     if robot.balance.source == "NONE":
         return "The centre of mass goes where the motion takes it", "INFO"
     if robot.balance.source == "OBJECT":

@@ -94,7 +94,7 @@ def _draw_fields(column: UILayout, servo: Servo, root: Object, fields: PropertyG
     row.prop(fields, "highest", text=f"To {unit}")
     column.prop(fields, "speed", text=f"Speed {unit}/s")
     column.prop(fields, "acceleration", text=f"Acceleration {unit}/s²")
-    if servo.table.current_unit is not None:
+    if servo.datasheet.current_unit is not None:
         column.prop(fields, "current", text="Current A" if servo.current_limit else "Current A (its own)")
     if servo_fields.refused():
         line(column, servo_fields.refused(), "ERROR")

@@ -76,6 +76,13 @@ def add_export(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--rate", type=float, metavar="HZ", help="samples per second to be written; the motion's own if left out"
     )
+    parser.add_argument(
+        "--fps", type=float, metavar="HZ", help="samples per second of a MOTION that does not say (LAFAN1: 30)"
+    )
+    parser.add_argument(
+        "--order", choices=("depth", "breadth"), default="depth",
+        help="of bodies and joints in formats without their names: as MuJoCo has them (default), or as Isaac",
+    )  # fmt: skip
     parser.add_argument("--servos", metavar="SERVOS.json", help="for formats that hold servo counts")
     add_robot(parser, "--robot", "whose motion it is, for the order of its columns: ")
 
@@ -180,4 +187,6 @@ def _export(options: argparse.Namespace) -> None:
         servos=options.servos,
         robot=load(options) if options.robot else None,
         rate=options.rate,
+        fps=options.fps,
+        order=options.order,
     )

@@ -40,9 +40,12 @@ def add_play(commands: argparse._SubParsersAction) -> None:
 def add_servos(commands: argparse._SubParsersAction) -> None:
     """Add the command `servos`."""
     servos = commands.add_parser(
-        "servos", help="set servos up: scan, set, prepare, zero; stop; turn torque off; report on a recording"
+        "servos", help="set servos up: models, scan, set, prepare, zero; stop; turn torque off; report on a recording"
     )
     verbs = servos.add_subparsers(required=True, metavar="VERB")
+    verb = command(verbs, "models", _servos, "the servo models that are known, and where to add one")
+    verb.set_defaults(verb="models")
+    _add_brand(verb)
     for name, text in (
         ("scan", "who is on the bus, at any baud rate"),
         ("set", "give a servo another id or baud rate"),
@@ -62,8 +65,9 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
             verb.add_argument(
                 "--baud",
                 type=int,
-                help="set: the new one; prepare: 1000000 if left out; scan, torque-off: only this one",
+                help="set: the new one; prepare: the one for playing if left out; scan, torque-off: only this one",
             )
+            _add_brand(verb)
         if name == "prepare":
             verb.add_argument("--yes", action="store_true", help="do not ask")
     verb = command(verbs, "stop", _servos, "stop what Blender or robik play moves, from outside; torque stays on")
@@ -75,6 +79,10 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
     verb.set_defaults(verb="report")
     verb.add_argument("recording", metavar="TELEMETRY.csv")
     verb.add_argument("-o", "--output", metavar="REPORT.html", required=True)
+
+
+def _add_brand(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--brand", default="dynamixel", help="of the servos (default dynamixel)")
 
 
 def add_simulate(commands: argparse._SubParsersAction) -> None:
@@ -110,14 +118,16 @@ def _servos(options: argparse.Namespace) -> int:
     from ..servo import setup_command as servos
 
     match options.verb:
+        case "models":
+            servos.models(options.brand)
         case "scan":
-            servos.scan(options.port, options.baud)
+            servos.scan(options.port, options.baud, options.brand)
         case "set":
-            servos.change(options.port, options.id, options.new_id, options.baud)
+            servos.change(options.port, options.id, options.new_id, options.baud, options.brand)
         case "prepare":
-            servos.prepare(options.port, options.baud or 1_000_000, options.yes)
+            servos.prepare(options.port, options.baud, options.yes, options.brand)
         case "torque-off":
-            return servos.torque_off(options.port, options.baud)
+            return servos.torque_off(options.port, options.baud, options.brand)
         case "stop":
             servos.stop(options.port, options.torque_off, options.on_key)
         case "zero":

@@ -199,7 +199,7 @@ def _add_rows_tied(flat, now, terms, A):
                     back -= 1
                     row = back
                 terms.row_weight[row] = 1.0 if weight > 0.0 else -1.0
-                _fill_row(flat, now, terms, k, centre, A.tie_vectors[:, m], sqrt(abs(weight)), terms.rows[row])
+                _fill_row(flat, now, terms, k, centre, A.tie_vectors[m], sqrt(abs(weight)), terms.rows[row])
     negative = terms.rows.shape[0] - back
     for i in range(negative):
         terms.row_weight[front + i] = -1.0

@@ -7,6 +7,9 @@ import numpy as np
 
 from ..jit import kernel
 
+ROUNDING = 2.0**-52
+SWEEPS = 60  # of one eigenvalue, most of which need two
+
 
 @kernel(entry=False)
 def cholesky(H, n):
@@ -29,79 +32,152 @@ def cholesky(H, n):
 
 
 @kernel(entry=False)
+def solve_lower(L, n, b):
+    """Solve L x = b (n,) in place for a factor L that `cholesky` left."""
+    for i in range(n):
+        s = b[i]
+        for k in range(i):
+            s -= L[i, k] * b[k]
+        b[i] = s / L[i, i]
+
+
+@kernel(entry=False)
+def solve_upper(L, n, b):
+    """Solve Lᵀ x = b (n,) in place for a factor L that `cholesky` left."""
+    for i in range(n - 1, -1, -1):
+        f = b[i] / L[i, i]
+        b[i] = f
+        for k in range(i):
+            b[k] -= L[i, k] * f
+
+
+@kernel(entry=False)
 def solve_factored(H, V, n, exact, b, scratch):
     """Solves for b (n,) in place: by the factor that `cholesky` left in H where the matrix was positive definite
     (`exact`), else by the eigenvectors V that `diagonalise` found, with the eigenvalues on H's diagonal."""
     if exact:
-        for i in range(n):
-            s = b[i]
-            for k in range(i):
-                s -= H[i, k] * b[k]
-            b[i] = s / H[i, i]
-        for i in range(n - 1, -1, -1):
-            s = b[i]
-            for k in range(i + 1, n):
-                s -= H[k, i] * b[k]
-            b[i] = s / H[i, i]
+        solve_lower(H, n, b)
+        solve_upper(H, n, b)
         return
     for k in range(n):
         scratch[k] = 0.0
         for a in range(n):
-            scratch[k] += V[a, k] * b[a]
+            scratch[k] += V[k, a] * b[a]
         scratch[k] /= H[k, k]
     for a in range(n):
         b[a] = 0.0
-        for k in range(n):
-            b[a] += scratch[k] * V[a, k]
+    for k in range(n):
+        for a in range(n):
+            b[a] += scratch[k] * V[k, a]
 
 
 @kernel(entry=False)
-def make_positive(H, n):
-    """Replaces the eigenvalues that `diagonalise` left on H's diagonal by their absolute values, the smallest raised
-    above rounding."""
+def add_absolute(H, V, n, K, chosen):
+    """Turn K's rows and columns that are `chosen`, of the eigenvalues on H's diagonal and the eigenvectors V, to those
+    with the absolute eigenvalues, the smallest raised above rounding; K has more rows and columns."""
     top = 1e-300
     for k in range(n):
         top = max(top, abs(H[k, k]))
     for k in range(n):
-        H[k, k] = max(abs(H[k, k]), 1e-12 * top)
+        more = max(abs(H[k, k]), 1e-12 * top) - H[k, k]
+        if more > 0.0:
+            for a in range(n):
+                f, row = more * V[k, a], K[chosen[a]]
+                for b in range(n):
+                    row[chosen[b]] += f * V[k, b]
 
 
 @kernel(entry=False)
 def diagonalise(H, V, n):
-    """In place: the symmetric H[:n, :n] becomes diagonal and V[:n, :n] its eigenvectors, column by column, by Jacobi's
-    rotations.
+    """In place: the symmetric H[:n, :n] becomes diagonal and V[:n, :n] its eigenvectors, row by row; V[n] is scratch.
 
-    It is called only where a step meets negative curvature; linking LAPACK for that would double the time to compile.
+    Householder's reflections make it tridiagonal, then rotations with shifts diagonal (the implicit QL method). It is
+    called only where a step meets negative curvature; linking LAPACK for that would double the time to compile.
     """
     for i in range(n):
         for j in range(n):
             V[i, j] = 1.0 if i == j else 0.0
-    for _ in range(30):
-        off, on = 0.0, 0.0
-        for i in range(n):
-            on += H[i, i] * H[i, i]
-            for j in range(i):
-                off += H[i, j] * H[i, j]
-        if off <= 1e-24 * on:
+    off = V[n]
+    for k in range(n - 2):
+        _reflect(H, V, off, k, n)
+    for k in range(n - 1):
+        off[k] = H[k, k + 1]
+    for first in range(n - 1):
+        for _ in range(SWEEPS):
+            last = first
+            while last < n - 1 and abs(off[last]) > ROUNDING * (abs(H[last, last]) + abs(H[last + 1, last + 1])):
+                last += 1
+            if last == first:
+                break
+            _sweep(H, V, off, first, last, n)
+
+
+@kernel
+def _reflect(H, V, p, k, n):
+    """Reflect rows and columns beyond k of a symmetric H so that row k keeps one entry beside the diagonal; with p
+    (n,) for scratch."""
+    v, square = H[k], 0.0
+    for j in range(k + 2, n):
+        square += v[j] * v[j]
+    if square == 0.0:
+        return
+    beside = -np.sqrt(square + v[k + 1] * v[k + 1]) if v[k + 1] > 0.0 else np.sqrt(square + v[k + 1] * v[k + 1])
+    v[k + 1] -= beside
+    scale = 2.0 / (square + v[k + 1] * v[k + 1])
+    p[:] = 0.0
+    for i in range(k + 1, n):
+        row = H[i]
+        for j in range(k + 1, n):
+            p[j] += scale * v[i] * row[j]
+    along = 0.0
+    for j in range(k + 1, n):
+        along += 0.5 * scale * p[j] * v[j]
+    for j in range(k + 1, n):
+        p[j] -= along * v[j]
+    for i in range(k + 1, n):
+        row = H[i]
+        for j in range(k + 1, n):
+            row[j] -= v[i] * p[j] + p[i] * v[j]
+    p[:] = 0.0
+    for i in range(k + 1, n):
+        row = V[i]
+        for j in range(n):
+            p[j] += scale * v[i] * row[j]
+    for i in range(k + 1, n):
+        row = V[i]
+        for j in range(n):
+            row[j] -= v[i] * p[j]
+    v[k + 1] = beside
+
+
+@kernel
+def _sweep(H, V, off, first, last, n):
+    """Rotate a tridiagonal block, with H's diagonal and `off` beside it, from its end to its beginning by the implicit
+    QL method with Wilkinson's shift."""
+    apart = (H[first + 1, first + 1] - H[first, first]) / (2.0 * off[first])
+    root = np.sqrt(apart * apart + 1.0)
+    bulge = H[last, last] - H[first, first] + off[first] / (apart + (root if apart >= 0.0 else -root))
+    s, c, shift = 1.0, 1.0, 0.0
+    for i in range(last - 1, first - 1, -1):
+        f, b = s * off[i], c * off[i]
+        root = np.sqrt(f * f + bulge * bulge)
+        off[i + 1] = root
+        if root == 0.0:
+            H[i + 1, i + 1] -= shift
+            off[last] = 0.0
             return
-        for p in range(n):
-            for q in range(p + 1, n):
-                if H[p, q] == 0.0:
-                    continue
-                theta = 0.5 * (H[q, q] - H[p, p]) / H[p, q]
-                t = 1.0 / (abs(theta) + np.sqrt(theta * theta + 1.0))
-                if theta < 0.0:
-                    t = -t
-                c = 1.0 / np.sqrt(t * t + 1.0)
-                s = t * c
-                for k in range(n):
-                    a, b = H[k, p], H[k, q]
-                    H[k, p], H[k, q] = c * a - s * b, s * a + c * b
-                    a, b = V[k, p], V[k, q]
-                    V[k, p], V[k, q] = c * a - s * b, s * a + c * b
-                for k in range(n):
-                    a, b = H[p, k], H[q, k]
-                    H[p, k], H[q, k] = c * a - s * b, s * a + c * b
+        s, c = f / root, bulge / root
+        bulge = H[i + 1, i + 1] - shift
+        root = (H[i, i] - bulge) * s + 2.0 * c * b
+        shift = s * root
+        H[i + 1, i + 1] = bulge + shift
+        bulge = c * root - b
+        x, y = V[i], V[i + 1]
+        for k in range(n):
+            x[k], y[k] = c * x[k] - s * y[k], s * x[k] + c * y[k]
+    H[first, first] -= shift
+    off[first] = bulge
+    off[last] = 0.0
 
 
 @kernel(entry=False)

@@ -32,7 +32,7 @@ class System(NamedTuple):
     coordinates, by their place in the cluster. `U`, `Y` (d, 6): of each degree of freedom what its motion makes the
     subtree exert, and block⁻¹ U of the free independent coordinates. Per body `P` (n + 1, 6, 6), `h` and `xi` (n + 1,
     6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`); `border` (r, r), what borders the
-    rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `tie` and `tie_vectors` (12, 12),
+    rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `tie` and `tie_vectors` (13, 12),
     `D` (3, 3) and `f` (3,) are scratch.
     """
 
@@ -70,7 +70,7 @@ def new_system(flat: Flat, rows: int) -> System:
         System(
             bend=np.zeros(blocks),
             block=np.zeros(blocks),
-            vectors=np.zeros(blocks),
+            vectors=np.zeros((clusters, most + 1, most)),
             exact=np.zeros(clusters, np.bool_),
             chosen=np.zeros((clusters, most), np.int64),
             chosen_count=np.zeros(clusters, np.int64),
@@ -88,7 +88,7 @@ def new_system(flat: Flat, rows: int) -> System:
             answer=np.zeros((n, 6)),
             along=np.zeros(rows),
             tie=np.zeros((12, 12)),
-            tie_vectors=np.zeros((12, 12)),
+            tie_vectors=np.zeros((13, 12)),
             D=np.zeros((3, 3)),
             f=np.zeros(3),
         )

@@ -15,7 +15,8 @@ from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
 from ..objectives.registry import over_time
 from ..objectives.settings import Settings
 from .sequence import Output
-from .solver import Solver, Targets, Wanted
+from .solver import Targets, Wanted
+from .standing import StandingSolver
 
 ROUNDS = (
     60  # of the first frame, which starts in the rest pose: it may take the prior's answer to its own answer so often
@@ -23,7 +24,7 @@ ROUNDS = (
 SETTLED = 1e-4  # rad or m
 
 
-class PriorSolver(Solver):
+class PriorSolver(StandingSolver):
     """Follows targets in poses like an example's: every other body is drawn softly to where the prior has it, seen from
     the frame before.
 

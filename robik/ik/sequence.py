@@ -23,8 +23,8 @@ from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
 from ..objectives import calm
 from ..objectives.registry import missed, missed_by_cluster, objective
-from .newton import HELD
-from .sqp import CONVERGED, hold, minimise
+from .program import HELD
+from .sqp import CONVERGED, UNREACHED, hold, minimise, settle
 
 JUMP = 0.5  # rad, and of the robot's size: a frame that moves more says nothing of the next
 RISEN = 1.5  # by this factor the objective has changed since another way was looked for
@@ -41,7 +41,8 @@ class Memory(NamedTuple):
     """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,),
     `frames` (1,) since the last jump, the coordinates `rest` (nq,), which are on a limit (d,), `looked` (1,): the
     objective when another way was last looked for, `missed` (clusters,): what the targets miss in it
-    (`missed_by_cluster`), and `guess` and `other`, scratch."""
+    (`missed_by_cluster`), `given` (1,): whether the next frame starts at the coordinates of `guess`, since the contacts
+    are not where `last` is, and `guess` and `other`, scratch."""
 
     last: Placement
     guess: Placement
@@ -53,6 +54,7 @@ class Memory(NamedTuple):
     limited: np.ndarray
     looked: np.ndarray
     missed: np.ndarray
+    given: np.ndarray
 
 
 class Output(NamedTuple):
@@ -74,8 +76,7 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
     last, guess, other = (new_placement(flat, rest) for _ in range(3))
     memory = by_reference(Memory(
         last, guess, other, rest.copy(), np.zeros(d), np.zeros(d), np.zeros(1, np.int64), np.zeros(d, np.int64),
-        np.zeros(1),
-        np.zeros(len(flat.cluster_on)),
+        np.zeros(1), np.zeros(len(flat.cluster_on)), np.zeros(1, np.bool_),
     ))  # fmt: skip
     forget(flat, memory, rest)
     return memory
@@ -90,6 +91,7 @@ def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
     memory.limited[:] = 0
     memory.looked[0] = 0.0
     memory.missed[:] = 0.0
+    memory.given[0] = False
 
 
 def new_output(flat: Flat, frames: int) -> Output:
@@ -176,6 +178,18 @@ def _stand(flat, other, work):
 
 
 @kernel
+def _begin(flat, goals, memory, work, limits):
+    """Brings the coordinates that are given in `guess` onto the loops and between the bounds; returns the objective and
+    the closure residual, infinite where that fails."""
+    guess = memory.guess
+    _stand(flat, guess, work)
+    residual = settle(flat, guess, work, limits)
+    if not closed(flat, guess, residual) or (limits and _beyond(flat, guess, work)):
+        return np.inf, np.inf
+    return objective(flat, guess, goals), residual
+
+
+@kernel
 def _take(guess, other, result, found, better):
     """Of what `minimise` returned for two placements the `result` at `guess`, unless what was `found` at `other` is
     better: that becomes the guess. With the iterations of both."""
@@ -201,6 +215,10 @@ def _start_afresh(flat, goals, work, memory, limits, most, result):
     if not moved:
         return result
     residual = _stand(flat, other, work)
+    if not closed(flat, other, residual):  # the rest pose does not touch what the robot stands on
+        residual = settle(flat, other, work, limits)
+        if not closed(flat, other, residual):
+            return result
     found = minimise(flat, other, goals, work, limits, most, objective(flat, other, goals), residual)
     return _take(guess, other, result, found, found[0] < BETTER * result[0])
 
@@ -305,12 +323,19 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
 
     A frame that ends on a limit and misses its targets is looked at from off that limit, too; with `afresh` one that
     leaps and misses them also from the rest pose.
-    Returns what `minimise` does.
+    Returns what `minimise` does, with UNREACHED, and an unchanged memory, where coordinates that are given cannot be
+    brought onto the loops.
     """
     last, guess = memory.last, memory.guess
     calm.begin(flat, goals.calm, goals.change_of_state, memory.missed)
     bounded = _bound(flat, goals, work, last, limits)
-    value, residual = _predict(flat, memory, work, goals, bounded)
+    if memory.given[0]:
+        memory.given[0] = False
+        value, residual = _begin(flat, goals, memory, work, bounded)
+        if residual == np.inf:
+            return value, 0, UNREACHED, residual
+    else:
+        value, residual = _predict(flat, memory, work, goals, bounded)
     result = minimise(flat, guess, goals, work, bounded, most, value, residual)
     result = _let_loose(flat, goals, work, memory, bounded, most, result)
     if limits and result[0] > UNMET and _is_time_to_look(flat, memory, result[0]):
@@ -332,8 +357,9 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
 
 
 @kernel(nogil=True)
-def solve_frames(flat, goals, work, memory, output, start, stop, wanted, speed, limits, most):
-    """Frames `start` to `stop` of what is `wanted`, with a `speed` (d,) that no coordinate may exceed."""
+def solve_frames(flat, goals, work, memory, output, first, start, stop, wanted, speed, limits, most):
+    """Frames `start` to `stop` of what is `wanted`, with a `speed` (d,) that no coordinate may exceed, into `output`,
+    whose first row is frame `first`."""
     afresh = True
     for i in range(speed.shape[0]):
         afresh = afresh and speed[i] == np.inf  # else from one frame to the next it could not get there
@@ -344,10 +370,10 @@ def solve_frames(flat, goals, work, memory, output, start, stop, wanted, speed, 
             goals.reach[i] = speed[i] * wanted.dt[k] if speed[i] < np.inf else np.inf
         goals.calm.dt[0] = wanted.dt[k]
         value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most, afresh)
-        now = memory.last
+        now, row = memory.last, k - first
         for i in range(now.q.shape[0]):
-            output.q[k, i] = now.q[i]
-        output.value[k], output.iterations[k], output.status[k], output.residual[k] = (
+            output.q[row, i] = now.q[i]
+        output.value[row], output.iterations[row], output.status[row], output.residual[row] = (
             value,
             iterations,
             status,
@@ -355,7 +381,8 @@ def solve_frames(flat, goals, work, memory, output, start, stop, wanted, speed, 
         )
         for b in range(1, flat.bodies + 1):
             for i in range(3):
-                output.position[k, b - 1, i] = now.c[b, i]
+                output.position[row, b - 1, i] = now.c[b, i]
+            to = output.quaternion[row, b - 1]
             for i in range(4):
-                output.quaternion[k, b - 1, i] = output.quaternion[k - 1, b - 1, i] if k > 0 else 1.0 - min(i, 1)
-            matrix_to_quaternion(now.R[b], output.quaternion[k, b - 1])
+                to[i] = output.quaternion[row - 1, b - 1, i] if row > 0 else 1.0 - min(i, 1)
+            matrix_to_quaternion(now.R[b], to)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..contacts.footing import Footing
 from ..errors import ClipError
 from ..jit import by_reference
 from ..kinematics.actuation import actuator_values
@@ -42,6 +43,7 @@ class Solver:
         settings: weights, regularizers, limits.
         has_com: whether there is a target for the centre of mass.
         objectives: what else is asked for, with its targets over time.
+        footing: of the robot on its contacts; in the air if left out.
 
     Raises:
         MechanismError: a name is unknown; lists those that exist.
@@ -55,6 +57,7 @@ class Solver:
         settings: Settings,
         has_com: bool = False,
         objectives: tuple[Objective, ...] = (),
+        footing: Footing | None = None,
     ):
         self.mechanism, self.names, self.settings, self.objectives = (
             mechanism,
@@ -62,7 +65,7 @@ class Solver:
             settings,
             tuple(objectives),
         )
-        self.topology = build_topology(straightened(mechanism))
+        self.topology = footing.topology if footing else build_topology(straightened(mechanism))
         self.flat = prepared(self.topology)
         if has_com and mechanism.mass <= 0:
             raise ClipError(f"robot {mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
@@ -118,8 +121,12 @@ class Solver:
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
         """Solves frames `start` to `stop` into `output`."""
+        self.solve_stretch(output, 0, start, stop, wanted)
+
+    def solve_stretch(self, output: Output, first: int, start: int, stop: int, wanted: Wanted) -> None:
+        """Solve frames `start` to `stop` into `output`, whose first row is frame `first`."""
         solve_frames(
-            self.flat, self._goals, self._work, self._memory, output, start, stop, wanted, self.speed,
+            self.flat, self._goals, self._work, self._memory, output, first, start, stop, wanted, self.speed,
             self.settings.joint_limits,
             MOST_ITERATIONS,
         )  # fmt: skip

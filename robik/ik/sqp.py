@@ -15,9 +15,10 @@ from ..jit import inlined, kernel
 from ..kinematics.assembly import closed, project
 from ..kinematics.elimination import eliminate, reduce_gradient, refactor
 from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
-from ..objectives.registry import gather, objective
+from ..objectives.registry import gather, missed, objective
 from ..objectives.terms import gradient
-from .newton import ASIDE, DENSE, HELD, INDEFINITE, all_free, foreseeing_step, leave_saddle, newton_step, solve_system
+from .newton import ASIDE, foreseeing_step, gauss_newton_step, leave_saddle, newton_step
+from .program import DENSE, HELD, INDEFINITE, all_free, solve_system
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE
@@ -26,9 +27,17 @@ CUBIC = 3e-4  # after one of this size, a second step with the same second deriv
 PATIENCE = 3  # iterations before forces are foreseen; most frames need no more
 PLAIN = 8  # every so many they are not: a limb that is pulled straight beyond its reach would creep there
 ROUNDED = 1e-5  # where a weakly held direction ends in the objective's rounding
+SLOW = 0.9  # of the objective: a step that leaves more may be one along a valley that bends
+CROSSING = 6  # steps from one side of such a valley to the other
+STIFFER = 4.0  # times the damping of a crossing that fails
+STIFFEST = 1e-2  # damping of one that leads to the valley's floor only
+GOOD = 0.1  # of the decrease that a step's slope promises
+WORTH = 1e-5  # of the objective: what a crossing must bring at least to be followed by another
+IDLE, LONG = 0.99, 12  # of the objective: a step that leaves more is idle; so many in a row
+SETTLED = 0.02  # of what holds the robot: what idle steps may leave undone
 LARGEST_TURN = 0.5  # rad in one step
 MOST_CORRECTIONS = 3  # of a step, back into the valley
-CONVERGED, STALLED, EXHAUSTED = 0, 1, 2
+CONVERGED, STALLED, EXHAUSTED, UNREACHED = 0, 1, 2, 3
 
 
 @kernel
@@ -65,7 +74,7 @@ def _hold_as_noted(flat, now, work):
 
 
 @kernel
-def _settle(flat, now, work, limits):
+def settle(flat, now, work, limits):
     """Onto the loops and between the bounds; returns the closure residual."""
     residual = project(flat, now, work.e, work.correction, work.right)
     if limits:
@@ -136,7 +145,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
     for attempt in range(30):
         copy_placement(now, work.trial)
         integrate(flat, now.q, work.step, scale, work.trial.q)
-        residual = _settle(flat, work.trial, work, limits)
+        residual = settle(flat, work.trial, work, limits)
         enough = value + 1e-4 * scale * slope
         if -scale * slope <= noise:
             enough = value + noise
@@ -148,7 +157,7 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
                 return scale, found, residual
             if again == MOST_CORRECTIONS or attempt > 3 or not _correct(flat, now, goals, work, kind) < np.inf:
                 break
-            residual = _settle(flat, work.trial, work, limits)
+            residual = settle(flat, work.trial, work, limits)
         scale *= 0.5
         if limits:
             _hold_as_noted(flat, now, work)  # what the longer step met says nothing of a shorter one
@@ -164,7 +173,7 @@ def _finish(flat, now, goals, work, limits, value, residual):
     size = _correct(flat, now, goals, work, DENSE)
     if size <= STEP_TOLERANCE or not size <= QUADRATIC:
         return size <= STEP_TOLERANCE, value, residual, False
-    gap = _settle(flat, work.trial, work, limits)
+    gap = settle(flat, work.trial, work, limits)
     if not closed(flat, work.trial, gap) or (limits and not all_free(work)):
         return False, value, residual, False
     found = objective(flat, work.trial, goals)
@@ -204,12 +213,73 @@ def _choose_step(flat, now, goals, work, limits, iteration):
 
 
 @kernel(entry=False)
-def minimise(flat, now, goals, work, limits, most, value, residual):
-    """Improves the assembled placement `now`, of this objective and closure residual, until it is stationary.
+def _cross_valley(flat, now, goals, work, limits, value, damping):
+    """From `now` along a valley that bends: Gauss-Newton's steps, each from where the last one led, until they are
+    lower than `value`, as the first one leads up the side and the next ones back.
 
-    Returns (objective, iterations, status, residual).
+    Returns (whether they got lower, objective, closure residual, the damping that is right for the next time);
+    `work.trial` is there.
     """
+    trial, enough, last, weakest = work.trial, value, np.inf, 0.0
+    copy_placement(now, trial)
+    for step in range(CROSSING):
+        slope, kind = gauss_newton_step(flat, trial, goals, work, limits, damping)
+        if kind == INDEFINITE:
+            break
+        turn, largest = largest_motion(flat, work.step)
+        scale = min(1.0, LARGEST_TURN / max(turn, LARGEST_TURN))
+        if step == 0:
+            enough = value + GOOD * scale * slope
+            weakest = -slope / max(largest * largest, STEP_TOLERANCE * STEP_TOLERANCE)
+        integrate(flat, trial.q, work.step, scale, trial.q)
+        residual = settle(flat, trial, work, limits)
+        if not closed(flat, trial, residual):
+            break
+        found = objective(flat, trial, goals)
+        if found <= enough:
+            return True, found, residual, damping / STIFFER
+        if not found < last:
+            break
+        last = found
+        if step == CROSSING - 1 and found < value:
+            return True, found, residual, STIFFER * damping
+    return False, value, np.inf, STIFFER * (damping if damping > 0.0 else weakest)
+
+
+@kernel
+def _is_settled(flat, now, goals, value, slope):
+    """Whether what a step promises is little beside what holds the freedom that targets leave."""
+    return -slope <= SETTLED * (value - missed(flat, now, goals))
+
+
+@kernel
+def _come_to_rest(flat, now, goals, work, limits, value, residual):
+    """Goes to the valley's floor beside `now`, as nothing is left but its slope; returns (objective, closure
+    residual)."""
+    crossed, found, gap, _ = _cross_valley(flat, now, goals, work, limits, value, STIFFEST)
+    if not crossed:
+        return value, residual
+    copy_placement(work.trial, now)
+    return found, gap
+
+
+@kernel(entry=False)
+def minimise(flat, now, goals, work, limits, most, value, residual):
+    """Improves the assembled placement `now`, of this objective and closure residual, until it is stationary; returns
+    (objective, iterations, status, residual)."""
+    wait, pause, damping = PATIENCE, 1, 0.0  # iterations until the next crossing is tried, between two, its damping
+    slow, idle, gain, along = False, 0, 0.0, 0  # of the steps: whether and how often they gained little; crossings
     for iteration in range(most):
+        if wait <= 0 and slow:
+            crossed, found, gap, damping = _cross_valley(flat, now, goals, work, limits, value, damping)
+            pause = 1 if crossed else min(2 * pause, PLAIN)
+            wait, along = pause, along + 1
+            if crossed:
+                copy_placement(work.trial, now)
+                gained, value, residual = value - found, found, gap
+                if gained >= max(gain, WORTH * value) and along < PLAIN:
+                    wait = 0
+                    continue
         slope, kind, turn, largest, exact = _choose_step(flat, now, goals, work, limits, iteration)
         stationary = largest <= STEP_TOLERANCE
         if stationary:
@@ -222,7 +292,14 @@ def minimise(flat, now, goals, work, limits, most, value, residual):
             rounded = stationary or largest <= ROUNDED or -slope <= _rounding(now, work, value)
             return value, iteration + 1, CONVERGED if rounded else STALLED, residual
         copy_placement(work.trial, now)
+        slow, idle, gain, along = found > SLOW * value, idle + 1 if found > IDLE * value else 0, value - found, 0
         value, residual = found, gap
+        wait -= 1
+        if idle >= LONG and _is_settled(flat, now, goals, value, slope):
+            value, residual = _come_to_rest(flat, now, goals, work, limits, value, residual)
+            return value, iteration + 1, CONVERGED, residual
+        if exact and scale == 1.0:
+            wait = max(wait, 1)
         rounded = scale * largest <= STEP_TOLERANCE and largest <= ROUNDED  # only rounding is left to go down
         if rounded or (exact and scale == 1.0 and largest <= QUADRATIC):
             return value, iteration + 1, CONVERGED, residual

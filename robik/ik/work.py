@@ -17,6 +17,29 @@ from .hessian import System, new_system
 SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way from the tips to the root and back
 
 
+class Program(NamedTuple):
+    """The bounds that a step holds, beyond those that the factored system does (`program.py`): k `held` coordinates,
+    `pulls` (k, d), what a force on each is on the independent ones; `normals` (k, n) of their planes, orthogonal to one
+    another, and `shares` (k, k), what the planes' own normals have of these; `forces` (k,). `way` (n,) leads to the
+    optimum without the bounds, `along` (n,) with them; `direction` (d,) is the latter's of all coordinates."""
+
+    held: np.ndarray
+    number: np.ndarray
+    pulls: np.ndarray
+    normals: np.ndarray
+    shares: np.ndarray
+    forces: np.ndarray
+    way: np.ndarray
+    along: np.ndarray
+    direction: np.ndarray
+
+
+def new_program(d: int) -> Program:
+    """Return room for the bounds of d degrees of freedom."""
+    squares, rows = [np.zeros((d, d)) for _ in range(3)], [np.zeros(d) for _ in range(4)]
+    return by_reference(Program(np.zeros(d, np.int64), np.zeros(1, np.int64), *squares, *rows))
+
+
 class Work(NamedTuple):
     """Scratch, the frame's bounds on scalar coordinates, `lower` and `upper` (d,), the second derivatives (d, d) of the
     convex `model` that stands in for an indefinite one, and which coordinates the last step leaves free, `unheld`
@@ -38,6 +61,7 @@ class Work(NamedTuple):
     K: np.ndarray
     slope: np.ndarray
     vectors: np.ndarray
+    program: Program
     shares: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
@@ -78,7 +102,8 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
             reduced=np.zeros(d),
             K=np.zeros((d, d)),
             slope=np.zeros(d),
-            vectors=np.zeros((d, d)),
+            vectors=np.zeros((d + 1, d)),
+            program=new_program(d),
             shares=np.zeros(d),
             lower=np.full(d, -np.inf),
             upper=np.full(d, np.inf),

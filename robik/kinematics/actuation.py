@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import hypot, pi, tau
+from math import hypot, tau
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -13,6 +13,9 @@ from ..mechanism.parts import Joint
 from ..mechanism.topology import Topology
 from .blocks import blocks
 from .rotations import quaternion_matrices
+
+NEAR_WHOLE = 0.01  # rad: of what is left of a rotation after whole turns, when its direction is looked at
+UNSEEN = 1e-5  # rad: less than any servo resolves
 
 
 def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
@@ -104,17 +107,22 @@ def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
 def _rotation_vectors(R: np.ndarray, last: np.ndarray) -> np.ndarray:
     """Return rotation vectors (T, 3), each the one nearest to the one before, the first to `last`.
 
-    They may go beyond π.
-
-    All vectors v (1 + 2π k / |v|) with a whole number k are the same rotation.
+    They may go beyond π: all vectors v (1 + 2π k / |v|) with a whole number k are the same rotation. After whole turns
+    what is left of the rotation is so small that its direction may be rounding: there the axis of the turns before is
+    kept where it differs by no more than `UNSEEN`.
     """
     vectors, before = Rotation.from_matrix(R).as_rotvec().tolist(), last.tolist()
     for k, v in enumerate(vectors):
         angle, past = hypot(*v), hypot(*before)
-        if angle > 1e-12:
+        whole = round(past / tau)
+        if whole and angle < NEAR_WHOLE:
+            axis = [x / past for x in before]
+            along = sum(a * b for a, b in zip(axis, v, strict=True))
+            if hypot(*(b - along * a for a, b in zip(axis, v, strict=True))) <= UNSEEN:
+                vectors[k] = before = [x * (whole * tau + along) for x in axis]
+                continue
+        if angle > 0.0:
             turns = round((sum(a * b for a, b in zip(before, v, strict=True)) / angle - angle) / tau)
             vectors[k] = [x * (1 + tau * turns / angle) for x in v]
-        elif past > pi:
-            vectors[k] = [x * (round(past / tau) * tau / past) for x in before]
         before = vectors[k]
     return np.array(vectors)

@@ -21,8 +21,8 @@ class Elimination(NamedTuple):
 
     Per group g: `LU[g]`, its rows × columns in pivoted order, with room for the largest group, and `other[g]`, scratch
     of that size; `row` and `column`: that order, at the group's starts; `rank` (groups,). `free` (d,): one that is not
-    free always leads; `follows` (d,): whether it does. `right` (most rows,) is scratch; `every` (d,) counts the degrees
-    of freedom.
+    free always leads; `follows` (d,): whether it does. `right`, `most` and `where` (most rows,) are scratch; `every`
+    (d,) counts the degrees of freedom.
     """
 
     LU: np.ndarray
@@ -33,6 +33,8 @@ class Elimination(NamedTuple):
     free: np.ndarray
     follows: np.ndarray
     right: np.ndarray
+    most: np.ndarray
+    where: np.ndarray
     every: np.ndarray
 
 
@@ -54,6 +56,8 @@ def new_elimination(flat: Flat) -> Elimination:
             free=np.ones(d, np.bool_),
             follows=np.zeros(d, np.bool_),
             right=np.zeros(max(most[1:]) + 1),
+            most=np.zeros(most[1] + 1),
+            where=np.zeros(most[1] + 1, np.int64),
             every=np.arange(d),
         )
     )
@@ -87,7 +91,7 @@ def eliminate(flat, now, e):
             row[i] = flat.group_rows[r0 + i]
             for j in range(width):
                 largest = max(largest, abs(A[i, j]))
-        rank = _pivoted_lu(A, r1 - r0, width, RANK_TOLERANCE * largest, row, column, e.free)
+        rank = _pivoted_lu(A, r1 - r0, width, RANK_TOLERANCE * largest, row, column, e.free, e.most, e.where)
         e.rank[g] = rank
         for j in range(rank):
             e.follows[column[j]] = True
@@ -97,21 +101,22 @@ def eliminate(flat, now, e):
 
 
 @kernel
-def _pivoted_lu(A, rows, width, tiny, row, column, free):
-    """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along.
-
-    Returns the rank.
-    """
+def _pivoted_lu(A, rows, width, tiny, row, column, free, most, where):
+    """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along; returns the
+    rank. `most` and `where` (rows,) are scratch: each row's largest entry, which changes only where the row does."""
+    for i in range(rows):
+        _note_largest(A, i, 0, width, column, free, most, where)
     for k in range(min(rows, width)):
-        best, bi, bj = tiny, -1, -1
+        best, bi = tiny, -1
         for i in range(k, rows):
-            for j in range(k, width):
-                if abs(A[i, j]) > best and free[column[j]]:
-                    best, bi, bj = abs(A[i, j]), i, j
+            if most[i] > best:
+                best, bi = most[i], i
         if bi < 0:
             return k
+        bj = where[bi]
         if bi != k:
             row[k], row[bi] = row[bi], row[k]
+            most[bi], where[bi] = most[k], where[k]
             for j in range(width):
                 A[k, j], A[bi, j] = A[bi, j], A[k, j]
         if bj != k:
@@ -125,7 +130,20 @@ def _pivoted_lu(A, rows, width, tiny, row, column, free):
             if f != 0.0:
                 for j in range(k + 1, width):
                     A[i, j] -= f * A[k, j]
+                _note_largest(A, i, k + 1, width, column, free, most, where)
+            elif where[i] == k:
+                where[i] = bj
     return min(rows, width)
+
+
+@inlined
+def _note_largest(A, i, start, width, column, free, most, where):
+    """Notes the largest entry of row i in a free column from `start` on, and where it is."""
+    best, at = 0.0, -1
+    for j in range(start, width):
+        if abs(A[i, j]) > best and free[column[j]]:
+            best, at = abs(A[i, j]), j
+    most[i], where[i] = best, at
 
 
 @kernel(entry=False)

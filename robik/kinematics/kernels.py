@@ -224,7 +224,7 @@ def integrate(flat, q, step, scale, out):
             out[at] = q[at] + scale * step[i]
 
 
-@kernel(entry=False)
+@kernel
 def difference(flat, q, p, out):
     """out (d,): the step that `integrate` needs from p to q."""
     for m in range(flat.kind.shape[0]):

@@ -10,8 +10,7 @@ the rest pose (paper, III-A and III-B).
 
 from __future__ import annotations
 
-import heapq
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from .clusters import find_clusters, path_to_root
 from .constraints import BALL, chain, closure_rows, joint_matrices
 from .model import Mechanism
 from .parts import WORLD, Joint
+from .spanning_tree import spanning_tree
 
 CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is closed
 
@@ -144,67 +144,13 @@ class Topology:
 
 
 def build_topology(mechanism: Mechanism) -> Topology:
-    """Chooses the tree and lays everything out flat.
+    """Choose the tree (`spanning_tree`) and lay everything out flat."""
+    return lay_out(mechanism, *spanning_tree(mechanism))
 
-    Actuated and coupled joints are preferred for the tree, then limited ones; joints with many free motions for the
-    cuts: a cut's equations are what its joint does not leave free. A robot that nothing ties to the world floats: its
-    first body hangs on the world by all six motions.
-    """
-    tied = any(j.parent == WORLD for j in mechanism.joints)
-    floating = Joint(
-        "(floating base)", "free", WORLD, mechanism.bodies[0].name, position=tuple(mechanism.bodies[0].rest_com)
-    )
-    joints = list(mechanism.joints) if tied else [floating, *mechanism.joints]
-    coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
-    wanted = {j.name for j in joints if j.actuated or not coupled.isdisjoint(j.coordinate_names)}
-    chosen = _spanning_tree(joints, wanted)
-    tree = [(body, joints[i]) for body, i in chosen]
-    hung = {i for _, i in chosen}
-    cuts = []
-    for joint in (joint for i, joint in enumerate(joints) if i not in hung):
-        if joint.name in wanted or joint.is_limited:
-            twin = f"{joint.child} (twin at {joint.name})"
-            tree.append((twin, replace(joint, child=twin)))
-            cuts.append(
-                Joint(
-                    joint.name, "fixed", twin, joint.child, position=joint.position, axis=joint.axis, axis2=joint.axis2
-                )
-            )
-        else:
-            cuts.append(joint)
+
+def lay_out(mechanism: Mechanism, tree: list[tuple[str, Joint]], cuts: list[Joint]) -> Topology:
+    """Lay a mechanism out flat on a given tree; arguments as `spanning_tree` returns them."""
     return _Layout(mechanism, tree, cuts).topology()
-
-
-def _spanning_tree(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int]]:
-    """(body, index of the joint it hangs on), parents first: Prim's algorithm, `wanted` joints first, then
-    limited ones, then those with few motions; ties go to the body nearer to the root."""
-    touching: dict[str, list[int]] = {}
-    for i, joint in enumerate(joints):
-        for end in (joint.parent, joint.child):
-            touching.setdefault(end, []).append(i)
-    depth = {WORLD: 0}
-    queue: list[tuple] = []
-    result: list[tuple[str, int]] = []
-
-    def open_up(body: str) -> None:
-        for i in touching.get(body, ()):
-            joint = joints[i]
-            other = joint.child if joint.parent == body else joint.parent
-            if other not in depth:
-                heapq.heappush(
-                    queue,
-                    (joint.name not in wanted, not joint.is_limited, len(joint.motions), depth[body], i, other, body),
-                )
-
-    open_up(WORLD)
-    while queue:
-        *_, i, body, near = heapq.heappop(queue)
-        if body in depth:
-            continue
-        depth[body] = depth[near] + 1
-        result.append((body, i))
-        open_up(body)
-    return result
 
 
 def loop_groups(flat: Flat) -> list[tuple[np.ndarray, np.ndarray]]:

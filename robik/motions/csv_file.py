@@ -54,7 +54,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def read(content: bytes) -> Motion:
+def read(content: bytes, companions: Companions) -> Motion:
     """Return the motion in a CSV file; a byte order mark, any line ends and empty lines are taken.
 
     Raises:

@@ -41,10 +41,14 @@ class Companions:
     Attributes:
         servos: the motion in servo counts, or None.
         robot: whose motion it is, or None.
+        order: of bodies and joints in formats that do not name them: depth or breadth (`layout.py`).
+        fps: samples per second of files that do not say how many [Hz]; None for what is usual there.
     """
 
     servos: ServoCounts | None = None
     robot: Mechanism | None = None
+    order: str = "depth"
+    fps: float | None = None
 
 
 NEEDS = {"servos": "a servo chain; give a *.servos.json", "robot": "its robot; give a robot file or the robot's name"}
@@ -59,6 +63,8 @@ class MotionFormat:
         label: in menus.
         extensions: of its files, with the dot and in lower case; the first is for new ones.
         needs: fields of `Companions` without which it cannot be written.
+        needs_to_read: likewise to be read; what writing needs if left out, but for the servos.
+        by_extension: whether a file is written in it by its extension alone, without the format's name.
         matches: whether the content of a file is of this format; None for formats that are only written.
         read: the motion in a file's content. Raises ClipError, without the file's name, which `load_motion` adds.
         write: the content of a file at a path; None for formats that are only read. Raises ClipError likewise.
@@ -68,6 +74,8 @@ class MotionFormat:
     label: str
     extensions: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    needs_to_read: tuple[str, ...] | None = None
+    by_extension: bool = True
     matches: Callable[[bytes], bool] | None = None
-    read: Callable[[bytes], Motion] | None = None
+    read: Callable[[bytes, Companions], Motion] | None = None
     write: Callable[[Motion, Path, Companions], bytes] | None = None

@@ -43,7 +43,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     return (json.dumps(data, indent=1) + "\n").encode()
 
 
-def read(content: bytes) -> Motion:
+def read(content: bytes, companions: Companions) -> Motion:
     """Return the motion in a JSON file.
 
     Raises:

@@ -46,7 +46,7 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     return file.getvalue()
 
 
-def read(content: bytes) -> Motion:
+def read(content: bytes, companions: Companions) -> Motion:
     """Return the motion in a NumPy archive.
 
     Raises:

@@ -8,13 +8,17 @@ from typing import BinaryIO
 
 from ..errors import ClipError, FormatError
 from ..files import read_whole, write_whole
-from . import arduino, csv_file, json_file, npz_file, ros2
+from . import arduino, csv_file, gmr_pickle, json_file, lafan1_csv, mujoco_keys, npz_file, ros2, simulator_archive
 from .format import NEEDS, Companions, MotionFormat
 from .motion import Motion
 
 FORMATS: dict[str, MotionFormat] = {
-    module.FORMAT.name: module.FORMAT
-    for module in (csv_file, json_file, npz_file, ros2, arduino)
+    row.name: row
+    for row in (
+        csv_file.FORMAT, json_file.FORMAT, npz_file.FORMAT, lafan1_csv.FORMAT, gmr_pickle.FORMAT,
+        simulator_archive.MJLAB_FORMAT, simulator_archive.HOLOSOMA_FORMAT, simulator_archive.ISAAC_FORMAT,
+        simulator_archive.QPOS_FORMAT, mujoco_keys.FORMAT, ros2.FORMAT, arduino.FORMAT,
+    )
 }  # fmt: skip
 READABLE = tuple(row.name for row in FORMATS.values() if row.read)
 WRITABLE = tuple(row.name for row in FORMATS.values() if row.write)
@@ -22,12 +26,13 @@ MOST = 1_000_000_000  # bytes of a motion file that is read
 ALONE = Companions()
 
 
-def load_motion(path: str | Path, format: str | None = None) -> Motion:
+def load_motion(path: str | Path, format: str | None = None, companions: Companions = ALONE) -> Motion:
     """Read a motion.
 
     Args:
         path: of the file.
         format: a name of `FORMATS`; by the file's content, then by its extension, if left out.
+        companions: what some formats need beside the file, as the robot for columns without names.
 
     Raises:
         FormatError: an unknown format.
@@ -38,8 +43,12 @@ def load_motion(path: str | Path, format: str | None = None) -> Motion:
     try:
         content = read_whole(path, MOST)
         row = FORMATS[format] if format is not None else _format_of(content, Path(path))
+        needed = [need for need in row.needs if need != "servos"] if row.needs_to_read is None else row.needs_to_read
+        for need in needed:
+            if getattr(companions, need) is None:
+                raise FormatError(f"the format {row.name} needs {NEEDS[need]}")
         assert row.read is not None  # as READABLE says
-        return row.read(content)
+        return row.read(content, companions)
     except (ClipError, FormatError) as error:
         raise ClipError(f"{path}: {error}") from None
 
@@ -86,7 +95,7 @@ def format_to_write(path: str | Path, format: str | None = None) -> MotionFormat
     if format is not None:
         return _named(format, WRITABLE, "written")
     extension = Path(path).suffix.lower()
-    found = [name for name in WRITABLE if extension in FORMATS[name].extensions]
+    found = [name for name in WRITABLE if extension in FORMATS[name].extensions and FORMATS[name].by_extension]
     if not found:
         known = ", ".join(dict.fromkeys(e for name in WRITABLE for e in FORMATS[name].extensions))
         given = extension or "a file without extension"
@@ -99,7 +108,8 @@ def format_to_write(path: str | Path, format: str | None = None) -> MotionFormat
 def _format_of(content: bytes, path: Path) -> MotionFormat:
     """Return the format that a file's content, else its extension, tells."""
     fitting = [name for name in READABLE if (test := FORMATS[name].matches) and test(content)]
-    named = [name for name in fitting or READABLE if path.suffix.lower() in FORMATS[name].extensions]
+    usual = [name for name in READABLE if FORMATS[name].by_extension]
+    named = [name for name in fitting or usual if path.suffix.lower() in FORMATS[name].extensions]
     found = named or fitting
     if not found:
         raise FormatError(f"no motion that can be read here; the formats are {', '.join(READABLE)}")

@@ -107,6 +107,28 @@ class ObjectiveError:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Quality:
+    """Figures of quality of a motion, None where the clip has no contact.
+
+    Attributes:
+        slide_mm_s: mean speed of what is in contact, against what it stands on.
+        float_mm: most that something in contact is above where it stands.
+        floor_penetration_mm: most that a sole is below the ground.
+        contact_off_mm, contact_turned_deg: most that a frame in contact is from where it is held.
+        contact_sample: in which one is furthest off.
+        jump_rad: largest turn of a motor in 1/120 s.
+    """
+
+    slide_mm_s: float | None = None
+    float_mm: float | None = None
+    floor_penetration_mm: float | None = None
+    contact_off_mm: float | None = None
+    contact_turned_deg: float | None = None
+    contact_sample: int | None = None
+    jump_rad: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """How well a motion follows its clip, per frame.
 
@@ -125,6 +147,7 @@ class Report:
         objectives: errors of what the clip asks for beside frames and centre of mass.
         acceleration: (T, actuators) [rad/s² or m/s²], the change of velocity at each frame.
         jump_speed: (actuators,) above which a step is called a jump [rad/s or m/s].
+        quality: figures of its contacts and jumps.
     """
 
     targets: tuple[str, ...]
@@ -141,6 +164,7 @@ class Report:
     objectives: tuple[ObjectiveError, ...] = ()
     acceleration: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     jump_speed: float | np.ndarray = np.inf
+    quality: Quality = Quality()
 
     @property
     def jumping(self) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +39,7 @@ def report_summary(motion: Motion) -> dict:
         "frames_too_fast": report.too_fast.tolist(),
         "frames_jumping": report.jumping.tolist(),
         "speed_cost": report.speed_cost.as_data() if report.speed_cost else None,
+        "quality": asdict(report.quality),
         "frames_short": [{"frame": int(k), "why": why} for k, why in report.short],
         "objectives": [
             {

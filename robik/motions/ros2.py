@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..errors import ClipError
+from ..extras import extra
 from .format import Companions, MotionFormat
+from .layout import motion_by_names
 from .motion import Motion
+from .rates import derivatives
+
+HEAD = 4096  # bytes in which the joints' names must begin
 
 
 def write(motion: Motion, path: Path, companions: Companions) -> bytes:
-    """Return a motion as YAML; times count from the first frame, velocities are central differences."""
+    """Return a motion as YAML; times count from the first frame, velocities are those of the splines through them."""
     lines = ["header: {stamp: {sec: 0, nanosec: 0}, frame_id: ''}", "joint_names:"]
     lines += [f"- {json.dumps(name)}" for name in motion.actuators]
     lines.append("points:")
-    velocities = (
-        np.gradient(motion.values, motion.times, axis=0) if len(motion.times) > 1 else np.zeros_like(motion.values)
-    )
+    velocities = derivatives(motion.times, motion.values)
     for time, values, speeds in zip(
         motion.times - motion.times[0], motion.values.tolist(), velocities.tolist(), strict=True
     ):
@@ -29,4 +34,48 @@ def write(motion: Motion, path: Path, companions: Companions) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-FORMAT = MotionFormat(name="ros2", label="ROS 2 JointTrajectory", extensions=(".yaml",), write=write)
+def matches(content: bytes) -> bool:
+    """Return whether it names joints and lists points."""
+    return b"joint_names:" in content[:HEAD] and b"points:" in content
+
+
+def read(content: bytes, companions: Companions) -> Motion:
+    """Return the motion in a trajectory's positions; its times count from the first frame.
+
+    Raises:
+        ClipError: names the point that is wrong.
+    """
+    with extra("formats"):
+        import yaml
+    try:
+        data = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise ClipError(f"not YAML: {' '.join(str(error).split())}") from None
+    names, points = (data.get(key) for key in ("joint_names", "points")) if isinstance(data, dict) else (None, None)
+    if not isinstance(names, list) or not isinstance(points, list) or not points:
+        raise ClipError("a JointTrajectory has joint_names and points")
+    rows = [_point(point, len(names), k) for k, point in enumerate(points)]
+    return motion_by_names(
+        companions.robot,
+        tuple(map(str, names)),
+        np.array([time for time, _ in rows]),
+        None,
+        np.array([values for _, values in rows]).reshape(len(rows), len(names)),
+    )
+
+
+def _point(point: Any, joints: int, number: int) -> tuple[float, list[float]]:
+    """Return time [s] and positions of a point."""
+    try:
+        since = point["time_from_start"]
+        values = [float(value) for value in point["positions"]]
+        if len(values) != joints:
+            raise ValueError
+        return (10**9 * int(since.get("sec", 0)) + int(since.get("nanosec", 0))) / 1e9, values
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise ClipError(f"point {number}: it needs {joints} positions and time_from_start {{sec, nanosec}}") from None
+
+
+FORMAT = MotionFormat(
+    name="ros2", label="ROS 2 JointTrajectory", extensions=(".yaml",), matches=matches, read=read, write=write
+)

@@ -48,6 +48,7 @@ class FramePoses(NamedTuple):
     orientation_weight: np.ndarray  # (t, 3) of the directions of the frame's axes
     position: np.ndarray  # (t, 3) target [m]
     rotation: np.ndarray  # (t, 3, 3) target
+    tension: np.ndarray  # (t, 2) added to all weights of the position, over ℓ², and to those of the orientation
 
 
 @kernel
@@ -66,13 +67,15 @@ def add_frame_value(now, frames, t, total):
     ex = px + c[0] - frames.position[t, 0]
     ey = py + c[1] - frames.position[t, 1]
     ez = pz + c[2] - frames.position[t, 2]
-    w = frames.position_weight[t]
-    total += 0.5 * (w[0] * ex * ex + w[1] * ey * ey + w[2] * ez * ez)
+    w, tension = frames.position_weight[t], frames.tension[t]
+    k = tension[0]
+    total += 0.5 * ((w[0] + k) * ex * ex + (w[1] + k) * ey * ey + (w[2] + k) * ez * ez)
     for a in range(3):
-        if frames.orientation_weight[t, a] != 0.0:
+        wa = frames.orientation_weight[t, a] + tension[1]
+        if wa != 0.0:
             dx, dy, dz = rotate(R, frames.axes[t, :, a])
             dx, dy, dz = dx - frames.rotation[t, 0, a], dy - frames.rotation[t, 1, a], dz - frames.rotation[t, 2, a]
-            total += 0.5 * frames.orientation_weight[t, a] * (dx * dx + dy * dy + dz * dz)
+            total += 0.5 * wa * (dx * dx + dy * dy + dz * dz)
     return total
 
 
@@ -84,15 +87,14 @@ def add_terms(now, frames, terms, share):
         R, c, ahead = now.R[b], now.c[b], terms.ahead[b]
         px, py, pz = rotate(R, frames.point[t])
         px, py, pz = px + c[0], py + c[1], pz + c[2]
-        w, aim = frames.position_weight[t], frames.position[t]
+        w, aim, tension = frames.position_weight[t], frames.position[t], frames.tension[t]
+        w0, w1, w2 = w[0] + tension[0], w[1] + tension[0], w[2] + tension[0]
         x, y, z = moved(ahead, px, py, pz)
-        add_point(
-            terms, b, px, py, pz, share * w[0] * (x - aim[0]), share * w[1] * (y - aim[1]), share * w[2] * (z - aim[2])
-        )
-        add_stiffness(terms, b, px, py, pz, w[0], w[1], w[2])
+        add_point(terms, b, px, py, pz, share * w0 * (x - aim[0]), share * w1 * (y - aim[1]), share * w2 * (z - aim[2]))
+        add_stiffness(terms, b, px, py, pz, w0, w1, w2)
         D = terms.D[b]
         for a in range(3):
-            wa = frames.orientation_weight[t, a]
+            wa = frames.orientation_weight[t, a] + tension[1]
             if wa != 0.0:
                 d = rotate(R, frames.axes[t, :, a])
                 turned = cross(ahead[0], ahead[1], ahead[2], d[0], d[1], d[2])
@@ -103,13 +105,15 @@ def add_terms(now, frames, terms, share):
                     D[2, k] += d[2] * g
 
 
-def table(topology: Topology, names: Sequence[str], position: np.ndarray, rotation: np.ndarray) -> FramePoses:
+def table(
+    topology: Topology, names: Sequence[str], position: np.ndarray, rotation: np.ndarray, tension: np.ndarray
+) -> FramePoses:
     """Return the compiled table, all weights zero.
 
     Args:
         topology: the robot.
         names: of t frames or bodies.
-        position, rotation: (t, 3) and (t, 3, 3), their targets in `Goals.targets`.
+        position, rotation, tension: (t, 3), (t, 3, 3) and (t, 2), their targets and tensions in `Goals.targets`.
     """
     anchors, t = [anchor(topology, name) for name in names], len(names)
     return by_reference(
@@ -121,5 +125,6 @@ def table(topology: Topology, names: Sequence[str], position: np.ndarray, rotati
             orientation_weight=np.zeros((t, 3)),
             position=position,
             rotation=rotation,
+            tension=tension,
         )
     )

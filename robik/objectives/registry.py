@@ -82,8 +82,8 @@ def new_goals(
     t, n = len(names), len(topology.flat.parent)
     of_kind = [[item for item in objectives if isinstance(item, kind)] for kind in ASKED]
     sizes = [kind.shapes(len(items)) for kind, items in zip(ASKED, of_kind, strict=True)]
-    targets, (position, rotation, com, threshold, *rest) = carved(
-        (t, 3), (t, 3, 3), (3,), (2,), *(size for kind in sizes for size in kind)
+    targets, (position, rotation, com, threshold, tension, *rest) = carved(
+        (t, 3), (t, 3, 3), (3,), (2,), (t, 2), *(size for kind in sizes for size in kind)
     )
     threshold[:] = np.inf
     tied: list[tuple[int, int]] = []
@@ -94,7 +94,7 @@ def new_goals(
         tables[kind.FIELD] = kind.table(topology, items, slots, views)
     return by_reference(
         Goals(
-            frame_pose=frame_pose.table(topology, names, position, rotation),
+            frame_pose=frame_pose.table(topology, names, position, rotation, tension),
             centre_of_mass=by_reference(CentreOfMass(com, np.zeros(3), np.zeros(n), np.zeros((n, 3)))),
             asked=by_reference(Asked(**tables) if objectives else NothingAsked(**tables)),
             change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros((n, 2)))),

@@ -23,6 +23,9 @@ DEFAULT_SPEED = (
 )
 
 
+CONTACTS = ("hold", "ignore")  # what a frame in contact can do
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """How a clip is followed.
@@ -46,6 +49,7 @@ class Settings:
             in tracking; the regularizer bends the motion smoothly before, if it is on. Actuated balls are not held;
             `Report.too_fast` tells where they would have to be.
         objectives: weights of what a clip asks for beside frames and centre of mass, by its key, as `hand.in.pelvis`.
+        contacts: "hold" keeps a frame in contact where it stands, as a closure; "ignore" only follows its target.
         velocity_share: how much of each actuator's velocity limit may be used where it is enforced, above 0 to 1.
 
     Raises:
@@ -65,6 +69,7 @@ class Settings:
     linear_velocity_limit: float = inf
     length: float | None = None
     objectives: Mapping[str, Any] = field(default_factory=dict)
+    contacts: str = "hold"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com_weight", checked_weights(self.com_weight, "com_weight"))
@@ -81,6 +86,8 @@ class Settings:
             raise ClipError(f"linear_velocity_limit must be positive [m/s], not {self.linear_velocity_limit}")
         if self.length is not None and not (isfinite(self.length) and self.length > 0):
             raise ClipError(f"length must be positive [m], not {self.length}")
+        if self.contacts not in CONTACTS:
+            raise ClipError(f"contacts must be {' or '.join(CONTACTS)}, not {self.contacts!r}")
         if not 0 < self.velocity_share <= 1:
             raise ClipError(f"velocity_share must be above 0 and at most 1, not {self.velocity_share}")
 
@@ -161,7 +168,7 @@ def settings_from(data: Any) -> Settings:
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
     pulls = ("state_weight", "stillness", "posture")
     numbers = (*pulls, "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
-    known = {"targets", "objectives", "com_weight", *numbers, "joint_limits", "enforce_velocity"}
+    known = {"targets", "objectives", "com_weight", *numbers, "joint_limits", "enforce_velocity", "contacts"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     fields = dict(data)

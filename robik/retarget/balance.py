@@ -1,14 +1,9 @@
-"""Contacts → where the centre of mass should be, so that a slowly walking robot does not fall.
+"""Contacts → where the centre of mass should be, so that a walking robot does not fall.
 
-On one foot the CoM stays inside that foot's support; on several it moves along the line between the feet (paper, V-4);
-and it shifts before a foot lifts, not while. Among the paths p that do so, the one taken stays near the wished-for path
-r and is smooth:
-
-    minimise  ∫ |p − r|² + τ⁴ |p̈|² dt   subject to  p(t) ∈ S(t)
-
-S(t) is the standing foot's sole less the margin, or between several feet the hull of their soles' centres: for two, a
-line. A convex quadratic program with a banded Hessian; solved by the alternating direction method of multipliers
-(ADMM).
+Slowly, standing still at any time (paper, V-4): on one foot the CoM stays inside that foot's support; on several it
+moves along the line between the feet; and it shifts before a foot lifts, not while. In motion, it is the zero-moment
+point that stays inside the outline of what stands, so the CoM need not go from foot to foot. `com_path` has the
+program that finds the path.
 """
 
 from __future__ import annotations
@@ -19,16 +14,23 @@ from math import isfinite
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.linalg import cho_solve_banded, cholesky_banded
+from scipy.ndimage import gaussian_filter1d
 
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..skeleton.hips import hips_of
 from .clip import TargetClip
+from .com_path import Smoothness, levers, outside, smooth_inside, zero_moment
 from .contacts import foot_poses, with_contacts
-from .support import convex_hull, inset, nearest, placed, sole_axes, sole_polygon
+from .footholds import Footholds
+from .support import placed, sole_polygon
 
 RATE = 60.0  # the path is planned at this many points a second and interpolated between them
+JERK = 0.1  # [s]: its sixth power weighs jerk
+NOISE = 0.05  # [s] of heights, smoothed before accelerations are taken from them
+SLOW = 0.5  # of the margin: a path whose zero-moment point takes no more of it is slow
+STILL, MOVING, AUTO = "still", "moving", "auto"
+PACES = (STILL, MOVING, AUTO)
 
 
 def with_balance(
@@ -39,6 +41,7 @@ def with_balance(
     lead: float = 0.06,
     shift: float = 0.15,
     stiffness: float = 0.2,
+    pace: str = STILL,
 ) -> TargetClip:
     """The clip with a CoM target that keeps the robot balanced, and with its feet's contact phases.
 
@@ -55,7 +58,11 @@ def with_balance(
             foot, else the middle of the feet.
         lead: the shift of weight is done this long before a foot lifts, and begins this long after one lands [s].
         shift: where the feet leave less time than this for a shift of weight, it begins earlier and ends later [s].
-        stiffness: τ above [s]; a longer one gives a smoother path that leaves the wish further.
+        stiffness: τ [s], whose fourth power weighs accelerations; a longer one gives a smoother path that leaves the
+            wish further.
+        pace: "still" holds the CoM over the feet, so that the robot could stop at any time; "moving" holds the
+            zero-moment point there, so that it may not stop but need not throw its weight from foot to foot; "auto"
+            takes the first where its own accelerations allow that, else the second.
 
     Raises:
         ClipError: the clip moves no foot, none of them ever stands, or a setting cannot be.
@@ -63,6 +70,8 @@ def with_balance(
     for what, value in (("margin", margin), ("lead", lead), ("shift", shift), ("stiffness", stiffness)):
         if not (isfinite(value) and value >= 0):
             raise ClipError(f"the balance's {what} must be zero or more, not {value}")
+    if pace not in PACES:
+        raise ClipError(f"the balance's pace must be one of {', '.join(PACES)}, not {pace!r}")
     clip = with_contacts(mechanism, clip)
     contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None and mechanism.frame(n).is_foot}
     if not any(c.any() for c in contacts.values()):
@@ -73,11 +82,11 @@ def with_balance(
         raise ClipError(f"the wished CoM must have the shape ({len(clip.times)}, 3), not {wish.shape}")
     start, end = clip.times[0], clip.times[-1]
     grid = np.linspace(start, end, max(int(np.ceil((end - start) * RATE)), 1) + 1) if end > start else clip.times
-    supports = _supports(mechanism, clip, contacts, grid, margin, lead, shift)
-    sampled = np.column_stack([np.interp(grid, clip.times, wish[:, k]) for k in range(2)])
-    path = smooth_inside(sampled, supports, (stiffness * RATE) ** 4)
-    ground = CubicSpline(grid, path)(clip.times) if len(grid) > 1 else path
-    com = np.column_stack([ground, wish[:, 2]])
+    feet = Footholds.of(mechanism, clip, contacts, grid, margin)
+    sampled = np.column_stack([np.interp(grid, clip.times, wish[:, k]) for k in range(3)])
+    path = _path(feet, sampled, pace, margin, lead, shift, stiffness)
+    level = CubicSpline(grid, path)(clip.times) if len(grid) > 1 else path
+    com = np.column_stack([level, wish[:, 2]])
     stays = {n for n, t in clip.tracks.items() if n in contacts or t.position is None}
     tracks = {n: t if n in stays else replace(t, position=t.position + com - wish) for n, t in clip.tracks.items()}
     return replace(clip, tracks=tracks, com=com)
@@ -105,151 +114,17 @@ def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, 
     )
 
 
-def _supports(
-    mechanism: Mechanism,
-    clip: TargetClip,
-    contacts: Mapping[str, np.ndarray],
-    grid: np.ndarray,
-    margin: float,
-    lead: float,
-    shift: float,
-) -> list[np.ndarray | None]:
-    """S(t) at the grid's times: corners (K, 2), or None in the air."""
-    inner, centres = {}, {}
-    for name in contacts:
-        frame = mechanism.frame(name)
-        position, quaternion = foot_poses(mechanism, clip, name)
-        corners = placed(sole_inside(mechanism, name, margin), position, quaternion)[..., :2]
-        middle = placed(sole_polygon(frame).mean(axis=0)[None], position, quaternion)[..., :2]
-        inner[name], centres[name] = _resampled(grid, clip.times, corners), _resampled(grid, clip.times, middle)[:, 0]
-    result: list[np.ndarray | None] = []
-    for k, standing in enumerate(planned_feet(clip.times, contacts, grid, lead, shift)):
-        if len(standing) == 1:
-            result.append(convex_hull(inner[next(iter(standing))][k]))
-        else:
-            result.append(convex_hull(np.array([centres[n][k] for n in sorted(standing)])) if standing else None)
-    return result
-
-
-def sole_inside(mechanism: Mechanism, name: str, margin: float) -> np.ndarray:
-    """Return a sole's outline less the margin (K, 3) [m], in the frame's coordinates."""
-    outline, axes = sole_polygon(mechanism.frame(name)), sole_axes(mechanism.frame(name))
-    middle = outline.mean(axis=0)
-    return middle + inset((outline - middle) @ axes[:2].T, margin) @ axes[:2]
-
-
-def _resampled(grid: np.ndarray, times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values (T, …) at the grid's times, linearly between samples."""
-    flat = values.reshape(len(times), -1)
-    columns = [np.interp(grid, times, flat[:, k]) for k in range(flat.shape[1])]
-    return np.column_stack(columns).reshape(len(grid), *values.shape[1:])
-
-
-def planned_feet(
-    times: np.ndarray, contacts: Mapping[str, np.ndarray], grid: np.ndarray, lead: float, shift: float
-) -> list[frozenset[str]]:
-    """Which feet the CoM may count on at the grid's times: those that stand, with time to shift the weight between
-    them.
-
-    A foot counts from `lead` after it landed until `lead` before it lifts. What remains for a shift of weight is made
-    at least `shift` long, at most at the cost of a third of the phases around it.
-    """
-    names = sorted(contacts)
-    sets = [frozenset(n for n in names if contacts[n][k]) for k in range(len(times))]
-    phases, bounds = [sets[0]], [times[0]]
-    for k in range(1, len(times)):
-        before, after = sets[k - 1], sets[k]
-        if before == after:
-            continue
-        middle = 0.5 * (times[k - 1] + times[k])
-        if (
-            before and after and not (before < after or after < before)
-        ):  # from foot to foot at once: the shift needs both
-            phases.append(before | after)
-            bounds.append(middle)
-        phases.append(after)
-        bounds.append(middle)
-    bounds.append(times[-1])
-    if len(times) > 1:
-        lead = max(lead, float(np.median(np.diff(times))))
-    index = np.searchsorted(_shifting_bounds(phases, bounds, lead, shift)[1:-1], grid, side="right")
-    return [phases[int(i)] for i in index]
-
-
-def _shifting_bounds(phases: list[frozenset[str]], bounds: list[float], lead: float, shift: float) -> np.ndarray:
-    """The phases' bounds, moved as `planned_feet` says: phase i lasts from bound i to bound i + 1."""
-    moved = np.array(bounds)
-    for i in range(1, len(phases)):
-        before, after = phases[i - 1], phases[i]
-        if before and after:
-            moved[i] += lead if before < after else -lead
-    for i in range(1, len(phases) - 1):
-        if not (frozenset() < phases[i - 1] < phases[i] and frozenset() < phases[i + 1] < phases[i]):
-            continue
-        if moved[i + 1] - moved[i] < shift:
-            middle = 0.5 * (bounds[i] + bounds[i + 1])
-            moved[i] = max(middle - 0.5 * shift, bounds[i] - (bounds[i] - bounds[i - 1]) / 3)
-            moved[i + 1] = min(middle + 0.5 * shift, bounds[i + 1] + (bounds[i + 2] - bounds[i + 1]) / 3)
-    return np.maximum.accumulate(moved)
-
-
-def smooth_inside(
-    wish: np.ndarray, supports: list[np.ndarray | None], weight: float, tolerance: float = 2e-5, most: int = 4000
+def _path(
+    feet: Footholds, wish: np.ndarray, pace: str, margin: float, lead: float, shift: float, stiffness: float
 ) -> np.ndarray:
-    """The smooth path inside the supports that stays near the wish.
-
-        minimise  Σ |pₖ − rₖ|² + weight Σ |pₖ₋₁ − 2 pₖ + pₖ₊₁|²   subject to  pₖ ∈ Sₖ
-
-    Args:
-        wish: r, (N, 2) [m].
-        supports: Sₖ, corners (K, 2) of a convex polygon, a segment or a point [m], or None for anywhere.
-        weight: of the second differences.
-        tolerance: how far outside a support the path may end [m].
-        most: iterations.
-
-    Returns:
-        p, (N, 2) [m].
-    """
-    free = np.array([s is None for s in supports])
-    corners = max((len(s) for s in supports if s is not None), default=1)
-    polygons = np.stack(
-        [np.zeros((corners, 2)) if s is None else s[np.minimum(np.arange(corners), len(s) - 1)] for s in supports]
-    )
-
-    def project(points: np.ndarray) -> np.ndarray:
-        return np.where(free[:, None], points, nearest(points, polygons))
-
-    hessian = _bands(len(wish), weight)
-    penalty = 10.0
-    factor = _factor(hessian, penalty)
-    inside = project(wish)
-    dual = np.zeros_like(wish)
-    for iteration in range(most):
-        path = cho_solve_banded((factor, False), wish + penalty * (inside - dual))
-        previous, inside = inside, project(path + dual)
-        dual += path - inside
-        outside, change = np.abs(path - inside).max(), np.abs(inside - previous).max()
-        if max(outside, change) < tolerance:
-            break
-        if iteration % 25 == 24 and not 0.2 < outside / change < 5.0:  # one of the two lags: rebalance
-            scale = float(np.clip(np.sqrt(outside / max(change, 1e-12)), 0.2, 5.0))
-            penalty, dual = penalty * scale, dual / scale
-            factor = _factor(hessian, penalty)
-    return path
-
-
-def _bands(n: int, weight: float) -> np.ndarray:
-    """I + weight D₂ᵀD₂ as its diagonal and two bands above it, the diagonal last (3, n)."""
-    bands = np.zeros((3, n))
-    bands[2] = 1.0
-    for k in range(n - 2):
-        bands[2, k : k + 3] += weight * np.array([1.0, 4.0, 1.0])
-        bands[1, k + 1 : k + 3] -= 2.0 * weight
-        bands[0, k + 2] += weight
-    return bands
-
-
-def _factor(bands: np.ndarray, penalty: float) -> np.ndarray:
-    shifted = bands.copy()
-    shifted[2] += penalty
-    return cholesky_banded(shifted)
+    """Return the path of the centre of mass (N, 2) [m]; arguments as for `with_balance`, the wish (N, 3) [m]."""
+    acceleration = (stiffness * RATE) ** 4
+    height = gaussian_filter1d(wish[:, 2] - feet.ground, NOISE * RATE, mode="nearest")
+    lever = levers(height, RATE)
+    if pace != MOVING:
+        slow = smooth_inside(wish[:, :2], feet.for_standing(lead, shift), Smoothness(acceleration=acceleration))
+        taken = outside(zero_moment(slow, lever), feet.for_moving(0.0)).max(initial=0.0)
+        if pace == STILL or taken <= SLOW * margin:
+            return slow
+    smoothness = Smoothness(acceleration=acceleration, jerk=(JERK * RATE) ** 6)
+    return smooth_inside(wish[:, :2], feet.for_moving(lead), smoothness, lever)

@@ -16,6 +16,7 @@ from ..objectives.objective import Objective
 from ..objectives.registry import ASKED
 
 COM = "com"
+ROUNDING = 4e-16  # of the length of a unit quaternion
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ class TargetClip:
             if (bad := np.abs(lengths - 1.0) > 1e-3).any():
                 k = int(np.argmax(bad))
                 raise ClipError(f"track {name!r}: its quaternions must have length 1; sample {k} has {lengths[k]:g}")
-            turns = _frozen(turns / lengths[:, None])
+            off = np.abs(lengths - 1.0) > ROUNDING  # what is unit already must survive a copy to the last bit
+            turns = _frozen(np.where(off[:, None], turns / lengths[:, None], turns))
         contact = None
         if track.contact is not None:
             contact = np.asarray(track.contact, dtype=bool)

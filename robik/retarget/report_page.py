@@ -25,7 +25,7 @@ from .clip import TargetClip
 from .contacts import find_contacts, runs
 from .distances import distances
 from .posing import posed
-from .support import margins
+from .support import margins, zero_moment_margins
 
 MOST = 3000  # points of a line; beyond that the largest of neighbours stand for them
 ROW = 230  # height of a plot [px]
@@ -180,7 +180,7 @@ def _motors(motion: Motion, mechanism: Mechanism | None) -> list[Plot]:
 
 
 def _balance(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | None) -> list[Plot]:
-    """The margin of the centre of mass and the feet's contacts."""
+    """Return the margins of centre of mass and zero-moment point, and the feet's contacts."""
     if mechanism is None or clip is None:
         return []
     contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None}
@@ -195,8 +195,10 @@ def _balance(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | Non
         return []
     plots = [Plot("feet on the ground", {}, bars=contacts)]
     if motion.com is not None and motion.position is not None:
-        inside = 1e3 * margins(mechanism, motion, contacts)
-        plots.insert(0, Plot("balance: centre of mass inside the support [mm]", {"margin": inside}, 0.0))
+        inside = {"centre of mass": 1e3 * margins(mechanism, motion, contacts)}
+        if mechanism.mass > 0:
+            inside["zero-moment point"] = 1e3 * zero_moment_margins(mechanism, motion, contacts)
+        plots.insert(0, Plot("balance: inside the support [mm]", inside, 0.0))
     return plots
 
 
@@ -224,18 +226,11 @@ def _target_table(plots: Sequence[Plot]) -> str:
         for name, values in plot.lines.items() if plot.limit is None else ():
             good = values[np.isfinite(values)]
             rows.append((escape(name), kind, f"{good.mean():.2f} {unit[:-1]}", f"{good.max():.2f} {unit[:-1]}", ""))
-        if plot.title.startswith("balance"):
-            good = plot.lines["margin"][np.isfinite(plot.lines["margin"])]
+        for name, values in plot.lines.items() if plot.title.startswith("balance") else ():
+            good = values[np.isfinite(values)]
             if len(good):
-                rows.append(
-                    (
-                        "balance",
-                        "margin",
-                        f"{good.mean():.1f} mm",
-                        f"{good.min():.1f} mm",
-                        "bad" if good.min() < 0 else "",
-                    )
-                )
+                worst = f"{good.min():.1f} mm"
+                rows.append((name, "margin", f"{good.mean():.1f} mm", worst, "bad" if good.min() < 0 else ""))
     return _table(("", "", "mean", "worst"), rows) if rows else ""
 
 

@@ -13,6 +13,7 @@ from ..errors import ClipError
 from ..ik.prior_solver import PriorSolver
 from ..ik.solver import Solver
 from ..ik.sqp import CONVERGED
+from ..ik.standing import StandingSolver
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import become_own_frames, com_of_states, robot_com
 from ..mechanism.model import Mechanism
@@ -23,6 +24,8 @@ from ..objectives.pose_prior import WEIGHT, PosePrior
 from ..objectives.settings import Settings
 from .clip import TargetClip
 from .distances import distances
+from .held_contacts import check_contacts, held_tracks
+from .quality import late_contacts, measure_quality
 from .shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
 from .speed_cost import measure_speed_cost, without_speeds
 
@@ -52,7 +55,7 @@ class Retargeting:
         mechanism: Mechanism,
         clip: TargetClip,
         settings: Settings = Settings(),  # noqa: B008 - immutable
-        formulation: type[Solver] = Solver,
+        formulation: type[Solver] = StandingSolver,
         speed_cost: bool = False,
         prior: PosePrior | None = None,
         prior_weight: float = WEIGHT,
@@ -71,6 +74,8 @@ class Retargeting:
             )
         for item in clip.objectives:
             settings.weight_of(item)  # a wrong weight is told before anything is solved
+        if settings.contacts == "hold":
+            check_contacts(clip)
         self.mechanism, self.clip, self.settings = mechanism, clip, settings
         wanted = mechanism, tuple(clip.tracks), settings, clip.com is not None, clip.objectives
         self.solver = formulation(*wanted) if prior is None else PriorSolver(*wanted, prior, prior_weight)
@@ -86,8 +91,13 @@ class Retargeting:
         Where speeds' cost is asked for, counted anew for the second time.
         """
         frames = len(self.clip.times)
+        holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
+        held = held_tracks(self.clip) if holds else {}
         targets = {name: (track.position, track.quaternion) for name, track in self.clip.tracks.items()}
+        targets |= {name: (track.position, track.quaternion) for name, track in held.items()}
         wanted = self.solver.wanted(targets, self.clip.com, self.clip.times)
+        if isinstance(self.solver, StandingSolver):
+            self.solver.stand(wanted, [track.contact for track in held.values()])
         while self._done < frames:
             stop = min(self._done + CHUNK, frames)
             began = perf_counter()
@@ -186,8 +196,18 @@ class Retargeting:
             for miss in item.misses(states, self.settings.weight_of(item))
         ]
         asked = [miss for _, miss in misses]
+        found = Motion(
+            times=self.clip.times,
+            actuators=self.mechanism.actuators,
+            values=values,
+            bodies=tuple(b.name for b in self.mechanism.bodies),
+            position=position,
+            quaternion=quaternion,
+        )
+        late = late_contacts(self.mechanism, self.clip, found) if self.settings.contacts == "hold" else {}
         short = tuple(
-            (k, self._why(k, names, apart[k], turned[k], off[k], asked)) for k in self._short(apart, turned, off, asked)
+            (k, self._why(k, names, apart[k], turned[k], off[k], asked, late.get(k, [])))
+            for k in sorted({*self._short(apart, turned, off, asked), *late})
         )
         return Report(
             targets=names,
@@ -203,6 +223,7 @@ class Retargeting:
             milliseconds=self._milliseconds.copy(),
             short=short,
             objectives=tuple(ObjectiveError(key=key, unit=miss.unit, values=miss.values) for key, miss in misses),
+            quality=measure_quality(self.mechanism, self.clip, found),
         )
 
     def _short(self, apart: np.ndarray, turned: np.ndarray, off: np.ndarray, asked: list[Miss]) -> list[int]:
@@ -219,11 +240,18 @@ class Retargeting:
         return np.array([JUMP_SPEED * (self.mechanism.extent if unit == "m" else 1.0) for unit in units])
 
     def _why(
-        self, k: int, names: tuple[str, ...], apart: np.ndarray, turned: np.ndarray, off: float, asked: list[Miss]
+        self,
+        k: int,
+        names: tuple[str, ...],
+        apart: np.ndarray,
+        turned: np.ndarray,
+        off: float,
+        asked: list[Miss],
+        late: list[str],
     ) -> str:
         """Return what fell short in a frame, in words."""
-        met = position_met(self.mechanism)
-        found = [f"{name} is {millimetres(e)} off" for name, e in zip(names, apart, strict=True) if e > met]
+        met, found = position_met(self.mechanism), list(late)
+        found += [f"{name} is {millimetres(e)} off" for name, e in zip(names, apart, strict=True) if e > met]
         found += [
             f"{name} is turned {np.degrees(e):.1f}° off"
             for name, e in zip(names, turned, strict=True)
@@ -277,7 +305,7 @@ def retarget(
     mechanism: Mechanism,
     clip: TargetClip,
     settings: Settings = Settings(),  # noqa: B008 - immutable
-    formulation: type[Solver] = Solver,
+    formulation: type[Solver] = StandingSolver,
     speed_cost: bool = False,
     prior: PosePrior | None = None,
     prior_weight: float = WEIGHT,

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 from scipy.spatial.transform import Rotation
 
+from ..dynamics.zero_moment import zero_moment_points
 from ..errors import ClipError
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Frame
@@ -151,10 +152,35 @@ def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndar
         raise ClipError(
             "this motion has no centre of mass, so its margin is unknown; solve it or use forward kinematics"
         )
-    result = np.full(len(motion.times), np.nan)
-    for k, polygon in enumerate(support_polygons(mechanism, motion, contacts)):
+    return _inside(motion.com[:, :2], support_polygons(mechanism, motion, contacts))
+
+
+def zero_moment_margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return how far inside the support polygon the zero-moment point is, frame by frame.
+
+    Where it is outside, the robot begins to tip over an edge of its feet. The ground is where the soles stand, in the
+    median.
+
+    Args, errors: as for `margins`; a robot without mass is an error, too.
+
+    Returns:
+        (T,) [m], positive inside, negative outside, NaN where no foot stands.
+    """
+    heights = [
+        standing_points(mechanism, motion, name)[stands][..., 2].min(axis=1)
+        for name, stands in contacts.items()
+        if mechanism.frame(name).is_foot and stands.any()
+    ]
+    ground = float(np.median(np.concatenate(heights))) if heights else 0.0
+    return _inside(zero_moment_points(mechanism, motion, ground), support_polygons(mechanism, motion, contacts))
+
+
+def _inside(points: np.ndarray, polygons: list[np.ndarray | None]) -> np.ndarray:
+    """Return how far points (T, 2) are inside their polygons (T,) [m]; NaN where there is none."""
+    result = np.full(len(points), np.nan)
+    for k, polygon in enumerate(polygons):
         if polygon is not None:
-            result[k] = signed_distance(motion.com[k : k + 1, :2], polygon)[0]
+            result[k] = signed_distance(points[k : k + 1], polygon)[0]
     return result
 
 

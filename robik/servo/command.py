@@ -15,8 +15,7 @@ from ..errors import ServoError
 from ..motions import Motion, load_motion
 from .chain import load_chain
 from .controls import Controls, controls, on_endings
-from .dynamixel.simulator.port import PseudoTerminal, Socket
-from .dynamixel.simulator.server import Server
+from .driver import driver_of
 from .outside import STOP, TORQUE_OFF, Notice
 from .player import Player
 from .port_thread import SIMULATED
@@ -232,8 +231,9 @@ def simulate(servos_path: str | Path, record: str | Path | None = None, over_soc
     Raises:
         RobikError: a bad chain, or no pseudo-terminals on this system.
     """
-    server = Server(load_chain(servos_path), Socket() if over_socket else PseudoTerminal(), record)
-    print(server.port.name, flush=True)
+    chain = load_chain(servos_path)
+    server = driver_of(chain.brand.name).serve(chain, over_socket, record)
+    print(server.name, flush=True)
     with on_endings(server.end):
         server.run()
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+SLICE = 0.005  # [s] of waiting at a time: the emergency stop may be pressed meanwhile
 
 
 class EmergencyStopped(Exception):
@@ -61,6 +64,17 @@ class Emergency:
         """
         if not self._is_serving and (self.is_pending or (changes and self.is_pressed)):
             raise EmergencyStopped
+
+    def pause(self, seconds: float) -> None:
+        """Wait [s], unless it is pressed.
+
+        Raises:
+            EmergencyStopped: it is.
+        """
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self.check()
+            time.sleep(min(left, SLICE))
 
     @contextmanager
     def serving(self) -> Iterator[None]:

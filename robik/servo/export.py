@@ -12,7 +12,6 @@ from ..motions.motion import Motion, values_for
 from ..motions.registry import format_to_write, load_motion, save_motion
 from ..motions.resampling import resampled
 from .chain import ServoChain, load_chain
-from .dynamixel.models import VELOCITY_UNIT
 from .trajectory import Along
 
 APPROACH = 0.5  # [rad/s] on the way to the first frame
@@ -25,6 +24,7 @@ def export_motion(
     *,
     chain: ServoChain | None = None,
     robot: Mechanism | None = None,
+    order: str = "depth",
 ) -> None:
     """Write a motion.
 
@@ -34,6 +34,7 @@ def export_motion(
         format: a name of `FORMATS`; by the path's extension if left out.
         chain: the servos, for formats that hold their counts.
         robot: whose motion it is, for formats that need it.
+        order: of bodies and joints in formats that do not name them: depth or breadth.
 
     Raises:
         FormatError: an unknown format, one that needs something else, or a file that cannot be written.
@@ -42,7 +43,7 @@ def export_motion(
     """
     chosen = format_to_write(path, format)
     servos = servo_counts(motion, chain) if chain is not None and "servos" in chosen.needs else None
-    save_motion(motion, path, chosen.name, Companions(servos=servos, robot=robot))
+    save_motion(motion, path, chosen.name, Companions(servos=servos, robot=robot, order=order))
 
 
 def export(
@@ -54,6 +55,8 @@ def export(
     servos: str | Path | None = None,
     robot: Mechanism | None = None,
     rate: float | None = None,
+    fps: float | None = None,
+    order: str = "depth",
 ) -> None:
     """Write a motion file in another format.
 
@@ -64,18 +67,20 @@ def export(
         servos: a `*.servos.json`, for formats that hold servo counts.
         robot: whose motion it is; its columns are then in the order of the robot's actuators.
         rate: samples per second of what is written [Hz]; the motion's own samples if left out.
+        fps: samples per second of a source that does not say how many [Hz].
+        order: of bodies and joints in formats that do not name them: depth or breadth.
 
     Raises:
         RobikError: one sentence that says what is wrong, and what would be right; nothing is written.
     """
     chosen = format_to_write(path, format)
-    motion = load_motion(source, source_format)
+    motion = load_motion(source, source_format, Companions(robot=robot, fps=fps, order=order))
     if robot is not None:
         motion = replace(motion, actuators=robot.actuators, values=values_for(robot, motion, source))
     if rate is not None:
         motion = resampled(motion, rate)
     chain = None if servos is None else load_chain(servos)
-    export_motion(motion, path, chosen.name, chain=chain, robot=robot)
+    export_motion(motion, path, chosen.name, chain=chain, robot=robot, order=order)
 
 
 def servo_counts(motion: Motion, chain: ServoChain) -> ServoCounts:
@@ -94,7 +99,7 @@ def servo_counts(motion: Motion, chain: ServoChain) -> ServoCounts:
         slow=slow,
         fast=tuple(servo.velocity_units(servo.velocity_limit) for servo in chain.servos),
         pace=tuple(
-            max(1, int(units * VELOCITY_UNIT * servo.table.counts_per_turn / tau))
+            max(1, int(units * servo.datasheet.velocity_unit * servo.datasheet.counts_per_turn / tau))
             for servo, units in zip(chain.servos, slow, strict=True)
         ),
     )

@@ -10,8 +10,7 @@ from math import exp, inf
 import numpy as np
 
 from .chain import ServoChain
-from .dynamixel.connecting import Found
-from .dynamixel.exchange import Telemetry
+from .telemetry import Found, Telemetry
 
 WARM, HOT = 10.0, 3.0  # [°C] below the temperature at which a servo turns itself off: slower from here, stop from here
 STRAINED, OVERSTRAINED = 0.7, 0.9  # of the greatest load, averaged: slower from here, stop from here
@@ -39,7 +38,7 @@ class Health:
     def __init__(self, chain: ServoChain, found: tuple[Found, ...]) -> None:
         self.seen: list[Telemetry | None] = [None] * len(chain.servos)
         self._chain, self._found = chain, found
-        self._per_radian = np.array([servo.table.counts_per_turn for servo in chain.servos]) / (2 * np.pi)
+        self._per_radian = np.array([servo.datasheet.counts_per_turn for servo in chain.servos]) / (2 * np.pi)
         self._loads = [0.0] * len(chain.servos)
         self._looked = [-inf] * len(chain.servos)
         self._behind_since = [inf] * len(chain.servos)
@@ -61,7 +60,7 @@ class Health:
         now: float,
         goal: int | None = None,
         speed: float = 0.0,
-        watchdog: int | None = None,
+        is_streaming: bool = False,
     ) -> str:
         """Takes note of what servo k reports.
 
@@ -71,7 +70,7 @@ class Health:
             now: [s].
             goal: the latest [counts]; None where it has none.
             speed: at which its goals move [counts/s].
-            watchdog: of the bus that was set [its unit], beside a speed limit; None where neither is needed.
+            is_streaming: whether goals are sent, so that it needs its watchdog and a speed limit.
 
         Returns:
             Why all must stop, in words; empty if they may go on.
@@ -88,7 +87,7 @@ class Health:
         self._strains[k] = heat if seen.celsius >= limit - WARM else load if self._loads[k] >= STRAINED else ""
         if seen.complaint:
             return f"{where} {seen.complaint}"
-        if watchdog is not None and not seen.is_guarded(watchdog):
+        if is_streaming and not seen.is_guarded:
             return f"{where} lost its watchdog or its speed limit: it restarted, or another program changed it"
         if seen.celsius >= limit - HOT:
             return f"{heat}; let it cool"

@@ -10,13 +10,12 @@ from typing import Protocol
 
 import numpy as np
 
-from .dynamixel.exchange import Telemetry
+from .telemetry import Telemetry
 
 LOOK_EVERY = 0.009  # [s], at most, at all servos: at 100 Hz after every goal
 LOOK_AT_LEAST = 0.25  # [s]: this often, at one, whatever the rate leaves time for
 ASIDE = 3e-4  # [s] between goals that is left for this computer
 MISSES = 3  # answers of one servo in a row that must be lost for it to be gone
-NAP = 1e-3  # [s] between looks at whether the last answers are there
 
 
 @dataclass(frozen=True)
@@ -39,14 +38,14 @@ class Look(Protocol):
     """A look at some servos, of one question or several.
 
     Attributes:
-        places: of the servos, in the chain.
+        ids: of the servos.
         seconds: what the next question and its answers take on the wire.
         is_asked: whether answers to one are on their way.
-        seen: what those report who have answered everything, by place.
+        seen: what those report who have answered everything, by id.
         is_over: whether nothing more comes.
     """
 
-    places: tuple[int, ...]
+    ids: tuple[int, ...]
     is_asked: bool
     seen: dict[int, Telemetry]
 
@@ -66,16 +65,16 @@ class Look(Protocol):
 
 
 class Sight(Protocol):
-    """Where looks come from.
+    """Where looks come from: see `driver.Line`.
 
     Attributes:
-        groups: places of servos that can be asked together.
+        groups: ids of servos that can be asked together.
     """
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]: ...
 
-    def begin_look(self, places: Sequence[int]) -> Look:
+    def begin_look(self, ids: Sequence[int]) -> Look:
         """Return a look at servos of one group, of which nothing has been asked yet."""
         ...
 
@@ -86,9 +85,8 @@ class Looks:
     Args:
         sight: the servos.
         silence: how long a servo may be silent [s].
-        pause: waits [s].
-        on_seen: called with each look: the moment, and what the servos report, by place.
-        on_silent: called with the place of a servo that has been silent for too long.
+        on_seen: called with each look: the moment, and what the servos report, by id.
+        on_silent: called with the id of a servo that has been silent for too long.
 
     Attributes:
         rounds: in which every servo was looked at.
@@ -98,12 +96,11 @@ class Looks:
         self,
         sight: Sight,
         silence: float,
-        pause: Callable[[float], None],
         on_seen: Callable[[Moment, dict[int, Telemetry]], None],
         on_silent: Callable[[int], None],
     ) -> None:
         self.rounds = 0
-        self._sight, self._silence, self._pause = sight, silence, pause
+        self._sight, self._silence = sight, silence
         self._on_seen, self._on_silent = on_seen, on_silent
         self._look: Look | None = None
         self._moment = Moment(0.0, 0.0, np.zeros(0), np.zeros(0))
@@ -116,34 +113,38 @@ class Looks:
 
     @property
     def _all(self) -> list[int]:
-        return [place for group in self._sight.groups for place in group]
+        return [id for group in self._sight.groups for id in group]
 
-    def turn(self, slack: float, moment: Moment) -> None:
+    def turn(self, slack: float, moment: Moment) -> float:
         """Take in what was answered, and ask what fits.
 
         Args:
             slack: before the wire is needed for goals [s].
             moment: now.
+
+        Returns:
+            How long the wire is needed for the answers [s]; 0 where nothing was asked.
         """
-        self._collect()
+        self.collect()
         look = self._look or self._next(slack, moment)
         if look is None or look.is_asked:
-            return
-        if look.seconds + ASIDE > slack and moment.time - self._asked < LOOK_AT_LEAST:
-            return
+            return 0.0
+        seconds = look.seconds
+        if seconds + ASIDE > slack and moment.time - self._asked < LOOK_AT_LEAST:
+            return 0.0
         if self._is_new_round:
             self._round_began = moment.time
         self._look, self._moment, self._asked = look, moment, moment.time
         look.ask()
-        self._pause(look.seconds)  # the wire is theirs; where the adapter holds their answers back, those come later
-        self._collect()
+        return seconds
 
-    def finish(self) -> None:
-        """Wait for what has been asked."""
-        while self._look is not None and self._look.is_asked:
-            self._collect()
-            self._pause(NAP)
-        self._look = None
+    @property
+    def is_waiting(self) -> bool:
+        """Whether answers to what was asked may still come."""
+        self.collect()
+        if self._look is not None and not self._look.is_asked:
+            self._look = None  # of its further questions none is asked any more
+        return self._look is not None
 
     @property
     def _is_new_round(self) -> bool:
@@ -161,7 +162,8 @@ class Looks:
             look = self._sight.begin_look(share)
         return look
 
-    def _collect(self) -> None:
+    def collect(self) -> None:
+        """Take in what was answered."""
         look = self._look
         if look is None or not look.is_asked:
             return
@@ -171,29 +173,29 @@ class Looks:
             self._take_note(look)
 
     def _take_note(self, look: Look) -> None:
-        for place in look.seen:
-            self._missed[place], self._silent_since[place] = 0, inf
-        lost = [place for place in look.places if place not in look.seen]
+        for id in look.seen:
+            self._missed[id], self._silent_since[id] = 0, inf
+        lost = [id for id in look.ids if id not in look.seen]
         if self._suspects:
-            self._suspects = [place for place in self._suspects if place not in look.seen]
-        elif look.seen or len(look.places) > 1:
-            self._advance(len(look.places))
+            self._suspects = [id for id in self._suspects if id not in look.seen]
+        elif look.seen or len(look.ids) > 1:
+            self._advance(len(look.ids))
         self._alone = max(0, self._alone - len(look.seen))
         if look.seen:
             self._on_seen(self._moment, look.seen)
         if lost:
-            self._lose(lost, len(look.places) == 1)
+            self._lose(lost, len(look.ids) == 1)
 
     def _lose(self, lost: list[int], was_alone: bool) -> None:
         """Find out which of these is silent: each is asked alone, and who is silent again at once."""
         now, self._alone = time.monotonic(), len(self._missed)
-        self._suspects = [*lost, *(place for place in self._suspects if place not in lost)]
-        for place in lost:
-            self._silent_since[place] = min(self._silent_since[place], self._moment.time)
-        place = lost[0]
-        self._missed[place] += was_alone
-        if self._missed[place] >= MISSES and now - self._silent_since[place] >= self._silence:
-            self._on_silent(place)
+        self._suspects = [*lost, *(id for id in self._suspects if id not in lost)]
+        for id in lost:
+            self._silent_since[id] = min(self._silent_since[id], self._moment.time)
+        id = lost[0]
+        self._missed[id] += was_alone
+        if self._missed[id] >= MISSES and now - self._silent_since[id] >= self._silence:
+            self._on_silent(id)
 
     def _advance(self, count: int) -> None:
         self._first += count

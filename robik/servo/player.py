@@ -22,7 +22,7 @@ from ..errors import ServoError
 from ..motions import Motion
 from .board import Board
 from .chain import ServoChain
-from .dynamixel.simulator.server import SimulatorProcess
+from .driver import Simulator
 from .port_process import PortOwner, PortProcess
 from .port_thread import PortThread
 from .preflight import Preflight, preflight
@@ -78,7 +78,7 @@ class Player:
         return self._thread.is_alive
 
     @property
-    def simulator(self) -> SimulatorProcess | None:
+    def simulator(self) -> Simulator | None:
         """The simulated chain that it plays on, if it does, while it runs."""
         return self._thread.simulator
 

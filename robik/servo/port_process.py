@@ -18,7 +18,7 @@ from .. import program
 from ..errors import ServoError
 from .board import Board
 from .chain import ServoChain, chain_text
-from .dynamixel.simulator.server import SimulatorProcess
+from .driver import Simulator, driver_of
 from .messages import along_data, pack, settings_data, status_from, unpack
 from .port_thread import SIMULATED, PortThread
 from .status import PlaySettings, PlayState, Status
@@ -35,7 +35,7 @@ class PortOwner(Protocol):
     """What a player needs of whoever has its port: `PortThread` or `PortProcess`."""
 
     wishes: Any
-    simulator: SimulatorProcess | None
+    simulator: Simulator | None
 
     @property
     def is_alive(self) -> bool: ...
@@ -78,7 +78,7 @@ class PortProcess:
         on_connected: Callable[[ServoChain, np.ndarray], None],
     ) -> None:
         self.wishes = SentWishes(self._send)
-        self.simulator: SimulatorProcess | None = None
+        self.simulator: Simulator | None = None
         self._chain, self._port, self._settings = chain, port, settings
         self._board, self._on_connected = board, on_connected
         self._lock = threading.RLock()
@@ -183,7 +183,7 @@ class PortProcess:
     def _open(self, process: subprocess.Popen[bytes]) -> None:
         port = self._port
         if port == SIMULATED:
-            self.simulator = SimulatorProcess.of(self._chain)
+            self.simulator = driver_of(self._chain.brand.name).start_simulator(self._chain)
             port = self.simulator.port
         how = {"chain": json.loads(chain_text(self._chain)), "port": port, "settings": settings_data(self._settings)}
         assert process.stdout is not None

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..errors import ServoError
 from .board import Board
+from .bus import Bus
 from .chain import ServoChain
-from .dynamixel.bus import Bus, PortGone, ServoSilent
-from .dynamixel.connecting import Unfit
-from .dynamixel.simulator.server import SimulatorProcess
+from .connecting import Unfit
+from .driver import PortGone, ServoSilent, Simulator, driver_of
 from .emergency import Emergency, EmergencyStopped
 from .remedies import way_on
 from .schedule import take_precedence
@@ -57,7 +57,7 @@ class PortThread:
         wishes: Wishes | None = None,
     ) -> None:
         self.emergency, self.wishes, self.port = Emergency(), wishes or Wishes(settings.heartbeat), port
-        self.simulator: SimulatorProcess | None = None
+        self.simulator: Simulator | None = None
         self._chain, self._settings = chain, settings
         self._board, self._on_connected = board, on_connected
         self._commands: queue.SimpleQueue[tuple[int, Callable[[Session], None]]] = queue.SimpleQueue()
@@ -125,7 +125,7 @@ class PortThread:
         before()
         try:
             if self.port == SIMULATED:
-                self.simulator = SimulatorProcess.of(self._chain)
+                self.simulator = driver_of(self._chain.brand.name).start_simulator(self._chain)
             with closing(self._open()) as bus:
                 take_precedence()
                 self._serve(self._session(bus))

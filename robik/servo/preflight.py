@@ -9,13 +9,12 @@ import numpy as np
 
 from ..errors import ServoError
 from ..motions import Motion
-from .chain import BITS_PER_BYTE, FORWARD_BYTES, ServoChain
+from .chain import BITS_PER_BYTE, ServoChain
 from .looks import LOOK_AT_LEAST
 from .status import PlaySettings
 from .trajectory import Along, Between, sample_times
 
 SLOWEST_RATE, FASTEST_RATE = 10.0, 1000.0  # [Hz]
-LOOK_BYTES = 47  # of a question to one servo and its answer
 COMPUTING = 6e-4  # [s] of a computer's time that a goal and a look take
 BUSIEST = 0.8  # share of the bus that goals may take
 FAR = 2.0  # [s] of approach from which it must be asked for
@@ -110,7 +109,7 @@ def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[f
 
 def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> list[str]:
     """Whether the bus can carry goals at a rate [Hz], with the arithmetic where it cannot."""
-    size = chain.goal_bytes + (FORWARD_BYTES * len(chain.servos) if feed_forward else 0)
+    size = chain.packet_bytes(feed_forward)
     seconds = size * BITS_PER_BYTE / chain.baud_rate
     if seconds * rate <= BUSIEST:
         return []
@@ -123,13 +122,12 @@ def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> 
 
 def _look_warnings(chain: ServoChain, settings: PlaySettings) -> list[str]:
     """Say where goals leave no time to look at any servo, so that little is known of them, and little is recorded."""
-    size = chain.goal_bytes + (FORWARD_BYTES * len(chain.servos) if settings.feed_forward else 0)
-    left = 1.0 / settings.rate - size * BITS_PER_BYTE / chain.baud_rate
-    needed = LOOK_BYTES * BITS_PER_BYTE / chain.baud_rate + COMPUTING
+    left = 1.0 / settings.rate - chain.packet_bytes(settings.feed_forward) * BITS_PER_BYTE / chain.baud_rate
+    needed = max(part.brand.look_bytes for part in chain.parts) * BITS_PER_BYTE / chain.baud_rate + COMPUTING
     if left >= needed:
         return []
     times = f"goals leave {1e3 * left:.2f} ms between them, and a look at one servo takes {1e3 * needed:.2f} ms"
-    each = f"each is looked at only every {LOOK_AT_LEAST * len(chain.servos):.1f} s"
+    each = f"each is looked at only every {LOOK_AT_LEAST * max(len(part.servos) for part in chain.parts):.1f} s"
     what = "the telemetry has gaps of that length" if settings.record else "heat and faults are noticed late"
     return [f"at {settings.rate:g} Hz {times}: {each}, and {what}; lower the rate or raise the baud rate"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import ServoError
 from .chain import ServoChain
-from .dynamixel.exchange import Telemetry
+from .telemetry import Telemetry
 
 MOMENT = ("time", "on the way")
 COLUMNS = ("goal", "position", "load", "celsius", "volts", "errors")
@@ -77,7 +77,7 @@ class Recorder:
             if path != self._path:
                 self.said = f"the telemetry is in {path}, since {self._path} holds an earlier take"
             csv.writer(file).writerow(
-                _head(labels(self._chain), [s.table.current_unit is not None for s in self._chain.servos])
+                _head(labels(self._chain), [s.datasheet.current_unit is not None for s in self._chain.servos])
             )
             return file
         raise AssertionError("numbers never end")

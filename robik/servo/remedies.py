@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .dynamixel.exchange import Telemetry
+from .telemetry import Telemetry
 
 
 def remedy(seen: Telemetry) -> str:

@@ -12,11 +12,10 @@ import numpy as np
 from ..errors import ServoError
 from ..limiter import Limiter
 from .board import Board
+from .bus import Bus
 from .chain import Servo, ServoChain
-from .dynamixel.bus import TABLE, Bus, PortGone, ServoSilent
-from .dynamixel.connecting import WAKING, Found, absence, find, names
-from .dynamixel.exchange import Exchange, Telemetry
-from .dynamixel.models import CURRENT_POSITION_MODE, SINGLE_TURN_MODE, describe_hardware_error
+from .connecting import absence, find, names
+from .driver import PortGone, ServoSilent
 from .guide import Guide, Journey, Pursuit
 from .health import Health
 from .recording import recorded
@@ -24,6 +23,7 @@ from .remedies import remedy, way_on
 from .schedule import undisturbed
 from .status import PlaySettings, PlayState, ServoReading, torque_words
 from .stream import Outcome, Stream, Wishes
+from .telemetry import Found, Telemetry
 from .trajectory import Along, Between, Round, Standing, Trajectory
 
 ARRIVED = 40  # [counts], 3.5°: how near the servos must be to the first frame before it starts
@@ -77,8 +77,8 @@ class Session:
         """Reads every servo, writes nothing."""
         self._forget()
         found = find(self._bus, self._settings.without)
-        self._exchange, self._health = Exchange(self._bus), Health(self.chain, found)
-        self._single_turn = np.array([f.mode == SINGLE_TURN_MODE for f in found])
+        self._health = Health(self.chain, found)
+        self._single_turn = np.array([f.is_single_turn for f in found])
         limits = self.chain.count_limits.copy()
         for k, f in enumerate(found):
             if f.low is not None and f.high is not None:
@@ -87,15 +87,12 @@ class Session:
         self._on_connected(self.chain, limits)
         self._is_found = True
         self._own_limits = [(f.low, f.high) for f in found]
-        self._held_weakly = [
-            servo for servo, f in zip(self.chain.servos, found, strict=True) if f.mode == CURRENT_POSITION_MODE
-        ]
         return found
 
     def _forget(self) -> None:
         """Know nothing of the servos but what the chain says."""
-        self._bus.chain, self._is_found = self._asked, False
-        self._exchange, self._health = Exchange(self._bus), Health(self._asked, ())
+        self._bus.forget()
+        self._is_found, self._health = False, Health(self._asked, ())
         self._single_turn = np.zeros(len(self._asked.servos), dtype=bool)
 
     def _as_found(self, found: tuple[Found, ...]) -> dict[str, object]:
@@ -123,7 +120,7 @@ class Session:
         found = self._find()
         bus = self._bus
         bus.set_watchdog(0.0)
-        self._exchange.gather()
+        bus.prepare()
         bus.set_speed_limit(self._approach_speeds)  # should anything move now, then slowly
         goals = self._folded(bus.positions())
         for servo, goal, (low, high) in zip(self.chain.servos, goals.tolist(), self._own_limits, strict=True):
@@ -133,14 +130,11 @@ class Session:
                     f" {high}"
                 )
                 raise ServoError(f"{where}; turn it by hand until it is inside")
-        bus.set("goal_position", goals.tolist())
-        for servo in self._held_weakly:
-            if servo.current_units is not None:
-                bus.set_one(servo, "goal_current", servo.current_units)
+        bus.hold_at(goals)
         bus.set_torque([True] * len(self.chain.servos))
         self._wishes.clear()
         held = {"state": PlayState.HOLDING, "message": "holding, torque is on", "strain": ""}
-        self._board.publish(**self._as_found(found) | self._readings(self._exchange.look_at_each()) | held)
+        self._board.publish(**self._as_found(found) | self._readings(self._bus.look_at_each()) | held)
 
     def torque_off(self, message: str = "torque is off") -> None:
         """Turn torque off, before anything else.
@@ -184,12 +178,12 @@ class Session:
         for servo in asleep:
             self._bus.reboot(servo)
         if asleep:
-            self._bus.pause(WAKING)
+            self._bus.emergency.pause(self._bus.waking)
         self.connect()
 
     def _has_error(self, servo: Servo) -> bool:
         try:
-            return bool(self._bus.read(servo, "hardware_error_status"))
+            return self._bus.has_error(servo)
         except ServoSilent:
             return False
 
@@ -202,7 +196,7 @@ class Session:
         if not self._is_found:
             return
         was_held = self._board.status.state is PlayState.HOLDING
-        seen = self._exchange.look_at_each()
+        seen = self._bus.look_at_each()
         self._board.publish(**self._readings(seen))
         for servo, one in zip(self.chain.servos, seen, strict=True):
             if one.complaint and (was_held or one.errors):
@@ -211,7 +205,7 @@ class Session:
     def survey(self) -> None:
         """Read and publish torque, heat and position of whichever servo answers, fit or not: after a fault, and before
         leaving."""
-        self._board.publish(**self._readings(self._exchange.look_at_whoever_answers()))
+        self._board.publish(**self._readings(self._bus.glance()))
 
     def _readings(self, seen: Sequence[Telemetry | None]) -> dict[str, object]:
         """Return what is to be published of a look at every servo; of one that did not answer, that it did not."""
@@ -237,10 +231,9 @@ class Session:
     def _reading(self, k: int, servo: Servo, seen: Telemetry | None) -> ServoReading:
         if seen is None:
             return ServoReading(servo.id, servo.actuator, None, 0.0, None, nan, nan, "does not answer")
-        error = describe_hardware_error(seen.errors) if seen.errors else ""
         current = servo.amperes(abs(seen.load))
         return ServoReading(
-            servo.id, servo.actuator, seen.torque, self._health.load(k), current, seen.celsius, seen.volts, error
+            servo.id, servo.actuator, seen.torque, self._health.load(k), current, seen.celsius, seen.volts, seen.error
         )
 
     # moving
@@ -265,7 +258,7 @@ class Session:
         try:
             with recorded(settings.record, self.chain, lambda said: self._board.publish(recording=said)) as note:
                 limits, report = self._goal_limits, self._report
-                stream = Stream(self._exchange, settings, limits, self._wishes, self._health, report, note)
+                stream = Stream(self._bus, settings, limits, self._wishes, self._health, report, note)
                 present = self._folded(self._bus.positions())
                 self._bus.set_speed_limit(self._approach_speeds)
                 self._bus.set_watchdog(settings.watchdog)
@@ -333,7 +326,7 @@ class Session:
         if outcome is Outcome.STALLED:
             self._let_watchdog_bite(f"this computer stood still for {stream.stall:.1f} s")
         if outcome is Outcome.FAILED:
-            self._unguard_whoever_obeys()
+            self._bus.let_hold()
             raise ServoError(f"{stream.trouble}; the others stopped and hold; {way_on(stream.trouble)}")
         self._bus.set_watchdog(0.0)
         self._board.publish(present=tuple(self.chain.values(self._folded(self._bus.positions())).tolist()))
@@ -346,19 +339,11 @@ class Session:
                 state=PlayState.HOLDING, message=f"{message}, holding" + ("" if is_over else "; play again to go on")
             )
 
-    def _unguard_whoever_obeys(self) -> None:
-        """Let the servos that stand and hold do so without packets: unanswered, since one of the others may be
-        silent."""
-        item = TABLE["bus_watchdog"]
-        ids = [id for k, id in enumerate(self.chain.ids) if k not in self._exchange.failed]
-        if ids:
-            self._bus.write_blocks(item.address, item.size, [bytes(item.size)] * len(ids), ids)
-
     def _let_watchdog_bite(self, why: str) -> NoReturn:
         """Send nothing until the servos have stopped by themselves; raises ServoError, which says so."""
         self._board.publish(state=PlayState.STOPPING, message=f"{why}: the servos stop by their watchdog")
-        self._bus.pause(1.5 * self._settings.watchdog)
-        stopped = int(np.count_nonzero(self._bus.read_each("bus_watchdog") == -1))
+        self._bus.emergency.pause(1.5 * self._settings.watchdog)
+        stopped = sum(self._bus.are_stopped())
         raise ServoError(
             f"{why}: {stopped} of {len(self.chain.servos)} servos were stopped by their watchdog and hold; turn torque"
             " on again to go on"
@@ -368,7 +353,7 @@ class Session:
 
     def _folded(self, counts: np.ndarray) -> np.ndarray:
         """Positions as they are once torque is on: in single-turn mode, within one turn."""
-        turns = np.array([servo.table.counts_per_turn for servo in self.chain.servos])
+        turns = np.array([servo.datasheet.counts_per_turn for servo in self.chain.servos])
         return np.where(self._single_turn, counts % turns, counts)
 
     @property

@@ -1,4 +1,4 @@
-"""The command `robik servos`: scan, set, prepare, torque-off, stop, zero, report."""
+"""The command `robik servos`: models, scan, set, prepare, torque-off, stop, zero, report."""
 
 from __future__ import annotations
 
@@ -8,65 +8,89 @@ from pathlib import Path
 
 from ..errors import ServoError
 from . import setup
+from .brands import DEFAULT, brand_of
 from .chain import load_chain, save_chain
 from .controls import controls
-from .dynamixel.bus import Bus
+from .driver import Workshop
 from .outside import ask_to_stop
 from .recording import load_recording
 from .recording_report import amperes, tracking_table, write_report
+from .telemetry import Seen
 
 GLANCE = 0.02  # [s] between looks at the keys
 
 
-def scan(port: str, baud_rate: int | None = None) -> None:
-    """Prints who is on the bus.
+def models(brand: str = DEFAULT.name) -> None:
+    """Print the models of a brand, where a user adds one, and what is wrong with those that were added.
 
     Raises:
-        ServoError: the port cannot be opened.
+        ServoError: there is no such brand.
     """
-    rates = setup.SCAN_ORDER if baud_rate is None else (baud_rate,)
-    with closing(setup.open_bus(port)) as bus:
-        found = setup.scan(bus, rates, lambda text: print(text, flush=True))
+    made = brand_of(brand)
+    for name in sorted(made.models):
+        print(name if made.models[name].is_playable else f"{name}  (its torque can be cut, but it is not played)")
+    if made.folder:
+        print(f"a data file in {made.folder} adds a model; docs/servos.md says how")
+    for problem in made.problems:
+        print(f"left out: {problem}")
+
+
+def scan(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> None:
+    """Print who is on the bus.
+
+    Raises:
+        ServoError: there is no such brand, or the port cannot be opened.
+    """
+    rates = None if baud_rate is None else (baud_rate,)
+    with closing(setup.open_workshop(port, brand=brand)) as workshop:
+        found = workshop.scan(rates, lambda text: print(text, flush=True))
     for one in found:
-        print(
-            f"id {one.id:3}  {one.model or f'unknown model {one.number}':12}  firmware {one.firmware}  {one.baud_rate}"
-            " baud"
-        )
+        what = one.model or f"unknown model {one.number}"
+        print(f"id {one.id:3}  {what:12}  firmware {one.firmware}  {one.baud_rate} baud")
     print(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
 
 
-def change(port: str, id: int, new_id: int | None, new_baud_rate: int | None) -> None:
-    """Gives a servo another id or baud rate.
+def change(port: str, id: int, new_id: int | None, new_baud_rate: int | None, brand: str = DEFAULT.name) -> None:
+    """Give a servo another id or baud rate.
 
     Raises:
         ServoError: it is not there, or what is asked for is not possible.
     """
-    with closing(setup.open_bus(port)) as bus:
-        one = _find(bus, id)
+    with closing(setup.open_workshop(port, brand=brand)) as workshop:
+        one = _find(workshop, id)
         if new_id is not None:
-            one = setup.set_id(bus, one, new_id)
+            one = workshop.set_id(one, new_id)
         if new_baud_rate is not None:
-            one = setup.set_baud_rate(bus, one, new_baud_rate)
+            one = workshop.set_baud_rate(one, new_baud_rate)
         print(f"servo {one.id} answers at {one.baud_rate} baud")
 
 
-def prepare(port: str, baud_rate: int, is_sure: bool) -> None:
-    """Brings all servos to streaming settings, after asking.
+def prepare(port: str, baud_rate: int | None, is_sure: bool, brand: str = DEFAULT.name) -> None:
+    """Bring all servos to streaming settings, after asking; those that cannot be played are left as they are.
+
+    Args:
+        port: a device path, or a URL that pyserial opens.
+        baud_rate: to which they are brought [bit/s]; the brand's for playing if left out.
+        is_sure: whether not to ask.
+        brand: a name in `BRANDS`.
 
     Raises:
-        ServoError: one of them does not take it.
+        ServoError: one of them does not take it, or there is no such baud rate.
     """
-    with closing(setup.open_bus(port)) as bus:
-        changes = setup.advice(bus, setup.scan(bus, setup.SCAN_ORDER), baud_rate)
+    with closing(setup.open_workshop(port, brand=brand)) as workshop:
+        found = workshop.scan()
+        for misfit in (misfits := workshop.unfit(found)):
+            print(misfit)
+        changes = workshop.advice(found, baud_rate or brand_of(brand).streaming_baud)
         if not changes:
-            print("all servos are ready for streaming")
+            print(f"all {'others' if misfits else 'servos'} are ready for streaming")
             return
         for item in changes:
             print(item)
         if not is_sure and not _confirm(f"Make these {len(changes)} changes? [y/N] "):
             print("nothing was changed")
             return
-        setup.apply(bus, changes)
+        workshop.apply(changes)
         print(f"{len(changes)} changes made")
 
 
@@ -81,7 +105,7 @@ def _confirm(question: str) -> bool:
         ) from None
 
 
-def torque_off(port: str, baud_rate: int | None = None) -> int:
+def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.name) -> int:
     """Turn torque off on a bus, first of all and whoever is there, then print what each servo has, as read back.
 
     Returns:
@@ -90,9 +114,9 @@ def torque_off(port: str, baud_rate: int | None = None) -> int:
     Raises:
         ServoError: the port cannot be opened, or is gone.
     """
-    rates = setup.SCAN_ORDER if baud_rate is None else (baud_rate,)
-    with closing(setup.open_bus(port, rates[0])) as bus:
-        found = setup.torque_off(bus, rates)
+    rates = brand_of(brand).likely_bauds if baud_rate is None else (baud_rate,)
+    with closing(setup.open_workshop(port, rates[0], brand)) as workshop:
+        found = workshop.torque_off(rates)
     for one, powered in found:
         torque = "does not answer any more" if powered is None else "torque is ON" if powered else "torque is off"
         print(f"id {one.id:3}  {one.model or f'unknown model {one.number}':12}  {one.baud_rate} baud  {torque}")
@@ -130,8 +154,8 @@ def zero(port: str, servos_path: str | Path) -> None:
         RobikError: the chain's file, or a servo that does not answer.
     """
     chain = load_chain(servos_path)
-    with closing(Bus(chain, port)) as bus:
-        made = setup.zeroed(bus)
+    with closing(setup.open_workshop(port, chain.baud_rate, chain.brand.name)) as workshop:
+        made = setup.zeroed(workshop, chain)
     save_chain(made, servos_path)
     for before, now in zip(chain.servos, made.servos, strict=True):
         print(f"servo {now.id} ({now.actuator}): zero {before.zero} → {now.zero}")
@@ -150,9 +174,9 @@ def report(recording_path: str | Path, output: str | Path) -> None:
         print(f"{name:20} error {mean:.4f} mean, {worst:.4f} worst; {1e3 * lag:4.0f} ms behind; {most}")
 
 
-def _find(bus: Bus, id: int) -> setup.Seen:
-    found = [one for one in setup.scan(bus, setup.SCAN_ORDER) if one.id == id]
+def _find(workshop: Workshop, id: int) -> Seen:
+    found = [one for one in workshop.scan() if one.id == id]
     if len(found) != 1:
         what = "no servo" if not found else f"{len(found)} servos"
-        raise ServoError(f"{what} of id {id} on {bus.name}; robik servos scan lists who is there")
+        raise ServoError(f"{what} of id {id} on {workshop.name}; robik servos scan lists who is there")
     return found[0]

@@ -10,18 +10,19 @@ from math import ceil, inf
 
 import numpy as np
 
-from .chain import BITS_PER_BYTE, FORWARD_BYTES
-from .dynamixel.exchange import Exchange, Telemetry
-from .dynamixel.models import VELOCITY_UNIT, watchdog_units
+from .bus import Bus
+from .chain import BITS_PER_BYTE
 from .guide import Guide, Wish
 from .health import CARE, Health
 from .looks import Looks, Moment
 from .schedule import Schedule
 from .status import PlaySettings
+from .telemetry import Telemetry
 
 REPORT_EVERY = 0.1  # [s]
+NAP = 1e-3  # [s] between looks at whether the last answers are there
 STALL = 0.03  # [s] without goals, beyond the time between them, after which servos count as standing
-FORWARD, CREEP = 1.3, 8  # in a profile: times the speed that a goal needs, and units more: nobody is left behind
+FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units more, so that nobody is left behind
 
 
 class Outcome(Enum):
@@ -75,7 +76,7 @@ class Stream:
     """Goals at a rate, never outside the limits, never in larger steps than the speed limits allow.
 
     Args:
-        exchange: over the chain's bus.
+        bus: with servos that were found.
         settings: how to play.
         goal_limits: lowest and highest counts (n, 2).
         wishes: the owner's.
@@ -95,7 +96,7 @@ class Stream:
 
     def __init__(
         self,
-        exchange: Exchange,
+        bus: Bus,
         settings: PlaySettings,
         goal_limits: np.ndarray,
         wishes: Wishes,
@@ -103,29 +104,30 @@ class Stream:
         report: Callable[[Stream], None],
         record: Callable[[float, float, np.ndarray, Sequence[Telemetry | None]], None] | None = None,
     ) -> None:
-        self._watchdog = watchdog_units(settings.watchdog)
-        self.schedule = Schedule(settings.rate, exchange.bus.emergency.check)
+        self.schedule = Schedule(settings.rate, bus.emergency.check)
         self.trouble, self.at, self.is_resting, self.stall = "", 0.0, False, 0.0
         self._sent, self._longest_stall = 0.0, settings.watchdog
-        self._bus, self._exchange, self._health = exchange.bus, exchange, health
+        self._bus, self._health = bus, health
         self._limits, self._wishes, self._report, self._record = goal_limits, wishes, report, record
-        chain = self._bus.chain
+        chain = bus.chain
         self.present = np.zeros(len(chain.servos), dtype=np.int64)
         self._counts_per_second = np.abs(chain.scale) * chain.speed_limits
-        units = np.array([VELOCITY_UNIT / (2 * np.pi) * servo.table.counts_per_turn for servo in chain.servos])
-        self._per_unit = units if settings.feed_forward and exchange.takes_speeds else None
+        sheets = [servo.datasheet for servo in chain.servos]
+        units = np.array([sheet.velocity_unit / (2 * np.pi) * sheet.counts_per_turn for sheet in sheets])
+        self._per_unit = units if settings.feed_forward and bus.takes_speeds else None
         self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
         self._last, self._led = np.zeros(len(chain.servos), dtype=np.int64), np.zeros(len(chain.servos))
         self._speeds = np.zeros(len(chain.servos))
         self._reported, self._began = 0.0, inf
-        self._looks = Looks(exchange, settings.silence, self._bus.pause, self._note, self._miss)
-        speeds = 0 if self._per_unit is None else FORWARD_BYTES * len(chain.servos)
-        self._goal_seconds = chain.goal_seconds + speeds * BITS_PER_BYTE / chain.baud_rate
+        self._looks = [Looks(line, settings.silence, self._note, self._miss) for line in bus.lines]
+        self._place = {servo.id: k for k, servo in enumerate(chain.servos)}
+        size = chain.packet_bytes(self._per_unit is not None)
+        self._goal_seconds = size * BITS_PER_BYTE / chain.baud_rate
 
     @property
     def looks(self) -> int:
         """At all servos, so far."""
-        return self._looks.rounds
+        return min(looks.rounds for looks in self._looks)
 
     def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
         """Where the servos are [counts]: the first step starts here.
@@ -181,15 +183,26 @@ class Stream:
             self.schedule.done()
             self._sent, last = time.monotonic(), number
             if ending is not Outcome.FAILED:  # who stops for a reason is not to forget it for a later one
-                self._looks.turn(self.schedule.slack - self._goal_seconds, self._moment)
+                self._look()
                 ending = self._stop(guide, Outcome.FAILED) if self.trouble else ending
             self._tell()
-        self._looks.finish()
+        self._finish_looks()
         return Outcome.FAILED if self.trouble else ending
 
-    @property
-    def _moment(self) -> Moment:
-        return Moment(time.monotonic(), self.at, self._last, self._speeds)
+    def _look(self) -> None:
+        """Take in what was answered, and ask on every line what fits before the next goals."""
+        moment = Moment(time.monotonic(), self.at, self._last, self._speeds)
+        slack = self.schedule.slack - self._goal_seconds
+        seconds = max([looks.turn(slack, moment) for looks in self._looks])
+        if seconds > 0.0:
+            self._bus.emergency.pause(seconds)  # the wire is theirs; an adapter may give the answers later
+            for looks in self._looks:
+                looks.collect()
+
+    def _finish_looks(self) -> None:
+        """Wait for what has been asked."""
+        while any(looks.is_waiting for looks in self._looks):
+            self._bus.emergency.pause(NAP)
 
     def _stop(self, guide: Guide, why: Outcome) -> Outcome:
         guide.stop()
@@ -210,27 +223,29 @@ class Stream:
             profile = np.minimum(
                 np.ceil(FORWARD * self._speeds / self._per_unit).astype(np.int64) + CREEP, self._ceiling
             )
-        self._exchange.send_goals(goal, profile)
+        self._bus.send_goals(goal, profile)
         self._last = goal
 
     def _note(self, moment: Moment, seen: dict[int, Telemetry]) -> None:
         """Judge, and record, what some servos report."""
-        for k, one in seen.items():
+        for id, one in seen.items():
+            k = self._place[id]
             self.present[k] = one.position
-            goal, speed = int(moment.goals[k]), float(moment.speeds[k])
-            trouble = self._health.judge(k, one, moment.time, goal, speed, self._watchdog)
-            if one.complaint or not one.is_guarded(self._watchdog):  # no goals any more: nothing holds it to a speed
-                self._exchange.failed.add(k)
+            trouble = self._health.judge(k, one, moment.time, int(moment.goals[k]), float(moment.speeds[k]), True)
+            if one.complaint or not one.is_guarded:  # no goals any more: nothing holds it to a speed
+                self._bus.failed.add(k)
             self.trouble = self.trouble or trouble
         if self._record and moment.time >= self._began:
-            row = [seen.get(k) for k in range(len(self._last))]
+            row = [seen.get(servo.id) for servo in self._bus.chain.servos]
             self._record(moment.time - self._began, moment.at, moment.goals, row)
 
-    def _miss(self, k: int) -> None:
+    def _miss(self, id: int) -> None:
         """Give up on a servo that has been silent for too long."""
+        k = self._place[id]
         servo = self._bus.chain.servos[k]
-        self.trouble = self.trouble or f"servo {servo.id} ({servo.actuator}) stopped answering on {self._bus.name}"
-        self._exchange.failed.add(k)
+        port = next(line.name for line in self._bus.lines if servo in line.servos)
+        self.trouble = self.trouble or f"servo {servo.id} ({servo.actuator}) stopped answering on {port}"
+        self._bus.failed.add(k)
 
     def _tell(self) -> None:
         now = time.monotonic()

@@ -13,9 +13,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..mechanism.model import Mechanism
-from ..retarget.balance import default_wish, sole_inside
+from ..retarget.balance import default_wish
 from ..retarget.clip import TargetClip, Track
 from ..retarget.contacts import FAST, HIGH, RAISED, SLOW, feet, foot_poses
+from ..retarget.footholds import sole_inside
 from ..retarget.pinning import FADE, STEP, flattened, ground_height
 from ..retarget.support import convex_hull, nearest, placed, sole_length, sole_polygon
 from .targets import Targets

@@ -63,6 +63,7 @@ def keep_clip(action: Action, frames: np.ndarray, clip: TargetClip, settings: Se
         "times": np.array(clip.times),
         "tracks": tracks,
         "com_weight": np.array(settings.com_weight),
+        "contacts": settings.contacts,
     }
     asked = {key: np.asarray(values) for item in clip.objectives for key, values in item.arrays().items()}
     data["asked"] = {
@@ -103,6 +104,7 @@ def _restored(action: Action) -> KeptClip:
         com_weight=tuple(data["com_weight"]),
         velocity_limit=inf,
         objectives=json.loads(data.get("asked_weights", "{}")),
+        contacts=data.get("contacts", "ignore"),
     )
     return KeptClip(np.array(data["frames"]), clip, settings)
 

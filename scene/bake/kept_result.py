@@ -84,12 +84,27 @@ class RobikResult(PropertyGroup):
     )
     margin: FloatProperty(
         name="Margin",
-        description="Of the centre of mass in the support of the feet, at worst",
+        description="How far inside the support of the feet the zero-moment point is at worst: the ground's force acts "
+        "there, and where it is outside, the robot tips over",
         unit="LENGTH",
         precision=4,
     )
     has_margin: BoolProperty(name="Margin Known", description="Whether contacts were known, so that there is a margin")
     margin_frame: IntProperty(name="Frame", description="Where the margin is least")
+    tipping: FloatProperty(
+        name="Tipping", description="Share of the frames on the ground in which the robot tips over", subtype="FACTOR"
+    )
+    has_contacts: BoolProperty(name="Contacts", description="Whether something was to stand still")
+    slide: FloatProperty(
+        name="Slide", description="Mean speed of what is in contact, against what it stands on [mm/s]", precision=3
+    )
+    contact_off: FloatProperty(
+        name="Contacts Off",
+        description="How far something in contact is from where it is held, at worst",
+        unit="LENGTH",
+        precision=4,
+    )
+    contact_frame: IntProperty(name="Frame", description="Where something in contact is furthest off")
     sunk: FloatProperty(
         name="Below Ground", description="How far a sole goes below the ground, at worst", unit="LENGTH", precision=4
     )

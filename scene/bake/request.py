@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import inf, isfinite
+from dataclasses import dataclass
 
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
@@ -11,8 +10,8 @@ from bpy.types import Object, PropertyGroup, Scene
 from ...robik.mechanism import Mechanism
 from ...robik.objectives.pose_prior import PosePrior
 from ...robik.objectives.settings import Settings
+from ...robik.retarget import baking
 from ...robik.retarget.blend import shares
-from ...robik.skeleton.hips import hips_of
 from ..balance.centre_of_mass import Balance, read_balance
 from ..character.asked import weights_of
 from ..character.mapping import CharacterMapping, read_mapping
@@ -108,28 +107,20 @@ def solver_settings(
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for."""
     weights = {target.frame: target.weights for target in mapping.targets}
-    com_weight = balance.weight
-    if balance.source == "FEET":
-        com_weight = (*com_weight[:2], 0.0)  # over the feet, at whatever height the motion wants
-        if balance.give_way and (hips := hips_of(mechanism, weights)):
-            weights[hips] = replace(weights[hips], position=(0.0, 0.0, weights[hips].position[2]))
-    return Settings(
-        targets=weights,
-        com_weight=com_weight,
-        state_weight=None,
-        stillness=float(bake.still),
-        velocity_weight=float(bake.velocity_weight) if bake.soften else 0.0,
-        velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
-        joint_limits=bool(bake.joint_limits),
-        enforce_velocity=bool(bake.guarantee),
-        velocity_share=float(bake.speed) / 100.0,
-        objectives=weights_of(mechanism, mapping.asked),
+    held = any(target.phases and not mechanism.frame(target.frame).is_foot for target in mapping.targets)
+    return baking.solver_settings(
+        mechanism, weights, balance, _bake_settings(bake), weights_of(mechanism, mapping.asked), hands_hold=held
     )
 
 
-def _soften_above(mechanism: Mechanism, bake: PropertyGroup) -> float:
-    """Return the angular velocity above which bodies are held back [rad/s]: the slowest motor's, where its limit is
-    known."""
-    turning = [joint.velocity_limit for joint in mechanism.actuated if "rad" in joint.coordinate_units]
-    slowest = min(turning, default=inf)
-    return float(bake.speed) / 100.0 * slowest if isfinite(slowest) else float(bake.velocity_limit)
+def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
+    """Return the settings of a bake's panel."""
+    return baking.BakeSettings(
+        guarantee=bool(bake.guarantee),
+        speed=float(bake.speed),
+        soften=bool(bake.soften),
+        velocity_limit=float(bake.velocity_limit),
+        velocity_weight=float(bake.velocity_weight),
+        still=float(bake.still),
+        joint_limits=bool(bake.joint_limits),
+    )

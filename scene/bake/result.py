@@ -9,10 +9,11 @@ from bpy.types import PropertyGroup
 
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion, Report, SpeedCost
+from ...robik.motions.report import Quality
 from ...robik.retarget.clip import TargetClip
 from ...robik.retarget.contacts import below_ground, runs
 from ...robik.retarget.shortfall import ORIENTATION_MET, millimetres, position_met
-from ...robik.retarget.support import margins
+from ...robik.retarget.support import zero_moment_margins
 
 
 def store_result(
@@ -41,6 +42,7 @@ def store_result(
     _store_asked(result.targets, report, frames)
     _store_actuators(result.actuators, mechanism, motion, report, frames)
     _store_margin(result, mechanism, clip, motion, frames)
+    _store_contacts(result, report.quality, frames)
     result.met = position_met(mechanism)
     _store_short(result, motion, report, frames)
 
@@ -59,13 +61,22 @@ def _store_margin(
     result: PropertyGroup, mechanism: Mechanism, clip: TargetClip, motion: Motion, frames: np.ndarray
 ) -> None:
     contacts = {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
-    inside = margins(mechanism, motion, contacts) if contacts else np.full(len(frames), np.nan)
+    known = bool(contacts) and mechanism.mass > 0
+    inside = zero_moment_margins(mechanism, motion, contacts) if known else np.full(len(frames), np.nan)
     result.sunk, deepest = _largest(below_ground(mechanism, clip, motion))
     result.sunk_frame = round(float(frames[deepest]))
+    result.tipping = 0.0
     result.has_margin = bool(np.isfinite(inside).any())
     if result.has_margin:
         least = int(np.nanargmin(inside))
         result.margin, result.margin_frame = float(inside[least]), round(float(frames[least]))
+        result.tipping = float(np.mean(inside[np.isfinite(inside)] < 0.0))
+
+
+def _store_contacts(result: PropertyGroup, quality: Quality, frames: np.ndarray) -> None:
+    result.has_contacts = quality.slide_mm_s is not None
+    result.slide, result.contact_off = quality.slide_mm_s or 0.0, 1e-3 * (quality.contact_off_mm or 0.0)
+    result.contact_frame = round(float(frames[quality.contact_sample or 0]))
 
 
 def _store_targets(rows: PropertyGroup, report: Report, frames: np.ndarray) -> None:
@@ -175,6 +186,8 @@ def status(result: PropertyGroup) -> str:
         more += f"; a motor jumps in {result.jumps} samples"
     if result.sunk > result.met:
         more += f"; a foot goes {millimetres(result.sunk)} into the ground at frame {result.sunk_frame}"
+    if result.contact_off > result.met:
+        more += f"; a contact is {millimetres(result.contact_off)} off at frame {result.contact_frame}"
     if not result.missed:
         good = "" if more else "good: "
         return f"{good}all {result.frames} samples meet their targets{more}"

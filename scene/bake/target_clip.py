@@ -8,9 +8,10 @@ import numpy as np
 from bpy.types import Context
 
 from ...robik.mechanism import Mechanism
+from ...robik.retarget.baking import balanced
 from ...robik.retarget.clip import TargetClip
 from ...robik.skeleton.placement import rotation
-from ..balance.centre_of_mass import Balance, balanced
+from ..balance.centre_of_mass import Balance
 from ..balance.contacts import with_hand_contacts
 from ..character.asked import asked_for
 from ..character.mapping import CharacterMapping, check_object, track

@@ -16,9 +16,23 @@ class RobikBalance(PropertyGroup):
         default="NONE",
     )
     target: PointerProperty(name="Target", description="The object that the centre of mass follows", type=Object)
+    pace: EnumProperty(
+        name="Pace",
+        description="How the robot keeps its balance",
+        items=(
+            ("AUTO", "Auto", "Still where the motion is slow enough for that, else Moving"),
+            ("STILL", "Still", "The centre of mass is over the feet at any time, so the robot could stop in any frame"),
+            (
+                "MOVING",
+                "Moving",
+                "The zero-moment point is over the feet: momentum carries it from foot to foot",
+            ),
+        ),
+        default="AUTO",
+    )
     margin: FloatProperty(
         name="Margin",
-        description="How far inside the standing foot's outline the centre of mass stays",
+        description="How far inside the outline of what stands the centre of mass, or the zero-moment point, stays",
         unit="LENGTH",
         min=0.0,
         default=0.01,
@@ -41,7 +55,7 @@ class RobikBalance(PropertyGroup):
         default=True,
     )
     pin_feet: BoolProperty(
-        name="Pin Feet", description="Hold standing feet flat on the ground, without sliding", default=False
+        name="Pin Feet", description="Hold standing feet flat on the ground, exactly where they land", default=False
     )
     weight: FloatVectorProperty(
         name="Weight",

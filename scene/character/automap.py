@@ -9,10 +9,11 @@ from bpy.types import Context, Object, PropertyGroup
 from ...robik.errors import RobikError
 from ...robik.mechanism import WORLD, Mechanism
 from ...robik.skeleton import names
+from ...robik.skeleton.feet import shown_by
+from ...robik.skeleton.following import FEW
 from ...robik.skeleton.mapping import Row, auto_map
-from ...robik.skeleton.robot import robot_anatomy
 from ..robot.parts import bodies
-from .skeleton import FEW, read_character
+from .skeleton import read_character
 
 
 def the_rig(context: Context, root: Object) -> Object:
@@ -55,7 +56,7 @@ def followable(rig: Object) -> list[str]:
 
 def proposed(context: Context, root: Object, mechanism: Mechanism, rig: Object) -> list[Row]:
     """Return what each frame of the robot should follow, by the names and the shape of both."""
-    return auto_map(mechanism, followable(rig), read_character(context, root, rig, glances=FEW).anatomy)
+    return auto_map(mechanism, followable(rig), read_character(context, root, rig, looks=FEW).anatomy)
 
 
 def proposed_for(
@@ -86,13 +87,11 @@ def shapes_of(root: Object, mechanism: Mechanism, feet: Iterable[str]) -> dict[O
 
     Itself, or what is fixed to it where that has a mesh and it has none.
     """
-    rigid = robot_anatomy(mechanism).rigid
-    shapes = {}
-    for foot in feet:
-        fixed = [body for body in bodies(root) if rigid.get(body.robik.label) == rigid.get(foot)]
-        own = next(body for body in fixed if body.robik.label == foot)
-        shapes[own] = [own] if _is_shown(own) else fixed
-    return shapes
+    objects = {body.robik.label: body for body in bodies(root)}
+    return {
+        objects[foot]: [objects[part] for part in shown_by(mechanism, foot, lambda body: _is_shown(objects[body]))]
+        for foot in feet
+    }
 
 
 def _is_shown(body: Object) -> bool:

@@ -9,13 +9,12 @@ from mathutils import Matrix, Quaternion, Vector
 from ...robik.mechanism import Mechanism, Pose
 from ...robik.skeleton.fit import Fitted, FittedTarget
 from ...robik.skeleton.fit import fit as fitted_to
+from ...robik.skeleton.following import FLAT, fit_target, fitted_offset, fitted_weights
 from ...robik.skeleton.overlay import FitTarget
 from ..robot.parts import bodies, local_pose, parts, pose_of
 from .mapping import active_targets, check_source, match, source_matrix
 from .placement import read_placement
 from .skeleton import Character, read_character
-
-FLAT = 1e-6  # what is less tall has no size [m]
 
 
 def fit(context: Context, root: Object, mechanism: Mechanism) -> str:
@@ -103,30 +102,19 @@ def _fitted(
 
 def _asked(character: Character, target: PropertyGroup) -> FitTarget:
     """Return a target as plain data."""
-    part = character.anatomy.part(target.bone)[0]
-    by_direction = not any(target.position_weight) and part in ("thigh", "shin", "upper arm", "forearm")
-    return FitTarget(frame=target.frame, bone=character.name_of(target.source, target.bone), by_direction=by_direction)
+    bone = character.name_of(target.source, target.bone)
+    return fit_target(character.anatomy, target.frame, bone, target.position_weight)
 
 
 def _set(target: PropertyGroup, fitted: FittedTarget) -> None:
-    """Set offset and reach of a target.
-
-    Where poses differ only one axis of its direction counts, unless weights were set by axis.
-    """
-    target.offset_location, target.offset_rotation = _without_noise(fitted.offset.position), fitted.offset.quaternion
-    if not fitted.is_alike and len(set(target.orientation_weight)) == 1:
-        target.orientation_weight = [target.orientation_weight[0] * (axis == fitted.axis) for axis in range(3)]
+    """Set offset, weights of the direction and reach of a target."""
+    target.offset_location, target.offset_rotation = fitted_offset(fitted), fitted.offset.quaternion
+    target.orientation_weight = fitted_weights(target.orientation_weight, fitted)
     reach = fitted.reach
     target.reach_root, target.reach_middle = (*reach.joints, "")[:2] if reach else ("", "")
     if reach is not None:
         target.reach_hips, target.reach_chest, target.reach = reach.hips, reach.chest, (*reach.shares, 1.0)[:2]
         target.reach_from_hips, target.reach_from_chest = reach.from_hips, reach.from_chest
-
-
-def _without_noise(offset: tuple[float, float, float]) -> np.ndarray:
-    """Return an offset without what Blender's single precision leaves of nothing."""
-    values = np.array(offset)
-    return np.where(np.abs(values) > FLAT, values, 0.0)
 
 
 def _as_it_is(character: PropertyGroup, targets: list[PropertyGroup]) -> None:

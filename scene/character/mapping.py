@@ -273,15 +273,24 @@ def source_matrix(target: AnyTarget, depsgraph: Depsgraph) -> Matrix:
 
     A bone or an object, a limb's end where its reach brings it.
     """
-    source = target.source.evaluated_get(depsgraph)
-    if not target.bone:
-        return source.matrix_world
-    found = source.matrix_world @ source.pose.bones[target.bone].matrix
-    reach = target.reach if isinstance(target, MappedTarget) else read_reach(target)
+    found, reach = node_matrix(target.source, target.bone, depsgraph), target_reach(target)
     if reach is not None:
         found = found.copy()
-        found.translation = _reached(source, reach, found.translation)
+        found.translation = _reached(target.source.evaluated_get(depsgraph), reach, found.translation)
     return found
+
+
+def node_matrix(source: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
+    """Return a bone, or an object where the bone is empty, as evaluated now, in the world."""
+    posed = source.evaluated_get(depsgraph)
+    return posed.matrix_world @ posed.pose.bones[bone].matrix if bone else posed.matrix_world
+
+
+def target_reach(target: AnyTarget) -> Reach | None:
+    """Return the reach of a target; None where its bone itself is followed."""
+    if not target.bone:
+        return None
+    return target.reach if isinstance(target, MappedTarget) else read_reach(target)
 
 
 def _reached(source: Object, reach: Reach, end: Vector) -> Vector:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from math import floor
 
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup, Scene
+from mathutils import Matrix
 
 from ...robik.errors import RobikError
+from ...robik.skeleton.reach import Reach
 from ..animation.evaluation import alone
-from .mapping import AnyTarget, check_object, check_source, source_matrix
+from .mapping import AnyTarget, check_object, check_source, node_matrix, target_reach
 
 
 def ends(scene: Scene, bake: PropertyGroup) -> tuple[int, int]:
@@ -81,22 +83,46 @@ def sample_sources(
     scene = context.scene
     for target in targets:
         check_source(target, scene)
-    positions = np.empty((len(frames), len(targets) + len(points), 3))
-    turns = np.empty((len(frames), len(targets) + len(points), 4))
+    reaches = [target_reach(target) for target in targets]
+    nodes = _nodes(targets, reaches, points)
+    positions, turns = np.empty((len(frames), len(nodes), 3)), np.empty((len(frames), len(nodes), 4))
     with alone(scene, [*(t.source for t in targets), *points]) as stage:
         if stage == scene:
             _check_moving(context, targets, points)
         for k, frame in enumerate(frames.tolist()):
             set_frame(stage, frame)
             depsgraph = context.evaluated_depsgraph_get() if stage == scene else stage.view_layers[0].depsgraph
-            matrices = [source_matrix(t, depsgraph) for t in targets] + [
-                p.evaluated_get(depsgraph).matrix_world for p in points
-            ]
-            for i, matrix in enumerate(matrices):
-                location, rotation, _ = matrix.decompose()
-                positions[k, i], turns[k, i] = location, rotation
+            positions[k], turns[k] = poses_of(node_matrix(source, bone, depsgraph) for source, bone in nodes)
             yield k + 1
-    return positions, turns / np.linalg.norm(turns, axis=2, keepdims=True)
+    at = {node: i for i, node in enumerate(nodes)}
+    own = [at[target.source, target.bone] for target in targets] + [at[point, ""] for point in points]
+    found = positions[:, own]
+    for i, (target, reach) in enumerate(zip(targets, reaches, strict=True)):
+        if reach is not None:
+            hips, chest, *joints = (at[target.source, bone] for bone in (reach.hips, reach.chest, *reach.joints))
+            limb = np.stack([*(positions[:, joint] for joint in joints), positions[:, own[i]]])
+            found[:, i] = reach.apply((positions[:, hips], turns[:, hips]), turns[:, chest], limb)
+    return found, turns[:, own]
+
+
+def poses_of(matrices: Iterable[Matrix]) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions (N, 3) [m] and unit quaternions (N, 4) wxyz of transforms, without their scales."""
+    parts = [matrix.decompose()[:2] for matrix in matrices]
+    turns = np.array([rotation for _, rotation in parts], dtype=float).reshape(-1, 4)
+    return np.array([location for location, _ in parts], dtype=float).reshape(-1, 3), turns / np.linalg.norm(
+        turns, axis=1, keepdims=True
+    )
+
+
+def _nodes(
+    targets: Sequence[AnyTarget], reaches: Sequence[Reach | None], points: Sequence[Object]
+) -> list[tuple[Object, str]]:
+    """Return objects and bones that are sampled: what targets follow, what their limbs reach from, and points."""
+    nodes = {(target.source, target.bone): None for target in targets}
+    for target, reach in zip(targets, reaches, strict=True):
+        if reach is not None:
+            nodes |= {(target.source, bone): None for bone in (reach.hips, reach.chest, *reach.joints)}
+    return list(nodes | {(point, ""): None for point in points})
 
 
 def _check_moving(context: Context, targets: Sequence[AnyTarget], points: Sequence[Object]) -> None:

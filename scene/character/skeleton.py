@@ -10,13 +10,10 @@ from bpy.types import Context, Object, PropertyGroup, Scene
 from mathutils import Matrix
 
 from ...robik.skeleton.anatomy import Anatomy, read_anatomy
+from ...robik.skeleton.following import GLANCES, glances
 from ...robik.skeleton.skeleton import Skeleton, SkeletonMotion
 from ..animation.evaluation import alone
-from .sampling import frame_range, set_frame, times_of
-
-GLANCES = 60  # frames at which the character is looked at
-FEW = 12  # enough to tell heads from feet
-FIRST = 3  # frames that follow each other at the start: whether it begins with a pose to align by
+from .sampling import frame_range, poses_of, set_frame, times_of
 
 Node = tuple[Object, str]  # an object, or an armature and its bone
 
@@ -43,7 +40,7 @@ class Character:
 
 
 def read_character(
-    context: Context, root: Object, rig: Object | None, targets: Iterable[PropertyGroup] = (), glances: int = GLANCES
+    context: Context, root: Object, rig: Object | None, targets: Iterable[PropertyGroup] = (), looks: int = GLANCES
 ) -> Character:
     """Return a rig, and what targets follow beside it, in some of the frames that its robot will follow.
 
@@ -51,14 +48,15 @@ def read_character(
         RobikError: the range of frames is empty.
     """
     nodes = list(dict.fromkeys([*_nodes_of(rig), *((target.source, target.bone) for target in targets)]))
-    frames = _glances(frame_range(context.scene, root.robik.robot.bake, whole=True), glances)
+    frames = frame_range(context.scene, root.robik.robot.bake, whole=True)
+    frames = frames[glances(len(frames), looks)]
     positions, quaternions, worlds = _sampled(context, nodes, frames)
     rest = [worlds[source] @ source.data.bones[bone].matrix_local if bone else worlds[source] for source, bone in nodes]
     index = {node: k for k, node in enumerate(nodes)}
     skeleton = Skeleton(
         tuple(_name(node, rig) for node in nodes),
         np.array([_parent(node, index) for node in nodes], dtype=int),
-        *_poses(rest),
+        *poses_of(rest),
         np.array([worlds[s] @ s.data.bones[b].tail_local if b else worlds[s].translation for s, b in nodes]).reshape(
             -1, 3
         ),
@@ -84,12 +82,6 @@ def _name(node: Node, rig: Object | None) -> str:
     return f"{source.name} › {bone}" if bone else source.name
 
 
-def _glances(frames: np.ndarray, count: int) -> np.ndarray:
-    """Return the frames that are looked at: the first ones, and others through the range."""
-    chosen = np.linspace(0, len(frames) - 1, min(count, len(frames))).astype(int)
-    return frames[np.unique([*range(min(FIRST, len(frames))), *chosen])]
-
-
 def _sampled(
     context: Context, nodes: Sequence[Node], frames: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, dict[Object, Matrix]]:
@@ -111,17 +103,8 @@ def _sampled(
                 posed[s].matrix_world @ posed[s].pose.bones[bone].matrix if bone else posed[s].matrix_world
                 for s, bone in nodes
             ]
-            positions[k], quaternions[k] = _poses(placed)
+            positions[k], quaternions[k] = poses_of(placed)
     return positions, quaternions, worlds
-
-
-def _poses(matrices: Iterable[Matrix]) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions (N, 3) [m] and unit quaternions (N, 4) wxyz of transforms, without their scales."""
-    parts = [matrix.decompose()[:2] for matrix in matrices]
-    turns = np.array([rotation for _, rotation in parts], dtype=float).reshape(-1, 4)
-    return np.array([location for location, _ in parts], dtype=float).reshape(-1, 3), turns / np.linalg.norm(
-        turns, axis=1, keepdims=True
-    )
 
 
 def _parent(node: Node, index: Mapping[Node, int]) -> int:

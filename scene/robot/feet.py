@@ -11,13 +11,16 @@ from mathutils import Matrix
 
 from ...robik.errors import RobikError
 from ...robik.mechanism import Frame, Pose
+from ...robik.mechanism.visual import SHAPES
 from ...robik.retarget.pinning import ground_height
+from ...robik.skeleton.feet import Shape, foot_name, sides_of, sole_of
 from ...robik.skeleton.names import part_of
-from ...robik.skeleton.soles import find_sole
+from ...robik.skeleton.shapes import primitive_points
+from . import exact
 from .body_mesh import triangles
 from .hand_build import set_free
-from .parts import bodies, local_pose, parts, unit
-from .reading import read_robot
+from .parts import bodies, local_pose, parts, pose_of, unit
+from .reading import read_robot, rest_pose
 from .writing import write_frame
 
 
@@ -40,8 +43,10 @@ def make_feet(root: Object, found: Mapping[Object, Iterable[Object]]) -> tuple[l
         RobikError: a body has nothing flat below; nothing is changed.
     """
     soles = {body: _sole(body, shown) for body, shown in found.items()}
-    sides = _sides(soles)
-    feet = [_make_foot(root, body, sole, sides[body]) for body, sole in soles.items()]
+    sides = sides_of(
+        {body.robik.label: sole for body, sole in soles.items()}, {b.robik.label: _level_pose(b) for b in soles}
+    )
+    feet = [_make_foot(root, body, sole, sides[body.robik.label]) for body, sole in soles.items()]
     freed = set_free(root, soles)
     _stand_on_floor(root)
     return feet, freed
@@ -51,7 +56,7 @@ def _make_foot(root: Object, body: Object, sole: np.ndarray, side: str) -> Objec
     known = parts(root)["FRAME"]
     made = next((frame for frame in known if frame.parent == body and frame.robik.is_foot), None)
     if made is None:
-        label = _name(body.robik.label, side, {p.robik.label for p in (*bodies(root), *known)})
+        label = foot_name(body.robik.label, side, {p.robik.label for p in (*bodies(root), *known)})
         made = bpy.data.objects.new(label, None)
         root.users_collection[0].objects.link(made)
         made.parent, made.empty_display_size = body, root.empty_display_size / 2
@@ -103,43 +108,44 @@ def _stand_on_floor(root: Object) -> None:
     bpy.context.view_layer.update()
 
 
-def _sides(soles: dict[Object, np.ndarray]) -> dict[Object, str]:
-    """Of bodies with their soles (K, 3) which is left, "l", and which right: as their names say, else of two by where
-    their soles lead."""
-    said = {body: part_of(body.robik.label)[1] for body in soles}
-    if len(soles) != 2 or any(said.values()):
-        return said
-    origins = np.array([body.matrix_world.translation for body in soles])
-    forward = sum(np.array(body.matrix_world.to_3x3(), dtype=float) @ sole.mean(axis=0) for body, sole in soles.items())
-    across = np.cross([0.0, 0.0, 1.0], forward)
-    right, left = np.argsort(origins @ across)
-    return {body: {left: "l", right: "r"}[k] for k, body in enumerate(soles)}
+def _sole(body: Object, parts_shown: Iterable[Object]) -> np.ndarray:
+    """Return the outline (K, 3) of what the meshes of a body, or of what is fixed to it, stand on.
 
-
-def _sole(body: Object, shapes: Iterable[Object]) -> np.ndarray:
-    """Return the outline (K, 3) of what the meshes of a body, or of what is fixed to it, stand on, in the body's
-    coordinates."""
-    points = [np.zeros((0, 3))]
-    for shown in (
-        child for part in shapes for child in part.children if child.robik.kind == "VISUAL" and child.type == "MESH"
-    ):
-        matrix = np.array(shown.matrix_world, dtype=float)
-        points.append(triangles(shown)[0] @ matrix[:3, :3].T + matrix[:3, 3])
-    if len(points) == 1:
+    In the body's coordinates.
+    """
+    own = _level_pose(body)
+    shapes = [
+        (_level_pose(part), _shape(shown))
+        for part in parts_shown
+        for shown in sorted(part.children, key=lambda child: child.robik.order)
+        if shown.robik.kind == "VISUAL" and shown.type == "MESH"
+    ]
+    if not shapes:
         raise RobikError(
             f"body {body.robik.label!r} has no mesh that it could stand on; select the body that touches the ground"
         )
-    sole = find_sole(np.concatenate(points))
+    sole = sole_of(shapes, own)
     if sole is None:
         raise RobikError(
-            f"body {body.robik.label!r} has nothing flat below that it could stand on; pose the robot as it stands, or"
-            " choose its foot"
+            f"body {body.robik.label!r} has nothing flat below that it could stand on; pose the robot as it stands, "
+            "or choose its foot"
         )
-    back = np.array(body.matrix_world.inverted_safe(), dtype=float)
-    return sole @ back[:3, :3].T + back[:3, 3]
+    return sole
 
 
-def _name(body: str, side: str, taken: set[str]) -> str:
-    """A foot's name: foot_l and foot_r, which Auto-Map knows, where the side is known."""
-    name = f"foot_{side}" if side else f"{body}_foot"
-    return next(n for k in range(1, len(taken) + 2) if (n := name if k == 1 else f"{name}_{k}") not in taken)
+def _shape(shown: Object) -> Shape:
+    """Return the shape of a mesh object, where nobody edited it as exact as the robot's file has it."""
+    group, pose = shown.robik.visual, exact.pose(shown, local_pose(shown))
+    if group.shape == "mesh" or shown.robik.by_hand:
+        return Shape(points=triangles(shown)[0], size=exact.row(shown, "size", shown.scale[:]), pose=pose)
+    size = exact.row(shown, "size", group.size[: SHAPES[group.shape]])
+    return Shape(points=primitive_points(group.shape, size), size=(shown.scale.x, shown.scale.y, shown.scale.z), pose=pose)
+
+
+def _level_pose(body: Object) -> Pose:
+    """Return where a body is as it stands now, along the world's axes, from its robot's root."""
+    here, rest = local_pose(body), rest_pose(body)
+    apart = np.abs(np.array([*here.position, *here.quaternion]) - [*rest.position, *rest.quaternion]).max()
+    exactly = rest if apart <= exact.PLACEMENT * max(1.0, *map(abs, rest.position)) else here
+    level = Pose(quaternion=pose_of(body.parent.matrix_world).quaternion)
+    return exactly if level == Pose() else level @ exactly

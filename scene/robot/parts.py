@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import hypot
 from operator import itemgetter
 
 from bpy.types import Object, Scene
@@ -12,6 +11,7 @@ from mathutils import Matrix
 from ...robik.errors import RobikError
 from ...robik.mechanism import JOINT_TYPES, Pose
 from ...robik.mechanism.joints import MOTIONS
+from ...robik.skeleton.single import unit
 
 
 def robots(scene: Scene) -> list[Object]:
@@ -114,13 +114,6 @@ def pose_of(matrix: Matrix) -> Pose:
     """A transform without its scale."""
     location, rotation, _ = matrix.decompose()
     return Pose(tuple(location), unit((rotation.w, rotation.x, rotation.y, rotation.z)))
-
-
-def unit(rotation: Iterable[float]) -> tuple[float, float, float, float]:
-    """A quaternion of single precision brought to unit length in double."""
-    w, x, y, z = rotation
-    length = hypot(w, x, y, z)
-    return (w / length, x / length, y / length, z / length)
 
 
 def place(part: Object, pose: Pose) -> None:

@@ -12,8 +12,8 @@ from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import PropertyGroup, Scene
 
 from ...robik.errors import RobikError
+from ...robik.servo.brands import BRANDS
 from ...robik.servo.chain import Servo
-from ...robik.servo.dynamixel.models import MODELS
 from ..robot.parts import chosen_robot
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import slides
@@ -25,6 +25,7 @@ NOBODY = Servo("nobody", 0)
 TURNS, SLIDES = degrees(1.0), 1e3  # what is shown, degrees or millimetres, per rad or m
 _known: tuple[tuple[object, ...], float, tuple[Servo, float]] = ((), 0.0, (NOBODY, TURNS))
 _refused = ""
+_models = [(brand.name, model) for brand in BRANDS.values() for model in brand.playable]
 
 
 def refused() -> str:
@@ -111,9 +112,9 @@ class RobikServo(PropertyGroup):
     id: IntProperty(name="Id", description="On the bus, as the servo knows itself, 0 to 252", **_entry("id"))
     model: EnumProperty(
         name="Model",
-        items=[(name, name, "") for name in MODELS],
-        get=lambda group: list(MODELS).index(_servo(group.id_data).model),
-        set=lambda group, k: _edit(group.id_data, model=list(MODELS)[k]),
+        items=[(model, model, brand.capitalize()) for brand, model in _models],
+        get=lambda group: _models.index((_servo(group.id_data).brand, _servo(group.id_data).model)),
+        set=lambda group, k: _edit(group.id_data, brand=_models[k][0], model=_models[k][1]),
     )
     zero: IntProperty(
         name="Zero", description="Counts at which the motor is at 0; Zero Here finds them", **_entry("zero")

@@ -193,11 +193,11 @@ def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
     return one_per_motor(mechanism)
 
 
-def one_per_motor(mechanism: Mechanism, model: str = Servo.model) -> ServoChain:
+def one_per_motor(mechanism: Mechanism, model: str = Servo.model, brand: str = Servo.brand) -> ServoChain:
     """A servo for each motor, with ids 1, 2, … and the motors' limits."""
     limits = {n: limit for j in mechanism.actuated for n, limit in zip(j.coordinate_names, j.limits, strict=True)}
     speeds = {n: j.velocity_limit for j in mechanism.actuated for n in j.coordinate_names}
-    return default_chain(mechanism.actuators, limits, speeds, model, robot=mechanism.name)
+    return default_chain(mechanism.actuators, limits, speeds, model, robot=mechanism.name, brand=brand)
 
 
 def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:

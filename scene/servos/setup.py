@@ -17,11 +17,13 @@ from bpy.types import Object, Scene
 from ...robik.errors import ServoError
 from ...robik.motions import Motion
 from ...robik.servo import setup
+from ...robik.servo.brands import DEFAULT, brand_of
 from ...robik.servo.chain import ServoChain, chain_text
-from ...robik.servo.dynamixel.bus import Bus
+from ...robik.servo.driver import Workshop
 from ...robik.servo.port_thread import SIMULATED
-from ...robik.servo.setup import Change, Dragging, Seen
+from ...robik.servo.setup import Dragging
 from ...robik.servo.setup_task import Task
+from ...robik.servo.telemetry import Change, Seen
 from ..robot.parts import parts
 from ..robot.reading import read_robot
 from . import play
@@ -33,6 +35,7 @@ NUDGE, NUDGE_TIME = np.radians(5.0), 1.0  # [rad] or [m / 10], and [s] out and b
 _task: Task | None = None
 _seen: list[Seen] = []
 _advice: list[Change] = []
+_brand = DEFAULT  # of the latest scan
 
 
 def seen() -> list[Seen]:
@@ -50,7 +53,7 @@ def task() -> Task | None:
     return _task
 
 
-def _start(port: str, work: Callable[[Task, Bus], object]) -> Task:
+def _start(port: str, work: Callable[[Task, Workshop], object], baud_rate: int | None = None) -> Task:
     """Work with an open bus, for which nobody else may have the port.
 
     Raises:
@@ -65,20 +68,21 @@ def _start(port: str, work: Callable[[Task, Bus], object]) -> Task:
         raise ServoError(f"still busy ({_task.said}); wait, or cancel")
 
     def on_bus(task: Task) -> object:
-        with closing(setup.open_bus(port.strip())) as bus:
-            return work(task, bus)
+        with closing(setup.open_workshop(port.strip(), baud_rate, _brand.name)) as workshop:
+            return work(task, workshop)
 
     _task = Task(on_bus)
     return _task
 
 
-def scan(port: str) -> Task:
+def scan(port: str, brand: str = DEFAULT.name) -> Task:
     """Asks at all likely baud rates who is there, and what should be changed about them."""
+    global _brand
+    _brand = made = brand_of(brand)
 
-    def work(task: Task, bus: Bus) -> None:
-        found = setup.scan(bus, (rate for rate in setup.SCAN_ORDER if not task.is_cancelled), task.say)
-        known = [one for one in found if one.model is not None]
-        _seen[:], _advice[:] = found, setup.advice(bus, known)
+    def work(task: Task, workshop: Workshop) -> None:
+        found = workshop.scan((rate for rate in made.likely_bauds if not task.is_cancelled), task.say)
+        _seen[:], _advice[:] = found, workshop.advice(found, made.streaming_baud)
         task.say(f"{len(found)} servos found" if found else "no servo answers; check the power, the cable and the port")
 
     return _start(port, work)
@@ -88,10 +92,10 @@ def prepare(port: str) -> Task:
     """Makes the changes that the latest scan advised."""
     changes = list(_advice)
 
-    def work(task: Task, bus: Bus) -> None:
+    def work(task: Task, workshop: Workshop) -> None:
         task.say(f"making {len(changes)} changes")
-        setup.apply(bus, changes)
-        rates = {change.servo.id: setup.STREAMING_BAUD for change in changes if change.entry == "baud_rate"}
+        workshop.apply(changes)
+        rates = {change.servo.id: _brand.streaming_baud for change in changes if change.entry == "baud_rate"}
         _seen[:] = [replace(one, baud_rate=rates.get(one.id, one.baud_rate)) for one in _seen]
         _advice[:] = []
         task.say(f"{len(changes)} changes made")
@@ -105,10 +109,10 @@ def change(port: str, id: int, new_id: int, new_baud_rate: int) -> Task:
     if one is None:
         raise ServoError(f"the latest scan found no servo {id}; scan again")
 
-    def work(task: Task, bus: Bus) -> None:
+    def work(task: Task, workshop: Workshop) -> None:
         task.say(f"setting servo {id}")
-        now = setup.set_id(bus, one, new_id) if new_id != id else one
-        now = setup.set_baud_rate(bus, now, new_baud_rate) if new_baud_rate != now.baud_rate else now
+        now = workshop.set_id(one, new_id) if new_id != id else one
+        now = workshop.set_baud_rate(now, new_baud_rate) if new_baud_rate != now.baud_rate else now
         _seen[_seen.index(one)] = now
         task.say(f"servo {now.id} answers at {now.baud_rate} baud")
 
@@ -122,11 +126,10 @@ def find_dragged(port: str, actuator: str) -> Task:
         raise ServoError(
             "scan first, and bring all servos to one baud rate" if rates else "scan first, so that the servos are known"
         )
-    candidates = [one for one in _seen if one.model is not None]
+    candidates = [one for one in _seen if one.model in _brand.playable]
 
-    def work(task: Task, bus: Bus) -> Seen | None:
-        bus.open_at(rates.pop())
-        dragging = Dragging(bus, candidates)
+    def work(task: Task, workshop: Workshop) -> Seen | None:
+        dragging = Dragging(workshop, candidates)
         task.say(f"move {actuator} by hand")
         for _ in range(int(PATIENCE / GLANCE)):
             moved = dragging.moved()
@@ -136,7 +139,7 @@ def find_dragged(port: str, actuator: str) -> Task:
             sleep(GLANCE)
         raise ServoError(f"nobody moved {actuator}; turn torque off and move it by more than 5°")
 
-    return _start(port, work)
+    return _start(port, work, rates.pop())
 
 
 # the chain
@@ -184,7 +187,8 @@ def add(scene: Scene, root: Object, actuator: str) -> int:
     if twin is None and actuator not in mechanism.actuators:
         raise ServoError(f"the robot has no motor {actuator!r}; it has {', '.join(mechanism.actuators)}")
     if twin is None:
-        fresh = play.one_per_motor(mechanism, chain.servos[0].model)
+        first = chain.servos[0]
+        fresh = play.one_per_motor(mechanism, first.model, first.brand)
         made = fresh.servos[fresh.actuators.index(actuator)]
     else:
         made = replace(twin, direction=-twin.direction)

@@ -14,7 +14,7 @@ from time import monotonic, sleep
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.robik.robik.servo import setup
+from bl_ext.user_default.robik.robik.servo.brands import DEFAULT
 from bl_ext.user_default.robik.robik.servo.chain import ServoChain, load_chain
 from bl_ext.user_default.robik.robik.servo.dynamixel.simulator.server import SimulatorProcess
 from bpy.types import Object
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("empty_scene")]
 
 @pytest.fixture
 def simulator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SimulatorProcess]:
-    monkeypatch.setattr(setup, "SCAN_ORDER", (57_600, 1_000_000))
+    monkeypatch.setitem(vars(DEFAULT), "likely_bauds", (57_600, 1_000_000))
     root, play = scenes.squats(frames=10), installed.module("scene.servos.play")
     settings_of = play.settings_of
     monkeypatch.setattr(

@@ -270,6 +270,75 @@ def test_a_margin_that_cannot_be_is_refused(biped, margin):
         with_balance(biped, gait()[0], margin=margin)
 
 
+# --- in motion
+
+
+def zero_moment(clip: TargetClip, com: np.ndarray) -> np.ndarray:
+    """The zero-moment point of a mass on a table, by differences of the path itself."""
+    step = clip.times[1] - clip.times[0]
+    acceleration = np.gradient(np.gradient(com, step, axis=0), step, axis=0)
+    return com[:, :2] - (com[:, 2] / (9.81 + acceleration[:, 2]))[:, None] * acceleration[:, :2]
+
+
+@pytest.mark.parametrize("pace", [0.5, 1.0, 2.0])
+def test_in_motion_the_zero_moment_point_is_over_what_stands(biped, pace):
+    clip, truth = gait(fps=120.0, swing=0.6 / pace, double=0.3 / pace, stride=0.08, steps=8)
+    clip = given_by_hand(clip, truth)
+    made = with_balance(biped, clip, margin=0.01, lead=0.0, pace="moving")
+    point = zero_moment(clip, made.com)
+    inside = np.array(
+        [
+            signed_distance(
+                point[k : k + 1], convex_hull(np.concatenate([outlines(clip, n)[k] for n in truth if truth[n][k]]))
+            )[0]
+            for k in range(len(clip.times))
+        ]
+    )
+    assert np.mean(inside > 0.009) > 0.97  # but where a foot lands or lifts, within a sample of the plan
+    assert inside.min() > -0.01
+    still = with_balance(biped, clip, margin=0.01)
+    assert np.ptp(made.com[:, 1]) < np.ptp(still.com[:, 1])
+
+
+def test_the_pace_is_chosen_by_what_momentum_does(biped):
+    for rate, chosen in ((0.3, "still"), (2.0, "moving")):
+        clip, truth = gait(swing=0.6 / rate, double=0.4 / rate, stand=0.6 / rate)
+        clip = given_by_hand(clip, truth)
+        auto, same = with_balance(biped, clip, pace="auto"), with_balance(biped, clip, pace=chosen)
+        assert (auto.com == same.com).all()
+
+
+def test_who_stands_still_stands_over_the_feet_at_any_pace(biped):
+    clip, truth = gait(steps=0, stand=1.5)
+    wish = np.column_stack([0 * clip.times + 0.2, 0 * clip.times + 0.2, 0 * clip.times + 0.35])
+    com = with_balance(biped, given_by_hand(clip, truth), wish=wish, pace="moving").com
+    corners = np.concatenate([outlines(clip, name)[0] for name in truth])
+    assert com[:, :2] == pytest.approx(
+        nearest(wish[:1, :2], inset(convex_hull(corners), 0.01)).repeat(len(com), 0), abs=2e-3
+    )
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_a_few_samples_in_motion(biped, count):
+    clip, _ = gait()
+    short = TargetClip(
+        clip.times[:count], {n: Track(t.position[:count], t.quaternion[:count]) for n, t in clip.tracks.items()}
+    )
+    assert np.isfinite(with_balance(biped, short, pace="moving").com).all()
+
+
+def test_a_flight_in_motion_is_bridged(biped):
+    clip, truth = gait(steps=0, stand=1.0)
+    air = (clip.times > 0.8) & (clip.times < 1.1)
+    com = with_balance(biped, given_by_hand(clip, dict.fromkeys(truth, ~air)), pace="moving").com
+    assert np.linalg.norm(np.diff(com, n=2, axis=0), axis=1).max() * 3600 < 10.0
+
+
+def test_a_pace_that_is_none_is_refused(biped):
+    with pytest.raises(ClipError, match="still, moving, auto"):
+        with_balance(biped, gait()[0], pace="running")
+
+
 # --- pinned feet
 
 

@@ -14,11 +14,11 @@ import pytest
 
 from robik.errors import RobikError, ServoError
 from robik.motions import Motion, save_motion
+from robik.servo.bus import Bus
 from robik.servo.chain import default_chain, save_chain
 from robik.servo.command import play
+from robik.servo.connecting import find
 from robik.servo.controls import RELEASED
-from robik.servo.dynamixel.bus import Bus
-from robik.servo.dynamixel.connecting import find
 from robik.servo.export import export
 
 from .conftest import DEADLINE, until

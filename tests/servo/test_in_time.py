@@ -11,9 +11,8 @@ import pytest
 from robik.errors import ServoError
 from robik.motions import Motion
 from robik.servo.chain import default_chain
-from robik.servo.dynamixel.bus import ServoSilent
-from robik.servo.dynamixel.connecting import find
-from robik.servo.dynamixel.exchange import Exchange
+from robik.servo.connecting import find
+from robik.servo.driver import ServoSilent
 from robik.servo.health import Health
 from robik.servo.status import PlaySettings
 from robik.servo.stream import Outcome, Stream
@@ -288,7 +287,7 @@ def test_no_goal_outside_the_limits_and_no_step_above_the_speed(stage, seed):
     stage.bus.set_watchdog(CALM.watchdog)
     skip = len(stage.goals) // len(NAMES)
     found = find(stage.bus)
-    stream = Stream(Exchange(stage.bus), CALM, CHAIN.count_limits, stage.wishes, Health(CHAIN, found), lambda _: None)
+    stream = Stream(stage.bus, CALM, CHAIN.count_limits, stage.wishes, Health(CHAIN, found), lambda _: None)
     stream.begin(np.full(len(NAMES), 2048), CHAIN.speed_limits)
     assert stream.follow(Scribble(seed)) is Outcome.DONE
     _, goals, _ = stage.rows(skip)

@@ -13,7 +13,7 @@ from robik.servo.chain import Servo, ServoChain
 from robik.servo.dynamixel.question import wire_bytes
 from robik.servo.looks import LOOK_AT_LEAST, Looks, Moment
 from robik.servo.player import Player
-from robik.servo.preflight import LOOK_BYTES, preflight
+from robik.servo.preflight import preflight
 from robik.servo.recording import load_recording
 from robik.servo.status import PlaySettings, PlayState
 
@@ -158,7 +158,7 @@ def test_a_servo_that_falls_silent_is_named_soon():
 
 
 def test_where_no_look_fits_it_is_said_before_playing():
-    assert wire_bytes(1, READ_SIZE, fast=True) == LOOK_BYTES
+    assert chain_of().brand.look_bytes == wire_bytes(1, READ_SIZE, fast=True)
     fast = PlaySettings(rate=1000.0, record="take.csv")
     (warning,) = preflight(MOTION, chain_of(), fast).warnings
     words = "at 1000 Hz goals leave 0.26 ms between them, and a look at one servo takes 1.07 ms: each is looked at only"
@@ -170,22 +170,22 @@ def test_where_no_look_fits_it_is_said_before_playing():
 class Blind:
     """Servos none of which ever answers."""
 
-    groups = ((0, 1, 2),)
+    groups = ((1, 2, 3),)
 
     def __init__(self) -> None:
         self.asked: list[tuple[int, ...]] = []
 
-    def begin_look(self, places):
-        return BlindLook(self, places)
+    def begin_look(self, ids):
+        return BlindLook(self, ids)
 
 
 class BlindLook:
-    def __init__(self, sight, places) -> None:
-        self.places, self.is_asked, self.seen, self.is_over = tuple(places), False, {}, False
-        self.seconds, self._sight = 1e-4 * len(places), sight
+    def __init__(self, sight, ids) -> None:
+        self.ids, self.is_asked, self.seen, self.is_over = tuple(ids), False, {}, False
+        self.seconds, self._sight = 1e-4 * len(ids), sight
 
     def ask(self) -> None:
-        self._sight.asked.append(self.places)
+        self._sight.asked.append(self.ids)
         self.is_asked = True
 
     def collect(self) -> None:
@@ -194,13 +194,14 @@ class BlindLook:
 
 def test_who_is_silent_is_asked_alone_and_a_busy_wire_now_and_then():
     sight, gone = Blind(), []
-    looks = Looks(sight, 0.0, lambda _: None, lambda moment, seen: None, gone.append)
+    looks = Looks(sight, 0.0, lambda moment, seen: None, gone.append)
     for k in range(4):
-        looks.turn(0.01, Moment(float(k), 0.0, np.zeros(3), np.zeros(3)))
-    assert sight.asked == [(0, 1, 2), (0,), (0,), (0,)]
-    assert gone == [0]
+        assert looks.turn(0.01, Moment(float(k), 0.0, np.zeros(3), np.zeros(3))) > 0.0
+        looks.collect()
+    assert sight.asked == [(1, 2, 3), (1,), (1,), (1,)]
+    assert gone == [1]
     sight.asked.clear()
-    busy = Looks(sight, 1e9, lambda _: None, lambda moment, seen: None, gone.append)
+    busy = Looks(sight, 1e9, lambda moment, seen: None, gone.append)
     for k in range(1000):
         busy.turn(0.0, Moment(10.0 + 0.001 * k, 0.0, np.zeros(3), np.zeros(3)))
     assert len(sight.asked) == pytest.approx(1.0 / LOOK_AT_LEAST, abs=1)

@@ -11,11 +11,12 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
-from robik.servo.dynamixel.bus import Bus, ServoSilent
-from robik.servo.dynamixel.connecting import find
+from robik.servo.bus import Bus
+from robik.servo.driver import ServoSilent
 from robik.servo.dynamixel.models import VELOCITY_UNIT
 from robik.servo.dynamixel.port import LATENCY
 from robik.servo.dynamixel.simulator.server import SimulatorProcess
+from robik.servo.dynamixel.wire import Wire
 from robik.servo.player import Player
 from robik.servo.status import PlayState, Status
 
@@ -300,21 +301,20 @@ def test_a_motion_that_must_not_be_played(player):
 
 def test_late_answers_are_not_taken_for_others(chain, simulator, monkeypatch):
     """An answer that comes after its time must not become the answer to the next question."""
-    monkeypatch.setattr(
-        "robik.servo.dynamixel.bus.LATE", 0.5
-    )  # far beyond what makes them late here, whatever this machine does meanwhile
-    with closing(Bus(chain, simulator.port, silence=0.0)) as bus:
-        find(bus)
+    # far beyond what makes them late here, whatever this machine does meanwhile
+    monkeypatch.setattr("robik.servo.dynamixel.wire.LATE", 0.5)
+    with closing(Wire(chain.servos, simulator.port, 1_000_000, silence=0.0)) as wire:
+        assert [wire.ping(id) for id in chain.ids] == [1010] * 12
         simulator.command("place 3 1234")
         simulator.command("noise late 0.02")
-        bus._port.latency, bus._port.readPort = 0.0, lambda _: b""  # nobody looks until the time is over
+        wire._port.latency, wire._port.readPort = 0.0, lambda _: b""  # nobody looks until the time is over
         with pytest.raises(ServoSilent):
-            bus.read_block(chain.servos[2], 132, 4)
-        bus._port.latency = LATENCY
-        del bus._port.readPort
+            wire.read_block(chain.servos[2], 132, 4)
+        wire._port.latency = LATENCY
+        del wire._port.readPort
         simulator.command("noise late 0")
-        assert bus.read(chain.servos[2], "torque_enable") == 0
-        assert bus.positions().tolist() == [1234 if k == 2 else 2048 for k in range(12)]
+        assert wire.read(chain.servos[2], "torque_enable") == 0
+        assert wire.read_each("present_position").tolist() == [1234 if k == 2 else 2048 for k in range(12)]
 
 
 def test_the_simulated_port_is_started_and_ended_by_the_player(chain, wave):

@@ -17,6 +17,7 @@ from dynamixel_sdk import (
 )
 
 from robik.servo.chain import Servo, ServoChain
+from robik.servo.dynamixel.brand import DYNAMIXEL
 from robik.servo.dynamixel.models import MODELS
 from robik.servo.dynamixel.simulator.packet import encode
 
@@ -61,7 +62,7 @@ def test_every_access_right(sdk, port):
             assert error == (ACCESS if refused else 0), (item.name, torque)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", DYNAMIXEL.playable)
 def test_every_models_factory_values_and_access_rights(name, sdk_of):
     """What is writable takes its own value back, the rest refuses, as does the EEPROM with torque on; what only reports
     is not judged by its value."""

@@ -13,38 +13,32 @@ import pytest
 
 from robik.errors import ServoError
 from robik.motions import Motion
+from robik.servo.brands import DEFAULT
 from robik.servo.chain import Servo, ServoChain, default_chain, load_chain, save_chain
-from robik.servo.dynamixel.bus import Bus
-from robik.servo.dynamixel.exchange import Telemetry
 from robik.servo.dynamixel.models import BAUD_RATES
 from robik.servo.player import Player
 from robik.servo.recording import Recorder, load_recording
 from robik.servo.recording_report import tracking_table, write_report
 from robik.servo.setup import (
     Dragging,
-    Seen,
-    advice,
-    apply,
     assigned,
     edited,
-    open_bus,
+    open_workshop,
     rate_warning,
-    scan,
-    set_baud_rate,
-    set_id,
     turned_round,
     with_another,
     without,
     zeroed,
 )
 from robik.servo.status import PlaySettings, PlayState
+from robik.servo.telemetry import Seen, Telemetry
 
 pytestmark = pytest.mark.real_time
 
 
 @pytest.fixture
-def bus(simulator):
-    opened = open_bus(simulator.port)
+def workshop(simulator):
+    opened = open_workshop(simulator.port)
     yield opened
     opened.close()
 
@@ -53,58 +47,68 @@ def seen(id, baud_rate=1_000_000):
     return Seen(id, "XH430-W210", 1010, 46, baud_rate)
 
 
+def report(position: int, load: int = 9, volts: float = 12.0, celsius: float = 41.0) -> Telemetry:
+    """A servo that plays."""
+    state = {"torque": True, "is_guarded": True, "is_stopped": False, "errors": 0, "error": ""}
+    return Telemetry(**state, load=load, position=position, volts=volts, celsius=celsius)
+
+
 def make_factory_new(simulator, id):
     simulator.command(f"set {id} baud_rate 1")
     simulator.command(f"set {id} return_delay_time 250")
 
 
-def test_scan_finds_everybody_at_any_baud_rate(bus, simulator):
+def test_scan_finds_everybody_at_any_baud_rate(workshop, simulator):
     make_factory_new(simulator, 5)
     simulator.command("set 6 model_number 4242")
     simulator.command("set 12 baud_rate 7")
     said = []
-    found = scan(bus, (57_600, 1_000_000, 4_500_000), said.append)
+    found = workshop.scan((57_600, 1_000_000, 4_500_000), said.append)
     assert said == ["asking at 57600 baud", "asking at 1000000 baud", "asking at 4500000 baud"]
     assert found[0] == Seen(5, "XH430-W210", 1010, 46, 57_600)
     assert [one.id for one in found[1:]] == [1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12]
     assert found[-1] == Seen(12, "XH430-W210", 1010, 46, 4_500_000)
     assert found[5] == Seen(6, None, 4242, 46, 1_000_000)
+    assert [change.servo.id for change in workshop.advice(found, 1_000_000)] == [5, 5, 12]
+    assert workshop.unfit(found) == ["servo 6 is of an unknown model, number 4242; it can be seen, but not set up"]
     with pytest.raises(ServoError, match="unknown model, number 4242"):
-        advice(bus, found)
+        workshop.set_id(found[5], 60)
 
 
-def test_id_and_baud_rate(bus, simulator):
-    moved = set_id(bus, seen(12), 30)
-    assert bus.ping(30) == 1010
-    assert bus.ping(12) is None
+def test_id_and_baud_rate(workshop, simulator):
+    moved = workshop.set_id(seen(12), 30)
+    assert workshop.wire.ping(30) == 1010
+    assert workshop.wire.ping(12) is None
     with pytest.raises(ServoError, match="id 3 is taken"):
-        set_id(bus, moved, 3)
+        workshop.set_id(moved, 3)
     with pytest.raises(ServoError, match="from 0 to 252"):
-        set_id(bus, moved, 253)
-    fast = set_baud_rate(bus, moved, 2_000_000)
-    assert bus.ping(30) == 1010  # the bus went along
+        workshop.set_id(moved, 253)
+    fast = workshop.set_baud_rate(moved, 2_000_000)
+    assert workshop.wire.ping(30) == 1010  # the bus went along
     with pytest.raises(ServoError, match="one of 9600"):
-        set_baud_rate(bus, fast, 1234)
+        workshop.advice([fast], 1234)
+    with pytest.raises(ServoError, match="one of 9600"):
+        workshop.set_baud_rate(fast, 1234)
     simulator.command("set 1 torque_enable 1")
     with pytest.raises(ServoError, match="servo 1 has its torque on"):
-        set_id(bus, seen(1), 40)
+        workshop.set_id(seen(1), 40)
 
 
-def test_two_servos_do_not_get_one_id_by_way_of_a_baud_rate(bus, simulator):
+def test_two_servos_do_not_get_one_id_by_way_of_a_baud_rate(workshop, simulator):
     simulator.command("set 8 baud_rate 4")
-    set_id(bus, Seen(8, "XH430-W210", 1010, 46, 2_000_000), 9)
+    workshop.set_id(Seen(8, "XH430-W210", 1010, 46, 2_000_000), 9)
     with pytest.raises(ServoError, match="at 1000000 baud there is a servo 9 already"):
-        set_baud_rate(bus, Seen(9, "XH430-W210", 1010, 46, 2_000_000), 1_000_000)
+        workshop.set_baud_rate(Seen(9, "XH430-W210", 1010, 46, 2_000_000), 1_000_000)
 
 
-def test_factory_servos_are_brought_to_streaming_settings(bus, simulator):
+def test_factory_servos_are_brought_to_streaming_settings(workshop, simulator):
     for id in (2, 3):
         make_factory_new(simulator, id)
     simulator.command("set 3 operating_mode 1")
     simulator.command("set 3 drive_mode 5")
     simulator.command("set 3 homing_offset -7")
     found = [seen(1), seen(2, 57_600), seen(3, 57_600)]
-    changes = advice(bus, found)
+    changes = workshop.advice(found, 1_000_000)
     assert [(c.servo.id, c.entry, c.now, c.wanted) for c in changes] == [
         (2, "return_delay_time", 250, 0),
         (2, "baud_rate", 1, 3),
@@ -115,12 +119,12 @@ def test_factory_servos_are_brought_to_streaming_settings(bus, simulator):
         (3, "baud_rate", 1, 3),
     ]
     assert str(changes[1]) == "servo 2: baud rate 1 → 3, 57600 → 1000000 baud"
-    apply(bus, changes)
-    assert advice(bus, [seen(1), seen(2), seen(3)]) == []
+    workshop.apply(changes)
+    assert workshop.advice([seen(1), seen(2), seen(3)], 1_000_000) == []
 
 
-def test_which_one_is_moved_by_hand(bus, simulator):
-    dragging = Dragging(bus, [seen(id) for id in range(1, 13)])
+def test_which_one_is_moved_by_hand(workshop, simulator):
+    dragging = Dragging(workshop, [seen(id) for id in range(1, 13)])
     simulator.command("place 4 2060")
     assert dragging.moved() is None
     simulator.command("place 4 2200")
@@ -131,7 +135,7 @@ def test_which_one_is_moved_by_hand(bus, simulator):
     assert dragging.moved().id == 7
     simulator.command("set 2 torque_enable 1")
     with pytest.raises(ServoError, match="servo 2 has its torque on"):
-        Dragging(bus, [seen(2)])
+        Dragging(workshop, [seen(2)])
 
 
 def test_zeros_from_the_pose_by_hand(chain, simulator, tmp_path):
@@ -141,9 +145,9 @@ def test_zeros_from_the_pose_by_hand(chain, simulator, tmp_path):
         simulator.command(f"place {id} {counts}")
     mirrored = replace(chain, servos=tuple(replace(s, direction=1 if s.id % 2 else -1) for s in chain.servos))
     rest = {"motor_2": 0.5, "motor_3": -0.25}
-    with closing(Bus(mirrored, simulator.port)) as bus:
-        made = zeroed(bus, rest)
-        values = made.values(bus.positions())
+    with closing(open_workshop(simulator.port)) as workshop:
+        made = zeroed(workshop, mirrored, rest)
+        values = made.values(workshop.wire.read_each("present_position"))
     assert values == pytest.approx([rest.get(name, 0.0) for name in made.actuators], abs=1e-3)
     save_chain(made, tmp_path / "made.servos.json")
     assert load_chain(tmp_path / "made.servos.json") == made
@@ -159,8 +163,8 @@ def test_zeros_of_servos_that_were_turned_beyond_their_turn_by_hand(judged):
     servos.change(3, operating_mode=4)
     servos.place(3, 5000)
     judge.port.closePort()
-    with closing(Bus(chain, servos.port)) as bus:
-        made = zeroed(bus)
+    with closing(open_workshop(servos.port)) as workshop:
+        made = zeroed(workshop, chain)
     assert [servo.zero for servo in made.servos] == [5000 - 4096, 4096 - 700, 5000, 2048]
     player = Player(made, servos.port, PlaySettings(heartbeat=30.0, watchdog=2.0, silence=2.0))
     player.connect()
@@ -218,7 +222,7 @@ def test_a_rate_that_the_baud_cannot_carry_comes_with_the_arithmetic():
 def test_from_the_shell(chain, simulator, tmp_path, capsys, monkeypatch):
     from robik.cli import main
 
-    monkeypatch.setattr("robik.servo.setup.SCAN_ORDER", (57_600, 1_000_000))
+    monkeypatch.setitem(vars(DEFAULT), "likely_bauds", (57_600, 1_000_000))
     make_factory_new(simulator, 5)
     on = ["--port", simulator.port]
     assert main(["servos", "scan", *on, "--baud", "57600"]) == 0
@@ -271,7 +275,7 @@ def test_telemetry_of_earlier_versions_is_read(tmp_path):
 
 def test_a_take_is_never_overwritten_and_a_full_disk_ends_it_with_a_word(tmp_path):
     chain = default_chain(("a", "b"))
-    one, goals = Telemetry(True, 10, 1, 0, 9, 2100, 12.0, 41.0), np.array([2048, 2048])
+    one, goals = report(2100), np.array([2048, 2048])
     Recorder(tmp_path / "t.csv", chain).close()
     assert list(tmp_path.iterdir()) == []  # an approach that was aborted
     said = []
@@ -300,7 +304,7 @@ def test_the_report_leaves_gaps_where_nobody_looked(tmp_path):
         time = 0.01 * k
         goals, late = (chain.counts(np.full(3, np.sin(t))) for t in (time, time - 0.03))
         row = [None, None, None]
-        row[k % 2] = Telemetry(True, 10, 1, 0, 9, int(late[k % 2]), 12.0, 41.0)
+        row[k % 2] = report(int(late[k % 2]))
         recorder.add(time, time, goals, row)
     recorder.close()
     recording = load_recording(tmp_path / "t.csv")
@@ -322,10 +326,7 @@ def test_how_well_they_followed(tmp_path, capsys):
     recorder, lag = Recorder(tmp_path / "t.csv", chain), 0.05
     for time in np.arange(0.0, 8.0, 0.01):
         counts = [chain.counts(np.array([np.sin(t), 0.2]))[0] for t in (time, time - lag)]
-        seen = [
-            Telemetry(True, 10, 1, 0, 9, int(counts[1]), 12.0, 41.0),
-            Telemetry(True, 10, 1, 0, 5, 2180, 11.8, 30.0),
-        ]
+        seen = [report(int(counts[1])), report(2180, load=5, volts=11.8, celsius=30.0)]
         recorder.add(time, time, np.array([counts[0], 2178]), seen)
     recorder.close()
     assert main(["servos", "report", str(tmp_path / "t.csv"), "-o", str(tmp_path / "t.html")]) == 0

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from robik.motions import Motion
+from robik.servo.bus import Bus
 from robik.servo.chain import default_chain, save_chain
-from robik.servo.dynamixel.bus import Bus
-from robik.servo.dynamixel.connecting import find
+from robik.servo.connecting import find
 from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.player import Player
 from robik.servo.setup_command import scan, torque_off

@@ -143,6 +143,9 @@ def _indirect(first: int, addresses: int, data: int, count: int, highest: int) -
 
 _X430 = _indirect(1, 168, 224, 28, 661) + _indirect(29, 578, 634, 28, 661)
 _X330 = [*_indirect(1, 168, 208, 20, 227), Entry("pwm_slope", 62, 1, "RW", 140, 1, 255)]
+_NEWER_X330 = [*_indirect(1, 168, 224, 28, 251), Entry("pwm_slope", 62, 1, "RW", 140, 1, 255)]  # from firmware 53
+_P_AFTER_X = 448  # by which the P series' RAM area is behind that of the X series
+NEWER_XL330 = 531_200  # asks for an XL330-M288 with the newer firmware's table
 ALL_MODES, WITHOUT_CURRENT = (0, 1, 3, 4, 5, 16), (1, 3, 4, 16)
 
 
@@ -159,8 +162,34 @@ def _model(number: int, rpm: float, current: int | None, indirect: list[Entry], 
     for changed in _entries(changes):
         entries[changed.name] = changed
     by_address = {entry.address + k: entry for entry in entries.values() for k in range(entry.size)}
-    modes, newer = WITHOUT_CURRENT if current is None else ALL_MODES, 46 if indirect is _X330 else 45
+    modes, newer = WITHOUT_CURRENT if current is None else ALL_MODES, 46 if indirect in (_X330, _NEWER_X330) else 45
     return Model(number, rpm, modes, newer, entries, by_address)
+
+
+def _p_model(number: int, rpm: float, current: int) -> Model:
+    """Return a model of the P series: its RAM area begins at 512."""
+    own = _model(number, rpm, current, [], "")
+    entries = {
+        name: entry if entry.is_eeprom else entry._replace(address=entry.address + _P_AFTER_X)
+        for name, entry in own.entries.items()
+        if name not in ("led", "backup_ready")
+    }
+    by_address = {entry.address + k: entry for entry in entries.values() for k in range(entry.size)}
+    return own._replace(entries=entries, at=by_address)
+
+
+_XL330_M288 = """baud_rate 8 1 RW 1 0 6
+            protocol_type 13 1 RW 2 2 22
+            temperature_limit 31 1 RW 70 0 100
+            max_voltage_limit 32 2 RW 70 31 70
+            min_voltage_limit 34 2 RW 35 31 70
+            velocity_limit 44 4 RW 445 0 2047
+            goal_velocity 104 4 RW 0 -2047 2047
+            shutdown 63 1 RW 53 0 63
+            velocity_i_gain 76 2 RW 1600 0 16383
+            velocity_p_gain 78 2 RW 180 0 16383
+            position_p_gain 84 2 RW 400 0 16383
+            present_input_voltage 144 2 R 50 0 65535"""
 
 
 _ROWS = (
@@ -179,19 +208,8 @@ _ROWS = (
             position_d_gain 80 2 RW 4000 0 16383
             position_p_gain 84 2 RW 640 0 16383""",
     ),  # XL430-W250
-    _model(
-        1200, 103, 1750, _X330, """baud_rate 8 1 RW 1 0 6
-            protocol_type 13 1 RW 2 2 22
-            temperature_limit 31 1 RW 70 0 100
-            max_voltage_limit 32 2 RW 70 31 70
-            min_voltage_limit 34 2 RW 35 31 70
-            velocity_limit 44 4 RW 445 0 2047
-            goal_velocity 104 4 RW 0 -2047 2047
-            shutdown 63 1 RW 53 0 63
-            velocity_i_gain 76 2 RW 1600 0 16383
-            velocity_p_gain 78 2 RW 180 0 16383
-            position_p_gain 84 2 RW 400 0 16383
-            present_input_voltage 144 2 R 50 0 65535""",
-    ),  # XL330-M288
+    _model(1200, 103, 1750, _X330, _XL330_M288),  # XL330-M288
+    _p_model(2000, 29, 4500),  # PH42-020-S300
 )  # fmt: skip
 MODELS: dict[int, Model] = {model.number: model for model in _ROWS}
+MODELS[NEWER_XL330] = _model(1200, 103, 1750, _NEWER_X330, _XL330_M288)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ...chain import BITS_PER_BYTE, ServoChain
-from ..models import BAUD_RATES, FAST_READ_FIRMWARE
+from ..models import BAUD_RATES, FAST_READ_FIRMWARE, MODELS
 from .packet import (
     ALERT,
     BROADCAST,
@@ -63,7 +63,7 @@ class SimulatedChain:
     """
 
     def __init__(self, chain: ServoChain, now: float, on_goal: Callable[[GoalRecord], None] | None = None) -> None:
-        self.servos = [SimulatedServo(servo.table, servo.id, servo.zero, now) for servo in chain.servos]
+        self.servos = [SimulatedServo(MODELS[servo.model], servo.id, servo.zero, now) for servo in chain.servos]
         for servo in self.servos:
             servo.set("baud_rate", BAUD_RATES.index(chain.baud_rate))
             servo.set("return_delay_time", 0)

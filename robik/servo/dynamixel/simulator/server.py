@@ -54,6 +54,11 @@ class Server:
     def _new(self) -> SimulatedChain:
         return SimulatedChain(self._chain, self.clock.now, self._write_record if self._record else None)
 
+    @property
+    def name(self) -> str:
+        """The port behind which the servos are."""
+        return self.port.name
+
     def run(self) -> None:
         """Serves until `end`."""
         take_precedence()  # servos do not wait for anybody's computer

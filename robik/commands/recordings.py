@@ -1,0 +1,114 @@
+"""Command about recordings: retarget."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from .arguments import add_robot, command, load, robot_file
+
+if TYPE_CHECKING:
+    from ..motions import Motion
+
+BALANCES = ("off", "still", "moving", "auto")
+EVERY = 0.5  # s between two looks at the progress
+
+
+def add_retarget(commands: argparse._SubParsersAction) -> None:
+    """Add the command `retarget`."""
+    parser = command(commands, "retarget", _retarget, "follow a recording with a robot: BVH, joints' positions, AMASS")
+    add_robot(parser)
+    parser.add_argument("recording", metavar="RECORDING", help="a BVH file, or an npz of joints' positions or poses")
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the motion file to write")
+    parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
+    parser.add_argument(
+        "--balance",
+        choices=BALANCES,
+        default="off",
+        help="still: the centre of mass over the feet; moving: the zero-moment point; auto: what the pace needs",
+    )
+    parser.add_argument("--pin-feet", action="store_true", help="hold standing feet flat, without sliding")
+    parser.add_argument(
+        "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
+    )
+    parser.add_argument("--start", type=float, metavar="S", help="first second of the recording")
+    parser.add_argument("--end", type=float, metavar="S", help="last second of the recording")
+    parser.add_argument(
+        "--rate", type=float, metavar="HZ", help="samples per second of OUT; the recording's if left out"
+    )
+    parser.add_argument(
+        "--body-model", metavar="MODEL.npz", help="of the SMPL family, for AMASS; none comes with RobIK"
+    )
+    parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints in OUT")
+    parser.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
+    parser.add_argument("--save-mapping", metavar="M.json", help="write which bone each frame follows, to be changed")
+
+
+def _retarget(options: argparse.Namespace) -> None:
+    from ..files import check_writable
+    from ..motions import save_report
+    from ..motions.format import Companions
+    from ..motions.registry import format_to_write, save_motion
+    from ..motions.resampling import resampled
+    from ..retarget.baking import balance_by_name
+    from ..retarget.recorded import retarget_recording
+    from ..skeleton.mapping_file import save_rows
+    from ..warm_up import help_compiling
+
+    chosen = format_to_write(options.output, options.format)
+    balance_by_name(options.balance)
+    check_writable(options.output, options.report, options.save_mapping)
+    mechanism = load(options)
+    help_compiling()
+    found = retarget_recording(
+        mechanism,
+        options.recording,
+        balance=options.balance,
+        pin_feet=options.pin_feet,
+        mapping=options.mapping,
+        start=options.start,
+        end=options.end,
+        body_model=options.body_model,
+        robot_file=robot_file(options),
+        speed_cost=options.report is not None,
+        progress=_progress() if sys.stderr.isatty() else None,
+    )
+    motion = found.motion if options.rate is None else resampled(found.motion, options.rate)
+    save_motion(motion, options.output, chosen.name, Companions(robot=found.mechanism, order=options.order))
+    if options.report:
+        save_report(found.motion, options.report)
+    if options.save_mapping:
+        save_rows(found.rows, options.save_mapping)
+    for follower in found.following.followers:
+        print(f"{follower.frame} follows {follower.bone}")
+    print(_told(found.motion))
+
+
+def _told(motion: Motion) -> str:
+    """Return how good a motion is, in words."""
+    from ..motions import report_summary
+
+    found = report_summary(motion)
+    return (
+        f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; "
+        f"off by {1e3 * found['position_error_mean_m']:.3g} mm on average, "
+        f"{1e3 * found['position_error_max_m']:.3g} mm at most, "
+        f"closed to {found['constraint_residual_max']:.1g} m; "
+        f"{len(found['frames_too_fast'])} frames too fast for a motor"
+    )
+
+
+def _progress() -> Callable[[int, int], None]:
+    """Return a function that tells on stderr how many frames are done."""
+    last = monotonic()
+
+    def tell(done: int, frames: int) -> None:
+        nonlocal last
+        if monotonic() - last > EVERY or done == frames:
+            last = monotonic()
+            print(f"\r{done} of {frames} frames", end="\n" if done == frames else "", file=sys.stderr, flush=True)
+
+    return tell

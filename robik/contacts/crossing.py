@@ -1,0 +1,77 @@
+"""Translation between two trees of one robot: coordinates that both have carry over, a root's are read off its body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..mechanism.constraints import BALL, HINGE
+from ..mechanism.topology import Topology
+
+
+class Crossing:
+    """From the coordinates of a robot's tree to those of another tree of the same joints.
+
+    Args:
+        old, new: the trees, which differ in where their root is and in what it hangs on.
+
+    Attributes:
+        bodies: (n + 1,) the old tree's number of each of the new tree's bodies, the world first.
+        dofs: (k, 3) degrees of freedom that both have: the new one, the old one, and 1 or -1 where it runs backwards.
+        clusters: of the old tree's clusters, those that have a body in each of the new tree's.
+    """
+
+    def __init__(self, old: Topology, new: Topology):
+        self.old, self.new, flat = old, new, new.flat
+        names = {number: name for name, number in old.body_at.items()}
+        self.bodies = np.array([old.body_at[name] for name in sorted(new.body_at, key=new.body_at.__getitem__)])
+        pairs = [(new.dofs[name], old.dofs[name]) for name in new.dofs if name in old.dofs]
+        self.dofs = np.array([(a, b, s * t) for (a, s), (b, t) in pairs], dtype=np.int64).reshape(-1, 3)
+        self._to, self._from = flat.dof_q[self.dofs[:, 0]], old.flat.dof_q[self.dofs[:, 1]]
+        known = set(self._to.tolist())
+        self._balls: list[tuple[int, int, float]] = []
+        self._read: dict[int, list[int]] = {}
+        joints = {body: joint for joint, body in new.joint_at.items()}
+        for b in range(1, len(flat.parent)):
+            source = old.joint_at.get(joints[b])
+            for m in range(flat.first[b], flat.last[b]):
+                if flat.kind[m] == BALL and source is not None:
+                    motions = range(old.flat.first[source], old.flat.last[source])
+                    ball = next(int(old.flat.at_q[i]) for i in motions if old.flat.kind[i] == BALL)
+                    same = new.body_at[names[source]] == b
+                    self._balls.append((int(flat.at_q[m]), ball, 1.0 if same else -1.0))
+                elif int(flat.at_q[m]) not in known:
+                    self._read.setdefault(b, []).append(m)
+        of = [int(old.flat.cluster_of[b]) for b in self.bodies]
+        self.clusters = [
+            sorted({of[b] for b in np.flatnonzero(flat.cluster_of == c) if of[b] >= 0})
+            for c in range(len(flat.cluster_on))
+        ]
+
+    def coordinates(self, q: np.ndarray, pose: Callable[[int], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Return coordinates (T, nq) of the new tree.
+
+        Args:
+            q: (T, nq) of the old tree.
+            pose: gives the rotations (T, 3, 3) and centres of mass (T, 3) [m] of a body by its number in the old tree.
+        """
+        flat, found = self.new.flat, np.zeros((len(q), len(self.new.rest)))
+        found[:, self._to] = q[:, self._from] * self.dofs[:, 2]
+        for to, source, sign in self._balls:
+            found[:, to : to + 4] = q[:, source : source + 4] * (1.0, sign, sign, sign)
+        for b, motions in self._read.items():  # a root's: its joint hangs on the world
+            R, c = pose(int(self.bodies[b]))
+            near_R, far_R = flat.from_parent_R[b], R @ flat.to_child_R[b].T
+            turn, away = near_R.T @ far_R, (c - far_R @ flat.to_child_p[b] - flat.from_parent_p[b]) @ near_R
+            for m in motions:
+                at, axis = flat.at_q[m], flat.axis[m]
+                i, j = (axis + 1) % 3, (axis + 2) % 3
+                if flat.kind[m] == BALL:
+                    found[:, at : at + 4] = Rotation.from_matrix(turn).as_quat()[:, [3, 0, 1, 2]]
+                elif flat.kind[m] == HINGE:
+                    found[:, at] = np.arctan2(turn[:, j, i] - turn[:, i, j], turn[:, i, i] + turn[:, j, j])
+                else:
+                    found[:, at] = away[:, axis]
+        return found

@@ -1,0 +1,90 @@
+"""A robot that stands: its tree rooted in the first of its contacts, a cut for every other one.
+
+One standing foot then costs nothing: the floating base's six motions fall out of the tree. The joints of the tree stay
+the same in every footing, so that their coordinates carry over by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mechanism.constraints import closure_rows, joint_matrices
+from ..mechanism.model import Mechanism
+from ..mechanism.parts import WORLD, Joint
+from ..mechanism.spanning_tree import rerooted, spanning_tree
+from ..mechanism.topology import Topology, lay_out
+from .contact import Hold
+
+
+@dataclass(frozen=True)
+class Footing:
+    """A robot's tree and cuts while some of its frames are in contact.
+
+    Attributes:
+        topology: the tree, rooted in the first contact where the robot floats.
+        holds: what the contacts hold.
+        places: per contact the flat body that hangs on the world by it, or -1 and its cut.
+    """
+
+    topology: Topology
+    holds: tuple[Hold, ...]
+    places: tuple[tuple[int, int], ...]
+
+    def put(self, contact: int, place: np.ndarray, axes: np.ndarray) -> None:
+        """Move what a contact is held to.
+
+        Args:
+            contact: its number.
+            place: (3,) of the joint's world side [m].
+            axes: (3, 3) of it, in columns.
+        """
+        flat, (body, cut) = self.topology.flat, self.places[contact]
+        if body >= 0:
+            flat.from_parent_R[body], flat.from_parent_p[body] = axes, place
+            return
+        flat.cut_pa[cut] = place
+        joint = self.holds[contact].joint
+        rows = closure_rows(joint, axes, joint.matrix)
+        for row, (_, u, _) in enumerate(rows, start=int(flat.cut_row[cut])):
+            flat.row_u[row] = u
+
+
+def build_footing(mechanism: Mechanism, holds: Sequence[Hold]) -> Footing:
+    """Return the robot as it stands on contacts.
+
+    Args:
+        mechanism: the robot.
+        holds: what each contact holds, at least one; a floating robot's tree is rooted in the first.
+    """
+    tree, cuts = spanning_tree(mechanism)
+    joints = [hold.joint for hold in holds]
+    base = _floating_base(mechanism, tree, joints[0])
+    if base is not None:
+        tree, rest = rerooted(tree, len(mechanism.bodies), joints[0], base), joints[1:]
+    else:
+        rest = joints
+    topology = lay_out(mechanism, tree, [*cuts, *rest])
+    places = [(-1, len(cuts) + i) for i in range(len(rest))]
+    if base is not None:
+        places.insert(0, (topology.joint_at[joints[0].name], -1))
+    footing = Footing(topology, tuple(holds), tuple(places))
+    for i, joint in enumerate(joints):
+        axes, place, _ = joint_matrices(joint)
+        footing.put(i, place, axes)
+    return footing
+
+
+def _floating_base(mechanism: Mechanism, tree: list[tuple[str, Joint]], contact: Joint) -> Joint | None:
+    """Return the joint that the part of the robot with this contact floats by; None where it is tied to the world."""
+    coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
+    on: dict[str, Joint] = {}
+    joint_of = dict(tree)
+    for body, joint in tree[: len(mechanism.bodies)]:
+        near = joint.child if joint.child != body else joint.parent
+        on[body] = joint if near == WORLD else on[near]
+    base = on[contact.child]
+    free = base.type == "free" and not base.actuated and not base.is_limited
+    return base if free and coupled.isdisjoint(base.coordinate_names) and joint_of[base.child] is base else None

@@ -1,0 +1,375 @@
+"""The quadratic program of a step: the model's optimum on the loops and between the bounds.
+
+The system H = L Lᵀ is factored once, over the coordinates that are free at first. With z = L⁻ᵀ u the model is a sphere
+in u, and a bound that is met on the way a plane v · u = 0 with v = L⁻¹ a, where a · z is what its coordinate moves by.
+What is left to move in is orthogonal to these planes' normals. So a bound costs one solution with the factors at hand,
+whether its coordinate leads or follows, and directions that are hardly held lose no more digits than L⁻¹ takes.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from ..jit import inlined, kernel
+from ..kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
+from .dense import cholesky, copy_chosen, solve_factored, solve_lower, solve_upper
+from .hessian import matrix, times
+from .work import SMALL, factor_tree, solve_tree
+
+HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
+WANTED = 1e-15  # of the objective: a force that pulls a coordinate off its bound
+DEPENDENT = 1e-24  # of a normal's square: what is left of it where it depends on others
+INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
+
+
+@kernel(entry=False)
+def list_leaders(work, held):
+    """List the free independent coordinates, and the `held` ones too if they are wanted; return how many there are."""
+    n = 0
+    for i in range(work.step.shape[0]):
+        if not work.e.follows[i] and (held or work.e.free[i]):
+            work.independent[n] = i
+            n += 1
+    work.leading[0] = n
+    return n
+
+
+@kernel(entry=False)
+def fill(flat, now, work, n):
+    """Fill H with the second derivatives over the n independent coordinates that are listed."""
+    matrix(flat, now, work.terms, work.system, work.K)
+    reduce_matrix(flat, work.e, work.K)
+    copy_chosen(work.K, work.independent, n, work.H)
+
+
+@kernel
+def _factor(flat, now, work, anew, convex, held):
+    """Factor the second derivatives over the free independent coordinates, and the `held` ones too if they are wanted,
+    or those of the convex model; return ARTICULATED, DENSE, or INDEFINITE where they are not positive definite. Without
+    `anew` only the list of coordinates has changed."""
+    n = list_leaders(work, held)
+    if convex:
+        if anew:
+            copy_chosen(work.model, work.e.every, work.step.shape[0], work.K)
+            reduce_matrix(flat, work.e, work.K)
+        copy_chosen(work.K, work.independent, n, work.H)
+    else:
+        if work.step.shape[0] > SMALL and factor_tree(flat, now, work):
+            return ARTICULATED
+        if anew or work.step.shape[0] > SMALL:
+            fill(flat, now, work, n)
+        else:
+            copy_chosen(work.K, work.independent, n, work.H)
+    return DENSE if cholesky(work.H, n) else INDEFINITE
+
+
+@kernel(entry=False)
+def solve_system(flat, now, work, kind, x):
+    """Turn x (d,) in place from a reduced gradient to the solution of the factored system, dependent coordinates
+    included."""
+    if kind == ARTICULATED:
+        solve_tree(flat, now, x, work)
+        return
+    n = work.leading[0]
+    for a in range(n):
+        work.reduced[a] = x[work.independent[a]]
+    solve_factored(work.H, work.vectors, n, True, work.reduced, work.shares)
+    for i in range(x.shape[0]):
+        x[i] = 0.0
+    for a in range(n):
+        x[work.independent[a]] = work.reduced[a]
+    extend(flat, work.e, x)
+
+
+@kernel(entry=False)
+def solve_program(flat, now, goals, work, limits, convex):
+    """Find the step, from none, by an active set: to the optimum of what no bound holds, or as far as the first bound,
+    which then holds; at the optimum, the bound that most wants to be left is let go.
+
+    Returns:
+        Kind of the last system, INDEFINITE where one has no factors. The system is factored for what no bound holds in
+        the end.
+    """
+    program, d = work.program, work.step.shape[0]
+    work.step[:] = 0.0
+    program.number[0] = 0
+    for i in range(d):
+        work.gradient[i] = work.slope[i]
+    reduce_gradient(flat, work.e, work.gradient)
+    kind = _factor(flat, now, work, True, convex, convex)
+    if kind == INDEFINITE:
+        return kind
+    if kind == ARTICULATED or not limits:
+        if _go_at_once(flat, now, goals, work, limits, kind, convex):
+            return kind
+        if kind == ARTICULATED:
+            kind = _factor_matrix(flat, now, work)
+            if kind == INDEFINITE:
+                return kind
+    _lead_to_optimum(work)
+    for i in range(d):
+        if convex and not work.e.free[i]:
+            _hold(flat, work, i)
+    for _ in range(3 * d + 3):
+        _direct(flat, work)
+        reach, who = _reach(flat, now, work, program.direction)
+        for i in range(d):
+            work.step[i] += reach * program.direction[i]
+        for a in range(work.leading[0]):
+            program.way[a] -= reach * program.along[a]
+        if who >= 0:
+            work.e.free[who] = False
+            _hold(flat, work, who)
+            continue
+        if program.number[0] == 0 and all_free(work):
+            break
+        _slope_after(flat, now, goals, work, convex)
+        _lead_to_optimum(work)
+        kind, done = _let_go_one(flat, now, work, kind, convex)
+        if done or kind == INDEFINITE:
+            break
+    return kind if kind == INDEFINITE else _factor_free(flat, now, work, kind, convex)
+
+
+@kernel
+def _go_at_once(flat, now, goals, work, limits, kind, convex):
+    """Take the whole step; return whether it is the program's, as it meets no bound and none is let go."""
+    for i in range(work.step.shape[0]):
+        work.step[i] = -work.gradient[i]
+    solve_system(flat, now, work, kind, work.step)
+    if not limits:
+        return True
+    way = work.program.direction
+    for i in range(way.shape[0]):
+        way[i], work.step[i] = work.step[i], 0.0
+    _, who = _reach(flat, now, work, way)
+    if who >= 0:
+        return False
+    for i in range(way.shape[0]):
+        work.step[i] = way[i]
+    if all_free(work):
+        return True
+    _slope_after(flat, now, goals, work, convex)
+    _, who = _eager(flat, now, work, convex)
+    if who < 0:
+        return True
+    for i in range(way.shape[0]):
+        work.step[i], work.gradient[i] = 0.0, work.slope[i]
+    reduce_gradient(flat, work.e, work.gradient)
+    return False
+
+
+@inlined
+def _factor_matrix(flat, now, work):
+    """Factor the listed coordinates' second derivatives as a matrix."""
+    fill(flat, now, work, work.leading[0])
+    return DENSE if cholesky(work.H, work.leading[0]) else INDEFINITE
+
+
+@kernel
+def _lead_to_optimum(work):
+    """Fill `way` with what leads from the step so far to the optimum without bounds, in u."""
+    for a in range(work.leading[0]):
+        work.program.way[a] = -work.gradient[work.independent[a]]
+    solve_lower(work.H, work.leading[0], work.program.way)
+
+
+@kernel
+def _hold(flat, work, i):
+    """Add the plane of a coordinate that is held from now on."""
+    program = work.program
+    k = program.number[0]
+    pull = program.pulls[k]
+    pull[:] = 0.0
+    pull[i] = 1.0
+    reduce_gradient(flat, work.e, pull)
+    program.held[k] = i
+    program.number[0] = k + 1
+    _span(work, k)
+
+
+@kernel
+def _span(work, k):
+    """Fill the normal of plane k, what of it is orthogonal to those before, of length one, and its shares of these.
+
+    A normal that depends on those before is left out: its plane needs no force.
+    """
+    program, n = work.program, work.leading[0]
+    own, shares, pull = program.normals[k], program.shares[k], program.pulls[k]
+    for a in range(n):
+        own[a] = pull[work.independent[a]]
+    solve_lower(work.H, n, own)
+    whole = 0.0
+    for a in range(n):
+        whole += own[a] * own[a]
+    shares[:k] = 0.0
+    for _ in range(2):  # the second time for what rounding left
+        for j in range(k):
+            other, f = program.normals[j], 0.0
+            for a in range(n):
+                f += other[a] * own[a]
+            shares[j] += f
+            for a in range(n):
+                own[a] -= f * other[a]
+    rest = 0.0
+    for a in range(n):
+        rest += own[a] * own[a]
+    depends = not rest > DEPENDENT * whole
+    shares[k] = np.inf if depends else sqrt(rest)
+    for a in range(n):
+        own[a] = 0.0 if depends else own[a] / shares[k]
+
+
+@kernel
+def _direct(flat, work):
+    """Fill `along` and `direction`, the way in u and that of all coordinates, with what leads from the step so far to
+    the optimum with the held coordinates."""
+    program, n = work.program, work.leading[0]
+    along, direction = program.along, program.direction
+    for a in range(n):
+        along[a] = program.way[a]
+    for k in range(program.number[0]):
+        normal, f = program.normals[k], 0.0
+        for a in range(n):
+            f += normal[a] * along[a]
+        for a in range(n):
+            along[a] -= f * normal[a]
+    for a in range(n):
+        work.reduced[a] = along[a]
+    solve_upper(work.H, n, work.reduced)
+    direction[:] = 0.0
+    for a in range(n):
+        direction[work.independent[a]] = work.reduced[a]
+    extend(flat, work.e, direction)
+    for k in range(program.number[0]):
+        direction[program.held[k]] = 0.0
+
+
+@kernel
+def _balance(work):
+    """Fill `forces` of the held coordinates at the optimum between them."""
+    program, n = work.program, work.leading[0]
+    count, forces = program.number[0], program.forces
+    for k in range(count):
+        forces[k] = 0.0
+        for a in range(n):
+            forces[k] += program.normals[k, a] * program.way[a]
+    for k in range(count - 1, -1, -1):
+        for j in range(k + 1, count):
+            forces[k] -= program.shares[j, k] * forces[j]
+        forces[k] /= program.shares[k, k]
+
+
+@kernel
+def _reach(flat, now, work, direction):
+    """How much of a direction fits, after the step so far, before a free coordinate meets its bound; and which one
+    does, -1 for none."""
+    reach, who = 1.0, -1
+    for i in range(work.lower.shape[0]):
+        at = flat.dof_q[i]
+        if at >= 0 and work.e.free[i] and abs(direction[i]) > HELD:
+            bound = work.lower[i] if direction[i] < 0.0 else work.upper[i]
+            part = max(0.0, (bound - now.q[at] - work.step[i]) / direction[i])
+            if part < reach:
+                reach, who = part, i
+    return reach, who
+
+
+@kernel
+def _slope_after(flat, now, goals, work, convex):
+    """Fill `work.gradient` with the model's gradient after the step so far, reduced to the independent coordinates."""
+    if convex:
+        for i in range(work.slope.shape[0]):
+            work.gradient[i] = work.slope[i]
+            for j in range(work.slope.shape[0]):
+                work.gradient[i] += work.model[i, j] * work.step[j]
+    else:
+        times(flat, now, goals, work.terms, work.system, work.step, work.gradient)
+        for i in range(work.slope.shape[0]):
+            work.gradient[i] += work.slope[i]
+    reduce_gradient(flat, work.e, work.gradient)
+
+
+@kernel
+def _let_go_one(flat, now, work, kind, convex):
+    """Let go of the coordinate that most wants back between its bounds; return the kind of system, and whether none
+    does."""
+    program = work.program
+    _balance(work)
+    row, who = _eager(flat, now, work, convex)
+    if who < 0:
+        return kind, True
+    work.e.free[who] = True
+    if row >= 0:
+        last = program.number[0] - 1
+        program.held[row] = program.held[last]
+        for j in range(program.pulls.shape[1]):
+            program.pulls[row, j] = program.pulls[last, j]
+        program.number[0] = last
+    else:
+        row = 0
+        n = list_leaders(work, False)
+        copy_chosen(work.K, work.independent, n, work.H)
+        if not cholesky(work.H, n):
+            return INDEFINITE, False
+        _lead_to_optimum(work)
+    for k in range(row, program.number[0]):
+        _span(work, k)
+    return kind, False
+
+
+@kernel
+def _eager(flat, now, work, convex):
+    """Return the held coordinate that the model most wants back between its bounds, -1 for none, after its row, -1 for
+    one that the system itself holds."""
+    program = work.program
+    count, worst, row, who = program.number[0], WANTED, -1, -1
+    for k in range(count):
+        i = program.held[k]
+        inward = _inward(flat, now, work, i, -program.forces[k])
+        if inward > worst:
+            worst, row, who = inward, k, i
+    for i in range(work.step.shape[0] if not convex else 0):
+        if not work.e.free[i] and not work.e.follows[i]:
+            slope, own = work.gradient[i], False
+            for k in range(count):
+                slope += program.forces[k] * program.pulls[k, i]
+                own = own or program.held[k] == i
+            inward = _inward(flat, now, work, i, slope)
+            if inward > worst and not own:
+                worst, row, who = inward, -1, i
+    return row, who
+
+
+@inlined
+def _inward(flat, now, work, i, slope):
+    """How much a held coordinate of this slope wants back between its bounds."""
+    if not work.lower[i] < work.upper[i]:
+        return 0.0
+    at_lower = now.q[flat.dof_q[i]] + work.step[i] <= work.lower[i] + HELD
+    return -slope if at_lower else slope
+
+
+@kernel
+def _factor_free(flat, now, work, kind, convex):
+    """Factor the system of what no bound holds after the program; return its kind."""
+    program = work.program
+    if program.number[0] == 0:
+        return kind
+    follows = False
+    for k in range(program.number[0]):
+        follows = follows or work.e.follows[program.held[k]]
+    if follows:
+        eliminate(flat, now, work.e)
+    return _factor(flat, now, work, follows, convex, False)
+
+
+@inlined
+def all_free(work):
+    """Whether no coordinate is held at a bound."""
+    held = 0
+    for i in range(work.e.free.shape[0]):
+        held += not work.e.free[i]
+    return held == 0

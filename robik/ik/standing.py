@@ -1,0 +1,292 @@
+"""Inverse kinematics of a robot that stands: frames in contact are closures, switched on and off frame by frame.
+
+For every set of contacts the robot has a tree of its own, rooted in the one that has stood longest, and a solver on it;
+where the set changes, what is known of the frames before crosses over. A contact comes on where the loops can be closed
+with it, between the limits and within the motors' reach. Where they cannot, it is asked for softly, LATE times as hard
+as other targets, until they can: so it gives way least, and limits, speeds and the other contacts not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..contacts.contact import Contact, Hold, hold_of
+from ..contacts.crossing import Crossing
+from ..contacts.footing import Footing, build_footing
+from ..kinematics.frames import anchor
+from ..kinematics.kernels import close, difference, forward_kinematics, integrate
+from ..kinematics.rotations import quaternion_matrices
+from ..objectives.registry import over_time
+from .sequence import Memory, Output
+from .solver import Solver, Targets, Wanted
+from .sqp import UNREACHED
+
+LATE = 1e5  # times the weight of other targets: what a contact is asked for with that cannot be held yet
+NEAR = (0.05, 0.2)  # of the robot's size, and rad: a contact further off is asked for softly first
+CLOSE = (2e-3, 1e-2)  # likewise: one further off after that is late
+ROOM = 16  # frames solved on one tree at a time
+
+
+class _Standing(NamedTuple):
+    """A robot on a set of contacts, its solver, and the way from there to the floating robot's coordinates."""
+
+    footing: Footing
+    solver: Solver
+    output: Output
+    to_free: Crossing
+
+
+class StandingSolver(Solver):
+    """Follows targets with a robot that stands on contacts; arguments and errors as `Solver`. What comes out is in the
+    floating robot's coordinates, whatever it stands on."""
+
+    _contacts: dict[str, Contact]
+    _holds: dict[str, Hold]
+    _moves: dict[str, np.ndarray]  # (T,) of each contact whether it stands on something that moves
+    _next: np.ndarray  # (T,) the frame after each in which contacts come, go or move
+    _standings: dict[tuple[str, ...], _Standing]
+    _held: tuple[str, ...] = ()  # the contacts of the frame before, the one that has stood longest first
+
+    def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
+        """As the solver has it, on no contact: `stand` says what it stands on."""
+        first = {n: (x if x is None else x[:1], q if q is None else q[:1]) for n, (x, q) in targets.items()}
+        self._first = first, com if com is None else com[:1], times[:1]
+        self._contacts, self._holds, self._standings, self._held = {}, {}, {}, ()
+        return super().wanted(targets, com, times)
+
+    def stand(self, wanted: Wanted, contacts: Sequence[Contact]) -> None:
+        """Hold these contacts from the next frame on.
+
+        Args:
+            wanted: as `wanted` has returned it; gets the contacts' tensions.
+            contacts: over all frames that are wanted, of frames that are followed.
+        """
+        self._contacts = {contact.name: contact for contact in contacts}
+        self._holds = {c.name: hold_of(self.topology.mechanism, c.name, c.oriented) for c in contacts}
+        self._moves = {contact.name: contact.moves() for contact in contacts}
+        for contact in contacts:
+            for k in np.flatnonzero(contact.tension):
+                self._pull(wanted, k, [contact.name], contact.tension[k])
+        frames = len(wanted.dt)
+        changes = np.zeros(frames + 1, bool)
+        changes[-1] = True
+        for contact in contacts:
+            changes[1:-1] |= np.diff(contact.stands) | self._moves[contact.name][1:]
+        places = np.flatnonzero(changes)
+        self._next = places[np.searchsorted(places, np.arange(frames), side="right")]
+
+    def reset(self) -> None:
+        """Puts the robot back into its rest pose."""
+        super().reset()
+        self._held = ()
+
+    def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
+        """Solves frames `start` to `stop` into `output`."""
+        k = start
+        while k < stop:
+            asked = [name for name, contact in self._contacts.items() if contact.stands[k]]
+            fresh = [name for name in asked if name not in self._held or self._moves[name][k]]
+            if fresh or len(asked) != len(self._held):
+                self._change(output, k, asked, fresh, wanted)
+                k += 1
+            else:
+                end = min(int(self._next[k]), stop) if self._contacts else stop
+                self._run(output, k, end, wanted)
+                k = end
+
+    def _solver(self) -> Solver:
+        """Return the solver of what is held."""
+        return self._standings[self._held].solver if self._held else self
+
+    def _standing(self, names: tuple[str, ...]) -> _Standing:
+        """Return the robot on these contacts, made where they have not stood together before."""
+        if names not in self._standings:
+            footing = build_footing(self.topology.mechanism, [self._holds[name] for name in names])
+            first = tuple(item.part(slice(0, 1)) for item in self.objectives)
+            solver = Solver(self.mechanism, self.names, self.settings, self.has_com, first, footing)
+            solver.flat.accepted[0] = self.flat.accepted[0]
+            solver.wanted(*self._first)  # sets its weights
+            found = _Standing(footing, solver, solver.room(ROOM + 1), Crossing(footing.topology, self.topology))
+            self._standings[names] = found
+        return self._standings[names]
+
+    def _run(self, output: Output, start: int, stop: int, wanted: Wanted) -> bool:
+        """Solve frames `start` to `stop` on what is held; returns False, and leaves `output` alone, where that cannot
+        be reached."""
+        if not self._held:
+            self.solve_stretch(output, 0, start, stop, wanted)
+            return True
+        standing = self._standings[self._held]
+        for first in range(start, stop, ROOM):
+            last = min(first + ROOM, stop)
+            order = standing.to_free.bodies[1 : self.flat.bodies + 1] - 1
+            own = standing.output
+            own.quaternion[0][order] = output.quaternion[first - 1] if first else (1.0, 0.0, 0.0, 0.0)
+            standing.solver.solve_stretch(own, first - 1, first, last, wanted)
+            if own.status[1] == UNREACHED:
+                return False
+            rows, to = slice(1, last - first + 1), slice(first, last)
+            output.position[to] = own.position[rows][:, order]
+            output.quaternion[to] = own.quaternion[rows][:, order]
+            for of, source in zip(output_rows(output), output_rows(own), strict=True):
+                of[to] = source[rows]
+            output.q[to] = standing.to_free.coordinates(own.q[rows], _poses(own, rows))
+        return True
+
+    def _change(self, output: Output, k: int, asked: list[str], fresh: list[str], wanted: Wanted) -> None:
+        """Solve frame k, in which contacts come, go or move.
+
+        Args:
+            output, wanted: as for `solve`.
+            k: the frame.
+            asked: the contacts that stand in it.
+            fresh: those of them that were not held before, or were held elsewhere.
+        """
+        firm = tuple(name for name in self._held if name in asked and name not in fresh)
+        if not fresh:
+            self._enter(firm, k)
+            self._run(output, k, k + 1, wanted)
+            return
+        if k > 0 and self._within(fresh, k, NEAR) and self._attempt(output, k, (*firm, *fresh), wanted):
+            return
+        self._enter(firm, k)
+        before = _copied(self._solver()._memory)
+        self._pull(wanted, k, fresh, LATE)
+        self._run(output, k, k + 1, wanted)
+        self._pull(wanted, k, fresh, 0.0)
+        after = _copied(self._solver()._memory)
+        reached = tuple(name for name in fresh if self._within([name], k, CLOSE))
+        alone = [(name,) for name in reached] if len(reached) > 1 else []
+        for names in [reached, *alone] if reached else []:
+            _restore(self._solver()._memory, before)
+            if self._attempt(output, k, (*firm, *names), wanted, after[0]):
+                return
+        _restore(self._solver()._memory, after)
+
+    def _attempt(
+        self, output: Output, k: int, names: tuple[str, ...], wanted: Wanted, start: np.ndarray | None = None
+    ) -> bool:
+        """Solve frame k on these contacts; returns False where they cannot be reached, with what is held as it was.
+
+        Args:
+            output, wanted: as for `solve`.
+            k: the frame.
+            names: of the contacts.
+            start: what `_copied` holds of a placement to start from; where the motion is going if left out.
+        """
+        held = self._held
+        self._enter(names, k, True, start)
+        if self._run(output, k, k + 1, wanted):
+            return True
+        self._held = held
+        return False
+
+    def _enter(self, names: tuple[str, ...], k: int, given: bool = False, start: np.ndarray | None = None) -> None:
+        """Put contacts where they are in frame k, and let what is known of the frames before cross over to them.
+
+        Args:
+            names: of the contacts, the root first.
+            k: the frame.
+            given: whether they are not where the robot is, so that the next frame cannot start there.
+            start: what `_copied` holds of the placement where it then starts; where the motion is going if left out.
+        """
+        if names == self._held and not given:
+            return
+        old, new = self._solver(), self._standing(names).solver if names else self
+        for i, name in enumerate(names):
+            contact = self._contacts[name]
+            self._standings[names].footing.put(i, *self._holds[name].at(contact.position[k], contact.rotation[k]))
+        crossing = Crossing(old.topology, new.topology)
+        source, memory = old._memory, new._memory
+        frames, last = int(source.frames[0]), source.last
+        placements = [_crossed(old, crossing, last.q, last.R, last.c)]
+        q = last.q.copy()
+        for step in (source.recent, source.earlier)[: min(frames, 2)]:
+            integrate(old.flat, q.copy(), step, -1.0, q)
+            placements.append(_crossed(old, crossing, q))
+        if start is not None:
+            source.other.everything[:] = start
+            begin = _crossed(old, crossing, source.other.q, source.other.R, source.other.c)
+        limited, missed = source.limited.copy(), source.missed.copy()
+        R, c = last.R[crossing.bodies].copy(), last.c[crossing.bodies].copy()
+        memory.last.q[:] = placements[0]
+        forward_kinematics(new.flat, memory.last)
+        close(new.flat, memory.last)
+        memory.recent[:], memory.earlier[:], memory.limited[:], memory.frames[0] = 0.0, 0.0, 0, frames
+        for step, to, back in zip((memory.recent, memory.earlier), placements, placements[1:], strict=False):
+            difference(new.flat, to, back, step)
+        memory.limited[crossing.dofs[:, 0]] = crossing.dofs[:, 2] * limited[crossing.dofs[:, 1]]
+        memory.missed[:] = [max((missed[i] for i in of), default=0.0) for of in crossing.clusters]
+        memory.looked[0] = source.looked[0]
+        new._work.e.free[:] = True
+        if given:
+            memory.last.R[:], memory.last.c[:] = R, c
+            memory.given[0] = True
+            memory.guess.q[:] = memory.last.q if start is None else begin
+            if start is None and frames:
+                ahead = memory.recent + (memory.recent - memory.earlier if frames > 1 else 0.0)
+                integrate(new.flat, memory.last.q, ahead, 1.0, memory.guess.q)
+        self._held = names
+
+    def _within(self, names: Sequence[str], k: int, most: tuple[float, float]) -> bool:
+        """Return whether frames are so near to where they are held in frame k: by robot sizes, and rad."""
+        solver = self._solver()
+        for name in names:
+            b, point, axes = anchor(solver.topology, name)
+            now, contact, hold = solver._memory.last, self._contacts[name], self._holds[name]
+            position, rotation = now.c[b] + now.R[b] @ point, now.R[b] @ axes
+            distance, angle = hold.gap(position, rotation, contact.position[k], contact.rotation[k])
+            if distance > most[0] * self._extent or angle > most[1]:
+                return False
+        return True
+
+    def _pull(self, wanted: Wanted, k: int, names: Sequence[str], weight: float) -> None:
+        """Ask for frames in frame k by so many times their weights more."""
+        frames = self._goals.frame_pose
+        tension = over_time(self._goals, wanted.targets, frames.tension)
+        for name in names:
+            i, turns = self.names.index(name), self._holds[name].joint.type != "spherical"
+            position = max(float(frames.position_weight[i].max()), self._square)
+            orientation = max(float(frames.orientation_weight[i].max()), 1.0) if turns else 0.0
+            tension[k, i] = weight * position, weight * orientation
+
+
+def output_rows(output: Output) -> tuple[np.ndarray, ...]:
+    """Return the numbers (T,) that an output has per frame."""
+    return output.value, output.iterations, output.status, output.residual
+
+
+def _crossed(
+    old: Solver, crossing: Crossing, q: np.ndarray, R: np.ndarray | None = None, c: np.ndarray | None = None
+) -> np.ndarray:
+    """Return coordinates (nq,) of another tree for those of a solver's, by where its bodies are, or would be."""
+    if R is None or c is None:
+        other = old._memory.other
+        other.q[:] = q
+        forward_kinematics(old.flat, other)
+        R, c = other.R, other.c
+    return crossing.coordinates(q[None], lambda b: (R[b][None], c[b][None]))[0]
+
+
+def _copied(memory: Memory) -> list[np.ndarray]:
+    """Return copies of what a memory knows of the frames before, its last placement first."""
+    return [array.copy() for array in _known(memory)]
+
+
+def _restore(memory: Memory, known: list[np.ndarray]) -> None:
+    """Put back what `_copied` has returned."""
+    for array, source in zip(_known(memory), known, strict=True):
+        array[:] = source
+
+
+def _known(memory: Memory) -> list[np.ndarray]:
+    m = memory
+    return [m.last.everything, m.recent, m.earlier, m.frames, m.limited, m.looked, m.missed]
+
+
+def _poses(output: Output, rows: slice) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
+    """Return what gives a body's rotations and centres of mass in these rows, by its number."""
+    return lambda b: (quaternion_matrices(output.quaternion[rows, b - 1]), output.position[rows, b - 1])

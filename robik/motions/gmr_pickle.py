@@ -1,0 +1,158 @@
+"""Pickles of General Motion Retargeting (GMR): a dictionary of arrays.
+
+`fps`, `root_pos` (T, 3), `root_rot` (T, 4) xyzw, `dof_pos` (T, n) in the order of MuJoCo, `local_body_pos` (T, B, 3)
+seen from the base, `link_body_list` (B names). They are read by an unpickler that makes arrays and nothing else.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import ClipError
+from ..kinematics.rotations import quaternion_matrices
+from .format import Companions, MotionFormat
+from .layout import motion_from, numbers_of
+from .motion import Motion
+from .rates import even_rate
+from .simulator_archive import times_by
+
+ARRAYS = ("root_pos", "root_rot", "dof_pos")
+PROTOCOL = 4
+
+
+def matches(content: bytes) -> bool:
+    """Return whether it is a pickle that names a base's position and its joints."""
+    return content[:1] in (b"\x80", b"(", b"}") and b"root_pos" in content and b"dof_pos" in content
+
+
+def write(motion: Motion, path: Path, companions: Companions) -> bytes:
+    """Return a motion as a pickle.
+
+    Raises:
+        ClipError: the robot does not float, or the samples are not at equal distances.
+    """
+    assert companions.robot is not None  # as `needs` says
+    numbers = numbers_of(motion, companions.robot, companions.order)
+    if not numbers.layout.root:
+        raise ClipError("this format is for robots that float; choose npz")
+    position, quaternion = numbers.base
+    turns = quaternion_matrices(np.ascontiguousarray(quaternion))
+    local = np.einsum("tji,tbj->tbi", turns, numbers.position - position[:, None])
+    data = {
+        "fps": even_rate(numbers.times),
+        "root_pos": np.ascontiguousarray(position),
+        "root_rot": np.ascontiguousarray(quaternion[:, [1, 2, 3, 0]]),
+        "dof_pos": numbers.coordinates,
+        "local_body_pos": local,
+        "link_body_list": list(numbers.layout.bodies),
+    }
+    return pickle.dumps(data, protocol=PROTOCOL)
+
+
+def read(content: bytes, companions: Companions) -> Motion:
+    """Return the motion in a pickle.
+
+    Raises:
+        ClipError: it holds something else than arrays, or they do not fit the robot.
+    """
+    assert companions.robot is not None  # as `needs` says
+    data = load_arrays(content)
+    if not isinstance(data, dict) or not all(isinstance(data.get(name), np.ndarray) for name in ARRAYS):
+        raise ClipError(f"a motion of GMR is a dictionary with the arrays {', '.join(ARRAYS)} and fps")
+    arrays = {name: data[name] for name in ARRAYS}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "iuf" or array.ndim != 2 or not np.isfinite(array).all():
+            raise ClipError(f"{name} must hold a row of finite numbers per sample")
+    position, rotation, joints = (array.astype(float) for array in arrays.values())
+    if position.shape[1:] != (3,) or rotation.shape != (len(position), 4):
+        raise ClipError(
+            f"root_pos and root_rot must have the shapes (T, 3) and (T, 4), not {position.shape}, {rotation.shape}"
+        )
+    rate = data.get("fps", companions.fps)
+    if not isinstance(rate, int | float | np.ndarray | np.number) or isinstance(rate, bool):
+        raise ClipError("no fps with the samples per second; give them (--fps HZ)")
+    times = times_by(np.asarray(rate, dtype=float), len(position))
+    return motion_from(companions.robot, companions.order, times, (position, rotation[:, [3, 0, 1, 2]]), joints)
+
+
+def load_arrays(content: bytes) -> Any:
+    """Return what a pickle holds: arrays, numbers, texts, and lists and dictionaries of them. It runs no code.
+
+    Raises:
+        ClipError: it holds something else, or is no pickle.
+    """
+    try:
+        return _Arrays(io.BytesIO(content)).load()
+    except ClipError:
+        raise
+    except Exception as error:  # a pickle that is broken can fail in any way
+        raise ClipError(f"not a pickle of arrays: {' '.join(str(error).split()) or type(error).__name__}") from None
+
+
+class _Arrays(pickle.Unpickler):
+    """An unpickler that knows arrays and nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what makes an array; anything else is refused."""
+        makers = MAKERS.get(module.replace("numpy._core", "numpy.core"), {})
+        if name in makers:
+            return makers[name]
+        raise ClipError(f"it holds {module}.{name}, which is no array and is not opened; save arrays and numbers alone")
+
+    def persistent_load(self, _pid: Any) -> Any:
+        """Refuse what lies outside of the file."""
+        raise ClipError("it refers to something outside of the file; save arrays and numbers alone")
+
+
+def _kind(*_arguments: Any) -> None:
+    """Refuse to make an array by itself: its class is only named in pickles."""
+    raise ClipError("it makes an array without content; save arrays and numbers alone")
+
+
+def _empty(_of: Any, _shape: tuple, _code: bytes) -> np.ndarray:
+    """Return an array that the pickle then fills; its size is told by what fills it."""
+    return np.ndarray(0, dtype="b")
+
+
+def _dtype(code: Any, *_flags: Any) -> np.dtype:
+    """Return a type of numbers or texts.
+
+    Raises:
+        ClipError: one that holds Python objects.
+    """
+    found = np.dtype(code if isinstance(code, str) else "O")
+    if found.hasobject:
+        raise ClipError("it holds an array of Python objects, which are not opened; save arrays of numbers alone")
+    return found
+
+
+def _scalar(dtype: np.dtype, content: bytes) -> Any:
+    return np.frombuffer(content, dtype=dtype, count=1)[0]
+
+
+def _from_buffer(content: Any, dtype: np.dtype, shape: tuple, order: str) -> np.ndarray:
+    return np.frombuffer(content, dtype=dtype).reshape(shape, order=order)  # type: ignore[call-overload]
+
+
+def _encoded(text: str, _encoding: str = "latin1") -> bytes:
+    """Return the bytes that a pickle of Python 2's protocol holds as a text."""
+    return text.encode("latin1")
+
+
+MAKERS: dict[str, dict[str, Callable]] = {
+    "numpy": {"ndarray": _kind, "dtype": _dtype},
+    "numpy.core.multiarray": {"_reconstruct": _empty, "scalar": _scalar},
+    "numpy.core.numeric": {"_frombuffer": _from_buffer},
+    "_codecs": {"encode": _encoded},
+}
+
+FORMAT = MotionFormat(
+    name="gmr-pkl", label="GMR (pickle)", extensions=(".pkl",), needs=("robot",), by_extension=True,
+    matches=matches, read=read, write=write,
+)  # fmt: skip

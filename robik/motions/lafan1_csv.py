@@ -1,0 +1,79 @@
+"""CSV motion files of Unitree's LAFAN1 retargeting data set: a row per sample, no header, no times.
+
+Base position, base quaternion xyzw, then the joints in the order of MuJoCo. The data set has 30 samples per second.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ClipError
+from .format import Companions, MotionFormat
+from .layout import layout_of, motion_from, numbers_of
+from .motion import Motion
+from .rates import even_rate
+
+FPS = 30.0  # of the data set, where nobody says otherwise
+ROW = re.compile(rb"\s*[-+.\d][-+.\deE]*(\s*,\s*[-+.\d][-+.\deE]*){7,}\s*(\r\n|\r|\n|$)")
+
+
+def matches(content: bytes) -> bool:
+    """Return whether the first line holds numbers alone, eight at least."""
+    return ROW.match(content[: 1 << 16]) is not None
+
+
+def write(motion: Motion, path: Path, companions: Companions) -> bytes:
+    """Return a motion as rows of numbers.
+
+    Raises:
+        ClipError: the robot does not float, or the samples are not at equal distances.
+    """
+    assert companions.robot is not None  # as `needs` says
+    numbers = numbers_of(motion, companions.robot, companions.order)
+    if not numbers.layout.root:
+        raise ClipError("this format is for robots that float, whose base comes first; choose csv")
+    even_rate(numbers.times)
+    position, quaternion = numbers.base
+    table = np.hstack([position, quaternion[:, [1, 2, 3, 0]], numbers.coordinates])
+    return ("\n".join(",".join(map(repr, row)) for row in table.tolist()) + "\n").encode()
+
+
+def read(content: bytes, companions: Companions) -> Motion:
+    """Return the motion in rows of numbers, 30 per second unless the companions say otherwise.
+
+    Raises:
+        ClipError: names the line that is wrong.
+    """
+    robot = companions.robot
+    assert robot is not None  # as `needs` says
+    joints = len(layout_of(robot, companions.order).coordinates)
+    rows = []
+    for k, line in enumerate(content.decode("utf-8-sig", errors="replace").splitlines()):
+        if not line.strip():
+            continue
+        cells = line.split(",")
+        if len(cells) != 7 + joints:
+            raise ClipError(
+                f"line {k + 1}: {len(cells)} columns; {robot.name!r} needs 7 for its base, {joints} for its joints"
+            )
+        try:
+            rows.append([float(cell) for cell in cells])
+        except ValueError:
+            raise ClipError(f"line {k + 1}: not a row of numbers") from None
+    if not rows:
+        raise ClipError("there is no line with numbers")
+    table = np.array(rows)
+    if not (finite := np.isfinite(table).all(axis=1)).all():
+        raise ClipError(f"row {int(np.argmin(finite)) + 1}: its numbers must be finite")
+    base = table[:, :3], table[:, [6, 3, 4, 5]]
+    times = np.arange(len(table)) / (companions.fps or FPS)
+    return motion_from(robot, companions.order, times, base, table[:, 7:])
+
+
+FORMAT = MotionFormat(
+    name="lafan1-csv", label="Unitree, LAFAN1 (CSV)", extensions=(".csv",), needs=("robot",), by_extension=False,
+    matches=matches, read=read, write=write,
+)  # fmt: skip

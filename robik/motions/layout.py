@@ -1,0 +1,239 @@
+"""Order of a robot's bodies and joints in files of simulators, and a motion's numbers in that order.
+
+The bodies are a tree: the one that MJCF is written with, where the robot has loops. `depth` runs through it as MuJoCo
+numbers bodies and joints, `breadth` as PhysX (Isaac) does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ClipError
+from ..kinematics.actuation import values_between
+from ..kinematics.forward import body_poses
+from ..kinematics.rotations import quaternion_matrices
+from ..mechanism import WORLD, Joint, Mechanism
+from ..mechanism.constraints import joint_matrices
+from ..mechanism.topology import build_topology
+from .motion import BaseTrack, Motion, values_for
+
+ORDERS = ("depth", "breadth")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Order of bodies and joints.
+
+    Attributes:
+        root: body that floats; empty for a robot that stands on the ground.
+        bodies: names.
+        joints: of the tree that move, without the one of a floating base.
+    """
+
+    root: str
+    bodies: tuple[str, ...]
+    joints: tuple[Joint, ...]
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the joints' coordinates."""
+        return tuple(name for joint in self.joints for name in joint.coordinate_names)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Numbers:
+    """A motion as simulators hold it.
+
+    Attributes:
+        times: (T,) [s].
+        layout: of bodies and joints.
+        coordinates: (T, C) of the joints [rad or m].
+        position: (T, B, 3) of the bodies' own frames in the world [m].
+        quaternion: (T, B, 4) likewise, wxyz.
+        com: (B, 3) centres of mass in the bodies' own frames [m].
+    """
+
+    times: np.ndarray
+    layout: Layout
+    coordinates: np.ndarray
+    position: np.ndarray
+    quaternion: np.ndarray
+    com: np.ndarray
+
+    @property
+    def base(self) -> tuple[np.ndarray, np.ndarray]:
+        """Position (T, 3) [m] and quaternion (T, 4) wxyz of the first body: the one that floats, or that is held."""
+        first = self.layout.bodies.index(self.layout.root) if self.layout.root else 0
+        return self.position[:, first], self.quaternion[:, first]
+
+
+def layout_of(mechanism: Mechanism, order: str = "depth") -> Layout:
+    """Return the order of a robot's bodies and joints.
+
+    Args:
+        mechanism: the robot.
+        order: a name of `ORDERS`.
+
+    Raises:
+        ClipError: an unknown order, or a joint that turns every way, for which there is no column.
+    """
+    if order not in ORDERS:
+        raise ClipError(f"the order of bodies and joints is {' or '.join(ORDERS)}, not {order!r}")
+    root = build_topology(mechanism).root or ""
+    tree = _tree(mechanism)
+    bodies: list[str] = []
+    joints: list[Joint] = []
+    waiting: deque[str] = deque(body for body, _ in tree.get(WORLD, []))
+    carried = {body: joint for rows in tree.values() for body, joint in rows}
+    while waiting:
+        body = waiting.popleft()
+        bodies.append(body)
+        joint = carried[body]
+        if joint is not None and joint.motions and joint.type != "free":
+            if joint.is_ball:
+                raise ClipError(
+                    f"joint {joint.name!r} turns every way, and this format has one column per turn; choose csv or json"
+                )
+            joints.append(joint)
+        children = [child for child, _ in tree.get(body, [])]
+        waiting = deque([*children, *waiting]) if order == "depth" else deque([*waiting, *children])
+    return Layout(root=root, bodies=tuple(bodies), joints=tuple(joints))
+
+
+def _tree(mechanism: Mechanism) -> dict[str, list[tuple[str, Joint | None]]]:
+    """Return the children of each body, with the joints that carry them, in the order of the robot's joints."""
+    from ..formats.export_tree import export_tree
+    from ..formats.mjcf.writer import CLOSERS
+
+    spanned = export_tree(mechanism, lambda joint: joint.type in CLOSERS)
+    own = {body.name for body in mechanism.bodies}
+    order = {joint.name: k for k, joint in enumerate(mechanism.joints)}
+    known = {joint.name: joint for joint in mechanism.joints}
+    branches = [b for b in spanned.branches if b.body.name in own]
+    branches.sort(key=lambda b: -1 if b.joint is None else order.get(b.joint.name, len(order)))
+    tree: dict[str, list[tuple[str, Joint | None]]] = {}
+    for branch in branches:
+        joint = None if branch.joint is None else known.get(branch.joint.name)
+        tree.setdefault(branch.parent, []).append((branch.body.name, joint))
+    return tree
+
+
+def numbers_of(motion: Motion, mechanism: Mechanism, order: str = "depth") -> Numbers:
+    """Return a motion as simulators hold it; bodies and passive joints by forward kinematics.
+
+    Raises:
+        ClipError: the motion lacks an actuator, or has another base than the robot.
+    """
+    found = layout_of(mechanism, order)
+    values, base = values_for(mechanism, motion, "the motion"), motion.base
+    if base is not None and found.root and base.body not in ("", found.root):
+        raise ClipError(f"its base is {base.body!r}, but robot {mechanism.name!r} floats by {found.root!r}")
+    placed = (base.position, base.quaternion) if base is not None and found.root else None
+    position, quaternion, _ = body_poses(mechanism, values, placed)
+    columns = dict(zip(mechanism.actuators, values.T, strict=True))
+    for joint in found.joints:
+        if not joint.actuated:
+            read = joint_coordinates(mechanism, joint, position, quaternion)
+            columns |= dict(zip(joint.coordinate_names, read.T, strict=True))
+    own = [mechanism.body_index[name] for name in found.bodies]
+    table = np.column_stack([columns[name] for name in found.coordinates]) if found.coordinates else values[:, :0]
+    return Numbers(
+        times=motion.times,
+        layout=found,
+        coordinates=table,
+        position=position[:, own],
+        quaternion=quaternion[:, own],
+        com=np.array([mechanism.bodies[k].com for k in own]),
+    )
+
+
+def motion_from(
+    mechanism: Mechanism, order: str, times: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None, table: np.ndarray
+) -> Motion:
+    """Return the motion that a simulator's numbers are.
+
+    Args:
+        mechanism: the robot.
+        order: of the columns.
+        times: (T,) [s].
+        base: (T, 3) [m] and (T, 4) wxyz of the body that floats.
+        table: (T, C) of the joints' coordinates.
+
+    Raises:
+        ClipError: a number of columns that the robot does not have.
+    """
+    found = layout_of(mechanism, order)
+    names = found.coordinates
+    if table.shape != (len(times), len(names)):
+        raise ClipError(
+            f"{table.shape[-1]} columns of joints, but robot {mechanism.name!r} has {len(names)}: {', '.join(names)}"
+        )
+    return _named_motion(mechanism, found.root, names, times, base, table)
+
+
+def motion_by_names(
+    mechanism: Mechanism | None,
+    names: tuple[str, ...],
+    times: np.ndarray,
+    base: tuple[str, np.ndarray, np.ndarray] | None,
+    table: np.ndarray,
+) -> Motion:
+    """Return the motion of columns with names; without its robot all of them are actuators.
+
+    Raises:
+        ClipError: a number of columns that the names do not have, or an actuator without a column.
+    """
+    if table.shape != (len(times), len(names)):
+        raise ClipError(f"{table.shape[-1]} columns of joints, but {len(names)} names")
+    if mechanism is not None:
+        if missing := [name for name in mechanism.actuators if name not in names]:
+            raise ClipError(
+                f"no column for {', '.join(missing)} of robot {mechanism.name!r}; there are {', '.join(names)}"
+            )
+        root = build_topology(mechanism).root or ""
+        return _named_motion(mechanism, root, names, times, base[1:] if base else None, table)
+    track = None if base is None else BaseTrack(body=base[0], position=base[1], quaternion=base[2])
+    return Motion(times=times, actuators=names, values=table, base=track)
+
+
+def _named_motion(
+    mechanism: Mechanism,
+    root: str,
+    names: tuple[str, ...],
+    times: np.ndarray,
+    base: tuple[np.ndarray, np.ndarray] | None,
+    table: np.ndarray,
+) -> Motion:
+    own = [names.index(name) for name in mechanism.actuators]
+    known = {name for joint in mechanism.joints for name in joint.coordinate_names}
+    passive = {name: table[:, k] for k, name in enumerate(names) if k not in own and name in known}
+    track = None if base is None or not root else BaseTrack(body=root, position=base[0], quaternion=base[1])
+    return Motion(times=times, actuators=mechanism.actuators, values=table[:, own], base=track, passive=passive or None)
+
+
+def joint_coordinates(mechanism: Mechanism, joint: Joint, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+    """Return the coordinates of a joint (T, motions) [rad or m] from the poses of its two bodies, without jumps of 2π.
+
+    Args:
+        mechanism: the robot.
+        joint: of it.
+        position: (T, n, 3) of all bodies' own frames [m].
+        quaternion: (T, n, 4) likewise, wxyz.
+    """
+    parent_R, parent_p, child_R = joint_matrices(joint)
+
+    def side(body: str, local_R: np.ndarray, anchor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if body == WORLD:
+            return np.broadcast_to(anchor, (len(position), 3)), np.broadcast_to(local_R, (len(position), 3, 3))
+        k = mechanism.body_index[body]
+        rest = mechanism.bodies[k].pose
+        R = quaternion_matrices(quaternion[:, k]) @ rest.matrix.T
+        return position[:, k] + R @ (np.asarray(anchor) - np.array(rest.position)), R @ local_R
+
+    near, near_R = side(joint.parent, parent_R, np.asarray(parent_p))
+    far, far_R = side(joint.child, child_R, np.array(joint.position))
+    back = np.swapaxes(near_R, 1, 2)
+    return values_between(joint, np.einsum("tij,tj->ti", back, far - near), back @ far_R)

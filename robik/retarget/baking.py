@@ -1,0 +1,142 @@
+"""Baking of a character: the solver's settings and the balance that animators ask for, in Blender and in the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite
+from typing import Any
+
+from ..errors import ClipError
+from ..mechanism.model import Mechanism
+from ..objectives.settings import Settings
+from ..objectives.weights import Weights
+from ..skeleton.hips import hips_of
+from ..skeleton.single import single
+from .balance import AUTO, MOVING, STILL, with_balance
+from .clip import TargetClip
+from .pinning import pin_feet
+
+OFF = "off"
+BALANCES = (OFF, STILL, MOVING, AUTO)  # their names in the shell
+
+
+@dataclass(frozen=True, kw_only=True)
+class Balance:
+    """Balance of a clip.
+
+    Attributes:
+        source: what the centre of mass follows: NONE, FEET, or OBJECT for a track of its own.
+        pace: how it is kept over the feet: still, moving or auto (`with_balance`).
+        margin: distance that it keeps inside the outline of what stands [m].
+        lead: time before a foot lifts at which the weight is off it [s].
+        give_way: whether balance alone says where the hips are sideways.
+        pin_feet: whether standing feet are held flat and without sliding.
+        weight: (3,) of the centre of mass along the world's axes.
+    """
+
+    source: str = "NONE"
+    pace: str = AUTO
+    margin: float = field(default=single(0.01))
+    lead: float = field(default=single(0.06))
+    give_way: bool = True
+    pin_feet: bool = False
+    weight: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+    @property
+    def needs_contacts(self) -> bool:
+        """Whether it depends on when the feet stand."""
+        return self.pin_feet or self.source == "FEET"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BakeSettings:
+    """Settings of a bake, as its panel shows them.
+
+    Attributes:
+        guarantee: whether no motor turns faster than it can.
+        speed: share of each motor's speed that may be used [%].
+        soften: whether what turns faster than that share of the slowest motor's speed is held back.
+        velocity_limit: above which it is, where no motor's speed is known [rad/s].
+        velocity_weight: of holding back.
+        still: pull towards the frame before, times the time step [s].
+        joint_limits: whether joints keep their limits.
+    """
+
+    guarantee: bool = True
+    speed: float = 100.0
+    soften: bool = False
+    velocity_limit: float = 5.0
+    velocity_weight: float = field(default=single(1e-2))
+    still: float = field(default=single(Settings().stillness))
+    joint_limits: bool = True
+
+
+def balance_by_name(name: str, pin_feet: bool = False) -> Balance:
+    """Return a balance by its name in the shell: off, still, moving or auto.
+
+    Raises:
+        ClipError: there is none of that name; lists those there are.
+    """
+    if name not in BALANCES:
+        raise ClipError(f"unknown balance {name!r}; choose {', '.join(BALANCES)}")
+    if name == OFF:
+        return Balance(pin_feet=pin_feet)
+    return Balance(source="FEET", pace=name, pin_feet=pin_feet)
+
+
+def solver_settings(
+    mechanism: Mechanism,
+    weights: Mapping[str, Weights],
+    balance: Balance,
+    bake: BakeSettings,
+    objectives: Mapping[str, Any] | None = None,
+    hands_hold: bool = False,
+) -> Settings:
+    """Return the solver's settings that targets, balance and bake ask for.
+
+    Args:
+        mechanism: the robot.
+        weights: of the frames that follow.
+        balance: of the clip.
+        bake: settings of the bake.
+        objectives: weights of what the clip asks for beside frames and centre of mass.
+        hands_hold: whether frames that are no feet have contacts of their own, which are held then.
+    """
+    targets, com_weight = dict(weights), balance.weight
+    if balance.source == "FEET":
+        com_weight = (*com_weight[:2], 0.0)  # over the feet, at whatever height the motion wants
+        if balance.give_way and (hips := hips_of(mechanism, targets)):
+            targets[hips] = replace(targets[hips], position=(0.0, 0.0, targets[hips].position[2]))
+    return Settings(
+        targets=targets,
+        com_weight=com_weight,
+        state_weight=None,
+        stillness=bake.still,
+        velocity_weight=bake.velocity_weight if bake.soften else 0.0,
+        velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
+        joint_limits=bake.joint_limits,
+        enforce_velocity=bake.guarantee,
+        velocity_share=bake.speed / 100.0,
+        objectives=objectives or {},
+        contacts="hold" if balance.pin_feet or hands_hold else "ignore",
+    )
+
+
+def _soften_above(mechanism: Mechanism, bake: BakeSettings) -> float:
+    """Return the angular velocity above which bodies are held back [rad/s].
+
+    It is the slowest motor's, where its limit is known.
+    """
+    turning = [joint.velocity_limit for joint in mechanism.actuated if "rad" in joint.coordinate_units]
+    slowest = min(turning, default=inf)
+    return bake.speed / 100.0 * slowest if isfinite(slowest) else bake.velocity_limit
+
+
+def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance) -> TargetClip:
+    """Return the clip with pinned feet and a target of the centre of mass over them, as far as asked for."""
+    if balance.pin_feet:
+        clip = pin_feet(mechanism, clip)
+    if balance.source == "FEET":
+        clip = with_balance(mechanism, clip, balance.margin, lead=balance.lead, pace=balance.pace)
+    return clip

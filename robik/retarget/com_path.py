@@ -1,0 +1,170 @@
+"""Smooth paths of the centre of mass that stay over what the robot stands on.
+
+For a robot that moves slowly the centre of mass p itself must be over the support S. For one that moves faster it is
+the zero-moment point z, where the ground's force acts. All mass in one point at height h, which accelerates by ḧ
+(the cart on a table):
+
+    z = p − λ p̈,  λ = h / (g + ḧ)
+
+Among the paths that keep z in S (λ = 0: p in S), the one taken stays near the wished-for path r and is smooth:
+
+    minimise  Σ |pₖ − rₖ|² + a Σ |D₂ p|² + j Σ |D₃ p|²   subject to  zₖ ∈ Sₖ
+
+A convex quadratic program with banded matrices; solved by the alternating direction method of multipliers (ADMM).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_solve_banded, cholesky_banded
+
+from .support import nearest
+
+BANDS = 3  # above the diagonal of the program's matrix
+GRAVITY = 9.81  # m/s²
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smoothness:
+    """How smooth a path is to be.
+
+    Attributes:
+        acceleration: weight a of second differences [samples⁴].
+        jerk: weight j of third differences [samples⁶].
+    """
+
+    acceleration: float
+    jerk: float = 0.0
+
+
+def smooth_inside(
+    wish: np.ndarray,
+    supports: Sequence[np.ndarray | None],
+    smoothness: Smoothness,
+    lever: np.ndarray | None = None,
+    tolerance: float = 2e-5,
+    most: int = 4000,
+) -> np.ndarray:
+    """Return the smooth path whose zero-moment point stays inside the supports, and which stays near the wish.
+
+    Args:
+        wish: r, (N, 2) [m].
+        supports: Sₖ, corners (K, 2) of a convex polygon, a segment or a point [m], or None for anywhere.
+        smoothness: weights of the path's differences.
+        lever: λ, (N,) [samples²]; None where the path itself is to be inside.
+        tolerance: how far outside a support the zero-moment point may end [m].
+        most: iterations.
+
+    Returns:
+        p, (N, 2) [m].
+    """
+    project = _projection(supports)
+    level = np.zeros(len(wish)) if lever is None else np.asarray(lever, dtype=float)
+    hessian = _hessian(len(wish), smoothness)
+    along = _squared(level)
+    penalty = 10.0 if lever is None else 1.0
+    factor = _factor(hessian, along, penalty)
+    inside = project(wish)
+    dual = np.zeros_like(wish)
+    path = wish
+    for iteration in range(most):
+        path = cho_solve_banded((factor, False), wish + penalty * _back(level, inside - dual))
+        point = zero_moment(path, level)
+        previous, inside = inside, project(point + dual)
+        dual += point - inside
+        off, change = np.abs(point - inside).max(), np.abs(inside - previous).max()
+        if max(off, change) < tolerance:
+            break
+        if iteration % 25 == 24 and not 0.2 < off / max(change, 1e-12) < 5.0:  # one of the two lags: rebalance
+            scale = float(np.clip(np.sqrt(off / max(change, 1e-12)), 0.2, 5.0))
+            penalty, dual = penalty * scale, dual / scale
+            factor = _factor(hessian, along, penalty)
+    return path
+
+
+def zero_moment(path: np.ndarray, lever: np.ndarray) -> np.ndarray:
+    """Return the zero-moment point z = p − λ D₂p of a path.
+
+    Args:
+        path: p, (N, 2) [m].
+        lever: λ, (N,) [samples²].
+
+    Returns:
+        z, (N, 2) [m]. The path neither speeds up nor slows down at its ends.
+    """
+    point = path.copy()
+    point[1:-1] -= lever[1:-1, None] * (path[:-2] - 2.0 * path[1:-1] + path[2:])
+    return point
+
+
+def levers(height: np.ndarray, rate: float) -> np.ndarray:
+    """Return λ, (N,) [samples²], of a centre of mass at these heights.
+
+    Args:
+        height: (N,) above the ground [m].
+        rate: samples a second [Hz].
+    """
+    rise = np.zeros_like(height)
+    if len(height) > 2:
+        rise[1:-1] = (height[:-2] - 2.0 * height[1:-1] + height[2:]) * rate**2
+    return np.maximum(height, 0.0) / np.maximum(GRAVITY + rise, 0.2 * GRAVITY) * rate**2
+
+
+def outside(points: np.ndarray, supports: Sequence[np.ndarray | None]) -> np.ndarray:
+    """Return how far points (N, 2) are outside their supports (N,) [m]; 0 inside, and where there is none."""
+    return np.linalg.norm(points - _projection(supports)(points), axis=1)
+
+
+def _projection(supports: Sequence[np.ndarray | None]) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function that takes points (N, 2) to the nearest ones inside the supports."""
+    free = np.array([s is None for s in supports])
+    corners = max((len(s) for s in supports if s is not None), default=1)
+    polygons = np.stack(
+        [np.zeros((corners, 2)) if s is None else s[np.minimum(np.arange(corners), len(s) - 1)] for s in supports]
+    )
+    return lambda points: np.where(free[:, None], points, nearest(points, polygons))
+
+
+def _hessian(n: int, smoothness: Smoothness) -> np.ndarray:
+    """Return I + a D₂ᵀD₂ + j D₃ᵀD₃ as its bands above the diagonal and the diagonal, which comes last (4, n)."""
+    bands = np.zeros((BANDS + 1, n))
+    bands[BANDS] = 1.0
+    for weight, stencil in ((smoothness.acceleration, (1.0, -2.0, 1.0)), (smoothness.jerk, (-1.0, 3.0, -3.0, 1.0))):
+        for k in range(n - len(stencil) + 1):
+            _add_square(bands, k, np.sqrt(weight) * np.array(stencil))
+    return bands
+
+
+def _squared(lever: np.ndarray) -> np.ndarray:
+    """Return AᵀA of the rows of `zero_moment`, in bands (4, n)."""
+    bands = np.zeros((BANDS + 1, len(lever)))
+    for k, weight in enumerate(lever):
+        if 0 < k < len(lever) - 1:
+            _add_square(bands, k - 1, np.array([-weight, 1.0 + 2.0 * weight, -weight]))
+        else:
+            _add_square(bands, k, np.ones(1))
+    return bands
+
+
+def _add_square(bands: np.ndarray, first: int, row: np.ndarray) -> None:
+    """Add rowᵀrow, whose columns begin at `first`, to a matrix in bands."""
+    for i, a in enumerate(row):
+        for j in range(i, len(row)):
+            bands[BANDS - (j - i), first + j] += a * row[j]
+
+
+def _back(lever: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return Aᵀ values (N, 2), A being the rows of `zero_moment`."""
+    result = values.copy()
+    inner = lever[1:-1, None] * values[1:-1]
+    result[1:-1] += 2.0 * inner
+    result[:-2] -= inner
+    result[2:] -= inner
+    return result
+
+
+def _factor(hessian: np.ndarray, along: np.ndarray, penalty: float) -> np.ndarray:
+    return cholesky_banded(hessian + penalty * along)

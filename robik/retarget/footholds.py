@@ -1,0 +1,160 @@
+"""What the centre of mass, or the zero-moment point, is to be over while feet stand and swing in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mechanism.model import Mechanism
+from .clip import TargetClip
+from .contacts import foot_poses
+from .support import convex_hull, inset, placed, sole_axes, sole_polygon
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Footholds:
+    """Feet over time.
+
+    Attributes:
+        times: (T,) of the contacts [s].
+        grid: (N,) times of the plan [s].
+        contacts: by foot, whether it stands (T,).
+        outlines: by foot, its sole less the margin, seen from above (N, K, 2) [m].
+        centres: by foot, its sole's centre, seen from above (N, 2) [m].
+        ground: height of the ground [m]: where soles stand, in the median.
+    """
+
+    times: np.ndarray
+    grid: np.ndarray
+    contacts: Mapping[str, np.ndarray]
+    outlines: Mapping[str, np.ndarray]
+    centres: Mapping[str, np.ndarray]
+    ground: float
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: Mechanism,
+        clip: TargetClip,
+        contacts: Mapping[str, np.ndarray],
+        grid: np.ndarray,
+        margin: float,
+    ) -> Footholds:
+        """Return the feet of a clip.
+
+        Args:
+            mechanism: the robot.
+            clip: with tracks of its feet.
+            contacts: by foot, whether it stands (T,); at some time one does.
+            grid: (N,) times of the plan [s].
+            margin: how far inside their outlines to stay [m].
+        """
+        outlines, centres, heights = {}, {}, []
+        for name, contact in contacts.items():
+            position, quaternion = foot_poses(mechanism, clip, name)
+            inside = placed(sole_inside(mechanism, name, margin), position, quaternion)
+            centre = placed(sole_polygon(mechanism.frame(name)).mean(axis=0)[None], position, quaternion)[:, 0]
+            outlines[name] = _resampled(grid, clip.times, inside[..., :2])
+            centres[name] = _resampled(grid, clip.times, centre[:, :2])
+            heights.append(centre[contact, 2])
+        ground = float(np.median(np.concatenate(heights)))
+        return cls(times=clip.times, grid=grid, contacts=contacts, outlines=outlines, centres=centres, ground=ground)
+
+    def for_standing(self, lead: float, shift: float) -> list[np.ndarray | None]:
+        """Return what the centre of mass of a slow robot is to be over, at the grid's times.
+
+        A single foot's outline; of several feet the hull of their centres, which for two is a line.
+
+        Args:
+            lead, shift: as `planned_feet` takes them [s].
+
+        Returns:
+            Corners (K, 2) [m], or None in the air; N of them.
+        """
+        result: list[np.ndarray | None] = []
+        for k, standing in enumerate(planned_feet(self.times, self.contacts, self.grid, lead, shift)):
+            if len(standing) == 1:
+                result.append(convex_hull(self.outlines[next(iter(standing))][k]))
+            else:
+                centres = [self.centres[name][k] for name in sorted(standing)]
+                result.append(convex_hull(np.array(centres)) if centres else None)
+        return result
+
+    def for_moving(self, lead: float) -> list[np.ndarray | None]:
+        """Return what the zero-moment point is to be over: the hull of all outlines that stand.
+
+        Args:
+            lead: as `planned_feet` takes it [s].
+
+        Returns:
+            As `for_standing`.
+        """
+        result: list[np.ndarray | None] = []
+        for k, standing in enumerate(planned_feet(self.times, self.contacts, self.grid, lead, 0.0)):
+            corners = [self.outlines[name][k] for name in sorted(standing)]
+            result.append(convex_hull(np.concatenate(corners)) if corners else None)
+        return result
+
+
+def sole_inside(mechanism: Mechanism, name: str, margin: float) -> np.ndarray:
+    """Return a sole's outline less the margin (K, 3) [m], in the frame's coordinates."""
+    outline, axes = sole_polygon(mechanism.frame(name)), sole_axes(mechanism.frame(name))
+    middle = outline.mean(axis=0)
+    return middle + inset((outline - middle) @ axes[:2].T, margin) @ axes[:2]
+
+
+def _resampled(grid: np.ndarray, times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values (T, …) at the grid's times, linearly between samples."""
+    flat = values.reshape(len(times), -1)
+    columns = [np.interp(grid, times, flat[:, k]) for k in range(flat.shape[1])]
+    return np.column_stack(columns).reshape(len(grid), *values.shape[1:])
+
+
+def planned_feet(
+    times: np.ndarray, contacts: Mapping[str, np.ndarray], grid: np.ndarray, lead: float, shift: float
+) -> list[frozenset[str]]:
+    """Which feet the CoM may count on at the grid's times: those that stand, with time to shift the weight between
+    them.
+
+    A foot counts from `lead` after it landed until `lead` before it lifts. What remains for a shift of weight is made
+    at least `shift` long, at most at the cost of a third of the phases around it.
+    """
+    names = sorted(contacts)
+    sets = [frozenset(n for n in names if contacts[n][k]) for k in range(len(times))]
+    phases, bounds = [sets[0]], [times[0]]
+    for k in range(1, len(times)):
+        before, after = sets[k - 1], sets[k]
+        if before == after:
+            continue
+        middle = 0.5 * (times[k - 1] + times[k])
+        if (
+            before and after and not (before < after or after < before)
+        ):  # from foot to foot at once: the shift needs both
+            phases.append(before | after)
+            bounds.append(middle)
+        phases.append(after)
+        bounds.append(middle)
+    bounds.append(times[-1])
+    if len(times) > 1:
+        lead = max(lead, float(np.median(np.diff(times))))
+    index = np.searchsorted(_shifting_bounds(phases, bounds, lead, shift)[1:-1], grid, side="right")
+    return [phases[int(i)] for i in index]
+
+
+def _shifting_bounds(phases: list[frozenset[str]], bounds: list[float], lead: float, shift: float) -> np.ndarray:
+    """The phases' bounds, moved as `planned_feet` says: phase i lasts from bound i to bound i + 1."""
+    moved = np.array(bounds)
+    for i in range(1, len(phases)):
+        before, after = phases[i - 1], phases[i]
+        if before and after:
+            moved[i] += lead if before < after else -lead
+    for i in range(1, len(phases) - 1):
+        if not (frozenset() < phases[i - 1] < phases[i] and frozenset() < phases[i + 1] < phases[i]):
+            continue
+        if moved[i + 1] - moved[i] < shift:
+            middle = 0.5 * (bounds[i] + bounds[i + 1])
+            moved[i] = max(middle - 0.5 * shift, bounds[i] - (bounds[i] - bounds[i - 1]) / 3)
+            moved[i + 1] = min(middle + 0.5 * shift, bounds[i + 1] + (bounds[i + 2] - bounds[i + 1]) / 3)
+    return np.maximum.accumulate(moved)

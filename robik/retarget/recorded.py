@@ -1,0 +1,173 @@
+"""Retargeting of a recording onto a robot: Auto-Map, Fit, balance and the solver, as a bake in Blender does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..mechanism import WORLD, Mechanism, Pose
+from ..motions import Motion
+from ..objectives.settings import Settings
+from ..recordings.recording import load_recording, part_of_time, without_first
+from ..robots import load as load_robot
+from ..robots import names as robot_names
+from ..robots import path as robot_path
+from ..skeleton.anatomy import read_anatomy
+from ..skeleton.feet import Shapes, on_feet
+from ..skeleton.following import FEW, Following, character_clip, checked, fit_rows, glances
+from ..skeleton.mapping import Row, auto_map
+from ..skeleton.mapping_file import load_rows
+from ..skeleton.shapes import shapes_of
+from ..skeleton.single import single
+from ..skeleton.skeleton import SkeletonMotion
+from .baking import BakeSettings, Balance, balance_by_name, balanced, solver_settings
+from .clip import TargetClip
+from .pinning import ground_height
+from .retarget import Retargeting
+
+DEFAULT = BakeSettings()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Retargeted:
+    """A recording on a robot.
+
+    Attributes:
+        mechanism: the robot, with the feet that were found on its meshes.
+        rows: which bone each frame follows, as Auto-Map or the mapping says.
+        following: what its frames follow.
+        clip: what was followed.
+        settings: of the solver.
+        motion: what came out.
+    """
+
+    mechanism: Mechanism
+    rows: tuple[Row, ...]
+    following: Following
+    clip: TargetClip
+    settings: Settings
+    motion: Motion
+
+
+def retarget_recording(
+    robot: Mechanism | str | Path,
+    recording: SkeletonMotion | str | Path,
+    *,
+    balance: str = "off",
+    pin_feet: bool = False,
+    mapping: Sequence[Row] | str | Path | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    body_model: str | Path | None = None,
+    robot_file: str | Path | None = None,
+    settings: BakeSettings = DEFAULT,
+    speed_cost: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Retargeted:
+    """Follow a recording with a robot.
+
+    Args:
+        robot: a mechanism, a robot's file, or the name of one that comes with RobIK.
+        recording: a character's motion, or a file of one (`load_recording`).
+        balance: "off"; "still", the centre of mass over the feet; "moving", the zero-moment point there; or "auto".
+        pin_feet: whether standing feet are held flat and without sliding.
+        mapping: which bone each frame follows, as rows or as their file; found by names and shapes if left out.
+        start, end: stretch of the recording [s]; its own ends if left out.
+        body_model: an npz of the SMPL family, for recordings that are its poses.
+        robot_file: that a mechanism was read from, for its meshes, on which feet are found.
+        settings: of the bake.
+        speed_cost: whether to solve a second time, to report what keeping motors' speeds costs.
+        progress: called with how many frames are solved, of how many.
+
+    Returns:
+        The motion, with the robot that made it and the clip that it followed.
+
+    Raises:
+        RobikError: one sentence that says what is wrong, and what would be right.
+    """
+    mechanism, file = _robot(robot, robot_file)
+    motion = recording if isinstance(recording, SkeletonMotion) else load_recording(recording, body_model)
+    motion = part_of_time(motion, start, end)
+    planned = balance_by_name(balance, pin_feet)
+    rows = load_rows(mapping) if isinstance(mapping, str | Path) else mapping
+    return follow(mechanism, motion, shapes_of(mechanism, file), rows, planned, settings, speed_cost, progress)
+
+
+def follow(
+    mechanism: Mechanism,
+    motion: SkeletonMotion,
+    shapes: Shapes,
+    rows: Iterable[Row] | None,
+    balance: Balance,
+    settings: BakeSettings = DEFAULT,
+    speed_cost: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Retargeted:
+    """Follow a character with a robot: map it, fit it, balance it, solve it.
+
+    Args:
+        mechanism: the robot.
+        motion: the character's; a pose to align by at its start is left out of what is solved.
+        shapes: of the robot's bodies, on which feet are found.
+        rows: which bone each frame follows; None for Auto-Map.
+        balance, settings: as Blender's panels have them.
+        speed_cost: whether to solve a second time, to report what keeping motors' speeds costs.
+        progress: called with how many frames are solved, of how many.
+
+    Raises:
+        RobikError: one sentence that says what is wrong.
+    """
+    stood = mechanism
+    asked = [row for row in (proposed(mechanism, motion) if rows is None else told(rows, motion)) if row.bone]
+    mechanism, mapped = on_feet(mechanism, checked(mechanism, motion, asked), shapes)
+    following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism))
+    moving = without_first(motion, following.left_out)
+    clip = balanced(character_clip(moving, following.followers, following.placement), mechanism, balance)
+    solver = solver_settings(mechanism, following.weights, balance, settings)
+    solving = Retargeting(mechanism, clip, solver, speed_cost=speed_cost)
+    for done in solving.steps():
+        if progress is not None:
+            progress(done, len(clip.times))
+    return Retargeted(
+        mechanism=mechanism,
+        rows=tuple(asked),
+        following=following,
+        clip=clip,
+        settings=solver,
+        motion=solving.motion(),
+    )
+
+
+def proposed(mechanism: Mechanism, motion: SkeletonMotion) -> list[Row]:
+    """Return which bone each frame should follow, by the names and the shape of both."""
+    seen = motion.positions[glances(len(motion.times), FEW)]
+    return auto_map(mechanism, motion.skeleton.names, read_anatomy(motion.skeleton, seen))
+
+
+def told(rows: Iterable[Row], motion: SkeletonMotion) -> list[Row]:
+    """Return rows with the parts of the body that their bones are, where the rows do not say them."""
+    anatomy = read_anatomy(motion.skeleton, motion.positions[glances(len(motion.times), FEW)])
+    parts = {row: anatomy.part(row.bone) for row in rows}
+    return [row if row.part else replace(row, part=part, side=side) for row, (part, side) in parts.items()]
+
+
+def standing_root(before: Mechanism, mechanism: Mechanism) -> Pose:
+    """Return where a robot stands.
+
+    One whose file says nothing of the world is lifted onto the floor when its feet are found, as Blender does it.
+
+    Args:
+        before: the robot as its file has it.
+        mechanism: the robot with feet.
+    """
+    if mechanism is before or any(joint.parent == WORLD for joint in mechanism.joints):
+        return Pose()
+    return Pose((0.0, 0.0, single(-ground_height(mechanism))))
+
+
+def _robot(robot: Mechanism | str | Path, file: str | Path | None) -> tuple[Mechanism, Path | None]:
+    """Return a robot and its file."""
+    if isinstance(robot, Mechanism):
+        return robot, None if file is None else Path(file)
+    return load_robot(robot), Path(robot_path(str(robot)) if robot in robot_names() else robot)

@@ -1,0 +1,37 @@
+"""Registry of servo brands. Another brand is a package beside this module and a row here."""
+
+from __future__ import annotations
+
+from ..errors import ServoError
+from .brand import Brand, ServoModel
+from .dynamixel.brand import DYNAMIXEL
+
+BRANDS: dict[str, Brand] = {brand.name: brand for brand in (DYNAMIXEL,)}
+DEFAULT = DYNAMIXEL
+
+
+def brand_of(name: object) -> Brand:
+    """Return the brand of a name.
+
+    Raises:
+        ServoError: there is none; lists those that there are.
+    """
+    if not isinstance(name, str) or name not in BRANDS:
+        raise ServoError(f"unknown brand {name!r}; the brands are {', '.join(BRANDS)}")
+    return BRANDS[name]
+
+
+def model_of(brand: object, name: object) -> ServoModel:
+    """Return a model of a brand that goals can be sent to.
+
+    Raises:
+        ServoError: there is no such brand or model, or it cannot be played.
+    """
+    made = brand_of(brand)
+    if not isinstance(name, str) or name not in made.models:
+        raise ServoError(f"unknown model {name!r}; the models are {', '.join(made.playable)}")
+    if not made.models[name].is_playable:
+        raise ServoError(
+            f"an {name} can be found and its torque cut, but not played; the models are {', '.join(made.playable)}"
+        )
+    return made.models[name]

@@ -1,0 +1,263 @@
+"""The bus: a chain's servos behind the ports that they are on, spoken to as one, whatever their brand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from .chain import Servo, ServoChain
+from .driver import Line, PortGone, driver_of
+from .emergency import Emergency
+from .telemetry import Found, Telemetry
+
+UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
+
+_Each = TypeVar("_Each")
+
+
+class Bus:
+    """Open ports with a chain behind them. One thread at a time owns it.
+
+    Args:
+        chain: who should be there.
+        port: a device path, or a URL that pyserial opens, such as `socket://host:port`.
+        silence: how long a servo of the chain is asked again, unless goals are waiting, before it counts as gone [s].
+        emergency: the owner's emergency stop.
+
+    Attributes:
+        name: of the port.
+        chain: the servos that it speaks to.
+        missing: who is left out, and still hears when torque is turned off.
+        failed: servos, by their place in the chain, that get no goals any more.
+        emergency: see above; reads and writes leave with `EmergencyStopped` when it is pressed.
+
+    Raises:
+        ServoError: a port does not exist or cannot be opened; says what to do.
+    """
+
+    def __init__(
+        self, chain: ServoChain, port: str, silence: float = UNHURRIED, emergency: Emergency | None = None
+    ) -> None:
+        self.name, self.emergency = port, emergency or Emergency()
+        self._asked = chain
+        self._lines: list[Line] = []
+        with ExitStack() as opened:  # a port that cannot be opened leaves none open
+            for part in chain.parts:
+                made = driver_of(part.brand.name).open_line(part, part.port or port, silence, self.emergency)
+                self._lines.append(opened.enter_context(closing(made)))
+            self._opened = opened.pop_all()
+        self.forget()
+
+    def close(self) -> None:
+        """Close the ports; whatever the servos do, they go on doing."""
+        self._opened.close()
+
+    # connecting
+
+    def forget(self) -> None:
+        """Speak to all servos of the chain, and know nothing of them but what it says."""
+        for line in self._lines:
+            line.forget()
+        self._speak_to(self._asked, ())
+
+    def inquire(self, servo: Servo) -> Found:
+        """Read what a servo is and how it is set up.
+
+        Raises:
+            ServoSilent: it does not answer.
+            ServoError: it is not what the chain says.
+        """
+        return self._line(servo).inquire(servo)
+
+    def leave_out(self, missing: Sequence[Servo]) -> None:
+        """Speak to the others from here on, who were all inquired; torque-off still goes to everybody."""
+        for line in self._lines:
+            line.leave_out([servo for servo in line.servos if servo in missing])
+        left = tuple(servo for servo in self._asked.servos if servo not in missing)
+        self._speak_to(replace(self._asked, servos=left) if missing else self._asked, tuple(missing))
+
+    def _speak_to(self, chain: ServoChain, missing: tuple[Servo, ...]) -> None:
+        self.chain, self.missing, self.failed = chain, missing, set[int]()
+        place = {servo.id: k for k, servo in enumerate(chain.servos)}
+        self._places = [np.array([place[servo.id] for servo in line.servos], dtype=int) for line in self._lines]
+
+    def prepare(self) -> None:
+        """Set up what streaming needs.
+
+        Raises:
+            ServoSilent: a servo does not answer.
+        """
+        for line, _ in self._parts():
+            line.prepare()
+
+    @property
+    def takes_speeds(self) -> bool:
+        """Whether goals can carry speeds; known after `prepare`."""
+        return all(line.takes_speeds for line, _ in self._parts())
+
+    @property
+    def lines(self) -> list[Line]:
+        """Those that have servos to speak to."""
+        return [line for line, _ in self._parts()]
+
+    # reading
+
+    def positions(self) -> np.ndarray:
+        """Return present positions (n,) of all servos [counts].
+
+        Raises:
+            ServoSilent: names the one that does not answer.
+        """
+        return np.array(self._gathered([line.positions().tolist() for line, _ in self._parts()]), dtype=np.int64)
+
+    def look(self) -> list[Telemetry] | None:
+        """Look at all servos in one go; None where that cannot be had, or not all answers arrived."""
+        seen = []
+        for line, _ in self._parts():
+            if (some := line.look()) is None:
+                return None
+            seen.append(some)
+        return self._gathered(seen)
+
+    def look_at(self, k: int, hastily: bool = True) -> Telemetry:
+        """Look at servo k of the chain; hastily, while goals wait, it is asked only once.
+
+        Raises:
+            ServoSilent: it does not answer.
+        """
+        servo = self.chain.servos[k]
+        return self._line(servo).look_at(servo, hastily)
+
+    def look_at_each(self) -> list[Telemetry]:
+        """Look at all servos, one after the other where it must be.
+
+        Raises:
+            ServoSilent: names the one that does not answer.
+        """
+        return self.look() or [self.look_at(k, hastily=False) for k in range(len(self.chain.servos))]
+
+    def glance(self) -> list[Telemetry | None]:
+        """Look at every servo, asking once; None for each that does not answer."""
+        return [self._line(servo).glance(servo) for servo in self.chain.servos]
+
+    def has_error(self, servo: Servo) -> bool:
+        """Return whether a servo has a hardware error.
+
+        Raises:
+            ServoSilent: it does not answer.
+        """
+        return self._line(servo).has_error(servo)
+
+    def are_stopped(self) -> list[bool]:
+        """Return which servos were stopped by their watchdog.
+
+        Raises:
+            ServoSilent: names the one that does not answer.
+        """
+        return self._gathered([line.are_stopped() for line, _ in self._parts()])
+
+    # writing
+
+    def set_watchdog(self, seconds: float) -> None:
+        """Let the servos stop when no packet has come for this long [s]; 0 turns that off and clears one that has
+        stopped them.
+
+        Raises:
+            ServoError: a servo does not take it.
+        """
+        for line, _ in self._parts():
+            line.set_watchdog(seconds)
+
+    def let_hold(self) -> None:
+        """Let the servos that have not failed hold without packets: unanswered, since one of the others may be
+        silent."""
+        for line, places in self._parts():
+            line.send_watchdog_off([self.chain.servos[k] for k in places.tolist() if k not in self.failed])
+
+    def set_speed_limit(self, speeds: np.ndarray) -> None:
+        """Set the servos' own speed limits; speeds (n,) of the actuators [rad/s or m/s].
+
+        Raises:
+            ServoError: a servo does not take it.
+        """
+        for line, places in self._parts():
+            line.set_speed_limit(speeds[places])
+
+    def hold_at(self, counts: np.ndarray) -> None:
+        """Let goals (n,) [counts] and the limits of currents be there before torque is.
+
+        Raises:
+            ServoError: a servo does not take them.
+        """
+        for line, places in self._parts():
+            line.hold_at(counts[places])
+
+    def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None = None) -> None:
+        """Send goals (n,) [counts] to the servos that have not failed, with speeds (n,) [the models' units] where they
+        are given."""
+        for line, places in self._parts():
+            obeying = [k for k, place in enumerate(places.tolist()) if place not in self.failed]
+            line.send_goals(counts[places], None if speeds is None else speeds[places], obeying)
+
+    def set_torque(self, powered: Sequence[bool]) -> None:
+        """Turn torque on or off, for each servo of the chain.
+
+        Raises:
+            ServoError: a servo does not obey.
+        """
+        for line, places in self._parts():
+            line.set_torque([powered[k] for k in places.tolist()])
+
+    def cut_torque(self) -> list[bool | None]:
+        """Turn torque off at once, whatever else was going on: on every port before any servo is asked whether it
+        obeyed.
+
+        Returns:
+            Torque of each servo of the chain as read back, None where one does not answer.
+
+        Raises:
+            PortGone: a port fails; the servos at the others were told, and asked, all the same.
+        """
+        with self.emergency.serving():
+            gone = self._on_every(lambda line: line.send_torque_off())[1]
+            torque, more = self._on_every(lambda line: line.confirm_torque_off())
+            if gone or more:
+                raise (gone or more)[0]
+            return self._gathered(torque)
+
+    def _on_every(self, act: Callable[[Line], _Each]) -> tuple[list[_Each], list[PortGone]]:
+        """Do something on every line, also where another one fails."""
+        done, gone = [], []
+        for line in self._lines:
+            try:
+                done.append(act(line))
+            except PortGone as error:
+                gone.append(error)
+        return done, gone
+
+    def reboot(self, servo: Servo) -> None:
+        """Reboot a servo: its torque goes off, and it answers again after `waking`."""
+        self._line(servo).reboot(servo)
+
+    @property
+    def waking(self) -> float:
+        """What the slowest servo takes to answer again after a reboot [s]."""
+        return max(part.brand.waking for part in self._asked.parts)
+
+    # lines
+
+    def _line(self, servo: Servo) -> Line:
+        return next(line for line, part in zip(self._lines, self._asked.parts, strict=True) if servo in part.servos)
+
+    def _parts(self) -> list[tuple[Line, np.ndarray]]:
+        """Return the lines that have servos to speak to, with the servos' places in the chain."""
+        return [(line, places) for line, places in zip(self._lines, self._places, strict=True) if len(places)]
+
+    def _gathered(self, parts: Sequence[Sequence[_Each]]) -> list[_Each]:
+        """Return what each line said of its servos in the order of the chain."""
+        places, said = np.concatenate(self._places).tolist(), [one for part in parts for one in part]
+        return [one for _, one in sorted(zip(places, said, strict=True), key=lambda pair: pair[0])]

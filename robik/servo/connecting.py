@@ -1,0 +1,84 @@
+"""Finding the servos of a chain: who is there, and what keeps them from playing. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ..errors import ServoError
+from .bus import Bus
+from .chain import Servo, ServoChain
+from .driver import PortGone, ServoSilent
+from .telemetry import Found
+
+
+class Unfit(ServoError):
+    """Servos that answer, but cannot play as they are."""
+
+
+def find(bus: Bus, without: Collection[int] = ()) -> tuple[Found, ...]:
+    """Read every servo of the chain that the bus was opened for.
+
+    Args:
+        bus: whose chain is reduced by those to do without; they become its `missing`.
+        without: ids of servos to do without.
+
+    Returns:
+        What the others say, in the chain's order.
+
+    Raises:
+        ServoError: none answers as the chain says, or there is no servo of an id to do without.
+        Unfit: some do not answer, are another model, have a hardware error, or are set up so that they cannot follow
+            positions; names all of them, and what to do.
+    """
+    bus.forget()
+    found: list[Found] = []
+    silent: dict[Servo, str] = {}
+    problems: list[str] = []
+    left_out = _left_out(bus.chain, without)
+    for servo in bus.chain.servos:
+        if servo in left_out:
+            continue
+        try:
+            found.append(bus.inquire(servo))
+            problems += found[-1].obstacles
+        except PortGone:
+            raise
+        except ServoSilent as error:
+            silent[servo] = str(error)
+        except ServoError as error:
+            problems.append(str(error))
+    if silent and found:
+        ids = " ".join(str(servo.id) for servo in silent)
+        problems.insert(0, "; ".join(silent.values()) + f"; or play without: --without {ids}, in Blender Play Without")
+    elif silent:
+        problems = [*silent.values(), *problems]
+    if not found and len(bus.chain.servos) > 1:
+        hint = f"check their power, the cable, and whether they are set to {bus.chain.baud_rate} baud"
+        who = f"none of the {len(bus.chain.servos)} servos answers as the chain says on {bus.name}"
+        raise ServoError(f"{who}; {hint}; first: {problems[0]}")
+    if problems:
+        raise (Unfit if found else ServoError)("; ".join(problems))
+    bus.leave_out(left_out)
+    return tuple(found)
+
+
+def _left_out(chain: ServoChain, without: Collection[int]) -> tuple[Servo, ...]:
+    unknown = sorted(set(without) - set(chain.ids))
+    if unknown:
+        raise ServoError(
+            f"there is no servo {unknown[0]} to play without; the chain has {', '.join(map(str, chain.ids))}"
+        )
+    left_out = tuple(servo for servo in chain.servos if servo.id in without)
+    if len(left_out) == len(chain.servos):
+        raise ServoError("every servo of the chain is to be played without; nobody would be left")
+    return left_out
+
+
+def absence(missing: Sequence[Servo]) -> str:
+    """Say who is played without; empty where nobody is."""
+    return f"played without {names(missing)}, as asked" if missing else ""
+
+
+def names(servos: Sequence[Servo]) -> str:
+    """Servos by id and actuator."""
+    return ", ".join(f"servo {servo.id} ({servo.actuator})" for servo in servos)

@@ -1,0 +1,49 @@
+"""The brand Dynamixel, as chains know it: its models and what its bus carries."""
+
+from __future__ import annotations
+
+from ..brand import Brand, ServoModel
+from .models import BAUD_RATES, MAX_TURNS_COUNTS, MODELS, PROBLEMS, VELOCITY_UNIT, Model, is_playable
+from .tables import user_folder
+
+GOAL_BYTES, SPEED_BYTES = (
+    (14, 5),
+    4,
+)  # of a Sync Write of goal positions: fixed, and per servo; more per servo with speeds
+LOOK_BYTES = 47  # of a Fast Sync Read from one servo and its answer, by indirect addresses
+LIKELY_BAUDS = (57_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115_200, 4_500_000, 9_600)  # the factory's first
+WAKING = 0.6  # [s]
+
+
+def servo_model(model: Model) -> ServoModel:
+    """Return what a chain needs to know of a model."""
+    velocity, current, unit = model.table.get("velocity_limit"), model.table.get("current_limit"), model.current_unit
+    return ServoModel(
+        name=model.name,
+        counts_per_turn=model.counts_per_turn,
+        centre=model.counts_per_turn // 2,
+        farthest=MAX_TURNS_COUNTS,
+        velocity_unit=VELOCITY_UNIT,
+        factory_velocity=velocity.initial * VELOCITY_UNIT if velocity else 0.0,
+        highest_velocity=velocity.high * VELOCITY_UNIT if velocity else 0.0,
+        max_speed=model.max_speed,
+        current_unit=unit,
+        highest_current=None if unit is None or current is None else current.high * unit,
+        is_playable=is_playable(model),
+    )
+
+
+DYNAMIXEL = Brand(
+    name="dynamixel",
+    models={name: servo_model(model) for name, model in MODELS.items()},
+    default_model="XH430-W350",
+    baud_rates=BAUD_RATES,
+    streaming_baud=1_000_000,
+    likely_bauds=LIKELY_BAUDS,
+    goal_bytes=GOAL_BYTES,
+    speed_bytes=SPEED_BYTES,
+    look_bytes=LOOK_BYTES,
+    waking=WAKING,
+    folder=user_folder(),
+    problems=tuple(PROBLEMS),
+)

@@ -1,0 +1,138 @@
+"""Feet of a robot whose file tells of none: soles on the shapes of the bodies that follow a character's feet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import ClipError
+from ..mechanism import WORLD, Frame, Mechanism, Pose
+from .mapping import Row, standing_row
+from .names import part_of
+from .robot import robot_anatomy
+from .soles import find_sole
+
+FEET = ("foot", "front foot")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shape:
+    """A part of a body's surface.
+
+    Attributes:
+        points: (N, 3) in the shape's own coordinates, before it is scaled.
+        size: (3,) by which it is scaled.
+        pose: in the body's frame.
+    """
+
+    points: np.ndarray
+    size: tuple[float, float, float]
+    pose: Pose
+
+
+Shapes = Callable[[str], Sequence[Shape]]  # of a body, by its name; none where it has no mesh
+
+
+def sole_of(shapes: Iterable[tuple[Pose, Shape]], body: Pose) -> np.ndarray | None:
+    """Return the outline (K, 3) of what a foot stands on, in its body's coordinates [m]; None where nothing is flat.
+
+    Args:
+        shapes: of the body and of what is fixed to it, each with the pose of its body, level.
+        body: pose of the foot's body, level.
+    """
+    points = [np.zeros((0, 3))]
+    for placed, shape in shapes:
+        own = (shape.points * np.array(shape.size)) @ shape.pose.matrix.T + np.array(shape.pose.position)
+        points.append(own @ placed.matrix.T + (np.array(placed.position) - np.array(body.position)))
+    sole = find_sole(np.concatenate(points))
+    return None if sole is None else sole @ body.matrix
+
+
+def shown_by(mechanism: Mechanism, foot: str, is_shown: Callable[[str], bool]) -> list[str]:
+    """Return the bodies that show a foot's shape: itself, or what is fixed to it where that alone has a mesh."""
+    if is_shown(foot):
+        return [foot]
+    rigid = robot_anatomy(mechanism).rigid
+    return [body.name for body in mechanism.bodies if rigid.get(body.name) == rigid.get(foot)]
+
+
+def sides_of(soles: Mapping[str, np.ndarray], bodies: Mapping[str, Pose]) -> dict[str, str]:
+    """Return which feet are left, "l", and which right: as their names say, else of two by where their soles lead.
+
+    Args:
+        soles: outlines (K, 3) by body, in its coordinates [m].
+        bodies: poses of these bodies, level.
+    """
+    said = {body: part_of(body)[1] for body in soles}
+    if len(soles) != 2 or any(said.values()):
+        return said
+    origins = np.array([bodies[body].position for body in soles])
+    forward = sum(bodies[body].matrix @ sole.mean(axis=0) for body, sole in soles.items())
+    across = np.cross([0.0, 0.0, 1.0], forward)
+    right, left = np.argsort(origins @ across)
+    return {body: {left: "l", right: "r"}[k] for k, body in enumerate(soles)}
+
+
+def foot_name(body: str, side: str, taken: set[str]) -> str:
+    """Return a foot's name: foot_l and foot_r, which Auto-Map knows, where the side is known."""
+    name = f"foot_{side}" if side else f"{body}_foot"
+    return next(n for k in range(1, len(taken) + 2) if (n := name if k == 1 else f"{name}_{k}") not in taken)
+
+
+def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[Mechanism, list[Row]]:
+    """Return robot and rows with feet for what follows a foot, where the robot's file tells of none.
+
+    A robot that a fixed joint held by another body is let go. Without a sole for each foot all stays as it is.
+
+    Args:
+        mechanism: the robot, in its rest pose.
+        rows: which bone each frame follows.
+        shapes: of its bodies.
+    """
+    feet = [row for row in rows if row.part in FEET and row.bone]
+    if not feet or any(frame.is_foot for frame in mechanism.frames):
+        return mechanism, list(rows)
+    bodies = {body.name: body.pose for body in mechanism.bodies}
+    soles: dict[str, np.ndarray] = {}
+    for row in feet:
+        foot = mechanism.frame(row.frame).body
+        parts = shown_by(mechanism, foot, lambda body: bool(shapes(body)))
+        sole = sole_of([(bodies[part], shape) for part in parts for shape in shapes(part)], bodies[foot])
+        if sole is None:
+            return mechanism, list(rows)
+        soles[foot] = sole
+    sides, taken, made = sides_of(soles, bodies), {*bodies, *mechanism.frame_names}, {}
+    for body, sole in soles.items():
+        name = foot_name(body, sides[body], taken)
+        taken.add(name)
+        made[body] = Frame(name, body, Pose(), tuple(map(tuple, sole.tolist())))
+    labels = {row.frame: made[mechanism.frame(row.frame).body].name for row in feet}
+    mechanism = let_go(mechanism.with_changes(frames=(*mechanism.frames, *made.values())), soles)
+    return mechanism, [standing_row(mechanism, replace(row, frame=labels.get(row.frame, row.frame))) for row in rows]
+
+
+def let_go(mechanism: Mechanism, feet: Iterable[str]) -> Mechanism:
+    """Return a robot that stands on feet without the fixed joint that holds another body, as every URDF's root."""
+    held = [joint for joint in mechanism.joints if joint.parent == WORLD]
+    if len(held) != 1 or held[0].type != "fixed" or held[0].child in list(feet):
+        return mechanism
+    return mechanism.with_changes(joints=tuple(joint for joint in mechanism.joints if joint is not held[0]))
+
+
+def check_feet(mechanism: Mechanism, what: str) -> None:
+    """Check that a robot stands on feet.
+
+    Args:
+        mechanism: the robot.
+        what: needs them, for the message.
+
+    Raises:
+        ClipError: it does not.
+    """
+    if not any(frame.is_foot for frame in mechanism.frames):
+        raise ClipError(
+            f"{what} needs feet, and neither the file of robot {mechanism.name!r} nor the meshes of its feet tell what "
+            "it stands on: give frames in a .robik.json a sole, or leave it out"
+        )

@@ -1,0 +1,270 @@
+"""Motion files of simulators and learning labs: there and back, and held against MuJoCo."""
+
+from __future__ import annotations
+
+import pickle
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robik import robots
+from robik.errors import ClipError, FormatError
+from robik.formats import import_robot
+from robik.mechanism import Mechanism
+from robik.motions import BaseTrack, Companions, Motion, load_motion, save_motion
+from robik.motions.layout import layout_of
+from robik.retarget.posing import posed
+
+FLOATING = ("lafan1-csv", "gmr-pkl", "mjlab-npz", "holosoma-npz", "isaac-npz", "qpos-npz", "mujoco-keys")
+SUFFIX = {"lafan1-csv": ".csv", "gmr-pkl": ".pkl", "mujoco-keys": ".xml", "ros2": ".yaml"}
+RATE = 50.0
+
+
+@pytest.fixture(scope="module")
+def g1_file(shared_data: Path) -> Path:
+    return shared_data / "unitree_g1/g1_29dof.xml"
+
+
+@pytest.fixture(scope="module")
+def g1(g1_file: Path) -> Mechanism:
+    return import_robot(g1_file).mechanism
+
+
+def swinging(robot: Mechanism, samples: int = 80) -> tuple[Motion, np.ndarray, np.ndarray]:
+    """A motion by sines, with its joints' velocities (T, A) and its base's angular velocity in the world (T, 3)."""
+    times = np.arange(samples) / RATE
+    limits = np.array([limit for joint in robot.actuated for limit in joint.limits])
+    middle, half = limits.mean(axis=1), 0.3 * np.ptp(limits, axis=1)
+    phase = np.arange(len(limits))
+    values = middle + half * np.sin(2.0 * times[:, None] + phase)
+    speeds = 2.0 * half * np.cos(2.0 * times[:, None] + phase)
+    way = np.column_stack([0.5 * times, np.sin(times), 0.8 + 0.1 * np.cos(3 * times)])
+    turn = Rotation.from_euler("z", 1.5 * times) * Rotation.from_euler("x", 0.4)
+    quaternion = turn.as_quat()[:, [3, 0, 1, 2]]
+    base = BaseTrack(body=layout_of(robot).root, position=way, quaternion=quaternion)
+    motion = Motion(times=times, actuators=robot.actuators, values=values, base=base)
+    return motion, speeds, np.tile([0.0, 0.0, 1.5], (samples, 1))
+
+
+def file_of(folder: Path, format: str) -> Path:
+    return folder / f"motion{SUFFIX.get(format, '.npz')}"
+
+
+def in_mujoco(file: Path, qpos: np.ndarray, qvel: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of MuJoCo's bodies (T, B, 3), and their velocities (T, B, 6), angular first, in the world."""
+    model = mujoco.MjModel.from_xml_path(str(file))
+    data, found, speeds = mujoco.MjData(model), [], []
+    for k, row in enumerate(qpos):
+        data.qpos[:] = row
+        data.qvel[:] = 0.0 if qvel is None else qvel[k]
+        mujoco.mj_forward(model, data)
+        found.append(data.xpos[1:].copy())
+        speed = np.zeros((model.nbody, 6))
+        for body in range(model.nbody):
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, speed[body], 0)
+        speeds.append(speed[1:])
+    return np.array(found), np.array(speeds)
+
+
+@pytest.mark.parametrize("format", FLOATING)
+def test_a_motion_comes_back_as_it_was(tmp_path: Path, g1: Mechanism, format: str) -> None:
+    motion, _, _ = swinging(g1)
+    file, beside = file_of(tmp_path, format), Companions(robot=g1, fps=RATE)
+    save_motion(motion, file, format, beside)
+    back = load_motion(file, None, beside)
+    assert back.actuators == g1.actuators
+    np.testing.assert_allclose(back.times, motion.times, atol=1e-12)
+    np.testing.assert_allclose(back.values, motion.values, atol=1e-12)
+    assert back.base is not None and back.base.body == "pelvis"
+    np.testing.assert_allclose(back.base.position, motion.base.position, atol=1e-12)
+    np.testing.assert_allclose(back.base.quaternion, motion.base.quaternion, atol=1e-12)
+
+
+@pytest.mark.parametrize("format", FLOATING)
+def test_mujoco_poses_the_bodies_as_robik_does(tmp_path: Path, g1: Mechanism, g1_file: Path, format: str) -> None:
+    """qpos is put together from each file by its loader's own keys, without RobIK's readers."""
+    motion, _, _ = swinging(g1, 20)
+    states, _ = posed(g1, motion)
+    file = file_of(tmp_path, format)
+    save_motion(motion, file, format, Companions(robot=g1))
+    qpos = qpos_by_keys(file, format)
+    there, _ = in_mujoco(g1_file, qpos)
+    model = mujoco.MjModel.from_xml_path(str(g1_file))
+    names = [model.body(k).name for k in range(1, model.nbody)]
+    own = np.array(states.position)[:, [states.bodies.index(name) for name in names]]
+    assert np.abs(there - own).max() < 1e-9
+
+
+def qpos_by_keys(file: Path, format: str) -> np.ndarray:
+    """Rows of qpos, by what the loaders of each format do."""
+    if format == "lafan1-csv":  # whole_body_tracking scripts/csv_to_npz.py
+        table = np.loadtxt(file, delimiter=",")
+        return np.hstack([table[:, :3], table[:, [6, 3, 4, 5]], table[:, 7:]])
+    if format == "gmr-pkl":  # GMR general_motion_retargeting/data_loader.py
+        data = pickle.loads(file.read_bytes())
+        return np.hstack([data["root_pos"], data["root_rot"][:, [3, 0, 1, 2]], data["dof_pos"]])
+    if format == "mujoco-keys":
+        rows = [key.get("qpos", "").split() for key in ElementTree.parse(file).getroot().iter("key")]
+        return np.array(rows, dtype=float)
+    with np.load(file) as data:
+        if format == "qpos-npz":
+            return data["qpos"]
+        if format == "holosoma-npz":  # holosoma managers/command/terms/wbt.py
+            assert data["joint_pos"][:, 7:].shape[1] == len(data["joint_names"])
+            assert data["body_names"].tolist()[0] == "world"
+            return data["joint_pos"]
+        if format == "isaac-npz":  # Isaac Lab humanoid_amp/motions/motion_loader.py
+            root = data["body_names"].tolist().index("pelvis")
+            return np.hstack([data["body_positions"][:, root], data["body_rotations"][:, root], data["dof_positions"]])
+        return np.hstack([data["body_pos_w"][:, 0], data["body_quat_w"][:, 0], data["joint_pos"]])
+
+
+def test_velocities_are_those_of_the_curves(tmp_path: Path, g1: Mechanism, g1_file: Path) -> None:
+    motion, speeds, turning = swinging(g1)
+    save_motion(motion, tmp_path / "m.npz", "mjlab-npz", Companions(robot=g1))
+    save_motion(motion, tmp_path / "h.npz", "holosoma-npz", Companions(robot=g1))
+    inner = slice(4, -4)  # at its ends a spline knows less
+    with np.load(tmp_path / "m.npz") as link, np.load(tmp_path / "h.npz") as masses:
+        assert link["fps"].tolist() == [50]
+        assert np.abs(link["joint_vel"] - speeds)[inner].max() < 1e-4
+        assert np.abs(link["body_ang_vel_w"][:, 0] - turning)[inner].max() < 1e-4
+        qvel = masses["joint_vel"]
+        _, there = in_mujoco(g1_file, masses["joint_pos"], qvel)
+        assert np.abs(there[:, :, 3:] - link["body_lin_vel_w"])[inner].max() < 2e-3
+        assert np.abs(there[:, :, :3] - link["body_ang_vel_w"])[inner].max() < 2e-3
+        of_masses = masses["body_lin_vel_w"][:, 1:]
+        arms = np.abs(of_masses - link["body_lin_vel_w"]).max(axis=(0, 2))
+        assert arms.max() > 0.05, "where the centre of mass is off the frame, they differ"
+
+
+def test_order_by_breadth_is_that_of_isaac(g1: Mechanism) -> None:
+    found = layout_of(g1, "breadth")
+    assert found.coordinates[:6] == (
+        "left_hip_pitch_joint", "right_hip_pitch_joint", "waist_yaw_joint", "left_hip_roll_joint",
+        "right_hip_roll_joint", "waist_roll_joint",
+    )  # fmt: skip
+    deep = layout_of(g1)
+    assert deep.coordinates == g1.actuators
+    assert sorted(deep.bodies) == sorted(found.bodies)
+    with pytest.raises(ClipError, match="the order of bodies and joints is depth or breadth, not 'wide'"):
+        layout_of(g1, "wide")
+
+
+def test_order_goes_there_and_back(tmp_path: Path, g1: Mechanism) -> None:
+    motion, _, _ = swinging(g1, 10)
+    wide = Companions(robot=g1, order="breadth", fps=RATE)
+    for format in ("mjlab-npz", "lafan1-csv"):
+        file = file_of(tmp_path, format)
+        save_motion(motion, file, format, wide)
+        np.testing.assert_allclose(load_motion(file, format, wide).values, motion.values, atol=1e-12)
+        deep = load_motion(file, format, Companions(robot=g1, fps=RATE))
+        assert np.abs(deep.values - motion.values).max() > 0.1
+
+
+def test_ros2_comes_back(tmp_path: Path) -> None:
+    robot = robots.load("boxer")
+    times = np.arange(5) / 25
+    motion = Motion(times=times, actuators=robot.actuators, values=np.outer(np.sin(times), [0.1, 0.2, 0.3, 0.4]))
+    save_motion(motion, tmp_path / "m.yaml")
+    back = load_motion(tmp_path / "m.yaml")
+    assert back.actuators == motion.actuators
+    np.testing.assert_allclose(back.times, times, atol=1e-9)
+    assert back.values.tolist() == motion.values.tolist()
+    (tmp_path / "m.yaml").write_text("joint_names: [a]\npoints:\n- positions: [1, 2]\n  time_from_start: {sec: 0}\n")
+    with pytest.raises(ClipError, match="point 0: it needs 1 positions and time_from_start"):
+        load_motion(tmp_path / "m.yaml")
+
+
+def test_a_looped_robot_is_written_as_its_mjcf(tmp_path: Path) -> None:
+    """Columns of joints without a motor too, in the order of the MJCF that `robik convert` writes."""
+    from robik.formats import save_robot
+
+    robot = robots.load("walker")
+    times = np.arange(12) / 30
+    values = 0.1 * np.sin(3 * times[:, None] + np.arange(len(robot.actuators)))
+    motion = Motion(times=times, actuators=robot.actuators, values=values)
+    states, _ = posed(robot, motion)
+    save_motion(motion, tmp_path / "q.npz", "qpos-npz", Companions(robot=robot))
+    save_robot(robot, tmp_path / "walker.xml", robots.path("walker"))
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "walker.xml"))
+    with np.load(tmp_path / "q.npz") as file:
+        there, _ = in_mujoco(tmp_path / "walker.xml", file["qpos"])
+    names = [model.body(k).name for k in range(1, model.nbody)]
+    own = [k for k, name in enumerate(names) if name in states.bodies]
+    wanted = np.array(states.position)[:, [states.bodies.index(names[k]) for k in own]]
+    assert np.abs(there[:, own] - wanted).max() < 1e-9
+    back = load_motion(tmp_path / "q.npz", None, Companions(robot=robot))
+    np.testing.assert_allclose(back.values, values, atol=1e-12)
+    assert back.passive, "the joints without a motor come back too"
+
+
+class Evil:
+    """Runs a command when it is unpickled by an unpickler that lets it."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple:
+        return (Path.touch, (self.file,))
+
+
+def test_a_pickle_runs_nothing(tmp_path: Path, g1: Mechanism) -> None:
+    beside = Companions(robot=g1)
+    objects = np.array([Evil(tmp_path / "ran")], dtype=object)
+    words = {
+        "call": Evil(tmp_path / "ran"),
+        "inside": {"root_pos": Evil(tmp_path / "ran"), "dof_pos": 0},
+        "objects": {"root_pos": objects, "dof_pos": objects},
+        "evaluated": {"root_pos": eval, "dof_pos": 0},
+    }
+    for case, data in words.items():
+        (tmp_path / "m.pkl").write_bytes(pickle.dumps(data))
+        with pytest.raises(ClipError, match=r"m\.pkl: it holds .*(no array|Python objects)") as caught:
+            load_motion(tmp_path / "m.pkl", "gmr-pkl", beside)
+        assert "\n" not in str(caught.value), case
+    assert not (tmp_path / "ran").exists()
+    for content in (b"", b"\x80\x04", b"\x80\x04.", b"c" * 50, pickle.dumps({"fps": 30}), pickle.dumps([1, 2])):
+        (tmp_path / "m.pkl").write_bytes(content)
+        with pytest.raises(ClipError, match=r"m\.pkl: "):
+            load_motion(tmp_path / "m.pkl", "gmr-pkl", beside)
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 3, 4, 5])
+def test_pickles_of_every_protocol_are_read(tmp_path: Path, g1: Mechanism, protocol: int) -> None:
+    motion, _, _ = swinging(g1, 6)
+    data = {
+        "fps": np.float64(50.0), "root_pos": np.asfortranarray(motion.base.position),
+        "root_rot": motion.base.quaternion[:, [1, 2, 3, 0]], "dof_pos": motion.values.astype(np.float32),
+        "local_body_pos": None, "link_body_list": None,
+    }  # fmt: skip
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(data, protocol=protocol))
+    back = load_motion(tmp_path / "m.pkl", "gmr-pkl", Companions(robot=g1))
+    np.testing.assert_allclose(back.values, motion.values, atol=1e-6)
+    np.testing.assert_allclose(back.base.position, motion.base.position, atol=1e-12)
+
+
+def test_what_does_not_fit_gets_one_sentence(tmp_path: Path, g1: Mechanism) -> None:
+    motion, _, _ = swinging(g1, 6)
+    file = tmp_path / "m.npz"
+    with pytest.raises(FormatError, match="the format mjlab-npz needs its robot"):
+        save_motion(motion, file, "mjlab-npz")
+    uneven = Motion(times=motion.times**2, actuators=motion.actuators, values=motion.values, base=motion.base)
+    with pytest.raises(ClipError, match="samples at equal distances; give a rate"):
+        save_motion(uneven, file, "mjlab-npz", Companions(robot=g1))
+    assert not list(tmp_path.iterdir())
+    save_motion(motion, file, "mjlab-npz", Companions(robot=g1))
+    with pytest.raises(ClipError, match="the format mjlab-npz needs its robot"):
+        load_motion(file)
+    walker = robots.load("walker")
+    with pytest.raises(ClipError, match="but robot 'walker' has 31 bodies; is it another robot"):
+        load_motion(file, None, Companions(robot=walker))
+    (tmp_path / "m.csv").write_text("1,2,3,0,0,0,1,0.5\n")
+    with pytest.raises(ClipError, match=r"line 1: 8 columns; 'g1_mocap' needs 7 for its base, 29 for its joints"):
+        load_motion(tmp_path / "m.csv", None, Companions(robot=g1))
+    (tmp_path / "m.xml").write_text("<mujoco><keyframe><key qpos='1 2'/></keyframe></mujoco>")
+    with pytest.raises(ClipError, match="every key of a motion needs a time"):
+        load_motion(tmp_path / "m.xml", None, Companions(robot=g1))
