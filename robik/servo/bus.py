@@ -112,9 +112,14 @@ class Bus:
             line.prepare()
 
     @property
-    def sees_all(self) -> bool:
-        """Whether all servos can be looked at in one go, and goals can carry speeds; known after `prepare`."""
-        return all(line.sees_all for line, _ in self._parts())
+    def takes_speeds(self) -> bool:
+        """Whether goals can carry speeds; known after `prepare`."""
+        return all(line.takes_speeds for line, _ in self._parts())
+
+    @property
+    def lines(self) -> list[Line]:
+        """Those that have servos to speak to."""
+        return [line for line, _ in self._parts()]
 
     # reading
 

@@ -39,6 +39,7 @@ HARDWARE_ERRORS = {
 VELOCITY_UNIT = 0.229 / 60 * tau  # [rad/s], of all velocities in the X series' tables
 ACCELERATION_UNIT = 214.577 / 3600 * tau  # [rad/s²]
 WATCHDOG_UNIT = 0.02  # [s]
+RETURN_DELAY_UNIT = 2e-6  # [s]
 FAST_READ_FIRMWARE = 45  # of the X series, from which fast reads are there
 MAX_TURNS_COUNTS = 1_048_575  # of the extended position mode, either way
 COUNTS_PER_TURN = 4096
