@@ -39,6 +39,12 @@ class ROBIK_PT_bake(TabPanel):
         layout.prop(bake, "speed", slider=True)
         layout.prop(bake, "guarantee")
         layout.prop(bake, "soften")
+        layout.prop(bake, "look_ahead")
+        if bake.look_ahead:
+            column = layout.column(align=True)
+            column.prop(bake, "acceleration")
+            column.prop(bake, "jerk")
+            layout.prop(bake, "cyclic")
         if result.frames and (bake.guarantee or bake.soften):
             _draw_cost(layout, result)
         layout.prop(bake, "example")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 
 from ..dynamics import inverse_dynamics
@@ -22,7 +24,7 @@ def compile_all() -> None:
     """Compile, or load from disk, everything that solving and inverse dynamics need.
 
     What large robots alone need comes after the rest, and what is asked for one by one, beside frames and the centre of
-    mass, comes last.
+    mass, after that. All frames at once come last.
     """
     help_compiling()
     usual = loop(), tree()
@@ -32,6 +34,9 @@ def compile_all() -> None:
         retarget(mechanism, asking_for_all(mechanism, clip), SETTINGS)
     looped, _ = usual[0]
     inverse_dynamics(looped, Motion(times=TIMES, actuators=looped.actuators, values=np.zeros((len(TIMES), 1))))
+    if find_spec("piqp"):
+        mechanism, clip = usual[0]
+        retarget(mechanism, clip, SETTINGS, look_ahead=True)
 
 
 def compile_last() -> None:

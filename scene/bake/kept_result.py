@@ -54,6 +54,20 @@ class RobikResult(PropertyGroup):
     )
     jumps: IntProperty(name="Jumps", description="Samples into which a motor turns by more than 0.2 rad in 1/120 s")
     acceleration: FloatProperty(name="Acceleration", description="Largest acceleration of a motor [rad/s² or m/s²]")
+    jerk: FloatProperty(name="Jerk", description="Largest jerk of a motor [rad/s³ or m/s³]")
+    looked_ahead: BoolProperty(name="Looked Ahead", description="Whether all frames were solved at once")
+    beyond: StringProperty(name="Beyond", description="What could not be kept, and where; empty where all is kept")
+    mean_before: FloatProperty(
+        name="Mean Frame by Frame",
+        description="Mean distance from the targets before all frames were solved at once",
+        unit="LENGTH",
+        precision=4,
+    )
+    mean_distance: FloatProperty(name="Mean Distance", description="From all targets", unit="LENGTH", precision=4)
+    acceleration_before: FloatProperty(
+        name="Acceleration Frame by Frame",
+        description="Largest acceleration of a motor before all frames were solved at once [rad/s² or m/s²]",
+    )
     start: FloatProperty(name="Start", description="The first sample's frame")
     step: FloatProperty(name="Step", description="Frames between samples", default=1.0)
     seconds: FloatProperty(name="Duration", description="How long the bake took [s]")
