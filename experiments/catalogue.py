@@ -26,6 +26,10 @@ CATALOGUE = {
         "seconds to compile the solver with an empty and with a filled cache",
     ),
     "memory": ("experiments.baking.memory", "peak memory of a bake of 12,000 frames"),
+    "look-ahead": (
+        "experiments.baking.looking_ahead",
+        "errors, accelerations and jerks of clips too quick for motors, frame by frame and all frames at once",
+    ),
     "plots": ("experiments.baking.plots", "the plots of docs/experiments.md"),
     "tracking": (
         "experiments.tracking.tables",
