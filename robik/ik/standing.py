@@ -79,6 +79,17 @@ class StandingSolver(Solver):
         places = np.flatnonzero(changes)
         self._next = places[np.searchsorted(places, np.arange(frames), side="right")]
 
+    def pull(self, wanted: Wanted, weight: float) -> None:
+        """Ask for all contacts, wherever they stand, so many times as hard as for other targets.
+
+        Args:
+            wanted: as `wanted` has returned it.
+            weight: 0 for as hard.
+        """
+        for name, contact in self._contacts.items():
+            for k in np.flatnonzero(contact.stands):
+                self._pull(wanted, k, [name], weight)
+
     def reset(self) -> None:
         """Puts the robot back into its rest pose."""
         super().reset()
