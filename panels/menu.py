@@ -13,6 +13,7 @@ ENTRIES = (
     ),
     (
         "robik.bake",
+        "robik.test_in_physics",
         "robik.rebuild_bodies",
         "robik.reduce_keys",
         "robik.key_pose",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from . import __version__
-from .commands import batch, bench, motions, recordings, robots, servos, transfer
+from .commands import batch, bench, motions, physics, recordings, robots, servos, transfer
 from .errors import RobikError
 
 BAD_INPUT = 2
@@ -20,6 +20,7 @@ COMMANDS = (  # in the order of the help
     batch.add_batch,
     motions.add_report,
     motions.add_fk,
+    physics.add_physics,
     servos.add_play,
     servos.add_servos,
     servos.add_simulate,

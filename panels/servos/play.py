@@ -70,6 +70,8 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     line(layout, f"{torque_words(status.servos).capitalize()} (read back)", "LOCKED" if status.torque else "UNLOCKED")
     if status.strain:
         line(layout, f"Slower: {status.strain}", "TEMP")
+    if status.recording:
+        line(layout, status.recording[:1].upper() + status.recording[1:], "ERROR")
     row = layout.row(align=True)
     row.prop(settings, "ghost", toggle=True)
     row.prop(settings, "mirror", toggle=True)
@@ -110,7 +112,7 @@ class ROBIK_PT_servos_playing(FoldedPanel):
             layout.prop(playing, name)
         column = layout.column()
         column.enabled = not play.is_open()
-        for name in ("rate", "feed_forward", "without", "record"):
+        for name in ("rate", "feed_forward", "stall", "without", "record"):
             column.prop(playing, name)
         if playing.record:
             layout.operator("robik.report_telemetry")

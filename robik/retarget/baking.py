@@ -60,6 +60,10 @@ class BakeSettings:
         velocity_weight: of holding back.
         still: pull towards the frame before, times the time step [s].
         joint_limits: whether joints keep their limits.
+        look_ahead: whether all frames are solved at once.
+        acceleration: that motors keep then [rad/s²]; 0 for any.
+        jerk: likewise [rad/s³].
+        cyclic: whether the last frame is the first then.
     """
 
     guarantee: bool = True
@@ -69,6 +73,10 @@ class BakeSettings:
     velocity_weight: float = field(default=single(1e-2))
     still: float = field(default=single(Settings().stillness))
     joint_limits: bool = True
+    look_ahead: bool = False
+    acceleration: float = 0.0
+    jerk: float = 0.0
+    cyclic: bool = False
 
 
 def balance_by_name(name: str, pin_feet: bool = False) -> Balance:
@@ -120,6 +128,10 @@ def solver_settings(
         enforce_velocity=bake.guarantee,
         velocity_share=bake.speed / 100.0,
         objectives=objectives or {},
+        look_ahead=bake.look_ahead,
+        acceleration_limit=bake.acceleration if bake.look_ahead and bake.acceleration > 0 else None,
+        jerk_limit=bake.jerk if bake.look_ahead and bake.jerk > 0 else None,
+        cyclic=bake.look_ahead and bake.cyclic,
         contacts="hold" if balance.pin_feet or holds else "ignore",
     )
 

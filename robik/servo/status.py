@@ -130,6 +130,7 @@ class Status:
         strain: why it plays slower than asked; empty where it does not.
         missing: which servos it plays without, since they do not answer; empty where there are none.
         looks: at all servos while this was played.
+        stopped_at: where on the way it was stopped, from where *Play* goes on [s]; 0 where it was not.
         recording: what became of the telemetry where it is not where it was asked for, or not whole; empty otherwise.
         servos: what each servo last reported, in the chain's order; empty before.
     """
@@ -149,6 +150,7 @@ class Status:
     strain: str = ""
     missing: str = ""
     looks: int = 0
+    stopped_at: float = 0.0
     recording: str = ""
     servos: tuple[ServoReading, ...] = ()
 

@@ -42,6 +42,9 @@ class Along:
         chain: whose servos.
         interpolation: between the motion's samples; "linear" never exceeds their speeds, "cubic" is smoother.
 
+    Attributes:
+        motion, interpolation: see above.
+
     Raises:
         ServoError: a column is missing, or an unknown interpolation.
     """
@@ -52,6 +55,7 @@ class Along:
             raise ServoError(f"the motion has no column for {', '.join(missing)}; it has {', '.join(motion.actuators)}")
         if interpolation not in INTERPOLATIONS:
             raise ServoError(f"unknown interpolation {interpolation!r}; there are {', '.join(INTERPOLATIONS)}")
+        self.motion, self.interpolation = motion, interpolation
         self._times = motion.times - motion.times[0]
         self._values = motion.values[:, [motion.actuators.index(name) for name in chain.actuators]]
         self.duration = float(self._times[-1])

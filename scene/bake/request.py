@@ -132,4 +132,8 @@ def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
         velocity_weight=float(bake.velocity_weight),
         still=float(bake.still),
         joint_limits=bool(bake.joint_limits),
+        look_ahead=bool(bake.look_ahead),
+        acceleration=float(bake.acceleration),
+        jerk=float(bake.jerk),
+        cyclic=bool(bake.cyclic),
     )

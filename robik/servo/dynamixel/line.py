@@ -8,6 +8,7 @@ import numpy as np
 
 from ..chain import Servo, ServoChain
 from ..emergency import Emergency
+from ..looks import Look
 from ..telemetry import Found, Telemetry
 from .exchange import TRIPPED, Exchange
 from .inquiry import Settings, read_settings
@@ -46,9 +47,14 @@ class DynamixelLine:
         return self._wire.servos
 
     @property
-    def sees_all(self) -> bool:
-        """Whether indirect addresses are in use; known after `prepare`."""
-        return self._exchange.is_gathered
+    def takes_speeds(self) -> bool:
+        """Whether the same indirect addresses are in use in all; known after `prepare`."""
+        return self._exchange.takes_speeds
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Ids of servos that can be asked in one packet; known after `prepare`."""
+        return self._exchange.groups
 
     def close(self) -> None:
         """Close the port."""
@@ -86,6 +92,10 @@ class DynamixelLine:
     def positions(self) -> np.ndarray:
         """Return present positions (n,) [counts]; raises ServoSilent."""
         return self._wire.read_each("present_position")
+
+    def begin_look(self, ids: Sequence[int]) -> Look:
+        """Return a look at servos of one group, of which nothing has been asked yet."""
+        return self._exchange.begin_look(ids)
 
     def look(self) -> list[Telemetry] | None:
         """Look at all in one go; None where not all answers arrived, or it cannot be had."""
