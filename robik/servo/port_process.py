@@ -250,7 +250,8 @@ class PortProcess:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        if said or not self._is_told_over:
+        state = self._board.status.state
+        if said or not self._is_told_over or state is PlayState.CONNECTING or state.is_moving:
             self._fail(said or f"the process that plays has ended ({process.returncode}); {self._guard_words}")
         if self.simulator is not None:
             self.simulator.end()
