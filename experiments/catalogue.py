@@ -17,11 +17,19 @@ CATALOGUE = {
         "time per frame of the dance by the input's frame rate (Fig. 6c)",
     ),
     "growth": ("experiments.baking.growth", "time per frame of chains and crawlers by their number of bodies"),
+    "slow-frames": (
+        "experiments.baking.slow_frames",
+        "the slowest frames of every robot, ours and those of a folder, after targets of all kinds",
+    ),
     "compiling": (
         "experiments.baking.compiling",
         "seconds to compile the solver with an empty and with a filled cache",
     ),
     "memory": ("experiments.baking.memory", "peak memory of a bake of 12,000 frames"),
+    "look-ahead": (
+        "experiments.baking.looking_ahead",
+        "errors, accelerations and jerks of clips too quick for motors, frame by frame and all frames at once",
+    ),
     "plots": ("experiments.baking.plots", "the plots of docs/experiments.md"),
     "tracking": (
         "experiments.tracking.tables",

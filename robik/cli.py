@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from . import __version__
-from .commands import bench, motions, recordings, robots, servos
+from .commands import bench, motions, physics, recordings, robots, servos, transfer
 from .errors import RobikError
 
 BAD_INPUT = 2
@@ -19,10 +19,12 @@ COMMANDS = (  # in the order of the help
     recordings.add_retarget,
     motions.add_report,
     motions.add_fk,
+    physics.add_physics,
     servos.add_play,
     servos.add_servos,
     servos.add_simulate,
     motions.add_export,
+    transfer.add_transfer,
     bench.add_bench,
 )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments.baking import looking_ahead
 from experiments.baking.cases import BOXER_LIMIT, BOXER_REGULARIZED
 from experiments.baking.clips import singular_clip
 from experiments.baking.frame_rates import frame_rates
@@ -29,8 +32,22 @@ def run(folder: str = FOLDER) -> Found:
     """Draw every plot into a folder."""
     with plt.rc_context({"axes.grid": True, "grid.alpha": 0.25}):
         return save(
-            {"four_bar": four_bar, "boxer_velocities": boxer, "frame_rate": frame_rate, "walker_margin": walker}, folder
+            {
+                "four_bar": four_bar,
+                "boxer_velocities": boxer,
+                "frame_rate": frame_rate,
+                "walker_margin": walker,
+                "look_ahead_dancer": partial(_looking_ahead, 0),
+                "look_ahead_boxer": partial(_looking_ahead, 1),
+                "look_ahead_walker": partial(_looking_ahead, 2),
+            },
+            folder,
         )
+
+
+def _looking_ahead(case: int) -> Figure:
+    """Draw a case frame by frame and all frames at once."""
+    return looking_ahead.figure(looking_ahead.cases(120.0)[case])
 
 
 def boxer() -> Figure:

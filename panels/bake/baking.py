@@ -39,6 +39,12 @@ class ROBIK_PT_bake(TabPanel):
         layout.prop(bake, "speed", slider=True)
         layout.prop(bake, "guarantee")
         layout.prop(bake, "soften")
+        layout.prop(bake, "look_ahead")
+        if bake.look_ahead:
+            column = layout.column(align=True)
+            column.prop(bake, "acceleration")
+            column.prop(bake, "jerk")
+            layout.prop(bake, "cyclic")
         if result.frames and (bake.guarantee or bake.soften):
             _draw_cost(layout, result)
         layout.prop(bake, "example")
@@ -47,6 +53,9 @@ class ROBIK_PT_bake(TabPanel):
         button = layout.row()
         button.scale_y = 1.4
         button.operator("robik.bake", text="Bake", icon="REC")
+        if result.frames:
+            row = layout.row(align=True)
+            row.operator("robik.test_in_physics", icon="PHYSICS")
         row = layout.row(align=True)
         row.use_property_split = False
         row.prop(robot.follow, "on", toggle=True, icon="PLAY" if not robot.follow.on else "PAUSE")

@@ -50,6 +50,9 @@ class ROBIK_PT_result(TabPanel):
                 " to 0",
                 "INFO",
             )
+        _draw_physics(layout, result)
+        if result.looked_ahead:
+            _draw_look_ahead(layout, result)
         _draw_short(layout, result)
         _draw_targets(layout, result)
         _draw_motors(layout, "Speed [°/s]", "speed", result, _speed)
@@ -66,6 +69,30 @@ class ROBIK_PT_result(TabPanel):
         row.operator("robik.reduce_keys")
         row = layout.row(align=True)
         row.operator("robik.export_motion", text="Export Motion…")
+
+
+def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
+    """Whether it fell in physics, and where."""
+    if not result.physics:
+        return
+    split = layout.split(factor=BUTTON, align=True)
+    line(split, result.physics, "CHECKMARK" if result.physics_stands else "ERROR")
+    if not result.physics_stands:
+        _jump(split, result.physics_frame, why="the robot falls")
+    for text in filter(None, result.physics_more.split("; ")):
+        line(layout, text[0].upper() + text[1:])
+
+
+def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
+    """What solving all frames at once has changed."""
+    if result.beyond:
+        line(layout, f"Cannot be kept: {result.beyond}", "ERROR")
+    column = layout.column(align=True)
+    column.label(text="Frame by frame → looking ahead:")
+    column.label(text=f"mean distance {millimetres(result.mean_before)} → {millimetres(result.mean_distance)}")
+    column.label(
+        text=f"acceleration {result.acceleration_before:.0f} → {result.acceleration:.0f}; jerk {result.jerk:.0f}"
+    )
 
 
 def _draw_short(layout: UILayout, result: PropertyGroup) -> None:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..errors import RobikError
 from .arguments import add_robot, command, load, naming
+
+if TYPE_CHECKING:
+    from ..motions import Motion
 
 
 def add_solve(commands: argparse._SubParsersAction) -> None:
@@ -28,6 +33,9 @@ def add_solve(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--report", metavar="REPORT.json", help="errors, residuals, velocities, frames that fall short")
     parser.add_argument("--states", metavar="STATES.npz", help="the bodies' poses as well")
+    parser.add_argument(
+        "--look-ahead", action="store_true", help="solve all frames at once: the motors slow down before they must"
+    )
 
 
 def add_report(commands: argparse._SubParsersAction) -> None:
@@ -89,7 +97,7 @@ def add_export(commands: argparse._SubParsersAction) -> None:
 
 def _solve(options: argparse.Namespace) -> None:
     from ..files import check_writable
-    from ..motions import load_motion, report_summary, save_motion, save_report, save_states, values_for
+    from ..motions import load_motion, save_motion, save_report, save_states, values_for
     from ..objectives.pose_prior import PosePrior
     from ..objectives.settings import Settings, load_settings
     from ..retarget.clip import load_clip
@@ -99,6 +107,8 @@ def _solve(options: argparse.Namespace) -> None:
     mechanism = load(options)
     clip = load_clip(options.clip)
     settings = load_settings(options.settings) if options.settings else Settings(state_weight=None)
+    if options.look_ahead:
+        settings = replace(settings, look_ahead=True)
     with naming(options.clip):
         clip.check(mechanism)
     with naming(options.settings):
@@ -116,6 +126,13 @@ def _solve(options: argparse.Namespace) -> None:
         save_report(motion, options.report)
     if options.states:
         save_states(motion, options.states, motion.report.residual if motion.report else None)
+    _print_solved(motion)
+
+
+def _print_solved(motion: Motion) -> None:
+    """Print how well a solved motion follows its clip."""
+    from ..motions import report_summary
+
     found = report_summary(motion)
     print(
         f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; off by at most"
@@ -130,6 +147,8 @@ def _solve(options: argparse.Namespace) -> None:
             else "; no motor jumps"
         )
         print(f"largest acceleration {most:.3g} /s² ({name}){jumping}")
+    if motion.report and motion.report.look_ahead:
+        print(motion.report.look_ahead)
     if motion.report and motion.report.speed_cost:
         print(motion.report.speed_cost)
 

@@ -13,7 +13,6 @@ from .arguments import add_robot, command, load, robot_file
 if TYPE_CHECKING:
     from ..motions import Motion
 
-BALANCES = ("off", "still", "moving", "auto")
 EVERY = 0.5  # s between two looks at the progress
 
 
@@ -26,9 +25,9 @@ def add_retarget(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
     parser.add_argument(
         "--balance",
-        choices=BALANCES,
+        choices=("off", "still", "moving", "auto"),
         default="off",
-        help="still: the centre of mass over the feet; moving: the zero-moment point; auto: what the pace needs",
+        help="the centre of mass over the feet: still for slow walks, moving for dynamic ones, auto by the motion",
     )
     parser.add_argument("--pin-feet", action="store_true", help="hold standing feet flat, without sliding")
     parser.add_argument(

@@ -18,7 +18,7 @@ from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
 from ..objectives.objective import Objective
-from ..objectives.registry import fill, hold, new_goals, over_time
+from ..objectives.registry import Goals, fill, hold, new_goals, over_time
 from ..objectives.settings import Settings, speed_limit
 from .sequence import Output, forget, new_memory, new_output, solve_frames
 from .work import new_work
@@ -79,6 +79,11 @@ class Solver:
         self._goals.velocity.weight[:] = settings.velocity_weight
         self._work = new_work(self.flat, self.topology.rest, self._goals.tied if self.objectives else None)
         self.speed = self._speeds()
+
+    @property
+    def goals(self) -> Goals:
+        """What a frame asks for, with its weights."""
+        return self._goals
 
     def reset(self) -> None:
         """Puts the robot back into its rest pose."""

@@ -92,6 +92,52 @@ class SpeedCost:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LookAhead:
+    """All frames solved at once, compared with the same clip frame by frame.
+
+    Attributes:
+        iterations: over all frames.
+        converged: whether another one would change next to nothing.
+        shares: largest share of a motor's limit that is used, by `speed`, `acceleration` and `jerk`; 0 without a limit.
+        beyond: what could not be kept, and where, as a sentence; empty where all is kept.
+        position_error_max, position_error_mean: of the frames that are followed, frame by frame [m].
+        peak_acceleration: of any motor, frame by frame [rad/s² or m/s²].
+    """
+
+    iterations: int
+    converged: bool
+    shares: dict[str, float]
+    beyond: str
+    position_error_max: float
+    position_error_mean: float
+    peak_acceleration: float
+
+    def __str__(self) -> str:
+        used = ", ".join(f"{order} {100 * share:.4g} %" for order, share in self.shares.items() if share > 0)
+        of_limits = f"; of the limits: {used}" if used else ""
+        missed = f"; cannot be kept: {self.beyond}" if self.beyond else ""
+        return (
+            f"all frames at once in {self.iterations} iterations{of_limits}; frame by frame: off by"
+            f" {_mm(self.position_error_mean)} on average, {_mm(self.position_error_max)} at most, acceleration up to"
+            f" {self.peak_acceleration:.3g} /s²{missed}"
+        )
+
+    def as_data(self) -> dict:
+        """Return plain data, as `REPORT.json` holds it."""
+        return {
+            "iterations": self.iterations,
+            "converged": self.converged,
+            "shares": self.shares,
+            "beyond": self.beyond,
+            "frame_by_frame": {
+                "position_error_max_m": self.position_error_max,
+                "position_error_mean_m": self.position_error_mean,
+                "peak_acceleration": self.peak_acceleration,
+            },
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
 class ObjectiveError:
     """How far a motion is from one objective of its clip.
 
@@ -147,6 +193,8 @@ class Report:
         objectives: errors of what the clip asks for beside frames and centre of mass.
         acceleration: (T, actuators) [rad/s² or m/s²], the change of velocity at each frame.
         jump_speed: (actuators,) above which a step is called a jump [rad/s or m/s].
+        jerk: (T, actuators) [rad/s³ or m/s³], the change of acceleration into each frame.
+        look_ahead: how all frames were solved at once; None where they were solved one by one.
         quality: figures of its contacts and jumps.
     """
 
@@ -164,6 +212,8 @@ class Report:
     objectives: tuple[ObjectiveError, ...] = ()
     acceleration: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     jump_speed: float | np.ndarray = np.inf
+    jerk: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    look_ahead: LookAhead | None = None
     quality: Quality = Quality()
 
     @property

@@ -36,6 +36,8 @@ def report_summary(motion: Motion) -> dict:
         "peak_acceleration": dict(
             zip(motion.actuators, np.abs(report.acceleration).max(axis=0, initial=0.0).tolist(), strict=False)
         ),
+        "peak_jerk": dict(zip(motion.actuators, np.abs(report.jerk).max(axis=0, initial=0.0).tolist(), strict=False)),
+        "look_ahead": report.look_ahead.as_data() if report.look_ahead else None,
         "frames_too_fast": report.too_fast.tolist(),
         "frames_jumping": report.jumping.tolist(),
         "speed_cost": report.speed_cost.as_data() if report.speed_cost else None,

@@ -51,6 +51,11 @@ class Settings:
         objectives: weights of what a clip asks for beside frames and centre of mass, by its key, as `hand.in.pelvis`.
         contacts: "hold" keeps a frame in contact where it stands, as a closure; "ignore" only follows its target.
         velocity_share: how much of each actuator's velocity limit may be used where it is enforced, above 0 to 1.
+        acceleration_limit: of the actuators where all frames are solved at once: one number [rad/s²], or extents of the
+            robot for a motor that slides, or numbers by actuator [rad/s² or m/s²]; None for none.
+        jerk_limit: likewise [rad/s³ or m/s³].
+        look_ahead: whether all frames are solved at once after they were solved one by one.
+        cyclic: whether the clip's last frame is its first, so that it can be played in a loop; with `look_ahead`.
 
     Raises:
         ClipError: names the setting and what would be right.
@@ -69,6 +74,10 @@ class Settings:
     linear_velocity_limit: float = inf
     length: float | None = None
     objectives: Mapping[str, Any] = field(default_factory=dict)
+    acceleration_limit: float | Mapping[str, float] | None = None
+    jerk_limit: float | Mapping[str, float] | None = None
+    look_ahead: bool = False
+    cyclic: bool = False
     contacts: str = "hold"
 
     def __post_init__(self) -> None:
@@ -90,6 +99,18 @@ class Settings:
             raise ClipError(f"contacts must be {' or '.join(CONTACTS)}, not {self.contacts!r}")
         if not 0 < self.velocity_share <= 1:
             raise ClipError(f"velocity_share must be above 0 and at most 1, not {self.velocity_share}")
+        self._check_look_ahead()
+
+    def _check_look_ahead(self) -> None:
+        """Check the settings of solving all frames at once. Raises ClipError."""
+        for name, unit in (("acceleration_limit", "rad/s²"), ("jerk_limit", "rad/s³")):
+            limit = getattr(self, name)
+            numbers = {"": limit} if not isinstance(limit, Mapping) else limit
+            for actuator, number in numbers.items():
+                real = isinstance(number, int | float) and not isinstance(number, bool)
+                if number is not None and not (real and number > 0):
+                    of = f" of {actuator}" if actuator else ""
+                    raise ClipError(f"{name}{of} must be a positive number [{unit}], not {number!r}")
 
     def check(self, mechanism: Mechanism) -> None:
         """Whether the robot has every frame that is weighed.
@@ -103,6 +124,17 @@ class Settings:
                 f"weights for {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; it has"
                 f" {listed}"
             )
+        for name in ("acceleration_limit", "jerk_limit"):
+            limit = getattr(self, name)
+            if limit is not None and not self.look_ahead:
+                raise ClipError(f"{name} is kept only where all frames are solved at once; set look_ahead as well")
+            if isinstance(limit, Mapping) and (unknown := set(limit) - set(mechanism.actuators)):
+                raise ClipError(
+                    f"{name} of {', '.join(sorted(unknown))}, which robot {mechanism.name!r} does not have; its"
+                    f" actuators are {', '.join(mechanism.actuators)}"
+                )
+        if self.cyclic and not self.look_ahead:
+            raise ClipError("a clip is made cyclic only where all frames are solved at once; set look_ahead as well")
 
     def thresholds(self, dt: np.ndarray) -> np.ndarray:
         """t of the velocity regularizer's terms (T, 2), angular and linear, over time steps (T,) [s].
@@ -148,9 +180,27 @@ def speed_limit(joint: Joint, coordinate: str, extent: float) -> float:
     return DEFAULT_SPEED * (extent if unit == "m" else 1.0)
 
 
+def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None) -> dict[str, float]:
+    """Return the limit of each actuator that has one [rad or m, per s² or s³].
+
+    Args:
+        mechanism: the robot.
+        limit: as `Settings.acceleration_limit` and `Settings.jerk_limit` have it.
+    """
+    if limit is None:
+        return {}
+    if isinstance(limit, Mapping):
+        return dict(limit)
+    units = {
+        name: unit
+        for joint in mechanism.actuated
+        for name, unit in zip(joint.coordinate_names, joint.coordinate_units, strict=True)
+    }
+    return {name: limit * (mechanism.extent if unit == "m" else 1.0) for name, unit in units.items()}
+
+
 def load_settings(path: str | Path) -> Settings:
-    """Reads `SETTINGS.json`: targets, com_weight, state_weight, stillness, posture, velocity_weight, velocity_limit,
-    linear_velocity_limit, joint_limits, enforce_velocity, velocity_share, length, each of them optional.
+    """Return the settings in a `SETTINGS.json`, whose keys are the attributes of `Settings`, each of them optional.
 
     Raises:
         FormatError: names the file and the entry that is wrong.
@@ -168,7 +218,9 @@ def settings_from(data: Any) -> Settings:
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
     pulls = ("state_weight", "stillness", "posture")
     numbers = (*pulls, "velocity_weight", "velocity_limit", "linear_velocity_limit", "velocity_share", "length")
-    known = {"targets", "objectives", "com_weight", *numbers, "joint_limits", "enforce_velocity", "contacts"}
+    switches = ("joint_limits", "enforce_velocity", "look_ahead", "cyclic")
+    limits = ("acceleration_limit", "jerk_limit")
+    known = {"targets", "objectives", "com_weight", *numbers, *switches, *limits, "contacts"}
     if unknown := set(data) - known:
         raise ClipError(f"unknown setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     fields = dict(data)
@@ -189,7 +241,7 @@ def settings_from(data: Any) -> Settings:
     for name in numbers:
         if name in fields and (isinstance(fields[name], bool) or not isinstance(fields[name], (int, float))):
             raise ClipError(f"{name} must be a number, not {fields[name]!r}")
-    for name in ("joint_limits", "enforce_velocity"):
+    for name in switches:
         if not isinstance(fields.get(name, True), bool):
             raise ClipError(f"{name} must be true or false, not {fields[name]!r}")
     fields.setdefault("state_weight", None)  # posture and stillness, alike at any sample rate

@@ -17,7 +17,7 @@ from ..errors import ClipError, FormatError
 from ..files import read_whole
 from ..skeleton.placement import quaternions
 from ..skeleton.skeleton import Skeleton, SkeletonMotion
-from . import archives
+from .arrays import load_arrays, numbers
 
 # The joints of the body, which all models of the family begin with.
 NAMES = (
@@ -43,10 +43,10 @@ def read(arrays: dict[str, np.ndarray], rate: float, model: str | Path) -> Skele
     poses = _poses(arrays)
     if "trans" not in arrays:
         raise ClipError(f"no array trans with the body's way; there are {', '.join(sorted(arrays))}")
-    way = archives.numbers(arrays, "trans")
+    way = numbers(arrays, "trans")
     if way.shape != (len(poses), 3):
         raise ClipError(f"trans must have the shape ({len(poses)}, 3), not {way.shape}")
-    betas = archives.numbers(arrays, "betas").ravel() if "betas" in arrays else np.zeros(0)
+    betas = numbers(arrays, "betas").ravel() if "betas" in arrays else np.zeros(0)
     rest, parents = _joints(model, betas)
     turns: list[Rotation] = []
     positions = np.zeros((len(poses), len(NAMES), 3))
@@ -64,9 +64,9 @@ def read(arrays: dict[str, np.ndarray], rate: float, model: str | Path) -> Skele
 def _poses(arrays: dict[str, np.ndarray]) -> np.ndarray:
     """Return axis times angle of the body's joints (T, 22, 3)."""
     if "poses" in arrays:
-        poses = archives.numbers(arrays, "poses")
+        poses = numbers(arrays, "poses")
     else:
-        poses = np.hstack([archives.numbers(arrays, name) for name in ("root_orient", "pose_body") if name in arrays])
+        poses = np.hstack([numbers(arrays, name) for name in ("root_orient", "pose_body") if name in arrays])
     if poses.ndim != 2 or poses.shape[1] < 3 * len(NAMES) or poses.shape[1] % 3 or not len(poses):
         raise ClipError(f"poses must have at least {3 * len(NAMES)} columns, 3 per joint, not the shape {poses.shape}")
     return poses.reshape(len(poses), -1, 3)[:, : len(NAMES)]
@@ -75,14 +75,14 @@ def _poses(arrays: dict[str, np.ndarray]) -> np.ndarray:
 def _joints(model: str | Path, betas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return where a body's joints rest (22, 3) [m], and their parents (22,)."""
     try:
-        arrays = archives.load_arrays(read_whole(model, MOST))
+        arrays = load_arrays(read_whole(model, MOST))
     except (ClipError, FormatError) as error:
         raise ClipError(f"the body model {model}: {error}") from None
     if missing := [name for name in MODEL if name not in arrays]:
         raise ClipError(
             f"the body model {model} has no array {', '.join(missing)} of numbers; save it as an npz with them"
         )
-    regressor, template, shapes = (archives.numbers(arrays, name) for name in MODEL[:3])
+    regressor, template, shapes = (numbers(arrays, name) for name in MODEL[:3])
     if regressor.ndim != 2 or template.shape != (regressor.shape[1], 3) or shapes.shape[:2] != template.shape:
         raise ClipError(f"the body model {model}: J_regressor, v_template and shapedirs do not fit each other")
     count = min(len(betas), shapes.shape[2])

@@ -13,12 +13,11 @@ from ..objectives.settings import Settings
 from ..objectives.weights import Weights
 from ..skeleton.hips import hips_of
 from ..skeleton.single import single
-from .balance import AUTO, MOVING, STILL, with_balance
+from .balance import with_balance
 from .clip import TargetClip
 from .pinning import pin_feet
 
-OFF = "off"
-BALANCES = (OFF, STILL, MOVING, AUTO)  # their names in the shell
+BALANCES = ("off", "still", "moving", "auto")  # in the shell: none, or the pace of a centre of mass over the feet
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +26,8 @@ class Balance:
 
     Attributes:
         source: what the centre of mass follows: NONE, FEET, or OBJECT for a track of its own.
-        pace: how it is kept over the feet: still, moving or auto (`with_balance`).
-        margin: distance that it keeps inside the outline of what stands [m].
+        pace: key of `with_balance`'s paces: still, moving or auto.
+        margin: distance that it keeps inside the outline of the standing foot [m].
         lead: time before a foot lifts at which the weight is off it [s].
         give_way: whether balance alone says where the hips are sideways.
         pin_feet: whether standing feet are held flat and without sliding.
@@ -36,7 +35,7 @@ class Balance:
     """
 
     source: str = "NONE"
-    pace: str = AUTO
+    pace: str = "auto"
     margin: float = field(default=single(0.01))
     lead: float = field(default=single(0.06))
     give_way: bool = True
@@ -61,6 +60,10 @@ class BakeSettings:
         velocity_weight: of holding back.
         still: pull towards the frame before, times the time step [s].
         joint_limits: whether joints keep their limits.
+        look_ahead: whether all frames are solved at once.
+        acceleration: that motors keep then [rad/s²]; 0 for any.
+        jerk: likewise [rad/s³].
+        cyclic: whether the last frame is the first then.
     """
 
     guarantee: bool = True
@@ -70,19 +73,25 @@ class BakeSettings:
     velocity_weight: float = field(default=single(1e-2))
     still: float = field(default=single(Settings().stillness))
     joint_limits: bool = True
+    look_ahead: bool = False
+    acceleration: float = 0.0
+    jerk: float = 0.0
+    cyclic: bool = False
 
 
 def balance_by_name(name: str, pin_feet: bool = False) -> Balance:
-    """Return a balance by its name in the shell: off, still, moving or auto.
+    """Return a balance by its name in the shell.
+
+    Args:
+        name: one of `BALANCES`.
+        pin_feet: whether standing feet are held flat and without sliding.
 
     Raises:
         ClipError: there is none of that name; lists those there are.
     """
     if name not in BALANCES:
-        raise ClipError(f"unknown balance {name!r}; choose {', '.join(BALANCES)}")
-    if name == OFF:
-        return Balance(pin_feet=pin_feet)
-    return Balance(source="FEET", pace=name, pin_feet=pin_feet)
+        raise ClipError(f"unknown balance {name!r}; there are {', '.join(BALANCES)}")
+    return Balance(pin_feet=pin_feet) if name == "off" else Balance(source="FEET", pace=name, pin_feet=pin_feet)
 
 
 def solver_settings(
@@ -91,7 +100,7 @@ def solver_settings(
     balance: Balance,
     bake: BakeSettings,
     objectives: Mapping[str, Any] | None = None,
-    hands_hold: bool = False,
+    holds: bool = False,
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for.
 
@@ -101,7 +110,7 @@ def solver_settings(
         balance: of the clip.
         bake: settings of the bake.
         objectives: weights of what the clip asks for beside frames and centre of mass.
-        hands_hold: whether frames that are no feet have contacts of their own, which are held then.
+        holds: whether contacts of other frames than feet are held, too.
     """
     targets, com_weight = dict(weights), balance.weight
     if balance.source == "FEET":
@@ -119,7 +128,11 @@ def solver_settings(
         enforce_velocity=bake.guarantee,
         velocity_share=bake.speed / 100.0,
         objectives=objectives or {},
-        contacts="hold" if balance.pin_feet or hands_hold else "ignore",
+        look_ahead=bake.look_ahead,
+        acceleration_limit=bake.acceleration if bake.look_ahead and bake.acceleration > 0 else None,
+        jerk_limit=bake.jerk if bake.look_ahead and bake.jerk > 0 else None,
+        cyclic=bake.look_ahead and bake.cyclic,
+        contacts="hold" if balance.pin_feet or holds else "ignore",
     )
 
 

@@ -70,7 +70,7 @@ def retarget_recording(
     Args:
         robot: a mechanism, a robot's file, or the name of one that comes with RobIK.
         recording: a character's motion, or a file of one (`load_recording`).
-        balance: "off"; "still", the centre of mass over the feet; "moving", the zero-moment point there; or "auto".
+        balance: "off", or the pace of a centre of mass over the feet: "still", "moving", "auto".
         pin_feet: whether standing feet are held flat and without sliding.
         mapping: which bone each frame follows, as rows or as their file; found by names and shapes if left out.
         start, end: stretch of the recording [s]; its own ends if left out.

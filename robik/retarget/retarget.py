@@ -9,15 +9,16 @@ from time import perf_counter
 
 import numpy as np
 
+from ..clip_solver.bounds import differences
 from ..errors import ClipError
 from ..ik.prior_solver import PriorSolver
-from ..ik.solver import Solver
+from ..ik.solver import Solver, Wanted
 from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import become_own_frames, com_of_states, robot_com
 from ..mechanism.model import Mechanism
-from ..motions import BaseTrack, Motion, Report
+from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..motions.report import ObjectiveError
 from ..objectives.objective import Miss, States
 from ..objectives.pose_prior import WEIGHT, PosePrior
@@ -25,11 +26,13 @@ from ..objectives.settings import Settings
 from .clip import TargetClip
 from .distances import distances
 from .held_contacts import check_contacts, held_tracks
+from .look_ahead import LookingAhead, check_cyclic
 from .quality import late_contacts, measure_quality
 from .shortfall import ORIENTATION_MET, millimetres, open_beyond, position_met
 from .speed_cost import measure_speed_cost, without_speeds
 
 JUMP_SPEED = 24.0  # rad/s, or the robot's extents in a second: 0.2 rad in 1/120 s
+FIRM = 1e3  # times the weight of other targets: what contacts are asked for with where all frames are solved at once
 CHUNK = 16  # frames solved between two looks at the clock
 
 
@@ -44,6 +47,9 @@ class Retargeting:
         speed_cost: whether to solve the clip a second time where speeds are held back, to report what that costs.
         prior: poses like an example's, where the targets leave a choice; none if left out.
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
+
+    Attributes:
+        looks_ahead_now: whether all frames are being solved at once, after they were one by one.
 
     Raises:
         ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's
@@ -82,6 +88,11 @@ class Retargeting:
         self._output = self.solver.room(len(clip.times))
         self._milliseconds = np.zeros(len(clip.times))
         self._done = 0
+        self._ahead: LookAhead | None = None
+        self.looks_ahead_now = False
+        self._looks_ahead = settings.look_ahead and len(clip.times) > 1
+        if settings.cyclic:
+            check_cyclic(mechanism, clip)
         unheld = without_speeds(settings) if speed_cost else None
         self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
 
@@ -105,8 +116,23 @@ class Retargeting:
             self._milliseconds[self._done : stop] = 1e3 * (perf_counter() - began) / (stop - self._done)
             self._done = stop
             yield stop
+        if self._looks_ahead and self._ahead is None:
+            yield from self._look_ahead(wanted)
         if self._free is not None:
             yield from self._free.steps()
+
+    def _look_ahead(self, wanted: Wanted) -> Iterator[int]:
+        """Improve all frames at once; yields how many are as good as done, counted anew."""
+        frames, began = len(self.clip.times), perf_counter()
+        if isinstance(self.solver, StandingSolver):
+            self.solver.pull(wanted, FIRM)
+        looking = LookingAhead(self.solver, self.clip, wanted, self._output)
+        self.looks_ahead_now = True
+        for share in looking.steps():
+            yield max(1, int(share * frames))
+        self.looks_ahead_now = False
+        self._ahead = looking.report()
+        self._milliseconds += 1e3 * (perf_counter() - began) / frames
 
     def motion(self) -> Motion:
         """Return what came out, once every frame is done.
@@ -116,6 +142,8 @@ class Retargeting:
         """
         if self._done < len(self.clip.times):
             raise ClipError(f"only {self._done} of {len(self.clip.times)} frames are solved; run all steps first")
+        if self._looks_ahead and self._ahead is None:
+            raise ClipError("the frames are solved one by one, but not yet all at once; run all steps first")
         return self._motion
 
     @cached_property
@@ -179,15 +207,9 @@ class Retargeting:
         return BaseTrack(body=root, position=position[:, index], quaternion=quaternion[:, index])
 
     def _report(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray, com: np.ndarray) -> Report:
-        frames, names = len(self.clip.times), tuple(self.clip.tracks)
+        names = tuple(self.clip.tracks)
         apart, turned, off = distances(self.mechanism, self.clip, self.settings, position, quaternion, com)
-        velocity = np.zeros_like(values)
-        if frames > 1:
-            velocity[1:] = np.diff(values, axis=0) / np.diff(self.clip.times)[:, None]
-        acceleration = np.zeros_like(values)
-        if frames > 2:
-            steps = np.diff(self.clip.times)
-            acceleration[1:-1] = np.diff(velocity[1:], axis=0) / (0.5 * (steps[1:] + steps[:-1]))[:, None]
+        velocity, acceleration, jerk = self._rates(values)
         out = self._output
         states = States(self.mechanism, position, quaternion)
         misses = [
@@ -218,6 +240,8 @@ class Retargeting:
             iterations=out.iterations.copy(),
             velocity=velocity,
             acceleration=acceleration,
+            jerk=jerk,
+            look_ahead=self._ahead,
             jump_speed=self._jump_speed(),
             velocity_limit=np.array([joint.velocity_limit for joint in self.mechanism.actuated for _ in joint.motions]),
             milliseconds=self._milliseconds.copy(),
@@ -225,6 +249,13 @@ class Retargeting:
             objectives=tuple(ObjectiveError(key=key, unit=miss.unit, values=miss.values) for key, miss in misses),
             quality=measure_quality(self.mechanism, self.clip, found),
         )
+
+    def _rates(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return velocities, accelerations and jerks (T, A) of actuator values (T, A); 0 where a frame has none."""
+        velocity, acceleration, jerk = (np.zeros_like(values) for _ in range(3))
+        into, at, change = (order.of(values) for order in differences(self.clip.times))
+        velocity[1:], acceleration[1:-1], jerk[2:-1] = into, at, change
+        return velocity, acceleration, jerk
 
     def _short(self, apart: np.ndarray, turned: np.ndarray, off: np.ndarray, asked: list[Miss]) -> list[int]:
         """Return the frames in which something fell short; arguments as `distances` returns them."""
@@ -309,8 +340,9 @@ def retarget(
     speed_cost: bool = False,
     prior: PosePrior | None = None,
     prior_weight: float = WEIGHT,
+    look_ahead: bool = False,
 ) -> Motion:
-    """Follow a clip with a robot, every frame from the one before.
+    """Follow a clip with a robot, every frame from the one before, and then all at once where that is asked for.
 
     Args:
         mechanism: the robot, which starts in its rest pose.
@@ -320,6 +352,7 @@ def retarget(
         speed_cost: whether to solve the clip a second time where speeds are held back, to report what that costs.
         prior: poses like an example's, where the targets leave a choice; none if left out.
         prior_weight: of the pull towards them, per body, beside targets that weigh 1.
+        look_ahead: whether to solve all frames at once afterwards, whatever the settings say of it.
 
     Returns:
         T samples of the actuators and the bodies, with a report of errors and residuals.
@@ -328,6 +361,8 @@ def retarget(
         ClipError: an unknown frame, a weight for a frame that is not followed, nothing to follow, another robot's
             prior.
     """
+    if look_ahead:
+        settings = replace(settings, look_ahead=True)
     work = Retargeting(mechanism, clip, settings, formulation, speed_cost, prior, prior_weight)
     for _ in work.steps():
         pass

@@ -49,9 +49,11 @@ def measure_speed_cost(
 
 def without_speeds(settings: Settings) -> Settings | None:
     """Return the settings with no speed held back; None where none is."""
-    if not settings.enforce_velocity and not settings.velocity_weight:
+    held = settings.enforce_velocity or settings.velocity_weight
+    if not held and settings.acceleration_limit is None and settings.jerk_limit is None:
         return None
-    return replace(settings, enforce_velocity=False, velocity_weight=0.0)
+    free = replace(settings, enforce_velocity=False, velocity_weight=0.0, look_ahead=False, cyclic=False)
+    return replace(free, acceleration_limit=None, jerk_limit=None)
 
 
 def _solved(motion: Motion) -> tuple[Report, np.ndarray, np.ndarray, np.ndarray]:

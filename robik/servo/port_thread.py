@@ -144,10 +144,10 @@ class PortThread:
                 self._board.publish(servos=tuple(replace(servo, torque=False) for servo in self._board.status.servos))
             self._leave()
 
-    def _open(self) -> Bus:
-        return Bus(
-            self._chain, self.simulator.port if self.simulator else self.port, self._settings.silence, self.emergency
-        )
+    def _open(self, needs_all: bool = True) -> Bus:
+        if self.simulator:
+            return Bus(self._chain.on_one_port(), self.simulator.port, self._settings.silence, self.emergency)
+        return Bus(self._chain, self.port, self._settings.silence, self.emergency, needs_all)
 
     def _session(self, bus: Bus) -> Session:
         return Session(bus, self._settings, self.wishes, self._board, self._on_connected)
@@ -163,7 +163,7 @@ class PortThread:
         """Open the port to turn torque off, and for nothing else."""
         self._board.publish(state=PlayState.CONNECTING, message=f"turning torque off on {self.port}")
         try:
-            with closing(self._open()) as bus:
+            with closing(self._open(needs_all=False)) as bus:
                 self._session(bus).torque_off(OFF)
             self._board.publish(
                 state=PlayState.CLOSED, message=f"port closed, {torque_words(self._board.status.servos)}"

@@ -154,8 +154,7 @@ def zero(port: str, servos_path: str | Path) -> None:
         RobikError: the chain's file, or a servo that does not answer.
     """
     chain = load_chain(servos_path)
-    with closing(setup.open_workshop(port, chain.baud_rate, chain.brand.name)) as workshop:
-        made = setup.zeroed(workshop, chain)
+    made = setup.zeroed(chain, port)
     save_chain(made, servos_path)
     for before, now in zip(chain.servos, made.servos, strict=True):
         print(f"servo {now.id} ({now.actuator}): zero {before.zero} → {now.zero}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from ..ik import curvature, hessian, newton, sqp
 from ..ik.work import new_work
 from ..jit import by_reference, compile_for
@@ -18,7 +20,7 @@ def compile_all() -> None:
     """Compile, or load from disk, everything that solving needs.
 
     What large robots alone need comes after the rest, and what is asked for one by one, beside frames and the centre of
-    mass, comes last.
+    mass, after that. All frames at once come last.
     """
     help_compiling()
     usual = loop(), tree()
@@ -26,6 +28,9 @@ def compile_all() -> None:
         retarget(mechanism, clip, SETTINGS)
     for mechanism, clip in usual:
         retarget(mechanism, asking_for_all(mechanism, clip), SETTINGS)
+    if find_spec("piqp"):
+        mechanism, clip = usual[0]
+        retarget(mechanism, clip, SETTINGS, look_ahead=True)
 
 
 def compile_last() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from time import perf_counter
 
+import numpy as np
 from bpy.types import Context, Object
 
 from ...robik.kinematics.forward import ForwardKinematics
@@ -71,9 +72,16 @@ def _solved(request: BakeRequest, clip: TargetClip) -> Generator[Progress, None,
             preparing = perf_counter() - began
             yield starting("Preparing the solver", SAMPLING)
         else:
-            yield Progress(SAMPLING + (1.0 - SAMPLING) * done / len(frames), f"Solving frame {frames[done - 1]:g}")
+            yield Progress(SAMPLING + (1.0 - SAMPLING) * done / len(frames), _stage(solving, frames, done))
     motion = solving.motion()
     return motion if request.present is None else _blended(solving, motion, request.present), preparing
+
+
+def _stage(solving: Retargeting, frames: np.ndarray, done: int) -> str:
+    """Return what is being solved, for the status bar."""
+    if solving.looks_ahead_now:
+        return f"Looking ahead: {100 * done / len(frames):.0f} %"
+    return f"Solving frame {frames[done - 1]:g}"
 
 
 def _blended(solving: Retargeting, motion: Motion, present: PresentMotion) -> Motion:

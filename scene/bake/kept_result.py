@@ -54,6 +54,20 @@ class RobikResult(PropertyGroup):
     )
     jumps: IntProperty(name="Jumps", description="Samples into which a motor turns by more than 0.2 rad in 1/120 s")
     acceleration: FloatProperty(name="Acceleration", description="Largest acceleration of a motor [rad/s² or m/s²]")
+    jerk: FloatProperty(name="Jerk", description="Largest jerk of a motor [rad/s³ or m/s³]")
+    looked_ahead: BoolProperty(name="Looked Ahead", description="Whether all frames were solved at once")
+    beyond: StringProperty(name="Beyond", description="What could not be kept, and where; empty where all is kept")
+    mean_before: FloatProperty(
+        name="Mean Frame by Frame",
+        description="Mean distance from the targets before all frames were solved at once",
+        unit="LENGTH",
+        precision=4,
+    )
+    mean_distance: FloatProperty(name="Mean Distance", description="From all targets", unit="LENGTH", precision=4)
+    acceleration_before: FloatProperty(
+        name="Acceleration Frame by Frame",
+        description="Largest acceleration of a motor before all frames were solved at once [rad/s² or m/s²]",
+    )
     start: FloatProperty(name="Start", description="The first sample's frame")
     step: FloatProperty(name="Step", description="Frames between samples", default=1.0)
     seconds: FloatProperty(name="Duration", description="How long the bake took [s]")
@@ -120,6 +134,12 @@ class RobikResult(PropertyGroup):
     targets: CollectionProperty(type=RobikTargetResult)
     actuators: CollectionProperty(type=RobikActuatorResult)
     short: CollectionProperty(type=RobikShort)
+    physics: StringProperty(
+        name="Physics", description="Whether the robot falls in physics; empty before it was tested"
+    )
+    physics_stands: BoolProperty(name="Stands", description="Whether the robot stands to the end in physics")
+    physics_frame: IntProperty(name="Frame", description="Where the robot falls in physics")
+    physics_more: StringProperty(name="Details", description="Margins, torques and disturbed trials in physics")
     shown: StringProperty(
         name="Motor", description="Which motor the speed graph brings out; empty for the one that works hardest"
     )

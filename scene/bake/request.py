@@ -107,10 +107,19 @@ def solver_settings(
 ) -> Settings:
     """Return the solver's settings that targets, balance and bake ask for."""
     weights = {target.frame: target.weights for target in mapping.targets}
-    held = any(target.phases and not mechanism.frame(target.frame).is_foot for target in mapping.targets)
     return baking.solver_settings(
-        mechanism, weights, balance, _bake_settings(bake), weights_of(mechanism, mapping.asked), hands_hold=held
+        mechanism,
+        weights,
+        balance,
+        _bake_settings(bake),
+        weights_of(mechanism, mapping.asked),
+        holds=_holds_on(mechanism, mapping),
     )
+
+
+def _holds_on(mechanism: Mechanism, mapping: CharacterMapping) -> bool:
+    """Return whether contacts were set by hand for a frame that is no foot."""
+    return any(target.phases and not mechanism.frame(target.frame).is_foot for target in mapping.targets)
 
 
 def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
@@ -123,4 +132,8 @@ def _bake_settings(bake: PropertyGroup) -> baking.BakeSettings:
         velocity_weight=float(bake.velocity_weight),
         still=float(bake.still),
         joint_limits=bool(bake.joint_limits),
+        look_ahead=bool(bake.look_ahead),
+        acceleration=float(bake.acceleration),
+        jerk=float(bake.jerk),
+        cyclic=bool(bake.cyclic),
     )

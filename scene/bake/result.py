@@ -44,7 +44,9 @@ def store_result(
     _store_margin(result, mechanism, clip, motion, frames)
     _store_contacts(result, report.quality, frames)
     result.met = position_met(mechanism)
+    result.physics = result.physics_more = ""
     _store_short(result, motion, report, frames)
+    _store_look_ahead(result, report)
 
 
 def store_cost(result: PropertyGroup, cost: SpeedCost | None, frames: np.ndarray) -> None:
@@ -55,6 +57,15 @@ def store_cost(result: PropertyGroup, cost: SpeedCost | None, frames: np.ndarray
     lag = np.zeros(len(frames)) if cost is None else cost.lag
     result.speed_cost, result.speed_turn = (0.0, 0.0) if cost is None else (cost.moved.max(), cost.turned.max())
     result.speed_frame, result.held_back = round(float(frames[int(lag.argmax())])), int((lag >= 1.0).sum())
+
+
+def _store_look_ahead(result: PropertyGroup, report: Report) -> None:
+    """What solving all frames at once has changed."""
+    ahead = report.look_ahead
+    result.looked_ahead, result.mean_distance = ahead is not None, _mean(report.position_error)
+    result.beyond = ahead.beyond if ahead else ""
+    result.mean_before = ahead.position_error_mean if ahead else 0.0
+    result.acceleration_before = ahead.peak_acceleration if ahead else 0.0
 
 
 def _store_margin(
@@ -140,6 +151,7 @@ def _store_short(result: PropertyGroup, motion: Motion, report: Report, frames: 
     why = dict(report.short)
     result.missed, result.too_fast, result.jumps = len(why), len(report.too_fast), len(report.jumping)
     result.acceleration = float(np.abs(report.acceleration).max(initial=0.0))
+    result.jerk = float(np.abs(report.jerk).max(initial=0.0))
     for k in report.too_fast.tolist():
         fast = [
             n
@@ -184,6 +196,8 @@ def status(result: PropertyGroup) -> str:
     more = f"; {result.too_fast} are too fast for a motor" if result.too_fast else ""
     if result.jumps:
         more += f"; a motor jumps in {result.jumps} samples"
+    if result.beyond:
+        more += f"; cannot be kept: {result.beyond}"
     if result.sunk > result.met:
         more += f"; a foot goes {millimetres(result.sunk)} into the ground at frame {result.sunk_frame}"
     if result.contact_off > result.met:

@@ -94,6 +94,31 @@ class RobikBake(PropertyGroup):
         default=100.0,
         precision=0,
     )
+    look_ahead: BoolProperty(
+        name="Look Ahead",
+        description=(
+            "Solve all frames at once: a motor leaves earlier and slows down before it must, so that the robot comes"
+            " nearer to its targets at the same speeds"
+        ),
+    )
+    acceleration: FloatProperty(
+        name="Acceleration",
+        description="Largest acceleration of each motor [rad/s², or robot sizes for one that slides]; 0 for any",
+        min=0.0,
+        soft_max=500.0,
+        precision=0,
+    )
+    jerk: FloatProperty(
+        name="Jerk",
+        description="Largest jerk of each motor [rad/s³, or robot sizes for one that slides]; 0 for any",
+        min=0.0,
+        soft_max=20000.0,
+        precision=0,
+    )
+    cyclic: BoolProperty(
+        name="Cyclic",
+        description="The last frame is the first: the motion plays in a loop without a seam",
+    )
     soften: BoolProperty(
         name="Soften",
         description=(

@@ -137,9 +137,10 @@ def _shape(shown: Object) -> Shape:
     """Return the shape of a mesh object, where nobody edited it as exact as the robot's file has it."""
     group, pose = shown.robik.visual, exact.pose(shown, local_pose(shown))
     if group.shape == "mesh" or shown.robik.by_hand:
-        return Shape(points=triangles(shown)[0], size=exact.row(shown, "size", shown.scale[:]), pose=pose)
-    size = exact.row(shown, "size", group.size[: SHAPES[group.shape]])
-    return Shape(points=primitive_points(group.shape, size), size=(shown.scale.x, shown.scale.y, shown.scale.z), pose=pose)
+        x, y, z = exact.row(shown, "size", shown.scale[:])
+        return Shape(points=triangles(shown)[0], size=(x, y, z), pose=pose)
+    size, scale = exact.row(shown, "size", group.size[: SHAPES[group.shape]]), shown.scale
+    return Shape(points=primitive_points(group.shape, size), size=(scale.x, scale.y, scale.z), pose=pose)
 
 
 def _level_pose(body: Object) -> Pose:

@@ -26,7 +26,7 @@ def baked(root: bpy.types.Object) -> object:
     return installed.module("scene.long_work.steps").finish(steps)
 
 
-@pytest.mark.parametrize(("balance", "pinned"), [("off", False), ("still", False), ("still", True)])
+@pytest.mark.parametrize(("balance", "pinned"), [("off", False), ("still", False), ("moving", True)])
 def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     shared_data: Path, balance: str, pinned: bool
 ) -> None:
@@ -42,7 +42,8 @@ def test_the_dance_on_g1_is_the_same_in_blender_and_by_the_library(
     installed.module("scene.character.recording").bring_recording(shared_data / "bvh/05_20-mb.bvh")
     bpy.context.scene.frame_end = 60
     assert bpy.ops.robik.auto_map() == {"FINISHED"}
-    root.robik.robot.balance.source = {"off": "NONE", "still": "FEET"}[balance]
+    root.robik.robot.balance.source = "NONE" if balance == "off" else "FEET"
+    root.robik.robot.balance.pace = "AUTO" if balance == "off" else balance.upper()
     root.robik.robot.balance.pin_feet = pinned
     motion = character(root)
     own = baked(root)

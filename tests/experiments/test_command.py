@@ -14,12 +14,27 @@ CASE_KEYS = {
     "case", "fps", "paper_ms", "frames", "ms_per_frame_median", "iterations_mean", "position_error_max_m",
     "position_error_mean_m",
     "orientation_error_max_rad", "com_error_max_m", "constraint_residual_max", "peak_velocity",
-    "peak_acceleration", "frames_too_fast", "frames_jumping", "speed_cost",
+    "peak_acceleration", "peak_jerk", "look_ahead", "frames_too_fast", "frames_jumping", "speed_cost",
     "frames_short", "objectives", "quality", "target_speed", "target_extent",
 }  # fmt: skip
 ROWS = {
     "cases": (["--fps", "30"], "cases", CASE_KEYS),
     "frame-rates": ([], "frame_rates", {"fps", "ms_per_frame", "iterations_mean", "position_error_max_m"}),
+    "look-ahead": (
+        ["--fps", "30"],
+        "look_ahead",
+        {
+            "case",
+            "way",
+            "error_rms_m",
+            "error_max_m",
+            "speed_share",
+            "acceleration",
+            "jerk",
+            "residual_m",
+            "milliseconds",
+        },
+    ),
     "contacts": ([], "contacts", {"weights", "error_m", "room_rad"}),
     "dragging": (
         ["--hours", "1e-4"],

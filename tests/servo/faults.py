@@ -48,7 +48,7 @@ TRIES = 5  # to go on, on a machine that may stall while it does
 STANDS, LOOKS = 0.3, 5  # [s] and looks without a move
 ASLEEP = 0.6  # [s] longer than the watchdog waits
 STAGES = ("connecting", "approaching", "playing", "live", "stopping")
-WORKERS = 3
+WORKERS = 4
 WAYS_ON = ("turn torque on", "connect again", "reboot")  # one of which each fault that stopped them names
 FTDI = 0.016  # [s] that such an adapter holds answers back by default
 

@@ -12,6 +12,7 @@ import logging
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import tau
+from typing import NamedTuple
 
 from .tables import FOLDER, Table, TableError, read_tables, user_folder
 
@@ -59,8 +60,7 @@ PLAYED = (
 LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One entry of a control table.
 
     Attributes:
@@ -154,7 +154,7 @@ def _items(table: Table, banks: list[dict[str, int]]) -> tuple[Item, ...]:
 
 def model_of(table: Table) -> Model:
     """Return the model that a data file describes."""
-    table.entries["model_number"]["initial"] = table.number
+    table.entries["model_number"] = table.entries["model_number"] | {"initial": table.number}
     newer = table.newer and (table.newer["firmware"], _items(table, table.newer["indirect"]))
     return Model(
         name=table.name,

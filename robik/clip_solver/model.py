@@ -1,0 +1,304 @@
+"""The local model of all frames: exact reduced Hessians and gradients, and steps that are projected onto the loops.
+
+    F(y) = Σₖ f(yₖ) + Rₖ(yₖ, yₖ₋₁)
+
+f is what a frame asks for by itself: targets and posture. R ties it to the frame before: the change of state and the
+velocity regularizer, as in the solver of one frame, but both frames move. The model of f has the absolute eigenvalues
+of its Hessian over the independent coordinates; that of the change of state is Gauss-Newton's, with the blocks between
+the two frames.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..ik.curvature import closure_curvature
+from ..ik.dense import cholesky
+from ..ik.hessian import matrix
+from ..jit import by_reference, kernel
+from ..kinematics.assembly import project
+from ..kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
+from ..kinematics.kernels import Placement, close, forward_kinematics, integrate, new_placement
+from ..kinematics.rotations import matrix_to_quaternion
+from ..mechanism.topology import Flat
+from ..objectives import calm, change_of_state, velocity
+from ..objectives.change_of_state import ChangeOfState
+from ..objectives.registry import gather, missed_by_cluster, objective, stiffen
+from ..objectives.terms import collect, gradient, stiffen_bodies
+from ..objectives.velocity import Velocity
+
+
+class Tie(NamedTuple):
+    """What ties a frame to a neighbour, in compiled form."""
+
+    state: ChangeOfState
+    velocity: Velocity
+    dt: np.ndarray  # (1,) time step between the two [s], as `Calm.dt` counts it
+
+
+class Neighbours(NamedTuple):
+    """A frame and the frames beside it."""
+
+    now: Placement
+    before: Placement
+    after: Placement
+    back: Tie  # to the frame before
+    ahead: Tie  # to the frame after
+
+
+class Frames(NamedTuple):
+    """T frames of a clip."""
+
+    q: np.ndarray  # (T, nq) coordinates
+    previous: np.ndarray  # (T,) index of the frame before; -1 for none
+    following: np.ndarray  # (T,) index of the frame after; -1 for none
+    targets: np.ndarray  # (T, targets) `Goals.targets` of each frame
+    dt: np.ndarray  # (T,) time step into each frame, as `Calm.dt` counts it [s]
+    missed: np.ndarray  # (T, clusters) what each frame missed, by which it is held
+    rest: np.ndarray  # (nq,) reference of a frame without one before
+    rows: np.ndarray  # (R,) degrees of freedom that have bounds
+
+
+class Model(NamedTuple):
+    """The model of T frames over at most m independent coordinates each."""
+
+    independent: np.ndarray  # (T, m) degrees of freedom
+    count: np.ndarray  # (T,) how many of them there are
+    gradient: np.ndarray  # (T, m)
+    hessian: np.ndarray  # (T, m, m) of what a frame asks for by itself
+    definite: np.ndarray  # (T,) whether it is positive definite
+    tie: np.ndarray  # (T, m, m) of the change of state since the frame before
+    motion: np.ndarray  # (T, R, m) derivative of the bounded coordinates
+    value: np.ndarray  # (T,) objective
+
+
+def new_neighbours(flat: Flat, rest: np.ndarray) -> Neighbours:
+    """Return room for a frame and its neighbours.
+
+    Args:
+        flat: the robot.
+        rest: (nq,) coordinates.
+    """
+    now, before, after = (new_placement(flat, rest) for _ in range(3))
+
+    def tie(other: Placement) -> Tie:
+        state = by_reference(ChangeOfState(other.R, other.c, np.zeros((len(flat.parent), 2))))
+        return by_reference(Tie(state, by_reference(Velocity(other.R, other.c, np.zeros(1), np.zeros(2))), np.ones(1)))
+
+    return by_reference(Neighbours(now, before, after, tie(before), tie(after)))
+
+
+def new_model(frames: int, independent: int, rows: int) -> Model:
+    """Return room for the model of so many frames, independent coordinates and bounded coordinates."""
+    T, m = frames, independent
+    return by_reference(
+        Model(
+            independent=np.zeros((T, m), np.int64),
+            count=np.zeros(T, np.int64),
+            gradient=np.zeros((T, m)),
+            hessian=np.zeros((T, m, m)),
+            definite=np.zeros(T, np.bool_),
+            tie=np.zeros((T, m, m)),
+            motion=np.zeros((T, rows, m)),
+            value=np.zeros(T),
+        )
+    )
+
+
+@kernel
+def stand(flat, placement, q):
+    """Place a robot at the coordinates q (nq,); returns the closure residual [m]."""
+    for i in range(q.shape[0]):
+        placement.q[i] = q[i]
+    forward_kinematics(flat, placement)
+    return close(flat, placement)
+
+
+@kernel
+def _ask(goals, frames, k):
+    """Set the goals to the targets of frame k."""
+    for i in range(goals.targets.shape[0]):
+        goals.targets[i] = frames.targets[k, i]
+
+
+@kernel
+def _weigh(flat, goals, frames, k, tie):
+    """Set the weights of a tie into frame k, and those of the frame's posture."""
+    goals.calm.dt[0] = frames.dt[k]
+    calm.begin(flat, goals.calm, tie.state, frames.missed[k])
+    for i in range(2):
+        tie.velocity.threshold[i] = goals.velocity.threshold[i]
+
+
+@kernel
+def _meet(flat, goals, frames, k, beside, after):
+    """Place frame k with its neighbours, the one after it only if it is wanted, and set goals and ties."""
+    stand(flat, beside.now, frames.q[k])
+    stand(flat, beside.before, frames.q[frames.previous[k]] if frames.previous[k] >= 0 else frames.rest)
+    if after and frames.following[k] >= 0:
+        stand(flat, beside.after, frames.q[frames.following[k]])
+        _ask(goals, frames, frames.following[k])
+        _weigh(flat, goals, frames, frames.following[k], beside.ahead)
+    _ask(goals, frames, k)
+    _weigh(flat, goals, frames, k, beside.back)
+
+
+@kernel
+def _value(flat, goals, beside):
+    """Return the objective of a frame, with its tie to the frame before."""
+    total = objective(flat, beside.now, goals)
+    total = change_of_state.add_value(flat, beside.now, beside.back.state, total)
+    return velocity.add_value(flat, beside.now, beside.back.velocity, total)
+
+
+@kernel
+def _bend(flat, goals, work, beside, tied):
+    """Fill `work.slope` with the gradient and `work.K` with the Hessian of a frame, without that of the change of
+    state; `tied`: whether there is a frame after it."""
+    now, terms = beside.now, work.terms
+    gather(flat, now, goals, terms, 1.0)
+    velocity.add_terms(flat, now, beside.back.velocity, terms)
+    if tied:
+        velocity.add_terms(flat, now, beside.ahead.velocity, terms)
+    stiffen(flat, now, goals, terms)
+    change_of_state.add_terms(flat, now, beside.back.state, terms, 1.0)
+    if tied:
+        change_of_state.add_terms(flat, now, beside.ahead.state, terms, 1.0)
+    terms.wrench[:] = 0.0
+    collect(flat, terms)
+    gradient(flat, now, terms, work.slope)
+    multipliers(flat, work.e, work.slope, work.multiplier)
+    closure_curvature(flat, now, work.multiplier, work.system)
+    matrix(flat, now, terms, work.system, work.K)
+
+
+@kernel
+def _bend_tie(flat, work, beside):
+    """Fill `work.K` with Gauss-Newton's Hessian of the change of state since the frame before."""
+    work.terms.sums[:] = 0.0
+    change_of_state.add_terms(flat, beside.now, beside.back.state, work.terms, 0.0)
+    stiffen_bodies(flat, work.terms)
+    work.terms.row_count[:] = 0
+    work.system.bend[:] = 0.0
+    matrix(flat, beside.now, work.terms, work.system, work.K)
+
+
+@kernel
+def _take(work, chosen, n, out):
+    """Copy the rows and columns of `work.K` of n chosen degrees of freedom into `out` (m, m)."""
+    for a in range(n):
+        for b in range(n):
+            out[a, b] = work.K[chosen[a], chosen[b]]
+
+
+@kernel
+def _list_independent(work, chosen):
+    """List the independent coordinates in `chosen` (m,); returns how many there are, also where there is no room."""
+    n = 0
+    for i in range(work.e.follows.shape[0]):
+        if not work.e.follows[i]:
+            if n < chosen.shape[0]:
+                chosen[n] = i
+            n += 1
+    return n
+
+
+@kernel
+def model_frames(flat, goals, work, beside, frames, out):
+    """Fill the model of all frames; returns the largest number of independent coordinates of a frame. Where that is
+    more than there is room for, nothing else is of use."""
+    most = 0
+    for k in range(frames.q.shape[0]):
+        _meet(flat, goals, frames, k, beside, True)
+        eliminate(flat, beside.now, work.e)
+        chosen = out.independent[k]
+        n = _list_independent(work, chosen)
+        most = max(most, n)
+        if n > chosen.shape[0]:
+            continue
+        out.count[k] = n
+        out.value[k] = _value(flat, goals, beside)
+        _bend(flat, goals, work, beside, frames.following[k] >= 0)
+        reduce_gradient(flat, work.e, work.slope)
+        reduce_matrix(flat, work.e, work.K)
+        _take(work, chosen, n, out.hessian[k])
+        out.definite[k] = _is_definite(work, out.hessian[k], n)
+        for a in range(n):
+            out.gradient[k, a] = work.slope[chosen[a]]
+        _bend_tie(flat, work, beside)
+        reduce_matrix(flat, work.e, work.K)
+        _take(work, chosen, n, out.tie[k])
+        for a in range(n):
+            work.step[:] = 0.0
+            work.step[chosen[a]] = 1.0
+            extend(flat, work.e, work.step)
+            for r in range(frames.rows.shape[0]):
+                out.motion[k, r, a] = work.step[frames.rows[r]]
+    return most
+
+
+@kernel
+def _is_definite(work, H, n):
+    """Return whether H[:n, :n] is positive definite."""
+    for a in range(n):
+        for b in range(n):
+            work.H[a, b] = H[a, b]
+    return cholesky(work.H, n)
+
+
+@kernel
+def step_frames(flat, work, beside, frames, model, step, scale, q, residual):
+    """Move all frames by a share of their steps, onto the loops.
+
+    Args:
+        flat, work, beside, frames, model: the robot, scratch, where the frames are, and their model there.
+        step: (T, m) of the independent coordinates.
+        scale: share of it.
+        q: (T, nq) filled with coordinates.
+        residual: (T,) filled with the closure residual [m]; infinite where the loops do not close.
+    """
+    for k in range(frames.q.shape[0]):
+        now = beside.now
+        stand(flat, now, frames.q[k])
+        eliminate(flat, now, work.e)
+        work.step[:] = 0.0
+        for a in range(model.count[k]):
+            work.step[model.independent[k, a]] = step[k, a]
+        extend(flat, work.e, work.step)
+        integrate(flat, frames.q[k], work.step, scale, now.q)
+        residual[k] = project(flat, now, work.e, work.correction, work.right)
+        for i in range(q.shape[1]):
+            q[k, i] = now.q[i]
+
+
+@kernel
+def value_frames(flat, goals, beside, frames, value):
+    """Fill `value` (T,) with the objective of each frame."""
+    for k in range(frames.q.shape[0]):
+        _meet(flat, goals, frames, k, beside, False)
+        value[k] = _value(flat, goals, beside)
+
+
+@kernel
+def miss_frames(flat, goals, beside, frames):
+    """Fill `frames.missed` with what each frame misses where it is."""
+    for k in range(frames.q.shape[0]):
+        _ask(goals, frames, k)
+        stand(flat, beside.now, frames.q[k])
+        missed_by_cluster(flat, beside.now, goals, frames.missed[k])
+
+
+@kernel
+def state_frames(flat, beside, q, position, quaternion, residual):
+    """Fill the bodies' state frames, position (T, n, 3) and quaternion (T, n, 4), and the closure residual (T,) [m], at
+    coordinates q (T, nq)."""
+    for k in range(q.shape[0]):
+        residual[k] = stand(flat, beside.now, q[k])
+        for b in range(1, flat.bodies + 1):
+            for i in range(3):
+                position[k, b - 1, i] = beside.now.c[b, i]
+            for i in range(4):
+                quaternion[k, b - 1, i] = quaternion[k - 1, b - 1, i] if k > 0 else 1.0 - min(i, 1)
+            matrix_to_quaternion(beside.now.R[b], quaternion[k, b - 1])

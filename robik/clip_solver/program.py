@@ -1,0 +1,236 @@
+"""The quadratic program of one step of all frames, solved by PIQP's interior point method for banded programs.
+
+    min gᵀx + ½ xᵀHx   s.t.   −1 ≤ D (v + J x) / l ≤ 1,   lower ≤ v + J x ≤ upper,   |x| ≤ radius
+
+x holds the steps of the independent coordinates of all frames, v the bounded coordinates, J their derivatives, D their
+differences over time and l the limits of these. H is block-tridiagonal and D a band.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ..extras import extra
+from .bounds import Bounds, Differences
+from .model import Model
+from .quadratic import DAMPING, Quadratic, unbounded
+
+TOLERANCE = 1e-9  # aimed at
+GOOD = 1e-6  # residuals with which a solution is taken if rounding stops the method before; rows are of size one
+ITERATIONS = 50
+
+
+@dataclass(frozen=True)
+class Step:
+    """Solution of a program.
+
+    Attributes:
+        dz: (T, m) step of the independent coordinates; zero where a frame has fewer.
+        decrease: of the objective, as the model promises it.
+        price: largest multiplier of a row.
+        solved: whether there is a solution; without one the rest means nothing.
+    """
+
+    dz: np.ndarray
+    decrease: float
+    price: float
+    solved: bool
+
+
+class Program:
+    """The program at one place of the clip.
+
+    Args:
+        model: there.
+        values: (T, R) of the bounded coordinates.
+        bounds: theirs.
+        orders: differences of order 1 to 3.
+        previous: (T,) the frame before each; -1 for none.
+        order: the frames that move, in the program's order.
+        eliminates: whether coordinates without bounds are eliminated first.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        values: np.ndarray,
+        bounds: Bounds,
+        orders: tuple[Differences, ...],
+        previous: np.ndarray,
+        order: np.ndarray,
+        eliminates: bool = True,
+    ):
+        frames, m = model.independent.shape
+        counts = np.zeros(frames, np.int64)
+        counts[order] = model.count[order]
+        self._model, self._order = model, order
+        self._parts = values, bounds, orders, previous
+        self._quadratic = Quadratic.of(model, previous, unbounded(model) & eliminates)
+        self._used = (np.arange(m) < counts[:, None]) & ~self._quadratic.local  # (T, m) whether it is an unknown
+        counts = self._used.sum(axis=1)
+        start = np.zeros(frames, np.int64)
+        start[order] = np.cumsum(counts[order]) - counts[order]
+        self._size = int(counts.sum())
+        self._column = np.where(self._used, start[:, None] + np.cumsum(self._used, axis=1) - 1, -1)
+        own, gradient = self._quadratic.reduced()
+        self._hessian, self._gradient = self._upper(own), self._flat(gradient)
+        self._jacobian = self._derivatives(len(bounds.dof))
+        self._low, self._high = self._box(values, bounds)
+        self._rows, self._below, self._above, self._row_frame = self._differences(values, bounds, orders)
+
+    def solve(self, radius: np.ndarray, price: float | None = None) -> Step:
+        """Return the step within a trust region.
+
+        Args:
+            radius: (d,) of each degree of freedom [rad or m].
+            price: of each frame's largest violation, where rows may be violated; None where they must hold.
+        """
+        reach = self._flat(radius[self._model.independent])
+        low, high = np.maximum(self._low, -reach), np.minimum(self._high, reach)
+        if price is None:
+            parts = self._hessian, self._gradient, self._rows, self._below, self._above, low, high
+            x, multiplier, solved = _solved(*parts)
+        else:
+            x, multiplier, solved = self._solve_elastic(low, high, price)
+        x = np.clip(x, low, high)
+        dz = np.zeros(self._column.shape)
+        dz[self._used] = x[self._column[self._used]]
+        self._quadratic.complete(dz, self._order)
+        if (
+            np.abs(dz) > radius[self._model.independent] + 1e-12
+        ).any():  # what was eliminated has left the trust region
+            values, bounds, orders, previous = self._parts
+            return Program(self._model, values, bounds, orders, previous, self._order, False).solve(radius, price)
+        return Step(dz, self._quadratic.decrease(dz), multiplier, solved)
+
+    def left(self, step: Step) -> float:
+        """Return the sum of what a step leaves beyond the rows' bounds, to first order."""
+        moved = self._rows @ self._flat(step.dz)
+        return float(np.maximum(np.maximum(self._below - moved, moved - self._above), 0.0).sum())
+
+    def _solve_elastic(self, low: np.ndarray, high: np.ndarray, price: float) -> tuple[np.ndarray, float, bool]:
+        """Return a solution with one more unknown per frame behind its own, by which its rows may be violated."""
+        moving = len(self._order)
+        counts = np.count_nonzero(self._used[self._order], axis=1)
+        slack = np.cumsum(counts) + np.arange(moving)
+        own = np.arange(self._size) + np.repeat(np.arange(moving), counts)
+        into = sparse.csc_matrix((np.ones(self._size), (own, np.arange(self._size))), (self._size + moving, self._size))
+        place = np.zeros(len(self._column), np.int64)
+        place[self._order] = slack
+        count = self._rows.shape[0]
+        relief = sparse.csc_matrix((np.ones(count), (np.arange(count), place[self._row_frame])), (count, into.shape[0]))
+        rows = self._rows @ into.T
+        room = np.full((2, into.shape[0]), np.inf)
+        room[0][own], room[1][own] = low, high
+        room[0][slack] = 0.0
+        cost = into @ self._gradient
+        cost[slack] = price
+        gentle = sparse.csc_matrix((np.full(moving, DAMPING), (slack, slack)), (into.shape[0],) * 2)
+        x, multiplier, solved = _solved(
+            (into @ self._hessian @ into.T + gentle).tocsc(),
+            cost,
+            sparse.vstack([rows - relief, rows + relief], "csc"),
+            np.concatenate([np.full(count, -np.inf), self._below]),
+            np.concatenate([self._above, np.full(count, np.inf)]),
+            *room,
+        )
+        return x[own], multiplier, solved
+
+    def _flat(self, values: np.ndarray) -> np.ndarray:
+        """Return values (T, m) in the program's order."""
+        found = np.zeros(self._size)
+        found[self._column[self._used]] = values[self._used]
+        return found
+
+    def _upper(self, own: np.ndarray) -> sparse.csc_matrix:
+        """Return the upper triangle of the Hessian, with blocks (T, m, m) of the frames."""
+        column, parts = self._column, self._quadratic
+        rows, columns = np.triu_indices(column.shape[1])
+        i, j, data = column[:, rows].ravel(), column[:, columns].ravel(), own[:, rows, columns].ravel()
+        a, b = (
+            np.broadcast_to(c, parts.cross.shape) for c in (column[parts.last][:, :, None], column[parts.tied][:, None])
+        )
+        i, j = np.concatenate([i, np.minimum(a, b).ravel()]), np.concatenate([j, np.maximum(a, b).ravel()])
+        data, inside = np.concatenate([data, parts.cross.ravel()]), (i >= 0) & (j >= 0)
+        shape = (self._size, self._size)
+        return sparse.coo_matrix((data[inside], (i[inside], j[inside])), shape=shape).tocsc()
+
+    def _derivatives(self, coordinates: int) -> sparse.csr_matrix:
+        """Return the derivatives (T R, unknowns) of the bounded coordinates."""
+        frame, r, a = np.nonzero(self._model.motion)
+        kept = self._used[frame, a]
+        frame, r, a = frame[kept], r[kept], a[kept]
+        shape = (len(self._column) * coordinates, self._size)
+        data = self._model.motion[frame, r, a]
+        return sparse.csr_matrix((data, (frame * coordinates + r, self._column[frame, a])), shape=shape)
+
+    def _box(self, values: np.ndarray, bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lowest and highest steps of the unknowns that are bounded coordinates themselves."""
+        d = int(max(self._model.independent.max(initial=0), bounds.dof.max(initial=0))) + 1
+        room = np.full((2, len(values), d), np.inf)
+        room[0][:, bounds.dof], room[1][:, bounds.dof] = bounds.lower - values, bounds.upper - values
+        room[0][:, np.setdiff1d(np.arange(d), bounds.dof)] = -np.inf
+        low, high = (np.take_along_axis(side, self._model.independent, axis=1) for side in room)
+        return np.minimum(self._flat(low), 0.0), np.maximum(self._flat(high), 0.0)
+
+    def _differences(
+        self, values: np.ndarray, bounds: Bounds, orders: tuple[Differences, ...]
+    ) -> tuple[sparse.csc_matrix, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the rows, their lowest and highest values, and the first frame of each that moves.
+
+        They are differences by their limits, and positions of dependent coordinates [rad or m].
+        """
+        frames, R = values.shape
+        lead = np.diff(self._jacobian.indptr) <= 1  # a coordinate that is an unknown itself, or does not move
+        limited = np.tile(np.isfinite(bounds.lower) | np.isfinite(bounds.upper), frames)
+        kept = np.flatnonzero(limited & ~lead)
+        rows, where = [self._jacobian[kept]], [kept // R]
+        below, above = [(bounds.lower - values).ravel()[kept]], [(bounds.upper - values).ravel()[kept]]
+        for order, limit in zip(orders, bounds.limits, strict=True):
+            held = np.flatnonzero(np.isfinite(limit))
+            if not len(held) or not len(order.frames):
+                continue
+            windows = np.arange(len(order.frames))[:, None] + np.zeros_like(order.frames)
+            shape = (len(order.frames), frames)
+            D = sparse.csr_matrix((order.weights.ravel(), (windows.ravel(), order.frames.ravel())), shape=shape)
+            chosen = (np.arange(frames)[:, None] * R + held).ravel()
+            scale = sparse.diags(np.tile(1.0 / limit[held], len(order.frames)))
+            moved = (scale @ sparse.kron(D, sparse.identity(len(held)), "csr") @ self._jacobian[chosen]).tocsr()
+            now = (order.of(values, bounds.winding)[:, held] / limit[held]).ravel()
+            some = np.diff(moved.indptr) > 0
+            first = np.argmax(self._used[order.frames, 0], axis=1)
+            where.append(np.repeat(order.frames[np.arange(len(order.frames)), first], len(held))[some])
+            rows.append(moved[some])
+            below.append(-1.0 - now[some])
+            above.append(1.0 - now[some])
+        return sparse.vstack(rows, "csc"), np.concatenate(below), np.concatenate(above), np.concatenate(where)
+
+
+def _solved(
+    hessian: sparse.csc_matrix,
+    gradient: np.ndarray,
+    rows: sparse.csc_matrix,
+    below: np.ndarray,
+    above: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> tuple[np.ndarray, float, bool]:
+    """Return the solution, the largest multiplier of a row, and whether it is one."""
+    with extra("look-ahead"):
+        import piqp
+
+    solver = piqp.SparseSolver()
+    solver.settings.kkt_solver = piqp.KKTSolver.sparse_multistage
+    solver.settings.eps_abs = solver.settings.eps_duality_gap_abs = TOLERANCE
+    some = (rows, below, above) if rows.shape[0] else (None, None, None)
+    solver.setup(hessian, gradient, None, None, *some, low, high)
+    solver.settings.max_iter = ITERATIONS
+    status = solver.solve()
+    found, info = solver.result, solver.result.info
+    near = max(info.primal_res, info.dual_res, info.duality_gap) <= GOOD
+    solved = status == piqp.PIQP_SOLVED or (status == piqp.PIQP_MAX_ITER_REACHED and near)
+    price = max(np.abs(found.z_l).max(initial=0.0), np.abs(found.z_u).max(initial=0.0))
+    return np.array(found.x), float(price), solved

@@ -1,0 +1,117 @@
+"""Look-ahead: a clip that was solved frame by frame, improved over all its frames at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..clip_solver.bounds import FITS, ORDERS, differences
+from ..clip_solver.clip_solver import MOST, ClipSolver
+from ..errors import ClipError
+from ..ik.sequence import Output
+from ..ik.solver import Solver, Wanted
+from ..kinematics.frames import com_of_states, own_frames
+from ..mechanism.model import Mechanism
+from ..motions.report import LookAhead
+from .clip import TargetClip
+from .distances import distances
+
+APART, TURNED = 0.05, 0.1  # of the robot's size, and rad: what the ends of a cyclic clip may be apart
+
+
+@dataclass(frozen=True)
+class FrameByFrame:
+    """What a clip was like before.
+
+    Attributes:
+        position_error: (T, targets) [m].
+        acceleration: (T - 2, actuators) [rad/s² or m/s²].
+    """
+
+    position_error: np.ndarray
+    acceleration: np.ndarray
+
+
+def check_cyclic(mechanism: Mechanism, clip: TargetClip) -> None:
+    """Check that a clip asks for the same in its last frame as in its first.
+
+    Raises:
+        ClipError: names the target that does not come back.
+    """
+    if len(clip.times) < 5:
+        raise ClipError(f"a cyclic clip needs at least 5 frames, not {len(clip.times)}")
+    for name, track in clip.tracks.items():
+        if track.position is not None:
+            _check_back(name, np.linalg.norm(track.position[-1] - track.position[0]), mechanism)
+        if track.quaternion is not None:
+            turned = 2 * np.arccos(min(1.0, abs(track.quaternion[0] @ track.quaternion[-1])))
+            if turned > TURNED:
+                raise ClipError(
+                    f"a cyclic clip ends where it begins, but the targets of {name!r} are turned by"
+                    f" {np.degrees(turned):.0f}° between the first frame and the last"
+                )
+    if clip.com is not None:
+        _check_back("the centre of mass", np.linalg.norm(clip.com[-1] - clip.com[0]), mechanism)
+
+
+def _check_back(name: str, apart: float, mechanism: Mechanism) -> None:
+    """Raise ClipError where a target's ends are far apart [m]."""
+    if apart > APART * mechanism.extent:
+        raise ClipError(
+            f"a cyclic clip ends where it begins, but the targets of {name!r} are {1e3 * apart:.0f} mm apart between"
+            " the first frame and the last"
+        )
+
+
+class LookingAhead:
+    """Look-ahead under way.
+
+    Args:
+        solver: of one frame.
+        clip: what is followed.
+        wanted: the same in the solver's terms.
+        output: of the frames one by one, which is replaced.
+    """
+
+    def __init__(self, solver: Solver, clip: TargetClip, wanted: Wanted, output: Output):
+        self._solver, self._clip, self._output = solver, clip, output
+        settings, topology = solver.settings, solver.topology
+        if settings.cyclic:
+            check_cyclic(solver.mechanism, clip)
+        values = solver.actuator_values(output)
+        poses = own_frames(topology, output.position, output.quaternion)
+        com = com_of_states(topology, output.position)
+        apart, _, _ = distances(solver.mechanism, clip, settings, *poses, com)
+        self._before = FrameByFrame(apart, differences(clip.times)[1].of(values))
+        self._clip_solver = ClipSolver(solver, wanted, clip.times, output.q, settings.cyclic)
+
+    def steps(self) -> Iterator[float]:
+        """Improve the output, and yield the share of the work that is done."""
+        for done in self._clip_solver.steps():
+            yield done / MOST
+        self._clip_solver.write(self._output)
+
+    def report(self) -> LookAhead:
+        """Return what came out, once all steps are done."""
+        solver, found, error = self._clip_solver, self._clip_solver.peaks(), self._before.position_error
+        some = np.isfinite(error).any()
+        return LookAhead(
+            iterations=solver.iterations,
+            converged=solver.converged,
+            shares={order: peak.share for order, peak in zip(ORDERS, found, strict=True)},
+            beyond="; ".join(
+                f"the {order} of {self._name(solver.bounds.dof[peak.row])} is {peak.share:.3g} times its limit at"
+                f" {self._clip.times[peak.frame]:.3g} s"
+                for order, peak in zip(ORDERS, found, strict=True)
+                if peak.share > FITS
+            ),
+            position_error_max=float(np.nanmax(error)) if some else 0.0,
+            position_error_mean=float(np.nanmean(error)) if some else 0.0,
+            peak_acceleration=float(np.abs(self._before.acceleration).max(initial=0.0)),
+        )
+
+    def _name(self, dof: int) -> str:
+        """Return the name of an actuator."""
+        return next(name for name, (own, _) in self._solver.topology.dofs.items() if own == dof)

@@ -1,0 +1,69 @@
+"""All frames at once, against SciPy's trust-region method for constrained problems: it finds nothing better."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds, LinearConstraint, minimize
+
+from robik.clip_solver.bounds import differences
+from robik.clip_solver.clip_solver import ClipSolver
+from robik.retarget.retarget import Retargeting
+from tests.clip_solver.clips import BOXER, SPEEDS, waving
+
+FRAMES, ACCELERATION, JERK = 14, 60.0, 2500.0
+
+
+def solved() -> tuple[ClipSolver, np.ndarray]:
+    """Return the solver of a short clip at its optimum, and the coordinates frame by frame."""
+    clip = waving(FRAMES)
+    work = Retargeting(BOXER, clip, SPEEDS)
+    for _ in work.steps():
+        pass
+    targets = {name: (track.position, track.quaternion) for name, track in clip.tracks.items()}
+    wanted = work.solver.wanted(targets, None, clip.times)
+    work.solver.settings = replace(SPEEDS, look_ahead=True, acceleration_limit=ACCELERATION, jerk_limit=JERK)
+    begun = work._output.q.copy()
+    solver = ClipSolver(work.solver, wanted, clip.times, begun, most=80, enough=1e-12)
+    for _ in solver.steps():
+        pass
+    return solver, begun
+
+
+def constraints(times: np.ndarray, motors: int, speed: float) -> list[LinearConstraint]:
+    """Return bounds on the differences of all motors' values in a row."""
+    rows = []
+    for order, limit in zip(differences(times), (speed, ACCELERATION, JERK), strict=True):
+        D = np.zeros((len(order.frames), len(times)))
+        np.put_along_axis(D, order.frames, order.weights, axis=1)
+        rows.append(LinearConstraint(np.kron(D, np.eye(motors)) / limit, -1.0, 1.0))
+    return rows
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+def test_no_better_clip_is_found(seed: int | None) -> None:
+    """From the solution itself, and from one beside it: a method that shares no line looks for a lower objective."""
+    solver, begun = solved()
+    speeds = {joint.velocity_limit for joint in BOXER.actuated}
+    assert len(speeds) == 1
+    here = solver.q.copy()
+    assert solver.violation(here) < 1e-6
+    best = solver.objective(here)
+    start = here if seed is None else here + 0.02 * np.random.default_rng(seed).standard_normal(here.shape)
+    times = waving(FRAMES).times
+    lower, upper = (np.tile(side, FRAMES) for side in (solver.bounds.lower, solver.bounds.upper))
+    found = minimize(
+        lambda x: solver.objective(x.reshape(here.shape)),
+        start.ravel(),
+        method="trust-constr",
+        bounds=Bounds(lower, upper),
+        constraints=constraints(times, here.shape[1], speeds.pop()),
+        options={"maxiter": 400, "gtol": 1e-9, "xtol": 1e-10, "initial_tr_radius": 0.01},
+    )
+    x = found.x.reshape(here.shape)
+    assert solver.violation(x) < 1e-4
+    assert solver.objective(x) > best - 1e-6
+    assert solver.objective(x) < 1.05 * best, "the reference has found the same valley"
+    assert np.abs(begun - here).max() > 0.05
