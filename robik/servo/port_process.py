@@ -183,6 +183,7 @@ class PortProcess:
     def _open(self, process: subprocess.Popen[bytes]) -> None:
         port = self._port
         if port == SIMULATED:
+            self._chain = self._chain.on_one_port()
             self.simulator = driver_of(self._chain.brand.name).start_simulator(self._chain)
             port = self.simulator.port
         how = {"chain": json.loads(chain_text(self._chain)), "port": port, "settings": settings_data(self._settings)}

@@ -287,3 +287,15 @@ player.close()
 """
     done = subprocess.run([sys.executable, "-c", code, servos.port], cwd=CHECKOUT, capture_output=True, text=True)
     assert done.stdout == "4 servos found, torque is off False\n", done.stderr
+
+
+def test_a_chain_on_several_ports_is_simulated_on_one():
+    apart = replace(CHAIN, servos=tuple(replace(one, port=f"/dev/none-{one.id % 2}") for one in CHAIN.servos))
+    player = Player(apart, "sim", replace(SETTINGS, heartbeat=30.0), is_apart=True)
+    try:
+        player.connect()
+        assert player.wait(PlayState.READY, timeout=DEADLINE).message == "4 servos found, torque is off"
+        assert len(player.simulator.state()) == 4
+    finally:
+        player.close(DEADLINE)
+    assert (player.is_open, player.simulator) == (False, None)
