@@ -12,14 +12,21 @@ import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..motions import Motion
 from .chain import ServoChain
 from .status import PlaySettings, PlayState, ServoReading, Status
 from .trajectory import Along
+
+
+class Columns(NamedTuple):
+    """What a motion has for the servos: see `Samples`."""
+
+    times: np.ndarray
+    actuators: tuple[str, ...]
+    values: np.ndarray
 
 
 def pack(do: str, **content: object) -> bytes:
@@ -69,5 +76,4 @@ def along_from(data: Mapping[str, Any], chain: ServoChain) -> Along:
         table = np.load(data["file"])
     finally:
         os.unlink(data["file"])
-    motion = Motion(times=table[:, 0], actuators=tuple(data["actuators"]), values=table[:, 1:])
-    return Along(motion, chain, data["interpolation"])
+    return Along(Columns(table[:, 0], tuple(data["actuators"]), table[:, 1:]), chain, data["interpolation"])

@@ -183,6 +183,7 @@ class PortProcess:
     def _open(self, process: subprocess.Popen[bytes]) -> None:
         port = self._port
         if port == SIMULATED:
+            self._chain = self._chain.on_one_port()
             self.simulator = driver_of(self._chain.brand.name).start_simulator(self._chain)
             port = self.simulator.port
         how = {"chain": json.loads(chain_text(self._chain)), "port": port, "settings": settings_data(self._settings)}
@@ -250,7 +251,8 @@ class PortProcess:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        if said or not self._is_told_over:
+        state = self._board.status.state
+        if said or not self._is_told_over or state is PlayState.CONNECTING or state.is_moving:
             self._fail(said or f"the process that plays has ended ({process.returncode}); {self._guard_words}")
         if self.simulator is not None:
             self.simulator.end()
