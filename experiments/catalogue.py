@@ -17,6 +17,10 @@ CATALOGUE = {
         "time per frame of the dance by the input's frame rate (Fig. 6c)",
     ),
     "growth": ("experiments.baking.growth", "time per frame of chains and crawlers by their number of bodies"),
+    "slow-frames": (
+        "experiments.baking.slow_frames",
+        "the slowest frames of every robot, ours and those of a folder, after targets of all kinds",
+    ),
     "compiling": (
         "experiments.baking.compiling",
         "seconds to compile the solver with an empty and with a filled cache",

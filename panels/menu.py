@@ -13,11 +13,13 @@ ENTRIES = (
     ),
     (
         "robik.bake",
+        "robik.test_in_physics",
         "robik.rebuild_bodies",
         "robik.reduce_keys",
         "robik.key_pose",
         "robik.report",
         "robik.export_motion",
+        "robik.import_motion",
     ),
     ("robik.auto_map", "robik.add_target", "robik.match_now", "robik.fit_character", "robik.detect_contacts"),
     ("robik.add_character", "robik.import_recording"),

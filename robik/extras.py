@@ -14,6 +14,7 @@ EXTRAS = {  # as in pyproject.toml: what needs them, and the modules that they b
     "usd": ("reading USD, which Blender from blender.org does by itself and elsewhere the package usd-core,", ("pxr",)),
     "live": ("following live", ("daqp",)),
     "look-ahead": ("solving all frames at once", ("piqp",)),
+    "physics": ("testing a motion in physics", ("mujoco",)),
 }
 
 

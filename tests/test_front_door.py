@@ -147,7 +147,8 @@ def test_other_missing_modules_stay_what_they_are() -> None:
 
 
 def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
-    program = "from robik.cli import main; sys.exit(main(['simulate-servos', '--servos', 'none.json']))"
+    chain = Path(robik.__file__).parent / "data" / "robots" / "walker.servos.json"
+    program = f"from robik.cli import main; sys.exit(main(['simulate-servos', '--servos', {str(chain)!r}]))"
     found = run(program, "serial", "dynamixel_sdk", folder=tmp_path)
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr == "robik: playing on servos needs the extra 'servo': pip install 'robik[servo]'\n"

@@ -14,7 +14,7 @@ Couplings and joint limits are not in the paper and not in here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from experiments.oracle.reference_asked import Term, terms
 from experiments.oracle.reference_objective import Objective, Targets
 from robik.errors import MechanismError
 from robik.mechanism.model import Mechanism
-from robik.mechanism.parts import WORLD
+from robik.mechanism.parts import WORLD, Joint
 from robik.mechanism.pose import Pose, matrix_quaternion, quaternion_matrix
 from robik.objectives.settings import Settings
 
@@ -118,6 +118,36 @@ class ReferenceSolver:
         )  # what makes rows of rotations comparable to rows of translations [m]
         self.constraints = Rows([row for joint in self.joints for row in joint.rows(self.length)], n)
         self._facing = Rows([row for joint in self.joints for row in joint.facing()], n)
+
+    def hold(self, held: Mapping[str, tuple[np.ndarray, np.ndarray | None]]) -> None:
+        """Tie frames to the world from now on, and no others.
+
+        Args:
+            held: by the name of a frame, position (3,) [m] and unit quaternion (4,), or None where it may turn.
+        """
+        n, joints = len(self.mechanism.bodies), list(self.joints)
+        for name, (position, quaternion) in held.items():
+            frame, rest = self.mechanism.frame(name), self.mechanism.rest_pose(name)
+            kind = "spherical" if quaternion is None else "fixed"
+            tie = Joint(f"{name} held", kind, WORLD, frame.body, position=rest.position)
+            frames = JointFrames(tie, (n, self.mechanism.body_index[frame.body]), self.origins)
+            frames.parent_origin = np.array(position)
+            if quaternion is not None:
+                turn = Pose(quaternion=tuple(quaternion)).matrix @ rest.matrix.T
+                frames.parent_axes = turn @ frames.parent_axes
+            joints.append(frames)
+        self.constraints = Rows([row for joint in joints for row in joint.rows(self.length)], n)
+        self._facing = Rows([row for joint in joints for row in joint.facing()], n)
+
+    def assembled(self, state: np.ndarray) -> np.ndarray:
+        """Return an assembled state (n, 7) near one that is not: Newton steps of least norm."""
+        for _ in range(MOST_ITERATIONS):
+            residual = self.residual(state)
+            if np.abs(residual).max() < 1e-13:
+                break
+            inverse = np.linalg.pinv(self._jacobian(self.constraints, state), RANK_TOLERANCE)
+            state = state - (inverse @ residual).reshape(state.shape)
+        return state
 
     def rest_state(self) -> np.ndarray:
         """(n, 7)"""
@@ -358,10 +388,21 @@ class ReferenceSolver:
         return None
 
 
+def _place(target: tuple[np.ndarray | None, np.ndarray | None]) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return a target that has a position."""
+    position, quaternion = target
+    assert position is not None  # nothing is held without one
+    return position, quaternion
+
+
 def follow(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> list[ReferenceResult]:
-    """A clip frame by frame, each from the one before, the first from the rest pose and without the velocity term."""
+    """A clip frame by frame, each from the one before, the first from the rest pose and without the velocity term.
+
+    Frames in contact are held where their targets are when it begins; the ground stands still.
+    """
     solver, results = ReferenceSolver(mechanism, settings), []
     previous, dt = solver.rest_state(), None
+    held: dict[str, tuple[np.ndarray, np.ndarray | None]] = {}
     for k, time in enumerate(clip.times):
         targets = {
             name: (
@@ -370,8 +411,14 @@ def follow(mechanism: Mechanism, clip: TargetClip, settings: Settings) -> list[R
             )
             for name, track in clip.tracks.items()
         }
-        dt = float(time - clip.times[k - 1]) if k else None
+        dt, start = float(time - clip.times[k - 1]) if k else None, None
+        contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None}
+        if contacts and settings.contacts == "hold":
+            stands = [name for name, contact in contacts.items() if contact[k]]
+            held = {name: held.get(name) or _place(targets[name]) for name in stands}
+            solver.hold(held)
+            start = solver.assembled(previous)
         asked = terms(solver, clip.objectives, k)
-        results.append(solver.solve(targets, None if clip.com is None else clip.com[k], previous, dt, asked=asked))
+        results.append(solver.solve(targets, None if clip.com is None else clip.com[k], previous, dt, start, asked))
         previous = results[-1].state
     return results

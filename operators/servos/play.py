@@ -129,7 +129,10 @@ class Watching(Reporting):
 
     def tell(self) -> None:
         """What came of it."""
-        self.report({"ERROR" if play.status().state is PlayState.FAULT else "INFO"}, f"Servos: {play.status().message}")
+        status = play.status()
+        self.report({"ERROR" if status.state is PlayState.FAULT else "INFO"}, f"Servos: {status.message}")
+        if status.recording:
+            self.report({"WARNING"}, f"Servos: {status.recording}")
 
     def see(self, context: Context, event: Event) -> None:
         """Anything else that happens meanwhile."""
@@ -166,8 +169,8 @@ class ROBIK_OT_connect_servos(Watching):
     def tell(self) -> None:
         """Who is there, and who is not."""
         super().tell()
-        if play.status().missing:
-            self.report({"WARNING"}, f"Servos: {play.status().missing}")
+        for warning in filter(None, (play.status().missing, play.status().adapter)):
+            self.report({"WARNING"}, f"Servos: {warning}")
 
 
 class ROBIK_OT_play_servos(Watching):
@@ -186,7 +189,7 @@ class ROBIK_OT_play_servos(Watching):
         if not bpy.app.background:
             return self.watch(context)
         player.wait(PlayState.HOLDING, PlayState.READY, timeout=TIMEOUT + 2.0 * player.status.duration)
-        self.report({"INFO"}, f"Servos: {player.status.message}")
+        self.tell()
         return {"FINISHED"}
 
 

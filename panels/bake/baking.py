@@ -53,6 +53,9 @@ class ROBIK_PT_bake(TabPanel):
         button = layout.row()
         button.scale_y = 1.4
         button.operator("robik.bake", text="Bake", icon="REC")
+        if result.frames:
+            row = layout.row(align=True)
+            row.operator("robik.test_in_physics", icon="PHYSICS")
         row = layout.row(align=True)
         row.use_property_split = False
         row.prop(robot.follow, "on", toggle=True, icon="PLAY" if not robot.follow.on else "PAUSE")

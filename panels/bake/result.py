@@ -50,6 +50,7 @@ class ROBIK_PT_result(TabPanel):
                 " to 0",
                 "INFO",
             )
+        _draw_physics(layout, result)
         if result.looked_ahead:
             _draw_look_ahead(layout, result)
         _draw_short(layout, result)
@@ -68,6 +69,18 @@ class ROBIK_PT_result(TabPanel):
         row.operator("robik.reduce_keys")
         row = layout.row(align=True)
         row.operator("robik.export_motion", text="Export Motion…")
+
+
+def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
+    """Whether it fell in physics, and where."""
+    if not result.physics:
+        return
+    split = layout.split(factor=BUTTON, align=True)
+    line(split, result.physics, "CHECKMARK" if result.physics_stands else "ERROR")
+    if not result.physics_stands:
+        _jump(split, result.physics_frame, why="the robot falls")
+    for text in filter(None, result.physics_more.split("; ")):
+        line(layout, text[0].upper() + text[1:])
 
 
 def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:

@@ -28,6 +28,8 @@ class ROBIK_PT_servos(TabPanel):
         is_open = play.is_open()
         if is_open and status.missing:
             line(layout, status.missing[:1].upper() + status.missing[1:], "ERROR")
+        if is_open and status.adapter:
+            line(layout, status.adapter[:1].upper() + status.adapter[1:], "ERROR")
         column = layout.column()
         column.enabled = not is_open
         column.use_property_split, column.use_property_decorate = True, False
@@ -70,6 +72,8 @@ def _draw_playing(layout: UILayout, settings: PropertyGroup, status: Status, bak
     line(layout, f"{torque_words(status.servos).capitalize()} (read back)", "LOCKED" if status.torque else "UNLOCKED")
     if status.strain:
         line(layout, f"Slower: {status.strain}", "TEMP")
+    if status.recording:
+        line(layout, status.recording[:1].upper() + status.recording[1:], "ERROR")
     row = layout.row(align=True)
     row.prop(settings, "ghost", toggle=True)
     row.prop(settings, "mirror", toggle=True)
@@ -110,7 +114,7 @@ class ROBIK_PT_servos_playing(FoldedPanel):
             layout.prop(playing, name)
         column = layout.column()
         column.enabled = not play.is_open()
-        for name in ("rate", "feed_forward", "without", "record"):
+        for name in ("rate", "feed_forward", "stall", "without", "record"):
             column.prop(playing, name)
         if playing.record:
             layout.operator("robik.report_telemetry")

@@ -88,6 +88,7 @@ def _draw_fields(column: UILayout, servo: Servo, root: Object, fields: PropertyG
     row = column.row(align=True)
     row.prop(fields, "id")
     row.prop(fields, "zero")
+    column.prop(fields, "port")
     column.prop(fields, "gear_ratio", text=gear)
     row = column.row(align=True)
     row.prop(fields, "lowest", text=f"From {unit}")

@@ -65,7 +65,7 @@ class Program:
     ):
         frames, m = model.independent.shape
         counts = np.zeros(frames, np.int64)
-        counts[order] = model.count[order]
+        counts[order] = model.number[order]
         self._model, self._order = model, order
         self._parts = values, bounds, orders, previous
         self._quadratic = Quadratic.of(model, previous, unbounded(model) & eliminates)

@@ -40,7 +40,7 @@ def add_play(commands: argparse._SubParsersAction) -> None:
 def add_servos(commands: argparse._SubParsersAction) -> None:
     """Add the command `servos`."""
     servos = commands.add_parser(
-        "servos", help="set servos up: models, scan, set, prepare, zero; turn torque off; report on a recording"
+        "servos", help="set servos up: models, scan, set, prepare, zero; stop; turn torque off; report on a recording"
     )
     verbs = servos.add_subparsers(required=True, metavar="VERB")
     verb = command(verbs, "models", _servos, "the servo models that are known, and where to add one")
@@ -70,6 +70,11 @@ def add_servos(commands: argparse._SubParsersAction) -> None:
             _add_brand(verb)
         if name == "prepare":
             verb.add_argument("--yes", action="store_true", help="do not ask")
+    verb = command(verbs, "stop", _servos, "stop what Blender or robik play moves, from outside; torque stays on")
+    verb.set_defaults(verb="stop")
+    verb.add_argument("--port", default="", help="only what plays on this one")
+    verb.add_argument("--torque-off", action="store_true", help="turn torque off at once instead")
+    verb.add_argument("--on-key", action="store_true", help="wait for a key: ESC or space stops, T turns torque off")
     verb = command(verbs, "report", _servos, "how well the servos followed, from the telemetry of robik play --record")
     verb.set_defaults(verb="report")
     verb.add_argument("recording", metavar="TELEMETRY.csv")
@@ -123,6 +128,8 @@ def _servos(options: argparse.Namespace) -> int:
             servos.prepare(options.port, options.baud, options.yes, options.brand)
         case "torque-off":
             return servos.torque_off(options.port, options.baud, options.brand)
+        case "stop":
+            servos.stop(options.port, options.torque_off, options.on_key)
         case "zero":
             servos.zero(options.port, options.servos)
         case "report":

@@ -19,7 +19,7 @@ from ..motions import Motion, values_for
 from .contact_forces import new_contact_work
 from .contact_points import ContactPoints
 from .derivatives import CUTOFF, derivatives
-from .kernels import new_bodies
+from .kernels import new_bodies, unit_wrench
 from .motion_kernel import Drive, Forces, motion_forces, new_forces
 
 GRAVITY = 9.81  # [m/s²]
@@ -83,7 +83,7 @@ class InverseDynamics:
     def __init__(self, mechanism: Mechanism, gravity: float = GRAVITY) -> None:
         if not mechanism.mass > 0:
             raise MechanismError(
-                f"robot {mechanism.name!r} has no mass, so no forces can be known; give its bodies masses"
+                f"robot {mechanism.name!r} has no mass, so its forces are unknown; give its bodies masses"
             )
         self.mechanism, self.gravity = mechanism, gravity
         self.fk = ForwardKinematics(mechanism)
@@ -149,6 +149,22 @@ class InverseDynamics:
             com=found.momentum[:, 6:],
             missing=found.missing,
         )
+
+    def torques_of_moments(self, body: str) -> np.ndarray:
+        """Return the motors' torques (3, A) against a moment of 1 N m on a body in the rest pose, about x, y and z.
+
+        Args:
+            body: a name; the base, or the world, holds against it.
+        """
+        now, e, out = new_placement(self.flat, self.topology.rest), self._elimination, np.zeros(len(self.flat.before))
+        forward_kinematics(self.flat, now)
+        close(self.flat, now)
+        eliminate(self.flat, now, e)
+        rows = []
+        for k in range(3):
+            unit_wrench(self.flat, now, e, self.topology.body_at[body], k, out)
+            rows.append(self._sign * out[self._motor])
+        return np.array(rows)
 
     @cached_property
     def _masses(self) -> tuple[np.ndarray, np.ndarray]:

@@ -152,7 +152,7 @@ def generalised_forces(flat, now, e, bodies, out):
     reduce_gradient(flat, e, out)
 
 
-@kernel(entry=False)
+@kernel
 def unit_wrench(flat, now, e, body, k, out):
     """Write Zᵀ Q (d,) of a wrench on a body that is 1 in its entry k and 0 elsewhere."""
     out[:] = 0.0

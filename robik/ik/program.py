@@ -56,9 +56,9 @@ def _factor(flat, now, work, anew, convex, held):
             reduce_matrix(flat, work.e, work.K)
         copy_chosen(work.K, work.independent, n, work.H)
     else:
-        if work.step.shape[0] > SMALL and factor_tree(flat, now, work):
+        if work.step.shape[0] > SMALL and not work.program.number[1] and factor_tree(flat, now, work):
             return ARTICULATED
-        if anew or work.step.shape[0] > SMALL:
+        if anew:
             fill(flat, now, work, n)
         else:
             copy_chosen(work.K, work.independent, n, work.H)
@@ -356,6 +356,7 @@ def _inward(flat, now, work, i, slope):
 def _factor_free(flat, now, work, kind, convex):
     """Factor the system of what no bound holds after the program; return its kind."""
     program = work.program
+    program.number[1] = program.number[0]
     if program.number[0] == 0:
         return kind
     follows = False

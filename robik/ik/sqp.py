@@ -248,8 +248,8 @@ def _cross_valley(flat, now, goals, work, limits, value, damping):
 
 @kernel
 def _is_settled(flat, now, goals, value, slope):
-    """Whether what a step promises is little beside what holds the freedom that targets leave."""
-    return -slope <= SETTLED * (value - missed(flat, now, goals))
+    """Whether what a step promises is little beside what calm holds the robot by; the next frames take it up."""
+    return goals.calm.weight[3] != 0.0 and -slope <= SETTLED * (value - missed(flat, now, goals))
 
 
 @kernel

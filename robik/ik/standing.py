@@ -48,13 +48,14 @@ class StandingSolver(Solver):
     _moves: dict[str, np.ndarray]  # (T,) of each contact whether it stands on something that moves
     _next: np.ndarray  # (T,) the frame after each in which contacts come, go or move
     _standings: dict[tuple[str, ...], _Standing]
+    _crossings: dict[tuple[tuple[str, ...], tuple[str, ...]], Crossing]
     _held: tuple[str, ...] = ()  # the contacts of the frame before, the one that has stood longest first
 
     def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
         """As the solver has it, on no contact: `stand` says what it stands on."""
         first = {n: (x if x is None else x[:1], q if q is None else q[:1]) for n, (x, q) in targets.items()}
         self._first = first, com if com is None else com[:1], times[:1]
-        self._contacts, self._holds, self._standings, self._held = {}, {}, {}, ()
+        self._contacts, self._holds, self._standings, self._crossings, self._held = {}, {}, {}, {}, ()
         return super().wanted(targets, com, times)
 
     def stand(self, wanted: Wanted, contacts: Sequence[Contact]) -> None:
@@ -157,11 +158,12 @@ class StandingSolver(Solver):
             fresh: those of them that were not held before, or were held elsewhere.
         """
         firm = tuple(name for name in self._held if name in asked and name not in fresh)
+        everything = self._held if set(asked) == set(self._held) else (*firm, *fresh)
         if not fresh:
             self._enter(firm, k)
             self._run(output, k, k + 1, wanted)
             return
-        if k > 0 and self._within(fresh, k, NEAR) and self._attempt(output, k, (*firm, *fresh), wanted):
+        if k > 0 and self._within(fresh, k, NEAR) and self._attempt(output, k, everything, wanted):
             return
         self._enter(firm, k)
         before = _copied(self._solver()._memory)
@@ -210,7 +212,9 @@ class StandingSolver(Solver):
         for i, name in enumerate(names):
             contact = self._contacts[name]
             self._standings[names].footing.put(i, *self._holds[name].at(contact.position[k], contact.rotation[k]))
-        crossing = Crossing(old.topology, new.topology)
+        if (self._held, names) not in self._crossings:
+            self._crossings[self._held, names] = Crossing(old.topology, new.topology)
+        crossing = self._crossings[self._held, names]
         source, memory = old._memory, new._memory
         frames, last = int(source.frames[0]), source.last
         placements = [_crossed(old, crossing, last.q, last.R, last.c)]

@@ -18,10 +18,13 @@ SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way fr
 
 
 class Program(NamedTuple):
-    """The bounds that a step holds, beyond those that the factored system does (`program.py`): k `held` coordinates,
-    `pulls` (k, d), what a force on each is on the independent ones; `normals` (k, n) of their planes, orthogonal to one
-    another, and `shares` (k, k), what the planes' own normals have of these; `forces` (k,). `way` (n,) leads to the
-    optimum without the bounds, `along` (n,) with them; `direction` (d,) is the latter's of all coordinates."""
+    """Bounds that a step holds, beyond those that the factored system does (`program.py`).
+
+    `held` (k,) coordinates, with k and that of the last program in `number` (2,); `pulls` (k, d), what a force on each
+    is on the independent ones; `normals` (k, n) of their planes, orthogonal to one another, and `shares` (k, k), what
+    the planes' own normals have of these; `forces` (k,). `way` (n,) leads to the optimum without the bounds, `along`
+    (n,) with them; `direction` (d,) is the latter's of all coordinates.
+    """
 
     held: np.ndarray
     number: np.ndarray
@@ -37,7 +40,7 @@ class Program(NamedTuple):
 def new_program(d: int) -> Program:
     """Return room for the bounds of d degrees of freedom."""
     squares, rows = [np.zeros((d, d)) for _ in range(3)], [np.zeros(d) for _ in range(4)]
-    return by_reference(Program(np.zeros(d, np.int64), np.zeros(1, np.int64), *squares, *rows))
+    return by_reference(Program(np.zeros(d, np.int64), np.zeros(2, np.int64), *squares, *rows))
 
 
 class Work(NamedTuple):

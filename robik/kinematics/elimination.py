@@ -91,7 +91,8 @@ def eliminate(flat, now, e):
             row[i] = flat.group_rows[r0 + i]
             for j in range(width):
                 largest = max(largest, abs(A[i, j]))
-        rank = _pivoted_lu(A, r1 - r0, width, RANK_TOLERANCE * largest, row, column, e.free, e.most, e.where)
+        tiny, couplings = RANK_TOLERANCE * largest, flat.row_kind.shape[0]
+        rank = _pivoted_lu(A, r1 - r0, couplings, width, tiny, row, column, e.free, e.most, e.where)
         e.rank[g] = rank
         for j in range(rank):
             e.follows[column[j]] = True
@@ -101,39 +102,56 @@ def eliminate(flat, now, e):
 
 
 @kernel
-def _pivoted_lu(A, rows, width, tiny, row, column, free, most, where):
-    """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along; returns the
-    rank. `most` and `where` (rows,) are scratch: each row's largest entry, which changes only where the row does."""
+def _pivoted_lu(A, rows, couplings, width, tiny, row, column, free, most, where):
+    """In place: L (unit, below) and U, with pivots in free columns only; swaps `row` and `column` along.
+
+    Rows that are `couplings`, numbered from there on, come first: with two entries each they fill in hardly anything.
+    `most` and `where` (rows,) are scratch: each row's largest entry, which changes only where the row does.
+
+    Returns the rank.
+    """
     for i in range(rows):
         _note_largest(A, i, 0, width, column, free, most, where)
-    for k in range(min(rows, width)):
+    k = 0
+    for i in range(rows):
+        if row[i] >= couplings and most[i] > tiny:
+            _pivot(A, k, i, rows, width, row, column, free, most, where)
+            k += 1
+    while k < min(rows, width):
         best, bi = tiny, -1
         for i in range(k, rows):
             if most[i] > best:
                 best, bi = most[i], i
         if bi < 0:
             return k
-        bj = where[bi]
-        if bi != k:
-            row[k], row[bi] = row[bi], row[k]
-            most[bi], where[bi] = most[k], where[k]
-            for j in range(width):
-                A[k, j], A[bi, j] = A[bi, j], A[k, j]
-        if bj != k:
-            column[k], column[bj] = column[bj], column[k]
-            for i in range(rows):
-                A[i, k], A[i, bj] = A[i, bj], A[i, k]
-        inverse = 1.0 / A[k, k]
-        for i in range(k + 1, rows):
-            f = A[i, k] * inverse
-            A[i, k] = f
-            if f != 0.0:
-                for j in range(k + 1, width):
-                    A[i, j] -= f * A[k, j]
-                _note_largest(A, i, k + 1, width, column, free, most, where)
-            elif where[i] == k:
-                where[i] = bj
-    return min(rows, width)
+        _pivot(A, k, bi, rows, width, row, column, free, most, where)
+        k += 1
+    return k
+
+
+@kernel
+def _pivot(A, k, bi, rows, width, row, column, free, most, where):
+    """Brings row bi and its largest entry to place k and eliminates what is below."""
+    bj = where[bi]
+    if bi != k:
+        row[k], row[bi] = row[bi], row[k]
+        most[bi], where[bi] = most[k], where[k]
+        for j in range(width):
+            A[k, j], A[bi, j] = A[bi, j], A[k, j]
+    if bj != k:
+        column[k], column[bj] = column[bj], column[k]
+        for i in range(rows):
+            A[i, k], A[i, bj] = A[i, bj], A[i, k]
+    inverse = 1.0 / A[k, k]
+    for i in range(k + 1, rows):
+        f = A[i, k] * inverse
+        A[i, k] = f
+        if f != 0.0:
+            for j in range(k + 1, width):
+                A[i, j] -= f * A[k, j]
+            _note_largest(A, i, k + 1, width, column, free, most, where)
+        elif where[i] == k:
+            where[i] = bj
 
 
 @inlined
@@ -291,15 +309,18 @@ def reduce_group(flat, e, g, K, place, d):
                 target = place[e.column[c0 + j]]
                 for i in range(d):
                     K[target, i] -= f * K[source, i]
-    for a in range(
-        rank, width
-    ):  # what remains is symmetric between independent coordinates, and of no interest to dependent coordinates
+    own = e.other[g, 0] if rank > 0 else e.right
+    for a in range(rank, width):  # what remains is symmetric between independent coordinates, of no interest elsewhere
         row = K[place[e.column[c0 + a]]]
+        for j in range(rank, width):
+            own[j] = row[place[e.column[c0 + j]]]
         for k in range(rank):
             f = row[place[e.column[c0 + k]]]
             if f != 0.0:
                 for j in range(rank, width):
-                    row[place[e.column[c0 + j]]] -= A[k, j] * f
+                    own[j] -= A[k, j] * f
+        for j in range(rank, width):
+            row[place[e.column[c0 + j]]] = own[j]
     for a in range(rank, width):
         at = place[e.column[c0 + a]]
         for i in range(d):

@@ -16,6 +16,7 @@ from ..objectives.objective import Objective
 from ..objectives.registry import ASKED
 
 COM = "com"
+ARRAYS = ("position", "quaternion", "contact", "ground_position", "ground_quaternion")  # of a track
 ROUNDING = 4e-16  # of the length of a unit quaternion
 
 
@@ -29,12 +30,16 @@ class Track:
             up to 1e7 times its size.
         quaternion: (T, 4) unit quaternions wxyz, or None where only the position matters. Lengths that are off by at
             most 1e-3 are taken for rounding and made unit; others, and zero, are errors.
-        contact: (T,) whether it stands on the ground, for a foot whose phases are known; else None.
+        contact: (T,) whether it stands on the ground, or holds on to something, where its phases are known; else None.
+        ground_position: (T, 3) of the object that it stands on [m], where that moves; None for the ground.
+        ground_quaternion: (T, 4) unit quaternions wxyz of that object; None where it does not turn.
     """
 
     position: np.ndarray | None = None
     quaternion: np.ndarray | None = None
     contact: np.ndarray | None = None
+    ground_position: np.ndarray | None = None
+    ground_quaternion: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -80,12 +85,7 @@ class TargetClip:
         """Samples `start` to `stop`, the first of them at 0 s."""
         kept = slice(start, stop)
         tracks = {
-            name: Track(
-                *(
-                    None if values is None else values[kept]
-                    for values in (track.position, track.quaternion, track.contact)
-                )
-            )
+            name: Track(**{what: values[kept] for what, values in arrays_of(track).items()})
             for name, track in self.tracks.items()
         }
         objectives = tuple(item.part(kept) for item in self.objectives)
@@ -100,15 +100,9 @@ class TargetClip:
         if track.position is None and track.quaternion is None:
             raise ClipError(f"track {name!r} has neither a position nor a quaternion; it needs one of them")
         position = None if track.position is None else self._array(f"{name}.position", track.position, 3)
-        turns = None
-        if track.quaternion is not None:
-            turns = self._array(f"{name}.quaternion", track.quaternion, 4)
-            lengths = np.linalg.norm(turns, axis=1)
-            if (bad := np.abs(lengths - 1.0) > 1e-3).any():
-                k = int(np.argmax(bad))
-                raise ClipError(f"track {name!r}: its quaternions must have length 1; sample {k} has {lengths[k]:g}")
-            off = np.abs(lengths - 1.0) > ROUNDING  # what is unit already must survive a copy to the last bit
-            turns = _frozen(np.where(off[:, None], turns / lengths[:, None], turns))
+        ground = (
+            None if track.ground_position is None else self._array(f"{name}.ground_position", track.ground_position, 3)
+        )
         contact = None
         if track.contact is not None:
             contact = np.asarray(track.contact, dtype=bool)
@@ -117,7 +111,20 @@ class TargetClip:
                     f"track {name!r}: its contact must have one entry per time, {len(self.times)}, not {contact.shape}"
                 )
             contact = _frozen(contact)
-        return Track(position, turns, contact=contact)
+        turns = self._turns(name, "quaternion", track.quaternion)
+        ground_turns = self._turns(name, "ground_quaternion", track.ground_quaternion)
+        return Track(position, turns, contact, ground, ground_turns)
+
+    def _turns(self, name: str, what: str, values: np.ndarray | None) -> np.ndarray | None:
+        if values is None:
+            return None
+        turns = self._array(f"{name}.{what}", values, 4)
+        lengths = np.linalg.norm(turns, axis=1)
+        if (bad := np.abs(lengths - 1.0) > 1e-3).any():
+            k = int(np.argmax(bad))
+            raise ClipError(f"track {name!r}: its quaternions must have length 1; sample {k} has {lengths[k]:g}")
+        off = np.abs(lengths - 1.0) > ROUNDING  # what is unit already must survive a copy to the last bit
+        return _frozen(np.where(off[:, None], turns / lengths[:, None], turns))
 
     def _array(self, what: str, values: np.ndarray, width: int) -> np.ndarray:
         array = np.ascontiguousarray(values, dtype=float)
@@ -144,14 +151,17 @@ class TargetClip:
             item.check(mechanism)
 
 
+def arrays_of(track: Track) -> dict[str, np.ndarray]:
+    """Return the arrays that a track has, by their names."""
+    return {what: values for what in ARRAYS if (values := getattr(track, what)) is not None}
+
+
 def save_clip(clip: TargetClip, path: str | Path) -> None:
-    """Write `times`, `NAME.position`, `NAME.quaternion`, `NAME.contact`, `com.position` and the objectives' arrays to
-    an `.npz` file."""
+    """Write `times`, the tracks' arrays (`NAME.position`, `NAME.quaternion`, `NAME.contact`, …), `com.position` and the
+    objectives' arrays to an `.npz` file."""
     arrays = {"times": clip.times}
     for name, track in clip.tracks.items():
-        for what in ("position", "quaternion", "contact"):
-            if (values := getattr(track, what)) is not None:
-                arrays[f"{name}.{what}"] = values
+        arrays |= {f"{name}.{what}": values for what, values in arrays_of(track).items()}
     if clip.com is not None:
         arrays[f"{COM}.position"] = clip.com
     for item in clip.objectives:
@@ -180,8 +190,8 @@ def load_clip(path: str | Path) -> TargetClip:
         if key == "times":
             continue
         name, _, what = key.rpartition(".")
-        if not name or what not in ("position", "quaternion", "contact") or (name == COM and what != "position"):
-            known = "times, NAME.position, NAME.quaternion, NAME.contact, com.position"
+        if not name or what not in ARRAYS or (name == COM and what != "position"):
+            known = f"times, {', '.join(f'NAME.{array}' for array in ARRAYS)}, com.position"
             more = ", ".join(form for kind in ASKED for form in kind.KEYS)
             raise ClipError(f"{path}: unknown array {key!r}; a clip has {known}, {more}")
         parts.setdefault(name, {})[what] = values

@@ -1,8 +1,9 @@
 """Contacts of a clip: which frames stand, where they are held, and how their targets lead there and away again.
 
-A frame is held where its target is when the contact begins. The swing before lands there, and the one after begins
-there: over FADE comes in what the target has meanwhile moved by. Within RAMP of a contact a swing is asked for up to
-RISE times as hard, so that the tension of an exact hold does not snap back in one frame.
+A frame is held where its target is when the contact begins; on an object that moves it goes along with that. The
+swing before lands there, and the one after begins there: over FADE comes in what the target has meanwhile moved by.
+Within RAMP of a contact a swing is asked for up to RISE times as hard, so that the tension of an exact hold does not
+snap back in one frame.
 """
 
 from __future__ import annotations
@@ -64,8 +65,13 @@ def _held(name: str, times: np.ndarray, track: Track, stands: np.ndarray, positi
     turns = Rotation.identity(len(times)) if track.quaternion is None else _rotations(track.quaternion)
     place, turn = position.copy(), turns.as_quat()
     phases = runs(stands)
+    ground, tilt = _ground(track, len(times))
     for start, stop in phases:
-        place[start:stop], turn[start:stop] = place[start], turn[start]
+        carried = tilt[start:stop] * tilt[start].inv()
+        place[start:stop] = ground[start:stop] + carried.apply(place[start] - ground[start])
+        turn[start:stop] = (carried * turns[start]).as_quat()
+        if track.ground_position is None and track.ground_quaternion is None:  # without rounding
+            place[start:stop], turn[start:stop] = place[start], turn[start]
     for (_, stop), (start, _) in zip(phases, [*phases[1:], (len(times), 0)], strict=True):
         if stop < len(times):
             until = min(times[stop - 1] + FADE, times[min(start, len(times) - 1)])
@@ -76,6 +82,15 @@ def _held(name: str, times: np.ndarray, track: Track, stands: np.ndarray, positi
     oriented, matrices = track.quaternion is not None, Rotation.from_quat(turn).as_matrix()
     contact = Contact(name, oriented, stands, place, matrices, _tension(times, phases))
     return HeldTrack(contact, place, turn[:, [3, 0, 1, 2]] if oriented else None)
+
+
+def _ground(track: Track, frames: int) -> tuple[np.ndarray, Rotation]:
+    """Return positions (T, 3) [m] and rotations of what a frame stands on."""
+    place, turns = track.ground_position, track.ground_quaternion
+    return (
+        np.zeros((frames, 3)) if place is None else place,
+        Rotation.identity(frames) if turns is None else _rotations(turns),
+    )
 
 
 def _tension(times: np.ndarray, phases: list[tuple[int, int]]) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..mechanism.model import Mechanism
-from .clip import TargetClip, Track
+from .clip import TargetClip
 from .contacts import feet, foot_poses, runs, with_contacts
 from .support import placed, sole_axes, sole_length
 
@@ -35,7 +35,7 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
         ClipError: the clip moves no foot.
     """
     clip, ground = with_contacts(mechanism, clip), ground_height(mechanism) if ground is None else ground
-    names = feet(mechanism, clip)
+    names = tuple(name for name in feet(mechanism, clip) if clip.tracks[name].ground_position is None)
     levels = {name: _levels(mechanism, clip, name) for name in names}
     lowest = min((level for found in levels.values() for level in found), default=0.0)
     tracks = dict(clip.tracks)
@@ -43,7 +43,7 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
         step = STEP * sole_length(mechanism.frame(name))
         heights = [ground + (level - lowest if level - lowest > step else 0.0) for level in levels[name]]
         position, quaternion = _pinned(mechanism, clip, name, ground, heights)
-        tracks[name] = Track(position, quaternion, contact=clip.tracks[name].contact)
+        tracks[name] = replace(clip.tracks[name], position=position, quaternion=quaternion)
     return replace(clip, tracks=tracks)
 
 

@@ -54,6 +54,7 @@ class Brand:
         likely_bauds: at which servos are looked for, in this order [bit/s].
         goal_bytes: of a packet with all goals: fixed, and per servo.
         speed_bytes: more per servo where goals carry speeds.
+        look_bytes: of a question to one servo, and of its answer, while it plays.
         waking: what a servo takes to answer again after a reboot [s].
         folder: in which a user adds data files of models; None where that is not possible.
         problems: what is wrong with data files there, in words.
@@ -67,6 +68,7 @@ class Brand:
     likely_bauds: tuple[int, ...]
     goal_bytes: tuple[int, int]
     speed_bytes: int
+    look_bytes: int
     waking: float
     folder: Path | None = None
     problems: tuple[str, ...] = ()

@@ -9,6 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..errors import ServoError
+from .adapter import advice
 from .chain import Servo, ServoChain
 from .driver import Line, PortGone, driver_of
 from .emergency import Emergency
@@ -27,9 +29,11 @@ class Bus:
         port: a device path, or a URL that pyserial opens, such as `socket://host:port`.
         silence: how long a servo of the chain is asked again, unless goals are waiting, before it counts as gone [s].
         emergency: the owner's emergency stop.
+        needs_all: whether a port that cannot be opened is an error at once; else it is one when torque has been cut on
+            the others.
 
     Attributes:
-        name: of the port.
+        name: of the port, or of all.
         chain: the servos that it speaks to.
         missing: who is left out, and still hears when torque is turned off.
         failed: servos, by their place in the chain, that get no goals any more.
@@ -40,15 +44,29 @@ class Bus:
     """
 
     def __init__(
-        self, chain: ServoChain, port: str, silence: float = UNHURRIED, emergency: Emergency | None = None
+        self,
+        chain: ServoChain,
+        port: str,
+        silence: float = UNHURRIED,
+        emergency: Emergency | None = None,
+        needs_all: bool = True,
     ) -> None:
-        self.name, self.emergency = port, emergency or Emergency()
+        self.name, self.emergency = " and ".join(part.port or port for part in chain.parts), emergency or Emergency()
         self._asked = chain
         self._lines: list[Line] = []
+        self._line_of: dict[int, Line] = {}
+        self._unopened: list[ServoError] = []
         with ExitStack() as opened:  # a port that cannot be opened leaves none open
             for part in chain.parts:
-                made = driver_of(part.brand.name).open_line(part, part.port or port, silence, self.emergency)
-                self._lines.append(opened.enter_context(closing(made)))
+                try:
+                    line = driver_of(part.brand.name).open_line(part, part.port or port, silence, self.emergency)
+                except ServoError as error:
+                    self._unopened.append(error)
+                    if needs_all or len(self._unopened) == len(chain.parts):
+                        raise
+                    continue
+                self._lines.append(opened.enter_context(closing(line)))
+                self._line_of |= dict.fromkeys(part.ids, line)
             self._opened = opened.pop_all()
         self.forget()
 
@@ -95,9 +113,19 @@ class Bus:
             line.prepare()
 
     @property
-    def sees_all(self) -> bool:
-        """Whether all servos can be looked at in one go, and goals can carry speeds; known after `prepare`."""
-        return all(line.sees_all for line, _ in self._parts())
+    def takes_speeds(self) -> bool:
+        """Whether goals can carry speeds; known after `prepare`."""
+        return all(line.takes_speeds for line, _ in self._parts())
+
+    @property
+    def slowness(self) -> str:
+        """Which adapters take too long, and how to set them, in words; empty where none does. Known after inquiring."""
+        return "; ".join(filter(None, (advice(line.name, line.latency) for line, _ in self._parts())))
+
+    @property
+    def lines(self) -> list[Line]:
+        """Those that have servos to speak to."""
+        return [line for line, _ in self._parts()]
 
     # reading
 
@@ -215,13 +243,14 @@ class Bus:
             Torque of each servo of the chain as read back, None where one does not answer.
 
         Raises:
-            PortGone: a port fails; the servos at the others were told, and asked, all the same.
+            ServoError: a port fails, or could not be opened; the servos on the others were told, and asked, all the
+                same.
         """
         with self.emergency.serving():
             gone = self._on_every(lambda line: line.send_torque_off())[1]
             torque, more = self._on_every(lambda line: line.confirm_torque_off())
-            if gone or more:
-                raise (gone or more)[0]
+            if failed := [*gone, *more, *self._unopened]:
+                raise failed[0]
             return self._gathered(torque)
 
     def _on_every(self, act: Callable[[Line], _Each]) -> tuple[list[_Each], list[PortGone]]:
@@ -246,7 +275,7 @@ class Bus:
     # lines
 
     def _line(self, servo: Servo) -> Line:
-        return next(line for line, part in zip(self._lines, self._asked.parts, strict=True) if servo in part.servos)
+        return self._line_of[servo.id]
 
     def _parts(self) -> list[tuple[Line, np.ndarray]]:
         """Return the lines that have servos to speak to, with the servos' places in the chain."""

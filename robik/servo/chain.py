@@ -199,6 +199,15 @@ class ServoChain:
         """The brand of its first servo, and of all that share its port."""
         return self.brands[0]
 
+    def on_one_port(self) -> ServoChain:
+        """Return the chain with all servos on the port that is played on, as where it is simulated."""
+        return replace(self, servos=tuple(replace(servo, port="") for servo in self.servos)) if self.ports else self
+
+    @cached_property
+    def ports(self) -> tuple[str, ...]:
+        """The ports that servos name, in order; none where all are on the one that is played on."""
+        return tuple(dict.fromkeys(servo.port for servo in self.servos if servo.port))
+
     @property
     def port(self) -> str:
         """The port of a chain that is on one; empty for the one that is played on."""

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from ..errors import ServoError
 from ..motions import Motion, load_motion
 from .chain import load_chain
 from .controls import Controls, controls, on_endings
 from .driver import driver_of
+from .outside import STOP, TORQUE_OFF, Notice
 from .player import Player
 from .port_thread import SIMULATED
 from .softening import soften
@@ -62,10 +65,10 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     checked.check()
     for warning in checked.warnings:
         _say(f"warning: {warning}", sys.stderr)
-    with controls() as pressed:
+    with controls() as pressed, Notice(port) as notice:
         player.connect()
         try:
-            return _Play(player, pressed).run(motion, how)
+            return _Play(player, pressed, notice).run(motion, how)
         finally:
             player.close()
             if said := player.status.recording:
@@ -90,8 +93,16 @@ class _Stopped(Exception):
 class _Play:
     """A player and its user's controls, from connecting to the end."""
 
-    def __init__(self, player: Player, pressed: Controls) -> None:
-        self._player, self._pressed = player, pressed
+    def __init__(self, player: Player, pressed: Controls, notice: Notice) -> None:
+        self._player, self._pressed, self._notice = player, pressed, notice
+
+    def _look(self) -> None:
+        """Take in what was pressed, here or outside."""
+        asked = self._notice.look(self._player.status)
+        if asked == STOP and not self._pressed.stops:  # a second one would turn torque off
+            self._pressed.interrupt()
+        self._pressed.look()
+        self._pressed.is_torque_off |= asked == TORQUE_OFF
 
     def run(self, motion: Motion, how: How) -> int:
         """Connect, check everything that can be known, turn torque on, play. Returns the exit code."""
@@ -100,12 +111,14 @@ class _Play:
             _say(self._wait(PlayState.READY, PlayState.HOLDING).message)
             if player.status.missing:
                 _say(f"warning: {player.status.missing}", sys.stderr)
+            if player.status.adapter:
+                _say(f"warning: {player.status.adapter}", sys.stderr)
             player.check(motion, how.soften)
             player.torque(True)
             self._wait(PlayState.HOLDING)
             player.play(motion, loop=how.loop, from_afar=how.soften)
             has_moved = True
-            return self._watch()
+            return self._watch(motion, how)
         except _Stopped:
             _say(f"{UNMOVED}; {self._leave_torque()}")
             return STOPPED
@@ -118,7 +131,7 @@ class _Play:
         ends = time.monotonic() + TIMEOUT
         while (status := self._player.status).state not in states:
             self._player.heartbeat()
-            self._pressed.look()
+            self._look()
             if self._pressed.is_torque_off:
                 self._player.emergency_stop()
                 raise _Stopped
@@ -129,7 +142,7 @@ class _Play:
             if time.monotonic() > ends:
                 raise ServoError(f"the player is still {status.state.value} after {TIMEOUT:g} s: {status.message}")
             time.sleep(GLANCE / 5)
-        self._pressed.look()
+        self._look()
         if self._pressed.stops:
             raise _Stopped
         return status
@@ -153,20 +166,20 @@ class _Play:
     def _settled(self) -> str:
         ends = time.monotonic() + TIMEOUT
         while self._player.is_open and self._player.status.state is PlayState.CONNECTING and time.monotonic() < ends:
-            self._pressed.look()
+            self._look()
             if self._pressed.is_torque_off:
                 self._player.emergency_stop()
             time.sleep(GLANCE)
         return torque_words(self._player.status.servos)
 
-    def _watch(self) -> int:
+    def _watch(self, motion: Motion, how: How) -> int:
         player, pressed = self._player, self._pressed
         stops = pauses = 0
         is_off = False
         while True:
             player.heartbeat()
             status = player.status
-            pressed.look()
+            self._look()
             if pressed.pauses != pauses:
                 pauses = pressed.pauses
                 player.resume() if status.state is PlayState.PAUSED else player.pause()
@@ -184,6 +197,10 @@ class _Play:
             time.sleep(GLANCE)
         late = f"{status.lateness_p99 * 1e3:.2f} ms late at the 99th percentile"
         _say(f"{status.message} ({status.sent} goals at {player.settings.rate:g} Hz, {status.dropped} dropped, {late})")
+        if status.stopped_at and status.state is PlayState.HOLDING:
+            times = motion.times[0] + np.array([status.stopped_at, motion.times[-1] - motion.times[0]])
+            start, end = times * how.speed
+            _say(f"--range {start:.2f} {end:.2f} goes on from there")
         return STOPPED if stops or is_off else 0
 
 

@@ -17,6 +17,7 @@ from ..errors import ServoError
 from .brands import brand_of
 from .chain import Servo, ServoChain
 from .emergency import Emergency
+from .looks import Look
 from .telemetry import Change, Found, Seen, Telemetry
 
 
@@ -45,8 +46,18 @@ class Line(Protocol):
     def servos(self) -> tuple[Servo, ...]: ...
 
     @property
-    def sees_all(self) -> bool:
-        """Whether all can be looked at in one go, and goals can carry speeds; known after `prepare`."""
+    def latency(self) -> float:
+        """Time from a question to its answer, at best, as measured while inquiring [s]; 0 where it is not known."""
+        ...
+
+    @property
+    def takes_speeds(self) -> bool:
+        """Whether goals can carry speeds; known after `prepare`."""
+        ...
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Ids of servos that can be asked together while goals go out; known after `prepare`."""
         ...
 
     def close(self) -> None:
@@ -88,6 +99,10 @@ class Line(Protocol):
         Raises:
             ServoSilent: names the servo that does not answer.
         """
+        ...
+
+    def begin_look(self, ids: Sequence[int]) -> Look:
+        """Return a look at servos of one group, of which nothing has been asked yet; nobody waits for its answers."""
         ...
 
     def look(self) -> list[Telemetry] | None:
@@ -158,7 +173,7 @@ class Line(Protocol):
 
         Args:
             counts: of all.
-            speeds: (n,) at which they are to be reached [the models' velocity units], for servos that `sees_all`; None
+            speeds: (n,) at which they are to be reached [the models' velocity units] where it `takes_speeds`; None
                 for none.
             places: of those that get them.
         """

@@ -46,6 +46,10 @@ class Guide(Protocol):
         """From here on, come to a stand."""
         ...
 
+    def stand(self) -> None:
+        """Take note that the servos stand: go on from here as from any stand."""
+        ...
+
 
 class Journey:
     """Along a trajectory.
@@ -55,10 +59,11 @@ class Journey:
     Args:
         trajectory: the way.
         stop_time: from pace 1 to a stand [s].
+        begin: where on the way it begins [s].
     """
 
-    def __init__(self, trajectory: Trajectory, stop_time: float) -> None:
-        self.at, self._pace = 0.0, 1.0
+    def __init__(self, trajectory: Trajectory, stop_time: float, begin: float = 0.0) -> None:
+        self.at, self._pace = begin, 1.0
         self._trajectory, self._stop_time = trajectory, stop_time
         self._is_stopping = False
 
@@ -90,6 +95,10 @@ class Journey:
     def stop(self) -> None:
         """See `Guide`."""
         self._is_stopping = True
+
+    def stand(self) -> None:
+        """See `Guide`."""
+        self._pace = 0.0
 
 
 class Wish:
@@ -153,3 +162,7 @@ class Pursuit:
     def stop(self) -> None:
         """See `Guide`."""
         self._is_stopping = True
+
+    def stand(self) -> None:
+        """See `Guide`."""
+        self._limiter.place(self._limiter.position)

@@ -23,14 +23,14 @@ from ..motions import Motion
 from .board import Board
 from .chain import ServoChain
 from .driver import Simulator
+from .port_process import PortOwner, PortProcess
 from .port_thread import PortThread
 from .preflight import Preflight, preflight
 from .recording import check_writable
-from .session import Session
 from .status import PlaySettings, PlayState, Status
-from .stream import Wishes
 from .trajectory import Along, part
 
+STILL_THERE = 0.1  # [rad or m] from where it was stopped, at most, for *Play* to go on from there
 LEAVING = 10.0  # [s] that another player gets to let go of the port
 
 
@@ -41,15 +41,20 @@ class Player:
         chain: the servos.
         port: a device path, a URL that pyserial opens, or `SIMULATED`.
         settings: how to play.
+        is_apart: whether a process of its own has the port, instead of a thread of this one: then this process may
+            stall, and where it stalls for too long or dies, the servos come to a planned stand.
 
     Attributes:
         chain: the servos; once connected, those of them that are there.
         has_touched_torque: whether torque may be another than was found, since it was asked for.
     """
 
-    def __init__(self, chain: ServoChain, port: str, settings: PlaySettings | None = None) -> None:
+    def __init__(
+        self, chain: ServoChain, port: str, settings: PlaySettings | None = None, is_apart: bool = False
+    ) -> None:
         self.chain, self.port, self.settings = chain, port, settings or PlaySettings()
-        self.has_touched_torque = False
+        self.has_touched_torque, self._is_apart = False, is_apart
+        self._played: Motion | None = None
         self._asked = chain
         self._board = Board()
         self._after: Player | None = None
@@ -57,8 +62,9 @@ class Player:
         self._renew()
 
     def _renew(self) -> None:
-        self._wishes = Wishes(self.settings.heartbeat)
-        self._thread = PortThread(self._asked, self.port, self.settings, self._wishes, self._board, self._on_connected)
+        kind = PortProcess if self._is_apart else PortThread
+        self._thread: PortOwner = kind(self._asked, self.port, self.settings, self._board, self._on_connected)
+        self._wishes = self._thread.wishes
 
     @property
     def status(self) -> Status:
@@ -90,8 +96,7 @@ class Player:
         """
         if self.is_open:
             if self.status.state is PlayState.FAULT:
-                self._look_again(f"connecting to {self.port}")
-                self._thread.ask(Session.connect)
+                self._ask_again(f"connecting to {self.port}", "connect")
             return
         self.chain, self._after, self.has_touched_torque = self._asked, after, False
         self._renew()
@@ -106,13 +111,13 @@ class Player:
         Raises:
             ServoError: they move, or torque is just being turned off.
         """
-        if on and self._thread.emergency.is_pending:
+        if on and self._thread.is_cutting:
             raise ServoError("torque is just being turned off; wait until the status says so")
-        self._look_again("turning torque on" if on else "turning torque off")
+        self._check_standing()
         self.has_touched_torque = True
         if on:
-            self._thread.emergency.release()
-        self._thread.ask(Session.torque_on if on else Session.torque_off)
+            self._thread.release_emergency()
+        self._ask_again("turning torque on" if on else "turning torque off", "torque_on" if on else "torque_off")
 
     def restore_torque(self) -> None:
         """Give each servo the torque, on or off, that it had at connecting: for whoever gives up before anything moved.
@@ -120,8 +125,7 @@ class Player:
         Raises:
             ServoError: they move.
         """
-        self._look_again("leaving torque as it was found")
-        self._thread.ask(Session.restore_torque)
+        self._ask_again("leaving torque as it was found", "restore_torque")
 
     def reboot(self) -> None:
         """Reboots the servos that have a hardware error, once its cause is gone: the way on from there, then torque on.
@@ -129,12 +133,25 @@ class Player:
         Raises:
             ServoError: they move.
         """
-        self._look_again("rebooting")
-        self._thread.ask(Session.reboot)
+        self._ask_again("rebooting", "reboot")
 
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
         """What speaks against playing this motion; `from_afar` as in `play`."""
-        return preflight(motion, self.chain, self.settings, self.status.present, from_afar, self._goal_limits)
+        present, begin = self.status.present, self.begins_at(motion)
+        return preflight(motion, self.chain, self.settings, present, from_afar, self._goal_limits, begin)
+
+    def begins_at(self, motion: Motion) -> float:
+        """Return where on its way [s] a motion begins: where it was stopped, if the robot stands there; else 0."""
+        status, last = self.status, self._played
+        if last is None or not status.stopped_at or last.actuators != motion.actuators:
+            return 0.0
+        if not (np.array_equal(last.times, motion.times) and np.array_equal(last.values, motion.values)):
+            return 0.0
+        along = Along(motion, self.chain, self.settings.interpolation)
+        if status.stopped_at > along.duration:  # of a loop, on a later round or on the way back
+            return 0.0
+        away = np.abs(along.at(np.array([status.stopped_at]))[0] - np.array(status.present))
+        return status.stopped_at if away.max() < STILL_THERE else 0.0
 
     def play(
         self,
@@ -145,7 +162,7 @@ class Player:
         speed: float = 1.0,
         from_afar: bool = False,
     ) -> None:
-        """Goes slowly to the first frame, then plays.
+        """Go slowly to the first frame, then play; where the same motion was stopped and the robot stands there, go on.
 
         Args:
             motion: what.
@@ -159,11 +176,13 @@ class Player:
             ServoError: what speaks against it, or that the servos do not hold.
         """
         motion = part(motion, start, end, speed)
-        along = self.check(motion, from_afar)
+        along, begin = self.check(motion, from_afar), self.begins_at(motion)
         self._check_holding()
         frame = float(np.median(np.diff(motion.times))) if len(motion.times) > 1 else 1.0 / self.settings.rate
-        self._begin(PlayState.APPROACHING, "going to the first frame", along.duration)
-        self._thread.ask(lambda session: session.play(along, loop, frame))
+        going = {"state": PlayState.APPROACHING, "message": "going to the first frame"}
+        self._wishes.clear()
+        self._thread.ask("play", along, loop, frame, begin, **going, time=begin, duration=along.duration)
+        self._played = motion
 
     def check(self, motion: Motion, from_afar: bool = False) -> Along:
         """Hold a motion against everything that can be known before torque is on: the chain's limits and the servos'
@@ -190,8 +209,8 @@ class Player:
         self._check_holding()
         if self.settings.record:
             check_writable(self.settings.record)
-        self._begin(PlayState.LIVE, "following live", 0.0)
-        self._thread.ask(Session.live)
+        self._wishes.clear()
+        self._thread.ask("live", state=PlayState.LIVE, message="following live", time=0.0, duration=0.0)
 
     def aim(self, values: Mapping[str, float] | None) -> None:
         """Where the robot should be now, while it follows live: a value per actuator [rad or m].
@@ -252,19 +271,19 @@ class Player:
             time.sleep(0.01)
         return status
 
-    def _look_again(self, message: str) -> None:
+    def _check_standing(self) -> None:
         if self.status.state.is_moving:
             raise ServoError(f"the servos are {self.status.state.value}; stop them first")
+
+    def _ask_again(self, message: str, command: str) -> None:
+        """Ask for what looks at the servos again."""
+        self._check_standing()
         if self.is_open:
-            self._board.publish(state=PlayState.CONNECTING, message=message)
+            self._thread.ask(command, state=PlayState.CONNECTING, message=message)
 
     def _check_holding(self) -> None:
         if self.status.state is not PlayState.HOLDING:
             raise ServoError(f"the servos do not hold ({self.status.message}); connect and turn torque on first")
-
-    def _begin(self, state: PlayState, message: str, duration: float) -> None:
-        self._wishes.clear()
-        self._board.publish(state=state, message=message, time=0.0, duration=duration)
 
     def _on_connected(self, chain: ServoChain, goal_limits: np.ndarray) -> None:
         self.chain, self._goal_limits = chain, goal_limits

@@ -37,11 +37,12 @@ class PortThread:
         chain: the servos that are asked for.
         port: a device path, a URL that pyserial opens, or `SIMULATED`.
         settings: how to play.
-        wishes: the owner's.
         board: where the status is published.
         on_connected: callback (chain, count limits (n, 2)), called before the servos that are there are published.
+        wishes: the owner's; None for new ones.
 
     Attributes:
+        wishes, port: see above.
         emergency: the owner's emergency stop.
         simulator: the simulated chain, while it runs.
     """
@@ -51,13 +52,13 @@ class PortThread:
         chain: ServoChain,
         port: str,
         settings: PlaySettings,
-        wishes: Wishes,
         board: Board,
         on_connected: Callable[[ServoChain, np.ndarray], None],
+        wishes: Wishes | None = None,
     ) -> None:
-        self.emergency = Emergency()
+        self.emergency, self.wishes, self.port = Emergency(), wishes or Wishes(settings.heartbeat), port
         self.simulator: Simulator | None = None
-        self._chain, self._port, self._settings, self._wishes = chain, port, settings, wishes
+        self._chain, self._settings = chain, settings
         self._board, self._on_connected = board, on_connected
         self._commands: queue.SimpleQueue[tuple[int, Callable[[Session], None]]] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -73,9 +74,29 @@ class PortThread:
         """Open the port and connect, after something else that may take its time."""
         self._start(lambda: self._run(before))
 
-    def ask(self, command: Callable[[Session], None]) -> None:
-        """Let the thread do something, unless the emergency stop is pressed before it gets there."""
+    def ask(self, command: str, *arguments: object, **published: object) -> None:
+        """Let the thread do something, unless the emergency stop is pressed before it gets there.
+
+        Args:
+            command: a method of `Session`.
+            arguments: what it is given.
+            published: what the status says until then.
+        """
+        if published:
+            self._board.publish(**published)
+        self._put(lambda session: getattr(session, command)(*arguments))
+
+    def _put(self, command: Callable[[Session], None]) -> None:
         self._commands.put((self.emergency.presses, command))
+
+    @property
+    def is_cutting(self) -> bool:
+        """Whether the emergency stop was pressed, and torque-off has not been sent since."""
+        return self.emergency.is_pending
+
+    def release_emergency(self) -> None:
+        """Let torque be turned on again, since the user has asked for it."""
+        self.emergency.release()
 
     def press_emergency(self) -> None:
         """Turn torque off, now, whatever goes on; where the port is closed it is opened for that."""
@@ -83,8 +104,8 @@ class PortThread:
             self.emergency.press()
             wakes = self._is_running
         if wakes:
-            self.ask(lambda _: None)  # wakes it, should it wait for a command
-        elif self._port != SIMULATED:  # whose servos are gone with it
+            self._put(lambda _: None)  # wakes it, should it wait for a command
+        elif self.port != SIMULATED:  # whose servos are gone with it
             self._start(self._run_for_emergency)
 
     def end(self, timeout: float) -> None:
@@ -97,13 +118,13 @@ class PortThread:
 
     def _start(self, run: Callable[[], None]) -> None:
         self._is_running = True
-        self._thread = threading.Thread(target=run, name=f"servos on {self._port}", daemon=True)
+        self._thread = threading.Thread(target=run, name=f"servos on {self.port}", daemon=True)
         self._thread.start()
 
     def _run(self, before: Callable[[], None]) -> None:
         before()
         try:
-            if self._port == SIMULATED:
+            if self.port == SIMULATED:
                 self.simulator = driver_of(self._chain.brand.name).start_simulator(self._chain)
             with closing(self._open()) as bus:
                 take_precedence()
@@ -123,26 +144,26 @@ class PortThread:
                 self._board.publish(servos=tuple(replace(servo, torque=False) for servo in self._board.status.servos))
             self._leave()
 
-    def _open(self) -> Bus:
-        return Bus(
-            self._chain, self.simulator.port if self.simulator else self._port, self._settings.silence, self.emergency
-        )
+    def _open(self, needs_all: bool = True) -> Bus:
+        if self.simulator:
+            return Bus(self._chain.on_one_port(), self.simulator.port, self._settings.silence, self.emergency)
+        return Bus(self._chain, self.port, self._settings.silence, self.emergency, needs_all)
 
     def _session(self, bus: Bus) -> Session:
-        return Session(bus, self._settings, self._wishes, self._board, self._on_connected)
+        return Session(bus, self._settings, self.wishes, self._board, self._on_connected)
 
     def _leave(self) -> None:
         """End the thread; but not with an emergency stop that nobody answered."""
         with self._lock:
-            self._is_running = self.emergency.is_pending and self._port != SIMULATED
+            self._is_running = self.emergency.is_pending and self.port != SIMULATED
         if self._is_running:
             self._run_for_emergency()
 
     def _run_for_emergency(self) -> None:
         """Open the port to turn torque off, and for nothing else."""
-        self._board.publish(state=PlayState.CONNECTING, message=f"turning torque off on {self._port}")
+        self._board.publish(state=PlayState.CONNECTING, message=f"turning torque off on {self.port}")
         try:
-            with closing(self._open()) as bus:
+            with closing(self._open(needs_all=False)) as bus:
                 self._session(bus).torque_off(OFF)
             self._board.publish(
                 state=PlayState.CLOSED, message=f"port closed, {torque_words(self._board.status.servos)}"

@@ -10,10 +10,12 @@ import numpy as np
 from ..errors import ServoError
 from ..motions import Motion
 from .chain import BITS_PER_BYTE, ServoChain
+from .looks import LOOK_AT_LEAST
 from .status import PlaySettings
 from .trajectory import Along, Between, sample_times
 
 SLOWEST_RATE, FASTEST_RATE = 10.0, 1000.0  # [Hz]
+COMPUTING = 6e-4  # [s] of a computer's time that a goal and a look take
 BUSIEST = 0.8  # share of the bus that goals may take
 FAR = 2.0  # [s] of approach from which it must be asked for
 JUMP = 5.0  # times the speed limit from which a step is called a jump
@@ -44,6 +46,7 @@ def preflight(
     present: Sequence[float] = (),
     from_afar: bool = False,
     goal_limits: np.ndarray | None = None,
+    begin: float = 0.0,
 ) -> Preflight:
     """Holds a motion against the chain's limits at the rate at which it is to be sent.
 
@@ -57,6 +60,7 @@ def preflight(
         present: where the chain's servos are now [rad or m]; empty if that is not known.
         from_afar: whether it may start far from there, going there slowly, instead of being refused.
         goal_limits: lowest and highest counts (n, 2) that the servos take; None where that is not known.
+        begin: where on the way it begins, where it goes on after a stop [s].
     """
     rate = settings.rate
     warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]
@@ -70,9 +74,10 @@ def preflight(
     except ServoError as error:
         return Preflight((str(error),), tuple(warnings))
     values = along.at(times)
-    far = _way_to_start(chain, settings, present, values[0])
+    far = _way_to_start(chain, settings, present, along.at(np.array([begin]))[0])
     if from_afar:
         warnings += far
+    warnings += _look_warnings(chain, settings)
     problems = (
         bus_problems(chain, rate, settings.feed_forward)
         + _position_problems(chain, times, values)
@@ -113,6 +118,18 @@ def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> 
         f"the bus is too slow: {arithmetic} of the {1e3 / rate:.2f} ms between goals; lower the rate or raise the baud"
         " rate"
     ]
+
+
+def _look_warnings(chain: ServoChain, settings: PlaySettings) -> list[str]:
+    """Say where goals leave no time to look at any servo, so that little is known of them, and little is recorded."""
+    left = 1.0 / settings.rate - chain.packet_bytes(settings.feed_forward) * BITS_PER_BYTE / chain.baud_rate
+    needed = max(part.brand.look_bytes for part in chain.parts) * BITS_PER_BYTE / chain.baud_rate + COMPUTING
+    if left >= needed:
+        return []
+    times = f"goals leave {1e3 * left:.2f} ms between them, and a look at one servo takes {1e3 * needed:.2f} ms"
+    each = f"each is looked at only every {LOOK_AT_LEAST * max(len(part.servos) for part in chain.parts):.1f} s"
+    what = "the telemetry has gaps of that length" if settings.record else "heat and faults are noticed late"
+    return [f"at {settings.rate:g} Hz {times}: {each}, and {what}; lower the rate or raise the baud rate"]
 
 
 def _position_problems(chain: ServoChain, times: np.ndarray, values: np.ndarray) -> list[str]:

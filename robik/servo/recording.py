@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain as chained
 from itertools import count
@@ -89,6 +89,8 @@ class Recorder:
                 self._file.close()
         except OSError as error:
             self._give_up(error)
+        if self._file is None and not self._is_over:
+            self.said = "no telemetry was recorded: it ended before any servo was looked at"
         self._is_over = True
 
     def _give_up(self, error: OSError) -> None:
@@ -99,6 +101,31 @@ class Recorder:
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
+
+
+@contextmanager
+def recorded(
+    path: str, chain: ServoChain, said: Callable[[str], None]
+) -> Iterator[Callable[[float, float, np.ndarray, Sequence[Telemetry | None]], None] | None]:
+    """Record within this.
+
+    Args:
+        path: the file; empty for no recording.
+        chain: whose servos.
+        said: told in the end what became of it, in words; nothing where it is as asked.
+
+    Yields:
+        What takes a look, `Recorder.add`; None where nothing is recorded.
+    """
+    if not path:
+        yield None
+        return
+    recorder = Recorder(path, chain)
+    try:
+        yield recorder.add
+    finally:
+        recorder.close()
+        said(recorder.said)
 
 
 def check_writable(path: str | Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import nan
+from typing import NoReturn
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .connecting import absence, find, names
 from .driver import PortGone, ServoSilent
 from .guide import Guide, Journey, Pursuit
 from .health import Health
-from .recording import Recorder
+from .recording import recorded
 from .remedies import remedy, way_on
 from .schedule import undisturbed
 from .status import PlaySettings, PlayState, ServoReading, torque_words
@@ -109,6 +110,7 @@ class Session:
             "hottest": max(f.celsius for f in found),
             "lowest_volts": min(f.volts for f in found),
             "missing": absence(self._bus.missing),
+            "adapter": self._bus.slowness,
             "servos": readings,
         }
 
@@ -237,11 +239,12 @@ class Session:
 
     # moving
 
-    def play(self, along: Along, loop: bool, frame: float) -> None:
-        """Goes slowly to the first frame, then along a motion; `frame` is the time between its samples [s]."""
+    def play(self, along: Along, loop: bool, frame: float, begin: float = 0.0) -> None:
+        """Go slowly to the first frame, or to where it begins on the way [s], then along a motion; `frame` is the time
+        between its samples [s]."""
         self._board.publish(state=PlayState.APPROACHING, message="going to the first frame")
         way: Trajectory = Round(along, self._approach_speeds, frame, self.chain.speed_limits) if loop else along
-        self._move(lambda stream: self._travel(stream, way))
+        self._move(lambda stream: self._travel(stream, way, begin))
 
     def live(self) -> None:
         """Follows the owner's wishes."""
@@ -252,30 +255,26 @@ class Session:
         if not self._board.status.torque:
             raise ServoError("torque was turned off before anything moved; turn it on and start again")
         settings = self._settings
-        recorder = Recorder(settings.record, self.chain) if settings.record else None
-        report, note = self._report, recorder.add if recorder else None
-        stream = Stream(self._bus, settings, self._goal_limits, self._wishes, self._health, report, note)
+        self._board.publish(sent=0, dropped=0, looks=0, strain="", recording="", stopped_at=0.0)
         try:
-            self._board.publish(sent=0, dropped=0, looks=0, strain="", recording="")
-            present = self._folded(self._bus.positions())
-            self._bus.set_speed_limit(self._approach_speeds)
-            self._bus.set_watchdog(settings.watchdog)
-            with undisturbed():
-                stream.begin(present, self._approach_speeds)
-                outcome = go(stream)
-            self._report(stream)
+            with recorded(settings.record, self.chain, lambda said: self._board.publish(recording=said)) as note:
+                limits, report = self._goal_limits, self._report
+                stream = Stream(self._bus, settings, limits, self._wishes, self._health, report, note)
+                present = self._folded(self._bus.positions())
+                self._bus.set_speed_limit(self._approach_speeds)
+                self._bus.set_watchdog(settings.watchdog)
+                with undisturbed():
+                    stream.begin(present, self._approach_speeds)
+                    outcome = go(stream)
+                self._report(stream)
             self._finish(stream, outcome)
         except PortGone as gone:
             raise PortGone(
                 f"{gone}; the servos stop by their watchdog within {settings.watchdog:g} s and hold"
             ) from None
-        finally:
-            if recorder:
-                recorder.close()
-                self._board.publish(recording=recorder.said)
 
-    def _travel(self, stream: Stream, way: Trajectory) -> Outcome:
-        start = way.at(np.zeros(1))[0]
+    def _travel(self, stream: Stream, way: Trajectory, begin: float) -> Outcome:
+        start = way.at(np.array([begin]))[0]
         outcome = stream.follow(self._journey(Between(self.chain.values(stream.present), start, self._approach_speeds)))
         if outcome is Outcome.DONE:
             outcome = self._arrive(stream, start)
@@ -283,10 +282,13 @@ class Session:
             return outcome
         self._release(stream, self.chain.speed_limits)
         self._board.publish(state=PlayState.PLAYING, message="playing")
-        return stream.follow(self._journey(way))
+        outcome = stream.follow(self._journey(way, begin))
+        if outcome is Outcome.STOPPED:
+            self._board.publish(stopped_at=stream.at)
+        return outcome
 
-    def _journey(self, trajectory: Trajectory) -> Guide:
-        return Journey(trajectory, self._settings.stop_time)
+    def _journey(self, trajectory: Trajectory, begin: float = 0.0) -> Guide:
+        return Journey(trajectory, self._settings.stop_time, begin)
 
     def _chase(self, stream: Stream) -> Outcome:
         speeds = self._settings.live_share * self.chain.speed_limits
@@ -321,8 +323,9 @@ class Session:
 
     def _finish(self, stream: Stream, outcome: Outcome) -> None:
         if outcome is Outcome.ABANDONED:
-            self._let_watchdog_bite()
-            return
+            self._let_watchdog_bite(f"no heartbeat for {self._settings.heartbeat:g} s")
+        if outcome is Outcome.STALLED:
+            self._let_watchdog_bite(f"this computer stood still for {stream.stall:.1f} s")
         if outcome is Outcome.FAILED:
             self._bus.let_hold()
             raise ServoError(f"{stream.trouble}; the others stopped and hold; {way_on(stream.trouble)}")
@@ -337,13 +340,14 @@ class Session:
                 state=PlayState.HOLDING, message=f"{message}, holding" + ("" if is_over else "; play again to go on")
             )
 
-    def _let_watchdog_bite(self) -> None:
-        self._board.publish(state=PlayState.STOPPING, message="no heartbeat: the servos stop by their watchdog")
+    def _let_watchdog_bite(self, why: str) -> NoReturn:
+        """Send nothing until the servos have stopped by themselves; raises ServoError, which says so."""
+        self._board.publish(state=PlayState.STOPPING, message=f"{why}: the servos stop by their watchdog")
         self._bus.emergency.pause(1.5 * self._settings.watchdog)
         stopped = sum(self._bus.are_stopped())
         raise ServoError(
-            f"no heartbeat for {self._settings.heartbeat:g} s: {stopped} of {len(self.chain.servos)} servos were"
-            " stopped by their watchdog and hold; turn torque on again to go on"
+            f"{why}: {stopped} of {len(self.chain.servos)} servos were stopped by their watchdog and hold; turn torque"
+            " on again to go on"
         )
 
     # what is so

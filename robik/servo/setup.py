@@ -4,6 +4,7 @@ workshop of their brand's driver."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -78,22 +79,25 @@ class Dragging:
         return self._seen[k]
 
 
-def zeroed(workshop: Workshop, chain: ServoChain, values: dict[str, float] | None = None) -> ServoChain:
-    """The chain with zeros by which the robot, as it stands now, is in a pose: put there by hand, torque off.
+def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None) -> ServoChain:
+    """Return the chain with zeros by which the robot, as it stands now, is in a pose: put there by hand, torque off.
 
     Args:
-        workshop: of the port that the chain is on.
         chain: whose zeros.
+        port: that its servos are on, but for those that name another.
         values: of the actuators in that pose [rad or m]; 0 where there is none.
 
     Raises:
-        ServoError: a servo does not answer.
+        ServoError: a port cannot be opened, or a servo does not answer.
     """
-    try:
-        positions = workshop.standing(chain.servos)
-    except ServoSilent as silent:
-        raise ServoError(f"the pose cannot be taken: {silent}") from None
-    return with_zeros(chain, dict(zip(chain.ids, positions, strict=True)), values)
+    counts: dict[int, int] = {}
+    for part in chain.parts:
+        with closing(open_workshop(part.port or port, chain.baud_rate, part.brand.name)) as workshop:
+            try:
+                counts |= dict(zip(part.ids, workshop.standing(part.servos), strict=True))
+            except ServoSilent as silent:
+                raise ServoError(f"the pose cannot be taken: {silent}") from None
+    return with_zeros(chain, counts, values)
 
 
 def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, float] | None = None) -> ServoChain:

@@ -1,7 +1,8 @@
-"""The command `robik servos`: models, scan, set, prepare, torque-off, zero, report."""
+"""The command `robik servos`: models, scan, set, prepare, torque-off, stop, zero, report."""
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -9,10 +10,14 @@ from ..errors import ServoError
 from . import setup
 from .brands import DEFAULT, brand_of
 from .chain import load_chain, save_chain
+from .controls import controls
 from .driver import Workshop
+from .outside import ask_to_stop
 from .recording import load_recording
 from .recording_report import amperes, tracking_table, write_report
 from .telemetry import Seen
+
+GLANCE = 0.02  # [s] between looks at the keys
 
 
 def models(brand: str = DEFAULT.name) -> None:
@@ -120,6 +125,28 @@ def torque_off(port: str, baud_rate: int | None = None, brand: str = DEFAULT.nam
     return int(not found or any(powered is not False for _, powered in found))
 
 
+def stop(port: str, is_torque_off: bool, on_key: bool) -> None:
+    """Let whatever plays on a port of this user stop softly, or turn torque off at once, and print what became of it.
+
+    Args:
+        port: on which; empty for any.
+        is_torque_off: whether torque goes off.
+        on_key: whether to wait for a key: T turns torque off, any other stops.
+
+    Raises:
+        ServoError: nothing plays, or it does not stop.
+    """
+    if on_key:
+        with controls() as pressed:
+            print("ESC or space stops the servos, T turns their torque off", flush=True)
+            while not (pressed.stops or pressed.pauses or pressed.is_torque_off):
+                pressed.look()
+                time.sleep(GLANCE)
+            is_torque_off = is_torque_off or pressed.is_torque_off
+    for said in ask_to_stop(port, is_torque_off):
+        print(said)
+
+
 def zero(port: str, servos_path: str | Path) -> None:
     """Takes the robot's pose, into which it was put by hand, as the one in which every actuator is at 0.
 
@@ -127,8 +154,7 @@ def zero(port: str, servos_path: str | Path) -> None:
         RobikError: the chain's file, or a servo that does not answer.
     """
     chain = load_chain(servos_path)
-    with closing(setup.open_workshop(port, chain.baud_rate, chain.brand.name)) as workshop:
-        made = setup.zeroed(workshop, chain)
+    made = setup.zeroed(chain, port)
     save_chain(made, servos_path)
     for before, now in zip(chain.servos, made.servos, strict=True):
         print(f"servo {now.id} ({now.actuator}): zero {before.zero} → {now.zero}")

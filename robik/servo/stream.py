@@ -11,22 +11,17 @@ from math import ceil, inf
 import numpy as np
 
 from .bus import Bus
-from .driver import ServoSilent
+from .chain import BITS_PER_BYTE
 from .guide import Guide, Wish
 from .health import CARE, Health
+from .looks import Looks, Moment
 from .schedule import Schedule
 from .status import PlaySettings
 from .telemetry import Telemetry
 
 REPORT_EVERY = 0.1  # [s]
-LOOK_EVERY = 0.009  # [s], at most, at all servos or at one after the other: at 100 Hz after every goal
-LOOK_AT_LEAST = 0.25  # [s]: this often whatever the rate leaves time for
-LOOK_COST = 1.4  # times what a look usually takes must fit before the next deadline
-COST_SHARE = 0.1  # of the latest look in what one usually takes
-# [s] in which looks that took longer are forgotten, while there is no time for one: a machine is not busy for ever
-FORGIVING = 10.0
-TRIALS = 3
-MISSES = 3  # answers of one servo in a row that must be lost for it to be gone
+NAP = 1e-3  # [s] between looks at whether the last answers are there
+STALL = 0.03  # [s] without goals, beyond the time between them, after which servos count as standing
 FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units more, so that nobody is left behind
 
 
@@ -37,6 +32,7 @@ class Outcome(Enum):
     STOPPED = "a soft stop was asked for"
     ABANDONED = "the owner's heartbeat is gone"
     FAILED = "a servo failed"
+    STALLED = "this computer stood still for longer than the servos' watchdog waits"
 
 
 class Wishes:
@@ -94,7 +90,7 @@ class Stream:
         trouble: what is wrong with a servo, in words.
         at: the time on the guide's way [s].
         is_resting: whether the guide stands.
-        looks: at all servos, so far.
+        stall: for how long this computer stood still, where that was too long [s].
         present: positions (n,) as last seen [counts].
     """
 
@@ -108,9 +104,9 @@ class Stream:
         report: Callable[[Stream], None],
         record: Callable[[float, float, np.ndarray, Sequence[Telemetry | None]], None] | None = None,
     ) -> None:
-        self._silence = settings.silence
         self.schedule = Schedule(settings.rate, bus.emergency.check)
-        self.trouble, self.at, self.is_resting, self.looks = "", 0.0, False, 0
+        self.trouble, self.at, self.is_resting, self.stall = "", 0.0, False, 0.0
+        self._sent, self._longest_stall = 0.0, settings.watchdog
         self._bus, self._health = bus, health
         self._limits, self._wishes, self._report, self._record = goal_limits, wishes, report, record
         chain = bus.chain
@@ -118,16 +114,20 @@ class Stream:
         self._counts_per_second = np.abs(chain.scale) * chain.speed_limits
         sheets = [servo.datasheet for servo in chain.servos]
         units = np.array([sheet.velocity_unit / (2 * np.pi) * sheet.counts_per_turn for sheet in sheets])
-        self._per_unit = units if settings.feed_forward and bus.sees_all else None
+        self._per_unit = units if settings.feed_forward and bus.takes_speeds else None
         self._ceiling = np.array([servo.velocity_units(servo.velocity_limit) for servo in chain.servos])
         self._last, self._led = np.zeros(len(chain.servos), dtype=np.int64), np.zeros(len(chain.servos))
         self._speeds = np.zeros(len(chain.servos))
-        self._looked = self._reported = 0.0
-        self._began = inf
-        self._cost = {True: 0.0, False: 0.0}  # of a look at all, and of one at one [s]
-        self._least = inf  # of a look at all [s]
-        self._silent_since = inf
-        self._sees_all, self._one, self._missed, self._seen_in_turn = bus.sees_all, 0, 0, 0
+        self._reported, self._began = 0.0, inf
+        self._looks = [Looks(line, settings.silence, self._note, self._miss) for line in bus.lines]
+        self._place = {servo.id: k for k, servo in enumerate(chain.servos)}
+        size = chain.packet_bytes(self._per_unit is not None)
+        self._goal_seconds = size * BITS_PER_BYTE / chain.baud_rate
+
+    @property
+    def looks(self) -> int:
+        """At all servos, so far."""
+        return min(looks.rounds for looks in self._looks)
 
     def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
         """Where the servos are [counts]: the first step starts here.
@@ -139,11 +139,6 @@ class Stream:
         self.present = counts.copy()
         self._last, self._led = counts.copy(), counts.astype(float)
         self.limit(top_speeds)
-        for _ in range(TRIALS):  # before goals wait for it: how long a look takes
-            began = time.monotonic()
-            if self._sees_all and self._bus.look() is not None:
-                self._learn(True, time.monotonic() - began)
-        self._cost[True] = min(self._cost[True], self._least)
 
     def limit(self, top_speeds: np.ndarray) -> None:
         """No step is larger than these speeds (n,) of the actuators allow [rad/s or m/s]."""
@@ -173,19 +168,41 @@ class Stream:
             number = self.schedule.wait(
                 max(0, last) + ceil(guide.left / self.schedule.period - 1e-6) if guide.left < inf else inf
             )
-            elapsed = (number - last) * self.schedule.period if last >= 0 else 0.0
+            periods = number - last if last >= 0 else 0
+            if last >= 0 and (stall := time.monotonic() - self._sent - self.schedule.period) > STALL:
+                if stall > self._longest_stall:
+                    self.stall = stall
+                    return Outcome.STALLED
+                guide.stand()  # the servos have stood meanwhile: time slows, and nothing is caught up with
+                self.schedule.restart()
+                periods = 1
             pace = min(self._wishes.pace, CARE) if self._health.strain else self._wishes.pace
-            values = guide.step(elapsed, pace)
+            values = guide.step(periods * self.schedule.period, pace)
             self.at, self.is_resting = guide.at, guide.is_resting
-            self._send(max(1, number - last), values)
+            self._send(max(1, periods), values)
             self.schedule.done()
-            last = number
-            if (
-                ending is not Outcome.FAILED and not self._watch()
-            ):  # who stops for a reason is not to forget it for a later one
-                ending = self._stop(guide, Outcome.FAILED)
+            self._sent, last = time.monotonic(), number
+            if ending is not Outcome.FAILED:  # who stops for a reason is not to forget it for a later one
+                self._look()
+                ending = self._stop(guide, Outcome.FAILED) if self.trouble else ending
             self._tell()
-        return ending
+        self._finish_looks()
+        return Outcome.FAILED if self.trouble else ending
+
+    def _look(self) -> None:
+        """Take in what was answered, and ask on every line what fits before the next goals."""
+        moment = Moment(time.monotonic(), self.at, self._last, self._speeds)
+        slack = self.schedule.slack - self._goal_seconds
+        seconds = max([looks.turn(slack, moment) for looks in self._looks])
+        if seconds > 0.0:
+            self._bus.emergency.pause(seconds)  # the wire is theirs; an adapter may give the answers later
+            for looks in self._looks:
+                looks.collect()
+
+    def _finish_looks(self) -> None:
+        """Wait for what has been asked."""
+        while any(looks.is_waiting for looks in self._looks):
+            self._bus.emergency.pause(NAP)
 
     def _stop(self, guide: Guide, why: Outcome) -> Outcome:
         guide.stop()
@@ -209,74 +226,26 @@ class Stream:
         self._bus.send_goals(goal, profile)
         self._last = goal
 
-    def _watch(self) -> bool:
-        """Looks at the servos, if time allows; whether all is well."""
-        now = time.monotonic()
-        since = now - self._looked
-        if since < LOOK_EVERY and not self._missed:  # who is silent is asked again at once
-            return True
-        self._cost[True] += (min(self._least, self._cost[True]) - self._cost[True]) * self.schedule.period / FORGIVING
-        fits_all = self._sees_all and self.schedule.slack >= LOOK_COST * self._cost[True]
-        fits_one = self.schedule.slack >= LOOK_COST * self._cost[False]
-        if not (fits_all or fits_one or self._missed or since >= LOOK_AT_LEAST):
-            return True
-        self._looked = now
-        before = self._missed
-        is_well = self._look_at_all(now) if fits_all else self._look_at_one(now)
-        if self._missed == before == 0:
-            self._learn(fits_all, time.monotonic() - now)
-        return is_well
+    def _note(self, moment: Moment, seen: dict[int, Telemetry]) -> None:
+        """Judge, and record, what some servos report."""
+        for id, one in seen.items():
+            k = self._place[id]
+            self.present[k] = one.position
+            trouble = self._health.judge(k, one, moment.time, int(moment.goals[k]), float(moment.speeds[k]), True)
+            if one.complaint or not one.is_guarded:  # no goals any more: nothing holds it to a speed
+                self._bus.failed.add(k)
+            self.trouble = self.trouble or trouble
+        if self._record and moment.time >= self._began:
+            row = [seen.get(servo.id) for servo in self._bus.chain.servos]
+            self._record(moment.time - self._began, moment.at, moment.goals, row)
 
-    def _learn(self, was_all: bool, seconds: float) -> None:
-        """How long looks usually take; now and then one takes longer, which says nothing about the next."""
-        known = self._cost[was_all]
-        if was_all:
-            self._least = min(self._least, seconds)
-        self._cost[was_all] = known + COST_SHARE * (min(seconds, 2.0 * known) - known) if known else seconds
-
-    def _look_at_all(self, now: float) -> bool:
-        seen = self._bus.look()
-        if seen is None:
-            self._sees_all, self._seen_in_turn = False, 0  # one of them is silent: find out which
-            return self._look_at_one(now)
-        self.looks += 1
-        for k, one in enumerate(seen):
-            self._note(k, one, now)
-        if self._record and self._began < inf:
-            self._record(now - self._began, self.at, self._last, seen)
-        return not self.trouble
-
-    def _look_at_one(self, now: float) -> bool:
-        k = self._one
-        try:
-            seen = self._bus.look_at(k)
-        except ServoSilent as silent:
-            self._missed += 1
-            self._seen_in_turn = 0
-            self._silent_since = min(self._silent_since, now)
-            if self._missed < MISSES or now - self._silent_since < self._silence:
-                return True
-            self.trouble = str(silent)
-            self._bus.failed.add(k)
-            return False
-        self._missed, self._silent_since = 0, inf
-        self._one = (k + 1) % len(self._bus.chain.servos)
-        self._seen_in_turn += 1
-        if self._seen_in_turn > len(self._bus.chain.servos):
-            self._sees_all = self._bus.sees_all
-        self._note(k, seen, now)
-        if self._record and self._began < inf:
-            row: list[Telemetry | None] = [None] * len(self._last)
-            row[k] = seen
-            self._record(now - self._began, self.at, self._last, row)
-        return not self.trouble
-
-    def _note(self, k: int, seen: Telemetry, now: float) -> None:
-        self.present[k] = seen.position
-        trouble = self._health.judge(k, seen, now, int(self._last[k]), float(self._speeds[k]), True)
-        if seen.complaint or not seen.is_guarded:  # it gets no goals any more: nothing holds it to a speed
-            self._bus.failed.add(k)
-        self.trouble = self.trouble or trouble
+    def _miss(self, id: int) -> None:
+        """Give up on a servo that has been silent for too long."""
+        k = self._place[id]
+        servo = self._bus.chain.servos[k]
+        port = next(line.name for line in self._bus.lines if servo in line.servos)
+        self.trouble = self.trouble or f"servo {servo.id} ({servo.actuator}) stopped answering on {port}"
+        self._bus.failed.add(k)
 
     def _tell(self) -> None:
         now = time.monotonic()

@@ -80,8 +80,10 @@ def _row(entry: Any) -> Row:
 
 def _numbers(entry: dict[str, Any], name: str, default: Iterable[float]) -> tuple[float, ...]:
     """Return as many weights as the default has."""
-    given, wanted = entry.get(name, list(default)), list(default)
-    given = [given] if len(wanted) == 1 else given
+    wanted = list(default)
+    if name not in entry:
+        return tuple(wanted)
+    given = [entry[name]] if len(wanted) == 1 else entry[name]
     fits = isinstance(given, list) and len(given) == len(wanted)
     if not fits or not all(isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v < 1e9 for v in given):
         count = "a number" if len(wanted) == 1 else f"{len(wanted)} numbers"

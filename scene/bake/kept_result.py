@@ -134,6 +134,12 @@ class RobikResult(PropertyGroup):
     targets: CollectionProperty(type=RobikTargetResult)
     actuators: CollectionProperty(type=RobikActuatorResult)
     short: CollectionProperty(type=RobikShort)
+    physics: StringProperty(
+        name="Physics", description="Whether the robot falls in physics; empty before it was tested"
+    )
+    physics_stands: BoolProperty(name="Stands", description="Whether the robot stands to the end in physics")
+    physics_frame: IntProperty(name="Frame", description="Where the robot falls in physics")
+    physics_more: StringProperty(name="Details", description="Margins, torques and disturbed trials in physics")
     shown: StringProperty(
         name="Motor", description="Which motor the speed graph brings out; empty for the one that works hardest"
     )

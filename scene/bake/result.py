@@ -44,6 +44,7 @@ def store_result(
     _store_margin(result, mechanism, clip, motion, frames)
     _store_contacts(result, report.quality, frames)
     result.met = position_met(mechanism)
+    result.physics = result.physics_more = ""
     _store_short(result, motion, report, frames)
     _store_look_ahead(result, report)
 

@@ -8,7 +8,7 @@ from math import degrees
 from time import monotonic
 from typing import Any
 
-from bpy.props import EnumProperty, FloatProperty, IntProperty
+from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup, Scene
 
 from ...robik.errors import RobikError
@@ -115,6 +115,11 @@ class RobikServo(PropertyGroup):
         items=[(model, model, brand.capitalize()) for brand, model in _models],
         get=lambda group: _models.index((_servo(group.id_data).brand, _servo(group.id_data).model)),
         set=lambda group, k: _edit(group.id_data, brand=_models[k][0], model=_models[k][1]),
+    )
+    port: StringProperty(
+        name="Port",
+        description="That the servo is on, where the robot has several; empty for the one that is played on",
+        **_entry("port"),
     )
     zero: IntProperty(
         name="Zero", description="Counts at which the motor is at 0; Zero Here finds them", **_entry("zero")

@@ -33,7 +33,6 @@ CHAIN_EXTENSION = ".servos.json"
 NOTICEABLE = 1e-3  # [rad or m] of difference that softening makes
 STILL = 1e-4  # [rad or m]: a servo that stands jitters by less than a count
 APART = 5e-3  # [rad or m]: less is not to be seen
-HEARTBEAT = 1.5  # [s]: Blender's window may hang for a second, while a file is saved; its death ends the thread at once
 LEAVING = 3.0  # [s] that servos get to come to a stand where somebody must wait for them
 SHOWING = 3.0  # times as long as showing a frame took, the playhead rests
 BEAT = 0.03  # [s] between turns of Blender's main loop that the player hears of
@@ -103,7 +102,7 @@ def settings_of(scene: Scene) -> PlaySettings:
     record = bpy.path.abspath(playing.record) if playing.record else ""
     return PlaySettings(
         rate=float(playing.rate),
-        heartbeat=HEARTBEAT,
+        heartbeat=playing.stall,
         feed_forward=playing.feed_forward,
         without=_ids(playing.without),
         record=record,
@@ -144,7 +143,7 @@ def connect(chain: ServoChain, port: str, settings: PlaySettings) -> Player:
             " ones"
         )
     disconnect()
-    _player = Player(chain, port.strip(), settings)
+    _player = Player(chain, port.strip(), settings, is_apart=True)
     _player.connect(after=_leaving)
     alive.tell(_player.heartbeat)
     return _player
@@ -204,7 +203,9 @@ def one_per_motor(mechanism: Mechanism, model: str = Servo.model, brand: str = S
 def check(motion: Motion, chain: ServoChain, scene: Scene) -> Preflight:
     """What speaks against playing a motion on a chain as the scene wants it played."""
     playing = scene.robik.playing
-    return preflight(part(motion, speed=playing.speed), chain, settings_of(scene), status().present, playing.soften)
+    asked = part(motion, speed=playing.speed)
+    begin = _player.begins_at(asked) if _player is not None else 0.0
+    return preflight(asked, chain, settings_of(scene), status().present, playing.soften, begin=begin)
 
 
 def frames_to_play(root: Object, mechanism: Mechanism, scene: Scene) -> np.ndarray:

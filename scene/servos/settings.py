@@ -37,6 +37,17 @@ class RobikPlaying(PropertyGroup):
             " far away, is refused"
         ),
     )
+    stall: FloatProperty(
+        name="Bear Stalls",
+        description="The servos play on while Blender does nothing for this long, as while it imports a file; "
+        "after that they slow down along the motion and hold",
+        default=1.0,
+        min=0.2,
+        max=60.0,
+        soft_max=5.0,
+        unit="TIME_ABSOLUTE",
+        subtype="TIME_ABSOLUTE",
+    )
     feed_forward: BoolProperty(
         name="Send Speeds",
         description="Tell the servos with each goal how fast to go there, which makes slow motions smoother",

@@ -28,7 +28,7 @@ def let_go(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Servos that bear with a machine that stalls, let go of in the end."""
     play = installed.module("scene.servos.play")
     settings_of = play.settings_of
-    monkeypatch.setattr(play, "HEARTBEAT", 3.0)
+    bpy.context.scene.robik.playing.stall = 3.0
     monkeypatch.setattr(play, "settings_of", lambda scene: replace(settings_of(scene), watchdog=1.5, silence=1.5))
     yield
     play.disconnect(play.LEAVING)
@@ -69,22 +69,30 @@ def test_telemetry_is_recorded_and_drawn(tmp_path: Path) -> None:
     assert (tmp_path / "walk.html").read_text(encoding="utf-8").count("<polyline") == 3 * 12
 
 
-def test_fault_leaves_the_servos_within_reach() -> None:
-    root = scenes.squats(frames=240)
+def test_a_stall_of_blender_ends_in_a_planned_stop_and_a_fault_leaves_the_servos_within_reach() -> None:
+    root = scenes.squats(frames=400)
     play = installed.module("scene.servos.play")
     bpy.ops.robik.bake()
     bpy.ops.robik.connect_servos()
     bpy.ops.robik.torque_servos(on=True)
     player, state = play.player(), type(play.status().state)
-    player.play(play.motion_to_play(root, scenes.read(root), bpy.context.scene, player.chain)[0])
-    _wait_for(state.FAULT)  # nobody beats
-    assert play.is_open()
+    motion = play.motion_to_play(root, scenes.read(root), bpy.context.scene, player.chain)[0]
+    player.play(motion)
+    _wait_for(state.HOLDING)  # nobody beats
+    assert play.status().message == "not heard of for 3 s: stopped, holding; play again to go on"
     assert play.status().torque
+    stopped_at = play.status().stopped_at
+    assert stopped_at > 1.0
+    assert play.check(motion, player.chain, bpy.context.scene).problems == ()
+    player.play(motion)  # on from there
+    _wait_for(state.PLAYING)
+    assert play.status().time >= stopped_at
+    player.simulator.command("reboot 3")
+    _wait_for(state.FAULT)
+    assert play.is_open()
     assert bpy.ops.robik.torque_servos(on=True) == {"FINISHED"}
     assert play.status().state is state.HOLDING
-
-    player.play(play.motion_to_play(root, scenes.read(root), bpy.context.scene, player.chain)[0])
-    _wait_for(state.FAULT)
+    player.play(motion, from_afar=True)
     assert bpy.ops.robik.stop_servos(emergency=True) == {"FINISHED"}
     _wait_for(state.READY)
     assert not any(servo["torque_enable"] for servo in player.simulator.state().values())

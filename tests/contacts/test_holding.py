@@ -15,7 +15,7 @@ from robik.kinematics.frames import frame_poses
 from robik.mechanism.model import Mechanism
 from robik.motions import Motion
 from robik.objectives.settings import Settings
-from robik.retarget.clip import TargetClip, Track, save_clip
+from robik.retarget.clip import TargetClip, Track, load_clip, save_clip
 from robik.retarget.retarget import retarget
 
 EXACT = 1e-9  # m, and of an axis' direction
@@ -142,6 +142,36 @@ def test_a_hand_holds_a_rail_by_its_position_alone() -> None:
     assert np.abs(x[held] - x[held[0]]).max() < EXACT
     assert np.linalg.norm(x[held[0]] - (rest + away)[held[0]]) < EXACT
     assert np.abs(x - rest - away)[(t < 0.5) | (t > 1.85)].max() < 1e-6  # it fades back to its target in 0.3 s
+
+
+def test_feet_go_along_with_a_platform_that_moves_and_turns(walker: Mechanism, tmp_path: Path) -> None:
+    t = np.arange(90) / 60.0
+    ground = np.stack([0.3 * np.sin(t), 0.1 * t, 0.05 * np.sin(3 * t)], axis=1)
+    tilt = Rotation.from_rotvec(np.stack([0.05 * np.sin(2 * t), 0 * t, 0.4 * t], axis=1))
+    tracks = {}
+    for name in (*FEET, "pelvis"):
+        rest = walker.rest_pose(name)
+        turns = np.tile(rest.quaternion, (len(t), 1))
+        stands = np.ones(len(t), bool) if name in FEET else None
+        moves = tilt.as_quat()[:, [3, 0, 1, 2]]
+        place = np.tile(rest.position, (len(t), 1))
+        if name == "pelvis":
+            place, turns = place + ground, (tilt * Rotation.from_matrix(rest.matrix)).as_quat()[:, [3, 0, 1, 2]]
+            tracks[name] = Track(place, turns)
+        else:
+            tracks[name] = Track(place, turns, stands, ground, moves)
+    save_clip(TargetClip(t, tracks), tmp_path / "platform.npz")
+    clip = load_clip(tmp_path / "platform.npz")
+    motion = retarget(walker, clip, Settings(state_weight=None, enforce_velocity=True))
+    assert motion.position is not None and motion.quaternion is not None and motion.report is not None
+    for name in FEET:
+        x, R = frame_poses(walker, name, motion.position, motion.quaternion)
+        rest = walker.rest_pose(name)
+        on_it = tilt.inv().apply(x - ground)
+        assert np.abs(on_it - rest.position).max() < EXACT
+        assert np.abs(tilt.inv().as_matrix() @ R - rest.matrix).max() < EXACT
+    assert motion.report.residual.max() < 1e-10
+    assert motion.report.quality.slide_mm_s == pytest.approx(0.0, abs=1e-5)
 
 
 def test_the_command_holds_or_ignores_contacts(walker: Mechanism, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ class ToyLine:
         self.powered = dict.fromkeys(chain.ids, False)
         self.at = {servo.id: servo.zero for servo in chain.servos}
         self.is_gone = self.is_open = False
-        self.sees_all = True
+        self.takes_speeds, self.latency = True, 0.001
         self.is_open = True
         ToyLine.lines.append(self)
 
@@ -112,6 +112,13 @@ class ToyLine:
     def positions(self) -> np.ndarray:
         self._say("positions")
         return np.array([self.at[servo.id] for servo in self.servos])
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        return (tuple(servo.id for servo in self.servos),)
+
+    def begin_look(self, ids) -> ToyLook:
+        return ToyLook(self, ids)
 
     def look(self) -> list[Telemetry]:
         return [self.look_at(servo, True) for servo in self.servos]
@@ -163,6 +170,26 @@ class ToyLine:
         self._say(f"reboot {servo.id}")
 
 
+class ToyLook:
+    """A look that is answered at once."""
+
+    def __init__(self, line: ToyLine, ids) -> None:
+        self.ids, self.is_asked, self.seconds = tuple(ids), False, 1e-4
+        self.seen: dict[int, Telemetry] = {}
+        self._line = line
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.seen)
+
+    def ask(self) -> None:
+        self.is_asked = True
+
+    def collect(self) -> None:
+        self.is_asked = False
+        self.seen = {servo.id: self._line.look_at(servo, True) for servo in self._line.servos if servo.id in self.ids}
+
+
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> Brand:
     """Another brand: a package with a driver, and a row of the registry."""
@@ -173,7 +200,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Brand:
     )  # fmt: skip
     made = Brand(
         name="toy", models={"T1": model}, default_model="T1", baud_rates=(500_000, 1_000_000), streaming_baud=500_000,
-        likely_bauds=(500_000,), goal_bytes=(8, 7), speed_bytes=2, waking=0.1,
+        likely_bauds=(500_000,), goal_bytes=(8, 7), speed_bytes=2, look_bytes=20, waking=0.1,
     )  # fmt: skip
     driver = ModuleType("robik.servo.toy.driver")
     driver.DRIVER = type("Driver", (), {

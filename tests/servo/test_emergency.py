@@ -46,9 +46,9 @@ def servos() -> Iterator[IndependentChain]:
         yield chain
 
 
-@pytest.fixture
-def player(servos) -> Iterator[Player]:
-    made = Player(CHAIN, servos.port, PATIENT)
+@pytest.fixture(params=[False, True], ids=["thread", "process"])
+def player(servos, request) -> Iterator[Player]:
+    made = Player(CHAIN, servos.port, PATIENT, is_apart=request.param)
     yield made
     made.close()
 

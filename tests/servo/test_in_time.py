@@ -119,21 +119,63 @@ def test_every_goal_of_a_motion_goes_out_at_its_time(stage, time):
     assert times - times[0] == pytest.approx(np.arange(stage.status.sent) / RATE, abs=1e-4)
 
 
-def test_late_goals_are_dropped_and_never_queued(stage, time):
-    """What does go out is on the motion, never behind its own time, and the end is there."""
+def test_late_goals_are_dropped_and_after_a_stall_time_slows(stage, time):
+    """What goes out is on the motion and the end is there.
+
+    The servos have stood during a stall, so the motion goes on where it was, from a stand, within the acceleration of
+    a soft stop. Nothing is queued, and nothing is caught up with.
+    """
     stage.session.torque_on()
     time.stalls = 0.03
-    play(stage, wave(8.0))
+    assert play(stage, wave(8.0))
     assert stage.status.dropped > 0
-    assert stage.status.sent + stage.status.dropped == round(8.0 * RATE) + 1
+    assert stage.status.sent + stage.status.dropped > round(8.0 * RATE) + 1
     times, goals, _ = stage.rows(-stage.status.sent)
-    expected = 2048 + COUNTS_PER_RAD * Along(wave(8.0), CHAIN).at(np.arange(round(8.0 * RATE) + 1) / RATE)
-    numbers = np.array([np.abs(expected - row).max(axis=1).argmin() for row in goals])
-    assert np.abs(goals - expected[numbers]).max() <= 0.5 + 1e-6
-    assert (np.diff(numbers) > 0).all()
-    assert numbers[-1] == len(expected) - 1
-    late = times - times[0] - numbers / RATE
-    assert np.median(late) == pytest.approx(0.0, abs=1e-3)
+    fine = np.arange(0.0, 8.0 + 1e-9, 1e-3)
+    way = 2048 + COUNTS_PER_RAD * Along(wave(8.0), CHAIN).at(fine)
+    at = [0.0]
+    for row in goals:
+        ahead = (fine > at[-1] - 2e-3) & (fine < at[-1] + 2.5 / RATE)
+        distance = np.abs(way[ahead] - row).max(axis=1)
+        assert distance.min() <= 2.5, "on the way, whatever its time"
+        at.append(fine[ahead][distance.argmin()])
+    at = np.array(at[1:])
+    assert at[-1] == pytest.approx(8.0, abs=5e-3)
+    stalls = np.flatnonzero(np.diff(times) > 1 / RATE + 0.03)
+    assert len(stalls) > 3
+    pace = np.diff(at) * RATE  # of a step that took one period
+    steps = (1 / RATE + 0.01) / CALM.stop_time  # of pace in a period
+    for k in stalls:
+        for n in range(min(5, len(pace) - k)):
+            assert pace[k + n] <= (n + 1) * steps + 0.1, "from a stand, after each stall"
+
+
+def test_a_computer_that_stood_still_for_too_long_sends_nothing_more(stage, time):
+    stage.session.torque_on()
+    time.at(
+        time.now + 3.0, lambda: setattr(time, "now", time.now + CALM.watchdog + 0.5)
+    )  # also where only the clock jumps
+    with pytest.raises(
+        ServoError, match=r"this computer stood still for 3\.\d s: 4 of 4 servos were stopped by their watch"
+    ):
+        stage.session.play(Along(wave(20.0), CHAIN), False, 1 / 60)
+    times, _, _ = stage.rows(-stage.status.sent)
+    assert time.now - times[-1] > CALM.watchdog, "no goal after it"
+    assert stage.status.torque
+
+
+def test_live_goes_on_from_a_stand_after_a_stall(stage, time):
+    stage.session.torque_on()
+    stage.wishes.wish.set(np.full(len(NAMES), 2.4))
+    began = time.now
+    time.at(began + 0.4, lambda: (setattr(time, "now", time.now + 0.4), time.at(began + 3.0, stage.wishes.stop.set)))
+    stage.session.live()
+    times, goals, _ = stage.rows(-stage.status.sent)
+    (stall,) = np.flatnonzero(np.diff(times) > 0.2)
+    change = CALM.live_acceleration * COUNTS_PER_RAD / RATE**2
+    before, after = np.diff(goals[stall - 1 : stall + 1], axis=0), np.diff(goals[stall : stall + 2], axis=0)
+    assert np.abs(before).min() > 3 * change, "it was faster than a step from a stand may be"
+    assert np.abs(after).max() <= change + 1
 
 
 def test_a_soft_stop_slows_down_evenly_on_the_way(stage, time):
@@ -233,6 +275,9 @@ class Scribble:
     def stop(self) -> None:
         self.at = 20.0
 
+    def stand(self) -> None:
+        raise AssertionError("nothing stalls here")
+
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_goal_outside_the_limits_and_no_step_above_the_speed(stage, seed):
@@ -252,8 +297,8 @@ def test_no_goal_outside_the_limits_and_no_step_above_the_speed(stage, seed):
     assert goals[-1].tolist() == CHAIN.count_limits[:, 1].tolist()
 
 
-def test_it_looks_again_after_a_busy_time(time, monkeypatch):
-    """While answers come late there is no time to look at all servos; later there is, and it does."""
+def test_looks_go_on_while_answers_are_late(time, monkeypatch):
+    """While answers are late by more than the time between goals, fewer of them come, and nobody waits for them."""
     stage = Stage(time, CHAIN, replace(CALM, rate=100.0), monkeypatch)
     stage.session.torque_on()
     looks: list[tuple[float, int]] = []
@@ -271,12 +316,13 @@ def test_it_looks_again_after_a_busy_time(time, monkeypatch):
     began = time.now
     time.at(
         began + 3.0,
-        lambda: (setattr(time, "slowness", 0.0068), time.at(began + 8.0, lambda: setattr(time, "slowness", 0.0))),
+        lambda: (setattr(time, "slowness", 0.016), time.at(began + 8.0, lambda: setattr(time, "slowness", 0.0))),
     )
     assert play(stage, wave(20.0))
     assert between(2.0, 3.0) > 80
-    assert between(6.0, 8.0) < 100
+    assert 50 < between(6.0, 8.0) < 120
     assert between(11.0, 19.0) > 700
+    assert stage.status.dropped == 0
 
 
 @pytest.mark.parametrize(

@@ -292,7 +292,7 @@ def test_a_servo_without_fast_reads_is_read_all_the_same(chain, simulator, wave)
     assert status.looks > 0, "at all servos at once"
 
 
-def test_without_indirect_addresses_in_common_it_reads_one_after_the_other(wave):
+def test_models_without_indirect_addresses_in_common_are_looked_at_in_two_packets(wave):
     """XL330s have their indirect data elsewhere."""
     models = ("XH430-W210", "XL330-M288")
     chain = ServoChain(
@@ -303,7 +303,7 @@ def test_without_indirect_addresses_in_common_it_reads_one_after_the_other(wave)
         player.play(wave(1.0))
         status = player.wait(PlayState.HOLDING)
         assert "to the end" in status.message
-        assert status.looks == 0
+        assert status.looks > 10
         assert {reading.celsius for reading in status.servos} == {30.0}
         assert status.servos[0].current is not None
         player.play(wave(5.0))

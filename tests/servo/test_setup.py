@@ -145,9 +145,9 @@ def test_zeros_from_the_pose_by_hand(chain, simulator, tmp_path):
         simulator.command(f"place {id} {counts}")
     mirrored = replace(chain, servos=tuple(replace(s, direction=1 if s.id % 2 else -1) for s in chain.servos))
     rest = {"motor_2": 0.5, "motor_3": -0.25}
+    made = zeroed(mirrored, simulator.port, rest)
     with closing(open_workshop(simulator.port)) as workshop:
-        made = zeroed(workshop, mirrored, rest)
-        values = made.values(workshop.wire.read_each("present_position"))
+        values = made.values(np.array([workshop.position(seen(id)) for id in made.ids]))
     assert values == pytest.approx([rest.get(name, 0.0) for name in made.actuators], abs=1e-3)
     save_chain(made, tmp_path / "made.servos.json")
     assert load_chain(tmp_path / "made.servos.json") == made
@@ -163,8 +163,7 @@ def test_zeros_of_servos_that_were_turned_beyond_their_turn_by_hand(judged):
     servos.change(3, operating_mode=4)
     servos.place(3, 5000)
     judge.port.closePort()
-    with closing(open_workshop(servos.port)) as workshop:
-        made = zeroed(workshop, chain)
+    made = zeroed(chain, servos.port)
     assert [servo.zero for servo in made.servos] == [5000 - 4096, 4096 - 700, 5000, 2048]
     player = Player(made, servos.port, PlaySettings(heartbeat=30.0, watchdog=2.0, silence=2.0))
     player.connect()

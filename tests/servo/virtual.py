@@ -14,11 +14,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from robik.servo import emergency, schedule, stream
+from robik.servo import emergency, looks, schedule, stream
 from robik.servo.board import Board
 from robik.servo.bus import Bus
 from robik.servo.chain import BITS_PER_BYTE, ServoChain
-from robik.servo.dynamixel import port, wire
+from robik.servo.dynamixel import port, question, wire
 from robik.servo.dynamixel.simulator.chain import GoalRecord, SimulatedChain
 from robik.servo.session import Session
 from robik.servo.status import PlaySettings, Status
@@ -107,7 +107,7 @@ class Stage:
     """
 
     def __init__(self, time: Time, chain: ServoChain, settings: PlaySettings, monkeypatch: pytest.MonkeyPatch) -> None:
-        for module in (emergency, wire, port, schedule, stream):
+        for module in (emergency, looks, port, question, schedule, stream, wire):
             monkeypatch.setattr(module, "time", time)
         self.time, self.chain, self.board = time, chain, Board()
         self.goals, self.horns, self.profiles = list[GoalRecord](), list[float](), list[int]()

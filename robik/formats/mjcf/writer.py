@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +20,7 @@ from ..names import free_name
 from ..xml_file import XmlText
 from .file import BEYOND
 from .motors import NO_MOTORS
+from .stage import RADIUS, SOLIMP, SOLREF, Stage, put_drive, put_sole
 
 CLOSERS = ("spherical", "revolute", "fixed")
 MESHES = (".stl", ".obj", ".msh")
@@ -40,10 +43,28 @@ def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
     return notes.sentences
 
 
+def staged_text(mechanism: Mechanism, stage: Stage, folder: Path | None = None) -> tuple[str, tuple[Branch, ...]]:
+    """Return the MJCF of a robot that stands and plays, and its bodies in the order of the file.
+
+    Args:
+        mechanism: the robot.
+        stage: its position actuators, soles and floor.
+        folder: where the file will lie, for its meshes; they are left out without it.
+
+    Raises:
+        FormatError: what MJCF cannot hold.
+    """
+    if folder is None:
+        mechanism = mechanism.with_changes(bodies=tuple(replace(b, visuals=()) for b in mechanism.bodies))
+    writer = _Writer(mechanism, (folder or Path()) / "robot.xml", Notes(), stage)
+    return writer.text(), tuple(writer.written())
+
+
 class _Writer:
     """One file on its way out."""
 
-    def __init__(self, mechanism: Mechanism, path: Path, notes: Notes) -> None:
+    def __init__(self, mechanism: Mechanism, path: Path, notes: Notes, stage: Stage | None = None) -> None:
+        self.stage = stage
         self.tree: ExportTree = export_tree(mechanism, lambda joint: joint.type in CLOSERS)
         self.mechanism = self.tree.mechanism
         self.folder, self.notes, self.xml = path.parent, notes, XmlText()
@@ -67,8 +88,13 @@ class _Writer:
         with xml.within("mujoco", model=self.mechanism.name):
             settings = {"angle": "radian", "autolimits": "true", "inertiafromgeom": "false", "balanceinertia": "true"}
             xml.put("compiler", **settings, boundmass=LEAST_MASS, boundinertia=LEAST_INERTIA)
-            with xml.within("default"), xml.within("default", class_="visual"):
-                xml.put("geom", contype="0", conaffinity="0", group="2", density="0")
+            with xml.within("default"):
+                if self.stage:
+                    xml.put("equality", solref=SOLREF, solimp=SOLIMP)
+                    with xml.within("default", class_="sole"):
+                        xml.put("geom", type="sphere", size=(RADIUS,), contype="1", conaffinity="0", group="3")
+                with xml.within("default", class_="visual"):
+                    xml.put("geom", contype="0", conaffinity="0", group="2", density="0")
             self.assets()
             self.worldbody()
             self.equalities()
@@ -80,7 +106,7 @@ class _Writer:
                 with xml.within("custom"):
                     xml.put("text", **NO_MOTORS)
         for frame in self.mechanism.frames:
-            if frame.sole:
+            if frame.sole and not self.stage:
                 self.notes.add("MJCF has no place for its sole", frame.name)
         if any(isfinite(joint.velocity_limit) for joint in self.mechanism.joints):
             self.notes.add("MJCF has no place for velocity limits")
@@ -113,18 +139,26 @@ class _Writer:
     # Bodies
 
     def worldbody(self) -> None:
+        with self.xml.within("worldbody"):
+            depth: list[str] = []
+            for branch in self.written():
+                while depth and depth[-1] != branch.parent:
+                    depth.pop()
+                    self.xml.close()
+                self.open_body(branch)
+                depth.append(branch.body.name)
+            for _ in depth:
+                self.xml.close()
+
+    def written(self) -> Iterator[Branch]:
+        """Yield the bodies in the order of the file: each is followed by what hangs on it."""
         children: dict[str, list[Branch]] = {}
         for each in self.tree.branches:
             children.setdefault(each.parent, []).append(each)
-        with self.xml.within("worldbody"):
-            waiting: list[Branch | None] = list(reversed(children.get(WORLD, [])))
-            while waiting:
-                if (branch := waiting.pop()) is None:
-                    self.xml.close()
-                    continue
-                self.open_body(branch)
-                waiting.append(None)
-                waiting.extend(reversed(children.get(branch.body.name, [])))
+        waiting = list(reversed(children.get(WORLD, [])))
+        while waiting:
+            yield (branch := waiting.pop())
+            waiting.extend(reversed(children.get(branch.body.name, [])))
 
     def open_body(self, branch: Branch) -> None:
         body = branch.body
@@ -149,6 +183,8 @@ class _Writer:
         for frame in self.mechanism.frames:
             if frame.body == body.name:
                 self.xml.put("site", name=frame.name, pos=frame.pose.position, quat=_turn(frame.pose))
+                if frame.sole and self.stage:
+                    put_sole(self.xml, self.mechanism, frame, self.stage.friction)
 
     def joint(self, motion: Motion, pose: Pose) -> None:
         anchor = pose.inverse().point(motion.anchor)
@@ -162,7 +198,12 @@ class _Writer:
         kind = "slide" if motion.kind == "slide" else "hinge"
         self.xml.put("joint", name=motion.name, type=kind, pos=None if kind == "slide" else anchor,
                      axis=pose.matrix.T @ motion.axis,
-                     ref=motion.rest or None, range=bounds)  # fmt: skip
+                     ref=motion.rest or None, range=bounds, armature=self.armature(motion.name))  # fmt: skip
+
+    def armature(self, coordinate: str) -> float | None:
+        """The rotor behind a coordinate, where there is a stage with a motor for it."""
+        drive = self.stage.drives.get(coordinate) if self.stage else None
+        return drive.armature if drive else None
 
     def inertial(self, body: Body) -> None:
         if body.mass == 0.0 and not any(body.inertia):
@@ -244,6 +285,10 @@ class _Writer:
         self.xml.put("joint", name=name, joint1=coupling.follower, joint2=coupling.leader, polycoef=coefficients)
 
     def motor(self, joint: Joint) -> None:
+        if self.stage and not joint.is_ball:
+            for name, limits in zip(joint.coordinate_names, joint.limits, strict=True):
+                put_drive(self.xml, name, self.stage.drives[name], limits)
+            return
         bounds = (-joint.effort_limit, joint.effort_limit) if joint.effort_limit < BEYOND else None
         if not joint.is_ball:
             for name in joint.coordinate_names:

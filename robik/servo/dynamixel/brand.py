@@ -10,6 +10,7 @@ GOAL_BYTES, SPEED_BYTES = (
     (14, 5),
     4,
 )  # of a Sync Write of goal positions: fixed, and per servo; more per servo with speeds
+LOOK_BYTES = 47  # of a Fast Sync Read from one servo and its answer, by indirect addresses
 LIKELY_BAUDS = (57_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115_200, 4_500_000, 9_600)  # the factory's first
 WAKING = 0.6  # [s]
 
@@ -41,6 +42,7 @@ DYNAMIXEL = Brand(
     likely_bauds=LIKELY_BAUDS,
     goal_bytes=GOAL_BYTES,
     speed_bytes=SPEED_BYTES,
+    look_bytes=LOOK_BYTES,
     waking=WAKING,
     folder=user_folder(),
     problems=tuple(PROBLEMS),

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..driver import ServoSilent
 from ..telemetry import Telemetry
+from .look import AskedLook
 from .models import MODELS, describe_hardware_error
 from .port import LATENCY
 from .wire import TABLE, Addressed, Wire, as_bytes
@@ -24,6 +25,7 @@ REPORTED = (*HEALTH, LOAD, "present_position", "present_input_voltage", "present
 SEEN = ("profile_velocity", *REPORTED)
 TRIPPED = -1
 RUN = (126, 21)  # address and size: without gaps from load to temperature
+APART = tuple(name for name in SEEN if TABLE[name].address < RUN[0])  # what is asked for one by one
 
 
 class Exchange:
@@ -42,30 +44,49 @@ class Exchange:
     def __init__(self, wire: Wire, watchdog: int = 0, firmware: Mapping[int, int] | None = None) -> None:
         self.wire, self.is_gathered, self.watchdog = wire, False, watchdog
         known = firmware or {}
-        places = {MODELS[servo.model].with_firmware(known.get(servo.id, 0)).indirect for servo in wire.servos}
-        self._addresses, self._data = min(places)
-        self._can_gather = len(places) == 1  # a chain of models with other places cannot be spoken to in one packet
+        self._places = {
+            servo.id: MODELS[servo.model].with_firmware(known.get(servo.id, 0)).indirect for servo in wire.servos
+        }
+        self._delays = dict.fromkeys(self._places, 0)
         self._command_size = sum(TABLE[name].size for name in COMMANDED)
-        self._report_size = sum(_size(name) for name in REPORTED)
+        self._size = self._command_size + sum(_size(name) for name in REPORTED)
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Ids of servos that can be asked in one packet.
+
+        With indirect addresses in use these are the servos that have them at the same place in their tables.
+        """
+        if not self.is_gathered:
+            return (self.wire.ids,)
+        places = dict.fromkeys(self._places.values())
+        return tuple(tuple(id for id, one in self._places.items() if one == place) for place in places)
+
+    @property
+    def takes_speeds(self) -> bool:
+        """Whether goals can carry speeds: in one packet, to the same indirect addresses of all."""
+        return self.is_gathered and len(set(self._places.values())) == 1
 
     def gather(self) -> None:
-        """Sets the indirect addresses up; where the servos do not take that, does without.
+        """Set the indirect addresses up; where the servos do not take that, do without.
 
         Raises:
             ServoSilent: a servo does not answer.
         """
-        if not self._can_gather:
-            return
         targets = [_address(name) + k for name in (*COMMANDED, *REPORTED) for k in range(_size(name))]
         wanted = b"".join(as_bytes(target, 2) for target in targets)
-        if self._holds(wanted):
-            self.is_gathered = True
-            return
-        self.wire.write_blocks(self._addresses, len(wanted), [wanted] * len(self.wire.servos))
+        if not self._holds(wanted):
+            for address in {address for address, _ in self._places.values()}:
+                ids = [id for id, place in self._places.items() if place[0] == address]
+                self.wire.write_blocks(address, len(wanted), [wanted] * len(ids), ids)
         self.is_gathered = self._holds(wanted)
+        delays = self.wire.read_each("return_delay_time").tolist()
+        self._delays = dict(zip(self.wire.ids, delays, strict=True))
 
     def _holds(self, wanted: bytes) -> bool:
-        return all(self.wire.read_block(servo, self._addresses, len(wanted)) == wanted for servo in self.wire.servos)
+        return all(
+            self.wire.read_block(servo, self._places[servo.id][0], len(wanted)) == wanted for servo in self.wire.servos
+        )
 
     # goals
 
@@ -78,8 +99,8 @@ class Exchange:
             places: of the servos that get them.
         """
         address, blocks = TABLE["goal_position"].address, [as_bytes(count, 4) for count in counts.tolist()]
-        if speeds is not None and self.is_gathered:
-            address = self._data
+        if speeds is not None and self.takes_speeds:
+            address = self._places[self.wire.ids[0]][1]
             blocks = [as_bytes(speed, 4) + goal for speed, goal in zip(speeds.tolist(), blocks, strict=True)]
         if places:
             ids = self.wire.ids
@@ -87,13 +108,25 @@ class Exchange:
 
     # telemetry
 
+    def begin_look(self, ids: Sequence[int]) -> AskedLook[Telemetry]:
+        """Return a look at servos of one group, of which nothing has been asked yet."""
+        delay = sum(self._delays[id] for id in ids)
+        if self.is_gathered:
+            return AskedLook(self.wire, ids, [(self._places[ids[0]][1], self._size)], delay, self._gathered_of)
+        return AskedLook(self.wire, ids, [*((_address(name), _size(name)) for name in APART), RUN], delay, self._apart)
+
     def look(self) -> list[Telemetry] | None:
-        """Look at all servos at once; None where not all answers arrived, or it cannot be had in one go."""
+        """Look at all servos at once, waiting for answers; None where some are lost, or it cannot be had so."""
         if not self.is_gathered:
             return None
-        with self.wire.in_haste():
-            blocks = self.wire.read_blocks(self._data, self._command_size + self._report_size)
-        return None if blocks is None else [self._gathered(block) for block in blocks]
+        seen: dict[int, Telemetry] = {}
+        for group in self.groups:
+            with self.wire.in_haste():
+                blocks = self.wire.read_blocks(self._places[group[0]][1], self._size, group)
+            if blocks is None:
+                return None
+            seen |= {id: self._gathered(block) for id, block in zip(group, blocks, strict=True)}
+        return [seen[id] for id in self.wire.ids]
 
     def look_at(self, servo: Addressed, hastily: bool) -> Telemetry:
         """Look at one servo.
@@ -114,11 +147,16 @@ class Exchange:
 
     def _read(self, servo: Addressed) -> Telemetry:
         if self.is_gathered:
-            return self._gathered(self.wire.read_block(servo, self._data, self._command_size + self._report_size))
-        apart = [name for name in SEEN if _address(name) < RUN[0]]
-        parts = {name: self.wire.read_block(servo, _address(name), _size(name)) for name in apart}
-        run = self.wire.read_block(servo, *RUN)
+            return self._gathered(self.wire.read_block(servo, self._places[servo.id][1], self._size))
+        said = [self.wire.read_block(servo, _address(name), _size(name)) for name in APART]
+        return self._apart([*said, self.wire.read_block(servo, *RUN)])
+
+    def _apart(self, said: list[bytes]) -> Telemetry:
+        run, parts = said[-1], dict(zip(APART, said, strict=False))
         return self._telemetry(parts | {n: run[_address(n) - RUN[0] :][: _size(n)] for n in SEEN if n not in parts})
+
+    def _gathered_of(self, said: list[bytes]) -> Telemetry:
+        return self._gathered(said[0])
 
     def _gathered(self, block: bytes) -> Telemetry:
         parts, start = {}, 0

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, isfinite
 
 import numpy as np
 
 from ..chain import Servo, ServoChain
 from ..emergency import Emergency
+from ..looks import Look
 from ..telemetry import Found, Telemetry
 from .exchange import TRIPPED, Exchange
 from .inquiry import Settings, read_settings
@@ -46,9 +48,19 @@ class DynamixelLine:
         return self._wire.servos
 
     @property
-    def sees_all(self) -> bool:
-        """Whether indirect addresses are in use; known after `prepare`."""
-        return self._exchange.is_gathered
+    def latency(self) -> float:
+        """Time from a question to its answer, at best [s]; 0 before there was one."""
+        return self._wire.quickest if isfinite(self._wire.quickest) else 0.0
+
+    @property
+    def takes_speeds(self) -> bool:
+        """Whether the same indirect addresses are in use in all; known after `prepare`."""
+        return self._exchange.takes_speeds
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Ids of servos that can be asked in one packet; known after `prepare`."""
+        return self._exchange.groups
 
     def close(self) -> None:
         """Close the port."""
@@ -58,7 +70,8 @@ class DynamixelLine:
 
     def forget(self) -> None:
         """Speak to all servos of the chain, and know nothing of them but what the chain says."""
-        self._wire.servos, self._wire.missing, self._wire.round_trip = self._chain.servos, (), 0.0
+        self._wire.servos, self._wire.missing = self._chain.servos, ()
+        self._wire.round_trip, self._wire.quickest = 0.0, inf
         self._exchange = Exchange(self._wire, self._exchange.watchdog)
         self._settings = {}
 
@@ -86,6 +99,10 @@ class DynamixelLine:
     def positions(self) -> np.ndarray:
         """Return present positions (n,) [counts]; raises ServoSilent."""
         return self._wire.read_each("present_position")
+
+    def begin_look(self, ids: Sequence[int]) -> Look:
+        """Return a look at servos of one group, of which nothing has been asked yet."""
+        return self._exchange.begin_look(ids)
 
     def look(self) -> list[Telemetry] | None:
         """Look at all in one go; None where not all answers arrived, or it cannot be had."""

@@ -12,6 +12,7 @@ import logging
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import tau
+from typing import NamedTuple
 
 from .tables import FOLDER, Table, TableError, read_tables, user_folder
 
@@ -38,6 +39,7 @@ HARDWARE_ERRORS = {
 VELOCITY_UNIT = 0.229 / 60 * tau  # [rad/s], of all velocities in the X series' tables
 ACCELERATION_UNIT = 214.577 / 3600 * tau  # [rad/s²]
 WATCHDOG_UNIT = 0.02  # [s]
+RETURN_DELAY_UNIT = 2e-6  # [s]
 FAST_READ_FIRMWARE = 45  # of the X series, from which fast reads are there
 MAX_TURNS_COUNTS = 1_048_575  # of the extended position mode, either way
 COUNTS_PER_TURN = 4096
@@ -58,8 +60,7 @@ PLAYED = (
 LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One entry of a control table.
 
     Attributes:
@@ -153,7 +154,7 @@ def _items(table: Table, banks: list[dict[str, int]]) -> tuple[Item, ...]:
 
 def model_of(table: Table) -> Model:
     """Return the model that a data file describes."""
-    table.entries["model_number"]["initial"] = table.number
+    table.entries["model_number"] = table.entries["model_number"] | {"initial": table.number}
     newer = table.newer and (table.newer["firmware"], _items(table, table.newer["indirect"]))
     return Model(
         name=table.name,

@@ -36,6 +36,36 @@ class SerialPort(PortHandler):
         self.is_open: bool = False
         self.latency = LATENCY
         self._emergency = emergency
+        self._kept: bytearray | None = None  # what has arrived while nobody waits for it
+
+    def keep(self) -> None:
+        """Keep what arrives from here on, whatever is sent meanwhile: see `arrived`."""
+        self._kept = bytearray()
+
+    def drop(self) -> None:
+        """Keep nothing any more."""
+        self._kept = None
+
+    def arrived(self) -> bytes:
+        """Return what has arrived since `keep`."""
+        self._emergency.check()
+        if self._kept is None:
+            return b""
+        while waiting := self.ser.in_waiting:
+            self._kept += self.ser.read(waiting)
+        return bytes(self._kept)
+
+    def clearPort(self) -> None:
+        """Throw away what waits to be read, as the SDK does before it sends; keep it where it is to be kept."""
+        if self._kept is None:
+            super().clearPort()
+        else:
+            self.arrived()
+
+    @property
+    def seconds_per_byte(self) -> float:
+        """Time of a byte on the wire [s]."""
+        return self.tx_time_per_byte / 1000.0
 
     def readPort(self, length: int) -> bytes:
         self._emergency.check()
@@ -64,7 +94,17 @@ class SerialPort(PortHandler):
         self.is_open = True
         self.ser.reset_input_buffer()
         self.tx_time_per_byte = 10_000.0 / self.baudrate
+        self._lower_latency()
         return True
+
+    def _lower_latency(self) -> None:
+        """USB adapters hold answers back for 16 ms unless told otherwise, which only Linux lets us do."""
+        if not hasattr(self.ser, "set_low_latency_mode"):
+            return
+        try:
+            self.ser.set_low_latency_mode(True)
+        except OPEN_ERRORS:
+            return  # no USB adapter
 
     def getCurrentTime(self) -> float:
         return time.monotonic() * 1000.0

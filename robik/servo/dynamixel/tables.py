@@ -10,7 +10,8 @@ import json
 import os
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +110,8 @@ def read_table(path: Path, folders: tuple[Path, ...], depth: int = 0) -> Table:
         return _vendors(path)
     data = _json(path)
     like = data.get("like")
-    table = Table(path) if like is None else read_table(_found(path, like, folders), folders, depth + 1)
-    table.path = path
+    base = Table(path) if like is None else _read_base(_found(path, like, folders), folders, depth + 1)
+    table = replace(base, path=path, entries=dict(base.entries))
     table.name, table.number = data.get("name", ""), data.get("number", 0)
     is_named = isinstance(table.name, str) and _is_count(table.number) and table.number > 0
     if table.name and not is_named:
@@ -126,6 +127,11 @@ def read_table(path: Path, folders: tuple[Path, ...], depth: int = 0) -> Table:
     if table.name:
         _check_whole(table)
     return table
+
+
+@cache  # most files are like a few others
+def _read_base(path: Path, folders: tuple[Path, ...], depth: int) -> Table:
+    return read_table(path, folders, depth)
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..driver import PortGone, ServoSilent
 from ..emergency import Emergency, EmergencyStopped
 from .models import MODELS, SHAPE, torque_places
 from .port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
+from .question import REFUSED, TRIPS, Question
 
 with extra("servo"):
     from dynamixel_sdk import COMM_RX_CORRUPT, COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, Protocol2PacketHandler
@@ -24,7 +26,6 @@ SHORTEST_LATENCY = 0.008  # [s]: the allowance between goals, where time is shor
 PATIENCE = 4.0  # and so many times the slowest ping
 DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, lest it be taken for the next one
 LATE = 0.06  # [s] that one may be late at worst
-REFUSED = 0x7F  # the bits of an answer's error that say why; the other one is the alert
 UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
 TRIES = 3  # at what must not fail because of a lost packet
 BROADCAST = 0xFE  # the id that every servo hears
@@ -57,7 +58,7 @@ class Wire:
         emergency: see above; every read and write leaves with `EmergencyStopped` when it is pressed.
         missing: who is left out, but hears when torque is turned off.
         has_fast_read: whether all servos answer fast sync reads; found out at connecting.
-        round_trip: of the slowest ping so far [s].
+        round_trip, quickest: of the slowest and of the quickest ping so far [s].
 
     Raises:
         ServoError: the port does not exist or cannot be opened; says what to do.
@@ -76,8 +77,9 @@ class Wire:
         self.missing: tuple[Servo, ...] = ()
         self._silence = silence
         self.has_fast_read = False
-        self.round_trip = 0.0
+        self.round_trip, self.quickest = 0.0, inf
         self._is_hasty = self._owes = False
+        self._question: Question | None = None  # whose answers nobody waits for
         self._packets = Protocol2PacketHandler()
         self._port = SerialPort(port, self.emergency)
         self.open_at(baud_rate)
@@ -97,16 +99,6 @@ class Wire:
             self._port.setBaudRate(baud_rate)
         except OPEN_ERRORS as error:
             raise ServoError(f"port {self.name} cannot be opened ({reason(error)}); {ports_there()}") from None
-        self._lower_latency()
-
-    def _lower_latency(self) -> None:
-        """USB adapters hold answers back for 16 ms unless told otherwise, which only Linux lets us do."""
-        if not hasattr(self._port.ser, "set_low_latency_mode"):
-            return
-        try:
-            self._port.ser.set_low_latency_mode(True)
-        except OPEN_ERRORS:
-            return  # no USB adapter
 
     def close(self) -> None:
         """Closes the port; whatever the servos do, they go on doing."""
@@ -128,7 +120,8 @@ class Wire:
                 lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0)
             )
             if result == COMM_SUCCESS and not error & REFUSED:
-                self.round_trip = max(self.round_trip, time.monotonic() - started)
+                took = time.monotonic() - started
+                self.round_trip, self.quickest = max(self.round_trip, took), min(self.quickest, took)
                 return int(number)
             self.drain()
         return None
@@ -165,14 +158,15 @@ class Wire:
             self.drain()
         raise ServoSilent(f"servo {servo.id} ({servo.actuator}) stopped answering on {self.name}")
 
-    def read_blocks(self, address: int, size: int) -> list[bytes] | None:
-        """The same bytes of every servo's table in one go; None where not all of them arrived."""
+    def read_blocks(self, address: int, size: int, ids: Sequence[int] = ()) -> list[bytes] | None:
+        """The same bytes of servos' tables, the chain's unless others are named, in one go; None if some are lost."""
         group = GroupSyncRead(self._port, self._packets, address, size)
-        for id in self.ids:
+        ids = ids or self.ids
+        for id in ids:
             group.addParam(id)
         self._settle()
         result = self._read_guarded(group.fastSyncRead if self.has_fast_read else group.txRxPacket, COMM_RX_CORRUPT)
-        blocks = [bytes(group.data_dict[id]) for id in self.ids]
+        blocks = [bytes(group.data_dict[id]) for id in ids]
         if result == COMM_SUCCESS and all(len(block) == size for block in blocks):
             return blocks
         self.drain()
@@ -217,14 +211,38 @@ class Wire:
 
         In haste the questions are all the same, and so are the answers.
         """
-        self.emergency.pause(DRAIN if self._is_hasty else LATE)
+        self.emergency.pause(DRAIN if self._is_hasty and not self._question else LATE)
+        self._question = None
+        self._port.drop()
         self._guard(self._port.clearPort)
         self._owes = self._is_hasty
 
     def _settle(self) -> None:
-        """Waits for what haste left behind."""
-        if self._owes and not self._is_hasty:
+        """Wait for what haste left behind, and for answers that nobody waited for."""
+        if self._question or (self._owes and not self._is_hasty):
             self.drain()
+
+    # reading, while goals go out
+
+    @property
+    def seconds_per_byte(self) -> float:
+        """Time of a byte on the wire [s]."""
+        return self._port.seconds_per_byte
+
+    def ask(self, ids: Sequence[int], address: int, size: int) -> None:
+        """Ask servos for the same bytes, and go on: `answers` has what they say."""
+        self._settle()
+        question = Question(self._port, self._packets, ids, address, size, self.has_fast_read)
+        self._guard(question.send)
+        self._question = question
+
+    def answers(self) -> dict[int, bytes] | None:
+        """Return the bytes of each servo that has answered what was asked, by id; None while answers may still come."""
+        found = self._guard(self._question.answers) if self._question else {}
+        if found is not None:
+            self._question = None
+            self._port.drop()
+        return found
 
     # writing
 
@@ -326,7 +344,7 @@ class Wire:
         """As `_guard`; and what the SDK makes of garbage, which it trips over in its own ways, is `failed`."""
         try:
             return self._guard(call)
-        except (IndexError, KeyError, ValueError, TypeError):
+        except TRIPS:
             self._port.is_using = False
             return failed
 

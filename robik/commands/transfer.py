@@ -1,0 +1,41 @@
+"""Command that brings a motion to another model of its robot: transfer."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from .arguments import command
+
+
+def add_transfer(commands: argparse._SubParsersAction) -> None:
+    """Add the command `transfer`."""
+    text = "bring a motion from a serial model of a robot to one with its linkages, or back"
+    parser = command(commands, "transfer", _transfer, text)
+    parser.add_argument("source", metavar="FROM", help="the robot that the motion was made for")
+    parser.add_argument("target", metavar="TO", help="the other model of it")
+    parser.add_argument("motion", metavar="MOTION")
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the motion file to write")
+    parser.add_argument("--format", metavar="NAME", help="of OUT; by its extension if left out, see robik export")
+    parser.add_argument("--from", dest="source_format", metavar="NAME", help="of MOTION; by its content if left out")
+    parser.add_argument("--fps", type=float, metavar="HZ", help="samples per second of a MOTION that does not say")
+    parser.add_argument("--table", metavar="T.json", help="coordinate of FROM to coordinate of TO, where names differ")
+
+
+def _transfer(options: argparse.Namespace) -> None:
+    from ..files import check_writable
+    from ..motions import Companions, load_motion, save_motion
+    from ..motions.registry import format_to_write
+    from ..retarget.transfer import load_table, transfer
+    from ..robots import load, names, path
+
+    source, target = (load(path(robot) if robot in names() else robot) for robot in (options.source, options.target))
+    chosen = format_to_write(options.output, options.format)
+    check_writable(options.output)
+    motion = load_motion(options.motion, options.source_format, Companions(robot=source, fps=options.fps))
+    table = load_table(options.table) if options.table else None
+    found = transfer(source, target, motion, table)
+    save_motion(found.motion, options.output, chosen.name, Companions(robot=target))
+    print(f"{len(motion.times)} frames by {', '.join(found.drivers)}, closed to {found.residual.max():.1g} m")
+    for note in found.notes:
+        print(f"robik: {note}", file=sys.stderr)

@@ -1,0 +1,102 @@
+"""Drives: each actuator as a spring with limits, whatever motor and gear it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf, isfinite
+
+import numpy as np
+
+from ..mechanism.model import Mechanism
+from .actuators import DAMPING
+from .inverse import GRAVITY, Dynamics, InverseDynamics
+
+SATURATION = 0.1  # rad or m of error at which a motor of unknown stiffness gives all it has
+SURE = 4.0  # times m g h: stiffness of motors of which nothing is known at all
+
+
+@dataclass(frozen=True)
+class Drive:
+    """An actuator's motor, seen from its joint.
+
+    Attributes:
+        stiffness: torque per error [N m/rad or N/m].
+        effort: largest torque or force at rest [N m or N]; inf where unknown.
+        speed: without load [rad/s or m/s]; inf where unknown.
+    """
+
+    stiffness: float
+    effort: float = inf
+    speed: float = inf
+
+    @property
+    def damping(self) -> float:
+        """Torque per speed [N m s/rad or N s/m]."""
+        return DAMPING * self.stiffness
+
+    @property
+    def armature(self) -> float:
+        """Inertia of the rotor behind the gear [kg m² or kg]: what the damping brings to rest without swinging."""
+        return 0.25 * DAMPING**2 * self.stiffness
+
+
+def default_drives(mechanism: Mechanism) -> dict[str, Drive]:
+    """Return drives by actuator for a robot whose motors are known by its file alone."""
+    unknown = SURE * max(standing_stiffness(mechanism), 1e-6)
+    drives = {}
+    for joint in mechanism.actuated:
+        known = isfinite(joint.effort_limit)
+        stiffness = joint.effort_limit / SATURATION if known else unknown
+        for name in joint.coordinate_names:
+            drives[name] = Drive(stiffness, joint.effort_limit, inf)
+    return drives
+
+
+def standing_stiffness(mechanism: Mechanism) -> float:
+    """Return m g h [N m/rad]: how stiff a standing leg must be, or the weight bends it further and further.
+
+    h is the height of the centre of mass in the rest pose over the lowest sole, or over the lowest body without soles.
+    """
+    com = sum(b.mass * b.rest_com for b in mechanism.bodies) / max(mechanism.mass, 1e-12)
+    soles = [
+        float((mechanism.rest_pose(frame.name)).point(corner)[2]) for frame in mechanism.frames for corner in frame.sole
+    ]
+    lowest = min(soles or [float(b.rest_com[2]) for b in mechanism.bodies])
+    return float(mechanism.mass * GRAVITY * max(float(np.asarray(com)[2]) - lowest, 0.0))
+
+
+def standing_share(room: InverseDynamics, drives: Mapping[str, Drive]) -> dict[str, float]:
+    """Return how stiff each foot's leg is against tipping over, in shares of m g h, by foot frame.
+
+    The motors of a leg are springs in series: a tipping moment M between the foot and the heaviest body turns it by
+    Σ τᵢ² / kᵢ · M, with τᵢ the motors' torques against a moment of 1. A leg below 1 cannot stand; one below 2 gives way
+    by more than the weight is out of place.
+    """
+    mechanism = room.mechanism
+    needed = max(standing_stiffness(mechanism), 1e-9)
+    soft = np.array([1.0 / drives[name].stiffness for name in mechanism.actuators])
+    trunk = room.torques_of_moments(max(mechanism.bodies, key=lambda body: body.mass).name)
+    shares = {}
+    for frame in (frame for frame in mechanism.frames if frame.is_foot):
+        torques = (room.torques_of_moments(frame.body) - trunk)[:2]
+        worst = float(np.linalg.eigvalsh((torques * soft) @ torques.T).max())
+        if worst > 0:
+            shares[frame.name] = 1.0 / (worst * needed)
+    return shares
+
+
+def carry_weight(values: np.ndarray, dynamics: Dynamics, drives: Mapping[str, Drive]) -> np.ndarray:
+    """Return set-points q + τ/k that bring springs under load to where the motion is.
+
+    Args:
+        values: (T, A) of the actuators [rad or m].
+        dynamics: the motion's forces.
+        drives: by actuator; the torque that counts is not beyond what a drive can give.
+
+    Returns:
+        (T, A) [rad or m].
+    """
+    stiffness = np.array([drives[name].stiffness for name in dynamics.actuators])
+    effort = np.array([drives[name].effort for name in dynamics.actuators])
+    return np.asarray(values) + np.clip(dynamics.torque, -effort, effort) / stiffness

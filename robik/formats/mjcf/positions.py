@@ -1,0 +1,46 @@
+"""Poses of a robot as MuJoCo's positions (qpos), in the order of an MJCF file's bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ...mechanism import WORLD, Mechanism
+from ..export_tree import BALL, Branch
+
+
+def positions(
+    mechanism: Mechanism,
+    branches: Sequence[Branch],
+    values: Mapping[str, np.ndarray],
+    position: np.ndarray,
+    quaternion: np.ndarray,
+) -> np.ndarray:
+    """Return the positions (T, nq).
+
+    Args:
+        mechanism: the robot.
+        branches: its bodies in the order of the file.
+        values: (T,) by coordinate, of all joints with scalar coordinates [rad or m].
+        position, quaternion: (T, n, 3) [m] and (T, n, 4) wxyz of the bodies' own frames.
+    """
+    columns: list[np.ndarray] = []
+    turned = {name: Rotation.from_quat(quaternion[:, i][:, [1, 2, 3, 0]]) for name, i in mechanism.body_index.items()}
+    rest = {WORLD: Rotation.identity()} | {b.name: Rotation.from_matrix(b.pose.matrix) for b in mechanism.bodies}
+    turned[WORLD] = Rotation.identity(len(position))
+    for branch in branches:
+        name = branch.body.name
+        joint = branch.joint
+        if joint is None or (joint.type == "free" and branch.parent == WORLD and joint.child == name):
+            i = mechanism.body_index[name]
+            columns += [position[:, i], quaternion[:, i]]
+            continue
+        for motion in branch.motions:
+            if motion.kind == BALL:
+                local = (rest[branch.parent].inv() * rest[name]).inv() * turned[branch.parent].inv() * turned[name]
+                columns.append(local.as_quat()[:, [3, 0, 1, 2]])
+            else:
+                columns.append(np.asarray(values[motion.name])[:, None])
+    return np.concatenate(columns, axis=1) if columns else np.zeros((len(position), 0))

@@ -1,0 +1,44 @@
+"""The process that simulates: reads a job from the file that is named, and prints a line of JSON per thing to tell."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .simulation import Job, Simulation
+from .trials import Trial
+
+
+def main(path: str) -> None:
+    """Run the trials of a job file; each result is a line, and the first trial's poses a file beside it."""
+    with np.load(path, allow_pickle=False) as file:
+        told: dict[str, Any] = json.loads(str(file["told"]))
+        arrays: dict[str, Any] = {
+            name: file[name] for name in ("start", "goals", "values", "base", "height", "effort", "speed")
+        }
+    trials = [Trial(**trial) for trial in told.pop("trials")]
+    lists: dict[str, Any] = {name: tuple(told.pop(name)) for name in ("actuators", "feet")}
+    simulation = Simulation(Job(**told, **lists, **arrays))
+    _tell(bodies=[simulation.model.body(k).name for k in range(1, simulation.model.nbody)])
+    for index, trial in enumerate(trials):
+
+        def progress(share: float, index: int = index) -> None:
+            _tell(trial=index, progress=share)
+
+        found = simulation.run(trial, progress, keep=index == 0)
+        if "ghost" in found:
+            times, position, quaternion = found.pop("ghost")
+            np.savez(Path(path).with_name("ghost.npz"), times=times, position=position, quaternion=quaternion)
+        _tell(trial=index, found=found)
+
+
+def _tell(**what: Any) -> None:
+    print(json.dumps(what), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,244 @@
+"""Plan of a simulation: a robot's MJCF, the goals that its motors get, and the motion that these are meant to give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+
+import numpy as np
+
+from ..dynamics import Dynamics, InverseDynamics
+from ..dynamics.contact_points import FRICTION, sole_contacts
+from ..dynamics.derivatives import derivatives
+from ..dynamics.drives import Drive, carry_weight, default_drives, standing_share
+from ..errors import ClipError, MechanismError
+from ..formats.export_tree import Branch
+from ..formats.mjcf.positions import positions
+from ..formats.mjcf.stage import PositionDrive, Stage
+from ..formats.mjcf.writer import staged_text
+from ..kinematics.actuation import joint_values
+from ..kinematics.rotations import product
+from ..mechanism import Mechanism
+from ..mechanism.topology import build_topology
+from ..motions import Motion
+from ..motions.resampling import resampled
+from ..retarget.contacts import standing
+from ..retarget.posing import posed
+from ..retarget.support import placed, signed_distance, sole_length, standing_points, support_polygons
+
+RATE = 100.0  # [Hz] of goals, as `robik play` sends them
+HIGH = 0.15  # sole lengths: a foot that never comes this near to the lowest one's ground never stands
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is simulated.
+
+    Attributes:
+        mechanism: the robot.
+        motion: with bodies' poses.
+        drives: by actuator.
+        stage: floor and motors of the MJCF.
+        branches: the robot's bodies in the order of the MJCF.
+        text: the robot's MJCF.
+        positions: (T, nq) MuJoCo's positions of the motion's samples.
+        rate: of goals [Hz].
+        goals: (N, A) what the motors are told.
+        reference: at the goals' times, the motion's values (N, A) and base (N, 7).
+        delay: of every goal on the bus [s].
+        standing: per foot, when it stands (T,).
+        dynamics: the motion's forces.
+        shares: per foot, stiffness of its leg in shares of m g h.
+    """
+
+    mechanism: Mechanism
+    motion: Motion
+    drives: Mapping[str, Drive]
+    stage: Stage
+    branches: tuple[Branch, ...]
+    text: str
+    positions: np.ndarray
+    rate: float
+    goals: np.ndarray
+    reference: Motion
+    delay: float
+    standing: Mapping[str, np.ndarray]
+    dynamics: Dynamics
+    shares: Mapping[str, float]
+
+    @property
+    def base_body(self) -> str:
+        """Return the name of the body that floats; empty where the robot is grounded."""
+        return build_topology(self.mechanism).root or ""
+
+    @property
+    def heights(self) -> np.ndarray:
+        """Return the heights of the centre of mass at the goals' times (N,) [m]."""
+        return np.interp(self.reference.times, self.dynamics.times, self.dynamics.com[:, 2])
+
+    @property
+    def zero_moment_inside(self) -> float | None:
+        """Return in which share of the samples with a standing foot the zero-moment point is inside the support."""
+        points = self.dynamics.zero_moment_point(self.stage.height)
+        found = [
+            float(signed_distance(points[k : k + 1], polygon)[0]) >= 0.0
+            for k, polygon in enumerate(support_polygons(self.mechanism, self.motion, self.standing))
+            if polygon is not None and np.isfinite(points[k]).all()
+        ]
+        return float(np.mean(found)) if found else None
+
+
+def planned(
+    mechanism: Mechanism,
+    motion: Motion,
+    drives: Mapping[str, Drive] | None = None,
+    *,
+    carry: bool = False,
+    rate: float = RATE,
+    delay: float = 0.0,
+    source: str = "the motion",
+) -> Plan:
+    """Return the plan of a simulation.
+
+    Args:
+        mechanism: the robot, with masses and, where it floats, soles.
+        motion: with a column per actuator and, where the robot floats, its base.
+        drives: by actuator; from the robot's own limits if left out.
+        carry: whether goals carry the weight.
+        rate: of goals [Hz].
+        delay: of every goal [s].
+        source: the motion's file, for errors.
+
+    Raises:
+        MechanismError: no mass, massless moving bodies, a floating robot without soles, or loops that do not close.
+        ClipError: a motion without base, or one that lacks an actuator.
+    """
+    room = InverseDynamics(mechanism)
+    _check_robot(mechanism, room)
+    floats = room.topology.base is not None
+    if floats and motion.base is None:
+        raise ClipError(
+            f"{source} has no base columns, but robot {mechanism.name!r} floats; bake or solve it with RobIK"
+        )
+    states, _ = posed(mechanism, motion, source)
+    assert states.position is not None
+    assert states.quaternion is not None
+    q = room.coordinates(states, source)
+    stands = standing_phases(mechanism, states) if floats else {}
+    contacts = sole_contacts(mechanism, stands, len(q))
+    forces = room.solve(states.times, q, *derivatives(room.flat, states.times, q), contacts)
+    known = dict(default_drives(mechanism)) | dict(drives or {})
+    stage = Stage(
+        drives={n: PositionDrive(d.stiffness, d.damping, d.effort, d.armature) for n, d in known.items()},
+        friction=FRICTION,
+        height=_floor(mechanism, states, stands),
+    )
+    text, branches = staged_text(mechanism, stage)
+    values = carry_weight(states.values, forces, known) if carry else states.values
+    bare = replace(states, passive=None, report=None)
+    return Plan(
+        mechanism=mechanism,
+        motion=states,
+        drives=known,
+        stage=stage,
+        branches=branches,
+        text=text,
+        positions=positions(mechanism, branches, _coordinates(room, states, q), states.position, states.quaternion),
+        rate=rate,
+        goals=_limited(mechanism, resampled(replace(bare, values=values), rate).values),
+        reference=resampled(bare, rate),
+        delay=delay,
+        standing=stands,
+        dynamics=forces,
+        shares=standing_share(room, known) if floats else {},
+    )
+
+
+def standing_phases(mechanism: Mechanism, motion: Motion) -> dict[str, np.ndarray]:
+    """Return when each foot of a motion with bodies' poses stands (T,)."""
+    feet = [frame for frame in mechanism.frames if frame.is_foot]
+    soles = {frame.name: standing_points(mechanism, motion, frame.name).mean(axis=1) for frame in feet}
+    levels = {name: float(np.percentile(sole[:, 2], 10)) for name, sole in soles.items()}
+    ground = min(levels.values(), default=0.0)
+    found = {}
+    for frame in feet:
+        length, level = sole_length(frame), levels[frame.name]
+        level = level if level - ground < HIGH * length else ground
+        found[frame.name] = standing(motion.times, soles[frame.name], level, length)
+    return found
+
+
+def _check_robot(mechanism: Mechanism, room: InverseDynamics) -> None:
+    """Make sure that physics can move a robot.
+
+    Raises:
+        MechanismError: names the bodies without mass, or says that there are no feet.
+    """
+    ball = [j.name for j in mechanism.actuated if j.is_ball]
+    if ball:
+        raise MechanismError(
+            f"robot {mechanism.name!r} has motors in balls ({', '.join(ball)}), which are not simulated"
+        )
+    light = massless(mechanism)
+    if light:
+        named = ", ".join(light[:4]) + (f" and {len(light) - 4} more" if len(light) > 4 else "")
+        raise MechanismError(f"robot {mechanism.name!r}: {named} can move but have no mass; give them mass and inertia")
+    if room.topology.base is not None and not any(frame.is_foot for frame in mechanism.frames):
+        raise MechanismError(
+            f"robot {mechanism.name!r} has no feet to stand on: give the frames that it stands on a sole"
+            " (in Blender: Make Foot)"
+        )
+
+
+def massless(mechanism: Mechanism) -> list[str]:
+    """Return bodies that move against their neighbours without mass of their own or of anything fixed to them."""
+    group = {body.name: body.name for body in mechanism.bodies}
+
+    def root(name: str) -> str:
+        while group[name] != name:
+            name = group[name]
+        return name
+
+    for joint in mechanism.joints:
+        if joint.type == "fixed" and joint.parent in group:
+            group[root(joint.child)] = root(joint.parent)
+    mass: dict[str, float] = {}
+    for body in mechanism.bodies:
+        mass[root(body.name)] = mass.get(root(body.name), 0.0) + body.mass
+    moving = {root(j.child) for j in mechanism.joints if j.motions}
+    return [name for name in mass if mass[name] == 0.0 and name in moving]
+
+
+def _floor(mechanism: Mechanism, motion: Motion, stands: Mapping[str, np.ndarray]) -> float:
+    """Return the height of the floor: that of the lowest corner of a sole as the motion begins [m]."""
+    lowest = [float(standing_points(mechanism, motion, name)[0, :, 2].min()) for name in stands]
+    return min(lowest, default=0.0)
+
+
+def _coordinates(room: InverseDynamics, motion: Motion, q: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the values (T,) of all joints' scalar coordinates."""
+    topology, bodies = room.topology, room.mechanism.bodies
+    assert motion.position is not None
+    assert motion.quaternion is not None
+    order = [int(i) for i in topology.order]
+    com = np.stack(
+        [placed(np.array([bodies[i].com]), motion.position[:, i], motion.quaternion[:, i])[:, 0] for i in order], axis=1
+    )
+    turned = []
+    for i in order:
+        w, x, y, z = bodies[i].pose.quaternion
+        a, b, c, d = motion.quaternion[:, i].T
+        turned.append(np.stack(product(a, b, c, d, w, -x, -y, -z), axis=1))
+    quaternion = np.stack(turned, axis=1)
+    found: dict[str, np.ndarray] = {}
+    for joint in room.mechanism.joints:
+        if joint.motions and joint.type != "free":
+            found |= dict(zip(joint.coordinate_names, joint_values(topology, joint, q, com, quaternion).T, strict=True))
+    return found
+
+
+def _limited(mechanism: Mechanism, goals: np.ndarray) -> np.ndarray:
+    """Return goals (N, A) within the actuators' ranges."""
+    limits = np.array([pair for joint in mechanism.actuated for pair in joint.limits]).reshape(-1, 2)
+    return np.clip(goals, limits[:, 0], limits[:, 1]) if isfinite(goals.sum()) else goals

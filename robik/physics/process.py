@@ -1,0 +1,147 @@
+"""The process that simulates, as seen from the one that asked for it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import program
+from ..errors import RobikError
+from ..extras import missing
+from ..formats.mjcf.stage import floor_text
+from .plan import Plan
+from .trials import NOMINAL, Trial
+from .verdict import Verdict, judged
+
+JOB = "job.npz"
+
+
+class PhysicsError(RobikError):
+    """A simulation that could not be run."""
+
+
+def run(plan: Plan, trials: Sequence[Trial] = ()) -> Verdict:
+    """Simulate a plan as it is and under disturbances; return the verdict.
+
+    Args:
+        plan: what is simulated.
+        trials: disturbances.
+
+    Raises:
+        PhysicsError: the process ended by itself, or the simulation left the numbers.
+        MissingExtraError: MuJoCo is not installed.
+    """
+    steps = simulate(plan, trials)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            verdict: Verdict = done.value
+            return verdict
+
+
+def simulate(plan: Plan, trials: Sequence[Trial] = ()) -> Generator[float, None, Verdict]:
+    """As `run`, but yield the share that is done; a generator that is closed ends the process."""
+    if find_spec("mujoco") is None:
+        raise missing("physics")
+    every = [NOMINAL, *trials]
+    with tempfile.TemporaryDirectory(prefix="robik-physics-") as folder:
+        path = Path(folder) / JOB
+        _save(plan, every, path)
+        with tempfile.TemporaryFile("w+", errors="replace") as said:
+            process = _start(path, said)
+            found: list[dict[str, Any]] = []
+            bodies: tuple[str, ...] = ()
+            try:
+                assert process.stdout is not None
+                for line in process.stdout:
+                    if not line.startswith("{"):
+                        continue
+                    told = json.loads(line)
+                    bodies = tuple(told.get("bodies", bodies))
+                    if "found" in told:
+                        found.append(told["found"])
+                    yield (len(found) + (0.0 if "found" in told else told.get("progress", 0.0))) / len(every)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                process.wait()
+                if process.stdout is not None:
+                    process.stdout.close()
+            if len(found) < len(every):
+                said.seek(0)
+                raise PhysicsError(_ended(process.returncode, said.read()))
+        if found[0]["broken"]:
+            raise PhysicsError(
+                f"robot {plan.mechanism.name!r}: the simulation left the numbers; look for bodies with next to no mass,"
+                " or motors far too stiff for them"
+            )
+        with np.load(path.with_name("ghost.npz"), allow_pickle=False) as ghost:
+            states = {name: ghost[name] for name in ("times", "position", "quaternion")}
+        return judged(plan, found, bodies, states)
+
+
+def _start(path: Path, said: Any) -> subprocess.Popen:
+    """Start the process with low priority and without a window."""
+    flags = 0
+    if sys.platform == "win32":
+        flags = subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+    try:
+        return subprocess.Popen(
+            program.command("physics", str(path)),
+            env=program.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+            errors="replace",
+            creationflags=flags,
+        )
+    except OSError as error:
+        raise PhysicsError(f"the physics process cannot be started: {error.strerror or error}") from None
+
+
+def _ended(code: int, said: str) -> str:
+    """Return why the process ended too early, in one sentence."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if code < 0:
+        return f"the physics process was ended from outside (signal {-code}); test again"
+    return f"the physics process ended early: {lines[-1] if lines else f'code {code}'}"
+
+
+def _save(plan: Plan, trials: Sequence[Trial], path: Path) -> None:
+    """Write the job file."""
+    scene = plan.text.rstrip().removesuffix("</mujoco>") + floor_text(plan.stage) + "</mujoco>\n"
+    base = plan.reference.base
+    drives = [plan.drives[name] for name in plan.mechanism.actuators]
+    floats = base is not None and bool(plan.standing)
+    told = {
+        "text": scene,
+        "rate": plan.rate,
+        "delay": plan.delay,
+        "actuators": plan.mechanism.actuators,
+        "feet": tuple(plan.standing),
+        "body": plan.base_body if floats else "",
+        "trials": [trial.as_data() for trial in trials],
+    }
+    np.savez(
+        path,
+        told=np.array(json.dumps(told)),
+        start=plan.positions[0],
+        goals=plan.goals,
+        values=plan.reference.values,
+        base=np.hstack([base.position, base.quaternion])
+        if base is not None and floats
+        else np.zeros((len(plan.goals), 0)),
+        height=plan.heights,
+        effort=np.array([drive.effort for drive in drives]),
+        speed=np.array([drive.speed for drive in drives]),
+    )

@@ -1,0 +1,54 @@
+"""Trials: what may be different on the day."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+DRAWS, SEED = 20, 1
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One simulation's differences from the plan.
+
+    Attributes:
+        mass: factor of all masses and inertias.
+        stiffness: factor of all motors' stiffness and damping.
+        delay: of goals on their way to the motors [s].
+        friction: between soles and floor; None for the plan's.
+        slope: of the floor [deg].
+        heading: the way in which it falls off, from x [deg].
+    """
+
+    mass: float = 1.0
+    stiffness: float = 1.0
+    delay: float = 0.0
+    friction: float | None = None
+    slope: float = 0.0
+    heading: float = 0.0
+
+    def as_data(self) -> dict:
+        """Return plain data."""
+        return asdict(self)
+
+
+NOMINAL = Trial()
+
+
+def draws(count: int = DRAWS, seed: int = SEED) -> tuple[Trial, ...]:
+    """Return trials with everything different at once: mass ±10 %, stiffness ±50 %, up to 5 ms of delay, friction from
+    0.4 to 0.8, and a slope of up to 1° any way."""
+    rng = np.random.default_rng(seed)
+    return tuple(
+        Trial(
+            mass=float(rng.uniform(0.9, 1.1)),
+            stiffness=float(rng.uniform(0.5, 1.5)),
+            delay=float(rng.uniform(0.0, 0.005)),
+            friction=float(rng.uniform(0.4, 0.8)),
+            slope=float(rng.uniform(0.0, 1.0)),
+            heading=float(rng.uniform(0.0, 360.0)),
+        )
+        for _ in range(count)
+    )

@@ -1,0 +1,138 @@
+"""Verdict of a simulation, in words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import degrees
+from typing import Any
+
+import numpy as np
+
+from .plan import Plan
+
+RAISED = 2.0  # shares of m g h: what a leg should have
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What became of a motion.
+
+    Attributes:
+        stands: whether the robot stands to the end.
+        falls_at_s: when it has fallen, in the motion's time [s]; None if it stands.
+        falls_at_sample: which sample of the motion that is; None if it stands.
+        cause: why it falls, in words; empty if it stands.
+        stands_share: of the disturbed trials that stand; None without any.
+        trials: how many there were.
+        seconds: the motion's length [s].
+        margin: the smallest distance of the weight inside the support [m], and when [s]; None without feet.
+        zero_moment_inside: share of samples whose zero-moment point is inside the support; None without feet.
+        torque_share: largest torque of each actuator in the simulation, of what its motor can at rest.
+        heat_share: mean square of that share.
+        leg_stiffness: per foot, stiffness of its leg in shares of m g h.
+        bodies: names, and the simulated motion: `times` (K,), `position` (K, n, 3), `quaternion` (K, n, 4).
+    """
+
+    stands: bool
+    falls_at_s: float | None
+    falls_at_sample: int | None
+    cause: str
+    stands_share: float | None
+    trials: int
+    seconds: float
+    margin: tuple[float, float] | None
+    zero_moment_inside: float | None
+    torque_share: Mapping[str, float]
+    heat_share: Mapping[str, float]
+    leg_stiffness: Mapping[str, float]
+    bodies: tuple[str, ...]
+    times: np.ndarray
+    position: np.ndarray
+    quaternion: np.ndarray
+
+    def as_data(self) -> dict[str, Any]:
+        """Return plain data, as `robik physics --json` prints it."""
+        names = ("stands", "falls_at_s", "cause", "stands_share", "zero_moment_inside", "torque_share")
+        return {name: getattr(self, name) for name in names}
+
+    def sentence(self) -> str:
+        """Return the verdict in one sentence."""
+        if self.stands:
+            return "stands to the end"
+        return f"falls at frame {self.falls_at_sample}: {self.cause}"
+
+    def lines(self) -> list[str]:
+        """Return the verdict in words, as `robik physics` prints it."""
+        when = f" ({self.seconds:.1f} s)" if self.stands else f" ({self.falls_at_s:.1f} of {self.seconds:.1f} s)"
+        found = [self.sentence() + when]
+        if self.margin is not None and self.stands:
+            found.append(
+                f"the weight stays {1e3 * self.margin[0]:.0f} mm inside the feet, least at {self.margin[1]:.1f} s"
+            )
+        if self.stands_share is not None:
+            found.append(f"stands in {round(self.stands_share * self.trials)} of {self.trials} disturbed trials")
+        if self.zero_moment_inside is not None:
+            found.append(
+                f"the zero-moment point is inside the feet in {100 * self.zero_moment_inside:.0f} % of the frames"
+            )
+        if self.torque_share:
+            name, share = max(self.torque_share.items(), key=lambda item: item[1])
+            found.append(f"most torque: {name}, {100 * share:.0f} % of what its motor can")
+        found += self.warnings()
+        return found
+
+    def warnings(self) -> list[str]:
+        """Return what the user should know about the robot itself."""
+        soft = {foot: share for foot, share in self.leg_stiffness.items() if share < RAISED}
+        if not soft:
+            return []
+        foot, share = min(soft.items(), key=lambda item: item[1])
+        verb = "cannot stand" if share < 1.0 else "gives way under its weight"
+        return [
+            f"the leg of {foot} {verb}: stiffness {share:.1f} of what standing needs (m g h); {RAISED:g} is safe:"
+            f" raise the P gain to {RAISED / share:.1f} times"
+        ]
+
+
+def judged(
+    plan: Plan, found: Sequence[Mapping[str, Any]], bodies: tuple[str, ...], states: Mapping[str, np.ndarray]
+) -> Verdict:
+    """Return the verdict.
+
+    Args:
+        plan: what was simulated.
+        found: what the process said of each trial, the undisturbed one first.
+        bodies: names of the simulated bodies, in order.
+        states: their poses: `times`, `position`, `quaternion`.
+    """
+    first, others = found[0], found[1:]
+    begin, fell = float(plan.motion.times[0]), first["falls_at"]
+    names = plan.mechanism.actuators
+    stood = [trial["falls_at"] is None and not trial["broken"] for trial in others]
+    sample = None if fell is None else int(np.searchsorted(plan.motion.times, begin + fell))
+    margin = (float(first["margin"]), begin + float(first["margin_at"])) if "margin" in first else None
+    return Verdict(
+        stands=fell is None,
+        falls_at_s=None if fell is None else max(begin + fell, begin),
+        falls_at_sample=None if sample is None else min(sample, len(plan.motion.times) - 1),
+        cause="" if fell is None else _cause(first),
+        stands_share=float(np.mean(stood)) if stood else None,
+        trials=len(stood),
+        seconds=float(plan.motion.times[-1]) - begin,
+        margin=margin,
+        zero_moment_inside=plan.zero_moment_inside if plan.standing else None,
+        torque_share=dict(zip(names, first["torque_share"], strict=True)),
+        heat_share=dict(zip(names, first["heat_share"], strict=True)),
+        leg_stiffness=plan.shares,
+        bodies=bodies,
+        **{name: states[name] for name in ("times", "position", "quaternion")},
+    )
+
+
+def _cause(found: Mapping[str, Any]) -> str:
+    """Return why the robot fell, in words."""
+    if "foot" not in found:
+        return "no foot touched the floor"
+    gave = f", {found['motor']} gave {degrees(abs(found['gave'])):.1f}°" if found["motor"] else ""
+    return f"weight left {found['foot']} {found['way']}{gave}"

@@ -1,0 +1,204 @@
+"""Looks at servos between goals: a share of them at a time, as many as there is time for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Protocol
+
+import numpy as np
+
+from .telemetry import Telemetry
+
+LOOK_EVERY = 0.009  # [s], at most, at all servos: at 100 Hz after every goal
+LOOK_AT_LEAST = 0.25  # [s]: this often, at one, whatever the rate leaves time for
+ASIDE = 3e-4  # [s] between goals that is left for this computer
+MISSES = 3  # answers of one servo in a row that must be lost for it to be gone
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When servos were looked at.
+
+    Attributes:
+        time: by the clock [s].
+        at: on the way [s].
+        goals, speeds: of the servos then (n,) [counts, counts/s].
+    """
+
+    time: float
+    at: float
+    goals: np.ndarray
+    speeds: np.ndarray
+
+
+class Look(Protocol):
+    """A look at some servos, of one question or several.
+
+    Attributes:
+        ids: of the servos.
+        seconds: what the next question and its answers take on the wire.
+        is_asked: whether answers to one are on their way.
+        seen: what those report who have answered everything, by id.
+        is_over: whether nothing more comes.
+    """
+
+    ids: tuple[int, ...]
+    is_asked: bool
+    seen: dict[int, Telemetry]
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def is_over(self) -> bool: ...
+
+    def ask(self) -> None:
+        """Send the next question; nobody waits for the answers."""
+        ...
+
+    def collect(self) -> None:
+        """Take in what has been answered."""
+        ...
+
+
+class Sight(Protocol):
+    """Where looks come from: see `driver.Line`.
+
+    Attributes:
+        groups: ids of servos that can be asked together.
+    """
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]: ...
+
+    def begin_look(self, ids: Sequence[int]) -> Look:
+        """Return a look at servos of one group, of which nothing has been asked yet."""
+        ...
+
+
+class Looks:
+    """Looks in turn, one share of the servos after the other, and finds out who is silent.
+
+    Args:
+        sight: the servos.
+        silence: how long a servo may be silent [s].
+        on_seen: called with each look: the moment, and what the servos report, by id.
+        on_silent: called with the id of a servo that has been silent for too long.
+
+    Attributes:
+        rounds: in which every servo was looked at.
+    """
+
+    def __init__(
+        self,
+        sight: Sight,
+        silence: float,
+        on_seen: Callable[[Moment, dict[int, Telemetry]], None],
+        on_silent: Callable[[int], None],
+    ) -> None:
+        self.rounds = 0
+        self._sight, self._silence = sight, silence
+        self._on_seen, self._on_silent = on_seen, on_silent
+        self._look: Look | None = None
+        self._moment = Moment(0.0, 0.0, np.zeros(0), np.zeros(0))
+        self._group = self._first = 0  # where the next share begins
+        self._suspects: list[int] = []  # of those that did not answer in company
+        self._alone = 0  # how many are to be asked alone before company is tried again
+        self._missed = dict.fromkeys(self._all, 0)
+        self._silent_since = dict.fromkeys(self._all, inf)
+        self._round_began = self._asked = -inf
+
+    @property
+    def _all(self) -> list[int]:
+        return [id for group in self._sight.groups for id in group]
+
+    def turn(self, slack: float, moment: Moment) -> float:
+        """Take in what was answered, and ask what fits.
+
+        Args:
+            slack: before the wire is needed for goals [s].
+            moment: now.
+
+        Returns:
+            How long the wire is needed for the answers [s]; 0 where nothing was asked.
+        """
+        self.collect()
+        look = self._look or self._next(slack, moment)
+        if look is None or look.is_asked:
+            return 0.0
+        seconds = look.seconds
+        if seconds + ASIDE > slack and moment.time - self._asked < LOOK_AT_LEAST:
+            return 0.0
+        if self._is_new_round:
+            self._round_began = moment.time
+        self._look, self._moment, self._asked = look, moment, moment.time
+        look.ask()
+        return seconds
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether answers to what was asked may still come."""
+        self.collect()
+        if self._look is not None and not self._look.is_asked:
+            self._look = None  # of its further questions none is asked any more
+        return self._look is not None
+
+    @property
+    def _is_new_round(self) -> bool:
+        return self._group == self._first == 0 and not self._suspects and self._look is None
+
+    def _next(self, slack: float, moment: Moment) -> Look | None:
+        """Return a look at the next share, as many servos as fit or one; None before it is time for a new round."""
+        if self._is_new_round and moment.time - self._round_began < LOOK_EVERY:
+            return None
+        group = self._sight.groups[self._group]
+        share = self._suspects[:1] or list(group[self._first : self._first + (1 if self._alone else len(group))])
+        look = self._sight.begin_look(share)
+        while len(share) > 1 and look.seconds + ASIDE > slack:
+            share = share[:-1]
+            look = self._sight.begin_look(share)
+        return look
+
+    def collect(self) -> None:
+        """Take in what was answered."""
+        look = self._look
+        if look is None or not look.is_asked:
+            return
+        look.collect()
+        if look.is_over:
+            self._look = None
+            self._take_note(look)
+
+    def _take_note(self, look: Look) -> None:
+        for id in look.seen:
+            self._missed[id], self._silent_since[id] = 0, inf
+        lost = [id for id in look.ids if id not in look.seen]
+        if self._suspects:
+            self._suspects = [id for id in self._suspects if id not in look.seen]
+        elif look.seen or len(look.ids) > 1:
+            self._advance(len(look.ids))
+        self._alone = max(0, self._alone - len(look.seen))
+        if look.seen:
+            self._on_seen(self._moment, look.seen)
+        if lost:
+            self._lose(lost, len(look.ids) == 1)
+
+    def _lose(self, lost: list[int], was_alone: bool) -> None:
+        """Find out which of these is silent: each is asked alone, and who is silent again at once."""
+        now, self._alone = time.monotonic(), len(self._missed)
+        self._suspects = [*lost, *(id for id in self._suspects if id not in lost)]
+        for id in lost:
+            self._silent_since[id] = min(self._silent_since[id], self._moment.time)
+        id = lost[0]
+        self._missed[id] += was_alone
+        if self._missed[id] >= MISSES and now - self._silent_since[id] >= self._silence:
+            self._on_silent(id)
+
+    def _advance(self, count: int) -> None:
+        self._first += count
+        if self._first >= len(self._sight.groups[self._group]):
+            self._group, self._first = (self._group + 1) % len(self._sight.groups), 0
+            self.rounds += self._group == 0

@@ -1,0 +1,80 @@
+"""Messages between a player and the process that has its port: lines of JSON, and motions in files.
+
+To the process: `open` (chain, port, settings), `ask` (a command of the session, its arguments, and what the status says
+until it is done), `press` and `release` of the emergency stop, `stop`, `pace`, `wish`, `clear`, `beat`, `end`. From it:
+`ready`, then `status`, with the servos that are there and the number of the last `ask` of which it knows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .chain import ServoChain
+from .status import PlaySettings, PlayState, ServoReading, Status
+from .trajectory import Along
+
+
+class Columns(NamedTuple):
+    """What a motion has for the servos: see `Samples`."""
+
+    times: np.ndarray
+    actuators: tuple[str, ...]
+    values: np.ndarray
+
+
+def pack(do: str, **content: object) -> bytes:
+    """Return a message as a line."""
+    return json.dumps({"do": do, **content}).encode() + b"\n"
+
+
+def unpack(line: bytes) -> dict[str, Any]:
+    """Return what `pack` packed; `do` says which message it is."""
+    return json.loads(line)
+
+
+def settings_data(settings: PlaySettings) -> dict[str, Any]:
+    """Return settings as JSON knows them."""
+    return asdict(settings)
+
+
+def settings_from(data: Mapping[str, Any]) -> PlaySettings:
+    """Return what `settings_data` was given."""
+    return PlaySettings(**{**data, "without": tuple(data["without"])})
+
+
+def status_data(status: Status) -> dict[str, Any]:
+    """Return a status as JSON knows it."""
+    return asdict(status)
+
+
+def status_from(data: Mapping[str, Any]) -> Status:
+    """Return what `status_data` was given."""
+    servos = tuple(ServoReading(**servo) for servo in data["servos"])
+    known = {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos}
+    return Status(**{**data, **known})
+
+
+def along_data(along: Along, chain: ServoChain) -> dict[str, Any]:
+    """Return a way along a motion, its numbers in a file: whoever writes must not wait for a process that hangs."""
+    names = tuple(dict.fromkeys(chain.actuators))
+    columns = along.motion.values[:, [along.motion.actuators.index(name) for name in names]]
+    handle, path = tempfile.mkstemp(prefix="robik-motion-", suffix=".npy")
+    with os.fdopen(handle, "wb") as file:
+        np.save(file, np.column_stack([along.motion.times, columns]))
+    return {"file": path, "actuators": names, "interpolation": along.interpolation}
+
+
+def along_from(data: Mapping[str, Any], chain: ServoChain) -> Along:
+    """Return what `along_data` was given, and remove the file."""
+    try:
+        table = np.load(data["file"])
+    finally:
+        os.unlink(data["file"])
+    return Along(Columns(table[:, 0], tuple(data["actuators"]), table[:, 1:]), chain, data["interpolation"])

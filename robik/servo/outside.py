@@ -1,0 +1,151 @@
+"""Stop from outside the program that plays: each port's holder leaves a notice that others can answer.
+
+A notice is a file `PID.json` in a folder of the user's (port, state); who wants it to stop puts `PID.stop` beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import ServoError
+from ..files import write_whole
+from .status import Status
+
+RENEWED = 0.5  # [s]: this often a notice is written anew, also where nothing has changed
+STALE = 3.0  # [s] after which whoever wrote it is gone
+STOPPING = 10.0  # [s] that servos get to come to a stand
+VARIABLE = "ROBIK_PORTS_DIR"
+STOP, TORQUE_OFF = "stop", "torque off"
+
+
+def folder() -> Path:
+    """Return where the notices are: a folder that only this user can write to."""
+    if named := os.environ.get(VARIABLE):
+        place = Path(named)
+    elif sys.platform == "win32":
+        place = Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()) / "robik" / "ports"
+    else:
+        place = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"robik-ports-{os.getuid()}"
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return place
+
+
+class Notice:
+    """That this process holds a port, for as long as the block lasts.
+
+    Args:
+        port: its name.
+    """
+
+    def __init__(self, port: str) -> None:
+        self._port, self._state, self._written = port, "", -STALE
+        self._file: Path | None = None
+        with suppress(OSError):  # without such a folder nobody can stop it from outside; it plays all the same
+            self._file = folder() / f"{os.getpid()}.json"
+            self._file.with_suffix(".stop").unlink(missing_ok=True)
+
+    def __enter__(self) -> Notice:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.unlink(missing_ok=True)
+
+    def look(self, status: Status) -> str:
+        """Write how it stands; return what is asked for, `STOP` or `TORQUE_OFF`, once, and nothing otherwise."""
+        if self._file is None:
+            return ""
+        state, now = f"{status.state.value}: {status.message}", time.monotonic()
+        with suppress(OSError):
+            if state != self._state or now - self._written > RENEWED:
+                self._state, self._written = state, now
+                what = {"port": self._port, "state": state, "moves": status.state.is_moving}
+                write_whole(self._file, json.dumps(what))
+            asking = self._file.with_suffix(".stop")
+            if asking.exists():
+                asked = asking.read_text(encoding="utf-8")
+                asking.unlink(missing_ok=True)
+                return asked
+        return ""
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A program that holds a port.
+
+    Attributes:
+        file: its notice.
+        port: its name.
+        state: of its player, in words.
+        moves: whether it moves servos.
+    """
+
+    file: Path
+    port: str
+    state: str
+    moves: bool
+
+
+def holders(port: str = "") -> list[Holder]:
+    """Return who holds a port, this one or any."""
+    found = []
+    for file in sorted(folder().glob("*.json")):
+        holder = _read(file)
+        if holder is not None and port in ("", holder.port):
+            found.append(holder)
+    return found
+
+
+def _read(file: Path) -> Holder | None:
+    try:
+        if time.time() - file.stat().st_mtime > STALE:
+            return None
+        what = json.loads(file.read_text(encoding="utf-8"))
+        return Holder(file, what["port"], what["state"], what["moves"])
+    except (OSError, ValueError, KeyError):  # it has just left
+        return None
+
+
+def ask_to_stop(port: str = "", is_torque_off: bool = False) -> list[str]:
+    """Let whoever plays stop softly, or turn torque off at once, and wait until it has.
+
+    Args:
+        port: of whom; empty for everybody.
+        is_torque_off: which.
+
+    Returns:
+        What became of each, in words.
+
+    Raises:
+        ServoError: nobody holds a port, or one does not stop.
+    """
+    asked = holders(port)
+    if not asked:
+        where = f"the port {port}" if port else "a port of servos"
+        raise ServoError(f"no program of this user that plays with RobIK holds {where}")
+    for holder in asked:
+        holder.file.with_suffix(".stop").write_text(TORQUE_OFF if is_torque_off else STOP, encoding="utf-8")
+    ends = time.monotonic() + STOPPING
+    while left := [holder for holder in asked if _is_waited_for(holder)]:
+        if time.monotonic() > ends:
+            raise ServoError(f"{left[0].port} does not stop ({left[0].state}); switch the servos' power off")
+        time.sleep(0.02)
+    return [f"{holder.port}: {_state(holder)}" for holder in asked]
+
+
+def _is_waited_for(holder: Holder) -> bool:
+    now = _read(holder.file)
+    return now is not None and (now.moves or holder.file.with_suffix(".stop").exists())
+
+
+def _state(holder: Holder) -> str:
+    now = _read(holder.file)
+    return "the program has left" if now is None else now.state

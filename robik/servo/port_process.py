@@ -1,0 +1,363 @@
+"""A process of its own that has the port, as its owner sees it: as `PortThread`, where the owner may stall or die."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import fields, replace
+from math import inf
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import program
+from ..errors import ServoError
+from .board import Board
+from .chain import ServoChain, chain_text
+from .driver import Simulator, driver_of
+from .messages import along_data, pack, settings_data, status_from, unpack
+from .port_thread import SIMULATED, PortThread
+from .status import PlaySettings, PlayState, Status
+from .trajectory import Along
+
+HOST = "servo.port_host"
+BEAT_EVERY = 0.02  # [s] at most
+UNHEARD = 1.0  # [s] after which beats and wishes are kept back: a process that hangs would not read them
+HUNG = 0.3  # [s] of silence after the emergency stop was pressed, until the process is ended and torque cut from here
+ENDING = 3.0  # [s] that the process gets to leave when its port is closed
+
+
+class PortOwner(Protocol):
+    """What a player needs of whoever has its port: `PortThread` or `PortProcess`."""
+
+    wishes: Any
+    simulator: Simulator | None
+
+    @property
+    def is_alive(self) -> bool: ...
+
+    @property
+    def is_cutting(self) -> bool: ...
+
+    def start(self, before: Callable[[], None]) -> None: ...
+
+    def ask(self, command: str, *arguments: Any, **published: Any) -> None: ...
+
+    def press_emergency(self) -> None: ...
+
+    def release_emergency(self) -> None: ...
+
+    def end(self, timeout: float) -> None: ...
+
+
+class PortProcess:
+    """A process that opens the port, connects, does what is asked for, and closes it.
+
+    Args:
+        chain: the servos that are asked for.
+        port: a device path, a URL that pyserial opens, or `SIMULATED`.
+        settings: how to play.
+        board: where the status is published.
+        on_connected: callback (chain, count limits (n, 2)), called before the servos that are there are published.
+
+    Attributes:
+        wishes: the owner's.
+        simulator: the simulated chain, while it runs.
+    """
+
+    def __init__(
+        self,
+        chain: ServoChain,
+        port: str,
+        settings: PlaySettings,
+        board: Board,
+        on_connected: Callable[[ServoChain, np.ndarray], None],
+    ) -> None:
+        self.wishes = SentWishes(self._send)
+        self.simulator: Simulator | None = None
+        self._chain, self._port, self._settings = chain, port, settings
+        self._board, self._on_connected = board, on_connected
+        self._lock = threading.RLock()
+        self._process: subprocess.Popen[bytes] | None = None  # once it can be spoken to
+        self._unsent: list[bytes] = []  # what was said before
+        self._thread: threading.Thread | None = None
+        self._rescue: PortThread | None = None  # turns torque off where there is no process to do it
+        self._is_running = self._is_told_over = False
+        self._asked = self._presses = 0
+        self._known_presses, self._is_known_cutting = 0, False
+        self._heard = time.monotonic()
+        self._connected: tuple[list[int], list[list[int]]] = ([], [])
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has the port, or is about to."""
+        return self._is_running or (self._rescue is not None and self._rescue.is_alive)
+
+    @property
+    def is_cutting(self) -> bool:
+        """Whether the emergency stop was pressed, and torque-off has not been sent since."""
+        if self._rescue is not None and self._rescue.is_cutting:
+            return True
+        return self._is_running and (self._presses > self._known_presses or self._is_known_cutting)
+
+    def start(self, before: Callable[[], None]) -> None:
+        """Open the port and connect, after something else that may take its time."""
+        self._is_running = True
+        self._thread = threading.Thread(target=self._run, args=(before,), name=f"process of {self._port}", daemon=True)
+        self._thread.start()
+
+    def ask(self, command: str, *arguments: Any, **published: Any) -> None:
+        """Let the process do something, unless the emergency stop is pressed before it gets there.
+
+        Args:
+            command: a method of `Session`.
+            arguments: what it is given.
+            published: what the status says until then.
+        """
+        sent = [along_data(one, self._chain) if isinstance(one, Along) else one for one in arguments]
+        with self._lock:  # a status that does not know of this must not be published after it
+            if published:
+                self._board.publish(**published)
+            self._asked += 1
+            self._send("ask", number=self._asked, command=command, arguments=sent, published=published)
+
+    def press_emergency(self) -> None:
+        """Turn torque off, now, whatever goes on; where the port is closed it is opened for that."""
+        with self._lock:
+            self._presses += self._is_running
+            self._send("press")
+            if self._process is None:
+                self._cut_from_here()
+                return
+        threading.Thread(target=self._end_if_hung, args=(self._process,), daemon=True).start()
+
+    def release_emergency(self) -> None:
+        """Let torque be turned on again, since the user has asked for it."""
+        self._send("release")
+
+    def end(self, timeout: float) -> None:
+        """Close the port once all that was asked for is done; wait for that at most so long [s]."""
+        self._send("end")
+        if self._thread is not None and timeout > 0:
+            self._thread.join(timeout)
+
+    # the pipe
+
+    def _send(self, do: str, is_optional: bool = False, **content: Any) -> None:
+        """Send a message; those that are optional are kept back from a process that hangs."""
+        with self._lock:
+            if self._process is None:
+                if self._is_running and not is_optional:
+                    self._unsent.append(pack(do, **content))
+            elif not is_optional or time.monotonic() - self._heard < UNHEARD:
+                self._write(self._process, pack(do, **content))
+
+    def _write(self, process: subprocess.Popen[bytes], line: bytes) -> None:
+        assert process.stdin is not None
+        try:
+            process.stdin.write(line)
+            process.stdin.flush()
+        except (OSError, ValueError):
+            return  # it has ended, which whoever listens to it tells
+
+    def _run(self, before: Callable[[], None]) -> None:
+        try:
+            process = _started()
+        except OSError as error:
+            self._fail(f"the process that plays cannot be started: {error}")
+            self._is_running = False
+            return
+        said = ""
+        try:
+            before()
+            self._open(process)
+            self._listen(process)
+        except ServoError as error:
+            said = str(error)
+        finally:
+            self._clear_up(process, said)
+
+    def _open(self, process: subprocess.Popen[bytes]) -> None:
+        port = self._port
+        if port == SIMULATED:
+            self._chain = self._chain.on_one_port()
+            self.simulator = driver_of(self._chain.brand.name).start_simulator(self._chain)
+            port = self.simulator.port
+        how = {"chain": json.loads(chain_text(self._chain)), "port": port, "settings": settings_data(self._settings)}
+        assert process.stdout is not None
+        if not process.stdout.readline():  # until then, an emergency stop is answered from here
+            raise ServoError("the process that plays does not start")
+        while not self._hand_over(process, how):
+            time.sleep(0.01)
+
+    def _hand_over(self, process: subprocess.Popen[bytes], how: dict[str, Any]) -> bool:
+        """Let the process open the port, unless it is open here to turn torque off: two cannot have it."""
+        with self._lock:
+            if self._rescue is not None and self._rescue.is_alive:
+                return False
+            self._heard = time.monotonic()
+            self._write(process, pack("open", **how, message=self._board.status.message))
+            for line in self._unsent:
+                self._write(process, line)
+            self._unsent.clear()
+            self._process = process
+            return True
+
+    def _listen(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            content = unpack(line)
+            with self._lock:
+                self._take(**content)
+
+    def _take(
+        self,
+        do: str,
+        number: int,
+        presses: int,
+        is_cutting: bool,
+        ids: list[int],
+        limits: list[list[int]],
+        status: dict[str, Any],
+        is_over: bool,
+    ) -> None:
+        """Take in what the process says of itself."""
+        self._heard, self._is_told_over = time.monotonic(), is_over
+        self._known_presses, self._is_known_cutting = presses, is_cutting
+        if limits and self._connected != (ids, limits):
+            self._connected = ids, limits
+            there = tuple(servo for servo in self._chain.servos if servo.id in ids)
+            self._on_connected(replace(self._chain, servos=there), np.array(limits))
+        if number >= self._asked:
+            said = status_from(status)
+            self._board.publish(**{field.name: getattr(said, field.name) for field in fields(Status)})
+
+    def _clear_up(self, process: subprocess.Popen[bytes], said: str) -> None:
+        """The process has ended, or is not needed."""
+        with self._lock:
+            self._process = None
+            self._unsent.clear()
+        for pipe in (process.stdin, process.stdout):
+            assert pipe is not None
+            try:
+                pipe.close()
+            except OSError:
+                continue  # what was still to be written has nobody to read it
+        try:
+            process.wait(ENDING)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        state = self._board.status.state
+        if said or not self._is_told_over or state is PlayState.CONNECTING or state.is_moving:
+            self._fail(said or f"the process that plays has ended ({process.returncode}); {self._guard_words}")
+        if self.simulator is not None:
+            self.simulator.end()
+            self.simulator = None
+            servos = tuple(replace(servo, torque=False) for servo in self._board.status.servos)
+            self._board.publish(servos=servos)
+        with self._lock:
+            is_unserved = self.is_cutting
+            self._is_running = False
+            if is_unserved:
+                self._cut_from_here()
+
+    @property
+    def _guard_words(self) -> str:
+        return f"the servos stop by their watchdog within {self._settings.watchdog:g} s and hold; connect again"
+
+    def _fail(self, message: str) -> None:
+        unknown = tuple(replace(servo, torque=None) for servo in self._board.status.servos)
+        self._board.publish(state=PlayState.FAULT, message=message, servos=unknown)
+
+    # the emergency stop, where the process cannot
+
+    def _end_if_hung(self, process: subprocess.Popen[bytes]) -> None:
+        """End a process that does not answer any more; whoever listens to it then turns torque off from here."""
+        time.sleep(HUNG)
+        if self.is_cutting and time.monotonic() - self._heard > HUNG:
+            process.kill()
+
+    def _cut_from_here(self) -> None:
+        if self._port == SIMULATED:  # whose servos are gone with it, or are yet to come
+            return
+        if self._rescue is None or not self._rescue.is_alive:
+            self._rescue = PortThread(self._chain, self._port, self._settings, self._board, self._on_connected)
+        self._rescue.press_emergency()
+
+
+class SentWishes:
+    """What the owner wants of a stream in another process: see `Wishes`.
+
+    Args:
+        send: sends a message.
+
+    Attributes:
+        stop, wish: to be `set`.
+    """
+
+    def __init__(self, send: Callable[..., None]) -> None:
+        self.stop, self.wish = _SentStop(send), _SentWish(send)
+        self._send, self._pace, self._beat = send, 1.0, -inf
+
+    @property
+    def pace(self) -> float:
+        """1 as planned, 0 for a pause."""
+        return self._pace
+
+    @pace.setter
+    def pace(self, pace: float) -> None:
+        self._pace = pace
+        self._send("pace", pace=pace)
+
+    def beat(self) -> None:
+        """Alive."""
+        now = time.monotonic()
+        if now - self._beat >= BEAT_EVERY:
+            self._beat = now
+            self._send("beat", is_optional=True)
+
+    def clear(self) -> None:
+        """No wishes, and alive."""
+        self._pace = 1.0
+        self._send("clear")
+
+
+class _SentStop:
+    def __init__(self, send: Callable[..., None]) -> None:
+        self._send = send
+
+    def set(self) -> None:
+        """Come to a stand."""
+        self._send("stop")
+
+
+class _SentWish:
+    def __init__(self, send: Callable[..., None]) -> None:
+        self._send = send
+
+    def set(self, values: np.ndarray | None) -> None:
+        """Where to be (n,) [rad or m]; None, or NaN in some, where there is no wish."""
+        self._send(
+            "wish", is_optional=True, values=None if values is None else np.asarray(values, dtype=float).tolist()
+        )
+
+
+def _started() -> subprocess.Popen[bytes]:
+    """Return the process, which waits to be told its port. What ends the owner by a key or a signal does not end it."""
+    windows: dict[str, Any] = {
+        "creationflags": 0x08000000 | 0x00000200 | 0x00000080
+    }  # no window, own group, high priority
+    others: dict[str, Any] = {"start_new_session": True}
+    return subprocess.Popen(
+        program.command(HOST),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=program.environment(),
+        bufsize=-1,
+        **(windows if sys.platform == "win32" else others),
+    )

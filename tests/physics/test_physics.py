@@ -1,0 +1,247 @@
+"""Physics: a motion stands or falls as MuJoCo has it, and what cannot be simulated is told in one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from robik.cli import main
+from robik.dynamics.actuators import MOTORS
+from robik.dynamics.drives import Drive, carry_weight, default_drives, standing_stiffness
+from robik.dynamics.inverse import inverse_dynamics
+from robik.errors import ClipError, MechanismError, RobikError
+from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
+from robik.motions import BaseTrack, Motion, save_motion
+from robik.physics import draws, planned, process, run
+from robik.physics.export import save_scene
+from robik.physics.plan import massless
+from robik.robots import load, servos_path
+
+SOLE = ((0.1, 0.1, 0.0), (-0.1, 0.1, 0.0), (-0.1, -0.1, 0.0), (0.1, -0.1, 0.0))
+
+
+def tower(mass: float = 4.0) -> Mechanism:
+    """A weight on a hinge over a foot: an inverted pendulum that a motor holds up, h = 0.5 m."""
+    inertia = (0.02, 0.02, 0.02, 0.0, 0.0, 0.0)
+    foot = Body("foot", 0.5, com=(0.0, 0.0, 0.02), inertia=inertia)
+    weight = Body("weight", mass, com=(0.0, 0.0, 0.5), inertia=inertia, pose=Pose((0.0, 0.0, 0.05)))
+    hinge = Joint("ankle", "revolute", "foot", "weight", position=(0.0, 0.0, 0.05), axis=(0.0, 1.0, 0.0), actuated=True)
+    floating = Joint("base", "free", WORLD, "foot", axis2=(0.0, 1.0, 0.0))
+    return Mechanism("tower", (foot, weight), (floating, hinge), frames=(Frame("sole", "foot", sole=SOLE),))
+
+
+def lean(angle: float, seconds: float = 1.5) -> Motion:
+    """The weight goes over by an angle and stays there."""
+    times = np.arange(int(60 * seconds)) / 60.0
+    values = angle * np.clip(times / 1.0, 0.0, 1.0)[:, None]
+    still = BaseTrack(
+        body="foot", position=np.zeros((len(times), 3)), quaternion=np.tile([1.0, 0, 0, 0], (len(times), 1))
+    )
+    return Motion(times=times, actuators=("ankle",), values=values, base=still)
+
+
+STIFF = {"ankle": Drive(200.0, 50.0)}
+
+
+def test_what_is_in_balance_stands() -> None:
+    verdict = run(planned(tower(), lean(0.1), STIFF))
+    assert verdict.stands
+    assert verdict.sentence() == "stands to the end"
+    assert verdict.falls_at_s is None
+    assert verdict.zero_moment_inside == 1.0
+    assert verdict.margin is not None
+    assert 0.02 < verdict.margin[0] < 0.1
+    assert set(verdict.bodies) == {"foot", "weight"}
+    assert verdict.position.shape == (len(verdict.times), 2, 3)
+
+
+def test_what_leans_too_far_falls_forwards_and_says_so() -> None:
+    verdict = run(planned(tower(), lean(0.5, 3.0), STIFF))
+    assert not verdict.stands
+    assert "weight left sole forwards" in verdict.cause
+    assert verdict.falls_at_s is not None
+    assert verdict.falls_at_sample == pytest.approx(60 * verdict.falls_at_s, abs=1)
+    assert verdict.zero_moment_inside is not None
+    assert verdict.zero_moment_inside < 0.9
+
+
+@pytest.mark.parametrize(("share", "stands"), [(0.7, False), (1.6, True)])
+def test_a_motor_holds_a_leg_only_if_it_is_stiffer_than_m_g_h(share: float, stands: bool) -> None:
+    robot = tower()
+    hinge = 4.0 * 9.81 * 0.5  # of the weight about the hinge
+    assert standing_stiffness(robot) > hinge
+    verdict = run(planned(robot, lean(0.01, 4.0), {"ankle": Drive(share * hinge, 50.0)}))
+    assert verdict.stands is stands
+    assert bool(verdict.warnings()) == (share < 2.0)
+
+
+def test_set_points_that_carry_the_weight_end_where_the_motion_is() -> None:
+    soft = {"ankle": Drive(60.0, 50.0)}
+    ends = {}
+    for carry in (False, True):
+        verdict = run(planned(tower(), lean(0.1, 2.5), soft, carry=carry))
+        w, _, y, _ = verdict.quaternion[-1, verdict.bodies.index("weight")]
+        ends[carry] = 2 * np.arctan2(y, w)
+    assert abs(ends[False] - 0.1) > 0.02
+    assert abs(ends[True] - 0.1) < 0.005
+
+
+def test_carried_weight_is_torque_over_stiffness() -> None:
+    robot, motion = tower(), lean(0.2)
+    forces = inverse_dynamics(robot, motion)
+    goals = carry_weight(motion.values, forces, {"ankle": Drive(100.0, 3.0)})
+    assert goals[-1, 0] - 0.2 == pytest.approx(-3.0 / 100.0)  # not beyond what the motor can
+    goals = carry_weight(motion.values, forces, {"ankle": Drive(100.0)})
+    assert goals[-1, 0] - 0.2 == pytest.approx(-4.0 * 9.81 * 0.5 * np.sin(0.2) / 100.0, rel=1e-3)
+
+
+def test_disturbances_are_told_as_a_share() -> None:
+    plan = planned(tower(), lean(0.1), STIFF)
+    assert run(plan, draws(4)).stands_share == 1.0
+    slippery = [replace(trial, slope=25.0, heading=90.0) for trial in draws(2)]
+    assert run(plan, [*draws(2), *slippery]).stands_share == 0.5
+
+
+def test_draws_are_seeded() -> None:
+    assert draws(20) == draws(20)
+    assert draws(20)[:5] == draws(5)
+    assert all(0.9 <= t.mass <= 1.1 and 0.5 <= t.stiffness <= 1.5 and t.slope <= 1.0 for t in draws(100))
+
+
+def test_the_stiffness_of_a_servo_follows_its_gain() -> None:
+    """885 units of PWM are all of the stall torque; at a gain of 128 a count of error is one unit."""
+    motor = MOTORS["XH430-W350"]
+    full = 885 * 2 * np.pi / 4096  # rad of error at a gain of 128
+    assert motor.stiffness(128) == pytest.approx(motor.stall_torque / full)
+    assert motor.stiffness(900) == pytest.approx(motor.stiffness())
+
+
+def test_a_looped_robot_stands_still_in_the_exported_scene(tmp_path: Path) -> None:
+    walker = load("walker")
+    plan = planned(walker, standing_still(walker))
+    scene, robot = save_scene(plan, tmp_path / "stage.xml")
+    assert robot.name == "stage_robot.xml"
+    model = mujoco.MjModel.from_xml_path(str(scene))
+    data = mujoco.MjData(model)
+    assert model.nkey == len(plan.motion.times)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    for _ in range(5000):
+        mujoco.mj_step(model, data)
+    assert float(data.body("torso").xpos[2]) == pytest.approx(walker.rest_pose("torso").position[2], abs=5e-3)
+    assert np.abs(data.efc_pos[: data.ne]).max() < 5e-5  # [m] by which loops are open
+
+
+def standing_still(robot: Mechanism, seconds: float = 1.0) -> Motion:
+    times = np.arange(int(24 * seconds)) / 24.0
+    rest = [value for joint in robot.actuated for value in joint.rest]
+    base = robot.rest_pose("torso")
+    track = BaseTrack(
+        body="torso",
+        position=np.tile(base.position, (len(times), 1)),
+        quaternion=np.tile(base.quaternion, (len(times), 1)),
+    )
+    return Motion(times=times, actuators=robot.actuators, values=np.tile(rest, (len(times), 1)), base=track)
+
+
+def test_a_robot_on_the_ground_cannot_fall() -> None:
+    arm = load("boxer")
+    rest = [value for joint in arm.actuated for value in joint.rest]
+    motion = Motion(times=np.arange(10) / 10.0, actuators=arm.actuators, values=np.tile(rest, (10, 1)))
+    verdict = run(planned(arm, motion))
+    assert verdict.stands
+    assert verdict.zero_moment_inside is None
+    assert set(verdict.torque_share) == set(arm.actuators)
+
+
+def test_the_command_prints_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    walker = load("walker")
+    save_motion(standing_still(walker), tmp_path / "still.csv")
+    arguments = ["physics", "walker", str(tmp_path / "still.csv"), "--servos", str(servos_path("walker"))]
+    assert main([*arguments, "--p-gain", "8000", "--json", "--trials", "2", "--carry-weight"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == ["stands", "falls_at_s", "cause", "stands_share", "zero_moment_inside", "torque_share"]
+    assert found["stands"] is True
+    assert found["stands_share"] == 1.0
+    assert set(found["torque_share"]) == set(walker.actuators)
+    assert main([*arguments, "--trials", "0"]) == 0
+    told = capsys.readouterr().out
+    assert "stiffness 0.4 of what standing needs" in told
+    assert "raise the P gain" in told
+
+
+def test_what_cannot_be_simulated_is_told(tmp_path: Path) -> None:
+    robot = tower()
+    without_base = replace(lean(0.0), base=None)
+    with pytest.raises(ClipError, match="no base columns"):
+        planned(robot, without_base)
+    with pytest.raises(MechanismError, match="has no mass"):
+        planned(replace(robot, bodies=tuple(replace(b, mass=0.0) for b in robot.bodies)), lean(0.0))
+    light = replace(robot, bodies=(robot.bodies[0], replace(robot.bodies[1], mass=0.0)))
+    assert massless(light) == ["weight"]
+    with pytest.raises(MechanismError, match="weight can move but have no mass"):
+        planned(light, lean(0.0))
+    with pytest.raises(MechanismError, match="no feet to stand on"):
+        planned(replace(robot, frames=()), lean(0.0))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--speed", "0"], "--speed must be a positive number"),
+        (["--rate", "nan"], "--rate must be a positive number"),
+        (["--trials", "-1"], "--trials must be"),
+        (["--p-gain", "800"], "--p-gain is of servos"),
+    ],
+)
+def test_wrong_options_are_told(
+    options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_motion(standing_still(load("walker")), tmp_path / "still.csv")
+    assert main(["physics", "walker", str(tmp_path / "still.csv"), *options]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_numbers_that_are_none_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "still.csv"
+    save_motion(standing_still(load("walker")), path)
+    lines = path.read_text().splitlines()
+    lines[5] = lines[5].replace(lines[5].split(",")[1], "nan", 1)
+    path.write_text("\n".join(lines) + "\n")
+    assert main(["physics", "walker", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "is not a finite number" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_process_that_is_killed_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = process.simulate(planned(tower(), lean(0.0, 5.0), STIFF), draws(20))
+    started = []
+    original = process._start
+    monkeypatch.setattr(process, "_start", lambda *a: started.append(original(*a)) or started[-1])
+    next(steps)
+    os.kill(started[0].pid, signal.SIGKILL)
+    with pytest.raises(RobikError, match=r"ended from outside \(signal 9\)"):
+        list(steps)
+
+
+def test_who_stops_asking_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    original = process._start
+    monkeypatch.setattr(process, "_start", lambda *a: started.append(original(*a)) or started[-1])
+    steps = process.simulate(planned(tower(), lean(0.0, 5.0), STIFF), draws(20))
+    assert 0.0 <= next(steps) <= 1.0
+    steps.close()
+    assert started[0].poll() is not None
+
+
+def test_without_motor_limits_a_default_is_stiff_enough() -> None:
+    robot = tower()
+    assert default_drives(robot)["ankle"].stiffness == pytest.approx(4.0 * standing_stiffness(robot))

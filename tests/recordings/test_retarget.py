@@ -1,0 +1,112 @@
+"""A recording on a robot: by the library, by the command, by a mapping of one's own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import robik
+from robik import program
+from robik.errors import ClipError
+from robik.mechanism import Mechanism
+from robik.motions import load_motion
+from robik.retarget.recorded import retarget_recording
+from robik.skeleton.mapping_file import load_rows, save_rows
+from tests.recordings.bvh_text import bvh_text
+from tests.skeleton.conventions import skeleton
+from tests.skeleton.test_fit import walking
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("recordings")
+    (made / "lafan1.bvh").write_text(bvh_text(walking(skeleton("lafan1")[0], 24), order="ZYX"))
+    return made
+
+
+@pytest.fixture(scope="module")
+def walker() -> Mechanism:
+    return robik.load("walker")
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    command, own = program.command("cli", "retarget", *arguments), program.environment()
+    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
+
+
+def test_a_walk_is_followed(folder: Path, walker: Mechanism) -> None:
+    told: list[tuple[int, int]] = []
+    found = retarget_recording(walker, folder / "lafan1.bvh", progress=lambda *step: told.append(step))
+    assert told[-1] == (24, 24)
+    followed = {follower.frame: follower.bone for follower in found.following.followers}
+    assert (followed["foot_l"], followed["foot_r"]) == ("LeftFoot", "RightFoot")
+    assert found.motion.report.residual.max() < 1e-9
+    ahead = found.motion.base.position[-1] - found.motion.base.position[0]
+    assert -ahead[1] > 0.1, "it walks where the recording walks"
+    feet = [found.motion.report.targets.index(name) for name in ("foot_l", "foot_r")]
+    assert found.motion.report.position_error[:, feet].mean() < 0.02
+
+
+def test_the_command_gives_the_same_to_the_last_bit(folder: Path, walker: Mechanism) -> None:
+    done = run(folder, "walker", "lafan1.bvh", "-o", "walk.csv", "--report", "r.json", "--save-mapping", "m.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "foot_l follows LeftFoot" in done.stdout
+    found = retarget_recording(walker, folder / "lafan1.bvh")
+    motion = load_motion(folder / "walk.csv")
+    assert np.array_equal(motion.values, found.motion.values)
+    assert np.array_equal(motion.base.position, found.motion.base.position)
+    assert json.loads((folder / "r.json").read_text())["frames"] == 24
+    mapped = retarget_recording(walker, folder / "lafan1.bvh", mapping=folder / "m.json")
+    assert np.array_equal(mapped.motion.values, found.motion.values), "a mapping that was saved is the one it was"
+    part = retarget_recording(walker, folder / "lafan1.bvh", start=0.2, end=0.5)
+    assert len(part.motion.times) == 10
+    assert part.motion.times[0] == 0.0
+
+
+WRONG = {
+    "no file": (("walker", "none.bvh", "-o", "w.csv"), "none.bvh: there is no such file"),
+    "format": (("walker", "lafan1.bvh", "-o", "w.csv", "--format", "fbx"), "unknown motion format 'fbx'"),
+    "range": (("walker", "lafan1.bvh", "-o", "w.csv", "--start", "9"), "no frame lies between 9 and"),
+    "mapping": (("walker", "lafan1.bvh", "-o", "w.csv", "--mapping", "bad.json"), "there is no such bone; there are"),
+    "folder": (("walker", "lafan1.bvh", "-o", "none/w.csv"), "none/w.csv cannot be written"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_bad_input_gets_one_line(folder: Path, case: str) -> None:
+    (folder / "bad.json").write_text('{"foot_l": "LinkerFuss"}')
+    arguments, words = WRONG[case]
+    done = run(folder, *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "w.csv").exists()
+
+
+def test_mappings_by_hand(tmp_path: Path, folder: Path, walker: Mechanism) -> None:
+    (tmp_path / "m.json").write_text('{"foot_l": "LeftFoot", "foot_r": "RightFoot", "torso": "Hips"}')
+    found = retarget_recording(walker, folder / "lafan1.bvh", mapping=tmp_path / "m.json")
+    assert [follower.frame for follower in found.following.followers] == ["foot_l", "foot_r", "torso"]
+    rows = load_rows(tmp_path / "m.json")
+    save_rows(rows, tmp_path / "n.json")
+    assert load_rows(tmp_path / "n.json") == rows
+    for text, words in (
+        ("[]", "not a mapping"),
+        ('{"format": "robik-mapping", "version": 2, "targets": []}', "its version is 2"),
+        ('{"format": "robik-mapping", "version": 1, "targets": [{"frame": "a"}]}', "a target names a frame and a bone"),
+        (
+            '{"format": "robik-mapping", "version": 1, "targets": [{"frame": "a", "bone": "b", "weight": -1}]}',
+            "its weight must be a number, zero or more",
+        ),
+        (
+            '{"format": "robik-mapping", "version": 1, "targets": [{"frame": "a", "bone": "b", "wait": 1}]}',
+            "has the unknown entry 'wait'",
+        ),
+    ):
+        (tmp_path / "m.json").write_text(text)
+        with pytest.raises(ClipError, match=words):
+            load_rows(tmp_path / "m.json")
