@@ -37,6 +37,7 @@ def constraints(times: np.ndarray, motors: int, speed: float) -> list[LinearCons
     step, rows = times[1] - times[0], []
     for order, limit in enumerate((speed, ACCELERATION, JERK), start=1):
         D = np.diff(resting, order, axis=0) / step**order
+        D = D[D.any(axis=1)]
         rows.append(LinearConstraint(np.kron(D, np.eye(motors)) / limit, -1.0, 1.0))
     return rows
 
