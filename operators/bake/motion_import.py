@@ -1,7 +1,5 @@
 """Importing motion files as keys."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import bpy

@@ -93,8 +93,7 @@ def _done(plan: Plan, items: list[Item], workers: int) -> Iterator[dict[str, Any
         running: dict[Future, Item] = {}
         try:
             with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-                for row in _pooled(plan, pool, left, running):
-                    yield row
+                yield from _pooled(plan, pool, workers, left, running)
         except BrokenProcessPool:  # a worker was ended from outside, or ended by what it read
             for item in running.values():
                 tries[item] += 1
@@ -109,11 +108,11 @@ def _done(plan: Plan, items: list[Item], workers: int) -> Iterator[dict[str, Any
 
 
 def _pooled(
-    plan: Plan, pool: ProcessPoolExecutor, left: list[Item], running: dict[Future, Item]
+    plan: Plan, pool: ProcessPoolExecutor, workers: int, left: list[Item], running: dict[Future, Item]
 ) -> Iterator[dict[str, Any]]:
     """Yield rows from a pool that has one recording per worker; `left` and `running` say what is not done."""
     while left or running:
-        while left and len(running) < pool._max_workers:
+        while left and len(running) < workers:
             item = left.pop(0)
             running[pool.submit(do, plan, item)] = item
         finished, _ = wait(running, return_when=FIRST_COMPLETED)
