@@ -169,8 +169,8 @@ class ROBIK_OT_connect_servos(Watching):
     def tell(self) -> None:
         """Who is there, and who is not."""
         super().tell()
-        if play.status().missing:
-            self.report({"WARNING"}, f"Servos: {play.status().missing}")
+        for warning in filter(None, (play.status().missing, play.status().adapter)):
+            self.report({"WARNING"}, f"Servos: {warning}")
 
 
 class ROBIK_OT_play_servos(Watching):

@@ -28,6 +28,8 @@ class ROBIK_PT_servos(TabPanel):
         is_open = play.is_open()
         if is_open and status.missing:
             line(layout, status.missing[:1].upper() + status.missing[1:], "ERROR")
+        if is_open and status.adapter:
+            line(layout, status.adapter[:1].upper() + status.adapter[1:], "ERROR")
         column = layout.column()
         column.enabled = not is_open
         column.use_property_split, column.use_property_decorate = True, False

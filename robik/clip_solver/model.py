@@ -96,7 +96,7 @@ def new_model(frames: int, independent: int, rows: int) -> Model:
     return by_reference(
         Model(
             independent=np.zeros((T, m), np.int64),
-            count=np.zeros(T, np.int64),
+            number=np.zeros(T, np.int64),
             gradient=np.zeros((T, m)),
             hessian=np.zeros((T, m, m)),
             definite=np.zeros(T, np.bool_),

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import ServoError
+from .adapter import advice
 from .chain import Servo, ServoChain
 from .driver import Line, PortGone, driver_of
 from .emergency import Emergency
@@ -115,6 +116,11 @@ class Bus:
     def takes_speeds(self) -> bool:
         """Whether goals can carry speeds; known after `prepare`."""
         return all(line.takes_speeds for line, _ in self._parts())
+
+    @property
+    def slowness(self) -> str:
+        """Which adapters take too long, and how to set them, in words; empty where none does. Known after inquiring."""
+        return "; ".join(filter(None, (advice(line.name, line.latency) for line, _ in self._parts())))
 
     @property
     def lines(self) -> list[Line]:

@@ -111,6 +111,8 @@ class _Play:
             _say(self._wait(PlayState.READY, PlayState.HOLDING).message)
             if player.status.missing:
                 _say(f"warning: {player.status.missing}", sys.stderr)
+            if player.status.adapter:
+                _say(f"warning: {player.status.adapter}", sys.stderr)
             player.check(motion, how.soften)
             player.torque(True)
             self._wait(PlayState.HOLDING)

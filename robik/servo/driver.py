@@ -46,6 +46,11 @@ class Line(Protocol):
     def servos(self) -> tuple[Servo, ...]: ...
 
     @property
+    def latency(self) -> float:
+        """Time from a question to its answer, at best, as measured while inquiring [s]; 0 where it is not known."""
+        ...
+
+    @property
     def takes_speeds(self) -> bool:
         """Whether goals can carry speeds; known after `prepare`."""
         ...

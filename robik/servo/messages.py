@@ -12,14 +12,21 @@ import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..motions import Motion
 from .chain import ServoChain
 from .status import PlaySettings, PlayState, ServoReading, Status
 from .trajectory import Along
+
+
+class Columns(NamedTuple):
+    """What a motion has for the servos: see `Samples`."""
+
+    times: np.ndarray
+    actuators: tuple[str, ...]
+    values: np.ndarray
 
 
 def pack(do: str, **content: object) -> bytes:
@@ -39,7 +46,7 @@ def settings_data(settings: PlaySettings) -> dict[str, Any]:
 
 def settings_from(data: Mapping[str, Any]) -> PlaySettings:
     """Return what `settings_data` was given."""
-    return PlaySettings(**data | {"without": tuple(data["without"])})
+    return PlaySettings(**{**data, "without": tuple(data["without"])})
 
 
 def status_data(status: Status) -> dict[str, Any]:
@@ -50,7 +57,8 @@ def status_data(status: Status) -> dict[str, Any]:
 def status_from(data: Mapping[str, Any]) -> Status:
     """Return what `status_data` was given."""
     servos = tuple(ServoReading(**servo) for servo in data["servos"])
-    return Status(**data | {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos})
+    known = {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos}
+    return Status(**{**data, **known})
 
 
 def along_data(along: Along, chain: ServoChain) -> dict[str, Any]:
@@ -69,5 +77,4 @@ def along_from(data: Mapping[str, Any], chain: ServoChain) -> Along:
         table = np.load(data["file"])
     finally:
         os.unlink(data["file"])
-    motion = Motion(times=table[:, 0], actuators=tuple(data["actuators"]), values=table[:, 1:])
-    return Along(motion, chain, data["interpolation"])
+    return Along(Columns(table[:, 0], tuple(data["actuators"]), table[:, 1:]), chain, data["interpolation"])

@@ -76,9 +76,10 @@ class Host:
         self._chain, how = read_chain(chain, "the chain"), settings_from(settings)
         self._patience = how.heartbeat
         self._board.status = Status(PlayState.CONNECTING, message)
-        self._thread = PortThread(self._chain, port, how, self._board, self._on_connected, self._wishes)
+        thread = PortThread(self._chain, port, how, self._board, self._on_connected, self._wishes)
         self._do_beat()
-        self._thread.start(lambda: None)
+        thread.start(lambda: None)
+        self._thread = thread  # from here on, this process ends with it
 
     def _on_connected(self, chain: ServoChain, limits: np.ndarray) -> None:
         self._chain, self._limits = chain, limits

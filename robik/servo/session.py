@@ -110,6 +110,7 @@ class Session:
             "hottest": max(f.celsius for f in found),
             "lowest_volts": min(f.volts for f in found),
             "missing": absence(self._bus.missing),
+            "adapter": self._bus.slowness,
             "servos": readings,
         }
 

@@ -45,7 +45,8 @@ class PlaySettings:
         approach_speed: of the servos' horns on the way to the first frame, at most [rad/s].
         stop_time: of a soft stop, from full speed to standing [s].
         watchdog: after this long without a packet the servos stop by themselves [s].
-        heartbeat: after this long without `Player.heartbeat` nothing is sent any more [s].
+        heartbeat: after this long without `Player.heartbeat` nothing is sent any more; where a process of its own
+            has the port, they slow down and hold [s].
         silence: after this long without an answer a servo counts as gone, and all stop [s].
         interpolation: between the motion's samples, "linear" or "cubic".
         torque_after: whether torque stays on when the motion is over.
@@ -129,6 +130,7 @@ class Status:
         lowest_volts: [V]; 0 before.
         strain: why it plays slower than asked; empty where it does not.
         missing: which servos it plays without, since they do not answer; empty where there are none.
+        adapter: which adapter takes too long, and how to set it; empty where none does.
         looks: at all servos while this was played.
         stopped_at: where on the way it was stopped, from where *Play* goes on [s]; 0 where it was not.
         recording: what became of the telemetry where it is not where it was asked for, or not whole; empty otherwise.
@@ -149,6 +151,7 @@ class Status:
     lowest_volts: float = 0.0
     strain: str = ""
     missing: str = ""
+    adapter: str = ""
     looks: int = 0
     stopped_at: float = 0.0
     recording: str = ""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from ..errors import ServoError
-from ..motions import Motion
 from .chain import ServoChain
+
+if TYPE_CHECKING:
+    from ..motions import Motion
 
 INTERPOLATIONS = ("linear", "cubic")
 MOST_GOALS = 3_600_000  # of one motion: ten hours at 100 Hz
@@ -34,6 +36,20 @@ class Trajectory(Protocol):
         ...
 
 
+class Samples(Protocol):
+    """What is played of a motion: see `Motion`. The process that has the port does without the rest, which it would
+    have to import first."""
+
+    @property
+    def times(self) -> np.ndarray: ...
+
+    @property
+    def actuators(self) -> tuple[str, ...]: ...
+
+    @property
+    def values(self) -> np.ndarray: ...
+
+
 class Along:
     """A motion's columns in the order of the chain's servos, from the motion's first time.
 
@@ -49,7 +65,7 @@ class Along:
         ServoError: a column is missing, or an unknown interpolation.
     """
 
-    def __init__(self, motion: Motion, chain: ServoChain, interpolation: str = "linear") -> None:
+    def __init__(self, motion: Samples, chain: ServoChain, interpolation: str = "linear") -> None:
         missing = [name for name in chain.actuators if name not in motion.actuators]
         if missing:
             raise ServoError(f"the motion has no column for {', '.join(missing)}; it has {', '.join(motion.actuators)}")
@@ -60,7 +76,7 @@ class Along:
         self._values = motion.values[:, [motion.actuators.index(name) for name in chain.actuators]]
         self.duration = float(self._times[-1])
         is_cubic = interpolation == "cubic" and len(self._times) > 2
-        self._spline = CubicSpline(self._times, self._values) if is_cubic else None
+        self._spline = _spline(self._times, self._values) if is_cubic else None
 
     def at(self, times: np.ndarray) -> np.ndarray:
         """See `Trajectory`."""
@@ -72,6 +88,12 @@ class Along:
         k = np.clip(np.searchsorted(self._times, times, side="right") - 1, 0, len(self._times) - 2)
         share = ((times - self._times[k]) / (self._times[k + 1] - self._times[k]))[:, None]
         return (1.0 - share) * self._values[k] + share * self._values[k + 1]
+
+
+def _spline(times: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    from scipy.interpolate import CubicSpline  # takes long to import, and most play without
+
+    return CubicSpline(times, values)
 
 
 class Between:
@@ -153,6 +175,8 @@ def part(motion: Motion, start: float | None = None, end: float | None = None, s
     Raises:
         ServoError: a stretch outside the motion, or a speed that is not positive.
     """
+    from ..motions import Motion
+
     first, last = float(motion.times[0]), float(motion.times[-1])
     begin, finish = first if start is None else start, last if end is None else end
     if not first - 1e-9 <= begin <= finish <= last + 1e-9:

@@ -5,26 +5,30 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.servo.faults import CHAIN, FAULTS, KILLED, SETTINGS, STAGES, Cell
+from tests.servo.faults import BEAT, CHAIN, FAULTS, KILLED, SETTINGS, STAGES, Cell
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "safety.md"
 HEAD = f"""# Safety
 
-What happens when something goes wrong while servos are connected. The tables are the result of a run: `python -m
-tests.servo.faults` makes each fault happen at each stage on a chain of {len(CHAIN.servos)} simulated servos, checks
-what must be so, and writes this page. The tests repeat a part of it every time, with a slower heartbeat and watchdog,
-since a machine that stalls is a fault of its own.
+What happens when something goes wrong while servos are connected. The tables are the result of a run:
+`python -m tests.servo.faults` makes each fault happen at each stage and writes this page. It plays on
+{len(CHAIN.servos)} servos of an independent chain (`tests/servo/independent`): a program of its own behind a
+pseudo-terminal, with the protocol, the control tables and the servos' motion written from the vendor's manual.
+It shares no code with the player. The port is in a process of its own, as in Blender. The tests repeat a part of
+the table every time, with more patience, since a machine that stalls is a fault of its own.
 
-Checked in every cell: the servos stand in the end and nothing moves after that; nobody is ever faster than its limit;
-the player says what is wrong instead of hanging; by the servos' own clock, none moves on without a packet for longer
-than its watchdog's time; and once the cause is gone the robot plays again, without starting anything anew. The
-heartbeat is {SETTINGS.heartbeat:g} s, the watchdog {SETTINGS.watchdog:g} s, a soft stop {SETTINGS.stop_time:g} s. The
-machine is shared with others, so times vary by some hundredths of a second.
+Checked in every cell, with what the servos did by the chain's clock: they stand in the end and nothing moves after
+that; none is ever faster than its limit; none moves on without a packet for longer than its watchdog's time; the
+player says what is wrong instead of hanging; and once the cause is gone the robot plays again, without starting
+Blender again. Blender may stall for {SETTINGS.heartbeat:g} s here, the watchdog waits for {SETTINGS.watchdog:g} s,
+a soft stop takes {SETTINGS.stop_time:g} s. The machine is shared with others, and horns are looked at every
+{1e3 * BEAT:g} ms, so times vary by some hundredths of a second. A cell in which the machine itself stalled is run
+again.
 
-- **the servos**: what they did, and how many of the {len(CHAIN.servos)} have torque on at the end. One that lost its
-  torque yields; what it carries may fall. *went on*: the fault was survived, and they went on as told until Stop was
-  pressed.
-- **stood after**: from the fault, or from *Stop*, to the last move of any servo, by the servos' own clock.
+- **the servos**: what they did, and how many of the {len(CHAIN.servos)} have torque on at the end. One that lost
+  its torque yields; what it carries may fall. *went on*: the fault was survived, and they went on as told until
+  Stop was pressed.
+- **stood after**: from the fault, or from *Stop*, to the last move of any servo.
 - **to go on**: what the user pressed once the cause was gone.
 
 Servos stand at once when nobody speaks to them any more, since each goal is only one step away from the last; their
@@ -68,4 +72,4 @@ def _time(cell: Cell) -> str:
 def _words(cell: Cell) -> str:
     if cell.fault == KILLED:
         return "nothing, there was nobody left"
-    return re.sub(r"/dev/(pts/|tty)\w+", "/dev/ttyUSB0", cell.saw)
+    return re.sub(r"/tmp/servos-\w+/port", "/dev/ttyUSB0", cell.saw)

@@ -83,7 +83,7 @@ class ToyLine:
         self.powered = dict.fromkeys(chain.ids, False)
         self.at = {servo.id: servo.zero for servo in chain.servos}
         self.is_gone = self.is_open = False
-        self.takes_speeds = True
+        self.takes_speeds, self.latency = True, 0.001
         self.is_open = True
         ToyLine.lines.append(self)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 
 import numpy as np
 import pytest
 
 from robik.motions import Motion
+from robik.servo.adapter import advice
 from robik.servo.chain import Servo, ServoChain
 from robik.servo.dynamixel.question import wire_bytes
 from robik.servo.looks import LOOK_AT_LEAST, Looks, Moment
@@ -165,6 +167,26 @@ def test_where_no_look_fits_it_is_said_before_playing():
     assert warning.startswith(f"{words} every 3.0 s, and the telemetry has gaps of that length")
     for rate, baud in ((250.0, 1_000_000), (400.0, 1_000_000), (1000.0, 4_000_000)):
         assert preflight(MOTION, chain_of(baud=baud), PlaySettings(rate=rate)).warnings == ()
+
+
+def test_an_adapter_that_takes_too_long_is_told_of_at_connecting():
+    chain = chain_of()
+    with IndependentChain(ids=chain.ids) as servos:
+        for latency in (0.0, FTDI):
+            servos.line(latency=latency)
+            player = Player(chain, servos.port, PlaySettings())
+            player.connect()
+            said = player.wait(PlayState.READY).adapter
+            player.close()
+            if latency:
+                assert re.match(
+                    rf"answers on {servos.port} take 1[6-9] ms, .* the latency timer of the adapter to 1 ms", said
+                )
+                assert "/sys/bus/usb-serial/devices/port/latency_timer" in said
+            else:
+                assert said == ""
+    assert "Device Manager" in advice("COM3", FTDI, "win32")
+    assert "the adapter's driver" in advice("/dev/cu.usb", FTDI, "darwin")
 
 
 class Blind:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,14 @@ def owner(servos):
 @pytest.fixture
 def player(servos):
     made = Player(CHAIN, servos.port, SETTINGS, is_apart=True)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def patient(servos):
+    """Whose owner may stall for long, as on a busy machine."""
+    made = Player(CHAIN, servos.port, replace(SETTINGS, heartbeat=30.0), is_apart=True)
     yield made
     made.close()
 
@@ -183,34 +192,34 @@ def test_who_was_suspended_wakes_to_a_robot_that_stands(servos, owner, who):
     assert servos.powered == {1, 2, 3, 4}
 
 
-def test_a_process_that_dies_is_told_of_and_torque_can_still_be_cut(servos, player):
-    begin(player)
+def test_a_process_that_dies_is_told_of_and_torque_can_still_be_cut(servos, patient):
+    begin(patient)
     os.kill(host(servos), signal.SIGKILL)
-    until(lambda: player.status.state is PlayState.FAULT)
+    until(lambda: patient.status.state is PlayState.FAULT)
     assert (
-        "the process that plays has ended (-9); the servos stop by their watchdog within 1 s" in player.status.message
+        "the process that plays has ended (-9); the servos stop by their watchdog within 1 s" in patient.status.message
     )
-    assert [servo.torque for servo in player.status.servos] == [None] * 4
-    until(lambda: not player.is_open)
+    assert [servo.torque for servo in patient.status.servos] == [None] * 4
+    until(lambda: not patient.is_open)
     until(lambda: len(servos.log.events(what="watchdog")) == 4)
     pressed = time.monotonic()
-    player.emergency_stop()
+    patient.emergency_stop()
     until(lambda: servos.powered == set())
     assert servos.log.torque(pressed, on=False)[0].time - pressed < 0.5
-    until(lambda: player.status.message == "port closed, torque is off")
-    player.connect()
-    assert "4 servos found" in player.wait(PlayState.READY).message
+    until(lambda: patient.status.message == "port closed, torque is off")
+    patient.connect()
+    assert "4 servos found" in patient.wait(PlayState.READY).message
 
 
-def test_torque_off_where_the_process_hangs(servos, player):
-    begin(player)
+def test_torque_off_where_the_process_hangs(servos, patient):
+    begin(patient)
     os.kill(host(servos), signal.SIGSTOP)
     time.sleep(0.5)
     pressed = time.monotonic()
-    player.emergency_stop()
+    patient.emergency_stop()
     until(lambda: servos.powered == set())
     assert servos.log.torque(pressed, on=False)[0].time - pressed < 1.0
-    until(lambda: not player.is_open)
+    until(lambda: not patient.is_open)
 
 
 def robik(*arguments: str, meanwhile: Player | None = None) -> tuple[int, str, str]:
@@ -221,17 +230,17 @@ def robik(*arguments: str, meanwhile: Player | None = None) -> tuple[int, str, s
         return running.returncode, *running.communicate()
 
 
-def test_a_stop_from_outside(servos, player):
-    begin(player)
+def test_a_stop_from_outside(servos, patient):
+    begin(patient)
     asked = time.monotonic()
-    code, printed, wrong = robik("servos", "stop", "--port", servos.port, meanwhile=player)
+    code, printed, wrong = robik("servos", "stop", "--port", servos.port, meanwhile=patient)
     assert code == 0, wrong
     words = "holding: asked for outside: stopped, holding; play again to go on"
     assert printed.strip() == f"{servos.port}: {words}"
     check_soft_stop(servos, asked)
-    player.play(MOTION)
-    player.wait(PlayState.PLAYING)
-    code, printed, wrong = robik("servos", "stop", "--port", servos.port, "--torque-off", meanwhile=player)
+    patient.play(MOTION)
+    patient.wait(PlayState.PLAYING)
+    code, printed, wrong = robik("servos", "stop", "--port", servos.port, "--torque-off", meanwhile=patient)
     assert code == 0, wrong
     assert "emergency stop: torque is off" in printed
     assert servos.powered == set()
@@ -278,3 +287,15 @@ player.close()
 """
     done = subprocess.run([sys.executable, "-c", code, servos.port], cwd=CHECKOUT, capture_output=True, text=True)
     assert done.stdout == "4 servos found, torque is off False\n", done.stderr
+
+
+def test_a_chain_on_several_ports_is_simulated_on_one():
+    apart = replace(CHAIN, servos=tuple(replace(one, port=f"/dev/none-{one.id % 2}") for one in CHAIN.servos))
+    player = Player(apart, "sim", replace(SETTINGS, heartbeat=30.0), is_apart=True)
+    try:
+        player.connect()
+        assert player.wait(PlayState.READY, timeout=DEADLINE).message == "4 servos found, torque is off"
+        assert len(player.simulator.state()) == 4
+    finally:
+        player.close(DEADLINE)
+    assert (player.is_open, player.simulator) == (False, None)

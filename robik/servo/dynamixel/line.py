@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, isfinite
 
 import numpy as np
 
@@ -47,6 +48,11 @@ class DynamixelLine:
         return self._wire.servos
 
     @property
+    def latency(self) -> float:
+        """Time from a question to its answer, at best [s]; 0 before there was one."""
+        return self._wire.quickest if isfinite(self._wire.quickest) else 0.0
+
+    @property
     def takes_speeds(self) -> bool:
         """Whether the same indirect addresses are in use in all; known after `prepare`."""
         return self._exchange.takes_speeds
@@ -64,7 +70,8 @@ class DynamixelLine:
 
     def forget(self) -> None:
         """Speak to all servos of the chain, and know nothing of them but what the chain says."""
-        self._wire.servos, self._wire.missing, self._wire.round_trip = self._chain.servos, (), 0.0
+        self._wire.servos, self._wire.missing = self._chain.servos, ()
+        self._wire.round_trip, self._wire.quickest = 0.0, inf
         self._exchange = Exchange(self._wire, self._exchange.watchdog)
         self._settings = {}
 

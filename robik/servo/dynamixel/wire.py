@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import Any, Protocol
 
 import numpy as np
@@ -57,7 +58,7 @@ class Wire:
         emergency: see above; every read and write leaves with `EmergencyStopped` when it is pressed.
         missing: who is left out, but hears when torque is turned off.
         has_fast_read: whether all servos answer fast sync reads; found out at connecting.
-        round_trip: of the slowest ping so far [s].
+        round_trip, quickest: of the slowest and of the quickest ping so far [s].
 
     Raises:
         ServoError: the port does not exist or cannot be opened; says what to do.
@@ -76,7 +77,7 @@ class Wire:
         self.missing: tuple[Servo, ...] = ()
         self._silence = silence
         self.has_fast_read = False
-        self.round_trip = 0.0
+        self.round_trip, self.quickest = 0.0, inf
         self._is_hasty = self._owes = False
         self._question: Question | None = None  # whose answers nobody waits for
         self._packets = Protocol2PacketHandler()
@@ -119,7 +120,8 @@ class Wire:
                 lambda: self._packets.ping(self._port, id), (0, COMM_RX_CORRUPT, 0)
             )
             if result == COMM_SUCCESS and not error & REFUSED:
-                self.round_trip = max(self.round_trip, time.monotonic() - started)
+                took = time.monotonic() - started
+                self.round_trip, self.quickest = max(self.round_trip, took), min(self.quickest, took)
                 return int(number)
             self.drain()
         return None

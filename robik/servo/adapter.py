@@ -1,0 +1,29 @@
+"""How long a USB adapter holds answers back, and how to shorten that."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import PurePath
+
+TOO_LONG = 0.006  # [s] from a question to its answer, of a servo that answers at once; FTDI's adapters take 16 ms
+
+WINDOWS = "in the Device Manager: the port, Port Settings, Advanced, Latency Timer"
+MACOS = "in the settings of the adapter's driver: LatencyTimer"
+
+
+def advice(port: str, seconds: float, system: str = sys.platform) -> str:
+    """Say that an adapter takes too long, and how to set it; empty where it does not.
+
+    Args:
+        port: its name.
+        seconds: from a question to its answer, at best [s].
+        system: as `sys.platform` names it.
+    """
+    if seconds < TOO_LONG:
+        return ""
+    linux = f"echo 1 | sudo tee /sys/bus/usb-serial/devices/{PurePath(port).name}/latency_timer"
+    how = {"win32": WINDOWS, "darwin": MACOS}.get(system, linux)
+    return (
+        f"answers on {port} take {1e3 * seconds:.0f} ms, so that servos are looked at less often: "
+        f"set the latency timer of the adapter to 1 ms ({how})"
+    )
