@@ -1,7 +1,5 @@
 """Importing motion files as keys."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import bpy
@@ -26,6 +24,8 @@ class ROBIK_OT_import_motion(Reporting, ImportHelper):
     bl_idname = "robik.import_motion"
     bl_label = "Import Motion"
     bl_options = {"REGISTER", "UNDO"}
+    filename_ext = ".csv"
+    filepath: StringProperty(name="File", description="The motion file", subtype="FILE_PATH", options={"SKIP_SAVE"})
     format: EnumProperty(
         name="Format",
         description="What kind of file it is",

@@ -93,12 +93,13 @@ def _done(plan: Plan, items: list[Item], workers: int) -> Iterator[dict[str, Any
         running: dict[Future, Item] = {}
         try:
             with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-                for row in _pooled(plan, pool, workers, left, running):
-                    yield row
+                yield from _pooled(plan, pool, workers, left, running)
         except BrokenProcessPool:  # a worker was ended from outside, or ended by what it read
             for item in running.values():
                 tries[item] += 1
-                if tries[item] < TRIES:
+                if (kept := done_row(plan, item)) is not None:
+                    yield kept
+                elif tries[item] < TRIES:
                     left.append(item)
                 else:
                     row = {"file": item.name, "error": "the process that worked on it ended", "seconds": 0.0}
@@ -114,8 +115,8 @@ def _pooled(
     """Yield rows from a pool that has one recording per worker; `left` and `running` say what is not done."""
     while left or running:
         while left and len(running) < workers:
-            item = left.pop(0)
-            running[pool.submit(do, plan, item)] = item
+            running[pool.submit(do, plan, left[0])] = left[0]
+            left.pop(0)
         finished, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in finished:
             row = future.result()

@@ -58,7 +58,7 @@ def save_tables(rows: Sequence[dict[str, Any]], folder: Path, suffix: str = "") 
 
 def _page(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
     worst = sorted(rows, key=lambda row: (not row.get("error"), -float(row.get(WORST_BY) or 0.0)))
-    most = {c: max((float(str(v)) for r in rows if _is_number(v := r.get(c))), default=0.0) for c in columns}
+    most = {c: max((float(r[c]) for r in rows if _is_number(r.get(c))), default=0.0) for c in columns}
     lines = []
     for row in worst:
         cells = "".join(_cell(row.get(column, ""), most[column], column) for column in columns)

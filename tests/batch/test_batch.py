@@ -6,12 +6,16 @@ import csv
 import os
 import signal
 import subprocess
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from robik import program
+from robik.batch import run
 from robik.batch.job import Item, Plan, done_row, keep, output_file
 from robik.batch.run import items_in, run_batch
 from robik.batch.table import save_tables
@@ -119,3 +123,38 @@ def test_after_kill_9_a_run_goes_on_where_it_stopped(folder: Path) -> None:
     assert first.stat().st_mtime_ns == written, "it is not done twice"
     assert not list((where / "out").rglob("*.part"))
     assert sorted(file.name for file in (where / "out").rglob("*.csv")) == ["a.csv", "a.csv", "b.csv", "table.csv"]
+
+
+def test_no_recording_is_lost_or_doubled_when_workers_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A stand-in for the pool: one that breaks as a job is handed to it, then one that breaks with a job."""
+    pools: list[BreakingPool] = []
+
+    class BreakingPool:
+        def __init__(self, *_arguments: object) -> None:
+            pools.append(self)
+            self.jobs = 0
+
+        def __enter__(self) -> BreakingPool:
+            return self
+
+        def __exit__(self, *_error: object) -> None:
+            return None
+
+        def submit(self, job: Callable, plan: Plan, item: Item) -> Future:
+            self.jobs += 1
+            if len(pools) == 1 and self.jobs == 3:
+                raise BrokenProcessPool
+            future: Future = Future()
+            if item.name == "deadly" or (len(pools) == 2 and self.jobs == 2):
+                future.set_exception(BrokenProcessPool())
+            else:
+                future.set_result(job(plan, item))
+            return future
+
+    monkeypatch.setattr(run, "ProcessPoolExecutor", BreakingPool)
+    monkeypatch.setattr(run, "do", lambda plan, item: {"file": item.name, "error": ""})
+    plan = Plan(robot="walker", output=str(tmp_path), format="csv", extension=".csv")
+    names = ["a", "b", "c", "deadly", "d", "e", "f"]
+    rows = list(run._done(plan, [Item(name, name) for name in names], 2))
+    assert sorted(row["file"] for row in rows) == sorted(names)
+    assert [row["file"] for row in rows if row["error"]] == ["deadly"]
