@@ -20,9 +20,10 @@ ARM = Settings(state_weight=1e-6, joint_limits=False, length=METRE)  # the clip 
 BOXER = Settings(state_weight=2e-4, length=METRE)
 CHAIN = Settings(state_weight=1e-3, length=METRE)
 DANCER = Settings(state_weight=1e-6, length=METRE)
-NAIVE = Settings(state_weight=1e-2, length=METRE)
+NAIVE = Settings(state_weight=1e-2, length=METRE, contacts="ignore")  # feet are targets in the paper
 FEET = Weights((10.0,) * 3, (100.0,) * 3)
 BALANCED = Settings(
+    contacts="ignore",
     targets={"foot_l": FEET, "foot_r": FEET, "pelvis": Weights((0.0, 0.0, 1.0), (0.0, 0.0, 1.0))},
     com_weight=(10.0, 10.0, 0.0), state_weight=1e-2,
     length=METRE,
