@@ -12,9 +12,9 @@ EXTRAS = {  # as in pyproject.toml: what needs them, and the modules that they b
     "report": ("a report page", ("plotly",)),
     "formats": ("this kind of file", ("yaml", "xacro", "collada")),
     "usd": ("reading USD, which Blender from blender.org does by itself and elsewhere the package usd-core,", ("pxr",)),
-    "physics": ("testing a motion in physics", ("mujoco",)),
     "live": ("following live", ("daqp",)),
     "look-ahead": ("solving all frames at once", ("piqp",)),
+    "physics": ("testing a motion in physics", ("mujoco",)),
 }
 
 

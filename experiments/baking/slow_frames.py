@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from experiments.experiment import Experiment, Found, tell
 from robik import robots
 from robik.errors import RobikError
+from robik.ik.sequence import Output
 from robik.ik.solver import Solver
 from robik.ik.sqp import CONVERGED
 from robik.kinematics.forward import ForwardKinematics
@@ -187,7 +188,9 @@ def slowness(name: str, robot: Mechanism, frames: int, seed: int) -> Slowness:
     )  # fmt: skip
 
 
-def _solved(robot: Mechanism, names: tuple[str, ...], asked: Asked, way: str, com: np.ndarray):
+def _solved(
+    robot: Mechanism, names: tuple[str, ...], asked: Asked, way: str, com: np.ndarray
+) -> tuple[np.ndarray, Output, np.ndarray]:
     """Return milliseconds of each frame (T,), the solver's output, and how far targets are missed at most (T,) [m]."""
     frames = len(asked.position)
     looks = (LookAt(names[-1], asked.position[:, -1]).checked(frames),) if way == "look" else ()
@@ -206,7 +209,7 @@ def _solved(robot: Mechanism, names: tuple[str, ...], asked: Asked, way: str, co
     return ms, output, np.linalg.norm(places - asked.position, axis=2).max(axis=1)
 
 
-def _place(solver: Solver, name: str, output) -> np.ndarray:
+def _place(solver: Solver, name: str, output: Output) -> np.ndarray:
     """Return where a body's own frame is (T, 3) [m]."""
     topology = solver.topology
     b = topology.body_at[name]

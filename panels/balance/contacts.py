@@ -43,13 +43,19 @@ class ROBIK_PT_contacts(FoldedPanel):
         if root is None:
             return
         feet = {f.robik.label for f in parts(root)["FRAME"] if f.robik.is_foot}
-        targets = [t for t in root.robik.robot.character.targets if t.enabled and t.leads and t.frame in feet]
-        if not targets:
-            line(layout, "Let a foot follow the character first", "INFO")
+        character = root.robik.robot.character
+        led = [t for t in character.targets if t.enabled and t.leads]
+        if not led:
+            line(layout, "Let a frame follow the character first", "INFO")
             return
-        layout.operator("robik.detect_contacts", text="Detect and Edit")
-        for target in targets:
-            _draw_foot(layout, target, context)
+        if any(t.frame in feet for t in led):
+            layout.operator("robik.detect_contacts", text="Detect and Edit")
+        for target in led:
+            if target.frame in feet or target.contact == "HAND":
+                _draw_foot(layout, target, context)
+        chosen = next((t for t in character.targets[character.active :][:1] if t in led), None)
+        if chosen is not None and chosen.frame not in feet and chosen.contact != "HAND":
+            layout.operator("robik.add_phase", text=f"Hold {chosen.frame} Here").foot = chosen.frame
 
 
 def _draw_foot(layout: UILayout, target: PropertyGroup, context: Context) -> None:

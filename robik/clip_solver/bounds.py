@@ -16,6 +16,7 @@ from ..mechanism.constraints import HINGE
 from ..objectives.settings import motor_limits
 
 ORDERS = ("speed", "acceleration", "jerk")
+STILL = 2  # frames at rest that a jerk sees beyond an end
 FITS = 1.0005  # of a limit: more is beyond it
 
 
@@ -63,16 +64,21 @@ class Differences:
         return np.einsum("wj,wjr->wr", self.weights, values[self.frames]) + self.laps[:, None] * winding
 
 
-def differences(times: np.ndarray, period: float | None = None) -> tuple[Differences, ...]:
+def differences(times: np.ndarray, period: float | None = None, rests: bool = False) -> tuple[Differences, ...]:
     """Return the differences of order 1 to 3.
 
     Args:
         times: (T,) of the frames [s].
         period: after which the first frame comes again [s]; None for a clip that ends.
+        rests: whether the clip begins and ends at rest: its first and last frame were there before, and stay.
     """
-    count = len(times)
-    index = np.arange(count + (0 if period is None else 3))
+    count, still = len(times), STILL if rests and period is None and len(times) > 1 else 0
+    index = np.arange(-still, count + (still if period is None else 3))
     middles = times[index % count] + (index // count) * (period or 0.0)
+    if still:
+        inside = np.clip(index, 0, count - 1)
+        middles = times[inside] + (index - inside) * np.where(index < 0, times[1] - times[0], times[-1] - times[-2])
+        index = inside
     weights, windows, found = np.ones((len(index), 1)), index[:, None], []
     for _ in ORDERS:
         near, far = np.pad(weights[:-1], ((0, 0), (0, 1))), np.pad(weights[1:], ((0, 0), (1, 0)))

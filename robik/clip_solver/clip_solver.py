@@ -55,7 +55,8 @@ class ClipSolver:
         times: (T,) [s].
         q: (T, nq) coordinates to begin with, frame by frame.
         cyclic: whether the last frame is the first.
-        held: (T,) frames that stay as they are; None for none.
+        held: (T,) frames that stay as they are; None for none. Without them, and where it is not cyclic, the clip
+            begins and ends at rest as far as accelerations and jerks are limited.
         most: iterations.
         enough: share of the merit below which a step is the last.
 
@@ -82,7 +83,7 @@ class ClipSolver:
         self._work = new_work(self._flat, rest, self._goals.tied if solver.objectives else None)
         self._beside = new_neighbours(self._flat, rest)
         self.bounds = bounds_of(solver, q, cyclic)
-        self.orders = differences(times[:count], times[-1] - times[0] if cyclic else None)
+        self.orders = differences(times[:count], times[-1] - times[0] if cyclic else None, rests=held is None)
         around = np.arange(count)
         steps = np.concatenate([[times[-1] - times[-2] if cyclic else FIRST], np.diff(times[:count])])
         self._frames = by_reference(

@@ -65,7 +65,7 @@ class Model(NamedTuple):
     """The model of T frames over at most m independent coordinates each."""
 
     independent: np.ndarray  # (T, m) degrees of freedom
-    count: np.ndarray  # (T,) how many of them there are
+    number: np.ndarray  # (T,) how many of them there are
     gradient: np.ndarray  # (T, m)
     hessian: np.ndarray  # (T, m, m) of what a frame asks for by itself
     definite: np.ndarray  # (T,) whether it is positive definite
@@ -96,7 +96,7 @@ def new_model(frames: int, independent: int, rows: int) -> Model:
     return by_reference(
         Model(
             independent=np.zeros((T, m), np.int64),
-            count=np.zeros(T, np.int64),
+            number=np.zeros(T, np.int64),
             gradient=np.zeros((T, m)),
             hessian=np.zeros((T, m, m)),
             definite=np.zeros(T, np.bool_),
@@ -218,7 +218,7 @@ def model_frames(flat, goals, work, beside, frames, out):
         most = max(most, n)
         if n > chosen.shape[0]:
             continue
-        out.count[k] = n
+        out.number[k] = n
         out.value[k] = _value(flat, goals, beside)
         _bend(flat, goals, work, beside, frames.following[k] >= 0)
         reduce_gradient(flat, work.e, work.slope)
@@ -264,7 +264,7 @@ def step_frames(flat, work, beside, frames, model, step, scale, q, residual):
         stand(flat, now, frames.q[k])
         eliminate(flat, now, work.e)
         work.step[:] = 0.0
-        for a in range(model.count[k]):
+        for a in range(model.number[k]):
             work.step[model.independent[k, a]] = step[k, a]
         extend(flat, work.e, work.step)
         integrate(flat, frames.q[k], work.step, scale, now.q)

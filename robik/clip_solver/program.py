@@ -65,7 +65,7 @@ class Program:
     ):
         frames, m = model.independent.shape
         counts = np.zeros(frames, np.int64)
-        counts[order] = model.count[order]
+        counts[order] = model.number[order]
         self._model, self._order = model, order
         self._parts = values, bounds, orders, previous
         self._quadratic = Quadratic.of(model, previous, unbounded(model) & eliminates)
@@ -196,12 +196,13 @@ class Program:
             windows = np.arange(len(order.frames))[:, None] + np.zeros_like(order.frames)
             shape = (len(order.frames), frames)
             D = sparse.csr_matrix((order.weights.ravel(), (windows.ravel(), order.frames.ravel())), shape=shape)
+            D.eliminate_zeros()  # windows in which nothing moves
             chosen = (np.arange(frames)[:, None] * R + held).ravel()
             scale = sparse.diags(np.tile(1.0 / limit[held], len(order.frames)))
             moved = (scale @ sparse.kron(D, sparse.identity(len(held)), "csr") @ self._jacobian[chosen]).tocsr()
             now = (order.of(values, bounds.winding)[:, held] / limit[held]).ravel()
             some = np.diff(moved.indptr) > 0
-            first = np.argmax(self._used[order.frames, 0], axis=1)
+            first = np.argmax(self._used.any(axis=1)[order.frames], axis=1)
             where.append(np.repeat(order.frames[np.arange(len(order.frames)), first], len(held))[some])
             rows.append(moved[some])
             below.append(-1.0 - now[some])

@@ -52,7 +52,7 @@ class Quadratic:
         tied = np.flatnonzero(previous >= 0)
         last = previous[tied]
         alike = (model.independent[tied] == model.independent[last]).all(axis=1)
-        alike &= model.count[tied] == model.count[last]
+        alike &= model.number[tied] == model.number[last]
         tied, last = tied[alike], last[alike]
         np.add.at(own, last, tie[tied])
         cross = -tie[tied]
@@ -92,7 +92,7 @@ class Quadratic:
 
 def unbounded(model: Model) -> np.ndarray:
     """Return the coordinates (m,) that no bound is on; none where the frames have different ones."""
-    alike = (model.independent == model.independent[0]).all() and (model.count == model.independent.shape[1]).all()
+    alike = (model.independent == model.independent[0]).all() and (model.number == model.independent.shape[1]).all()
     local = ~np.asarray(model.motion).any(axis=(0, 1))
     return local & bool(alike and not local.all())
 

@@ -16,10 +16,12 @@ from .trials import Trial
 def main(path: str) -> None:
     """Run the trials of a job file; each result is a line, and the first trial's poses a file beside it."""
     with np.load(path, allow_pickle=False) as file:
-        told = json.loads(str(file["told"]))
-        arrays = {name: file[name] for name in ("start", "goals", "values", "base", "height", "effort", "speed")}
+        told: dict[str, Any] = json.loads(str(file["told"]))
+        arrays: dict[str, Any] = {
+            name: file[name] for name in ("start", "goals", "values", "base", "height", "effort", "speed")
+        }
     trials = [Trial(**trial) for trial in told.pop("trials")]
-    lists = {name: tuple(told.pop(name)) for name in ("actuators", "feet")}
+    lists: dict[str, Any] = {name: tuple(told.pop(name)) for name in ("actuators", "feet")}
     simulation = Simulation(Job(**told, **lists, **arrays))
     _tell(bodies=[simulation.model.body(k).name for k in range(1, simulation.model.nbody)])
     for index, trial in enumerate(trials):

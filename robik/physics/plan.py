@@ -122,6 +122,8 @@ def planned(
             f"{source} has no base columns, but robot {mechanism.name!r} floats; bake or solve it with RobIK"
         )
     states, _ = posed(mechanism, motion, source)
+    assert states.position is not None
+    assert states.quaternion is not None
     q = room.coordinates(states, source)
     stands = standing_phases(mechanism, states) if floats else {}
     contacts = sole_contacts(mechanism, stands, len(q))
@@ -226,7 +228,8 @@ def _coordinates(room: InverseDynamics, motion: Motion, q: np.ndarray) -> dict[s
     turned = []
     for i in order:
         w, x, y, z = bodies[i].pose.quaternion
-        turned.append(np.stack(product(*motion.quaternion[:, i].T, w, -x, -y, -z), axis=1))
+        a, b, c, d = motion.quaternion[:, i].T
+        turned.append(np.stack(product(a, b, c, d, w, -x, -y, -z), axis=1))
     quaternion = np.stack(turned, axis=1)
     found: dict[str, np.ndarray] = {}
     for joint in room.mechanism.joints:

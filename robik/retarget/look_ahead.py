@@ -44,7 +44,7 @@ def check_cyclic(mechanism: Mechanism, clip: TargetClip) -> None:
         raise ClipError(f"a cyclic clip needs at least 5 frames, not {len(clip.times)}")
     for name, track in clip.tracks.items():
         if track.position is not None:
-            _check_back(name, np.linalg.norm(track.position[-1] - track.position[0]), mechanism)
+            _check_back(name, float(np.linalg.norm(track.position[-1] - track.position[0])), mechanism)
         if track.quaternion is not None:
             turned = 2 * np.arccos(min(1.0, abs(track.quaternion[0] @ track.quaternion[-1])))
             if turned > TURNED:
@@ -53,7 +53,7 @@ def check_cyclic(mechanism: Mechanism, clip: TargetClip) -> None:
                     f" {np.degrees(turned):.0f}° between the first frame and the last"
                 )
     if clip.com is not None:
-        _check_back("the centre of mass", np.linalg.norm(clip.com[-1] - clip.com[0]), mechanism)
+        _check_back("the centre of mass", float(np.linalg.norm(clip.com[-1] - clip.com[0])), mechanism)
 
 
 def _check_back(name: str, apart: float, mechanism: Mechanism) -> None:

@@ -46,7 +46,7 @@ def settings_data(settings: PlaySettings) -> dict[str, Any]:
 
 def settings_from(data: Mapping[str, Any]) -> PlaySettings:
     """Return what `settings_data` was given."""
-    return PlaySettings(**data | {"without": tuple(data["without"])})
+    return PlaySettings(**{**data, "without": tuple(data["without"])})
 
 
 def status_data(status: Status) -> dict[str, Any]:
@@ -57,7 +57,8 @@ def status_data(status: Status) -> dict[str, Any]:
 def status_from(data: Mapping[str, Any]) -> Status:
     """Return what `status_data` was given."""
     servos = tuple(ServoReading(**servo) for servo in data["servos"])
-    return Status(**data | {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos})
+    known = {"state": PlayState(data["state"]), "present": tuple(data["present"]), "servos": servos}
+    return Status(**{**data, **known})
 
 
 def along_data(along: Along, chain: ServoChain) -> dict[str, Any]:

@@ -89,7 +89,8 @@ class PortProcess:
         self._is_running = self._is_told_over = False
         self._asked = self._presses = 0
         self._known_presses, self._is_known_cutting = 0, False
-        self._heard, self._connected = time.monotonic(), ((), [])
+        self._heard = time.monotonic()
+        self._connected: tuple[list[int], list[list[int]]] = ([], [])
 
     @property
     def is_alive(self) -> bool:
@@ -348,12 +349,15 @@ class _SentWish:
 
 def _started() -> subprocess.Popen[bytes]:
     """Return the process, which waits to be told its port. What ends the owner by a key or a signal does not end it."""
-    windows = {"creationflags": 0x08000000 | 0x00000200 | 0x00000080}  # no window, its own group, high priority
+    windows: dict[str, Any] = {
+        "creationflags": 0x08000000 | 0x00000200 | 0x00000080
+    }  # no window, own group, high priority
+    others: dict[str, Any] = {"start_new_session": True}
     return subprocess.Popen(
         program.command(HOST),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=program.environment(),
         bufsize=-1,
-        **(windows if sys.platform == "win32" else {"start_new_session": True}),  # type: ignore[call-overload]
+        **(windows if sys.platform == "win32" else others),
     )

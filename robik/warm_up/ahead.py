@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+import numpy as np
+
+from ..dynamics import inverse_dynamics
 from ..ik import curvature, hessian, newton, sqp
 from ..ik.work import new_work
 from ..jit import by_reference, compile_for
 from ..kinematics import elimination
 from ..kinematics.kernels import new_placement
 from ..mechanism.topology import build_topology
+from ..motions import Motion
 from ..objectives.registry import new_goals
 from ..retarget.retarget import retarget
-from .problems import SETTINGS, asking_for_all, loop, tree
+from .problems import SETTINGS, TIMES, asking_for_all, loop, tree
 from .processes import help_compiling
 
 
 def compile_all() -> None:
-    """Compile, or load from disk, everything that solving needs.
+    """Compile, or load from disk, everything that solving and inverse dynamics need.
 
     What large robots alone need comes after the rest, and what is asked for one by one, beside frames and the centre of
     mass, after that. All frames at once come last.
@@ -28,6 +32,8 @@ def compile_all() -> None:
         retarget(mechanism, clip, SETTINGS)
     for mechanism, clip in usual:
         retarget(mechanism, asking_for_all(mechanism, clip), SETTINGS)
+    looped, _ = usual[0]
+    inverse_dynamics(looped, Motion(times=TIMES, actuators=looped.actuators, values=np.zeros((len(TIMES), 1))))
     if find_spec("piqp"):
         mechanism, clip = usual[0]
         retarget(mechanism, clip, SETTINGS, look_ahead=True)

@@ -44,3 +44,15 @@ def test_pinned_feet_are_held_where_they_land(pulled: Object) -> None:
     assert (result.slide, result.contact_off) == pytest.approx((0.0, 0.0), abs=1e-4)
     assert result.missed, "the pelvis is what gives way"
     assert "contact" not in installed.module("scene.bake.result").status(result)
+
+
+def test_any_frame_can_be_held_by_hand() -> None:
+    root = scenes.squats()
+    assert bpy.ops.robik.add_phase(foot="pelvis", start=5, end=20) == {"FINISHED"}
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    mechanism = scenes.read(root)
+    body = next(o for o in scenes.body_objects(root) if o.robik.label == mechanism.frame("pelvis").body)
+    poses = scenes.keyed_pose(body, FRAMES)
+    held = (FRAMES >= 5) & (FRAMES <= 20)
+    assert np.ptp(poses[held], axis=0).max() < 1e-5
+    assert np.ptp(poses, axis=0).max() > 1e-3, "outside of it the pelvis squats"

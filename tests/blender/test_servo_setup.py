@@ -145,6 +145,11 @@ def test_the_fields_of_a_servo_read_and_edit_the_chain(unfolded: Object) -> None
     assert [s for k, s in enumerate(made.servos) if k != 2] == [s for k, s in enumerate(before.servos) if k != 2]
     fields.current = 0.0
     assert chain_of(unfolded).servos[2].current_limit is None
+    fields.port = "/dev/ttyUSB7"
+    assert [servo.port for servo in chain_of(unfolded).servos[1:4]] == ["", "/dev/ttyUSB7", ""]
+    assert fields.port == "/dev/ttyUSB7"
+    with pytest.raises(TypeError):
+        fields.model = "PH42-020-S300"  # which is not played
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,8 @@ def test_limits_hold_alike_at_any_frame_rate(fps: float) -> None:
     assert motion.report is not None
     assert motion.report.look_ahead is not None
     assert motion.report.look_ahead.beyond == ""
+    steps = np.abs(np.diff(motion.values, axis=0))[[0, -1]]
+    assert steps.max() <= 1.0005 * 3000 / fps**3, "it begins and ends at rest"
     assert motion.report.look_ahead.shares["acceleration"] == pytest.approx(acceleration.max() / 60, abs=1e-6)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
-from robik.clip_solver.bounds import differences
 from robik.clip_solver.clip_solver import ClipSolver
 from robik.retarget.retarget import Retargeting
 from tests.clip_solver.clips import BOXER, SPEEDS, waving
@@ -33,11 +32,11 @@ def solved() -> tuple[ClipSolver, np.ndarray]:
 
 
 def constraints(times: np.ndarray, motors: int, speed: float) -> list[LinearConstraint]:
-    """Return bounds on the differences of all motors' values in a row."""
-    rows = []
-    for order, limit in zip(differences(times), (speed, ACCELERATION, JERK), strict=True):
-        D = np.zeros((len(order.frames), len(times)))
-        np.put_along_axis(D, order.frames, order.weights, axis=1)
+    """Return bounds on the differences of all motors' values in a row, which rest before and after."""
+    resting = np.eye(len(times))[np.clip(np.arange(-2, len(times) + 2), 0, len(times) - 1)]
+    step, rows = times[1] - times[0], []
+    for order, limit in enumerate((speed, ACCELERATION, JERK), start=1):
+        D = np.diff(resting, order, axis=0) / step**order
         rows.append(LinearConstraint(np.kron(D, np.eye(motors)) / limit, -1.0, 1.0))
     return rows
 

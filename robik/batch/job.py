@@ -1,0 +1,134 @@
+"""One recording of a batch: solved, written, and told in a row."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from ..errors import RobikError
+from ..files import write_whole
+from ..mechanism import Mechanism
+from ..mechanism.base import with_base
+from ..motions import Companions, report_summary, save_motion
+from ..motions.resampling import resampled
+from ..retarget.recorded import retarget_recording
+from ..robots import load, names, path
+
+ROWS = ".robik-batch"  # folder of the rows in the output folder: a file is done where its row is
+KEPT = ("frames", "ms_per_frame_median", "position_error_mean_m", "position_error_max_m", "constraint_residual_max")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is done with every recording.
+
+    Attributes:
+        robot: a robot's file or the name of one that comes with RobIK.
+        base: fixed, floating or auto.
+        output: folder of what is written.
+        format: a name of the motion formats.
+        extension: of the files.
+        balance, pin_feet, mapping, body_model, rate, order: as `robik retarget` has them.
+    """
+
+    robot: str
+    output: str
+    format: str
+    extension: str
+    base: str = "auto"
+    balance: str = "off"
+    pin_feet: bool = False
+    mapping: str | None = None
+    body_model: str | None = None
+    rate: float | None = None
+    order: str = "depth"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A recording: where it is, and its path in the folder without the extension."""
+
+    file: str
+    name: str
+
+
+_robots: dict[Plan, tuple[Mechanism, Path]] = {}  # of this process: a warm worker reads its robot once
+
+
+def row_file(plan: Plan, name: str) -> Path:
+    """Return where the row of a recording is kept."""
+    return Path(plan.output) / ROWS / f"{name}.json"
+
+
+def done_row(plan: Plan, item: Item) -> dict[str, Any] | None:
+    """Return the row of a recording that was done with the same plan and has not changed since; None for others."""
+    try:
+        kept = json.loads(row_file(plan, item.name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    same = isinstance(kept, dict) and kept.get("of") == _fingerprint(plan, item)
+    there = same and (kept["row"].get("error") or output_file(plan, item.name).is_file())
+    return kept["row"] if there else None
+
+
+def output_file(plan: Plan, name: str) -> Path:
+    """Return where the motion of a recording is written."""
+    return Path(plan.output) / f"{name}{plan.extension}"
+
+
+def do(plan: Plan, item: Item) -> dict[str, Any]:
+    """Retarget a recording, write its motion, and then its row, which says that it is done."""
+    row: dict[str, Any] = {"file": item.name, "error": ""}
+    began = perf_counter()
+    try:
+        row |= _solved(plan, item)
+    except RobikError as error:
+        row["error"] = " ".join(str(error).split())
+    row["seconds"] = round(perf_counter() - began, 3)
+    keep(plan, item, row)
+    return row
+
+
+def keep(plan: Plan, item: Item, row: dict[str, Any]) -> None:
+    """Write the row of a recording, whole or not at all."""
+    file = row_file(plan, item.name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(file, json.dumps({"of": _fingerprint(plan, item), "row": row}))
+
+
+def _solved(plan: Plan, item: Item) -> dict[str, Any]:
+    """Write a motion and return the figures of its quality."""
+    if plan not in _robots:
+        file = Path(path(plan.robot)) if plan.robot in names() else Path(plan.robot)
+        _robots[plan] = with_base(load(file), plan.base), file
+    mechanism, file = _robots[plan]
+    found = retarget_recording(
+        mechanism,
+        item.file,
+        balance=plan.balance,
+        pin_feet=plan.pin_feet,
+        mapping=plan.mapping,
+        body_model=plan.body_model,
+        robot_file=file,
+    )
+    motion = found.motion if plan.rate is None else resampled(found.motion, plan.rate)
+    output = output_file(plan, item.name)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    save_motion(motion, output, plan.format, Companions(robot=found.mechanism, order=plan.order))
+    summary = report_summary(found.motion)
+    figures = {key: summary[key] for key in KEPT}
+    figures["frames_too_fast"], figures["frames_short"] = len(summary["frames_too_fast"]), len(summary["frames_short"])
+    quality = summary.get("quality") or {}
+    return figures | {key: value for key, value in quality.items() if isinstance(value, int | float)}
+
+
+def _fingerprint(plan: Plan, item: Item) -> list[Any]:
+    """Return what a row depends on: the plan, and the recording's size and time of change."""
+    try:
+        about = Path(item.file).stat()
+    except OSError:
+        return [asdict(plan), item.name]
+    return [asdict(plan), item.name, about.st_size, about.st_mtime_ns]

@@ -1,0 +1,123 @@
+"""Batch: every recording of a folder onto a robot, in processes of this machine or in shards on several."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+from ..errors import FormatError
+from .job import Item, Plan, do, done_row, keep
+from .table import save_tables
+
+RECORDINGS = (".bvh", ".npz")
+TRIES = 2  # of a recording whose worker ended with it
+
+Tell = Callable[[dict[str, Any], int, int], None]  # a row, how many are done, of how many
+
+
+def items_in(folder: str | Path, shard: tuple[int, int] = (1, 1)) -> list[Item]:
+    """Return the recordings in a folder and the folders in it, by name.
+
+    Args:
+        folder: of them.
+        shard: (k, n) for the k-th of n parts, from 1 on.
+
+    Raises:
+        FormatError: there is no such folder, none in it, or no such part.
+    """
+    k, n = shard
+    if not 1 <= k <= n:
+        raise FormatError(f"a shard is K/N with K from 1 to N, as 2/8, not {k}/{n}")
+    root = Path(folder)
+    if not root.is_dir():
+        raise FormatError(f"{folder}: there is no such folder")
+    files = sorted(file for file in root.rglob("*") if file.suffix.lower() in RECORDINGS and file.is_file())
+    if not files:
+        raise FormatError(f"{folder}: no recordings in it; they end in {' or '.join(RECORDINGS)}")
+    stems = [file.relative_to(root).with_suffix("").as_posix() for file in files]
+    names = [s if stems.count(s) == 1 else f"{s}-{f.suffix[1:]}" for s, f in zip(stems, files, strict=True)]
+    return [Item(str(file.resolve()), name) for file, name in zip(files, names, strict=True)][k - 1 :: n]
+
+
+def run_batch(
+    plan: Plan,
+    folder: str | Path,
+    workers: int | None = None,
+    shard: tuple[int, int] = (1, 1),
+    tell: Tell | None = None,
+) -> list[dict[str, Any]]:
+    """Retarget every recording of a folder; what an earlier run has done with the same plan is not done again.
+
+    Args:
+        plan: what is done with each.
+        folder: of the recordings.
+        workers: processes; as many as this machine has cores if left out.
+        shard: (k, n) for the k-th of n parts.
+        tell: called after each recording.
+
+    Returns:
+        A row of figures per recording, with an `error` where one cannot be read or followed. The same rows are in
+        `table.csv` and `table.html` of the output folder.
+
+    Raises:
+        FormatError: there is nothing to do, or the output folder cannot be written.
+    """
+    items = items_in(folder, shard)
+    try:
+        Path(plan.output).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FormatError(f"{plan.output} cannot be made: {error.strerror or error}") from None
+    rows = {item.name: row for item in items if (row := done_row(plan, item)) is not None}
+    left = [item for item in items if item.name not in rows]
+    for row in _done(plan, left, workers or os.cpu_count() or 1):
+        rows[row["file"]] = row
+        if tell is not None:
+            tell(row, len(rows), len(items))
+    ordered = [rows[item.name] for item in items]
+    suffix = "" if shard[1] == 1 else f"-{shard[0]}-of-{shard[1]}"
+    save_tables(ordered, Path(plan.output), suffix)
+    return ordered
+
+
+def _done(plan: Plan, items: list[Item], workers: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of recordings as they are done: the first one here, so that all is compiled only once."""
+    if items:
+        yield do(plan, items[0])
+    left, tries = items[1:], dict.fromkeys(items, 0)
+    while left and workers > 1:
+        running: dict[Future, Item] = {}
+        try:
+            with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+                for row in _pooled(plan, pool, workers, left, running):
+                    yield row
+        except BrokenProcessPool:  # a worker was ended from outside, or ended by what it read
+            for item in running.values():
+                tries[item] += 1
+                if tries[item] < TRIES:
+                    left.append(item)
+                else:
+                    row = {"file": item.name, "error": "the process that worked on it ended", "seconds": 0.0}
+                    keep(plan, item, row)
+                    yield row
+    for item in left:
+        yield do(plan, item)
+
+
+def _pooled(
+    plan: Plan, pool: ProcessPoolExecutor, workers: int, left: list[Item], running: dict[Future, Item]
+) -> Iterator[dict[str, Any]]:
+    """Yield rows from a pool that has one recording per worker; `left` and `running` say what is not done."""
+    while left or running:
+        while left and len(running) < workers:
+            item = left.pop(0)
+            running[pool.submit(do, plan, item)] = item
+        finished, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in finished:
+            row = future.result()
+            del running[future]
+            yield row

@@ -1,0 +1,87 @@
+"""Command for folders of recordings: batch."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from .arguments import command
+
+
+def add_batch(commands: argparse._SubParsersAction) -> None:
+    """Add the command `batch`."""
+    text = "follow every recording of a folder with a robot; goes on where an earlier run stopped"
+    parser = command(commands, "batch", _batch, text)
+    parser.add_argument("robot", metavar="ROBOT", help="a robot file, or the name of a robot that RobIK brings")
+    parser.add_argument("folder", metavar="FOLDER", help="of BVH files and npz recordings, folders in it too")
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the folder to write")
+    parser.add_argument(
+        "--format", metavar="NAME", default="csv", help="of the motions (default csv), see robik export"
+    )
+    parser.add_argument("--base", choices=("auto", "fixed", "floating"), default="auto")
+    parser.add_argument("--balance", choices=("off", "still", "moving", "auto"), default="off")
+    parser.add_argument("--pin-feet", action="store_true", help="hold standing feet flat, without sliding")
+    parser.add_argument(
+        "--mapping", metavar="M.json", help="which bone each frame follows; found by itself if left out"
+    )
+    parser.add_argument("--body-model", metavar="MODEL.npz", help="of the SMPL family, for AMASS")
+    parser.add_argument("--rate", type=float, metavar="HZ", help="samples per second; each recording's own if left out")
+    parser.add_argument("--order", choices=("depth", "breadth"), default="depth", help="of bodies and joints")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes; as many as there are cores if left out")
+    parser.add_argument("--shard", metavar="K/N", default="1/1", help="only the K-th of N parts, for several machines")
+
+
+def _batch(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..batch.job import Plan
+    from ..batch.run import run_batch
+    from ..errors import FormatError
+    from ..motions.registry import format_to_write
+    from ..robots import names
+
+    chosen = format_to_write("motion", options.format)
+    k, _, n = options.shard.partition("/")
+    if not (k.isdigit() and n.isdigit()):
+        raise FormatError(f"a shard is K/N, as 2/8, not {options.shard!r}")
+    if options.workers is not None and options.workers < 1:
+        raise FormatError(f"--workers must be 1 or more, not {options.workers}")
+    robot = options.robot if options.robot in names() else str(Path(options.robot).resolve())
+    plan = Plan(
+        robot=robot,
+        base=options.base,
+        output=str(Path(options.output).resolve()),
+        format=chosen.name,
+        extension=chosen.extensions[0],
+        balance=options.balance,
+        pin_feet=options.pin_feet,
+        mapping=None if options.mapping is None else str(Path(options.mapping).resolve()),
+        body_model=None if options.body_model is None else str(Path(options.body_model).resolve()),
+        rate=options.rate,
+        order=options.order,
+    )
+    rows = run_batch(plan, options.folder, options.workers, (int(k), int(n)), _progress())
+    failed = [row for row in rows if row["error"]]
+    for row in failed:
+        print(f"robik: {row['file']}: {row['error']}", file=sys.stderr)
+    print(f"{len(rows) - len(failed)} of {len(rows)} recordings; table.html in {options.output} has the worst first")
+    return 1 if failed else 0
+
+
+def _progress() -> Callable[[dict[str, Any], int, int], None]:
+    """Return a function that tells on stderr how many recordings are done, how fast, and how long it will take."""
+    began, frames, first = monotonic(), 0, 0
+
+    def tell(row: dict[str, Any], done: int, of: int) -> None:
+        nonlocal frames, first
+        frames, first = frames + int(row.get("frames") or 0), first or done
+        spent = max(monotonic() - began, 1e-3)
+        left = spent / (done - first + 1) * (of - done)
+        print(
+            f"{done}/{of} {row['file']}: {frames / spent:.0f} frames/s, {left:.0f} s left", file=sys.stderr, flush=True
+        )
+
+    return tell

@@ -1,0 +1,121 @@
+"""Folders of recordings onto a robot: the same bits as one by one, a table, and nothing done twice."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robik import program
+from robik.batch.job import Item, Plan, done_row, keep, output_file
+from robik.batch.run import items_in, run_batch
+from robik.batch.table import save_tables
+from robik.errors import FormatError
+from robik.motions import load_motion
+from robik.retarget.recorded import retarget_recording
+from tests.recordings.bvh_text import bvh_text
+from tests.skeleton.conventions import skeleton
+from tests.skeleton.test_fit import walking
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "in"
+    (made / "more").mkdir(parents=True)
+    text = bvh_text(walking(skeleton("lafan1")[0], 12), order="ZYX")
+    for name in ("a.bvh", "b.bvh", "more/a.bvh"):
+        (made / name).write_text(text)
+    (made / "bad.bvh").write_text(text[:400])
+    (made / "readme.txt").write_text("no recording")
+    return made
+
+
+def plan_for(folder: Path) -> Plan:
+    return Plan(robot="walker", output=str(folder.parent / "out"), format="csv", extension=".csv")
+
+
+def test_the_same_as_one_by_one_and_one_bad_file_is_one_line(folder: Path) -> None:
+    plan, told = plan_for(folder), []
+    rows = run_batch(plan, folder, workers=2, tell=lambda row, done, of: told.append((row["file"], done, of)))
+    assert [row["file"] for row in rows] == ["a", "b", "bad", "more/a"]
+    assert [bool(row["error"]) for row in rows] == [False, False, True, False]
+    assert "bad.bvh: " in rows[2]["error"]
+    assert sorted(done for _, done, _ in told) == [1, 2, 3, 4]
+    alone = retarget_recording("walker", folder / "b.bvh").motion
+    for name in ("a", "b", "more/a"):
+        assert np.array_equal(load_motion(output_file(plan, name)).values, alone.values), name
+    assert not output_file(plan, "bad").exists()
+    with (folder.parent / "out/table.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert [row["file"] for row in table] == ["a", "b", "bad", "more/a"]
+    assert table[0]["frames"] == "12"
+    page = (folder.parent / "out/table.html").read_text()
+    assert page.index("bad") < page.index("more/a"), "what failed comes first"
+    before = {file: file.stat().st_mtime_ns for file in (folder.parent / "out").rglob("*.csv")}
+    told.clear()
+    again = run_batch(plan, folder, workers=2, tell=lambda row, done, of: told.append(row["file"]))
+    assert again == rows
+    assert told == [], "nothing is done twice"
+    assert all(file.stat().st_mtime_ns == time for file, time in before.items() if file.name != "table.csv")
+
+
+def test_what_has_changed_is_done_again(folder: Path) -> None:
+    plan, item = plan_for(folder), items_in(folder)[0]
+    row = {"file": "a", "error": ""}
+    keep(plan, item, row)
+    assert done_row(plan, item) is None, "its motion is not there"
+    output_file(plan, "a").write_text("time\n0\n")
+    assert done_row(plan, item) == row
+    other = Plan(robot="walker", output=plan.output, format="csv", extension=".csv", balance="still")
+    assert done_row(other, item) is None, "another plan"
+    Path(item.file).write_text("changed")
+    assert done_row(plan, item) is None, "another recording"
+    assert done_row(plan, Item(str(folder / "none.bvh"), "none")) is None
+
+
+def test_shards_are_parts(folder: Path) -> None:
+    parts = [items_in(folder, (k, 3)) for k in (1, 2, 3)]
+    assert sorted(item.name for part in parts for item in part) == ["a", "b", "bad", "more/a"]
+    for shard in ((0, 3), (4, 3)):
+        with pytest.raises(FormatError, match="a shard is K/N with K from 1 to N"):
+            items_in(folder, shard)
+    with pytest.raises(FormatError, match="there is no such folder"):
+        items_in(folder / "none")
+    empty = folder / "empty"
+    empty.mkdir()
+    with pytest.raises(FormatError, match=r"no recordings in it; they end in \.bvh or \.npz"):
+        items_in(empty)
+
+
+def test_a_table_of_names_that_are_html(tmp_path: Path) -> None:
+    save_tables([{"file": "<b>", "error": "a & b", "seconds": 1.0}], tmp_path, "-1-of-2")
+    page = (tmp_path / "table-1-of-2.html").read_text()
+    assert "&lt;b&gt;" in page and "a &amp; b" in page and "<b>" not in page
+
+
+def test_after_kill_9_a_run_goes_on_where_it_stopped(folder: Path) -> None:
+    """The command is killed when its first recording is told; what was written is whole and stays."""
+    (folder / "bad.bvh").unlink()
+    command = program.command("cli", "batch", "walker", "in", "-o", "out", "--workers", "1")
+    own, where = program.environment(), folder.parent
+    process = subprocess.Popen(
+        command, cwd=where, env=own, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("1/3 a: ")
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stderr.close()
+    first = where / "out/a.csv"
+    written = first.stat().st_mtime_ns
+    done = subprocess.run(command, cwd=where, env=own, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "3 of 3 recordings; table.html in out has the worst first\n"
+    assert first.stat().st_mtime_ns == written, "it is not done twice"
+    assert not list((where / "out").rglob("*.part"))
+    assert sorted(file.name for file in (where / "out").rglob("*.csv")) == ["a.csv", "a.csv", "b.csv", "table.csv"]
