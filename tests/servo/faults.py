@@ -105,7 +105,7 @@ FAULTS: dict[str, tuple[Act, Act]] = {  # what happens, and how its cause is rem
     HANGS: (_nothing, _nothing),
     KILLED: (_nothing, _nothing),
     HOST_KILLED: (lambda one: _signal(one, signal.SIGKILL), _nothing),
-    SUSPENDED: (lambda one: _suspend(one), _nothing),
+    SUSPENDED: (lambda one: threading.Thread(target=_suspend, args=(one,)).start(), _nothing),
     OUTSIDE: (lambda one: threading.Thread(target=_stop_outside, args=(one.port,)).start(), _nothing),
 }
 
