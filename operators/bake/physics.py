@@ -9,6 +9,7 @@ from ...robik.physics.verdict import Verdict
 from ...scene.bake.physics import physics_steps
 from ...scene.long_work.steps import Progress
 from ...scene.robot.parts import chosen_robot
+from ...scene.servos.play import known_chain
 from ..stepping import Stepping
 
 
@@ -29,7 +30,8 @@ class ROBIK_OT_test_in_physics(Stepping):
 
     def steps(self, context: Context) -> Generator[Progress, None, Verdict]:
         """Reads the curves and simulates."""
-        return physics_steps(context, chosen_robot(context.scene), self.carry_weight, self.trials)
+        root = chosen_robot(context.scene)
+        return physics_steps(context, root, known_chain(root, context.scene), self.carry_weight, self.trials)
 
     def done(self, context: Context, result: Verdict) -> None:
         """Says what became of it."""

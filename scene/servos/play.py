@@ -27,6 +27,7 @@ from ..bake.curves import played_frames, read_motion
 from ..long_work import heartbeat as alive
 from ..overlay import ghost
 from ..robot.parts import chosen_robot
+from ..robot.reading import read_robot
 from ..robot.sliders import data_path, set_sliders
 
 CHAIN_EXTENSION = ".servos.json"
@@ -191,6 +192,13 @@ def servo_chain(root: Object, mechanism: Mechanism, scene: Scene) -> ServoChain:
             raise ServoError(f"{where} is not JSON: {error}; choose a servo file, or empty it") from None
         return read_chain(data, where)
     return one_per_motor(mechanism)
+
+
+def known_chain(root: Object, scene: Scene) -> ServoChain | None:
+    """Return a robot's servos, as `servo_chain` does; None where neither a file nor the scene names them."""
+    if chain_file(root, scene) is None and not scene.robik.playing.chain:
+        return None
+    return servo_chain(root, read_robot(root), scene)
 
 
 def one_per_motor(mechanism: Mechanism, model: str = Servo.model, brand: str = Servo.brand) -> ServoChain:
