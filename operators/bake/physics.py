@@ -9,6 +9,8 @@ from ...robik.physics.verdict import Verdict
 from ...scene.bake.physics import physics_steps
 from ...scene.long_work.steps import Progress
 from ...scene.robot.parts import chosen_robot
+from ...scene.robot.reading import read_robot
+from ...scene.servos.play import chain_file, servo_chain
 from ..stepping import Stepping
 
 
@@ -29,7 +31,10 @@ class ROBIK_OT_test_in_physics(Stepping):
 
     def steps(self, context: Context) -> Generator[Progress, None, Verdict]:
         """Reads the curves and simulates."""
-        return physics_steps(context, chosen_robot(context.scene), self.carry_weight, self.trials)
+        root, scene = chosen_robot(context.scene), context.scene
+        has_chain = chain_file(root, scene) is not None or bool(scene.robik.playing.chain)
+        chain = servo_chain(root, read_robot(root), scene) if has_chain else None
+        return physics_steps(context, root, chain, self.carry_weight, self.trials)
 
     def done(self, context: Context, result: Verdict) -> None:
         """Says what became of it."""

@@ -16,16 +16,18 @@ from ...robik.physics.verdict import Verdict
 from ...robik.servo.chain import ServoChain
 from ..long_work.steps import Progress, in_thread
 from ..robot.reading import read_robot
-from ..servos.play import chain_file, servo_chain
 from .curves import baked_frames, read_motion
 
 
-def physics_steps(context: Context, root: Object, carry: bool, trials: int) -> Generator[Progress, None, Verdict]:
+def physics_steps(
+    context: Context, root: Object, chain: ServoChain | None, carry: bool, trials: int
+) -> Generator[Progress, None, Verdict]:
     """Simulate the robot's curves and keep the verdict; stopped early, nothing has been changed.
 
     Args:
         context: Blender's.
         root: of the robot.
+        chain: its servos; None for motors with the limits of the robot's file.
         carry: whether goals carry the weight.
         trials: how many disturbed trials.
 
@@ -35,8 +37,6 @@ def physics_steps(context: Context, root: Object, carry: bool, trials: int) -> G
     scene, mechanism = context.scene, read_robot(root)
     frames = baked_frames(root, mechanism)
     motion = read_motion(root, mechanism, frames, scene)
-    has_chain = chain_file(root, scene) is not None or bool(scene.robik.playing.chain)
-    chain = servo_chain(root, mechanism, scene) if has_chain else None
     verdicts: list[Verdict] = []
     for share in in_thread(_simulated(mechanism, motion, chain, carry, trials, verdicts)):
         yield Progress(share, "Testing in physics" if share else "Preparing physics", counts=share is not None)
