@@ -27,7 +27,7 @@ def physics_steps(
     Args:
         context: Blender's.
         root: of the robot.
-        chain: the servos; None where nothing says which they are.
+        chain: its servos; None for motors with the limits of the robot's file.
         carry: whether goals carry the weight.
         trials: how many disturbed trials.
 

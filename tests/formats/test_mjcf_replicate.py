@@ -23,9 +23,7 @@ PATTERNS = {
         HUB % '<replicate count="2" offset="0 0 1"><replicate count="2" sep="_" euler="0 0'
         f' 180">{LEG}</replicate></replicate>'
     ),
-    "of joints and geoms": (
-        HUB % f'<replicate count="2" offset="1 0 0" euler="90 0 0">{LUMP}<joint name="more"/></replicate>'
-    ),
+    "of geoms": HUB % f'<replicate count="2" offset="1 0 0" euler="90 0 0">{LUMP}</replicate>',
     "around a frame": (
         HUB % f'<replicate count="2" offset="1 0 0"><frame pos="0 0 1" euler="0 90 0">{LEG}</frame></replicate>'
     ),
@@ -41,6 +39,13 @@ def test_copies_are_mujocos(pattern: str, compiler: str, tmp_path: Path) -> None
     robot, judge = as_stored(path), Judge(path)
     assert [j.name for j in robot.joints if j.motions] == [judge.model.joint(i).name for i in range(judge.model.njnt)]
     assert {f.name for f in robot.frames} == {judge.model.site(i).name for i in range(judge.model.nsite)}
+
+
+def test_copies_of_joints_are_joints(tmp_path: Path) -> None:
+    """As in MuJoCo 3; from 4 on it refuses a joint that stands directly in a <replicate>."""
+    pattern = HUB % f'<replicate count="2" offset="1 0 0" euler="90 0 0">{LUMP}<joint name="more"/></replicate>'
+    robot = as_stored(write(tmp_path, pattern))
+    assert {"more0", "more1"} <= {joint.name for joint in robot.joints if joint.motions}
 
 
 @pytest.mark.parametrize(
