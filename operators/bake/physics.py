@@ -24,7 +24,7 @@ class ROBIK_OT_test_in_physics(Stepping):
     carry_weight: BoolProperty(
         name="Carry Weight",
         description="Tell the motors to go further by what they give way under the weight",
-        default=True,
+        default=False,
     )
     trials: IntProperty(name="Trials", description="How many disturbed trials", min=0, max=1000, default=20)
 
