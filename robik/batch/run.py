@@ -88,7 +88,7 @@ def _done(plan: Plan, items: list[Item], workers: int) -> Iterator[dict[str, Any
     """Yield the rows of recordings as they are done: the first one here, so that all is compiled only once."""
     if items:
         yield do(plan, items[0])
-    left, tries = items[1:], dict.fromkeys(items, 0)
+    left = items[1:]
     while left and workers > 1:
         running: dict[Future, Item] = {}
         try:
@@ -96,17 +96,22 @@ def _done(plan: Plan, items: list[Item], workers: int) -> Iterator[dict[str, Any
                 yield from _pooled(plan, pool, workers, left, running)
         except BrokenProcessPool:  # a worker was ended from outside, or ended by what it read
             for item in running.values():
-                tries[item] += 1
-                if (kept := done_row(plan, item)) is not None:
-                    yield kept
-                elif tries[item] < TRIES:
-                    left.append(item)
-                else:
-                    row = {"file": item.name, "error": "the process that worked on it ended", "seconds": 0.0}
-                    keep(plan, item, row)
-                    yield row
+                yield done_row(plan, item) or _alone(plan, item)
     for item in left:
         yield do(plan, item)
+
+
+def _alone(plan: Plan, item: Item) -> dict[str, Any]:
+    """Return the row of a recording from a process of its own: one that ends its process takes no other along."""
+    for _ in range(TRIES):
+        try:
+            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+                return pool.submit(do, plan, item).result()
+        except BrokenProcessPool:
+            continue
+    row = {"file": item.name, "error": "the process that worked on it ended", "seconds": 0.0}
+    keep(plan, item, row)
+    return row
 
 
 def _pooled(

@@ -24,6 +24,9 @@ FLAT = 1e-6  # points nearer than this have no size or direction to fit [m]
 STRAIGHT_OUT = 0.35  # sine: so far may an arm of a T-pose slope
 STRAIGHT_DOWN = 0.12  # 1 − cosine: so far may a leg of a T-pose lean
 STRAIGHT = 0.9  # cosine between the parts of a straight limb
+FEWEST = 4  # poses of a motion that tell how its feet stand
+STANDING = 25  # percentile of a foot's heights up to which it stands
+LEANING = 0.03  # [rad]: a foot that is tilted by more against how it stands does not stand
 TILTED = 0.2  # rad: a bone that is tilted less against the pose to align by just moves
 JUMP, MUCH = 0.2, 3.0  # a limb that turns by more in one sample [rad], and so much faster than in the next, has jumped
 
@@ -244,3 +247,30 @@ def begins_with_pose(motion: SkeletonMotion, character: Anatomy) -> bool:
 def placed_orientations(quaternions: np.ndarray, yaw: float) -> Rotation:
     """Return orientations (N, 4) after a rotation about the vertical."""
     return Rotation.from_euler("z", yaw) * rotation(quaternions)
+
+
+def standing_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray) -> np.ndarray:
+    """Return the orientation (4,) of a foot's bone that corresponds to a robot's foot, which stands level.
+
+    It is the pose's, unless the foot is tilted there against how it stands in the motion, as in a swing: then it is
+    turned as it stands, with the pose's own heading.
+
+    Args:
+        poses: P poses, the rest pose first.
+        pose: the corresponding one.
+        bone: index of the bone.
+        hips: (2,) index of the bones that begin at the hips, the left one first.
+    """
+    own, heights = poses.quaternions[pose, bone], poses.positions[1:, bone, 2]
+    if pose == 0 or len(heights) < FEWEST:
+        return own
+    low = 1 + np.flatnonzero(heights <= np.percentile(heights, STANDING))
+    across = poses.positions[:, hips[0]] - poses.positions[:, hips[1]]
+    headings = Rotation.from_euler("z", np.arctan2(across[:, 1], across[:, 0]))
+    level = headings.inv() * rotation(poses.quaternions[:, bone])
+    away = [float((level[low] * level[int(k)].inv()).magnitude().sum()) for k in low]
+    stands = headings[pose] * level[int(low[int(np.argmin(away))])]
+    x, y, z, w = (rotation(own) * stands.inv()).as_quat()
+    if 2.0 * np.hypot(x, y) < LEANING:
+        return own
+    return quaternions(Rotation.from_euler("z", 2.0 * np.arctan2(z, w)) * stands)

@@ -19,6 +19,7 @@ from .correspondence import (
     likest_stance,
     scale_by_bones,
     shared_joints,
+    standing_orientation,
     usual_orientation,
     yaw_between,
 )
@@ -171,8 +172,7 @@ def _anchored(shared: Joints, where: np.ndarray) -> np.ndarray:
 
 
 def _corrected(skeleton: Skeleton, anatomy: Anatomy, poses: Poses, pose: int) -> tuple[np.ndarray, Rotation]:
-    """Return positions (B, 3) and orientations of a pose's bones, hips and chest tilted as the motion usually has
-    them."""
+    """Return positions (B, 3) and orientations of a pose's bones, trunk and feet tilted as the motion has them."""
     where, oriented = poses.positions[pose].copy(), poses.quaternions[pose].copy()
     hips, shoulders = (
         np.array(
@@ -190,6 +190,12 @@ def _corrected(skeleton: Skeleton, anatomy: Anatomy, poses: Poses, pose: int) ->
                 middle, tilt = where[hips].mean(axis=0), rotation(usual) * rotation(oriented[bone]).inv()
                 where[bone] = middle + tilt.apply(where[bone] - middle)
             oriented[bone] = usual
+    if len(hips) == 2:
+        for side in ("l", "r"):
+            leg = anatomy.limb(LEG, side)
+            if leg is not None and leg.end in skeleton.index:
+                foot = skeleton.index[leg.end]
+                oriented[foot] = standing_orientation(poses, pose, foot, hips)
     return where, rotation(oriented)
 
 

@@ -11,7 +11,7 @@ import pytest
 from bl_ext.user_default.robik.robik.robots import path
 from mathutils import Vector
 
-from tests.blender import scenes
+from tests.blender import installed, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -105,3 +105,18 @@ def test_what_is_no_recording_leaves_nothing(tmp_path: Path, content: str | None
     with pytest.raises(RuntimeError, match=r"r\.bvh"):
         bpy.ops.robik.import_recording(filepath=str(tmp_path / "r.bvh"))
     assert scenes.everything() == before
+
+
+def test_both_feet_stand_level_where_the_character_stands() -> None:
+    """Whatever frame the character is laid over the robot in: there one foot may be in a swing."""
+    root = scenes.import_robot("walker")
+    assert bpy.ops.robik.add_character() == {"FINISHED"}
+    assert bpy.ops.robik.auto_map() == {"FINISHED"}
+    request = installed.module("scene.bake.request").read_request(root, bpy.context.scene)
+    sampling = installed.module("scene.bake.target_clip").sample_clip(bpy.context, request)
+    clip = installed.module("scene.long_work.steps").finish(sampling)
+    for foot in ("foot_l", "foot_r"):
+        x, y = clip.tracks[foot].quaternion[:, 1:3].T
+        stands = clip.tracks[foot].position[:, 2] < 1e-4
+        assert stands.mean() > 0.3
+        assert np.percentile(np.degrees(2.0 * np.hypot(x, y))[stands], 80) < 0.1

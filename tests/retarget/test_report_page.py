@@ -73,9 +73,9 @@ def test_its_numbers_are_those_of_the_report(walk: Walk, files: Path) -> None:
     contacts = {n: t.contact for n, t in clip.tracks.items() if t.contact is not None}
     least = 1e3 * np.nanmin(margins(walker, motion, contacts))
     assert least < 0
-    assert float(found["balance margin"][3].split()[0]) == pytest.approx(least, abs=0.06)
+    assert float(found["centre of mass margin"][3].split()[0]) == pytest.approx(least, abs=0.06)
     assert "Not known here" not in html
-    for title in ("motor speed [%", "feet on the ground", "balance: centre of mass", "angle from target"):
+    for title in ("motor speed [%", "feet on the ground", "balance: inside the support", "angle from target"):
         assert title in html
 
 

@@ -10,7 +10,8 @@ import json
 import os
 import re
 import sys
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,8 @@ def read_table(path: Path, folders: tuple[Path, ...], depth: int = 0) -> Table:
     data = _json(path)
     like = data.get("like")
     base = Table(path) if like is None else _read_base(_found(path, like, folders), folders, depth + 1)
-    table = replace(base, path=path, entries=dict(base.entries))
+    table = copy(base)
+    table.path, table.entries = path, dict(base.entries)
     table.name, table.number = data.get("name", ""), data.get("number", 0)
     is_named = isinstance(table.name, str) and _is_count(table.number) and table.number > 0
     if table.name and not is_named:
@@ -219,7 +221,7 @@ def _vendors(path: Path) -> Table:
     """Read a model file of the vendor's: addresses and sizes under `[control table]`; its number is in a list beside
     it."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = path.read_text(encoding="utf-8", errors="ignore").splitlines()
         listed = (path.parent / NUMBERS).read_text(encoding="utf-8").splitlines()
     except OSError:
         raise TableError(
