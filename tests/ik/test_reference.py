@@ -337,7 +337,7 @@ def test_random_problems_end_assembled_and_stationary(problem: Problem) -> None:
         assert (
             result.objective <= Objective(solver, targets, com, previous, dt, problem.settings).value(previous) + 1e-12
         )
-        if result.flexibility > 1e-5:
+        if result.flexibility > 1e-5 and abs(result.curvature) > 1e-5:  # else loops lock, or the optimum is a valley
             assert result.converged
             assert result.stationarity < 1e-7
         previous = result.state
