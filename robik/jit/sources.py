@@ -8,7 +8,7 @@ from pathlib import Path
 
 LIBRARY = Path(__file__).parents[1]
 # Where in the library compiled code and its constants are.
-FOLDERS = ("jit", "mechanism", "kinematics", "objectives", "ik", "tracking", "dynamics")
+FOLDERS = ("jit", "mechanism", "kinematics", "objectives", "ik", "tracking", "dynamics", "clip_solver")
 
 
 @cache
