@@ -20,11 +20,14 @@ def add_physics(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--speed", type=float, default=1.0, help="2 is twice as fast (default 1)")
     parser.add_argument("--rate", type=float, default=100.0, metavar="HZ", help="goals per second (default 100)")
     parser.add_argument("--trials", type=int, default=20, metavar="N", help="disturbed trials (default 20; 0 for none)")
+    parser.add_argument("--goals", metavar="GOALS.csv", help="also write the goals that were sent, for robik play")
     parser.add_argument("-o", "--output", metavar="SCENE.xml", help="also write the scene for MuJoCo's viewer")
 
 
 def _physics(options: argparse.Namespace) -> None:
-    from ..motions import load_motion
+    from dataclasses import replace
+
+    from ..motions import load_motion, save_motion
     from ..physics import draws, planned, run
     from ..physics.export import save_scene
     from ..physics.motors import chain_drives, check_options, slowed
@@ -46,5 +49,7 @@ def _physics(options: argparse.Namespace) -> None:
         )
     if options.output:
         save_scene(plan, options.output)
+    if options.goals:
+        save_motion(replace(plan.reference, values=plan.goals), options.goals, "csv")
     verdict = run(plan, draws(options.trials))
     print(json.dumps(verdict.as_data(), indent=2) if options.json else "\n".join(verdict.lines()))

@@ -18,7 +18,7 @@ from robik.dynamics.drives import Drive, carry_weight, default_drives, standing_
 from robik.dynamics.inverse import inverse_dynamics
 from robik.errors import ClipError, MechanismError, RobikError
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
-from robik.motions import BaseTrack, Motion, save_motion
+from robik.motions import BaseTrack, Motion, load_motion, save_motion
 from robik.physics import draws, planned, process, run
 from robik.physics.export import save_scene
 from robik.physics.plan import massless
@@ -164,7 +164,11 @@ def test_the_command_prints_the_contract(tmp_path: Path, capsys: pytest.CaptureF
     walker = load("walker")
     save_motion(standing_still(walker), tmp_path / "still.csv")
     arguments = ["physics", "walker", str(tmp_path / "still.csv"), "--servos", str(servos_path("walker"))]
-    assert main([*arguments, "--p-gain", "8000", "--json", "--trials", "2", "--carry-weight"]) == 0
+    goals = ["--goals", str(tmp_path / "goals.csv")]
+    assert main([*arguments, "--p-gain", "8000", "--json", "--trials", "2", "--carry-weight", *goals]) == 0
+    sent, still = load_motion(tmp_path / "goals.csv"), load_motion(tmp_path / "still.csv")
+    assert sent.actuators == still.actuators
+    assert 1e-3 < np.abs(sent.values[0] - still.values[0]).max() < 0.1, "knees are told to go further"
     found = json.loads(capsys.readouterr().out)
     assert list(found) == ["stands", "falls_at_s", "cause", "stands_share", "zero_moment_inside", "torque_share"]
     assert found["stands"] is True
