@@ -14,7 +14,7 @@ from bl_ext.user_default.robik.robik.mechanism import Mechanism
 from bl_ext.user_default.robik.robik.motions import Motion, report_summary
 from bl_ext.user_default.robik.robik.retarget.clip import TargetClip
 from bl_ext.user_default.robik.robik.retarget.retarget import retarget
-from bl_ext.user_default.robik.robik.retarget.support import margins
+from bl_ext.user_default.robik.robik.retarget.support import margins, zero_moment_margins
 from bpy.types import Object
 from mathutils import Quaternion, Vector
 
@@ -46,6 +46,7 @@ class Weights:
 WALKING = Weights((10.0, 100.0), ((0.0, 0.0, 1.0), 1.0), 10.0)
 DANCING = Weights((100.0, 1.0), ((0.0, 0.0, 1.0), 0.1), 30.0)
 NAIVE_PELVIS = (1.0, 1.0, 1.0)
+MARGIN = 0.028  # [m]: what the servos give way by takes some of it
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def bake(root: Object, balanced: bool) -> Bake:
     """
     robot, scene = root.robik.robot, bpy.context.scene
     robot.balance.source = "FEET" if balanced else "NONE"
-    robot.balance.pin_feet = balanced
+    robot.balance.pin_feet, robot.balance.margin = balanced, MARGIN
     pelvis = next(t for t in robot.character.targets if t.frame == "pelvis")
     weight = tuple(pelvis.position_weight)
     if not balanced:
@@ -123,9 +124,11 @@ def contacts_of(clip: TargetClip) -> dict[str, np.ndarray]:
 def summary(mechanism: Mechanism, motion: Motion, contacts: dict[str, np.ndarray]) -> dict:
     """The report of a bake, and how well it is balanced."""
     inside = margins(mechanism, motion, contacts)
-    standing = np.isfinite(inside)
+    standing, pressed = np.isfinite(inside), zero_moment_margins(mechanism, motion, contacts)
     return report_summary(motion) | {
         "com_margin_min_m": float(np.nanmin(inside)),
+        "zero_moment_margin_min_m": float(np.nanmin(pressed)),
+        "frames_tipping": int((pressed[standing] < 0).sum()),
         "frames_standing": int(standing.sum()),
         "frames_outside_support": int((inside[standing] < 0).sum()),
     }

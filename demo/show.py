@@ -16,6 +16,7 @@ from bpy.types import Object
 from mathutils import Vector
 
 from demo import performance, picture
+from demo.falling import in_physics
 from demo.playing import play
 from demo.stage import empty_scene
 from demo.table import table
@@ -46,11 +47,15 @@ def show(recording: Path | None, out: Path) -> tuple[dict, str]:
     middle = robot_row(root, rig, mechanism, naive.motion, contacts, samples, "naive")
     upper = character_row(root, rig, samples)
     picture.save(np.concatenate([upper, middle, lower]), out / "walker.png")
-    said("playing on simulated servos")
+    chain = load_chain(robots.servos_path("walker"))
     report = performance.summary(mechanism, balanced.motion, contacts)
     report["naive"] = performance.summary(mechanism, naive.motion, contacts)
+    said("testing both in physics")
+    for found, motion in ((report, balanced.motion), (report["naive"], naive.motion)):
+        found["physics"] = in_physics(mechanism, motion, chain)
+    said("playing on simulated servos")
     report["velocity_limit"] = {joint.name: joint.velocity_limit for joint in mechanism.actuated}
-    report["servos"] = play(balanced.motion, load_chain(robots.servos_path("walker")))
+    report["servos"] = play(balanced.motion, chain)
     return report, table(report)
 
 

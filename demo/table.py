@@ -14,8 +14,8 @@ def table(report: dict) -> str:
         ("most turned from a target", "orientation_error_max_rad", 1e3, "{:.2f} mrad"),
         ("loops open at most", "constraint_residual_max", 1, "{:.1e} m"),
         ("time per frame, median", "ms_per_frame_median", 1, "{:.2f} ms"),
-        ("CoM inside the support by", "com_margin_min_m", 1e3, "{:+.1f} mm"),
-        ("frames with the CoM outside", "frames_outside_support", 1, "{:.0f}"),
+        ("ground's force inside the feet by", "zero_moment_margin_min_m", 1e3, "{:+.1f} mm"),
+        ("frames that tip", "frames_tipping", 1, "{:.0f}"),
     ):
         rows.append((label, *(form.format(factor * r[name]) for r in (naive, report))))
     rows.append(("CoM off its target at most", "", f"{1e3 * report['com_error_max_m']:.2f} mm"))
@@ -24,6 +24,9 @@ def table(report: dict) -> str:
         fastest = max(r["peak_velocity"], key=lambda name: r["peak_velocity"][name] / report["velocity_limit"][name])
         speeds.append(f"{r['peak_velocity'][fastest]:.2f} of {report['velocity_limit'][fastest]:.2f} rad/s")
     rows.append(("fastest motor", *speeds))
+    verdicts = [r["physics"] for r in (naive, report)]
+    rows.append(("in physics", *(_verdict(found) for found in verdicts)))
+    rows.append(("disturbed, it stands in", *(f"{100 * found['stands_share']:.0f} % of 20" for found in verdicts)))
     left = max(len(row[0]) for row in rows)
     lines = [f"{label:<{left}}  {a:>20}  {b:>20}".rstrip() for label, a, b in rows]
     slow = "" if servos["slowed_down"] == 1 else f", {servos['slowed_down']:.1f} times slower than baked"
@@ -37,3 +40,8 @@ def table(report: dict) -> str:
         ),
     ]
     return "\n".join(lines)
+
+
+def _verdict(found: dict) -> str:
+    """Return when a robot falls."""
+    return "stands to the end" if found["stands"] else f"falls after {found['falls_at_s']:.1f} s"

@@ -65,6 +65,9 @@ def test_the_walker_walks_balanced_and_naively_would_fall() -> None:
     assert naive["com_margin_min_m"] < -0.01
     assert naive["frames_outside_support"] > 50
     assert good["com_margin_min_m"] > 0.009
+    assert good["zero_moment_margin_min_m"] > 0.009
+    assert naive["frames_tipping"] > 50
+    assert good["frames_tipping"] == 0
     assert good["frames_standing"] == good["frames"]
     assert good["position_error_max_m"] < 1e-3
     assert good["constraint_residual_max"] < 1e-9

@@ -55,15 +55,20 @@ def test_the_table_tells_naive_from_balanced(played):
         "orientation_error_max_rad": 0.002,
         "constraint_residual_max": 3e-13,
         "ms_per_frame_median": 0.25,
-        "com_margin_min_m": 0.01,
-        "frames_outside_support": 0,
+        "zero_moment_margin_min_m": 0.01,
+        "frames_tipping": 0,
+        "physics": {"stands": True, "falls_at_s": None, "stands_share": 0.95},
         "com_error_max_m": 0.0002,
         "peak_velocity": {"hip": 0.5, "knee": 1.5},
     }
-    naive = bake | {"com_margin_min_m": -0.018, "frames_outside_support": 9}
+    fallen = {"stands": False, "falls_at_s": 0.84, "stands_share": 0.0}
+    naive = bake | {"zero_moment_margin_min_m": -0.018, "frames_tipping": 9, "physics": fallen}
     text = table(bake | {"naive": naive, "servos": played, "velocity_limit": {"hip": 5.0, "knee": 2.0}})
-    lines = {line.partition("  ")[0]: line.split()[-4:] for line in text.splitlines()}
-    assert lines["CoM inside the support by"] == ["-18.0", "mm", "+10.0", "mm"]
-    assert lines["frames with the CoM outside"][-2:] == ["9", "0"]
+    cells = {line.partition("  ")[0]: line.split() for line in text.splitlines()}
+    lines = {label: words[-4:] for label, words in cells.items()}
+    assert lines["ground's force inside the feet by"] == ["-18.0", "mm", "+10.0", "mm"]
+    assert cells["in physics"][2:] == ["falls", "after", "0.8", "s", "stands", "to", "the", "end"]
+    assert cells["disturbed, it stands in"][4:] == ["0", "%", "of", "20", "95", "%", "of", "20"]
+    assert lines["frames that tip"][-2:] == ["9", "0"]
     assert lines["fastest motor"] == ["1.50", "of", "2.00", "rad/s"]
     assert "24 bytes, 0.24 ms each" in text
