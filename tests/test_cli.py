@@ -241,12 +241,12 @@ BAD = {
     "unknown kind to write": (("convert", "boxer", "robot.step"), ("robot.step", ".urdf")),
     "unknown format": (
         ("export", "short.csv", "-o", "m.bvh", "--format", "bvh"),
-        ("bvh", "csv, json, npz, ros2, arduino"),
+        ("bvh", "csv, json, npz, ", "ros2, arduino"),
     ),
     "unknown format to read": (("export", "short.csv", "-o", "m.json", "--from", "bvh"), ("bvh", "csv, json, npz")),
     "unknown extension": (
         ("export", "short.csv", "-o", "m.bvh"),
-        ("m.bvh", ".csv, .json, .npz, .yaml, .ino, .h", "arduino"),
+        ("m.bvh", ".csv, .json, .npz, ", ".yaml, .ino, .h", "arduino"),
     ),
     "no servos": (("export", "short.csv", "-o", "m", "--format", "arduino"), ("m: ", "*.servos.json")),
     "no rate": (("export", "short.csv", "-o", "m.json", "--rate", "0"), ("rate", "positive")),

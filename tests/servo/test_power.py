@@ -311,6 +311,6 @@ def test_a_guard_that_somebody_else_took_away_is_noticed_at_the_next_look(servos
     until(lambda: player.status.state is PlayState.FAULT)
     assert "servo 3 (motor_2) lost its watchdog or its speed limit" in player.status.message
     last = [packet.time for packet in servos.log.packets(at) if 3 in packet.goals]
-    assert len(last) <= 8, "goals until the next look"
+    assert len(last) <= 12, "goals until the next look"
     player.torque(True)
     player.wait(PlayState.HOLDING)
