@@ -39,7 +39,7 @@ class RobikBalance(PropertyGroup):
         precision=3,
     )
     lead: FloatProperty(
-        name="Look Ahead",
+        name="Lead",
         description="How long before a foot lifts the weight is off it; longer makes the shift of weight begin earlier",
         subtype="TIME_ABSOLUTE",
         unit="TIME_ABSOLUTE",
