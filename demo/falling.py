@@ -1,4 +1,4 @@
-"""Whether the walker would fall, in physics."""
+"""Test of the walker in physics: does it fall?"""
 
 from __future__ import annotations
 

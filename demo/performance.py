@@ -117,7 +117,7 @@ def sampled(root: Object) -> tuple[Any, TargetClip]:
 
 
 def contacts_of(clip: TargetClip) -> dict[str, np.ndarray]:
-    """When each foot stands (T,)."""
+    """Return the feet's contacts, (T,) each."""
     return {name: track.contact for name, track in clip.tracks.items() if track.contact is not None}
 
 

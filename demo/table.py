@@ -1,4 +1,4 @@
-"""What came out, as a short table."""
+"""Report as a short table."""
 
 from __future__ import annotations
 

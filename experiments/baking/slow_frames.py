@@ -33,7 +33,7 @@ BALANCED = Settings(com_weight=(10.0, 10.0, 0.0), state_weight=None)
 
 @dataclass(frozen=True, kw_only=True)
 class Slowness:
-    """What a robot's frames took.
+    """Time that a robot's frames took.
 
     Attributes:
         robot: its name.
