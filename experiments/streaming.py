@@ -220,7 +220,7 @@ def bake_until(ended: threading.Event | None) -> None:
 
 
 def _memory_mb() -> float:
-    """What this process occupies; NaN where the system has no /proc."""
+    """Return the memory that this process occupies; NaN where the system has no /proc."""
     status = Path("/proc/self/statm")
     return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if status.is_file() else np.nan
 

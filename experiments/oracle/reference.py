@@ -15,7 +15,6 @@ Couplings and joint limits are not in the paper and not in here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ import numpy as np
 from experiments.oracle.maximal import AXES, JointFrames, Rows
 from experiments.oracle.reference_asked import Term, terms
 from experiments.oracle.reference_objective import Objective, Targets
+from experiments.oracle.reference_result import Model, ReferenceResult
 from robik.errors import MechanismError
 from robik.mechanism.model import Mechanism
 from robik.mechanism.parts import WORLD, Joint
@@ -36,59 +36,6 @@ if TYPE_CHECKING:
 RANK_TOLERANCE = 1e-8  # singular values below this part of the largest belong to redundant rows
 MOST_ITERATIONS = 300
 LARGEST_TURN = 0.25  # of a quaternion in one step: half a radian
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReferenceResult:
-    """A solved frame.
-
-    Attributes:
-        state: (n, 7).
-        objective: its value there.
-        constraint_residual: largest of all rows [m].
-        iterations: of the solver.
-        converged: whether the next step would be below what rounding leaves of it.
-        stationarity: largest entry of the gradient along the constraints.
-        curvature: smallest eigenvalue of the Hessian along the constraints; the optimum is sharp where it is well above
-            zero.
-        flexibility: smallest singular value of the constraints that counts, by the largest; near zero at a singular
-            pose of the loops.
-    """
-
-    state: np.ndarray
-    objective: float
-    constraint_residual: float
-    iterations: int
-    converged: bool
-    stationarity: float
-    curvature: float
-    flexibility: float
-
-
-@dataclass
-class Model:
-    """The problem to second order at an assembled state.
-
-    Attributes:
-        null: basis (7 n, m) of the moves that keep the constraints.
-        inverse: pseudoinverse of the constraints' Jacobian.
-        flexibility: smallest singular value that counts, by the largest.
-        multipliers: of least squares, (rows + n,).
-        slope: gradient along the basis (m,).
-        bends, modes: eigenvalues and eigenvectors of the Lagrangian's Hessian along it.
-    """
-
-    null: np.ndarray
-    inverse: np.ndarray
-    flexibility: float
-    multipliers: np.ndarray
-    slope: np.ndarray
-    bends: np.ndarray
-    modes: np.ndarray
-
-    def newton(self, slope: np.ndarray) -> np.ndarray:
-        """The step along the basis that takes a slope to zero, downhill where the Hessian bends down."""
-        return -(self.modes @ ((self.modes.T @ slope) / np.maximum(np.abs(self.bends), 1e-12)))
 
 
 class ReferenceSolver:

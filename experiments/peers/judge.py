@@ -1,4 +1,4 @@
-"""How well a case was followed, from the bodies' poses alone, by the reference's equations: the same judge for all."""
+"""Judgement of how well a case was followed, from the bodies' poses alone, by the reference's equations."""
 
 from __future__ import annotations
 

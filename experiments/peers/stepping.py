@@ -1,4 +1,4 @@
-"""What all runners share: the loop over frames, its clock, and the files. Runs without RobIK."""
+"""Parts that all runners share: the loop over frames, its clock, and the files. Runs without RobIK."""
 
 from __future__ import annotations
 

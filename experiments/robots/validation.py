@@ -55,7 +55,7 @@ def slider(angle: float) -> float:
 
 
 def tool_pose(angle: float) -> Pose:
-    """Where the tool is when the crank has turned by `angle` [rad]."""
+    """Return where the tool is when the crank has turned by `angle` [rad]."""
     axis = np.array([slider(angle), 0.0, 0.0])
     pin = axis + SPINDLE * np.array([cos(angle), sin(angle), 0.0])
     reach = pin - STRUT_FOOT

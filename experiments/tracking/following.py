@@ -119,7 +119,7 @@ def _now(clip: TargetClip, k: int) -> Targets:
 
 
 def _delay(places: np.ndarray, wanted: np.ndarray) -> tuple[float, float]:
-    """How many seconds ago the targets (T, n, 3) were where the frames are now, and the mean distance from there
+    """Return how many seconds ago the targets (T, n, 3) were where the frames are now, and the mean distance from there
     [m]."""
     times = np.arange(len(wanted)) / FPS
     best = (np.inf, 0.0)

@@ -52,8 +52,7 @@ def live(seed: int = 0) -> list[dict[str, Any]]:
 def _played(
     stream: Live, rate: float, seconds: float, where: Callable[[float], np.ndarray], seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What comes out (T, A), and the tool's way (T, 3) from where it starts, after samples of `where` that arrive
-    unevenly."""
+    """Return what comes out (T, A), and the tool's way (T, 3) from where it starts, after uneven samples of `where`."""
     stream.restart(np.array([v for joint in stream.tracker.mechanism.actuated for v in joint.rest]))
     pose, rng = stream.tracker.frame("tool"), np.random.default_rng(seed)
     start, turn = np.array(pose.position), np.array(pose.quaternion)

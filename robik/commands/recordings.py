@@ -91,12 +91,18 @@ def _told(motion: Motion) -> str:
     from ..motions import report_summary
 
     found = report_summary(motion)
+    quality, held = found["quality"], ""
+    if quality and quality["contact_off_mm"] is not None:
+        held = (
+            f"; contacts are held within {quality['contact_off_mm']:.3g} mm at most,"
+            f" and slide by {quality['slide_mm_s']:.3g} mm/s on average"
+        )
     return (
         f"{found['frames']} frames, {found['ms_per_frame_median']:.3f} ms each; "
         f"off by {1e3 * found['position_error_mean_m']:.3g} mm on average, "
         f"{1e3 * found['position_error_max_m']:.3g} mm at most, "
         f"closed to {found['constraint_residual_max']:.1g} m; "
-        f"{len(found['frames_too_fast'])} frames too fast for a motor"
+        f"{len(found['frames_too_fast'])} frames too fast for a motor{held}"
     )
 
 

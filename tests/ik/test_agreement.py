@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from experiments.oracle.reference import ReferenceResult, ReferenceSolver, follow
+from experiments.oracle.reference import ReferenceSolver, follow
 from experiments.oracle.reference_objective import Objective
+from experiments.oracle.reference_result import ReferenceResult
 from robik import robots
 from robik.mechanism import WORLD, Body, Frame, Joint, Mechanism, Pose
 from robik.motions import Motion
