@@ -26,7 +26,7 @@ BEGAN = time.perf_counter()
 
 
 def show(recording: Path | None, out: Path) -> tuple[dict, str]:
-    """Follows our own character, or a recording, and leaves the files but the report in `out`.
+    """Follow our own character, or a recording, and leave the files but the report in `out`.
 
     The report, and it as a table.
     """

@@ -1,5 +1,8 @@
-"""Writing files so that no reader ever meets half of one, reading those that may be anything, and JSON with errors that
-say where."""
+"""Reading and writing files.
+
+Files are written so that no reader meets half of one, read whatever they hold, and JSON is checked with errors that say
+where.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,9 @@ MOST = 50_000_000  # bytes of a JSON file that is read
 
 
 def write_whole(path: str | Path, content: str | Callable[[BinaryIO], None]) -> None:
-    """Writes a file through a neighbour that then takes its place: a text, or whatever `content` writes into the open
-    file.
+    """Write a file through a neighbour that then takes its place.
+
+    Content is a text, or a function that writes into the open file.
 
     Raises:
         FormatError: the file cannot be written; what was there before is as it was.
@@ -72,7 +76,7 @@ def check_file(path: str | Path) -> None:
 
 
 def read_whole(path: str | Path, most: int) -> bytes:
-    """The content of a file of up to `most` bytes.
+    """Return the content of a file of up to `most` bytes.
 
     Raises:
         FormatError: as `check_file`.
@@ -89,7 +93,7 @@ def read_whole(path: str | Path, most: int) -> bytes:
 
 
 def read_json(path: str | Path) -> Any:
-    """The content of a JSON file.
+    """Return the content of a JSON file.
 
     Raises:
         FormatError: names the file, and the line and column where it breaks.

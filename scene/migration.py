@@ -14,7 +14,7 @@ from .robot.saved_format import FORMAT
 
 
 def bring_up_to_date(root: Object) -> None:
-    """Turns what an earlier version kept with a robot into what this one expects.
+    """Turn what an earlier version kept with a robot into what this one expects.
 
     A linked robot is left to its own file.
     """

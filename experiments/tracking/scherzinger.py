@@ -1,5 +1,6 @@
-"""The four experiments of Scherzinger, Roennau and Dillmann on the UR10: forward dynamics against the Jacobian
-transpose.
+"""The four experiments of Scherzinger, Roennau and Dillmann on the UR10.
+
+Forward dynamics against the Jacobian transpose.
 
 Where the paper leaves a value to its pictures (starting poses, sizes), ours are constants here.
 """
@@ -47,9 +48,11 @@ def run(seed: int = 0, samples: int = SAMPLES) -> Found:
 
 
 def mappings(seed: int = 0, samples: int = SAMPLES) -> dict[str, Any]:
-    """Fig. 4: mean, variance and standard deviation (6, 6) of the mappings f → ẍ over random configurations, and eq. 19
-    from their means: J Jᵀ (kinematics alone), J H⁻¹ Jᵀ with a sixth of the mass in every link, and with all of it in
-    the end effector."""
+    """Return the statistics of the mappings f → ẍ (paper, Fig. 4).
+
+    Mean, variance and standard deviation (6, 6) over random configurations, and eq. 19 from their means: J Jᵀ
+    (kinematics alone), J H⁻¹ Jᵀ with a sixth of the mass in every link, and with all of it in the end effector.
+    """
     arm = load("ur10")
     naive = ForwardDynamicsTracker(
         arm, TwinSettings(mass=1 / 6, inertia=1 / 6, link_mass=1 / 6, link_inertia=1 / 6, interval=0.01)
@@ -102,8 +105,9 @@ def _twin(iterations: int, interval: float, gain: float = 1.0) -> ForwardDynamic
 
 
 def step_response(factor: float = PAPER_FACTOR, iterations: int = 150) -> dict[str, Any]:
-    """Fig. 5: the six errors (N + 1, 6) [m, rad] after a sudden offset that leaves the orientation as it was; Δt = 1 s,
-    K_p of eq. 18.
+    """Fig. 5: the six errors (N + 1, 6) [m, rad] after a sudden offset that leaves the orientation as it was.
+
+    Δt = 1 s, K_p of eq. 18.
 
     `overshoot` (6,): how far each error goes to the other side; for the rotations, which begin at zero, how far it goes
     at all.
@@ -157,7 +161,7 @@ def square(factor: float = PAPER_FACTOR, steps: int = 1000, iterations: int = 50
 
 
 def _straightness(paths: np.ndarray, goals: np.ndarray) -> dict[str, np.ndarray]:
-    """How straight paths (4, T, 3) lead to their goals (4, 3)."""
+    """Return how straight paths (4, T, 3) lead to their goals (4, 3)."""
     line = goals - paths[:, 0]
     span = np.linalg.norm(line, axis=1)
     along = line / span[:, None]
@@ -172,7 +176,7 @@ def _straightness(paths: np.ndarray, goals: np.ndarray) -> dict[str, np.ndarray]
 
 
 def _corners(tracker: ForwardDynamicsTracker) -> list[tuple[Goal, np.ndarray]]:
-    """The square's corners, and coordinates of the arm at each."""
+    """Return the square's corners, and coordinates of the arm at each."""
     rotation, found = tracker.frame(TOOL).matrix, []
     mover = ForwardDynamicsTracker(tracker.mechanism)
     for y, z in CORNERS:

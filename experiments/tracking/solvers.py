@@ -1,5 +1,7 @@
-"""One table of all solvers (Lee's lecture, and ours): the same arms, the same random targets, the same path, the same
-singularity."""
+"""One table of all solvers, Lee's and ours.
+
+The same arms, the same random targets, the same path, the same singularity.
+"""
 
 from __future__ import annotations
 
@@ -64,12 +66,12 @@ Row = dict[str, Any]
 
 
 def arms() -> dict[str, tuple[Mechanism, str]]:
-    """What is measured on: the arm and its frame."""
+    """Return what is measured on: the arm and its frame."""
     return {"two_link": (two_link_arm(), "tip"), "arm7": (load("arm7"), "tool"), "ur10": (load("ur10"), "tool")}
 
 
 def solvers_table(seed: int = 0, targets: int = TARGETS[0]) -> list[Row]:
-    """A row per arm and solver.
+    """Return a row per arm and solver.
 
     `success`, `iterations`, `ms`: of random targets that the arm can reach, from its rest pose; `nearest`, `excess_m`:
     of a tenth as many beyond its reach, how many ended within a millimetre of the best answer, and how far the others
@@ -108,8 +110,10 @@ def solvers_table(seed: int = 0, targets: int = TARGETS[0]) -> list[Row]:
 
 
 def _reachable(chain: SerialChain, seed: int, count: int) -> list[Goal]:
-    """Where the frame is at random joints between the limits, at most half a turn from zero; the two links ask for a
-    position."""
+    """Return where the frame is at random joints between the limits, at most half a turn from zero.
+
+    The two links ask for a position.
+    """
     rng, found = np.random.default_rng(seed), []
     lower, upper = np.maximum(chain.lower, -np.pi), np.minimum(chain.upper, np.pi)
     for q in rng.uniform(lower, upper, (count, len(lower))):
@@ -119,8 +123,10 @@ def _reachable(chain: SerialChain, seed: int, count: int) -> list[Goal]:
 
 
 def _beyond(chain: SerialChain, seed: int, count: int) -> list[Goal]:
-    """Positions 1.1 to 1.5 times as far from the first joints as the arm reaches there, in directions of its own
-    workspace."""
+    """Return positions 1.1 to 1.5 times as far from the first joints as the arm reaches there.
+
+    Their directions are of its own workspace.
+    """
     chain.place(chain.rest)
     centre = chain.joint(1)[1] if len(chain.rest) > 2 else np.zeros(3)
     centre = np.array([0.0, 0.0, centre[2]])
@@ -142,7 +148,7 @@ def _methods(robot: str, mechanism: Mechanism, frame: str) -> dict[str, Method]:
 
 
 def _stepping(tracker: Tracker, frame: str) -> Method:
-    """A tracker whose steps are the iterations for a target that stands still."""
+    """Return a tracker whose steps are the iterations for a target that stands still."""
 
     def solve(chain: SerialChain, q: np.ndarray, goal: Goal, most: int) -> Solution:
         tracker.put(q)
@@ -158,8 +164,10 @@ def _stepping(tracker: Tracker, frame: str) -> Method:
 
 
 def _unhurried(mechanism: Mechanism) -> DifferentialTracker:
-    """The differential tracker without a preferred posture and limits of speed: a step is a matter of its damping
-    alone."""
+    """Return the differential tracker without preferred posture and speed limits.
+
+    A step then depends on its damping alone.
+    """
     ends = MotionLimits.of(mechanism)
     free = np.full(len(ends.velocity), np.inf)
     return DifferentialTracker(
@@ -168,7 +176,7 @@ def _unhurried(mechanism: Mechanism) -> DifferentialTracker:
 
 
 def _by_state(mechanism: Mechanism, frame: str) -> Method:
-    """The bake's solver on a clip of one frame."""
+    """Return the bake's solver on a clip of one frame."""
     solver = Solver(mechanism, (frame,), Settings())
     output = solver.room(1)
 
@@ -228,8 +236,10 @@ def _circle(chain: SerialChain, seconds: float = 4.0) -> tuple[np.ndarray, list[
 
 
 def _pull(chain: SerialChain, seconds: float = 4.0) -> tuple[np.ndarray, list[Goal]]:
-    """Start, and goals out from the first joints to well beyond the reach, and back a little beside; only the position
-    counts."""
+    """Start, and goals out from the first joints to well beyond the reach, and back a little beside.
+
+    Only the position counts.
+    """
     start = _bent(chain)
     goal = _beyond(chain, 0, 1)[0]
     chain.place(start)
@@ -247,7 +257,7 @@ def _bent(chain: SerialChain) -> np.ndarray:
 
 
 def _along(chain: SerialChain, tracker: Tracker, start: np.ndarray, goals: list[Goal]) -> Row:
-    """Follows goals at 60 a second; how well and how smoothly."""
+    """Follow goals at 60 a second; how well and how smoothly."""
     tracker.put(start)
     values, errors = [tracker.coordinates], []
     for goal in goals:

@@ -191,8 +191,10 @@ class ClipSolver:
             self._most_independent = most
 
     def _step(self, program: Program, value: float) -> Step:
-        """Return the program's step: within the trust region if bounds can be kept there, else within a wider one, else
-        with the least violation."""
+        """Return the program's step, within the trust region if bounds can be kept there.
+
+        Else within a wider one, else with the least violation.
+        """
         radius = RADIUS
         while radius <= WIDEST:
             step = program.solve(self._radius(radius))

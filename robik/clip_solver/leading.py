@@ -20,8 +20,10 @@ STEEP = 100.0  # of the unit step of an independent coordinate: a dependent one 
 
 @kernel
 def _spread(flat, work, beside, q):
-    """Return how many degrees of freedom depend on others at coordinates q (nq,), and the largest step of one for a
-    unit step of an independent coordinate."""
+    """Return the number of dependent degrees of freedom at coordinates q (nq,), and their spread.
+
+    The spread is the largest step of one for a unit step of an independent coordinate.
+    """
     stand(flat, beside.now, q)
     rank = eliminate(flat, beside.now, work.e)
     largest = 0.0
@@ -43,8 +45,9 @@ def spread_frames(flat, work, beside, q, rank, largest):
 
 
 def lead(flat: Flat, work: Work, beside: Neighbours, frames: Frames, motors: np.ndarray) -> None:
-    """Mark motors in `work.e.free` so that they are independent coordinates in every frame; none if some frame is too
-    close to a pose in which they cannot be.
+    """Mark motors in `work.e.free` so that they are independent coordinates in every frame.
+
+    None if some frame is too close to a pose in which they cannot be.
 
     Args:
         flat: the robot.

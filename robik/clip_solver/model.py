@@ -155,8 +155,10 @@ def _value(flat, goals, beside):
 
 @kernel
 def _bend(flat, goals, work, beside, tied):
-    """Fill `work.slope` with the gradient and `work.K` with the Hessian of a frame, without that of the change of
-    state; `tied`: whether there is a frame after it."""
+    """Fill `work.slope` with the gradient and `work.K` with the Hessian of a frame.
+
+    Without those of the change of state. `tied`: whether there is a frame after it.
+    """
     now, terms = beside.now, work.terms
     gather(flat, now, goals, terms, 1.0)
     velocity.add_terms(flat, now, beside.back.velocity, terms)
@@ -207,8 +209,10 @@ def _list_independent(work, chosen):
 
 @kernel
 def model_frames(flat, goals, work, beside, frames, out):
-    """Fill the model of all frames; returns the largest number of independent coordinates of a frame. Where that is
-    more than there is room for, nothing else is of use."""
+    """Fill the model of all frames; returns the largest number of independent coordinates of a frame.
+
+    Where that is more than there is room for, nothing else is of use.
+    """
     most = 0
     for k in range(frames.q.shape[0]):
         _meet(flat, goals, frames, k, beside, True)
@@ -292,8 +296,7 @@ def miss_frames(flat, goals, beside, frames):
 
 @kernel
 def state_frames(flat, beside, q, position, quaternion, residual):
-    """Fill the bodies' state frames, position (T, n, 3) and quaternion (T, n, 4), and the closure residual (T,) [m], at
-    coordinates q (T, nq)."""
+    """Fill the bodies' state frames and the closure residual at coordinates q (T, nq)."""
     for k in range(q.shape[0]):
         residual[k] = stand(flat, beside.now, q[k])
         for b in range(1, flat.bodies + 1):

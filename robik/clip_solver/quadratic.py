@@ -67,8 +67,10 @@ class Quadratic:
         return float(-(self.gradient * dz).sum() - 0.5 * curved)
 
     def reduced(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the blocks (T, m, m) and the gradient (T, m) after the elimination; rows of what is eliminated are of
-        no use."""
+        """Return the blocks (T, m, m) and the gradient (T, m) after the elimination.
+
+        Rows of what is eliminated are of no use.
+        """
         if not self.local.any():
             return self.own, self.gradient
         outer = self.own[:, self.local]
@@ -98,8 +100,10 @@ def unbounded(model: Model) -> np.ndarray:
 
 
 def _positive(model: Model) -> np.ndarray:
-    """Return the frames' Hessians (T, m, m), those that are not definite with the absolute values of their eigenvalues,
-    and damped."""
+    """Return the frames' Hessians (T, m, m), made positive definite and damped.
+
+    Those that are not definite get the absolute values of their eigenvalues.
+    """
     found = model.hessian.copy()
     doubtful = ~np.asarray(model.definite)
     if doubtful.any():

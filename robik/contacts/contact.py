@@ -62,8 +62,7 @@ class Hold:
     axes: np.ndarray
 
     def at(self, position: np.ndarray, rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the joint's anchor (..., 3) [m] and axes (..., 3, 3) for a frame at positions (..., 3) and rotations
-        (..., 3, 3)."""
+        """Return the anchor (..., 3) [m] and axes (..., 3, 3) of the hold's joint for poses of its frame."""
         return position + rotation @ self.point, rotation @ self.axes
 
     def gap(

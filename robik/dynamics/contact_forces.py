@@ -84,8 +84,11 @@ def _pulled(w, point, multiplier):
 
 @inlined
 def _in_cone(w, x, y, z):
-    """The cone's part (0: inside, 1: on its side, 2: its tip), the normal and tangential length of (x, y, z), and the
-    normal length of its projection."""
+    """Return the part of the cone that a force (x, y, z) is in, and its lengths.
+
+    The part is 0 inside, 1 on its side, 2 at its tip; then the normal and tangential length, and the normal length of
+    the projection.
+    """
     a, b, c = w.normal[0], w.normal[1], w.normal[2]
     mu = w.friction[0]
     up = a * x + b * y + c * z
@@ -99,7 +102,7 @@ def _in_cone(w, x, y, z):
 
 @kernel(entry=False)
 def _value(w, multiplier):
-    """The dual's value, to be minimised; leaves the forces in `force`."""
+    """Return the dual's value, to be minimised; leaves the forces in `force`."""
     total = 0.0
     for k in range(w.force.shape[0] // 3):
         x, y, z = _pulled(w, k, multiplier)
@@ -120,8 +123,10 @@ def _value(w, multiplier):
 
 @kernel(entry=False)
 def _residual(w):
-    """Write the dual's slope G f + ε (λ − c) − r at `multiplier`, with the forces at hand; returns the largest |G f −
-    r|."""
+    """Write the dual's slope G f + ε (λ − c) − r at `multiplier`, with the forces at hand.
+
+    Returns the largest |G f − r|.
+    """
     worst = 0.0
     for i in range(w.rows[0]):
         s = -w.right[i]

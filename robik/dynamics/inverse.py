@@ -257,8 +257,10 @@ def _motors(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _leading_motors(topology: Topology, flat: Flat, motor: np.ndarray) -> tuple[Elimination, np.ndarray]:
-    """Return room for an elimination in which the base and as many motors as possible are independent, and the motors
-    that are not."""
+    """Return an elimination in which the base and as many motors as possible are independent.
+
+    And the motors that are not.
+    """
     e, now = new_elimination(flat), new_placement(flat, topology.rest)
     step = np.random.default_rng(0).uniform(-AWAY, AWAY, len(flat.before))
     integrate(flat, topology.rest, step, 1.0, now.q)

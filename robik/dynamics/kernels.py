@@ -138,8 +138,10 @@ def body_wrenches(now, bodies):
 
 @kernel(entry=False)
 def generalised_forces(flat, now, e, bodies, out):
-    """Write Zᵀ Q (d,): what the bodies' wrenches do along the independent coordinates; their sum stays in
-    `beyond[0]`."""
+    """Write Zᵀ Q (d,): what the bodies' wrenches do along the independent coordinates.
+
+    Their sum stays in `beyond[0]`.
+    """
     for b in range(flat.parent.shape[0]):
         for k in range(6):
             bodies.beyond[b, k] = bodies.wrench[b, k]
@@ -165,6 +167,6 @@ def unit_wrench(flat, now, e, body, k, out):
 
 @inlined
 def point_of(now, body, local):
-    """A point of a body's state frame in the world."""
+    """Return a point of a body's state frame in the world."""
     x, y, z = rotate(now.R[body], local)
     return x + now.c[body, 0], y + now.c[body, 1], z + now.c[body, 2]

@@ -45,9 +45,11 @@ class Drive(NamedTuple):
 
 
 class Forces(NamedTuple):
-    """What comes out, over T samples: `torque` (T, A), `force` and `point` (T, K, 3), `wrench` (T, 6) of the whole
-    robot about the origin, `momentum` (T, 9) as in `Bodies`, `missing` (T,): the largest generalised force that
-    nothing gives, in weights."""
+    """Results over T samples.
+
+    `torque` (T, A), `force` and `point` (T, K, 3), `wrench` (T, 6) of the whole robot about the origin, `momentum` (T,
+    9) as in `Bodies`, `missing` (T,): the largest generalised force that nothing gives, in weights.
+    """
 
     torque: np.ndarray
     force: np.ndarray
@@ -157,7 +159,7 @@ def _torques(flat, e, drive, torque):
 
 @kernel(entry=False)
 def _gauss(S, x):
-    """x ← S⁻¹ x for a symmetric positive definite S, which is used up."""
+    """Solve S x = x in place for a symmetric positive definite S, which is used up."""
     n = x.shape[0]
     for k in range(n):
         for i in range(k + 1, n):

@@ -27,7 +27,7 @@ Writer = Callable[[Mechanism, Path], tuple[str, ...]]
 
 
 def _reader(format_name: str) -> Reader:
-    """A format's reader, imported when it is needed, so that what reads no USD starts without it."""
+    """Return a format's reader, imported when it is needed, so that what reads no USD starts without it."""
     return lambda *read, **options: import_module(f"{__name__}.{format_name}").load(*read, **options)
 
 
@@ -48,7 +48,7 @@ _ROOTS = {"mujoco": _MJCF, "robot": _URDF, "sdf": _SDF}
 
 
 def _xml(path: Path, packages: Iterable[Path]) -> Imported:
-    """What its root element says that it is."""
+    """Return what its root element says that it is."""
     with reading(path):
         root = read_xml(path).tag
         if root not in _ROOTS:
@@ -74,7 +74,7 @@ def import_robot(
     base: str = "auto",
     arguments: Mapping[str, str] | None = None,
 ) -> Imported:
-    """The robot in a file, and what its user should know about how the file was read.
+    """Return the robot in a file, and what its user should know about how the file was read.
 
     Args:
         packages: folders of ROS packages, or folders that hold such, where `package://` URIs may lead.
@@ -93,7 +93,9 @@ def import_robot(
 def load_robot(
     path: str | Path, packages: Iterable[str | Path] = (), arguments: Mapping[str, str] | None = None
 ) -> Mechanism:
-    """The robot in a file, read as by `import_robot`. Warnings of the import are logged; `import_robot` gives them.
+    """Return the robot in a file, read as by `import_robot`.
+
+    Warnings of the import are logged; `import_robot` gives them.
 
     A native file's meshes are named as the file names them, wherever that leads, since no mesh is read here.
 
@@ -109,7 +111,7 @@ def load_robot(
 
 
 def save_robot(mechanism: Mechanism, path: str | Path, read_from: str | Path | None = None) -> tuple[str, ...]:
-    """Writes a robot: `.robik.json` without loss, so that loading it gives an equal `Mechanism`.
+    """Write a robot: `.robik.json` without loss, so that loading it gives an equal `Mechanism`.
 
     URDF and MJCF with the same motions.
 

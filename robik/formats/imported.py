@@ -19,7 +19,7 @@ SHOWN = 6  # names in a sentence, before the rest is only counted
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Names the file in whatever is wrong with it. What overflows meanwhile is refused where it is used.
+    """Name the file in whatever is wrong with it. What overflows meanwhile is refused where it is used.
 
     Raises:
         FormatError, AssemblyError: with the file's name before what was said.
@@ -90,7 +90,7 @@ class Notes:
         return other
 
     def add(self, sentence: str, element: str = "") -> None:
-        """Remembers a sentence, with the element that it holds of."""
+        """Remember a sentence, with the element that it holds of."""
         sentence, element = " ".join(sentence.split()), " ".join(element.split())  # a name may hold line breaks
         elements = self._elements.setdefault(sentence, [])
         if element and element not in elements:
@@ -105,6 +105,6 @@ class Notes:
 
 
 def listed(names: Iterable[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names, and how many more there are."""
     names = list(names)
     return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

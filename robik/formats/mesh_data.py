@@ -31,7 +31,7 @@ def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_stl(path: Path, vertices: np.ndarray, faces: np.ndarray) -> None:
-    """Writes triangles as a binary STL.
+    """Write triangles as a binary STL.
 
     Raises:
         FormatError: it cannot be written.
@@ -50,7 +50,7 @@ def write_stl(path: Path, vertices: np.ndarray, faces: np.ndarray) -> None:
 
 
 def is_stl_of_text(path: Path) -> bool:
-    """Whether a file is an STL that is not binary."""
+    """Return whether a file is an STL that is not binary."""
     if path.suffix.lower() != ".stl":
         return False
     with open(path, "rb") as file:

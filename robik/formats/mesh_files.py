@@ -36,7 +36,7 @@ class MeshFiles:
         self.allowed = [home, *([around] if around else []), *self.packages]
 
     def find(self, uri: str) -> tuple[str, bool]:
-        """The file's path relative to the robot file's folder, and whether it is there.
+        """Return the file's path relative to the robot file's folder, and whether it is there.
 
         A name is taken as it stands where there is such a file, else its %20 are read as spaces.
 
@@ -71,7 +71,7 @@ class MeshFiles:
             return path.as_posix()
 
     def _inside(self, text: str, uri: str) -> list[Path]:
-        """Where a URI, maybe decoded, may lead, the likeliest first."""
+        """Return where a URI, maybe decoded, may lead, the likeliest first."""
         scheme, found, rest = text.partition("://")
         if not text.strip():
             raise FormatError("it names no file")
@@ -99,7 +99,7 @@ class MeshFiles:
         return inside
 
     def _in_other_case(self, path: Path) -> Path | None:
-        """A file whose name differs in capitals only, as where it was written that made no difference."""
+        """Return a file whose name differs in capitals only, as where it was written that made no difference."""
         try:
             alike = (
                 resolved(other) for other in path.parent.iterdir() if other.name.casefold() == path.name.casefold()
@@ -111,7 +111,7 @@ class MeshFiles:
             return None
 
     def mesh(self, uri: str, notes: Notes, element: str) -> str:
-        """A mesh's path relative to the robot file's folder; empty where it may not be read.
+        """Return a mesh's path relative to the robot file's folder; empty where it may not be read.
 
         Notes that, and one that is not there.
 
@@ -132,7 +132,7 @@ class MeshFiles:
         return self._package(name) is not None
 
     def package(self, name: str) -> Path:
-        """The folder of a ROS package.
+        """Return the folder of a ROS package.
 
         Raises:
             FormatError: it is none of those that may be read.
@@ -155,25 +155,27 @@ class MeshFiles:
 
 
 def placeholder(pose: Pose, color: tuple[float, float, float, float]) -> Visual:
-    """A small cube for a mesh that may not be read."""
+    """Return a small cube for a mesh that may not be read."""
     return Visual("box", (PLACEHOLDER,) * 3, pose=pose, color=color)
 
 
 def split_inner(file: str) -> tuple[str, str]:
-    """The file that a visual names, and which mesh inside: a prim, or the name of one that stands in an MJCF file
-    itself; none where the file is a mesh."""
+    """Return the file that a visual names, and the mesh inside.
+
+    The mesh is a prim, or the name of one that stands in an MJCF file itself; None where the file is a mesh.
+    """
     found = re.fullmatch(r"(.*\.usd[acz]?)#(/.+)|(.*\.(?:xml|mjcf))#(.+)", file, re.IGNORECASE)
     return (found[1] or found[3], found[2] or found[4]) if found else (file, "")
 
 
 def is_inline(file: str) -> bool:
-    """Whether a visual's file names a mesh that stands in an MJCF file itself."""
+    """Return whether a visual's file names a mesh that stands in an MJCF file itself."""
     path, inner = split_inner(file)
     return bool(inner) and Path(path).suffix.lower() in MJCF
 
 
 def contained(mechanism: Mechanism, robot_file: Path, packages: Iterable[Path], notes: Notes) -> Mechanism:
-    """The robot with small cubes for the meshes that its file may not send a reader to."""
+    """Return the robot with small cubes for the meshes that its file may not send a reader to."""
     files = MeshFiles(robot_file, packages)
 
     def checked(visual: Visual, body: str) -> Visual:
@@ -186,13 +188,13 @@ def contained(mechanism: Mechanism, robot_file: Path, packages: Iterable[Path], 
 
 
 def with_visuals(mechanism: Mechanism, change: Callable[[Visual, str], Visual]) -> Mechanism:
-    """The robot with each visual changed, which is given with its body's name."""
+    """Return the robot with each visual changed, which is given with its body's name."""
     bodies = tuple(replace(b, visuals=tuple(change(v, b.name) for v in b.visuals)) for b in mechanism.bodies)
     return mechanism if bodies == mechanism.bodies else mechanism.with_changes(bodies=bodies)
 
 
 def _names(package: Path) -> set[str]:
-    """What a package's folder may be called in a URI: its own name, and that in its `package.xml`."""
+    """Return what a package's folder may be called in a URI: its own name, and that in its `package.xml`."""
     try:
         check_file(package / PACKAGE_FILE)
         with open(package / PACKAGE_FILE, encoding="utf-8", errors="replace") as file:
@@ -203,7 +205,7 @@ def _names(package: Path) -> set[str]:
 
 
 def resolved(path: Path) -> Path | None:
-    """An absolute path; None where this system can have none of that name."""
+    """Return an absolute path; None where this system can have none of that name."""
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):  # no name that this system can have, links in a ring
@@ -211,7 +213,7 @@ def resolved(path: Path) -> Path | None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file, whatever its name."""
+    """Return whether there is such a file, whatever its name."""
     try:
         return path.is_file()
     except OSError:

@@ -27,7 +27,7 @@ Reader = Callable[[Any, str], Any]  # (what the file says, where) -> what the mo
 
 
 def load(path: Path) -> Mechanism:
-    """The robot in a native file.
+    """Return the robot in a native file.
 
     Raises:
         FormatError: one sentence with the file, the element and the remedy.
@@ -44,7 +44,7 @@ def load(path: Path) -> Mechanism:
 
 
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
-    """Writes a native file, whole or not at all.
+    """Write a native file, whole or not at all.
 
     Returns:
         What the format cannot say: nothing.
@@ -84,7 +84,7 @@ def _record(cls: type) -> Reader:
 
 
 def _records(cls: type, kind: str) -> Reader:
-    """A list of records, each called by its name in errors, or by its number from 1."""
+    """Return a list of records, each called by its name in errors, or by its number from 1."""
 
     def read(value: Any, where: str) -> tuple[Any, ...]:
         items = _expect(value, list, where, "a list […]")
@@ -212,7 +212,7 @@ def _plain(thing: Any) -> Any:
 
 
 def _defaults(thing: Any) -> dict[str, Any]:
-    """The values that fields take when a file leaves them out; a joint's depend on its type."""
+    """Return the values that fields take when a file leaves them out; a joint's depend on its type."""
     defaults = {f.name: f.default for f in dataclasses.fields(thing) if f.default is not dataclasses.MISSING}
     if isinstance(thing, Joint):
         motions = thing.motions if thing.type == "general" else ()

@@ -31,8 +31,9 @@ def xacro_arguments(text: str) -> dict[str, str]:
 
 
 def packages_nearby(path: Path, packages: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """Return folders beside a robot's file, or beside those around it, that hold packages which the file names and
-    cannot reach.
+    """Return folders near a robot's file that hold packages which the file names and cannot reach.
+
+    Beside the file, or beside those around it.
 
     Args:
         path: of the robot's file.
@@ -54,7 +55,7 @@ def packages_nearby(path: Path, packages: Iterable[Path] = ()) -> tuple[Path, ..
 
 
 def package_folders(text: str, absolute: Callable[[str], str] = str) -> tuple[Path, ...]:
-    """The folders in a list with semicolons.
+    """Return the folders in a list with semicolons.
 
     Args:
         absolute: what makes a path of one that is written as its user may write it.

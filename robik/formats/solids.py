@@ -71,7 +71,7 @@ def cone(radius: float, length: float) -> Solid:
 
 
 def box_shell(x: float, y: float, z: float) -> Solid:
-    """The faces of a box, by its edges [m]."""
+    """Return the faces of a box, by its edges [m]."""
 
     def second_moment(a: float, b: float, c: float) -> float:
         """Of the area, along a: two faces across it, four along it."""
@@ -82,7 +82,7 @@ def box_shell(x: float, y: float, z: float) -> Solid:
 
 
 def cylinder_shell(radius: float, length: float) -> Solid:
-    """The side and both ends, along z [m]."""
+    """Return the side and both ends, along z [m]."""
     square = radius * radius
     side, ends = 2 * pi * radius * length, 2 * pi * square
     across = side * (square / 2 + length * length / 12) + ends * (square + length * length) / 4
@@ -90,7 +90,7 @@ def cylinder_shell(radius: float, length: float) -> Solid:
 
 
 def capsule_shell(radius: float, length: float) -> Solid:
-    """The surface, along z; its caps come on top of its length [m]. Without a length it is a sphere's."""
+    """Return the surface, along z; its caps come on top of its length [m]. Without a length it is a sphere's."""
     square = radius * radius
     side, caps = 2 * pi * radius * length, 4 * pi * square
     across = side * (square / 2 + length * length / 12) + caps * (
@@ -100,7 +100,7 @@ def capsule_shell(radius: float, length: float) -> Solid:
 
 
 def mesh(vertices: np.ndarray, faces: np.ndarray, kind: str = "exact") -> Solid:
-    """What triangles enclose.
+    """Return what triangles enclose.
 
     Args:
         vertices: (v, 3) [m].
@@ -145,7 +145,7 @@ def mesh(vertices: np.ndarray, faces: np.ndarray, kind: str = "exact") -> Solid:
 
 
 def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The convex hull's vertices and faces, which look outwards."""
+    """Return the convex hull's vertices and faces, which look outwards."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
@@ -165,7 +165,7 @@ def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def turned(inertia: np.ndarray, pose: Pose) -> np.ndarray:
-    """An inertia (3, 3) given along a pose's axes, along the outer ones.
+    """Return an inertia (3, 3) given along a pose's axes, along the outer ones.
 
     To the last bit as it is where the pose does not turn.
     """
@@ -173,8 +173,7 @@ def turned(inertia: np.ndarray, pose: Pose) -> np.ndarray:
 
 
 def together(parts: Iterable[tuple[Solid, float, Pose]]) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] of solids with their densities and
-    poses."""
+    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m²] of solids."""
     placed = [(solid.volume * density, pose.point(solid.com), turned(density * solid.inertia, pose))
               for solid, density, pose in parts]  # fmt: skip
     mass = sum(m for m, _, _ in placed)

@@ -1,5 +1,7 @@
-"""XML files that may come from anywhere: read whole or refused in one sentence, with no entities and nothing
-fetched."""
+"""XML files that may come from anywhere.
+
+Read whole or refused in one sentence, with no entities and nothing fetched.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,9 @@ class _Strict(ElementTree.TreeBuilder):
 
 
 def read_xml(path: Path) -> Element:
-    """Return the root element of a file, read by XML's letter or, where that fails, as leniently as the formats' own
-    readers do.
+    """Return the root element of an XML file.
+
+    Read strictly or, where that fails, as leniently as the formats' own readers do.
 
     Raises:
         FormatError: says what is wrong; the file's name is the caller's to add.
@@ -76,7 +79,7 @@ def _parsed(content: bytes) -> Element:
 
 
 def _cause(content: bytes) -> str:
-    """What may be the cause where a file is not XML."""
+    """Return what may be the cause where a file is not XML."""
     if content.startswith(LFS_POINTER):
         return "; it only stands for a file that Git LFS keeps apart, so fetch that by `git lfs pull`"
     try:
@@ -87,7 +90,7 @@ def _cause(content: bytes) -> str:
 
 
 def name_of(element: Element) -> str:
-    """An element's name, which must be there."""
+    """Return an element's name, which must be there."""
     name = element.get("name")
     if not name:
         raise FormatError(f"a <{element.tag}> has no name")
@@ -108,14 +111,14 @@ def numbers(text: str | None, count: int, where: str) -> tuple[float, ...]:
 def number(
     element: Element | None, key: str, where: str, default: float | None = None, infinite: bool = False
 ) -> float:
-    """An attribute that is a number; `default` where it is missing."""
+    """Return an attribute that is a number; `default` where it is missing."""
     return _number(None if element is None else element.get(key), f"{where}: {key}", default, infinite)
 
 
 def number_within(
     element: Element | None, tag: str, where: str, default: float | None = None, infinite: bool = False
 ) -> float:
-    """The content of a child, which is a number; `default` where there is none, or nothing in it."""
+    """Return the content of a child, which is a number; `default` where there is none, or nothing in it."""
     text = None if element is None else element.findtext(tag)
     return _number(None if text is None else text.strip() or None, f"{where}: its {tag}", default, infinite)
 
@@ -140,7 +143,7 @@ class XmlText:
         self._open: list[str] = []
 
     def put(self, tag: str, **attributes: object) -> None:
-        """An element without content.
+        """Put an element without content.
 
         Attributes that are None are left out, and tuples and arrays written as numbers.
         """
@@ -148,18 +151,18 @@ class XmlText:
 
     @contextmanager
     def within(self, tag: str, **attributes: object) -> Iterator[None]:
-        """An element around what is put meanwhile."""
+        """Put an element around what is put meanwhile."""
         self.open(tag, **attributes)
         yield
         self.close()
 
     def open(self, tag: str, **attributes: object) -> None:
-        """Begins an element."""
+        """Begin an element."""
         self._lines.append(f"{self._start(tag, attributes)}>")
         self._open.append(tag)
 
     def close(self) -> None:
-        """Ends the innermost element that is open."""
+        """End the innermost element that is open."""
         tag = self._open.pop()
         self._lines.append(f"{'  ' * len(self._open)}</{tag}>")
 

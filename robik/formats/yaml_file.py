@@ -20,7 +20,7 @@ class Loader(yaml.SafeLoader):
     """Plain YAML, with no mapping that grows without end by being merged into others."""
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Merges what `<<` names."""
+        """Merge what `<<` names."""
         super().flatten_mapping(node)
         if len(node.value) > MOST_KEYS:
             raise yaml.constructor.ConstructorError(
@@ -29,7 +29,7 @@ class Loader(yaml.SafeLoader):
 
 
 def read_yaml(path: Path, loader: type[Loader] = Loader) -> Any:
-    """The content of a file.
+    """Return the content of a file.
 
     Raises:
         FormatError: names the file, and where it breaks.

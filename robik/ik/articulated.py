@@ -25,8 +25,10 @@ SINGULAR = 1e-12  # of a block's largest eigenvalue: nothing is known along smal
 
 @kernel
 def _assemble(flat, now, terms, A, c):
-    """Fills H with the second derivatives of cluster c, and `root` with the stiffness of its bodies and of what hangs
-    on them."""
+    """Fill H with the second derivatives of cluster c, and `root` with the stiffness of its bodies.
+
+    And of what hangs on them.
+    """
     H, root = A.H, A.root
     for i in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
         for j in range(flat.cluster_dof_at[c + 1] - flat.cluster_dof_at[c]):
@@ -70,7 +72,7 @@ def _onto_leaders(flat, e, A, c):
 
 @kernel
 def _choose(flat, e, A, c):
-    """Lists the free independent coordinates of cluster c and returns how many there are."""
+    """List the free independent coordinates of cluster c and return how many there are."""
     n = 0
     for at in range(flat.cluster_dof_at[c], flat.cluster_dof_at[c + 1]):
         i = flat.cluster_dof[at]
@@ -83,7 +85,7 @@ def _choose(flat, e, A, c):
 
 @kernel
 def _factor_block(A, c, n):
-    """Factors H of the n free independent coordinates of cluster c.
+    """Factor H of the n free independent coordinates of cluster c.
 
     Returns how many of its eigenvalues are negative, -1 where one is zero.
     """
@@ -107,7 +109,7 @@ def _factor_block(A, c, n):
 
 @kernel
 def factor(flat, now, e, terms, A):
-    """Factors the second derivatives over the free independent coordinates.
+    """Factor the second derivatives over the free independent coordinates.
 
     Returns whether they are positive definite. Where they are not, the factors mean nothing.
     """
@@ -217,8 +219,10 @@ def _rows_tied(flat, now, A, terms):
 
 @kernel
 def _about(P, Q, centre, size, M):
-    """M (12, 12): the second derivatives [[P, -Q], [-Qᵀ, P]] over the screws of two tied bodies, about a point near
-    them and with slides in units of the robot's size, so that its eigenvalues compare."""
+    """Fill M (12, 12): the second derivatives [[P, -Q], [-Qᵀ, P]] over the screws of two tied bodies.
+
+    About a point near them and with slides in units of the robot's size, so that its eigenvalues compare.
+    """
     X = ((0.0, -centre[2], centre[1]), (centre[2], 0.0, -centre[0]), (-centre[1], centre[0], 0.0))
     for i in range(6):
         for j in range(6):
@@ -300,8 +304,10 @@ def _negative_pivots(B, n):
 
 @kernel
 def solve(flat, now, e, terms, A, x):
-    """Turn x (d,) in place from a gradient reduced to the independent coordinates to the system's solution, dependent
-    coordinates included."""
+    """Solve for x (d,) in place, from a gradient reduced to the independent coordinates.
+
+    Dependent coordinates are filled in too.
+    """
     _solve_tree(flat, now, e, A, x)
     count, B, s = terms.row_count[1], A.border, A.along
     if count == 0:
@@ -348,8 +354,10 @@ def _solve_tree(flat, now, e, A, x):
 
 @kernel
 def _gather_below(flat, now, e, A, c, x):
-    """Turns x's entries of cluster c into block⁻¹ (x - what the subtrees say), and says what that makes of the body it
-    hangs on."""
+    """Turn x's entries of cluster c into block⁻¹ (x - what the subtrees say).
+
+    Adds what that makes of the body it hangs on.
+    """
     start, root, z, n = flat.cluster_dof_at[c], A.root[0], A.z, A.chosen_count[c]
     root[:] = 0.0
     for at in range(start, flat.cluster_dof_at[c + 1]):

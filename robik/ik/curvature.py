@@ -10,8 +10,10 @@ from ..mechanism.constraints import OFFSET
 
 @kernel
 def closure_curvature(flat, now, multiplier, A):
-    """A.bend (clusters, most, most) = -Σ λ ∂²c/∂y², with the rows as functions of the motion of b against a: a serial
-    chain along the loop."""
+    """Fill A.bend (clusters, most, most) = -Σ λ ∂²c/∂y².
+
+    The rows are functions of the motion of b against a: a serial chain along the loop.
+    """
     D, f, U, bend = A.D, A.f, A.U, A.bend
     for c in range(flat.cluster_on.shape[0]):
         if flat.cluster_group_at[c] < flat.cluster_group_at[c + 1]:
@@ -81,7 +83,7 @@ def _bend_loop(flat, now, cut, D, f, U, bend):
 
 @inlined
 def screw_response(D, f, w, v, u):
-    """Adds to u (6,) what D and f answer to the screw (w, v): D ω - tr(D) ω + v × f."""
+    """Add to u (6,) what D and f answer to the screw (w, v): D ω - tr(D) ω + v × f."""
     trace = D[0, 0] + D[1, 1] + D[2, 2]
     x, y, z = cross(v[0], v[1], v[2], f[0], f[1], f[2])
     u[0] += D[0, 0] * w[0] + D[0, 1] * w[1] + D[0, 2] * w[2] - trace * w[0] + x

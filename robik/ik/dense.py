@@ -1,5 +1,7 @@
-"""Dense symmetric systems of a few dozen unknowns, compiled: at this size faster than calling LAPACK, and quick to
-compile."""
+"""Dense symmetric systems of a few dozen unknowns, compiled.
+
+At this size they are faster than calls of LAPACK, and quick to compile.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ SWEEPS = 60  # of one eigenvalue, most of which need two
 
 @kernel(entry=False)
 def cholesky(H, n):
-    """Factors the lower triangle of H[:n, :n] in place; False where it is not positive definite."""
+    """Factor the lower triangle of H[:n, :n] in place; False where it is not positive definite."""
     top = 0.0
     for i in range(n):
         top = max(top, abs(H[i, i]))
@@ -53,8 +55,11 @@ def solve_upper(L, n, b):
 
 @kernel(entry=False)
 def solve_factored(H, V, n, exact, b, scratch):
-    """Solves for b (n,) in place: by the factor that `cholesky` left in H where the matrix was positive definite
-    (`exact`), else by the eigenvectors V that `diagonalise` found, with the eigenvalues on H's diagonal."""
+    """Solve for b (n,) in place.
+
+    By the factor that `cholesky` left in H where the matrix was positive definite (`exact`), else by the eigenvectors V
+    that `diagonalise` found, with the eigenvalues on H's diagonal.
+    """
     if exact:
         solve_lower(H, n, b)
         solve_upper(H, n, b)
@@ -73,8 +78,11 @@ def solve_factored(H, V, n, exact, b, scratch):
 
 @kernel(entry=False)
 def add_absolute(H, V, n, K, chosen):
-    """Turn K's rows and columns that are `chosen`, of the eigenvalues on H's diagonal and the eigenvectors V, to those
-    with the absolute eigenvalues, the smallest raised above rounding; K has more rows and columns."""
+    """Replace K's `chosen` rows and columns by those with the absolute eigenvalues.
+
+    H's diagonal holds the eigenvalues and V the eigenvectors; the smallest eigenvalues are raised above rounding. K has
+    more rows and columns.
+    """
     top = 1e-300
     for k in range(n):
         top = max(top, abs(H[k, k]))
@@ -114,8 +122,10 @@ def diagonalise(H, V, n):
 
 @kernel
 def _reflect(H, V, p, k, n):
-    """Reflect rows and columns beyond k of a symmetric H so that row k keeps one entry beside the diagonal; with p
-    (n,) for scratch."""
+    """Reflect rows and columns beyond k of a symmetric H so that row k keeps one entry beside the diagonal.
+
+    With p (n,) for scratch.
+    """
     v, square = H[k], 0.0
     for j in range(k + 2, n):
         square += v[j] * v[j]
@@ -152,8 +162,10 @@ def _reflect(H, V, p, k, n):
 
 @kernel
 def _sweep(H, V, off, first, last, n):
-    """Rotate a tridiagonal block, with H's diagonal and `off` beside it, from its end to its beginning by the implicit
-    QL method with Wilkinson's shift."""
+    """Rotate a tridiagonal block from its end to its beginning.
+
+    H's diagonal and `off` beside it hold the block. By the implicit QL method with Wilkinson's shift.
+    """
     apart = (H[first + 1, first + 1] - H[first, first]) / (2.0 * off[first])
     root = np.sqrt(apart * apart + 1.0)
     bulge = H[last, last] - H[first, first] + off[first] / (apart + (root if apart >= 0.0 else -root))

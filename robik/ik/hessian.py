@@ -1,5 +1,6 @@
-"""The second derivatives of the objective and of the loops: as a matrix, and as a product with a vector in time that
-grows with the bodies.
+"""Second derivatives of the objective and of the loops.
+
+As a matrix, and as a product with a vector in time that grows with the bodies.
 
 With S the screws, P the bodies' stiffness summed over a subtree, and (τ, f) the torque and force that the subtree
 exerts,
@@ -97,7 +98,7 @@ def new_system(flat: Flat, rows: int) -> System:
 
 @inlined
 def ordered(now, wrench, i, scale, out):
-    """out += scale · Cᵢ, with the wrench (τ, f) that the subtree beyond i exerts."""
+    """Add scale · Cᵢ to `out`, with the wrench (τ, f) that the subtree beyond i exerts."""
     w, v = now.omega[i], now.v[i]
     s = 0.5 * scale
     x, y, z = cross(w[0], w[1], w[2], wrench[0], wrench[1], wrench[2])
@@ -113,12 +114,13 @@ def ordered(now, wrench, i, scale, out):
 
 @inlined
 def one_ball(flat, i, j):
+    """Return whether two degrees of freedom belong to one ball."""
     return flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]
 
 
 @kernel(entry=False)
 def exerted(flat, now, terms, A, b):
-    """Fills U of the degrees of freedom of body b from its P, which has everything beyond it."""
+    """Fill U of the degrees of freedom of body b from its P, which has everything beyond it."""
     P = A.P[b]
     for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
         w, v, u = now.omega[j], now.v[j], A.U[j]
@@ -129,8 +131,10 @@ def exerted(flat, now, terms, A, b):
 
 @kernel
 def matrix(flat, now, terms, A, K):
-    """K (d, d): the second derivatives in full, for a robot so small that a matrix is quicker, or whose system is not
-    definite."""
+    """Fill K (d, d) with all second derivatives.
+
+    For a robot so small that a matrix is quicker, or whose system is not definite.
+    """
     K[:] = 0.0
     for b in range(flat.parent.shape[0]):
         for i in range(6):
@@ -224,7 +228,7 @@ def carry(flat, now, xi, b, x):
 
 @kernel
 def times(flat, now, goals, terms, A, x, out):
-    """out (d,) = the second derivatives times x (d,)."""
+    """Fill `out` (d,) with the second derivatives times x (d,)."""
     n = flat.parent.shape[0]
     for b in range(1, n):
         carry(flat, now, A.xi, b, x)

@@ -26,7 +26,7 @@ ASIDE = 0.1  # rad, and of the robot's size: the step away from a saddle
 
 @kernel
 def _let_go(flat, now, work):
-    """Lets go of coordinates that are off their bounds; returns whether any were held."""
+    """Let go of coordinates that are off their bounds; return whether any were held."""
     found = False
     for i in range(work.slope.shape[0]):
         if not work.e.free[i]:
@@ -38,8 +38,10 @@ def _let_go(flat, now, work):
 
 @kernel
 def _bend(flat, now, goals, work, share, slope):
-    """Second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`, with the forces as
-    `gather` takes them."""
+    """Fill the second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`.
+
+    With the forces as `gather` takes them.
+    """
     gather(flat, now, goals, work.terms, share)
     stiffen(flat, now, goals, work.terms)
     gradient(flat, now, work.terms, slope)
@@ -61,9 +63,11 @@ def newton_step(flat, now, goals, work, limits, anyway):
 
 @kernel(entry=False)
 def gauss_newton_step(flat, now, goals, work, limits, damping):
-    """Gauss-Newton's step at `now`, which knows no forces, into `work.step`, with a `damping` of every coordinate,
-    slides in the robot's size; returns its slope and the kind of its system, no step and INDEFINITE where that is not
-    definite."""
+    """Fill `work.step` with Gauss-Newton's step at `now`, which knows no forces.
+
+    With a `damping` of every coordinate, slides in the robot's size. Returns its slope and the kind of its system, no
+    step and INDEFINITE where that is not definite.
+    """
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
     gather(flat, now, goals, work.terms, 1.0)
@@ -104,8 +108,9 @@ def foreseeing_step(flat, now, goals, work, limits, anyway):
 
 @kernel(entry=False)
 def _make_convex(flat, now, work):
-    """Fills `model` with the second derivatives over all independent coordinates, held ones too, their eigenvalues
-    replaced by the absolute values.
+    """Fill `model` with the second derivatives, their eigenvalues replaced by the absolute values.
+
+    Over all independent coordinates, held ones too.
 
     One model for the whole program: were each set of free independent coordinates given absolute eigenvalues of its
     own, the sum of its steps could lead uphill.
@@ -122,8 +127,11 @@ def _make_convex(flat, now, work):
 
 @kernel(entry=False)
 def leave_saddle(flat, now, work):
-    """Where nothing but the second derivatives points down: puts a step along their lowest eigenvector over the free
-    independent coordinates into `work.step` and returns the change that they promise, 0.0 where they promise none."""
+    """Fill `work.step` with a step along the lowest eigenvector, where nothing else points down.
+
+    Over the free independent coordinates. Returns the change that the second derivatives promise, 0.0 where they
+    promise none.
+    """
     n = list_leaders(work, False)
     fill(flat, now, work, n)
     diagonalise(work.H, work.vectors, n)
@@ -172,7 +180,7 @@ def _step(flat, now, goals, work, limits, anyway):
 
 @inlined
 def _slope_along(work):
-    """The objective's change along `work.step`, to first order."""
+    """Return the objective's change along `work.step`, to first order."""
     slope = 0.0
     for i in range(work.step.shape[0]):
         slope += work.slope[i] * work.step[i]

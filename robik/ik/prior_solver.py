@@ -25,8 +25,9 @@ SETTLED = 1e-4  # rad or m
 
 
 class PriorSolver(StandingSolver):
-    """Follows targets in poses like an example's: every other body is drawn softly to where the prior has it, seen from
-    the frame before.
+    """Solver that follows targets in poses like an example's.
+
+    Every other body is drawn softly to where the prior has it, seen from the frame before.
 
     Args:
         mechanism, names, settings, has_com, objectives: as `Solver` takes them.
@@ -61,7 +62,7 @@ class PriorSolver(StandingSolver):
         return super().wanted({**targets, **dict.fromkeys(self.names[self._followed :], unknown)}, com, times)
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solves frames `start` to `stop` into `output`."""
+        """Solve frames `start` to `stop` into `output`."""
         frames = self._goals.frame_pose
         position, rotation = (over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation))
         for k in range(start, stop):
@@ -76,7 +77,7 @@ class PriorSolver(StandingSolver):
                     break
 
     def _before(self, output: Output, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The actuators' values (A,) in the frame before k, and the bodies' own frames (n, 3) and (n, 4)."""
+        """Return the actuators' values (A,) in the frame before k, and the bodies' own frames (n, 3) and (n, 4)."""
         if k == 0:
             poses = [body.pose for body in self.mechanism.bodies]
             return self._rest, np.array([p.position for p in poses]), np.array([p.quaternion for p in poses])

@@ -46,9 +46,11 @@ def fill(flat, now, work, n):
 
 @kernel
 def _factor(flat, now, work, anew, convex, held):
-    """Factor the second derivatives over the free independent coordinates, and the `held` ones too if they are wanted,
-    or those of the convex model; return ARTICULATED, DENSE, or INDEFINITE where they are not positive definite. Without
-    `anew` only the list of coordinates has changed."""
+    """Factor the second derivatives over the free independent coordinates.
+
+    Also over the `held` ones if they are wanted, or those of the convex model. Returns ARTICULATED, DENSE, or
+    INDEFINITE where they are not positive definite. Without `anew` only the list of coordinates has changed.
+    """
     n = list_leaders(work, held)
     if convex:
         if anew:
@@ -67,8 +69,10 @@ def _factor(flat, now, work, anew, convex, held):
 
 @kernel(entry=False)
 def solve_system(flat, now, work, kind, x):
-    """Turn x (d,) in place from a reduced gradient to the solution of the factored system, dependent coordinates
-    included."""
+    """Solve the factored system for x (d,) in place, from a reduced gradient.
+
+    Dependent coordinates are filled in too.
+    """
     if kind == ARTICULATED:
         solve_tree(flat, now, x, work)
         return
@@ -85,8 +89,10 @@ def solve_system(flat, now, work, kind, x):
 
 @kernel(entry=False)
 def solve_program(flat, now, goals, work, limits, convex):
-    """Find the step, from none, by an active set: to the optimum of what no bound holds, or as far as the first bound,
-    which then holds; at the optimum, the bound that most wants to be left is let go.
+    """Find the step by an active set, from none.
+
+    To the optimum of what no bound holds, or as far as the first bound, which then holds. At the optimum the bound that
+    most wants to be left is released.
 
     Returns:
         Kind of the last system, INDEFINITE where one has no factors. The system is factored for what no bound holds in
@@ -224,8 +230,10 @@ def _span(work, k):
 
 @kernel
 def _direct(flat, work):
-    """Fill `along` and `direction`, the way in u and that of all coordinates, with what leads from the step so far to
-    the optimum with the held coordinates."""
+    """Fill `along` and `direction` with the way to the optimum with the held coordinates.
+
+    From the step so far: the way in u, and that of all coordinates.
+    """
     program, n = work.program, work.leading[0]
     along, direction = program.along, program.direction
     for a in range(n):
@@ -264,8 +272,10 @@ def _balance(work):
 
 @kernel
 def _reach(flat, now, work, direction):
-    """How much of a direction fits, after the step so far, before a free coordinate meets its bound; and which one
-    does, -1 for none."""
+    """Return how much of a direction fits, after the step so far, before a free coordinate meets its bound.
+
+    And which one does, -1 for none.
+    """
     reach, who = 1.0, -1
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -294,8 +304,10 @@ def _slope_after(flat, now, goals, work, convex):
 
 @kernel
 def _let_go_one(flat, now, work, kind, convex):
-    """Let go of the coordinate that most wants back between its bounds; return the kind of system, and whether none
-    does."""
+    """Let go of the coordinate that most wants back between its bounds.
+
+    Return the kind of system, and whether none does.
+    """
     program = work.program
     _balance(work)
     row, who = _eager(flat, now, work, convex)
@@ -322,8 +334,10 @@ def _let_go_one(flat, now, work, kind, convex):
 
 @kernel
 def _eager(flat, now, work, convex):
-    """Return the held coordinate that the model most wants back between its bounds, -1 for none, after its row, -1 for
-    one that the system itself holds."""
+    """Return the held coordinate that the model most wants back between its bounds, -1 for none.
+
+    After its row, -1 for one that the system itself holds.
+    """
     program = work.program
     count, worst, row, who = program.number[0], WANTED, -1, -1
     for k in range(count):
@@ -345,7 +359,7 @@ def _eager(flat, now, work, convex):
 
 @inlined
 def _inward(flat, now, work, i, slope):
-    """How much a held coordinate of this slope wants back between its bounds."""
+    """Return how much a held coordinate of this slope wants back between its bounds."""
     if not work.lower[i] < work.upper[i]:
         return 0.0
     at_lower = now.q[flat.dof_q[i]] + work.step[i] <= work.lower[i] + HELD
@@ -369,7 +383,7 @@ def _factor_free(flat, now, work, kind, convex):
 
 @inlined
 def all_free(work):
-    """Whether no coordinate is held at a bound."""
+    """Return whether no coordinate is held at a bound."""
     held = 0
     for i in range(work.e.free.shape[0]):
         held += not work.e.free[i]

@@ -38,11 +38,13 @@ ENOUGH = 20  # iterations of such a look
 
 
 class Memory(NamedTuple):
-    """What is known of the frames before: `last` placement, the steps `recent` into it and `earlier` before that (d,),
-    `frames` (1,) since the last jump, the coordinates `rest` (nq,), which are on a limit (d,), `looked` (1,): the
-    objective when another way was last looked for, `missed` (clusters,): what the targets miss in it
-    (`missed_by_cluster`), `given` (1,): whether the next frame starts at the coordinates of `guess`, since the contacts
-    are not where `last` is, and `guess` and `other`, scratch."""
+    """State of the frames before, from which the next one starts.
+
+    `last` placement, the steps `recent` into it and `earlier` before that (d,), `frames` (1,) since the last jump, the
+    coordinates `rest` (nq,), which are on a limit (d,), `looked` (1,): the objective when another way was last looked
+    for, `missed` (clusters,): what the targets miss in it (`missed_by_cluster`), `given` (1,): whether the next frame
+    starts at the coordinates of `guess`, since the contacts are not where `last` is, and `guess` and `other`, scratch.
+    """
 
     last: Placement
     guess: Placement
@@ -58,8 +60,11 @@ class Memory(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What a run of T frames leaves: coordinates (T, nq), state frames (T, n, 3) and (T, n, 4) wxyz, and per frame (T,)
-    objective, iterations, status and closure residual."""
+    """Results of a run of T frames.
+
+    Coordinates (T, nq), state frames (T, n, 3) and (T, n, 4) wxyz, and per frame (T,) objective, iterations, status and
+    closure residual.
+    """
 
     q: np.ndarray
     position: np.ndarray
@@ -71,7 +76,7 @@ class Output(NamedTuple):
 
 
 def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
-    """A robot that stands in its rest pose."""
+    """Return a robot that stands in its rest pose."""
     d = len(flat.before)
     last, guess, other = (new_placement(flat, rest) for _ in range(3))
     memory = by_reference(Memory(
@@ -83,7 +88,7 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
 
 
 def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
-    """Puts the robot back into its rest pose."""
+    """Put the robot back into its rest pose."""
     memory.last.q[:] = rest
     forward_kinematics(flat, memory.last)
     close(flat, memory.last)
@@ -111,7 +116,7 @@ def _coordinates(flat: Flat) -> int:
 
 @kernel
 def _predict(flat, memory, work, goals, limits):
-    """Puts the extrapolated placement into `guess` where it can be assembled and is better than the last.
+    """Put the extrapolated placement into `guess` where it can be assembled and is better than the last.
 
     Else the last one. Returns its objective and closure residual.
     """
@@ -149,7 +154,7 @@ def _beyond(flat, now, work):
 
 @kernel
 def _bound(flat, goals, work, last, limits):
-    """Sets the frame's bounds: the limits, and what each coordinate can reach from where it was.
+    """Set the frame's bounds: the limits, and what each coordinate can reach from where it was.
 
     Returns whether there are any.
     """
@@ -168,7 +173,7 @@ def _bound(flat, goals, work, last, limits):
 
 @kernel
 def _stand(flat, other, work):
-    """Places a robot by its coordinates, held by no bound; returns the closure residual."""
+    """Place a robot by its coordinates, held by no bound; return the closure residual."""
     forward_kinematics(flat, other)
     residual = close(flat, other)
     for i in range(work.e.free.shape[0]):
@@ -179,8 +184,10 @@ def _stand(flat, other, work):
 
 @kernel
 def _begin(flat, goals, memory, work, limits):
-    """Brings the coordinates that are given in `guess` onto the loops and between the bounds; returns the objective and
-    the closure residual, infinite where that fails."""
+    """Bring the coordinates that are given in `guess` onto the loops and between the bounds.
+
+    Return the objective and the closure residual, infinite where that fails.
+    """
     guess = memory.guess
     _stand(flat, guess, work)
     residual = settle(flat, guess, work, limits)
@@ -191,8 +198,10 @@ def _begin(flat, goals, memory, work, limits):
 
 @kernel
 def _take(guess, other, result, found, better):
-    """Of what `minimise` returned for two placements the `result` at `guess`, unless what was `found` at `other` is
-    better: that becomes the guess. With the iterations of both."""
+    """Return the better of two results of `minimise`, with the iterations of both.
+
+    `result` is at `guess`; where what was `found` at `other` is better, that becomes the guess.
+    """
     if better:
         copy_placement(other, guess)
         return found[0], result[1] + found[1], found[2], found[3]
@@ -201,8 +210,10 @@ def _take(guess, other, result, found, better):
 
 @kernel(entry=False)
 def _start_afresh(flat, goals, work, memory, limits, most, result):
-    """Solves a frame from the rest pose, too, unless it came from there, and leaves in `guess` what is there unless
-    this is better by far; returns what `minimise` does, with the iterations of both.
+    """Solve a frame from the rest pose, too, unless it came from there.
+
+    Leaves in `guess` what is there unless this is better by far. Returns what `minimise` does, with the iterations of
+    both.
 
     After a jump the way from the last frame may end at a limit, or where turning on would first lead away; and so would
     the frames after.
@@ -225,7 +236,7 @@ def _start_afresh(flat, goals, work, memory, limits, most, result):
 
 @kernel
 def _note_limited(flat, memory):
-    """Notes which coordinates of the guess are on a limit.
+    """Note which coordinates of the guess are on a limit.
 
     Returns whether any is, and whether one has come to its limit.
     """
@@ -242,8 +253,10 @@ def _note_limited(flat, memory):
 
 @kernel
 def _is_time_to_look(flat, memory, value):
-    """Whether a frame that ends on a limit, with this objective, is worth a look for another way: one coordinate has
-    just come to its limit, or the objective has changed by much since the last look."""
+    """Return whether a frame that ends on a limit is worth a look for another way.
+
+    One coordinate has just come to its limit, or the objective has changed by much since the last look.
+    """
     found, came = _note_limited(flat, memory)
     looked = memory.looked[0]
     if not came and (not found or looked / RISEN <= value <= RISEN * looked):
@@ -254,8 +267,9 @@ def _is_time_to_look(flat, memory, value):
 
 @kernel
 def _is_better(flat, goals, guess, other, result, found):
-    """Whether what was `found` at `other` beats the `result` at `guess`: as a whole, or by far in what the targets
-    miss.
+    """Return whether what was `found` at `other` beats the `result` at `guess`.
+
+    As a whole, or by far in what the targets miss.
 
     A step aside costs the pull to the previous state once, a dead end costs its miss in every frame.
     """
@@ -264,8 +278,9 @@ def _is_better(flat, goals, guess, other, result, found):
 
 @kernel(entry=False)
 def _bend_back(flat, goals, work, memory, most, result):
-    """Solves a frame from where coordinates that ended on a limit are moved off it, too, and leaves in `guess` what is
-    there unless this is better; returns what `minimise` does, with the iterations of both.
+    """Solve a frame again from where coordinates that ended on a limit are moved off it.
+
+    Leaves in `guess` what is there unless this is better. Returns what `minimise` does, with the iterations of both.
 
     A limb that is let go after it was pulled straight can bend either way. Where a limit blocks one soon, that is a
     dead end; so the first steps keep to the other one.
@@ -299,7 +314,7 @@ def _bend_back(flat, goals, work, memory, most, result):
 
 @kernel(entry=False)
 def _let_loose(flat, goals, work, memory, bounded, most, result):
-    """Solves a frame further, held less, while it misses far less than what it is held by.
+    """Solve a frame further, held less, while it misses far less than what it is held by.
 
     Returns as `minimise` does, with all iterations. So a target that comes back into reach is met at once.
     """
@@ -317,7 +332,7 @@ def _let_loose(flat, goals, work, memory, bounded, most, result):
 
 @kernel
 def solve_frame(flat, goals, work, memory, limits, most, afresh):
-    """One frame from the memory of those before.
+    """Return one frame from the memory of those before.
 
     The solution becomes `memory.last`, which the goals regard as the previous state.
 
@@ -358,8 +373,7 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
 
 @kernel(nogil=True)
 def solve_frames(flat, goals, work, memory, output, first, start, stop, wanted, speed, limits, most):
-    """Frames `start` to `stop` of what is `wanted`, with a `speed` (d,) that no coordinate may exceed, into `output`,
-    whose first row is frame `first`."""
+    """Solve frames `start` to `stop` into `output`."""
     afresh = True
     for i in range(speed.shape[0]):
         afresh = afresh and speed[i] == np.inf  # else from one frame to the next it could not get there

@@ -82,16 +82,16 @@ class Solver:
 
     @property
     def goals(self) -> Goals:
-        """What a frame asks for, with its weights."""
+        """Return what a frame asks for, with its weights."""
         return self._goals
 
     def reset(self) -> None:
-        """Puts the robot back into its rest pose."""
+        """Put the robot back into its rest pose."""
         forget(self.flat, self._memory, self.topology.rest)
         self._work.e.free[:] = True
 
     def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
-        """What frames at these times [s] ask for; sets the weights, zero for what a target leaves open."""
+        """Return what frames at these times [s] ask for; sets the weights, zero for what a target leaves open."""
         goals, rows = self._goals, np.zeros((len(times), len(self._goals.targets)))
         frames = goals.frame_pose
         position, rotation = over_time(goals, rows, frames.position), over_time(goals, rows, frames.rotation)
@@ -111,7 +111,7 @@ class Solver:
         return by_reference(Wanted(rows, dt))
 
     def _speeds(self) -> np.ndarray:
-        """What the actuators' coordinates may move by in a second (d,).
+        """Return what the actuators' coordinates may move by in a second (d,).
 
         Infinite where they are not to be held to it.
         """
@@ -125,7 +125,7 @@ class Solver:
         return speed
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solves frames `start` to `stop` into `output`."""
+        """Solve frames `start` to `stop` into `output`."""
         self.solve_stretch(output, 0, start, stop, wanted)
 
     def solve_stretch(self, output: Output, first: int, start: int, stop: int, wanted: Wanted) -> None:
@@ -148,5 +148,5 @@ class Solver:
         return passive_values(self.topology, output.q, output.position, output.quaternion)
 
     def room(self, frames: int) -> Output:
-        """An empty output for so many frames."""
+        """Return an empty output for so many frames."""
         return new_output(self.flat, frames)

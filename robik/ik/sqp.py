@@ -1,5 +1,6 @@
-"""The compiled solver: Newton steps in the null space of the loops, every iterate assembled, the objective itself as
-merit.
+"""The compiled solver: Newton steps in the null space of the loops.
+
+Every iterate is assembled, and the objective itself is the merit function.
 
 One iteration at an assembled placement: eliminate what the loops decide, multipliers, exact Hessian of the Lagrangian
 over what is left, a step of at most half a radian, the way back onto the loops with the factors at hand, and acceptance
@@ -42,7 +43,7 @@ CONVERGED, STALLED, EXHAUSTED, UNREACHED = 0, 1, 2, 3
 
 @kernel
 def hold(flat, now, work):
-    """Puts coordinates that lie beyond their bounds onto them and holds them there; returns whether any did."""
+    """Put coordinates that lie beyond their bounds onto them and holds them there; return whether any did."""
     found = False
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -57,14 +58,14 @@ def hold(flat, now, work):
 
 @inlined
 def _note_held(work):
-    """Notes which coordinates the step holds at their bounds."""
+    """Note which coordinates the step holds at their bounds."""
     for i in range(work.unheld.shape[0]):
         work.unheld[i] = work.e.free[i]
 
 
 @kernel
 def _hold_as_noted(flat, now, work):
-    """Holds the coordinates that the step itself holds, and no others, with the factors at its start."""
+    """Hold the coordinates that the step itself holds, and no others, with the factors at its start."""
     changed = False
     for i in range(work.unheld.shape[0]):
         changed = changed or work.e.free[i] != work.unheld[i]
@@ -91,7 +92,7 @@ def settle(flat, now, work, limits):
 
 @kernel
 def _correct(flat, now, goals, work, kind):
-    """Moves the trial by a Newton step with its own gradient and the factors of the last system, at `now`.
+    """Move the trial by a Newton step with its own gradient and the factors of the last system, at `now`.
 
     Returns the step's size, infinite where that says nothing.
     """
@@ -122,8 +123,10 @@ def _correct(flat, now, goals, work, kind):
 
 @inlined
 def _rounding(now, work, value):
-    """How exactly an objective is known at `now`: to its own rounding, and to what the loops' residual there is
-    worth."""
+    """Return the accuracy to which an objective is known at `now`.
+
+    To its own rounding, and to what the loops' residual there is worth.
+    """
     noise = 1e-13 * abs(value) + 1e-300
     for row in range(work.multiplier.shape[0]):
         noise += abs(work.multiplier[row] * now.value[row])
@@ -166,8 +169,11 @@ def _search(flat, now, goals, work, limits, value, slope, turn, kind):
 
 @kernel
 def _finish(flat, now, goals, work, limits, value, residual):
-    """After a small step to `now`, and to the trial: one more with the same second derivatives, if that is the last
-    that is needed. Returns (whether it was, objective, closure residual, whether it moved)."""
+    """Take one more step with the same second derivatives, if that is the last that is needed.
+
+    After a small step to `now`, and to the trial. Returns (whether it was, objective, closure residual, whether it
+    moved).
+    """
     if limits and not all_free(work):
         return False, value, residual, False
     size = _correct(flat, now, goals, work, DENSE)
@@ -189,7 +195,7 @@ def _finish(flat, now, goals, work, limits, value, residual):
 
 @kernel
 def _choose_step(flat, now, goals, work, limits, iteration):
-    """The step at `now`, into `work.step`: Newton's.
+    """Return the step at `now`, into `work.step`: Newton's.
 
     Where that is not definite or has not been enough, with forces foreseen, at first only where those make it definite:
     far from the optimum Newton's own, made convex, leads into fewer local optima.
@@ -214,8 +220,10 @@ def _choose_step(flat, now, goals, work, limits, iteration):
 
 @kernel(entry=False)
 def _cross_valley(flat, now, goals, work, limits, value, damping):
-    """From `now` along a valley that bends: Gauss-Newton's steps, each from where the last one led, until they are
-    lower than `value`, as the first one leads up the side and the next ones back.
+    """Follow a valley that bends, from `now`.
+
+    By Gauss-Newton's steps, each from where the last one led, until they are lower than `value`, as the first one leads
+    up the side and the next ones back.
 
     Returns (whether they got lower, objective, closure residual, the damping that is right for the next time);
     `work.trial` is there.
@@ -248,14 +256,13 @@ def _cross_valley(flat, now, goals, work, limits, value, damping):
 
 @kernel
 def _is_settled(flat, now, goals, value, slope):
-    """Whether what a step promises is little beside what calm holds the robot by; the next frames take it up."""
+    """Return whether what a step promises is little beside what calm holds the robot by; the next frames take it up."""
     return goals.calm.weight[3] != 0.0 and -slope <= SETTLED * (value - missed(flat, now, goals))
 
 
 @kernel
 def _come_to_rest(flat, now, goals, work, limits, value, residual):
-    """Goes to the valley's floor beside `now`, as nothing is left but its slope; returns (objective, closure
-    residual)."""
+    """Go to the valley's floor beside `now`, as nothing is left but its slope; return (objective, closure residual)."""
     crossed, found, gap, _ = _cross_valley(flat, now, goals, work, limits, value, STIFFEST)
     if not crossed:
         return value, residual
@@ -265,8 +272,10 @@ def _come_to_rest(flat, now, goals, work, limits, value, residual):
 
 @kernel(entry=False)
 def minimise(flat, now, goals, work, limits, most, value, residual):
-    """Improves the assembled placement `now`, of this objective and closure residual, until it is stationary; returns
-    (objective, iterations, status, residual)."""
+    """Improve the assembled placement `now`, of this objective and closure residual, until it is stationary.
+
+    Return (objective, iterations, status, residual).
+    """
     wait, pause, damping = PATIENCE, 1, 0.0  # iterations until the next crossing is tried, between two, its damping
     slow, idle, gain, along = False, 0, 0.0, 0  # of the steps: whether and how often they gained little; crossings
     for iteration in range(most):

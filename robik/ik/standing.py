@@ -40,8 +40,10 @@ class _Standing(NamedTuple):
 
 
 class StandingSolver(Solver):
-    """Follows targets with a robot that stands on contacts; arguments and errors as `Solver`. What comes out is in the
-    floating robot's coordinates, whatever it stands on."""
+    """Follows targets with a robot that stands on contacts; arguments and errors as `Solver`.
+
+    What comes out is in the floating robot's coordinates, whatever it stands on.
+    """
 
     _contacts: dict[str, Contact]
     _holds: dict[str, Hold]
@@ -91,12 +93,12 @@ class StandingSolver(Solver):
                 self._pull(wanted, k, [name], weight)
 
     def reset(self) -> None:
-        """Puts the robot back into its rest pose."""
+        """Put the robot back into its rest pose."""
         super().reset()
         self._held = ()
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solves frames `start` to `stop` into `output`."""
+        """Solve frames `start` to `stop` into `output`."""
         k = start
         while k < stop:
             asked = [name for name, contact in self._contacts.items() if contact.stands[k]]
@@ -126,8 +128,10 @@ class StandingSolver(Solver):
         return self._standings[names]
 
     def _run(self, output: Output, start: int, stop: int, wanted: Wanted) -> bool:
-        """Solve frames `start` to `stop` on what is held; returns False, and leaves `output` alone, where that cannot
-        be reached."""
+        """Solve frames `start` to `stop` on what is held.
+
+        Returns False, and leaves `output` alone, where that cannot be reached.
+        """
         if not self._held:
             self.solve_stretch(output, 0, start, stop, wanted)
             return True

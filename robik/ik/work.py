@@ -44,9 +44,11 @@ def new_program(d: int) -> Program:
 
 
 class Work(NamedTuple):
-    """Scratch, the frame's bounds on scalar coordinates, `lower` and `upper` (d,), the second derivatives (d, d) of the
-    convex `model` that stands in for an indefinite one, and which coordinates the last step leaves free, `unheld`
-    (d,)."""
+    """Scratch of the solver.
+
+    The frame's bounds on scalar coordinates, `lower` and `upper` (d,), the second derivatives (d, d) of the convex
+    `model` that stands in for an indefinite one, and which coordinates the last step leaves free, `unheld` (d,).
+    """
 
     e: Elimination
     terms: Terms
@@ -73,8 +75,10 @@ class Work(NamedTuple):
 
 
 class LargeWork(Work):
-    """The work of a robot of more than `SMALL` degrees of freedom, another type so that what only such a robot needs is
-    compiled for it alone."""
+    """Scratch of a robot of more than `SMALL` degrees of freedom.
+
+    Another type, so that what only such a robot needs is compiled for it alone.
+    """
 
 
 def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:

@@ -96,7 +96,7 @@ class _Compiled(CPUDispatcher):
             return super().compile(sig)
 
     def add_overload(self, cres):
-        """Notes with a compiled function, before it is cached, which kernels it calls."""
+        """Note with a compiled function, before it is cached, which kernels it calls."""
         super().add_overload(cres)
         if not cres.reload_init:
             called = [f.name for f in cres.library._final_module.functions if f.is_declaration and f.name in _published]

@@ -16,7 +16,7 @@ from .trial import numbas
 def kernel(
     function: Callable | None = None, *, entry: bool = True, allocates: bool = False, nogil: bool = False
 ) -> Any:
-    """Decorator: compile a function for itself, at its first call.
+    """Compile a function for itself, at its first call (a decorator).
 
     Args:
         function: what is decorated.
@@ -32,7 +32,7 @@ def kernel(
 
 
 def inlined(function: Callable) -> Any:
-    """Decorator: compile a small function into all compiled ones that call it; Python cannot."""
+    """Compile a small function into all compiled ones that call it (a decorator); Python cannot."""
     return _compiled(function, inline=True, entry=False, allocates=False, nogil=False)
 
 

@@ -39,7 +39,7 @@ class Pipeline(CompilerBase):
     """numba's passes, without those for what kernels never use."""
 
     def define_pipelines(self):
-        """The passes, in order."""
+        """Return the passes, in order."""
         kept = PassManager("kernel")
         for part in (
             DefaultPassBuilder.define_untyped_pipeline,

@@ -32,7 +32,7 @@ def by_reference(arrays: Group) -> Group:
 
 
 def compiled_for_record(record: type, *, otherwise: Any = None) -> Callable[[Callable], Callable]:
-    """Decorator: compiled code calls the function only where its last argument is such a record.
+    """Let compiled code call a function only where its last argument is such a record (a decorator).
 
     Args:
         record: the NamedTuple that the last argument must be.

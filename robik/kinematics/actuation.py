@@ -53,8 +53,7 @@ def joint_values(
 
 
 def values_between(joint: Joint, offset: np.ndarray, turn: np.ndarray, last: np.ndarray | None = None) -> np.ndarray:
-    """Values (T, motions) [rad or m] of a joint from the offset (T, 3) [m] and rotation (T, 3, 3) of its child side,
-    seen from its parent side; `last` as for `joint_values`."""
+    """Return values (T, motions) [rad or m] of a joint from its child side's pose seen from its parent side."""
     slides = [offset[:, k : k + 1] for k, name in enumerate(SLIDES) if name in joint.motions]
     start = np.array(joint.rest if last is None else last)
     return np.concatenate([*slides, _turns(joint, turn, start[[m in TURNS for m in joint.motions]])], axis=1)
@@ -80,8 +79,10 @@ def _relative(
 
 
 def _turns(joint: Joint, R: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Angles (T, turns) of the relative rotations R (T, 3, 3): of one hinge, of two in a row, or a ball's rotation
-    vector; the first ones are those nearest to `last` (turns,)."""
+    """Return the angles (T, turns) of relative rotations R (T, 3, 3).
+
+    Of one hinge, of two in a row, or a ball's rotation vector; the first ones are those nearest to `last` (turns,).
+    """
     axes = [k for k, name in enumerate(TURNS) if name in joint.motions]
     rest = np.array([v for v, m in zip(joint.rest, joint.motions, strict=True) if m in TURNS])
     if len(axes) == 3:

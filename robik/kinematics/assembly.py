@@ -20,8 +20,9 @@ ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure t
 
 @kernel
 def project(flat, now, e, correction, right):
-    """Brings `now` onto the loops by Newton steps of the dependent coordinates, with the factors at hand while they
-    contract, else with new ones.
+    """Bring `now` onto the loops by Newton steps of the dependent coordinates.
+
+    With the factors at hand while they contract, else with new ones.
 
     Returns the closure residual [m]; whether that is a success, `closed` says.
     """
@@ -53,8 +54,10 @@ def project(flat, now, e, correction, right):
 
 @kernel
 def closed(flat, now, residual):
-    """Whether a placement's closure residual [m] is as good as none: up to `flat.accepted`, or to the rounding of where
-    its bodies are."""
+    """Return whether a placement's closure residual [m] is small enough.
+
+    Up to `flat.accepted`, or to the rounding of the bodies' positions.
+    """
     if residual <= flat.accepted[0]:
         return True
     far = 0.0
@@ -65,8 +68,11 @@ def closed(flat, now, residual):
 
 
 def prepared(topology: Topology) -> Flat:
-    """A topology's arrays for the kernels, with `accepted` set: where a file's rounded numbers make redundant rows
-    contradict each other, the loops cannot close further than that, and this much is accepted."""
+    """Return a topology's arrays for the kernels, with `accepted` set.
+
+    Where a file's rounded numbers make redundant rows contradict each other, the loops cannot close further than that,
+    and this much is accepted.
+    """
     flat = by_reference(topology.flat)
     floor = max(
         (residual for residual, _ in assembled_poses(flat, topology.rest) if residual <= CONTRADICTION * flat.size),
@@ -77,7 +83,7 @@ def prepared(topology: Topology) -> Flat:
 
 
 def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Placement]]:
-    """The rest pose and poses near it, brought onto the loops, each with its closure residual [m]."""
+    """Yield the rest pose and poses near it, brought onto the loops, each with its closure residual [m]."""
     rng = np.random.default_rng(0)
     elimination, now = new_elimination(flat), new_placement(flat, rest)
     step, right = np.zeros(len(flat.before)), np.zeros(len(now.value))
@@ -98,8 +104,10 @@ def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Place
 def _pulled_all_the_way(
     flat: Flat, now: Placement, elimination: Elimination, correction: np.ndarray, right: np.ndarray
 ) -> float:
-    """As `project`, and on while that helps: near a singular pose it is slow, which must not be taken for rows that
-    contradict."""
+    """Project as `project` does, and go on while that helps.
+
+    Near a singular pose it is slow, which must not be taken for rows that contradict.
+    """
     residual = float(project(flat, now, elimination, correction, right))
     while residual > CLOSED * flat.size:
         eliminate(flat, now, elimination)

@@ -74,7 +74,7 @@ class Diagnosis:
 
 
 def diagnose(mechanism: Mechanism) -> Diagnosis:
-    """Looks at a robot in its rest pose and, since that may be singular, in poses near it.
+    """Look at a robot in its rest pose and, since that may be singular, in poses near it.
 
     Raises:
         MechanismError: its loops cannot be calculated with.
@@ -93,7 +93,7 @@ def diagnose(mechanism: Mechanism) -> Diagnosis:
 
 
 def _poses(mechanism: Mechanism) -> list[list[JointPlace]]:
-    """Where the joints are at the rest pose and near it."""
+    """Return where the joints are at the rest pose and near it."""
     topology = build_topology(mechanism)
     found = []
     for _, now in assembled_poses(prepared(topology), topology.rest):
@@ -157,8 +157,10 @@ class _Rows:
         )
 
     def _relative(self, place: JointPlace) -> np.ndarray:
-        """(6 n, 6): from the bodies' velocities to the child's relative to the parent's, v at the joint [sizes], then
-        ω."""
+        """Return the map (6, 6 n) from the bodies' velocities to the child's relative to the parent's.
+
+        v at the joint [sizes], then ω.
+        """
         values = dict(zip(place.joint.motions, place.values, strict=True))
         x = (place.origin + place.axes @ [values.get(name, 0.0) for name in SLIDES]) / self.size
         relative = np.zeros((6 * len(self.mechanism.bodies), 6))

@@ -65,13 +65,13 @@ def new_elimination(flat: Flat) -> Elimination:
 
 @inlined
 def _factors(flat, e, g):
-    """A group's matrix, of which only its own rows and columns count, and its width."""
+    """Return a group's matrix, of which only its own rows and columns count, and its width."""
     return e.LU[g], flat.group_column_at[g + 1] - flat.group_column_at[g]
 
 
 @kernel
 def eliminate(flat, now, e):
-    """Factors the closure Jacobian at `now`; only degrees of freedom that are `free` follow; returns the total rank."""
+    """Factor the closure Jacobian at `now`; only degrees of freedom that are `free` follow; return the total rank."""
     total = 0
     e.follows[:] = False
     for g in range(e.rank.shape[0]):
@@ -131,7 +131,7 @@ def _pivoted_lu(A, rows, couplings, width, tiny, row, column, free, most, where)
 
 @kernel
 def _pivot(A, k, bi, rows, width, row, column, free, most, where):
-    """Brings row bi and its largest entry to place k and eliminates what is below."""
+    """Bring row bi and its largest entry to place k and eliminates what is below."""
     bj = where[bi]
     if bi != k:
         row[k], row[bi] = row[bi], row[k]
@@ -156,7 +156,7 @@ def _pivot(A, k, bi, rows, width, row, column, free, most, where):
 
 @inlined
 def _note_largest(A, i, start, width, column, free, most, where):
-    """Notes the largest entry of row i in a free column from `start` on, and where it is."""
+    """Note the largest entry of row i in a free column from `start` on, and where it is."""
     best, at = 0.0, -1
     for j in range(start, width):
         if abs(A[i, j]) > best and free[column[j]]:
@@ -166,8 +166,10 @@ def _note_largest(A, i, start, width, column, free, most, where):
 
 @kernel(entry=False)
 def refactor(flat, now, e):
-    """Factors the closure Jacobian at a placement near by with the pivots, dependent coordinates and independent
-    coordinates of the last elimination; False where one of those pivots vanishes."""
+    """Factor the closure Jacobian near by with the pivots of the last elimination.
+
+    Dependent and independent coordinates stay the same.
+    """
     for g in range(e.rank.shape[0]):
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
         A, width = _factors(flat, e, g)
@@ -195,8 +197,10 @@ def refactor(flat, now, e):
 
 @kernel
 def _back_substitute(A, rank, width):
-    """Turns U's right part into T = U₁⁻¹ U₂, so that dependent coordinates move by -T times the independent
-    coordinates."""
+    """Turn U's right part into T = U₁⁻¹ U₂.
+
+    Dependent coordinates then move by -T times the independent ones.
+    """
     for k in range(rank - 1, -1, -1):
         for i in range(k + 1, rank):
             f = A[k, i]
@@ -210,7 +214,7 @@ def _back_substitute(A, rank, width):
 
 @kernel(entry=False)
 def particular(flat, e, right, step):
-    """Adds to `step` (d,) a move of the dependent coordinates that changes the closure rows by `right` (rows,)."""
+    """Add to `step` (d,) a move of the dependent coordinates that changes the closure rows by `right` (rows,)."""
     for g in range(e.rank.shape[0]):
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
         A, _ = _factors(flat, e, g)
@@ -230,7 +234,7 @@ def particular(flat, e, right, step):
 
 @kernel
 def extend(flat, e, step):
-    """Completes a step (d,) of the leading degrees of freedom by what follows: dy = Z dz."""
+    """Complete a step (d,) of the leading degrees of freedom by what follows: dy = Z dz."""
     for g in range(e.rank.shape[0]):
         extend_group(flat, e, g, step)
 
@@ -249,8 +253,10 @@ def extend_group(flat, e, g, step):
 
 @kernel(entry=False)
 def reduce_gradient(flat, e, gradient):
-    """In place Zᵀ gradient: the independent coordinates' entries are the reduced gradient, the dependent ones' become
-    zero."""
+    """Replace a gradient by Zᵀ gradient.
+
+    The independent coordinates' entries are the reduced gradient, the dependent ones become zero.
+    """
     for g in range(e.rank.shape[0]):
         reduce_group_gradient(flat, e, g, gradient)
 
@@ -269,7 +275,10 @@ def reduce_group_gradient(flat, e, g, gradient):
 
 @kernel(entry=False)
 def multipliers(flat, e, gradient, out):
-    """out (rows,): λ with Cᵀλ = gradient on the dependent coordinates; rows that are redundant get zero."""
+    """Fill `out` (rows,) with λ of Cᵀλ = gradient on the dependent coordinates.
+
+    Redundant rows get zero.
+    """
     out[:] = 0.0
     for g in range(e.rank.shape[0]):
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
@@ -290,8 +299,10 @@ def multipliers(flat, e, gradient, out):
 
 @kernel(entry=False)
 def reduce_matrix(flat, e, K):
-    """In place Zᵀ K Z of a symmetric K (d, d): afterwards the entries between independent coordinates are the reduced
-    matrix."""
+    """Replace a symmetric K (d, d) by Zᵀ K Z.
+
+    Only the entries between independent coordinates count afterwards: the reduced matrix.
+    """
     for g in range(e.rank.shape[0]):
         reduce_group(flat, e, g, K, e.every, K.shape[0])
 

@@ -81,7 +81,7 @@ class ForwardKinematics:
         return self.now.q.copy()
 
     def solve(self, values: np.ndarray, base: Pose | None = None) -> Assembly:
-        """The assembly at actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
+        """Return the assembly at actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
 
         Args:
             values: one per actuator.
@@ -131,7 +131,7 @@ class ForwardKinematics:
                 self.now.q[self.flat.at_q[m] : self.flat.at_q[m] + 4] = matrix_quaternion(turn.T if flipped else turn)
 
     def _put_base(self, base: Pose) -> None:
-        """Sets the six coordinates of the floating root."""
+        """Set the six coordinates of the floating root."""
         b = self.topology.body_at[self.root or ""]
         body = self.mechanism.bodies[self.topology.order[b - 1]]
         state = base.matrix @ body.pose.matrix.T
@@ -162,8 +162,10 @@ class ForwardKinematics:
         return self._gap() < 1e-4 * self.flat.size
 
     def _nearest(self) -> None:
-        """Least squares of the closure over what no actuator sets: eq. 1, from far away, by Levenberg-Marquardt in a
-        trust region."""
+        """Return the least squares of the closure over what no actuator sets (paper, eq. 1).
+
+        From far away, by Levenberg-Marquardt in a trust region.
+        """
         flat, now, origin = self.flat, self.now, self.now.q.copy()
         passive = np.flatnonzero(self._elimination.free)
         if not len(passive) or not len(now.value):
@@ -209,7 +211,7 @@ class ForwardKinematics:
 def body_poses(
     mechanism: Mechanism, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bodies' own frames along actuator values.
+    """Return the bodies' own frames along actuator values.
 
     Args:
         mechanism: the robot.

@@ -69,7 +69,7 @@ def reframe(com, quaternion, rest, local, order, row):
 def frame_poses(
     mechanism: Mechanism, name: str, position: np.ndarray, quaternion: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A named frame along a motion.
+    """Return a named frame along a motion.
 
     Args:
         name: of a frame or a body.
@@ -85,7 +85,7 @@ def frame_poses(
 
 
 def robot_com(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """The robot's centre of mass (T, 3) [m] along a motion, from the bodies' own frames (T, n, 3) and (T, n, 4)."""
+    """Return the robot's centre of mass (T, 3) [m] along a motion."""
     mass = np.array([b.mass for b in mechanism.bodies])
     share = mass / max(mass.sum(), 1e-300)
     found = np.zeros((len(position), 3))
@@ -102,8 +102,10 @@ def com_of_states(topology: Topology, com: np.ndarray) -> np.ndarray:
 
 
 def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return the body, point (3,) and axes (3, 3) of a frame in the body's state frame, which has the world's
-    orientation at rest."""
+    """Return the body, point (3,) and axes (3, 3) of a frame in the body's state frame.
+
+    The state frame has the world's orientation at rest.
+    """
     mechanism = topology.mechanism
     frame = mechanism.frame(name)
     body = mechanism.bodies[mechanism.body_index[frame.body]]

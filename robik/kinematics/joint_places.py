@@ -31,7 +31,7 @@ class JointPlace:
 
 
 def joint_places(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray) -> list[JointPlace]:
-    """Every joint of a robot, in the mechanism's order.
+    """Return every joint of a robot, in the mechanism's order.
 
     Args:
         mechanism: the robot.
@@ -40,7 +40,7 @@ def joint_places(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndar
     turns = quaternion_matrices(quaternion)
 
     def carried(body: str, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the body carries from its place in the rest pose to the one now."""
+        """Return what the body carries from its place in the rest pose to the one now."""
         if body == WORLD:
             return R, p
         i = mechanism.body_index[body]

@@ -48,8 +48,10 @@ def new_placement(flat: Flat, q: np.ndarray) -> Placement:
 
 
 def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """A row of zeros, and arrays of the given shapes that share its memory, so that all can be copied or cleared at
-    once."""
+    """Return a row of zeros, and arrays that share its memory.
+
+    All of them can then be copied or cleared at once.
+    """
     sizes = [int(np.prod(shape)) for shape in shapes]
     everything = np.zeros(sum(sizes))
     ends = np.cumsum(sizes)
@@ -60,7 +62,7 @@ def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
 
 @kernel(entry=False)
 def copy_placement(source, target):
-    """Copies a placement's arrays."""
+    """Copy a placement's arrays."""
     a, b = source.everything, target.everything
     for i in range(a.shape[0]):
         b[i] = a[i]
@@ -93,7 +95,7 @@ def _turn_by_quaternion(R, q, at):
 
 @kernel
 def forward_kinematics(flat, now):
-    """Poses and screws from the coordinates, body by body from the world outwards."""
+    """Pose and screws from the coordinates, body by body from the world outwards."""
     q, M = now.q, now.turn
     for b in range(1, flat.parent.shape[0]):
         parent = flat.parent[b]
@@ -187,8 +189,7 @@ def close(flat, now):
 
 @kernel
 def group_jacobian(flat, now, g, A):
-    """Writes the closure's derivatives of group g into A (its rows, its columns), from a placement that `close` has
-    filled."""
+    """Write the closure's derivatives of group g into A."""
     A[:] = 0.0
     m = flat.row_kind.shape[0]
     start = flat.group_row_at[g]
@@ -213,7 +214,10 @@ def group_jacobian(flat, now, g, A):
 
 @kernel
 def integrate(flat, q, step, scale, out):
-    """out = q stepped by scale · step (d,): scalar motions add, balls turn by the exponential."""
+    """Fill `out` with q stepped by scale · step (d,).
+
+    Scalar motions add, balls turn by the exponential.
+    """
     for m in range(flat.kind.shape[0]):
         at, i = flat.at_q[m], flat.at_v[m]
         if flat.kind[m] == BALL:
@@ -226,7 +230,7 @@ def integrate(flat, q, step, scale, out):
 
 @kernel
 def difference(flat, q, p, out):
-    """out (d,): the step that `integrate` needs from p to q."""
+    """Fill `out` (d,) with the step that `integrate` needs from p to q."""
     for m in range(flat.kind.shape[0]):
         at, i = flat.at_q[m], flat.at_v[m]
         if flat.kind[m] == BALL:
@@ -237,7 +241,7 @@ def difference(flat, q, p, out):
 
 @kernel(entry=False)
 def largest_motion(flat, step):
-    """A step's size: its largest turn [rad], and its largest motion where slides count by the robot's size."""
+    """Return a step's size: its largest turn [rad], and its largest motion where slides count by the robot's size."""
     turn, slide = 0.0, 0.0
     for m in range(flat.kind.shape[0]):
         i = flat.at_v[m]
@@ -251,7 +255,7 @@ def largest_motion(flat, step):
 
 
 def closure_jacobian(flat: Flat, now: Placement) -> np.ndarray:
-    """The closure's derivatives (rows, d) at a placement that `forward_kinematics` and `close` have filled."""
+    """Return the closure's derivatives (rows, d) at a placement that `forward_kinematics` and `close` have filled."""
     J = np.zeros((len(now.value), len(flat.before)))
     for g in range(len(flat.group_row_at) - 1):
         columns = flat.group_columns[flat.group_column_at[g] : flat.group_column_at[g + 1]]

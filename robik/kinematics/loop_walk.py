@@ -117,8 +117,10 @@ class LoopWalk:
         return float(np.abs((q - p) * self._per_coordinate).max(initial=0.0))
 
     def carried(self, b: int) -> np.ndarray:
-        """Return (6, 6): from a twist (ω, v of the origin) in the rest pose to the same one carried by a body where it
-        is."""
+        """Return the map (6, 6) from a twist in the rest pose to the same one carried by a moved body.
+
+        The twist is ω and v of the origin.
+        """
         R = self.placement.R[b]
         x = self.placement.c[b] - R @ self.topology.rest_com[b]
         matrix = np.zeros((6, 6))

@@ -102,8 +102,10 @@ class Inspection:
 
 
 def inspect(mechanism: Mechanism) -> Inspection:
-    """Counts a robot's degrees of freedom and redundant rows, in the rest pose and, since that may be singular, in
-    poses near it."""
+    """Count a robot's degrees of freedom and redundant rows.
+
+    In the rest pose and, since that may be singular, in poses near it.
+    """
     mechanism = straightened(mechanism)
     topology = build_topology(mechanism)
     flat = prepared(topology)
@@ -130,7 +132,7 @@ def inspect(mechanism: Mechanism) -> Inspection:
 
 
 def _groups(topology: Topology, flat: Flat, ranks: np.ndarray) -> tuple[LoopGroup, ...]:
-    """The groups, with the ranks (groups,) of their rows."""
+    """Return the groups, with the ranks (groups,) of their rows."""
     couplings, m = topology.mechanism.couplings, len(flat.row_kind)
     found = []
     for (rows, _), rank in zip(loop_groups(flat), ranks.tolist(), strict=True):
@@ -142,8 +144,10 @@ def _groups(topology: Topology, flat: Flat, ranks: np.ndarray) -> tuple[LoopGrou
 
 
 def _ranks(flat: Flat, rest: np.ndarray) -> np.ndarray:
-    """Ranks (poses, groups) of each group's closure Jacobian, at the rest pose and at assembled poses near it: none of
-    these where numbers are too large to calculate with."""
+    """Return the ranks (poses, groups) of each group's closure Jacobian.
+
+    At the rest pose and at assembled poses near it; none of these where numbers are too large to calculate with.
+    """
     groups, ranks = loop_groups(flat), []
     for residual, now in assembled_poses(flat, rest):
         if closed(flat, now, residual):

@@ -11,12 +11,12 @@ from ..jit import inlined, kernel
 
 @inlined
 def cross(ax, ay, az, bx, by, bz):
-    """a × b of two vectors given by their components."""
+    """Return a × b of two vectors given by their components."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
 def product(a, b, c, d, w, i, j, k):
-    """(a, b, c, d) ⊗ (w, i, j, k) of two quaternions given by their components, numbers or arrays of them."""
+    """Return (a, b, c, d) ⊗ (w, i, j, k) of two quaternions given by their components, numbers or arrays."""
     return (
         a * w - b * i - c * j - d * k,
         a * i + b * w + c * k - d * j,
@@ -30,7 +30,7 @@ multiplied = inlined(product)
 
 @inlined
 def turned(q, at, x, y, z):
-    """Replaces the quaternion q[at:at + 4] by exp(x, y, z) ⊗ q."""
+    """Replace the quaternion q[at:at + 4] by exp(x, y, z) ⊗ q."""
     angle = sqrt(x * x + y * y + z * z)
     s = 0.5 - angle * angle / 48.0 if angle < 1e-4 else sin(0.5 * angle) / angle
     a, b, c, d = cos(0.5 * angle), s * x, s * y, s * z
@@ -53,8 +53,10 @@ def between(q, p, at):
 
 @kernel
 def matrix_to_quaternion(R, q):
-    """Writes the unit quaternion of the matrix R (3, 3) into q (4,), on the side of the quaternion that q holds
-    already."""
+    """Write the unit quaternion of the matrix R (3, 3) into q (4,).
+
+    Of q and -q it is the one nearer to what q held.
+    """
     t = R[0, 0] + R[1, 1] + R[2, 2]
     if t > 0.0:
         w, x, y, z = 1.0 + t, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]

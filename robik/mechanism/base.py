@@ -12,7 +12,7 @@ BASES = ("auto", "fixed", "floating")
 
 
 def with_base(mechanism: Mechanism, base: str) -> Mechanism:
-    """The robot on another base.
+    """Return the robot on another base.
 
     Args:
         mechanism: as its file gives it.

@@ -1,5 +1,7 @@
-"""Which degrees of freedom have to be solved for together: those that loops and couplings tie, and those of one
-joint."""
+"""Clusters of degrees of freedom that have to be solved for together.
+
+Loops and couplings tie them, and so does a joint of several motions.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ def path_to_root(tip: int, before: np.ndarray) -> list[int]:
 def find_clusters(
     bodies: dict[str, np.ndarray], gears: dict[str, np.ndarray], groups: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """The arrays of `Flat` that describe clusters, from those of its bodies, couplings and groups.
+    """Return the arrays of `Flat` that describe clusters, from those of its bodies, couplings and groups.
 
     A cluster is connected in the tree: where a coupling ties degrees of freedom far apart, those between them belong to
     it too.
@@ -62,6 +64,6 @@ def find_clusters(
 
 
 def _listed(name: str, lists: list) -> dict[str, np.ndarray]:
-    """One array of all entries, and where each list starts."""
+    """Return one array of all entries, and where each list starts."""
     entries = np.concatenate([np.zeros(0, np.int64), *lists]).astype(np.int64)
     return {name: entries, f"{name}_at": np.cumsum([0, *map(len, lists)]).astype(np.int64)}

@@ -1,5 +1,7 @@
-"""What a joint is in equations: its frames, the elementary motions it is made of, the rows that hold what it does not
-leave free."""
+"""Equations of joints.
+
+Their frames, the elementary motions they are made of, and the rows that hold what a joint does not leave free.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,10 @@ OFFSET, DOT = 0, 1  # kinds of closure row
 
 
 def joint_matrices(joint: Joint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A joint's frames in the rest pose: parent side (3, 3) with its origin (3,), both as if all coordinates were zero,
-    and the child side (3, 3); world coordinates."""
+    """Return a joint's frames in the rest pose, both as if all coordinates were zero.
+
+    Parent side (3, 3) with its origin (3,), and child side (3, 3); world coordinates.
+    """
     child = joint.matrix
     parent = child @ turn_matrix(joint, joint.rest).T
     values = dict(zip(joint.motions, joint.rest, strict=True))
@@ -27,7 +31,7 @@ def joint_matrices(joint: Joint) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def turn_matrix(joint: Joint, values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """The rotation (3, 3) of a joint's child side against its parent side, at the given value per motion [rad or m]."""
+    """Return the rotation (3, 3) of a joint's child side against its parent side."""
     turns = dict(zip(joint.motions, values, strict=True))
     if joint.is_ball:
         return rotation_vector_matrix(np.array([turns["rx"], turns["ry"], turns["rz"]]))
@@ -61,7 +65,7 @@ class ElementaryMotion(NamedTuple):
 
 
 def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:
-    """The joint's elementary motions from the tree's parent to the tree's child.
+    """Return the joint's elementary motions from the tree's parent to the tree's child.
 
     Backwards and negated where the tree runs from the joint's child to its parent.
     """
@@ -83,7 +87,7 @@ def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:
 
 
 def closure_rows(joint: Joint, parent_R: np.ndarray, child_R: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """What the joint does not leave free, as (kind, u, w): the minimal number of rows (paper, III-B)."""
+    """Return what the joint does not leave free, as (kind, u, w): the minimal number of rows (paper, III-B)."""
     rows = [(OFFSET, parent_R[:, k], np.zeros(3)) for k, name in enumerate(SLIDES) if name not in joint.motions]
     turns = [k for k, name in enumerate(TURNS) if name in joint.motions]
     if len(turns) == 0:

@@ -134,11 +134,11 @@ class Mechanism:
 
     @property
     def is_grounded(self) -> bool:
-        """Whether a joint other than a free one ties some body to the world."""
+        """Return whether a joint other than a free one ties some body to the world."""
         return any(j.parent == WORLD and j.type != "free" for j in self.joints)
 
     def frame(self, name: str) -> Frame:
-        """The frame of that name; a body's name stands for its own frame.
+        """Return the frame of that name; a body's name stands for its own frame.
 
         Raises:
             MechanismError: lists the names that exist.
@@ -153,7 +153,7 @@ class Mechanism:
         )
 
     def rest_pose(self, name: str) -> Pose:
-        """Where a frame is in the world, in the rest pose."""
+        """Return where a frame is in the world, in the rest pose."""
         frame = self.frame(name)
         return self.bodies[self.body_index[frame.body]].pose @ frame.pose
 
@@ -163,7 +163,7 @@ class Mechanism:
         return tuple(f.name for f in self.frames) + tuple(b.name for b in self.bodies)
 
     def with_changes(self, **fields: object) -> Mechanism:
-        """A checked copy with some fields replaced."""
+        """Return a checked copy with some fields replaced."""
         return replace(self, **fields)  # type: ignore[arg-type]
 
 

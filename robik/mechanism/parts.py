@@ -173,12 +173,12 @@ class Joint:
 
     @property
     def is_limited(self) -> bool:
-        """Whether some motion of it has a bound."""
+        """Return whether some motion of it has a bound."""
         return any(bound not in UNLIMITED for limit in self.limits for bound in limit)
 
     @property
     def is_ball(self) -> bool:
-        """Whether all three turns are free, so that they are one ball and not three hinges."""
+        """Return whether all three turns are free, so that they are one ball and not three hinges."""
         return set(TURNS) <= set(self.motions)
 
     @property
@@ -223,7 +223,7 @@ class Frame:
 
     @property
     def is_foot(self) -> bool:
-        """Whether the robot can stand on it."""
+        """Return whether the robot can stand on it."""
         return bool(self.sole)
 
 

@@ -29,13 +29,13 @@ def numbers(values: Iterable[float], what: str, count: int | None = None) -> tup
 
 
 def vector(values: Iterable[float], what: str) -> Vector:
-    """Three finite floats, or a `MechanismError` that names `what`."""
+    """Return three finite floats, or a `MechanismError` that names `what`."""
     x, y, z = numbers(values, what, 3)
     return (x, y, z)
 
 
 def quaternion(values: Iterable[float], what: str) -> Quaternion:
-    """A unit quaternion wxyz with w >= 0; a length that is off by rounding is corrected, by more is an error."""
+    """Return a unit quaternion wxyz with w >= 0; a length that is off by rounding is corrected, by more is an error."""
     q = numbers(values, what, 4)
     length = hypot(*q)
     if not abs(length - 1.0) < UNIT_TOLERANCE:
@@ -62,7 +62,7 @@ def quaternion_matrix(q: np.ndarray | Quaternion) -> np.ndarray:
 
 
 def matrix_quaternion(m: np.ndarray) -> np.ndarray:
-    """Unit quaternion wxyz (4,) of a rotation matrix (3, 3), by the numerically largest component."""
+    """Return the unit quaternion wxyz (4,) of a rotation matrix (3, 3), by the numerically largest component."""
     t = np.array([m[0, 0] + m[1, 1] + m[2, 2], m[0, 0], m[1, 1], m[2, 2]])
     largest = int(np.argmax(t))
     if largest == 0:
@@ -140,7 +140,7 @@ class Pose:
         return quaternion_matrix(self.quaternion)
 
     def point(self, local: Iterable[float]) -> np.ndarray:
-        """A point (3,) given in this pose's coordinates, in the outer ones."""
+        """Return a point (3,) given in this pose's coordinates, in the outer ones."""
         return self.matrix @ np.asarray(tuple(local)) + np.asarray(self.position)
 
     def __matmul__(self, other: Pose) -> Pose:
@@ -148,7 +148,7 @@ class Pose:
         return Pose.of(self.matrix @ other.matrix, self.point(other.position))
 
     def inverse(self) -> Pose:
-        """The outer coordinates' pose, seen from this one."""
+        """Return the outer coordinates' pose, seen from this one."""
         return Pose.of(self.matrix.T, -(self.matrix.T @ np.asarray(self.position)))
 
 

@@ -45,8 +45,11 @@ def spanning_tree(mechanism: Mechanism) -> tuple[Tree, list[Joint]]:
 
 
 def _chosen(joints: list[Joint], wanted: set[str]) -> list[tuple[str, int]]:
-    """(body, index of the joint it hangs on), parents first: Prim's algorithm, `wanted` joints first, then
-    limited ones, then those with few motions; ties go to the body nearer to the root."""
+    """Return (body, index of the joint it hangs on), parents first.
+
+    By Prim's algorithm: `wanted` joints first, then limited ones, then those with few motions; ties go to the body
+    nearer to the root.
+    """
     touching: dict[str, list[int]] = {}
     for i, joint in enumerate(joints):
         for end in (joint.parent, joint.child):

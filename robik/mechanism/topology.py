@@ -178,8 +178,10 @@ class _Layout:
         self.rest: list[float] = []
 
     def _size(self) -> float:
-        """Mean distance between neighbouring joint anchors [m], which brings rotational rows to the size of the others
-        (paper, III-C)."""
+        """Return the mean distance between neighbouring joint anchors [m].
+
+        It brings rotational rows to the size of the others (paper, III-C).
+        """
         anchors: dict[str, list[np.ndarray]] = {}
         for joint in self.mechanism.joints:
             for end in (joint.parent, joint.child):
@@ -312,7 +314,7 @@ class _Layout:
         return {"gear_follower": _ints(follower), "gear_leader": _ints(leader), "gear_coefficients": coefficients}
 
     def _groups(self, closure: dict[str, np.ndarray], gears: dict[str, np.ndarray], dofs: int) -> dict[str, np.ndarray]:
-        """Cuts and couplings that share a degree of freedom, directly or through others, form a group."""
+        """Cut and couplings that share a degree of freedom, directly or through others, form a group."""
         loop, at, m = closure["loop"].tolist(), closure["loop_at"], len(closure["row_kind"])
         touched = [set(loop[at[i] : at[i + 1]]) for i in range(len(at) - 1)]
         rows = [list(range(closure["cut_row"][i], closure["cut_row"][i + 1])) for i in range(len(touched))]

@@ -39,8 +39,10 @@ def _name(path: Path) -> str:
 
 
 def _program(name: str, servos: ServoCounts) -> str:
-    """Return a program for boards whose Serial1 goes to the servos: slowly to the first frame, once along the
-    motion."""
+    """Return a program for boards whose Serial1 goes to the servos.
+
+    Slowly to the first frame, once along the motion.
+    """
     program = _PROGRAM.replace("ARRIVED;", f"{ARRIVED};")
     for word, numbers in (("{SLOW}", servos.slow), ("{FAST}", servos.fast), ("{PACE}", servos.pace)):
         program = program.replace(word, f"{{{', '.join(map(str, numbers))}}}")

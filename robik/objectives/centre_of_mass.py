@@ -80,8 +80,10 @@ def add_rows(flat, now, com, terms):
 
 @kernel
 def add_answer(flat, now, com, xi, out):
-    """Add to `out` (n + 1, 6) the wrenches with which bodies that move by the screws `xi` (n + 1, 6) change what is
-    exerted."""
+    """Add to `out` (n + 1, 6) the change of the exerted wrenches.
+
+    Bodies move by the screws `xi` (n + 1, 6).
+    """
     w = com.weight
     if w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0:
         return

@@ -1,5 +1,6 @@
-"""Change of state: every body pulled to where it was in the frame before, so that each frame has one answer (paper,
-IV-C).
+"""Change of state: every body drawn to its pose in the frame before (paper, IV-C).
+
+Each frame then has one answer.
 
     f = ½ Σ_b w_b (|c_b − c̄_b|²/ℓ² + |q_b − q̄_b|²)
 

@@ -13,8 +13,10 @@ def length_along(error: np.ndarray, weight: Vector) -> np.ndarray:
 
 
 def angle_between(R: np.ndarray, target: np.ndarray, weight: Vector) -> np.ndarray:
-    """Return the angle (T,) [rad] between orientations (T, 3, 3): of the whole frame, or of one axis if that alone has
-    weight."""
+    """Return the angle (T,) [rad] between orientations (T, 3, 3).
+
+    Of the whole frame, or of one axis if that alone has weight.
+    """
     counted = np.flatnonzero(np.array(weight) > 0)
     difference = R - target
     if len(counted) > 1:  # |R - R̂|² = 8 sin²(angle / 2)

@@ -164,7 +164,7 @@ class LookAt(Pair):
 
     @property
     def layout(self) -> tuple[Any, ...]:
-        """What its compiled table depends on: its name and the axis."""
+        """Return what its compiled table depends on: its name and the axis."""
         return self.key, tuple(self.axis)
 
     def arrays(self) -> dict[str, np.ndarray]:

@@ -69,7 +69,7 @@ class Objective(ABC):
 
     @property
     def layout(self) -> tuple[Any, ...]:
-        """What its compiled table depends on beside its targets."""
+        """Return what its compiled table depends on beside its targets."""
         return (self.key,)
 
     @property

@@ -26,7 +26,7 @@ class Pair(Objective):
 
     @property
     def is_tied(self) -> bool:
-        """Whether the other frame is one of the robot's."""
+        """Return whether the other frame is one of the robot's."""
         return self.other not in (None, WORLD)
 
     @property

@@ -1,5 +1,4 @@
-"""Poses like an example's: a mixture of Gaussians over actuator values as an objective of the state-based solver (Lee,
-data-driven).
+"""Pose prior: a mixture of Gaussians over actuator values as an objective (Lee, data-driven).
 
 Where targets leave a robot free, some poses are likelier than others. Each component k holds a mean μₖ, the main
 directions of the example's poses about it (PCA, variances Λₖ), and the spread σ² that is left around them:
@@ -37,8 +36,10 @@ POSES_EACH = 20  # that an example should have for each cloud it is taken for
 
 @dataclass(frozen=True, kw_only=True)
 class Component:
-    """A cloud of poses: its `share` of all, `mean` (A,), `directions` (A, k), `variances` (k,) along them, `rest` σ²
-    across."""
+    """A Gaussian of the mixture.
+
+    Its `share` of all poses, `mean` (A,), `directions` (A, k), `variances` (k,) along them, `rest` σ² across.
+    """
 
     share: float
     mean: np.ndarray
@@ -55,7 +56,7 @@ class Component:
         return np.log(self.share) - 0.5 * (np.sum(along**2 / self.variances, axis=-1) + across / self.rest + spread)
 
     def likeliest(self, v: np.ndarray) -> np.ndarray:
-        """The pose (A,) in the cloud that one at v (A,) most probably stands for.
+        """Return the pose (A,) in the cloud that one at v (A,) most probably stands for.
 
         No further out than the example's own.
         """
@@ -75,7 +76,7 @@ class PosePrior:
 
     @classmethod
     def fit(cls, values: np.ndarray, components: int = 1, directions: int = 2, seed: int = 0) -> PosePrior:
-        """Learns from poses (T, A), actuator values of an example [rad or m].
+        """Learn from poses (T, A), actuator values of an example [rad or m].
 
         Args:
             components: clouds; 1 is a PCA.
@@ -106,8 +107,9 @@ class PosePrior:
 
     @classmethod
     def of(cls, example: np.ndarray) -> PosePrior:
-        """Learns from the poses (T, A) of a motion: up to three clouds with up to three main directions, as far as it
-        has poses.
+        """Learn from the poses of a motion.
+
+        Up to three Gaussians with up to three main directions, as far as it has poses.
 
         Raises:
             ClipError: too few poses, or values that are not finite.
@@ -116,7 +118,7 @@ class PosePrior:
         return cls.fit(example, min(3, max(1, count // POSES_EACH)), min(3, actuators - 1))
 
     def responsibilities(self, v: np.ndarray) -> np.ndarray:
-        """How probably poses (..., A) come from each component (..., K)."""
+        """Return how probably poses (..., A) come from each component (..., K)."""
         logs = np.stack([c.log_likelihood(v) for c in self.components], axis=-1)
         shares = np.exp(logs - logs.max(axis=-1, keepdims=True))
         return shares / shares.sum(axis=-1, keepdims=True)
@@ -139,8 +141,10 @@ def _nearest(values: np.ndarray, components: int, rng: np.random.Generator) -> n
 
 
 def _component(values: np.ndarray, weight: np.ndarray, directions: int) -> Component:
-    """The cloud of poses (T, A) that count by `weight` (T,): the main directions of their covariance, the mean of its
-    rest."""
+    """Return the Gaussian of poses (T, A) that count by `weight` (T,).
+
+    The main directions of their covariance, the mean of its rest.
+    """
     total = max(float(weight.sum()), 1e-12)
     mean = weight @ values / total
     away = values - mean
@@ -188,7 +192,7 @@ class Attraction:
         self._held[[mechanism.body_index[mechanism.frame(name).body] for name in followed]] = 1.0
 
     def poses(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The bodies' own frames (n, 3) and (n, 4) in the likeliest pose, assembled.
+        """Return the bodies' own frames (n, 3) and (n, 4) in the likeliest pose, assembled.
 
         Args:
             values: (A,) of the actuators now.
@@ -203,14 +207,19 @@ class Attraction:
         return likely.position @ turn.T + shift, np.array(turned)
 
     def _corners(self, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-        """Four points of each body (4 n, 3): its origin, and on its axes as far away as the robot's links are long."""
+        """Return four points of each body (4 n, 3).
+
+        Its origin, and points on its axes as far away as the robot's links are long.
+        """
         axes = np.array([quaternion_matrix(q).T for q in quaternion]) * self._fk.flat.size
         return np.concatenate([position[:, None], position[:, None] + axes], axis=1).reshape(-1, 3)
 
 
 def _rigid(source: np.ndarray, aim: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation (3, 3) and shift (3,) that bring points (k, 3) nearest to others, in the weighted least squares
-    (Kabsch)."""
+    """Return the rotation (3, 3) and shift (3,) that bring points (k, 3) nearest to others.
+
+    In weighted least squares (Kabsch).
+    """
     share = weight / weight.sum()
     a, b = share @ source, share @ aim
     U, _, Vt = np.linalg.svd((aim - b).T @ (share[:, None] * (source - a)))

@@ -41,8 +41,10 @@ class Asked(NamedTuple):
 
 
 class NothingAsked(Asked):
-    """The same with nothing in it, another type so that most clips need not wait for these objectives to be
-    compiled."""
+    """Objectives of a clip that asks for none of these.
+
+    Another type, so that most clips need not wait for them to be compiled.
+    """
 
 
 class Goals(NamedTuple):
@@ -108,8 +110,10 @@ def new_goals(
 
 
 def _slot(topology: Topology, item: Objective, tied: list[tuple[int, int]]) -> int:
-    """Return where an objective's forces go: to its body, or if it is over two, which are appended to `tied`, to a slot
-    beyond them."""
+    """Return the slot of an objective's forces.
+
+    Its body or, if it is over two, which are appended to `tied`, a slot beyond them.
+    """
     bodies = [topology.body_at[topology.mechanism.frame(name).body] for name in item.bodies]
     if len(bodies) < 2:
         return bodies[0] if bodies else 0
@@ -142,8 +146,9 @@ def fill(
 
 
 def hold(goals: Goals, settings: Settings, per_square_metre: float) -> None:
-    """Set what holds the freedom that targets leave: posture and stillness, or the paper's pull to the previous state
-    alone.
+    """Set what holds the freedom that targets leave.
+
+    Posture and stillness, or the paper's pull to the previous state alone.
 
     Args:
         goals: of a robot.
@@ -212,8 +217,10 @@ def missed(flat, now, goals):
 
 @kernel
 def missed_by_cluster(flat, now, goals, out):
-    """Fill `out` (clusters,) with the sum of what the clip asks for that a cluster has a part in: of the frames it
-    moves, of the centre of mass, and of what is asked for one by one."""
+    """Fill `out` (clusters,) with the sum of the misses that a cluster has a part in.
+
+    Of the frames it moves, of the centre of mass, and of each objective over frames.
+    """
     common = centre_of_mass.add_value(flat, now, goals.centre_of_mass, 0.0) + _asked_value(flat, now, goals.asked)
     out[:] = 0.0
     for t in range(goals.frame_pose.body.shape[0]):
@@ -255,8 +262,10 @@ def gather(flat, now, goals, terms, share):
 
 @kernel
 def stiffen(flat, now, goals, terms):
-    """Fill the second derivatives from gathered terms: the bodies' own, and the low-rank rows of what ties bodies
-    together."""
+    """Fill the second derivatives from gathered terms.
+
+    The bodies' own, and the low-rank rows of what ties bodies together.
+    """
     stiffen_bodies(flat, terms)
     terms.row_count[0] = 0
     centre_of_mass.add_rows(flat, now, goals.centre_of_mass, terms)
@@ -265,6 +274,8 @@ def stiffen(flat, now, goals, terms):
 
 @kernel
 def answer(flat, now, goals, xi, out):
-    """Add to `out` (n + 1, 6) how wrenches change where objectives tie bodies together that move by the screws `xi` (n
-    + 1, 6)."""
+    """Add to `out` (n + 1, 6) the change of wrenches where objectives tie bodies together.
+
+    The bodies move by the screws `xi` (n + 1, 6).
+    """
     centre_of_mass.add_answer(flat, now, goals.centre_of_mass, xi, out)

@@ -1,5 +1,4 @@
-"""Relative frame: a frame of the robot at a position and an orientation in another frame of the robot, or on a thing in
-the world.
+"""Relative frame: a frame of the robot at a pose in another frame of the robot, or on a thing in the world.
 
     f = ½ Σₖ w_pos,ₖ (oₖ · (x − p))²/ℓ²  +  Σₐ w_ori,ₐ (1 − R a · O â),   p = o + O p̂
 

@@ -1,5 +1,7 @@
-"""Rows of an editor's list: what each kind of objective shows of itself, and what a row hands it once it has been
-sampled."""
+"""Rows of an editor's list.
+
+The values that each kind of objective shows, and those that a row hands it once it has been sampled.
+"""
 
 from __future__ import annotations
 

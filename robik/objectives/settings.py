@@ -137,7 +137,7 @@ class Settings:
             raise ClipError("a clip is made cyclic only where all frames are solved at once; set look_ahead as well")
 
     def thresholds(self, dt: np.ndarray) -> np.ndarray:
-        """t of the velocity regularizer's terms (T, 2), angular and linear, over time steps (T,) [s].
+        """Return the thresholds t of the velocity regularizer's terms (T, 2), angular and linear.
 
         Infinite where a term does not act: without a weight or a limit, and for steps in which half a turn is allowed.
         """
@@ -213,7 +213,7 @@ def load_settings(path: str | Path) -> Settings:
 
 
 def settings_from(data: Any) -> Settings:
-    """Settings of plain data, as `SETTINGS.json` holds them."""
+    """Return the settings in plain data, as `SETTINGS.json` holds them."""
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
     pulls = ("state_weight", "stillness", "posture")

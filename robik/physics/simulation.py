@@ -176,8 +176,11 @@ class Simulation:
         return result
 
     def _balance(self, record: _Record, times: np.ndarray, fell: float | None) -> dict[str, Any]:
-        """Find the smallest margin, and where a fall began: when the point in which the robot could still stop left the
-        support for good (the extrapolated centre of mass)."""
+        """Find the smallest margin of balance, and where a fall began.
+
+        That is when the point in which the robot could still stop, the extrapolated centre of mass, left the support
+        for good.
+        """
         com = np.array(record.com)
         height = np.maximum(com[:, 2] - float(self.data.geom_xpos[self._floor, 2]), 1e-3)
         speed = np.gradient(com[:, :2], times, axis=0)

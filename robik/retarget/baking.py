@@ -44,7 +44,7 @@ class Balance:
 
     @property
     def needs_contacts(self) -> bool:
-        """Whether it depends on when the feet stand."""
+        """Return whether it depends on when the feet stand."""
         return self.pin_feet or self.source == "FEET"
 
 

@@ -43,7 +43,7 @@ def with_balance(
     stiffness: float = 0.2,
     pace: str = STILL,
 ) -> TargetClip:
-    """The clip with a CoM target that keeps the robot balanced, and with its feet's contact phases.
+    """Return the clip with a CoM target that keeps the robot balanced, and with its feet's contact phases.
 
     The target's height is that of the wish: leave the weight of the CoM along z at zero. The tracks of what is no foot
     lean with the CoM, level, as far as its target lies off the wish: else the pelvis would pull it back out of the
@@ -93,7 +93,7 @@ def with_balance(
 
 
 def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Where the CoM would be if balance did not matter (T, 3) [m]; `with_balance` says how it is chosen."""
+    """Return where the CoM would be if balance did not matter (T, 3) [m]; `with_balance` says how it is chosen."""
     if clip.com is not None:
         return clip.com
     rest_com = (

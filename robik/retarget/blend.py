@@ -8,8 +8,9 @@ Base = tuple[np.ndarray, np.ndarray]
 
 
 def shares(frames: np.ndarray, length: float, at_start: bool, at_end: bool) -> np.ndarray:
-    """How much of the new motion there is at each frame (T,): from 0 to 1 within `length` of an end that blends, at
-    rest at both.
+    """Return the share of the new motion at each frame (T,).
+
+    From 0 to 1 within `length` of an end that blends, at rest at both.
 
     Args:
         frames: (T,) increasing.
@@ -51,7 +52,7 @@ def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, hel
 
 
 def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """What can be reached from every row by at most these steps (T-1, A) a row, at its lowest."""
+    """Return what can be reached from every row by at most these steps (T-1, A) a row, at its lowest."""
     low = values.copy()
     for k in range(1, len(low)):
         np.minimum(low[k], low[k - 1] + steps[k - 1], out=low[k])

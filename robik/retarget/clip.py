@@ -82,7 +82,7 @@ class TargetClip:
             raise ClipError(f"the clip asks for {', '.join(sorted(twice))} more than once")
 
     def part(self, start: int, stop: int) -> TargetClip:
-        """Samples `start` to `stop`, the first of them at 0 s."""
+        """Sample `start` to `stop`, the first of them at 0 s."""
         kept = slice(start, stop)
         tracks = {
             name: Track(**{what: values[kept] for what, values in arrays_of(track).items()})
@@ -157,8 +157,11 @@ def arrays_of(track: Track) -> dict[str, np.ndarray]:
 
 
 def save_clip(clip: TargetClip, path: str | Path) -> None:
-    """Write `times`, the tracks' arrays (`NAME.position`, `NAME.quaternion`, `NAME.contact`, …), `com.position` and the
-    objectives' arrays to an `.npz` file."""
+    """Write a clip to an `.npz` file.
+
+    `times`, the tracks' arrays (`NAME.position`, `NAME.quaternion`, `NAME.contact`, …), `com.position` and the
+    objectives' arrays.
+    """
     arrays = {"times": clip.times}
     for name, track in clip.tracks.items():
         arrays |= {f"{name}.{what}": values for what, values in arrays_of(track).items()}
@@ -170,7 +173,7 @@ def save_clip(clip: TargetClip, path: str | Path) -> None:
 
 
 def load_clip(path: str | Path) -> TargetClip:
-    """Reads what `save_clip` writes.
+    """Read what `save_clip` writes.
 
     Raises:
         ClipError: names the file and the array that is wrong.

@@ -22,7 +22,7 @@ SMOOTHING = 0.02  # of noisy tracks before speeds are taken from them [s]
 
 
 def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
-    """The frames with a sole that the clip moves.
+    """Return the frames with a sole that the clip moves.
 
     Raises:
         ClipError: there are none; says which frames could be.
@@ -46,7 +46,7 @@ def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
 
 
 def foot_poses(mechanism: Mechanism, clip: TargetClip, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A foot's target: positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
+    """Return a foot's target: positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
 
     Where no orientation is asked for, the rest pose's.
     """
@@ -58,7 +58,7 @@ def foot_poses(mechanism: Mechanism, clip: TargetClip, name: str) -> tuple[np.nd
 
 
 def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarray]:
-    """Whether each foot stands (T,), by hand where its track says so, else from its height and speed.
+    """Return whether each foot stands (T,), by hand where its track says so, else from its height and speed.
 
     A swing is a stretch in which the foot may be moving and at some time surely is: two thresholds each for height and
     speed, so that noise does not cut phases to pieces. Heights count from where the foot stands most of the time; a
@@ -80,7 +80,7 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
 
 
 def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -> np.ndarray:
-    """Whether a foot stands (T,).
+    """Return whether a foot stands (T,).
 
     Args:
         times: (T,) [s].
@@ -102,8 +102,10 @@ def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -
 
 
 def _trimmed(stands: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Phases shortened to where the foot is at the height at which it stands in this phase: lift-off is when it leaves
-    that."""
+    """Return phases shortened to where the foot is at the height at which it stands in the phase.
+
+    Lift-off is when it leaves that height.
+    """
     trimmed = stands.copy()
     for start, stop in runs(stands):
         down = np.flatnonzero(height[start:stop] <= np.median(height[start:stop]) + LEVEL)
@@ -134,7 +136,7 @@ def runs(flags: np.ndarray) -> list[tuple[int, int]]:
 
 
 def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.ndarray:
-    """How far a motion's lowest sole is below the ground on which the clip's feet stand.
+    """Return how far a motion's lowest sole is below the ground on which the clip's feet stand.
 
     The targets of pinned feet never go below it; a robot that cannot follow them in time may.
 
@@ -161,6 +163,6 @@ def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.n
 
 
 def with_contacts(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
-    """The clip with every foot's contact phases filled in; phases given by hand stay."""
+    """Return the clip with every foot's contact phases filled in; phases given by hand stay."""
     contacts = find_contacts(mechanism, clip)
     return replace(clip, tracks={n: replace(t, contact=contacts.get(n, t.contact)) for n, t in clip.tracks.items()})

@@ -115,8 +115,9 @@ def _resampled(grid: np.ndarray, times: np.ndarray, values: np.ndarray) -> np.nd
 def planned_feet(
     times: np.ndarray, contacts: Mapping[str, np.ndarray], grid: np.ndarray, lead: float, shift: float
 ) -> list[frozenset[str]]:
-    """Which feet the CoM may count on at the grid's times: those that stand, with time to shift the weight between
-    them.
+    """Return which feet the CoM may count on at the grid's times.
+
+    Those that stand, with time to shift the weight between them.
 
     A foot counts from `lead` after it landed until `lead` before it lifts. What remains for a shift of weight is made
     at least `shift` long, at most at the cost of a third of the phases around it.
@@ -144,7 +145,7 @@ def planned_feet(
 
 
 def _shifting_bounds(phases: list[frozenset[str]], bounds: list[float], lead: float, shift: float) -> np.ndarray:
-    """The phases' bounds, moved as `planned_feet` says: phase i lasts from bound i to bound i + 1."""
+    """Return the phases' bounds, moved as `planned_feet` says: phase i lasts from bound i to bound i + 1."""
     moved = np.array(bounds)
     for i in range(1, len(phases)):
         before, after = phases[i - 1], phases[i]

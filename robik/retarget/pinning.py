@@ -18,7 +18,7 @@ FADE = 0.5  # before the first phase, and after the last, corrections come and g
 
 
 def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None) -> TargetClip:
-    """The clip with its feet held in contact: flat on the ground, without sliding or turning.
+    """Return the clip with its feet held in contact: flat on the ground, without sliding or turning.
 
     Swings are led from hold to hold.
 
@@ -48,8 +48,10 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
 
 
 def ground_height(mechanism: Mechanism) -> float:
-    """Height of the ground on which a robot stands in its rest pose [m]: under the lowest of its soles, turned level; 0
-    without feet."""
+    """Height of the ground on which a robot stands in its rest pose [m]: under the lowest of its soles, turned level.
+
+    0 without feet.
+    """
     feet = [frame for frame in mechanism.frames if frame.is_foot]
     heights = [
         mechanism.rest_pose(f.name).position[2] + float(_up(mechanism, f.name) @ np.mean(f.sole, axis=0)) for f in feet
@@ -68,7 +70,7 @@ def _levels(mechanism: Mechanism, clip: TargetClip, name: str) -> list[float]:
 def _pinned(
     mechanism: Mechanism, clip: TargetClip, name: str, ground: float, heights: list[float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A foot's track, held at these heights phase by phase, and nowhere below the ground."""
+    """Return a foot's track, held at these heights phase by phase, and nowhere below the ground."""
     frame, contact = mechanism.frame(name), clip.tracks[name].contact
     assert contact is not None  # `pin_feet` has filled it in
     position, quaternion = foot_poses(mechanism, clip, name)
@@ -102,13 +104,16 @@ def _pinned(
 
 
 def _up(mechanism: Mechanism, name: str) -> np.ndarray:
-    """The sole's normal, in the frame's coordinates, on the side that is up in the rest pose."""
+    """Return the sole's normal, in the frame's coordinates, on the side that is up in the rest pose."""
     normal = sole_axes(mechanism.frame(name))[2]
     return normal if (mechanism.rest_pose(name).matrix @ normal)[2] >= 0 else -normal
 
 
 def _hold(path: np.ndarray, turns: Rotation, up: np.ndarray, height: float) -> tuple[np.ndarray, Rotation]:
-    """Where a foot is held through a phase: its sole's centre at this height, and its mean orientation tilted flat."""
+    """Return the pose at which a foot is held through a phase.
+
+    Its sole's centre at this height, and its mean orientation tilted flat.
+    """
     middle = np.array([*np.median(path[:, :2], axis=0), height])
     return middle, _flat(turns.mean(), up)
 
@@ -123,7 +128,7 @@ def _flat(turn: Rotation, up: np.ndarray) -> Rotation:
 
 
 def _shortest(a: np.ndarray, b: np.ndarray) -> Rotation:
-    """The smallest rotation that takes the unit vector a to the unit vector b."""
+    """Return the smallest rotation that takes the unit vector a to the unit vector b."""
     axis, cosine = np.cross(a, b), float(a @ b)
     sine = float(np.linalg.norm(axis))
     if sine < 1e-12:

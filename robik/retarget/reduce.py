@@ -24,12 +24,12 @@ class Keys:
     slopes: np.ndarray
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """The curve (T,); constant before the first and after the last key."""
+        """Return the curve (T,); constant before the first and after the last key."""
         return _hermite(self, np.clip(np.asarray(times, dtype=float), self.times[0], self.times[-1]))
 
 
 def reduce_keys(times: np.ndarray, values: np.ndarray, tolerance: float) -> Keys:
-    """The keys that keep a sampled curve within a tolerance at every sample.
+    """Return the keys that keep a sampled curve within a tolerance at every sample.
 
     Starting with the two ends, each piece that misses a sample by more than the tolerance is cut where it misses most.
     The slopes at keys are the samples' own, so neighbouring pieces join smoothly.

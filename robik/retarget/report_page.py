@@ -100,7 +100,7 @@ def save_page(
     settings: Settings = Settings(),  # noqa: B008 - immutable
     frames: np.ndarray | None = None,
 ) -> None:
-    """Writes the page, whole or not at all.
+    """Write the page, whole or not at all.
 
     Args:
         path: of the HTML file.
@@ -123,7 +123,7 @@ def page(
     settings: Settings,
     frames: np.ndarray | None = None,
 ) -> str:
-    """The page as HTML. Arguments, errors: as for `save_page`."""
+    """Return the page as HTML. Arguments, errors: as for `save_page`."""
     if clip is not None and (clip.times.shape != motion.times.shape or np.abs(clip.times - motion.times).max() > 1e-6):
         raise ClipError(
             f"the clip has {len(clip.times)} samples to {clip.times[-1]:g} s, the motion {len(motion.times)} to"
@@ -259,13 +259,13 @@ def _motor_table(motion: Motion, mechanism: Mechanism | None, x: np.ndarray, uni
 
 
 def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
-    """Each row ends with its CSS class."""
+    """Return each row ends with its CSS class."""
     body = "".join(f'<tr class="{kind}">{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>' for *cells, kind in rows)
     return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{body}</table>"
 
 
 def _notes(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | None) -> list[str]:
-    """What could not be shown, and what it needs; what keeping speeds has cost, if that is known."""
+    """Return what could not be shown, and what it needs; what keeping speeds has cost, if that is known."""
     wanted = [
         "the robot: limits and balance" if mechanism is None else "",
         "the clip that was followed: distances and contacts" if clip is None else "",
@@ -279,7 +279,7 @@ def _notes(motion: Motion, mechanism: Mechanism | None, clip: TargetClip | None)
 
 
 def _figure(plots: Sequence[Plot], x: np.ndarray, unit: str) -> str:
-    """The plots below each other; they zoom together."""
+    """Return the plots below each other; they zoom together."""
     with extra("report"):
         import plotly.graph_objects as go  # a second to import, which only a report needs
         from plotly.subplots import make_subplots

@@ -97,7 +97,7 @@ class Retargeting:
         self._free = Retargeting(mechanism, clip, unheld, formulation, False, prior, prior_weight) if unheld else None
 
     def steps(self) -> Iterator[int]:
-        """Solves chunk by chunk and yields how many frames are done.
+        """Solve chunk by chunk and yield how many frames are done.
 
         Where speeds' cost is asked for, counted anew for the second time.
         """
@@ -148,8 +148,10 @@ class Retargeting:
 
     @cached_property
     def _motion(self) -> Motion:
-        """The motion that is read off the output, whose state frames become the bodies' own frames: a long clip has no
-        room for both."""
+        """Return the motion that is read off the output.
+
+        The output's state frames become the bodies' own frames: a long clip has no room for both.
+        """
         topology, out = self.solver.topology, self._output
         values = self.solver.actuator_values(out)
         passive, com = self.solver.passive_values(out), com_of_states(topology, out.position)
@@ -173,7 +175,7 @@ class Retargeting:
         return replace(motion, report=replace(motion.report, speed_cost=cost))
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
-        """The solved motion with other actuator values (T, A), held against the same clip.
+        """Return the solved motion with other actuator values (T, A), held against the same clip.
 
         `base` as for `body_poses`.
         """
@@ -303,7 +305,7 @@ class Retargeting:
         return "; ".join(found)
 
     def _at_limit(self, k: int) -> list[str]:
-        """The coordinates, passive ones too, that are on a limit in frame k."""
+        """Return the coordinates, passive ones too, that are on a limit in frame k."""
         topology, q = self.solver.topology, self._output.q[k]
         if not self.settings.joint_limits:
             return []
@@ -317,7 +319,7 @@ class Retargeting:
         ]
 
     def _held_back(self, k: int) -> list[str]:
-        """The actuators that go into frame k as fast as they may, where they are kept to it."""
+        """Return the actuators that go into frame k as fast as they may, where they are kept to it."""
         if k == 0:
             return []
         topology, q = self.solver.topology, self._output.q

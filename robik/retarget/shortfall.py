@@ -16,18 +16,17 @@ OPEN = 1e-3  # of what counts as met: loops further open make a motion that no r
 
 
 def position_met(mechanism: Mechanism) -> float:
-    """How far from its target a frame of the robot may be and still meet it [m]."""
+    """Return how far from its target a frame of the robot may be and still meet it [m]."""
     return POSITION_MET * mechanism.extent
 
 
 def open_beyond(mechanism: Mechanism) -> float:
-    """The closure residual above which the robot's loops are open [m]."""
+    """Return the closure residual above which the robot's loops are open [m]."""
     return OPEN * position_met(mechanism)
 
 
 def unassembled(mechanism: Mechanism, residual: np.ndarray) -> str:
-    """Which frames have loops that do not close, by closure residuals (T,) [m], and how far they are open, in words;
-    empty if all do."""
+    """Return the frames whose loops do not close, and how far they are open, in words."""
     frames = np.flatnonzero(residual > open_beyond(mechanism))
     if not len(frames):
         return ""
@@ -40,5 +39,5 @@ def unassembled(mechanism: Mechanism, residual: np.ndarray) -> str:
 
 
 def millimetres(distance: float) -> str:
-    """A distance [m] in words: to a tenth, and what is smaller than one by its first digits."""
+    """Return a distance [m] in words: to a tenth, and what is smaller than one by its first digits."""
     return f"{1e3 * distance:.1f} mm" if distance >= 1e-3 else f"{1e3 * distance:.2g} mm"

@@ -53,7 +53,7 @@ class Stretch:
 
 
 def along(mechanism: Mechanism, path: str | Path) -> Stretch:
-    """Looks at a motion's file.
+    """Look at a motion's file.
 
     Raises:
         ClipError: it has no column for an actuator.
@@ -80,7 +80,7 @@ def describe(stretch: Stretch) -> list[str]:
 
 
 def save_distances(stretch: Stretch, path: str | Path) -> None:
-    """Writes `time`, a column per distance, and the closure residual [m] as CSV.
+    """Write `time`, a column per distance, and the closure residual [m] as CSV.
 
     A distance that means nothing here is `inf`.
     """

@@ -52,7 +52,7 @@ def signed_distance(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
 
 
 def nearest(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
-    """The point of each polygon that is nearest to each point: itself inside, else on the boundary.
+    """Return the point of each polygon that is nearest to each point: itself inside, else on the boundary.
 
     Args, shapes: as for `signed_distance`.
 
@@ -79,7 +79,7 @@ def _edges(points: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
-    """A polygon's points that are at least `margin` inside, corners (K, 2).
+    """Return a polygon's points that are at least `margin` inside, corners (K, 2).
 
     Where there are none, nearly the deepest it allows.
     """
@@ -94,7 +94,10 @@ def inset(polygon: np.ndarray, margin: float) -> np.ndarray:
 
 
 def sole_polygon(frame: Frame) -> np.ndarray:
-    """The outline (K, 3) of a foot's sole in the frame's coordinates: its points seen from above as the foot stands."""
+    """Return the outline (K, 3) of a foot's sole in the frame's coordinates.
+
+    Its points seen from above as the foot stands.
+    """
     points = np.array(frame.sole)
     axes = sole_axes(frame)
     flat = convex_hull((points - points.mean(axis=0)) @ axes[:2].T)
@@ -122,7 +125,7 @@ def placed(points: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> 
 
 
 def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarray:
-    """The sole of the foot `name` in the world, frame by frame (T, S, 3) [m], from the motion's body poses."""
+    """Return the sole of the foot `name` in the world, frame by frame (T, S, 3) [m], from the motion's body poses."""
     frame = mechanism.frame(name)
     if motion.position is None or motion.quaternion is None:
         raise ClipError("this motion has no body poses, so its support is unknown; solve it or use forward kinematics")
@@ -132,7 +135,7 @@ def standing_points(mechanism: Mechanism, motion: Motion, name: str) -> np.ndarr
 
 
 def margins(mechanism: Mechanism, motion: Motion, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
-    """How far inside the support polygon the centre of mass is, frame by frame.
+    """Return how far inside the support polygon the centre of mass is, frame by frame.
 
     The polygon is the convex hull of those points of the standing soles that touch the ground; a tipped foot stands on
     its edge.

@@ -15,12 +15,12 @@ EXTENSION = ".robik.json"
 
 
 def names() -> tuple[str, ...]:
-    """The robots' names."""
+    """Return the robots' names."""
     return tuple(sorted(p.name.removesuffix(EXTENSION) for p in FOLDER.glob(f"*{EXTENSION}")))
 
 
 def path(name: str) -> Path:
-    """The robot's file.
+    """Return the robot's file.
 
     Raises:
         RobikError: lists the names that exist.
@@ -53,7 +53,7 @@ def load(
 
 
 def servos_path(name: str) -> Path:
-    """The file of the robot's servo chain.
+    """Return the file of the robot's servo chain.
 
     Raises:
         RobikError: lists the names that exist.

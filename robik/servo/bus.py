@@ -114,12 +114,15 @@ class Bus:
 
     @property
     def takes_speeds(self) -> bool:
-        """Whether goals can carry speeds; known after `prepare`."""
+        """Return whether goals can carry speeds; known after `prepare`."""
         return all(line.takes_speeds for line, _ in self._parts())
 
     @property
     def slowness(self) -> str:
-        """Which adapters take too long, and how to set them, in words; empty where none does. Known after inquiring."""
+        """Return which adapters take too long, and how to set them, in words; empty where none does.
+
+        Known after inquiring.
+        """
         return "; ".join(filter(None, (advice(line.name, line.latency) for line, _ in self._parts())))
 
     @property
@@ -186,8 +189,9 @@ class Bus:
     # writing
 
     def set_watchdog(self, seconds: float) -> None:
-        """Let the servos stop when no packet has come for this long [s]; 0 turns that off and clears one that has
-        stopped them.
+        """Let the servos stop when no packet has come for this long [s].
+
+        0 turns that off and clears one that has stopped them.
 
         Raises:
             ServoError: a servo does not take it.
@@ -196,8 +200,10 @@ class Bus:
             line.set_watchdog(seconds)
 
     def let_hold(self) -> None:
-        """Let the servos that have not failed hold without packets: unanswered, since one of the others may be
-        silent."""
+        """Let the servos that have not failed hold without packets.
+
+        Unanswered, since one of the others may be silent.
+        """
         for line, places in self._parts():
             line.send_watchdog_off([self.chain.servos[k] for k in places.tolist() if k not in self.failed])
 
@@ -220,8 +226,7 @@ class Bus:
             line.hold_at(counts[places])
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None = None) -> None:
-        """Send goals (n,) [counts] to the servos that have not failed, with speeds (n,) [the models' units] where they
-        are given."""
+        """Send goals to the servos that have not failed."""
         for line, places in self._parts():
             obeying = [k for k, place in enumerate(places.tolist()) if place not in self.failed]
             line.send_goals(counts[places], None if speeds is None else speeds[places], obeying)
@@ -236,8 +241,9 @@ class Bus:
             line.set_torque([powered[k] for k in places.tolist()])
 
     def cut_torque(self) -> list[bool | None]:
-        """Turn torque off at once, whatever else was going on: on every port before any servo is asked whether it
-        obeyed.
+        """Turn torque off at once, whatever else was going on.
+
+        On every port, before any servo is asked whether it obeyed.
 
         Returns:
             Torque of each servo of the chain as read back, None where one does not answer.
@@ -269,7 +275,7 @@ class Bus:
 
     @property
     def waking(self) -> float:
-        """What the slowest servo takes to answer again after a reboot [s]."""
+        """Return what the slowest servo takes to answer again after a reboot [s]."""
         return max(part.brand.waking for part in self._asked.parts)
 
     # lines

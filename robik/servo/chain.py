@@ -121,7 +121,7 @@ class Servo:
 
     @property
     def datasheet(self) -> ServoModel:
-        """What its model is."""
+        """Return what its model is."""
         return brand_of(self.brand).models[self.model]
 
     @property
@@ -130,7 +130,7 @@ class Servo:
         return self.direction * self.gear_ratio * self.datasheet.counts_per_turn / tau
 
     def velocity_units(self, speed: float) -> int:
-        """An actuator's speed [rad/s or m/s] in the servo's unit, rounded up: 0 would mean no limit at all."""
+        """Return an actuator's speed [rad/s or m/s] in the servo's unit, rounded up: 0 would mean no limit at all."""
         return max(1, ceil(abs(speed) * self.gear_ratio / self.datasheet.velocity_unit - 1e-9))
 
     @property
@@ -141,12 +141,12 @@ class Servo:
         return max(1, int(self.current_limit / self.datasheet.current_unit))
 
     def amperes(self, units: int) -> float | None:
-        """What the servo reports as its current [A] from its own unit; None where it reports a load instead."""
+        """Return what the servo reports as its current [A] from its own unit; None where it reports a load instead."""
         unit = self.datasheet.current_unit
         return None if unit is None else units * unit
 
     def speed(self, units: float) -> float:
-        """The actuator's velocity [rad/s or m/s] from the servo's unit."""
+        """Return the actuator's velocity [rad/s or m/s] from the servo's unit."""
         return self.direction * units * self.datasheet.velocity_unit / self.gear_ratio
 
 
@@ -258,8 +258,10 @@ class ServoChain:
         return np.array([servo.velocity_limit for servo in self.servos])
 
     def approach_speeds(self, horns: float) -> np.ndarray:
-        """Actuator speeds (n,) [rad/s or m/s] at which no servo's horn turns faster than `horns` [rad/s], nor any limit
-        allows."""
+        """Return actuator speeds at which no servo's horn turns faster than a speed.
+
+        Nor faster than any limit allows.
+        """
         return np.minimum(horns / np.array([servo.gear_ratio for servo in self.servos]), self.speed_limits)
 
     @cached_property
@@ -273,7 +275,7 @@ class ServoChain:
         return counts.astype(np.int64)  # last: a number that is far too large is no whole number
 
     def exact_counts(self, values: np.ndarray) -> np.ndarray:
-        """Counts (..., n) of actuator values (..., n) [rad or m], neither rounded nor limited."""
+        """Return counts (..., n) of actuator values (..., n) [rad or m], neither rounded nor limited."""
         return self.zeros + self.scale * np.asarray(values, dtype=float)
 
     def values(self, counts: np.ndarray) -> np.ndarray:
@@ -291,11 +293,11 @@ class ServoChain:
 
     @property
     def goal_seconds(self) -> float:
-        """How long that takes on the wire [s]."""
+        """Return how long that takes on the wire [s]."""
         return self.goal_bytes * BITS_PER_BYTE / self.baud_rate
 
     def bus_time(self, rate: float) -> float:
-        """The share of the time between goals at `rate` [Hz] that they take on the wire, 0 to 1 and beyond."""
+        """Return the share of the time between goals at `rate` [Hz] that they take on the wire, 0 to 1 and beyond."""
         return self.goal_seconds * rate
 
 
@@ -313,7 +315,7 @@ def default_chain(
     robot: str = "",
     brand: str = DEFAULT.name,
 ) -> ServoChain:
-    """A chain with ids 1, 2, … in the order of the actuators, each servo centred on its actuator's 0.
+    """Return a chain with ids 1, 2, … in the order of the actuators, each servo centred on its actuator's 0.
 
     Args:
         actuators: names (`Mechanism.actuators`).
@@ -341,12 +343,12 @@ def default_chain(
 
 
 def save_chain(chain: ServoChain, path: str | Path) -> None:
-    """Writes a chain as `*.servos.json`, whole or not at all."""
+    """Write a chain as `*.servos.json`, whole or not at all."""
     write_whole(path, chain_text(chain))
 
 
 def chain_text(chain: ServoChain) -> str:
-    """A chain as JSON."""
+    """Return a chain as JSON."""
     brand = chain.brand.name
     head = {"format": FORMAT, "version": VERSION, "robot": chain.robot, "brand": brand, "baud_rate": chain.baud_rate}
     usual = {"brand": brand, "port": ""}  # of every servo that does not say otherwise
@@ -357,7 +359,7 @@ def chain_text(chain: ServoChain) -> str:
 
 
 def load_chain(path: str | Path) -> ServoChain:
-    """Reads what `save_chain` writes.
+    """Read what `save_chain` writes.
 
     Raises:
         FormatError: there is no such file, or it is not JSON.
@@ -367,7 +369,7 @@ def load_chain(path: str | Path) -> ServoChain:
 
 
 def read_chain(data: Any, path: str) -> ServoChain:
-    """A chain from its JSON data.
+    """Return a chain from its JSON data.
 
     Raises:
         ServoError: names the entry that is wrong, and where the data is from.

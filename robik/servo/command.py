@@ -223,7 +223,7 @@ def _show(status: Status) -> None:
 
 
 def simulate(servos_path: str | Path, record: str | Path | None = None, over_socket: bool = False) -> None:
-    """Serves a simulated chain, its port in the first line of the output, until it is ended.
+    """Serve a simulated chain, its port in the first line of the output, until it is ended.
 
     Args:
         servos_path: a `*.servos.json`.

@@ -85,7 +85,7 @@ def on_endings(act: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def _keys() -> Iterator[Callable[[], str]]:
-    """A function that returns the keys pressed since its last call, without waiting and without Enter."""
+    """Return a function that returns the keys pressed since its last call, without waiting and without Enter."""
     if not _is_terminal():
         yield lambda: ""
     elif sys.platform == "win32":

@@ -43,7 +43,8 @@ class Line(Protocol):
     name: str
 
     @property
-    def servos(self) -> tuple[Servo, ...]: ...
+    def servos(self) -> tuple[Servo, ...]:
+        """Servos of the chain, in its order."""
 
     @property
     def latency(self) -> float:
@@ -52,7 +53,7 @@ class Line(Protocol):
 
     @property
     def takes_speeds(self) -> bool:
-        """Whether goals can carry speeds; known after `prepare`."""
+        """Return whether goals can carry speeds; known after `prepare`."""
         ...
 
     @property
@@ -140,8 +141,9 @@ class Line(Protocol):
     # writing; what is not answered is read back, unless it says so
 
     def set_watchdog(self, seconds: float) -> None:
-        """Let the servos stop when no packet has come for this long [s]; 0 turns that off and clears one that has
-        stopped them.
+        """Let the servos stop when no packet has come for this long [s].
+
+        0 turns that off and clears one that has stopped them.
 
         Raises:
             ServoError: a servo does not take it.
@@ -192,8 +194,10 @@ class Line(Protocol):
         ...
 
     def confirm_torque_off(self) -> list[bool | None]:
-        """Turn torque off where it still is on; return what is read back of each servo, None where one does not
-        answer."""
+        """Turn torque off where it still is on.
+
+        Return what is read back of each servo, None where one does not answer.
+        """
         ...
 
     def reboot(self, servo: Servo) -> None:
@@ -219,8 +223,10 @@ class Workshop(Protocol):
         ...
 
     def scan(self, baud_rates: Iterable[int] | None = None, said: Callable[[str], None] = ...) -> list[Seen]:
-        """Return all servos that answer, at any of these baud rates or at those that are likely; says where it
-        looks."""
+        """Return all servos that answer, at any of these baud rates or at those that are likely.
+
+        Says where it looks.
+        """
         ...
 
     def torque_off(self, baud_rates: Sequence[int] | None = None) -> list[tuple[Seen, bool | None]]:
@@ -260,8 +266,10 @@ class Workshop(Protocol):
         ...
 
     def standing(self, servos: Sequence[Servo]) -> list[int]:
-        """Return where servos of a chain stand, as it will be once torque is on [counts]; raises ServoSilent where one
-        is silent."""
+        """Return where servos of a chain stand, as it will be once torque is on [counts].
+
+        Raises ServoSilent where one is silent.
+        """
         ...
 
 
@@ -300,8 +308,9 @@ class Driver(Protocol):
     """What opens lines, workshops and simulators of a brand."""
 
     def open_line(self, chain: ServoChain, port: str, silence: float, emergency: Emergency) -> Line:
-        """Open a port with a chain behind it; a servo is asked again for `silence` [s] before it counts as gone,
-        unless goals wait.
+        """Open a port with a chain behind it.
+
+        a servo is asked again for `silence` [s] before it counts as gone, unless goals wait.
 
         Raises:
             ServoError: the port does not exist or cannot be opened; says what to do.

@@ -1,5 +1,7 @@
-"""What leads a stream of goals: along a trajectory at a pace that can be changed at any time, or after wishes as they
-come."""
+"""Guides of a stream of goals.
+
+Along a trajectory at a pace that can be changed at any time, or after requests as they come.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,16 @@ class Guide(Protocol):
     at: float
 
     @property
-    def is_over(self) -> bool: ...
+    def is_over(self) -> bool:
+        """Return whether the stream has come to its end."""
 
     @property
-    def is_resting(self) -> bool: ...
+    def is_resting(self) -> bool:
+        """Return whether the servos stand where they are wanted."""
 
     @property
-    def left(self) -> float: ...
+    def left(self) -> float:
+        """Return the time that is left [s]."""
 
     def step(self, seconds: float, pace: float) -> np.ndarray:
         """Values (n,) [rad or m] after another `seconds` at a pace that is wished for: 1 as planned, 0 for standing."""

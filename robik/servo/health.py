@@ -45,12 +45,12 @@ class Health:
         self._strains = [""] * len(chain.servos)
 
     def load(self, k: int) -> float:
-        """What servo k is loaded with, averaged, as a share of its greatest."""
+        """Return what servo k is loaded with, averaged, as a share of its greatest."""
         return self._loads[k]
 
     @property
     def strain(self) -> str:
-        """Why to go slower, in words; empty if there is no reason."""
+        """Return why to go slower, in words; empty if there is no reason."""
         return next((strain for strain in self._strains if strain), "")
 
     def judge(
@@ -62,7 +62,7 @@ class Health:
         speed: float = 0.0,
         is_streaming: bool = False,
     ) -> str:
-        """Takes note of what servo k reports.
+        """Take note of what servo k reports.
 
         Args:
             k: which.

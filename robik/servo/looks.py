@@ -50,10 +50,12 @@ class Look(Protocol):
     seen: dict[int, Telemetry]
 
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """Time that has passed [s]."""
 
     @property
-    def is_over(self) -> bool: ...
+    def is_over(self) -> bool:
+        """Whether no look comes any more."""
 
     def ask(self) -> None:
         """Send the next question; nobody waits for the answers."""
@@ -72,7 +74,8 @@ class Sight(Protocol):
     """
 
     @property
-    def groups(self) -> tuple[tuple[int, ...], ...]: ...
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Indices of the servos that are looked at together."""
 
     def begin_look(self, ids: Sequence[int]) -> Look:
         """Return a look at servos of one group, of which nothing has been asked yet."""
@@ -140,7 +143,7 @@ class Looks:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether answers to what was asked may still come."""
+        """Return whether answers to what was asked may still come."""
         self.collect()
         if self._look is not None and not self._look.is_asked:
             self._look = None  # of its further questions none is asked any more

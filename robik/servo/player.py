@@ -68,13 +68,15 @@ class Player:
 
     @property
     def status(self) -> Status:
-        """Where it stands now."""
+        """Return where it stands now."""
         return self._board.status
 
     @property
     def is_open(self) -> bool:
-        """Whether the port is open, or being opened: also after a fault that left it so, when torque can still be
-        turned off."""
+        """Return whether the port is open, or being opened.
+
+        Also after a fault that left it so, when torque can still be turned off.
+        """
         return self._thread.is_alive
 
     @property
@@ -87,7 +89,7 @@ class Player:
         self._wishes.beat()
 
     def connect(self, after: Player | None = None) -> None:
-        """Opens the port and reads every servo, writing nothing.
+        """Open the port and read every servo, writing nothing.
 
         Ends in ready, or in holding where torque is on already.
 
@@ -104,7 +106,7 @@ class Player:
         self._thread.start(lambda: after.close(LEAVING) if after else None)
 
     def torque(self, on: bool) -> None:
-        """Turns torque on, the servos holding where they are, or off. Nothing ever moves before the first.
+        """Turn torque on, the servos holding where they are, or off. Nothing ever moves before the first.
 
         After a fault or an emergency stop this is also the way on: everything is read and checked again first.
 
@@ -128,7 +130,7 @@ class Player:
         self._ask_again("leaving torque as it was found", "restore_torque")
 
     def reboot(self) -> None:
-        """Reboots the servos that have a hardware error, once its cause is gone: the way on from there, then torque on.
+        """Reboot the servos that have a hardware error, once its cause is gone: the way on from there, then torque on.
 
         Raises:
             ServoError: they move.
@@ -136,7 +138,7 @@ class Player:
         self._ask_again("rebooting", "reboot")
 
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
-        """What speaks against playing this motion; `from_afar` as in `play`."""
+        """Return what speaks against playing this motion; `from_afar` as in `play`."""
         present, begin = self.status.present, self.begins_at(motion)
         return preflight(motion, self.chain, self.settings, present, from_afar, self._goal_limits, begin)
 
@@ -185,8 +187,9 @@ class Player:
         self._played = motion
 
     def check(self, motion: Motion, from_afar: bool = False) -> Along:
-        """Hold a motion against everything that can be known before torque is on: the chain's limits and the servos'
-        own, where the robot stands, and whether the telemetry can be recorded.
+        """Check a motion against everything that can be known before torque is on.
+
+        The chain's limits and the servos' own, where the robot stands, and whether the telemetry can be recorded.
 
         Args:
             motion: as it is to be played, the whole of it.
@@ -201,7 +204,7 @@ class Player:
         return Along(motion, self.chain, self.settings.interpolation)
 
     def live(self) -> None:
-        """Follows what `aim` says, from slowly catching up with the first of it until `stop`.
+        """Follow what `aim` says, from slowly catching up with the first of it until `stop`.
 
         Raises:
             ServoError: the servos do not hold.
@@ -226,15 +229,15 @@ class Player:
         self._wishes.wish.set(wished)
 
     def pause(self) -> None:
-        """Slows down along the motion and stands there, still watched, until `resume`."""
+        """Slow down along the motion and stand there, still watched, until `resume`."""
         self._wishes.pace = 0.0
 
     def resume(self) -> None:
-        """Goes on from where it paused."""
+        """Go on from where it paused."""
         self._wishes.pace = 1.0
 
     def stop(self) -> None:
-        """Slows down along the motion, then holds."""
+        """Slow down along the motion, then hold."""
         self._wishes.stop.set()
 
     def emergency_stop(self) -> None:
@@ -248,7 +251,7 @@ class Player:
         self._thread.press_emergency()
 
     def close(self, timeout: float = 3.0) -> None:
-        """Stops softly if it plays, leaves torque as it is, closes the port.
+        """Stop softly if it plays, leave torque as it is, close the port.
 
         Waits for that at most `timeout` [s], 0 for not at all.
         """
@@ -256,7 +259,7 @@ class Player:
         self._thread.end(timeout)
 
     def wait(self, *states: PlayState, timeout: float = 60.0) -> Status:
-        """Beats until the player is in one of these states. For scripts; an interface looks at `status` instead.
+        """Beat until the player is in one of these states. For scripts; an interface looks at `status` instead.
 
         Raises:
             ServoError: a fault, with its message, unless faults are waited for; or time is up.

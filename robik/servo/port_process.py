@@ -38,20 +38,27 @@ class PortOwner(Protocol):
     simulator: Simulator | None
 
     @property
-    def is_alive(self) -> bool: ...
+    def is_alive(self) -> bool:
+        """Return whether the process runs."""
 
     @property
-    def is_cutting(self) -> bool: ...
+    def is_cutting(self) -> bool:
+        """Return whether it is cutting torque."""
 
-    def start(self, before: Callable[[], None]) -> None: ...
+    def start(self, before: Callable[[], None]) -> None:
+        """Start the process; call `before` first."""
 
-    def ask(self, command: str, *arguments: Any, **published: Any) -> None: ...
+    def ask(self, command: str, *arguments: Any, **published: Any) -> None:
+        """Ask the process for a command; what is `published` counts at once."""
 
-    def press_emergency(self) -> None: ...
+    def press_emergency(self) -> None:
+        """Press the emergency stop."""
 
-    def release_emergency(self) -> None: ...
+    def release_emergency(self) -> None:
+        """Release the emergency stop."""
 
-    def end(self, timeout: float) -> None: ...
+    def end(self, timeout: float) -> None:
+        """End the process, by force after a timeout [s]."""
 
 
 class PortProcess:
@@ -94,12 +101,12 @@ class PortProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has the port, or is about to."""
+        """Return whether it has the port, or is about to."""
         return self._is_running or (self._rescue is not None and self._rescue.is_alive)
 
     @property
     def is_cutting(self) -> bool:
-        """Whether the emergency stop was pressed, and torque-off has not been sent since."""
+        """Return whether the emergency stop was pressed, and torque-off has not been sent since."""
         if self._rescue is not None and self._rescue.is_cutting:
             return True
         return self._is_running and (self._presses > self._known_presses or self._is_known_cutting)
@@ -237,7 +244,7 @@ class PortProcess:
             self._board.publish(**{field.name: getattr(said, field.name) for field in fields(Status)})
 
     def _clear_up(self, process: subprocess.Popen[bytes], said: str) -> None:
-        """The process has ended, or is not needed."""
+        """Clear up: the process has ended, or is not needed."""
         with self._lock:
             self._process = None
             self._unsent.clear()

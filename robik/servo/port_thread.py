@@ -67,7 +67,7 @@ class PortThread:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has the port, or is about to."""
+        """Return whether it has the port, or is about to."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self, before: Callable[[], None]) -> None:
@@ -91,7 +91,7 @@ class PortThread:
 
     @property
     def is_cutting(self) -> bool:
-        """Whether the emergency stop was pressed, and torque-off has not been sent since."""
+        """Return whether the emergency stop was pressed, and torque-off has not been sent since."""
         return self.emergency.is_pending
 
     def release_emergency(self) -> None:

@@ -34,7 +34,7 @@ class Preflight:
     warnings: tuple[str, ...]
 
     def check(self) -> None:
-        """Raises: ServoError: lists the problems."""
+        """Raise: ServoError: lists the problems."""
         if self.problems:
             raise ServoError("the motion must not be played: " + "; ".join(self.problems))
 
@@ -48,7 +48,7 @@ def preflight(
     goal_limits: np.ndarray | None = None,
     begin: float = 0.0,
 ) -> Preflight:
-    """Holds a motion against the chain's limits at the rate at which it is to be sent.
+    """Hold a motion against the chain's limits at the rate at which it is to be sent.
 
     Positions and speeds count at every goal that will be sent, accelerations at the motion's own samples: straight
     lines between these have corners, at which an acceleration would mean nothing.
@@ -92,8 +92,10 @@ def preflight(
 
 
 def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[float], start: np.ndarray) -> list[str]:
-    """That the first frame is far from where the robot stands: the way there is nobody's animation, and may lead
-    through anything."""
+    """Warn that the first frame is far from where the robot stands.
+
+    The way there is nobody's animation, and may lead through anything.
+    """
     if len(present) != len(start):
         return []
     away = np.abs(start - np.array(present))
@@ -108,7 +110,7 @@ def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[f
 
 
 def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> list[str]:
-    """Whether the bus can carry goals at a rate [Hz], with the arithmetic where it cannot."""
+    """Return whether the bus can carry goals at a rate [Hz], with the arithmetic where it cannot."""
     size = chain.packet_bytes(feed_forward)
     seconds = size * BITS_PER_BYTE / chain.baud_rate
     if seconds * rate <= BUSIEST:

@@ -23,8 +23,9 @@ CURRENT = "current"  # [A], in load's place where the servo measures it; earlier
 
 
 class Recorder:
-    """Writes a line per look, from the first frame on: the time, where on the way, and of every servo that was seen
-    what `COLUMNS` says.
+    """Recorder of a line per look, from the first frame on.
+
+    The time, the place on the way, and `COLUMNS` of every servo that was seen.
 
     The file is made at the first look. What is there already stays: the take then goes to the next free name beside it.
 
@@ -145,7 +146,7 @@ def check_writable(path: str | Path) -> None:
 
 
 def labels(chain: ServoChain) -> list[str]:
-    """A name for each servo: its actuator's, with the id where two servos share one."""
+    """Return a name for each servo: its actuator's, with the id where two servos share one."""
     return [
         name if chain.actuators.count(name) == 1 else f"{name} #{id}"
         for name, id in zip(chain.actuators, chain.ids, strict=True)
@@ -153,7 +154,7 @@ def labels(chain: ServoChain) -> list[str]:
 
 
 def _head(names: Sequence[str], measured: Sequence[bool]) -> list[str]:
-    """The first line; `measured` is whether a servo measures its current."""
+    """Return the first line; `measured` is whether a servo measures its current."""
     columns = [[CURRENT if column == "load" and amperes else column for column in COLUMNS] for amperes in measured]
     return [*MOMENT, *(f"{column} {name}" for name, own in zip(names, columns, strict=True) for column in own)]
 
@@ -186,7 +187,7 @@ class Recording:
 
     @property
     def error(self) -> np.ndarray:
-        """How far each servo is from its goal (K, n) [rad or m]."""
+        """Return how far each servo is from its goal (K, n) [rad or m]."""
         return self.position - self.goal
 
     @property
@@ -206,7 +207,7 @@ class Recording:
 
 
 def load_recording(path: str | Path) -> Recording:
-    """Reads what `Recorder` wrote.
+    """Read what `Recorder` wrote.
 
     Raises:
         ServoError: there is no such file, or it is something else.

@@ -19,8 +19,11 @@ td:first-child,th:first-child{text-align:left}tr:nth-child(even){background:#eee
 
 
 def tracking_table(recording: Recording) -> list[tuple[str, float, float, float, float, float]]:
-    """Per servo: its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature
-    [°C] and current [A], NaN where it does not measure that."""
+    """Return a row per servo.
+
+    Its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature [°C] and current
+    [A], NaN where it does not measure that.
+    """
     return [(name, *_tracking(recording, k)) for k, name in enumerate(recording.names)]
 
 
@@ -40,12 +43,12 @@ def _tracking(recording: Recording, k: int) -> tuple[float, float, float, float,
 
 
 def amperes(current: float) -> str:
-    """A current in words; a dash where it is not known."""
+    """Return a current in words; a dash where it is not known."""
     return f"{current:.2f} A" if isfinite(current) else "–"
 
 
 def write_report(recording: Recording, path: str | Path) -> None:
-    """Writes the page, which needs nothing but itself.
+    """Write the page, which needs nothing but itself.
 
     Raises:
         FormatError: it cannot be written.

@@ -59,7 +59,7 @@ class Session:
         self._forget()
 
     def connect(self) -> None:
-        """Reads every servo, writes nothing; ends in ready, or in holding where torque is on already.
+        """Read every servo, writes nothing; ends in ready, or in holding where torque is on already.
 
         Raises:
             ServoError: what keeps them from playing.
@@ -74,7 +74,7 @@ class Session:
         return self._bus.chain
 
     def _find(self) -> tuple[Found, ...]:
-        """Reads every servo, writes nothing."""
+        """Read every servo, write nothing."""
         self._forget()
         found = find(self._bus, self._settings.without)
         self._health = Health(self.chain, found)
@@ -174,7 +174,7 @@ class Session:
         )
 
     def reboot(self) -> None:
-        """Reboots the servos that have a hardware error, and looks at all anew."""
+        """Reboot the servos that have a hardware error, and looks at all anew."""
         asleep = [servo for servo in self._asked.servos if self._has_error(servo)]
         for servo in asleep:
             self._bus.reboot(servo)
@@ -204,8 +204,10 @@ class Session:
                 raise ServoError(f"servo {servo.id} ({servo.actuator}) {one.complaint}; {remedy(one)}")
 
     def survey(self) -> None:
-        """Read and publish torque, heat and position of whichever servo answers, fit or not: after a fault, and before
-        leaving."""
+        """Read and publish torque, heat and position of whichever servo answers, fit or not.
+
+        After a fault, and before leaving.
+        """
         self._board.publish(**self._readings(self._bus.glance()))
 
     def _readings(self, seen: Sequence[Telemetry | None]) -> dict[str, object]:
@@ -240,14 +242,16 @@ class Session:
     # moving
 
     def play(self, along: Along, loop: bool, frame: float, begin: float = 0.0) -> None:
-        """Go slowly to the first frame, or to where it begins on the way [s], then along a motion; `frame` is the time
-        between its samples [s]."""
+        """Go slowly to the first frame, or to where it begins on the way [s], then along a motion.
+
+        `frame` is the time between its samples [s].
+        """
         self._board.publish(state=PlayState.APPROACHING, message="going to the first frame")
         way: Trajectory = Round(along, self._approach_speeds, frame, self.chain.speed_limits) if loop else along
         self._move(lambda stream: self._travel(stream, way, begin))
 
     def live(self) -> None:
-        """Follows the owner's wishes."""
+        """Follow the owner's wishes."""
         self._board.publish(state=PlayState.LIVE, message="following live")
         self._move(self._chase)
 

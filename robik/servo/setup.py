@@ -1,5 +1,7 @@
-"""Setting servos up: which one is which, their zeros, and the chain that comes of it. What goes over the wire is the
-workshop of their brand's driver."""
+"""Setting servos up: which one is which, their zeros, and the chain that comes of it.
+
+What goes over the wire is the workshop of their brand's driver.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.
 
 
 def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:
-    """Whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic.
+    """Return whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic.
 
     Empty if it can.
     """
@@ -65,7 +67,7 @@ class Dragging:
         return np.array([self._workshop.position(one) for one in self._seen])
 
     def moved(self) -> Seen | None:
-        """The one that has moved the most since the last one was found, once that is plain; None before.
+        """Return the one that has moved the most since the last one was found, once that is plain; None before.
 
         Raises:
             ServoError: one does not answer.
@@ -101,7 +103,7 @@ def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None)
 
 
 def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, float] | None = None) -> ServoChain:
-    """The chain with zeros by which servos at these counts, by id, stand at these actuator values.
+    """Return the chain with zeros by which servos at these counts, by id, stand at these actuator values.
 
     Others keep theirs.
     """
@@ -114,7 +116,7 @@ def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, floa
 
 
 def turned_round(chain: ServoChain, id: int) -> ServoChain:
-    """The chain with this servo's direction the other way round.
+    """Return the chain with this servo's direction the other way round.
 
     Raises:
         ServoError: there is no such servo.
@@ -123,7 +125,7 @@ def turned_round(chain: ServoChain, id: int) -> ServoChain:
 
 
 def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
-    """The chain with other entries of this servo. The actuator's limits become those of all servos on it.
+    """Return the chain with other entries of this servo. The actuator's limits become those of all servos on it.
 
     Raises:
         ServoError: there is no such servo, or an entry cannot be so.
@@ -136,7 +138,7 @@ def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
 
 
 def with_another(chain: ServoChain, servo: Servo) -> ServoChain:
-    """The chain with another servo, whose id becomes the next free one, after those of its actuator.
+    """Return the chain with another servo, whose id becomes the next free one, after those of its actuator.
 
     Raises:
         ServoError: all ids are taken.
@@ -148,7 +150,7 @@ def with_another(chain: ServoChain, servo: Servo) -> ServoChain:
 
 
 def without(chain: ServoChain, id: int) -> ServoChain:
-    """The chain without this servo.
+    """Return the chain without this servo.
 
     Raises:
         ServoError: there is no such servo, or it is the last.
@@ -165,8 +167,9 @@ def _servo(chain: ServoChain, id: int) -> Servo:
 
 
 def assigned(chain: ServoChain, actuator: str, seen: Seen) -> ServoChain:
-    """The chain with this servo on an actuator: whoever had its id gives it up, whoever turned the actuator is
-    replaced.
+    """Return the chain with this servo on an actuator.
+
+    The servo that had its id gives it up, and the one that turned the actuator is replaced.
 
     Raises:
         ServoError: the model is not known, or nobody would be left.

@@ -148,7 +148,7 @@ def stop(port: str, is_torque_off: bool, on_key: bool) -> None:
 
 
 def zero(port: str, servos_path: str | Path) -> None:
-    """Takes the robot's pose, into which it was put by hand, as the one in which every actuator is at 0.
+    """Take the robot's pose, into which it was put by hand, as the one in which every actuator is at 0.
 
     Raises:
         RobikError: the chain's file, or a servo that does not answer.
@@ -161,7 +161,7 @@ def zero(port: str, servos_path: str | Path) -> None:
 
 
 def report(recording_path: str | Path, output: str | Path) -> None:
-    """Writes how well servos followed, and prints the table.
+    """Write how well servos followed, and print the table.
 
     Raises:
         RobikError: no recording, or the page cannot be written.

@@ -39,12 +39,12 @@ class Task:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has ended, in whichever way."""
+        """Return whether it has ended, in whichever way."""
         return not self._thread.is_alive()
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it should end."""
+        """Return whether it should end."""
         return self._cancelled.is_set()
 
     def say(self, text: str) -> None:
@@ -52,7 +52,7 @@ class Task:
         self.said = text
 
     def cancel(self) -> None:
-        """Asks it to end."""
+        """Ask it to end."""
         self._cancelled.set()
 
     def wait(self, timeout: float) -> Any:

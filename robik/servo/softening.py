@@ -29,7 +29,7 @@ class Softened:
 
 
 def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = "linear") -> Softened:
-    """Follows a motion as closely as the limits of positions, speeds and accelerations let one, in its own time.
+    """Follow a motion as closely as the limits of positions, speeds and accelerations let one, in its own time.
 
     Args:
         motion: has a column per actuator of the chain.
@@ -64,8 +64,10 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
 
 
 def fitting_speed(motion: Motion, chain: ServoChain) -> float:
-    """The highest speed, at most 1, at which a motion keeps the chain's limits of speed and acceleration at its
-    samples."""
+    """Return the highest speed, at most 1, at which a motion keeps the chain's limits.
+
+    Of speed and acceleration, at its samples.
+    """
     fastest = 1.0
     for servo in chain.servos:
         values = motion.values[:, motion.actuators.index(servo.actuator)]

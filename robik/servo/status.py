@@ -32,7 +32,7 @@ class PlayState(StrEnum):
 
     @property
     def is_moving(self) -> bool:
-        """Whether goals are being sent."""
+        """Return whether goals are being sent."""
         return self in (PlayState.APPROACHING, PlayState.PLAYING, PlayState.PAUSED, PlayState.LIVE, PlayState.STOPPING)
 
 
@@ -159,12 +159,12 @@ class Status:
 
     @property
     def torque(self) -> bool:
-        """Whether every servo has torque, as read back."""
+        """Return whether every servo has torque, as read back."""
         return bool(self.servos) and all(servo.torque for servo in self.servos)
 
     @property
     def may_have_torque(self) -> bool:
-        """Whether any servo has torque, or may have: one that does not answer says nothing of it."""
+        """Return whether any servo has torque, or may have: one that does not answer says nothing of it."""
         return any(servo.torque is not False for servo in self.servos)
 
     @property

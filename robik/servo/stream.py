@@ -66,7 +66,7 @@ class Wishes:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How they end a stream; None for going on."""
+        """Return how they end a stream; None for going on."""
         if time.monotonic() - self._beat > self._patience:
             return Outcome.ABANDONED
         return Outcome.STOPPED if self.stop.is_set() else None
@@ -150,13 +150,15 @@ class Stream:
         )
 
     def start_over(self) -> None:
-        """Counts goals and lateness, and records, from here."""
+        """Count goals and lateness, and record, from here."""
         self.schedule = Schedule(1.0 / self.schedule.period, self._bus.emergency.check)
         self._began = time.monotonic()
 
     def follow(self, guide: Guide) -> Outcome:
-        """Follows a guide to its end, or until a wish or a failure ends it: then it comes to a stand on its way, if it
-        still may."""
+        """Follow a guide to its end, or until a request or a failure ends it.
+
+        Then it comes to a stand on its way, if it still may.
+        """
         self.schedule.start()
         last, ending = -1, Outcome.DONE
         while not guide.is_over or last < 0:

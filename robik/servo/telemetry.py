@@ -60,7 +60,7 @@ class Telemetry:
 
     @property
     def complaint(self) -> str:
-        """Why this servo does not do what it is told, in words; empty if it does."""
+        """Return why this servo does not do what it is told, in words; empty if it does."""
         if self.errors:
             return f"has a hardware error ({self.error})"
         if not self.torque:

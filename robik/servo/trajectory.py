@@ -37,17 +37,22 @@ class Trajectory(Protocol):
 
 
 class Samples(Protocol):
-    """What is played of a motion: see `Motion`. The process that has the port does without the rest, which it would
-    have to import first."""
+    """What is played of a motion: see `Motion`.
+
+    The process that has the port does without the rest, which it would have to import first.
+    """
 
     @property
-    def times(self) -> np.ndarray: ...
+    def times(self) -> np.ndarray:
+        """Times of the samples (T,) [s]."""
 
     @property
-    def actuators(self) -> tuple[str, ...]: ...
+    def actuators(self) -> tuple[str, ...]:
+        """Names of the actuators."""
 
     @property
-    def values(self) -> np.ndarray: ...
+    def values(self) -> np.ndarray:
+        """Values (T, A) [rad or m]."""
 
 
 class Along:
@@ -165,7 +170,7 @@ class Standing:
 
 
 def part(motion: Motion, start: float | None = None, end: float | None = None, speed: float = 1.0) -> Motion:
-    """A stretch of a motion at another speed.
+    """Return a stretch of a motion at another speed.
 
     Args:
         motion: the whole.

@@ -67,7 +67,7 @@ class Anatomy:
 
     @property
     def is_quadruped(self) -> bool:
-        """Whether it stands on front legs too."""
+        """Return whether it stands on front legs too."""
         return any(limb.kind == FRONT_LEG for limb in self.limbs)
 
 
@@ -137,7 +137,7 @@ def _bones_of_the_body(skeleton: Skeleton, poses: np.ndarray | None) -> Tree:
 
 
 def _goes_on(skeleton: Skeleton, bone: int) -> bool:
-    """Whether a bone is the second part of its parent: `DEF-thigh.L.001`."""
+    """Return whether a bone is the second part of its parent: `DEF-thigh.L.001`."""
     parent = int(skeleton.parents[bone])
     stem, dot, number = skeleton.names[bone].rpartition(".")
     return (
@@ -164,7 +164,7 @@ def _limb_ends(tree: Tree, named: Mapping[tuple[str, str], str]) -> dict[tuple[s
 
 
 def _stands_on(tree: Tree, leaves: Iterable[int]) -> bool:
-    """Whether limbs end near the ground in the rest pose."""
+    """Return whether limbs end near the ground in the rest pose."""
     heights = tree.points[0, :, 2]
     return max(heights[leaf] for leaf in leaves) - heights.min() <= NEAR_GROUND * float(np.ptp(heights))
 

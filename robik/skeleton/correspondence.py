@@ -218,7 +218,7 @@ def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shou
 
 
 def begins_with_pose(motion: SkeletonMotion, character: Anatomy) -> bool:
-    """Whether a motion begins with a T-pose to align by: arms out, legs down, and then another pose at once.
+    """Return whether a motion begins with a T-pose to align by: arms out, legs down, and then another pose at once.
 
     Args:
         motion: its first three samples follow each other in the recording.

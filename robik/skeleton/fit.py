@@ -135,7 +135,7 @@ def _fitted(overlay: Overlay, k: int, targets: Sequence[FitTarget]) -> FittedTar
 
 
 def _differ(one: np.ndarray | None, other: np.ndarray | None) -> bool:
-    """Whether two limbs point in different directions."""
+    """Return whether two limbs point in different directions."""
     return one is not None and other is not None and float(one @ other) < ALIKE_DIRECTION
 
 
@@ -188,7 +188,7 @@ def _reach(overlay: Overlay, found: tuple[RobotLimb, int] | None, targets: Seque
 
 
 def _is_on(overlay: Overlay, frame: str, body: str) -> bool:
-    """Whether a frame is on a body or on what is fixed to it."""
+    """Return whether a frame is on a body or on what is fixed to it."""
     return bool(body) and overlay.robot.rigid.get(overlay.mechanism.frame(frame).body) == overlay.robot.rigid.get(body)
 
 

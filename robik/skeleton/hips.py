@@ -10,7 +10,7 @@ from .names import part_of
 
 
 def pelvis(mechanism: Mechanism) -> str | None:
-    """The body that all feet hang on, the nearest to them.
+    """Return the body that all feet hang on, the nearest to them.
 
     None with fewer than two feet, or where they have none in common.
     """
@@ -22,7 +22,7 @@ def pelvis(mechanism: Mechanism) -> str | None:
 
 
 def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
-    """Which of these frames moves the hips.
+    """Return which of these frames moves the hips.
 
     One of the pelvis, else one that is called so, else the first that is no foot.
     """
@@ -34,7 +34,7 @@ def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
 
 
 def turns_freely(mechanism: Mechanism, foot: str) -> bool:
-    """Whether a leg has the six motions that a foot needs to stand anywhere in any direction.
+    """Return whether a leg has the six motions that a foot needs to stand anywhere in any direction.
 
     Legs with loops are taken to.
     """
@@ -46,7 +46,7 @@ def turns_freely(mechanism: Mechanism, foot: str) -> bool:
 
 
 def _parents(mechanism: Mechanism) -> dict[str, Joint]:
-    """The joint by which each body hangs on another; the first of those of a body with several."""
+    """Return the joint by which each body hangs on another; the first of those of a body with several."""
     parents: dict[str, Joint] = {}
     for joint in mechanism.joints:
         if joint.parent != WORLD:
@@ -55,7 +55,7 @@ def _parents(mechanism: Mechanism) -> dict[str, Joint]:
 
 
 def _above(mechanism: Mechanism, body: str) -> list[str]:
-    """The bodies that a body hangs on, one on the next, itself first."""
+    """Return the bodies that a body hangs on, one on the next, itself first."""
     parents, chain = _parents(mechanism), [body]
     while chain[-1] in parents and (above := parents[chain[-1]].parent) not in chain:
         chain.append(above)

@@ -54,7 +54,7 @@ class Row:
 
     @property
     def is_direction(self) -> bool:
-        """Whether only the direction of a limb is followed."""
+        """Return whether only the direction of a limb is followed."""
         return self.part in ("thigh", "shin", "upper arm", "forearm") and self.position_weight == NONE
 
 
@@ -174,8 +174,10 @@ def _rows_by_names(
 
 
 def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) -> Row:
-    """Return a row with its weights: above the hips they are less where a robot stands, of chest and head only by
-    direction."""
+    """Return a row with its weights.
+
+    Above the hips they are less where a robot stands, and of chest and head only by direction.
+    """
     if stands and row.part in WEIGHTS:
         row = replace(row, weight=WEIGHTS[row.part], position_weight=ALL if row.part in names.ARMS else NONE)
     limb = next((limb for limb in robot.limbs if _ends_in(robot, limb, mechanism.frame(row.frame).body)), None)
@@ -192,7 +194,7 @@ def standing_row(mechanism: Mechanism, row: Row) -> Row:
 
 
 def _ends_in(robot: RobotAnatomy, limb: RobotLimb, body: str) -> bool:
-    """Whether a body is the end of a limb, or fixed to it."""
+    """Return whether a body is the end of a limb, or fixed to it."""
     return robot.rigid.get(body) == robot.rigid.get(limb.end or limb.lower)
 
 

@@ -115,7 +115,7 @@ class Name:
 
 
 def read_name(name: str) -> Name | None:
-    """Cuts a name into words; None for one that cannot be a part of a body."""
+    """Cut a name into words; None for one that cannot be a part of a body."""
     words = [w.lower() for w in WORD.findall(_in_english(name.rpartition(":")[2]))]
     if NEVER & set(words):
         return None
@@ -150,13 +150,13 @@ def robot_name(name: str) -> str:
 
 
 def part_of(name: str) -> tuple[str, str]:
-    """The part of a body and its side ("l", "r") that a name stands for, each empty where the name says none."""
+    """Return the part of a body and its side ("l", "r") that a name stands for, each empty where the name says none."""
     said = read_name(name)
     return (candidates_of(said) or [(0.0, "")])[0][1], said.side if said else ""
 
 
 def parts_of(names: Iterable[str]) -> dict[str, str]:
-    """The parts of a body that names stand for beside each other.
+    """Return the parts of a body that names stand for beside each other.
 
     A spine is the hips only where nothing else is called so.
     """
@@ -187,7 +187,7 @@ def candidates_of(said: Name | None) -> list[tuple[float, str]]:
 
 
 def auto_map(frames: Sequence[str], bones: Sequence[str], hips: str = "") -> dict[str, str]:
-    """The bone that each frame should follow.
+    """Return the bone that each frame should follow.
 
     Args:
         frames: of the robot.
@@ -234,7 +234,10 @@ def _bone_of(
     rigify: bool,
     taken: set[tuple[str, str]],
 ) -> str | None:
-    """The bone of the most usual part that a frame stands for and that no other frame has; notes that it is taken."""
+    """Return the bone of the most usual part that a frame stands for and that no other frame has.
+
+    Notes that it is taken.
+    """
     for _, part in parts:
         words = PARTS[part]
         sides = (side,) if part not in SIDED else (side,) if side else ("r", "l", "")

@@ -90,7 +90,7 @@ class RobotAnatomy:
 
     @property
     def is_quadruped(self) -> bool:
-        """Whether it stands on front legs too."""
+        """Return whether it stands on front legs too."""
         return any(limb.kind == FRONT_LEG for limb in self.limbs)
 
 

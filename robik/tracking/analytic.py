@@ -1,5 +1,6 @@
-"""Closed forms for serial chains (Lee): two links, a limb with its elbow circle, and the hybrid of analytic limb and
-numeric rest.
+"""Closed forms for serial chains (Lee).
+
+Two links, a limb with its elbow circle, and the hybrid of analytic limb and numeric rest.
 
 An arm or leg of seven hinges is a shoulder, an elbow and a wrist: three hinges that meet in a point, one, and three
 that meet again. With the hand held, the elbow can still go round a circle; its angle φ there is the one parameter that
@@ -24,7 +25,7 @@ MEET = 1e-9  # m: axes this near to a point meet in it
 
 
 def two_link(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Two parallel hinges that bring a point to a place in their plane, by the law of cosines.
+    """Return two parallel hinges that bring a point to a place in their plane, by the law of cosines.
 
     Beyond reach they stretch towards it.
 
@@ -62,7 +63,7 @@ class Limb:
         self._place_zero(chain.rest)
 
     def _place_zero(self, q: np.ndarray) -> None:
-        """Reads the limb's axes, points and hand with its seven hinges at zero, behind the rest at q."""
+        """Read the limb's axes, points and hand with its seven hinges at zero, behind the rest at q."""
         chain, s = self.chain, self.start
         chain.place(np.concatenate([q[:s], np.zeros(7)]))
         self.axes, origins = (np.array(each) for each in zip(*(chain.joint(s + i) for i in range(7)), strict=True))
@@ -71,7 +72,7 @@ class Limb:
         self.reach = chain.position - self.wrist
 
     def _meeting(self, origins: np.ndarray, three: slice) -> np.ndarray:
-        """The point (3,) where three axes meet: least squares of the distances from the lines."""
+        """Return the point (3,) where three axes meet: least squares of the distances from the lines."""
         across = [np.eye(3) - np.outer(a, a) for a in self.axes[three]]
         point = np.linalg.lstsq(
             np.sum(across, axis=0),
@@ -83,7 +84,7 @@ class Limb:
         return point
 
     def angle(self, q: np.ndarray) -> float:
-        """Where on its circle the elbow is at q (d,): φ [rad], as `answers` takes it."""
+        """Return where on its circle the elbow is at q (d,): φ [rad], as `answers` takes it."""
         self._place_zero(q)
         turn = _product(self.axes[:3], q[self.start : self.start + 3])
         bent = turn @ rotation_vector_matrix(q[self.start + 3] * self.axes[3])
@@ -93,9 +94,11 @@ class Limb:
         return float(np.arctan2(side @ aside, side @ out))
 
     def answers(self, q: np.ndarray, goal: Goal, angle: float) -> Iterator[np.ndarray]:
-        """All joints (d,) that put the hand to its goal with the elbow at φ = `angle` on its circle, the rest as in q:
-        up to eight, two for each of elbow, shoulder and wrist. Where the wrist is out of reach, the arm is straight
-        towards it."""
+        """Yield all joints (d,) that put the hand to its goal with the elbow at φ = `angle` on its circle.
+
+        The rest as in q. There are up to eight, two for each of elbow, shoulder and wrist. Where the wrist is out of
+        reach, the arm is straight towards it.
+        """
         self.chain.place(q)
         rotation = self.chain.rotation.copy() if goal.rotation is None else goal.rotation
         self._place_zero(q)
@@ -117,8 +120,9 @@ class Limb:
 
 
 def limb(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """A limb of seven hinges, with the elbow left where it is on its circle, or else the nearest place there that the
-    limits allow.
+    """Return a limb of seven hinges.
+
+    The elbow stays where it is on its circle, or goes to the nearest place there that the limits allow.
 
     Raises:
         MechanismError: the chain is not such a limb.
@@ -134,8 +138,9 @@ def limb(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Sol
 
 
 def hybrid(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Numeric over the joints before the limb and its elbow angle, analytic in the limb: reach first, then little
-    motion.
+    """Solve the limb analytically, and numerically the joints before it and its elbow angle.
+
+    Reach counts first, then little motion.
 
     Raises:
         MechanismError: the chain does not end in a limb.
@@ -163,7 +168,10 @@ def hybrid(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> S
 def _bends(
     pivot: np.ndarray, axis: np.ndarray, start: np.ndarray, end: np.ndarray, distance: float
 ) -> tuple[float, float]:
-    """Both angles of a hinge that bring `end` to a distance from `start`; the nearest possible, where there is none."""
+    """Return both angles of a hinge that bring `end` to a distance from `start`.
+
+    The nearest possible, where there is none.
+    """
     s, w = start - pivot, end - pivot
     along = float((w - s) @ axis)
     s, w = s - (s @ axis) * axis, w - (w @ axis) * axis
@@ -177,8 +185,10 @@ def _bends(
 
 
 def _circle(wrist: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """From shoulder to wrist, and the two directions that span the elbow's circle: φ = 0 is up, or ahead where the arm
-    itself is."""
+    """Return the way from shoulder to wrist, and the two directions that span the elbow's circle.
+
+    φ = 0 is up, or ahead where the arm itself is.
+    """
     along = wrist / max(float(np.linalg.norm(wrist)), 1e-12)
     up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.999 else np.array([1.0, 0.0, 0.0])
     out = up - (up @ along) * along
@@ -187,8 +197,10 @@ def _circle(wrist: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _three_hinges(axes: np.ndarray, R: np.ndarray) -> list[np.ndarray]:
-    """Angles (3,) of three hinges that make the rotation R together, both answers: R a₃ needs the first two, what is
-    left the third."""
+    """Return both answers (3,) of three hinges that make the rotation R.
+
+    R a₃ needs the first two, and what is left the third.
+    """
     a, b, c = axes
     aim = R @ c
     fixed = (a @ b) * (b @ c)
@@ -213,7 +225,7 @@ def _product(axes: np.ndarray, angles: np.ndarray) -> np.ndarray:
 
 
 def _turn_about(axis: np.ndarray, u: np.ndarray, v: np.ndarray) -> float:
-    """The angle about an axis that brings u over v."""
+    """Return the angle about an axis that brings u over v."""
     return float(np.arctan2(axis @ crossed(u, v), u @ v - (u @ axis) * (v @ axis)))
 
 
@@ -222,7 +234,9 @@ def _across(v: np.ndarray, axis: np.ndarray) -> float:
 
 
 def _allowed(chain: SerialChain, near: np.ndarray, q: np.ndarray) -> np.ndarray | None:
-    """q with every hinge turned by full turns to between its limits and there nearest to `near`.
+    """Return q with every hinge turned by full turns to between its limits.
+
+    And there nearest to `near`.
 
     None where a limit is broken.
     """

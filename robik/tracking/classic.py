@@ -1,5 +1,6 @@
-"""The classic iterative solvers for serial chains (Lee, Inverse Kinematics): yardsticks, and short enough to learn
-from.
+"""The classic iterative solvers for serial chains (Lee, Inverse Kinematics).
+
+They are yardsticks, and short enough to learn from.
 
 Each takes a chain, where its joints are, and a goal, and improves the joints until the frame is there or it gives up.
 Limits are kept as such solvers do: what goes beyond is cut off.
@@ -48,13 +49,18 @@ def pseudo_inverse(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MO
 
 
 def damped_least_squares(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """min |J δ - e|² + λ² |δ|²: θ ← θ + Jᵀ (J Jᵀ + λ² 1)⁻¹ e, calm where J loses rank, slow where λ outweighs it."""
+    """Solve min |J δ - e|² + λ² |δ|².
+
+    θ ← θ + Jᵀ (J Jᵀ + λ² 1)⁻¹ e, calm where J loses rank, slow where λ outweighs it.
+    """
     return _iterated(chain, q, goal, most, lambda J, e: J.T @ np.linalg.solve(J @ J.T + DAMPING**2 * np.eye(len(J)), e))
 
 
 def jacobian_transpose(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Down the gradient of ½ |e|²: θ ← θ + α Jᵀ e, with the α that would be best if J stayed the same: e·w / w·w, w = J
-    Jᵀ e."""
+    """Step down the gradient of ½ |e|².
+
+    θ ← θ + α Jᵀ e, with the α that would be best if J stayed the same: e·w / w·w, w = J Jᵀ e.
+    """
 
     def step(J: np.ndarray, e: np.ndarray) -> np.ndarray:
         down = J.T @ e
@@ -67,7 +73,7 @@ def jacobian_transpose(chain: SerialChain, q: np.ndarray, goal: Goal, most: int 
 def _iterated(
     chain: SerialChain, q: np.ndarray, goal: Goal, most: int, step: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> Solution:
-    """Steps δ(J, e) until the goal is reached, or nothing moves any more."""
+    """Step δ(J, e) until the goal is reached, or nothing moves any more."""
     for k in range(most + 1):
         chain.place(q)
         e = chain.error(goal)
@@ -81,7 +87,7 @@ def _iterated(
 
 
 def cyclic_coordinate_descent(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """One joint at a time, from the last to the first, each to where it alone brings the frame nearest.
+    """Return one joint at a time, from the last to the first, each to where it alone brings the frame nearest.
 
     A sweep is an iteration.
 
@@ -113,7 +119,7 @@ def _markers(chain: SerialChain, goal: Goal, length: float) -> tuple[np.ndarray,
 
 
 def _nearest(chain: SerialChain, i: int, points: np.ndarray, aims: np.ndarray) -> float:
-    """How far joint i has to move for the least Σ |point - aim|², in closed form."""
+    """Return how far joint i has to move for the least Σ |point - aim|², in closed form."""
     axis, origin = chain.joint(i)
     if not chain.hinge[i]:
         return float((aims - points).mean(axis=0) @ axis)
@@ -123,7 +129,10 @@ def _nearest(chain: SerialChain, i: int, points: np.ndarray, aims: np.ndarray) -
 
 
 def nonlinear_optimisation(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """min ½ |p - p̂|² + ½ |log R̂ Rᵀ|² between the limits, by SciPy's sequential quadratic programming."""
+    """Solve min ½ |p - p̂|² + ½ |log R̂ Rᵀ|² between the limits.
+
+    By SciPy's sequential quadratic programming.
+    """
 
     def value(x: np.ndarray) -> tuple[float, np.ndarray]:
         chain.place(x)

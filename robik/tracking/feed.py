@@ -96,12 +96,12 @@ class Feed:
 
     @property
     def period(self) -> float:
-        """How far apart samples usually are [s]."""
+        """Return how far apart samples usually are [s]."""
         return float(np.median(self._intervals)) if self._intervals else FIRST_PERIOD
 
     @property
     def health(self) -> Health:
-        """How the target is doing."""
+        """Return how the target is doing."""
         if self._last is None:
             return Health.WAITING
         if self._clock - self._last > self.settings.patience:
@@ -118,7 +118,7 @@ class Feed:
         return self._to.copy()
 
     def receive(self, sample: np.ndarray, time: float) -> None:
-        """A sample (7,) of position [m] and quaternion wxyz, come at a time [s].
+        """Receive a sample (7,) of position [m] and quaternion wxyz, come at a time [s].
 
         One before the last sample's counts as that.
 
@@ -143,7 +143,7 @@ class Feed:
         self._go(good, time)
 
     def _go(self, good: np.ndarray, time: float) -> None:
-        """Starts the way to a sample, slow if it was in doubt; if it is, a slow way ends where it has come to."""
+        """Start the way to a sample, slow if it was in doubt; if it is, a slow way ends where it has come to."""
         doubted = self._doubt is not None
         if self._believed(good, time):
             away = self._jumps(good, self._aim)
@@ -156,7 +156,7 @@ class Feed:
             self._arrival = time
 
     def _believed(self, sample: np.ndarray, time: float) -> bool:
-        """Whether to follow a sample: near to the last one, or where others have been for a while."""
+        """Return whether to follow a sample: near to the last one, or where others have been for a while."""
         if self._jumps(sample, self._to) <= 1.0:
             self._doubt = None
             return True
@@ -169,12 +169,12 @@ class Feed:
         return True
 
     def _jumps(self, a: np.ndarray, b: np.ndarray) -> float:
-        """How far apart two poses are, in jumps."""
+        """Return how far apart two poses are, in jumps."""
         apart, turn = np.linalg.norm(a[:3] - b[:3]), np.linalg.norm(between(a, b, 3))
         return float(max(apart / self.settings.jump, turn / self.settings.turn))
 
     def step(self, time: float) -> np.ndarray:
-        """The smooth target (7,) at a time [s], later than the last."""
+        """Return the smooth target (7,) at a time [s], later than the last."""
         dt, way = time - self._clock, max(STRETCH * self.period, self._arrival - self._since)
         self._clock = time
         share = min(max((time - self._since) / way, 0.0), 1.0) if self._last is not None else 1.0
@@ -184,8 +184,10 @@ class Feed:
 
 @kernel(allocates=True)
 def glide(now, velocity, start, goal, share, lag, dt, aim):
-    """Moves a pose (7,) with its velocity (6,) by a critically damped spring of time constant `lag` towards `aim` (7,),
-    the point a share of the way from `start` to `goal`; exact for an aim that stands."""
+    """Move a pose with its velocity by a critically damped spring towards an aim.
+
+    Exact for an aim that stands.
+    """
     for k in range(7):
         aim[k] = start[k] + share * (goal[k] - start[k]) if k < 3 else start[k]
     x, y, z = between(goal, start, 3)

@@ -1,6 +1,7 @@
-"""Inverse kinematics by forward dynamics (Scherzinger, Roennau, Dillmann: Inverse Kinematics with Forward Dynamics
-Solvers for Sampled Motion Tracking): a virtual twin, weightless but for its end effectors, is pulled towards the
-targets by springs and dampers.
+"""Inverse kinematics by forward dynamics.
+
+Scherzinger, Roennau, Dillmann: Inverse Kinematics with Forward Dynamics Solvers for Sampled Motion Tracking. A virtual
+twin, weightless but for its end effectors, is drawn towards the targets by springs and dampers.
 
     f = K_p e + K_d ė,   ÿ = H⁻¹ Jᵀ f,   y ← y + ½ ÿ Δt²                                (eq. 11, 12 and algorithm 1)
 
@@ -94,7 +95,7 @@ class ForwardDynamicsTracker(Tracker):
         return float(advance(self.flat, self.now, goals, self._twin_for(goals), settings.iterations, settings.interval))
 
     def inertia(self, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
-        """The equations of motion H ÿ = Jᵀ f (+ constraint forces) where the robot is: H (d, d) and Jᵀ f (d,)."""
+        """Return H (d, d) and Jᵀ f (d,) of the equations of motion H ÿ = Jᵀ f (+ constraint forces)."""
         goals = self._aim(targets)
         twin = self._twin_for(goals)
         measure(self.flat, self.now, goals, twin)
@@ -103,7 +104,7 @@ class ForwardDynamicsTracker(Tracker):
         return twin.H.copy(), twin.force.copy()
 
     def _twin_for(self, goals: Goals) -> Twin:
-        """The twin with an end effector per target."""
+        """Return the twin with an end effector per target."""
         if self._twin is None or len(self._twin.error) != len(goals.frame_pose.body) + 1:
             s = self.settings
             mass = np.array([s.mass, s.inertia, s.link_mass, s.link_inertia])

@@ -56,8 +56,10 @@ class MotionLimits:
 
     @classmethod
     def of(cls, mechanism: Mechanism, rise: float = RISE) -> MotionLimits:
-        """A robot's own: its joints' limits and speeds, and the acceleration that reaches full speed within `rise`
-        [s]."""
+        """Return a robot's own limits.
+
+        Its joints' limits and speeds, and the acceleration that reaches full speed within `rise`.
+        """
         if not (isfinite(rise) and rise > 0):
             raise ClipError(f"the time to full speed must be a positive number of seconds, not {rise}")
         limits = np.array([limit for joint in mechanism.actuated for limit in joint.limits], dtype=float).reshape(-1, 2)
@@ -69,7 +71,7 @@ class MotionLimits:
 
 @inlined
 def approach(gap, dt, gain, acceleration):
-    """The highest velocity towards a bound that is `gap` away; none where it is passed already."""
+    """Return the highest velocity towards a bound that is `gap` away; none where it is passed already."""
     if gap <= 0.0:
         return 0.0
     fastest = gain * gap / dt
@@ -82,7 +84,8 @@ def approach(gap, dt, gain, acceleration):
 def velocity_range(q, v, lower, upper, speed, acceleration, gain, dt):
     """Lowest and highest velocity of a coordinate at q that moves at v.
 
-    Where the bounds contradict each other, the acceleration's wins over the limit gain's and the speed's."""
+    Where the bounds contradict each other, the acceleration's wins over the limit gain's and the speed's.
+    """
     low = max(-speed, -approach(q - lower, dt, gain, acceleration))
     high = min(speed, approach(upper - q, dt, gain, acceleration))
     if acceleration < np.inf:

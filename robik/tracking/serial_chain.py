@@ -1,5 +1,7 @@
-"""A robot as the textbooks have it: a row of hinges and slides from the ground to one frame, with a Jacobian and joint
-limits."""
+"""Serial chains as in textbooks.
+
+A row of hinges and slides from the ground to one frame, with a Jacobian and joint limits.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,10 @@ from ..mechanism.topology import Topology, build_topology
 
 @dataclass(frozen=True)
 class Goal:
-    """Where the frame should be: `position` (3,) in the world [m], and `rotation` (3, 3), None where it does not
-    matter."""
+    """Target of the frame.
+
+    `position` (3,) in the world [m], and `rotation` (3, 3), None where it does not matter.
+    """
 
     position: np.ndarray
     rotation: np.ndarray | None = None
@@ -58,18 +62,20 @@ class SerialChain:
         self.place(self.rest)
 
     def place(self, q: np.ndarray) -> None:
-        """Puts the joints to q (d,)."""
+        """Put the joints to q (d,)."""
         self.position, self.rotation = np.empty(3), np.empty((3, 3))
         place_frame(self.flat, self._now, q, self.body, self.point, self.axes, self.position, self.rotation)
 
     def joint(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Direction (3,) of joint i in the world, and for a hinge the point (3,) of its axis nearest to the world's
-        origin [m]."""
+        """Return the direction (3,) of joint i in the world, and for a hinge a point (3,) of its axis [m].
+
+        The point is the one nearest to the world's origin.
+        """
         w, v = self._now.omega[i], self._now.v[i]
         return (w, crossed(w, v)) if self.hinge[i] else (v, np.zeros(3))
 
     def jacobian(self, rotation: bool = True) -> np.ndarray:
-        """How the frame moves and turns with the joints: (6, d), or (3, d) without `rotation`.
+        """Return how the frame moves and turns with the joints: (6, d), or (3, d) without `rotation`.
 
         Column i is (ωᵢ × pᵢ, ωᵢ) for a hinge, pᵢ from its axis to the frame, and (vᵢ, 0) for a slide       (Lee,
         Jacobian in 3D)
@@ -78,8 +84,7 @@ class SerialChain:
         return self._J.copy() if rotation else self._J[:3].copy()
 
     def error(self, goal: Goal) -> np.ndarray:
-        """What is left to the goal: position (3,) [m] and, where it is asked for, the rotation vector (3,) in the world
-        [rad]."""
+        """Return the error: position (3,) [m], and rotation vector (3,) in the world [rad] if asked for."""
         away = goal.position - self.position
         return (
             away if goal.rotation is None else np.concatenate([away, rotation_vector(goal.rotation @ self.rotation.T)])
@@ -92,6 +97,7 @@ class SerialChain:
 
 @kernel
 def place_frame(flat, now, q, body, point, axes, position, rotation):
+    """Place the frame at coordinates q (d,): fill `position` (3,) [m] and `rotation` (3, 3)."""
     for i in range(q.shape[0]):
         now.q[i] = q[i]
     forward_kinematics(flat, now)
@@ -102,6 +108,7 @@ def place_frame(flat, now, q, body, point, axes, position, rotation):
 
 @kernel
 def fill_jacobian(now, p, J):
+    """Fill J (6, d), the derivative of a point p (3,) [m] and of the orientation."""
     for i in range(J.shape[1]):
         w, v = now.omega[i], now.v[i]
         x, y, z = cross(w[0], w[1], w[2], p[0], p[1], p[2])
@@ -127,7 +134,10 @@ def rotation_vector(R):
 
 
 def crossed(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """u × v of two vectors (3,); NumPy's own is made for many."""
+    """Return u × v of two vectors (3,).
+
+    NumPy's own is made for many.
+    """
     return np.array((u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]))
 
 

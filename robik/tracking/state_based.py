@@ -59,7 +59,7 @@ class StateBasedTracker(Tracker):
         super().__init__(mechanism)
 
     def _aim(self, targets: Targets) -> Goals:
-        """The targets, with their objectives written into the goals."""
+        """Return the targets, with their objectives written into the goals."""
         asked = tuple(item.checked(1) for item in targets.objectives)
         for item in asked:
             item.check(self.mechanism)
@@ -85,7 +85,7 @@ class StateBasedTracker(Tracker):
         return replace(targets, frames={**drawn, **targets.frames})
 
     def _forget(self) -> None:
-        """Starts a memory anew, in which the robot stands where it is."""
+        """Start a memory anew, in which the robot stands where it is."""
         self._memory = new_memory(self.flat, self.now.q)
         self.now = self._memory.last
         self._work, self._asked = new_work(self.flat, self.now.q), False

@@ -74,7 +74,7 @@ class Tasks(NamedTuple):
 
 @inlined
 def _add(flat, now, b, sign, mx, my, mz, fx, fy, fz, row):
-    """Adds to a row what the wrench (moment, force) reads off the screws that move body b."""
+    """Add to a row what the wrench (moment, force) reads off the screws that move body b."""
     i = flat.tip[b]
     while i >= 0:
         w, v = now.omega[i], now.v[i]
@@ -84,7 +84,7 @@ def _add(flat, now, b, sign, mx, my, mz, fx, fy, fz, row):
 
 @kernel
 def turn_between(A, B, t):
-    """Writes into t (3,) the rotation vector that takes the orientation A to B, both (3, 3)."""
+    """Write into t (3,) the rotation vector that takes the orientation A to B, both (3, 3)."""
     trace = 0.0
     for i in range(3):
         for k in range(3):
@@ -145,7 +145,7 @@ def _missing_turn(weights, now_axes, wanted, t):
 
 @kernel
 def _frame_rows(flat, now, tasks, k):
-    """The six rows of frame task k."""
+    """Fill the six rows of frame task k."""
     b, o = tasks.body[k], tasks.other[k]
     own, seen, wanted, turn, turned = (
         tasks.turns[0],
@@ -188,7 +188,7 @@ def _frame_rows(flat, now, tasks, k):
 
 @kernel
 def _com_rows(flat, now, tasks, first):
-    """The three rows of the centre of mass."""
+    """Fill the three rows of the centre of mass."""
     mx = my = mz = 0.0
     for b in range(1, flat.parent.shape[0]):
         m, c = flat.mass[b], now.c[b]
@@ -212,7 +212,7 @@ def _com_rows(flat, now, tasks, first):
 
 @kernel
 def take_targets(goals, tasks):
-    """The goals' targets as the tasks'."""
+    """Take the objectives' targets as the tasks'."""
     frames = goals.frame_pose
     for i in range(3):
         tasks.com[i] = goals.centre_of_mass.target[i]
@@ -224,7 +224,7 @@ def take_targets(goals, tasks):
 
 @kernel
 def remember_targets(tasks):
-    """The tasks' targets are those of the step before from now on."""
+    """Keep the tasks' targets as those of the step before."""
     for i in range(3):
         tasks.last_com[i] = tasks.com[i]
         for k in range(tasks.body.shape[0]):
@@ -237,7 +237,7 @@ def remember_targets(tasks):
 
 @kernel
 def linearise(flat, now, tasks):
-    """Fills rows, errors and weights at a placement; returns the Levenberg-Marquardt damping Σ μ w (e² + ℓ |e′|)."""
+    """Fill rows, errors and weights at a placement; return the Levenberg-Marquardt damping Σ μ w (e² + ℓ |e′|)."""
     t = tasks.body.shape[0]
     tasks.rows[:] = 0.0
     tasks.error[:] = 0.0
@@ -260,8 +260,9 @@ def linearise(flat, now, tasks):
 
 @kernel(entry=False)
 def quadratic(flat, now, tasks, e, independent, n, damping, acceleration, dt, P, g, rest):
-    """P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z, the tasks' cost over a step z of the leading
-    degrees of freedom.
+    """Return P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z.
+
+    The tasks' cost over a step z of the independent degrees of freedom.
 
     g asks for what the targets themselves moved, and for the posture; `rest` for what else is missing. `damping` weighs
     the squares of all degrees of freedom's steps; `acceleration` (d,) is what each has.
@@ -300,7 +301,7 @@ def quadratic(flat, now, tasks, e, independent, n, damping, acceleration, dt, P,
 
 @kernel
 def _accumulate(row, weight, wanted, independent, n, P, g):
-    """Adds ½ weight (row · z - wanted)² to the lower half of P and to g."""
+    """Add ½ weight (row · z - wanted)² to the lower half of P and to g."""
     for a in range(n):
         x = weight * row[independent[a]]
         if x != 0.0:

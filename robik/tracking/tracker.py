@@ -60,7 +60,7 @@ class Tracker(ABC):
         self.reset()
 
     def reset(self, values: np.ndarray | None = None, base: Pose | None = None) -> None:
-        """Puts the robot, at rest, where its actuators are at given values.
+        """Put the robot, at rest, where its actuators are at given values.
 
         What a tracker remembers of earlier steps is forgotten.
 
@@ -79,7 +79,7 @@ class Tracker(ABC):
             self.put(fk.coordinates)
 
     def put(self, coordinates: np.ndarray) -> None:
-        """Puts the robot, at rest, at coordinates (nq,) of its tree, as `coordinates` gave them; see `reset`."""
+        """Put the robot, at rest, at coordinates (nq,) of its tree, as `coordinates` gave them; see `reset`."""
         self.now.q[:] = coordinates
         forward_kinematics(self.flat, self.now)
         self.residual = float(close(self.flat, self.now))
@@ -88,7 +88,7 @@ class Tracker(ABC):
         self._forget()
 
     def step(self, targets: Targets, dt: float) -> np.ndarray:
-        """Moves the robot towards targets for a while.
+        """Move the robot towards targets for a while.
 
         Args:
             targets: where frames and centre of mass should be.
@@ -110,10 +110,10 @@ class Tracker(ABC):
 
     @abstractmethod
     def _advance(self, goals: Goals, dt: float) -> float:
-        """Moves `now` towards the goals for dt [s]; returns the closure residual [m] it ends with."""
+        """Move `now` towards the goals for dt [s]; return the closure residual [m] it ends with."""
 
     def _forget(self) -> None:  # noqa: B027 - a tracker without memory has nothing to forget
-        """Forgets what is known of the steps before; `now` stands where the robot is from now on."""
+        """Forget what is known of the steps before; `now` stands where the robot is from now on."""
 
     @property
     def coordinates(self) -> np.ndarray:
@@ -121,7 +121,7 @@ class Tracker(ABC):
         return self.now.q.copy()
 
     def frame(self, name: str) -> Pose:
-        """Where a frame (or body) is, in the world.
+        """Return where a frame (or body) is, in the world.
 
         Raises:
             MechanismError: lists the frames that exist.
@@ -130,7 +130,7 @@ class Tracker(ABC):
         return Pose.of(self.now.R[b] @ axes, self.now.c[b] + self.now.R[b] @ point)
 
     def bodies(self) -> tuple[np.ndarray, np.ndarray]:
-        """The bodies' own frames: positions (n, 3) [m] and quaternions (n, 4) wxyz, in the mechanism's order."""
+        """Return the bodies' own frames: positions (n, 3) [m] and quaternions (n, 4) wxyz, in the mechanism's order."""
         com, quaternion = self._state()
         position, turned = own_frames(self.topology, com, quaternion)
         return position[0], turned[0]
@@ -200,7 +200,7 @@ class Tracker(ABC):
         return self._goals
 
     def _lay_out(self, targets: Targets) -> Goals:
-        """The goals' arrays, with their weights; zero for what a target leaves open."""
+        """Return the goals' arrays, with their weights; zero for what a target leaves open."""
         if targets.com is not None and self.mechanism.mass <= 0:
             raise ClipError(f"robot {self.mechanism.name!r} has no mass, so its centre of mass cannot follow a target")
         given, t = list(targets.frames.values()), len(targets.frames)
@@ -216,7 +216,7 @@ class Tracker(ABC):
 
 @kernel
 def take_targets(flat, now, given, goals):
-    """Writes targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals.
+    """Write targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals.
 
     The first wrong one, or -1.
     """

@@ -61,8 +61,11 @@ def _solve(flat, twin, factor):
 
 @kernel
 def _hold(flat, now, twin):
-    """Holds what the step takes beyond its bounds: all that are on a bound already, and of the others the furthest,
-    which goes onto its own. Returns how many, and whether one of them followed from others."""
+    """Hold what the step takes beyond its bounds.
+
+    All that are on a bound already, and of the others the furthest, which goes onto its own. Returns their number, and
+    whether one of them depended on others.
+    """
     found, followed, worst, furthest = 0, False, HELD, -1
     for i in range(twin.step.shape[0]):
         at = flat.dof_q[i]
@@ -85,7 +88,10 @@ def _hold(flat, now, twin):
 
 @kernel
 def _eager(flat, now, twin):
-    """The held coordinate that the forces most want back between its bounds, -1 for none; none is let go twice."""
+    """Return the held coordinate that the forces most want back between its bounds, -1 for none.
+
+    None is let go twice.
+    """
     worst, who = 0.0, -1
     for i in range(twin.step.shape[0]):
         if not twin.e.free[i] and not twin.released[i]:
@@ -101,8 +107,10 @@ def _eager(flat, now, twin):
 
 @kernel
 def accelerate(flat, now, twin, factor):
-    """Fills `step` = factor · ÿ from `H` and `force`, between the bounds: an active set, as in Gauss's principle of
-    least constraint."""
+    """Fill `step` = factor · ÿ from `H` and `force`, between the bounds.
+
+    By an active set, as in Gauss's principle of least constraint.
+    """
     e = twin.e
     e.free[:], twin.released[:] = True, False
     eliminate(flat, now, e)
@@ -153,7 +161,7 @@ def _settle(flat, now, twin):
 
 @kernel
 def _try(flat, now, goals, twin, scale):
-    """Puts `trial` where a share of the step leads.
+    """Put `trial` where a share of the step leads.
 
     Returns the energy left there, infinite where it cannot be assembled.
     """
@@ -164,7 +172,7 @@ def _try(flat, now, goals, twin, scale):
 
 @kernel
 def _iterate(flat, now, goals, twin, energy, factor, share):
-    """One iteration; returns the energy after it.
+    """Return one iteration; returns the energy after it.
 
     The linear system would leave 1 - share / 2 of what the step promises. Where less than half of that comes, the
     forces turn against the step underway: then with `stiffen`, then by halves.
@@ -193,8 +201,9 @@ def _iterate(flat, now, goals, twin, energy, factor, share):
 
 @kernel(nogil=True)
 def advance(flat, now, goals, twin, iterations, interval):
-    """Algorithm 1: `iterations` of Δt = `interval` [s] towards the goals, from the assembled placement `now`, which
-    they change.
+    """Take `iterations` of Δt = `interval` [s] towards the targets (paper, Algorithm 1).
+
+    From the assembled placement `now`, which they change.
 
     `now` is assembled and within its bounds always. Returns the closure residual [m].
     """

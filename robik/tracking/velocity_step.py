@@ -87,7 +87,7 @@ def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> 
 
 @kernel
 def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
-    """Sets up a step's program.
+    """Set up a step's program.
 
     Returns (independent coordinates, dependent ones' rows, whether its optimum meets no bound and stands in `z`
     already).
@@ -146,8 +146,10 @@ def _reach(flat, now, motion, i, margin, limit_gain, dt):
 
 @kernel
 def _brake(flat, now, motion, n, dt):
-    """Into `z` the optimum without bounds, and into `g` what it asks for: the targets' own motion, and of what else is
-    missing the share from which every motor can still brake."""
+    """Fill `z` with the optimum without bounds, and `g` with what it asks for.
+
+    That is the targets' own motion, and of the remaining error the share from which every motor can still brake.
+    """
     z = motion.z
     for a in range(n):
         for b in range(n):
@@ -169,8 +171,10 @@ def _brake(flat, now, motion, n, dt):
 
 @kernel
 def _braking_share(flat, now, motion, n, dt):
-    """The share of the step `z` that leaves every motor slow enough to stop where the whole of it, or the joint,
-    ends."""
+    """Return the share of the step `z` that leaves every motor slow enough to stop in time.
+
+    Where the whole of it, or the joint, ends.
+    """
     step, share = motion.step, 1.0
     step[:] = 0.0
     for a in range(n):
@@ -187,7 +191,7 @@ def _braking_share(flat, now, motion, n, dt):
 
 @kernel
 def _inside(motion, n, rows):
-    """Whether `z` lies between all bounds."""
+    """Return whether `z` lies between all bounds."""
     for a in range(n):
         if not motion.least[a] <= motion.z[a] <= motion.most[a]:
             return False
@@ -202,7 +206,7 @@ def _inside(motion, n, rows):
 
 @kernel
 def take_step(flat, now, motion, n, rows, dt, replan):
-    """Moves `now` by the step of the independent coordinates, and back onto the loops; returns the closure residual.
+    """Move `now` by the step of the independent coordinates, and back onto the loops; return the closure residual.
 
     The way back bends the dependent ones' steps. Where that takes one beyond its bounds, and `replan` says that the
     program can be solved once more, nothing moves: the bounds now count with the bend, and `BENT` is returned.
@@ -240,7 +244,7 @@ def take_step(flat, now, motion, n, rows, dt, replan):
 
 @kernel
 def _bends(flat, now, trial, motion, n, rows):
-    """Whether dependent coordinates went beyond their bounds; if so, these count with what each was bent by."""
+    """Return whether dependent coordinates went beyond their bounds; if so, these count with what each was bent by."""
     beyond = 0.0
     for r in range(rows):
         at = flat.dof_q[motion.bounded[r]]
@@ -259,7 +263,7 @@ def _bends(flat, now, trial, motion, n, rows):
 
 @kernel
 def _passed(flat, now, trial, motion):
-    """Whether a coordinate went beyond a bound that it was within."""
+    """Return whether a coordinate went beyond a bound that it was within."""
     for i in range(motion.low.shape[0]):
         at = flat.dof_q[i]
         if at >= 0:

@@ -63,7 +63,7 @@ class Twin(NamedTuple):
 def new_twin(
     flat: Flat, rest: np.ndarray, targets: int, mass: np.ndarray, proportional: np.ndarray, derivative: np.ndarray
 ) -> Twin:
-    """A twin for so many targets, with `mass` (4,) and gains (6,) as `Twin` has them."""
+    """Return a twin for so many targets, with `mass` (4,) and gains (6,) as `Twin` has them."""
     n, d, rows = len(flat.parent), len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
     sums, parts = carved((n,), (n, 3), (n, 3, 3), (n, 3), (n, 3, 3), (n,), (n, 3))
     errors, squares, vectors = np.zeros((2, targets + 1, 6)), np.zeros((3, d, d)), np.zeros((5, d))
@@ -96,8 +96,10 @@ def _turn_between(R, A, goal):
 
 @kernel(allocates=True)
 def _half_turn(R, A, goal):
-    """The rotation vector of a turn by π, whose antisymmetric part says nothing: the largest column of ½ (Q + 1),
-    scaled."""
+    """Return the rotation vector of a rotation by π, whose antisymmetric part is zero.
+
+    From the largest column of ½ (Q + 1), scaled.
+    """
     Q = np.zeros((3, 3))
     for k in range(3):
         d = rotate(R, A[:, k])
@@ -115,7 +117,7 @@ def _half_turn(R, A, goal):
 
 @kernel
 def _turn_of_axes(R, A, goal, weight):
-    """The same where the axes weigh differently: each axis turns towards its goal, as much as it weighs.
+    """Return the same where the axes weigh differently: each axis turns towards its goal, as much as it weighs.
 
     The vector, and Σ w θ².
     """
@@ -133,8 +135,9 @@ def _turn_of_axes(R, A, goal, weight):
 
 @kernel
 def measure(flat, now, goals, twin):
-    """Fills `error` with weight × distance from each goal: metres along the world's axes, then the Rodrigues vector
-    (eq. 10).
+    """Fill `error` with weight × distance from each target.
+
+    Metres along the world's axes, then the Rodrigues vector (eq. 10).
 
     Returns the energy in the springs, ½ Σ K_p w distance².
     """
@@ -161,7 +164,7 @@ def measure(flat, now, goals, twin):
 
 @inlined
 def _distance(error, weight, goal, x, y, z, P):
-    """Writes weight × distance of a point from its goal, and returns twice the energy of that."""
+    """Write weight × distance of a point from its goal, and return twice the energy of that."""
     dx, dy, dz = goal[0] - x, goal[1] - y, goal[2] - z
     error[0], error[1], error[2] = weight[0] * dx, weight[1] * dy, weight[2] * dz
     return P[0] * weight[0] * dx * dx + P[1] * weight[1] * dy * dy + P[2] * weight[2] * dz * dz
@@ -169,12 +172,13 @@ def _distance(error, weight, goal, x, y, z, P):
 
 @inlined
 def most(weight):
+    """Return the largest of three weights."""
     return max(weight[0], weight[1], weight[2])
 
 
 @inlined
 def _add_mass(twin, b, x, y, z, mass, inertia):
-    """A point mass with an inertia that is the same about every axis."""
+    """Add a point mass with an inertia that is the same about every axis."""
     h, M = twin.h[b], twin.I[b]
     twin.m[b] += mass
     h[0], h[1], h[2] = h[0] + mass * x, h[1] + mass * y, h[2] + mass * z
@@ -188,7 +192,7 @@ def _add_mass(twin, b, x, y, z, mass, inertia):
 
 @inlined
 def _push(twin, b, x, y, z, fx, fy, fz):
-    """A force at a world point of a body."""
+    """Add a force at a world point of a body."""
     f, D = twin.f[b], twin.D[b]
     f[0], f[1], f[2] = f[0] + fx, f[1] + fy, f[2] + fz
     D[0, 0], D[0, 1], D[0, 2] = D[0, 0] + x * fx, D[0, 1] + x * fy, D[0, 2] + x * fz
@@ -198,7 +202,7 @@ def _push(twin, b, x, y, z, fx, fy, fz):
 
 @inlined
 def _twist(twin, b, x, y, z):
-    """A torque on a body."""
+    """Add a torque on a body."""
     D = twin.D[b]
     D[1, 2], D[2, 1] = D[1, 2] + 0.5 * x, D[2, 1] - 0.5 * x
     D[2, 0], D[0, 2] = D[2, 0] + 0.5 * y, D[0, 2] - 0.5 * y
@@ -260,7 +264,7 @@ def load(flat, now, goals, twin, rate):
 
 @kernel
 def inertia(flat, now, goals, twin):
-    """Fills `H` and `force` = Jᵀ f from the loads."""
+    """Fill `H` and `force` = Jᵀ f from the loads."""
     H, com_mass = twin.H, twin.mass[0] * most(goals.centre_of_mass.weight)
     H[:] = 0.0
     for b in range(1, flat.parent.shape[0]):
@@ -301,8 +305,7 @@ def inertia(flat, now, goals, twin):
 
 @kernel
 def stiffen(flat, now, twin, factor):
-    """Adds to H's diagonal what keeps an explicit step stable where the forces themselves are stiff: factor × the row
-    sums of
+    """Add to H's diagonal what keeps an explicit step stable where the forces themselves are stiff.
 
         |Gᵢⱼ|,   Gᵢⱼ = (ωᵢ · ωⱼ) tr Dⱼ - ωᵢ · Dⱼ ωⱼ - fⱼ · (ωᵢ × vⱼ),
 

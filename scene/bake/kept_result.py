@@ -39,6 +39,8 @@ class RobikShort(PropertyGroup):
 
 
 class RobikResult(PropertyGroup):
+    """Result of a bake, as it is kept in the robot's root."""
+
     frames: IntProperty(name="Samples", description="How many samples were baked; 0 before the first bake")
     mark: StringProperty(name="Mark", description="Of the curves and the frame rate that it was judged by")
     missed: IntProperty(name="Missed", description="How many samples do not meet their targets")

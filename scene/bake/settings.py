@@ -48,7 +48,7 @@ class RobikFollow(PropertyGroup):
 
 
 def _by_tens(weight: str) -> dict[str, Callable]:
-    """A weight as an animator sets it: each step is ten times as strong."""
+    """Return a weight as an animator sets it: each step is ten times as strong."""
 
     def read(bake: PropertyGroup) -> float:
         return log10(getattr(bake, weight)) - WEAKEST
@@ -60,6 +60,8 @@ def _by_tens(weight: str) -> dict[str, Callable]:
 
 
 class RobikBake(PropertyGroup):
+    """Settings of the bake."""
+
     use_range: BoolProperty(name="Own Range", description="Bake these frames instead of the scene's frame range")
     start: IntProperty(name="Start", description="First frame to bake", default=1)
     end: IntProperty(name="End", description="Last frame to bake", default=250)

@@ -7,6 +7,8 @@ from .fields import RobikServo
 
 
 class RobikPlaying(PropertyGroup):
+    """Settings of playing."""
+
     loop: BoolProperty(
         name="Loop", description="Play over and over until it is stopped; at the end the robot goes back to the start"
     )

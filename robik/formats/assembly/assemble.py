@@ -22,7 +22,7 @@ AXIS_ALONE = ("fixed", "revolute", "prismatic", "cylindrical")  # types whose se
 
 
 def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
-    """The robot with its loops closed, as near to the stored pose as it was found.
+    """Return the robot with its loops closed, as near to the stored pose as it was found.
 
     Args:
         robot: as its file stores it.
@@ -70,7 +70,7 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
 
 
 def _mechanism(robot: OpenRobot, q: np.ndarray, notes: Notes) -> Mechanism:
-    """The robot as it stands at q."""
+    """Return the robot as it stands at q."""
     now = robot.placed(q)
     poses = {name: Pose.of(now.R[i], now.p[i]) for name, i in robot.order.items()}
     closers = set(map(id, robot.closers))

@@ -39,7 +39,7 @@ class Budget:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is over, or nobody waits."""
+        """Return whether the time is over, or nobody waits."""
         return thread_time() > self._until[0] or monotonic() > self._until[1] or self.is_unwanted()
 
     def check(self) -> None:

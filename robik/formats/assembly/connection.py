@@ -11,7 +11,7 @@ from .open_joint import OpenJoint
 
 
 def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set[str], notes: Notes) -> set[str]:
-    """The bodies that hang together.
+    """Return the bodies that hang together.
 
     Where several groups do, one with joints and preferred bodies, else the largest. Notes the others.
     """
@@ -34,7 +34,7 @@ def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set
 
 
 def based(joints: list[OpenJoint], base: str, poses: Mapping[str, Pose], report: Notes) -> list[OpenJoint]:
-    """The joints with one that lets the robot float on its base, if none ties it to the world."""
+    """Return the joints with one that lets the robot float on its base, if none ties it to the world."""
     if any(joint.parent == WORLD for joint in joints):
         return joints
     names = {joint.name for joint in joints}

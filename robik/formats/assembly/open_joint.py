@@ -61,7 +61,7 @@ class OpenJoint:
 
 
 def joint_values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float, ...]:
-    """A joint's coordinates, where its child's frame stands at R (3, 3) and p (3,) in its parent's."""
+    """Return a joint's coordinates, where its child's frame stands at R (3, 3) and p (3,) in its parent's."""
     turns = joint.turns
     angles: dict[str, float] = {}
     if len(turns) == 3:
@@ -81,7 +81,7 @@ def joint_values(joint: OpenJoint, R: np.ndarray, p: np.ndarray) -> tuple[float,
 
 
 def turned_round(joint: OpenJoint) -> OpenJoint:
-    """The same joint with parent and child exchanged.
+    """Return the same joint with parent and child exchanged.
 
     Raises:
         MechanismError: what it allows depends on which body is which.
@@ -103,7 +103,7 @@ def turned_round(joint: OpenJoint) -> OpenJoint:
 
 
 def with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
-    """The joint with other axes: the columns of R (3, 3), in its old ones."""
+    """Return the joint with other axes: the columns of R (3, 3), in its old ones."""
     if np.array_equal(R, np.eye(3)):
         return joint
     turn = Pose.of(R, (0, 0, 0))
@@ -111,7 +111,7 @@ def with_frame(joint: OpenJoint, R: np.ndarray) -> OpenJoint:
 
 
 def joint_motion(joint: OpenJoint, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A joint's child frame in its parent frame at its coordinates q (m,): rotation (3, 3) and position (3,).
+    """Return a joint's child frame in its parent frame at its coordinates q (m,): rotation (3, 3) and position (3,).
 
     And per coordinate the axis it turns about and the direction it slides along (m, 3).
     """

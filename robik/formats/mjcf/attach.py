@@ -80,7 +80,7 @@ def _own_name(asset: Element, files: MeshFiles) -> str:
 
 
 def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, world: Pose, folder: Path) -> Model:
-    """The part of a model that hangs on one of its bodies, on a body of the robot.
+    """Return the part of a model that hangs on one of its bodies, on a body of the robot.
 
     Args:
         prefix: put before each name.
@@ -136,7 +136,7 @@ def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, wor
 
 
 def _hanging_on(model: Model, body: str) -> tuple[set[str], OpenJoint]:
-    """A body with all that hangs on it, and the joint that it hangs on itself, the first of several."""
+    """Return a body with all that hangs on it, and the joint that it hangs on itself, the first of several."""
     hangs_on = model.robot.hangs_on
     kept, top = {body}, hangs_on[body]
     while top.parent != WORLD and top.parent not in model.at:  # a massless body between several joints

@@ -67,7 +67,7 @@ class Tied:
 
 
 def read_equalities(file: MjcfFile, tied: Tied, taken: set[str], notes: Notes, report: Notes) -> Equalities:
-    """The equalities of a file.
+    """Return the equalities of a file.
 
     Args:
         taken: names of joints; those of closers are added.
@@ -191,7 +191,7 @@ def _couple(element: Element, tied: Tied, found: Equalities, where: str, notes: 
 
 
 def _by_bodies(pins: list[Pin]) -> list[list[Pin]]:
-    """Pins between the same two bodies together, their points in the first one's order."""
+    """Pin between the same two bodies together, their points in the first one's order."""
     groups: dict[frozenset[str], list[Pin]] = {}
     for pin in pins:
         group = groups.setdefault(frozenset(pin.bodies), [])
@@ -203,7 +203,7 @@ def _by_bodies(pins: list[Pin]) -> list[list[Pin]]:
 
 
 def _from_pins(pins: list[Pin], report: Notes) -> list[OpenJoint]:
-    """One pin is a ball; two are a hinge along the line through them, and so are more on that line.
+    """Return one pin is a ball; two are a hinge along the line through them, and so are more on that line.
 
     Others hold the bodies fast.
     """

@@ -87,7 +87,7 @@ class Geoms:
         self._solids: dict[str, Solid | None] = {}
 
     def geom(self, element: Element, offset: Pose, inherited: str | None, where: str) -> Geom:
-        """A geom of a body; `offset` is the pose of the frame around it."""
+        """Return a geom of a body; `offset` is the pose of the frame around it."""
         attributes = self.file.attributes(element, inherited)
         where = f"{where}: geom {attributes['name']!r}" if attributes.get("name") else f"{where}: a geom"
         shape, fitted = attributes.get("type", "sphere"), ""
@@ -169,7 +169,7 @@ class Geoms:
         return self._found[name]
 
     def _path(self, name: str, attributes: Attributes) -> str:
-        """Where a mesh is; empty where it may not be read."""
+        """Return where a mesh is; empty where it may not be read."""
         given = attributes.get("file", "").replace("\\", "/")
         if not given:
             return self._inline(name, attributes)
@@ -194,7 +194,7 @@ class Geoms:
         return f"{self.path.name}#{name}"
 
     def visual(self, geom: Geom, where: str) -> Visual | None:
-        """What is seen of a geom."""
+        """Return what is seen of a geom."""
         match geom.shape:
             case "sphere":
                 return Visual("sphere", geom.size, pose=geom.pose, color=geom.color)
@@ -252,8 +252,7 @@ class Geoms:
         return None
 
     def _fitted(self, geom: Geom, mesh: Solid, where: str) -> Solid:
-        """The shape that moves as the mesh: its size is that of the box with the mesh's inertia, whose longest edge is
-        z."""
+        """Return the shape of the box with the mesh's inertia, whose longest edge is z."""
         moments, axes = np.linalg.eigh(mesh.inertia / mesh.volume)
         box = np.sqrt(np.maximum(1.5 * (moments.sum() - 2 * moments), 0.0))[::-1]
         axes = axes[:, ::-1]

@@ -47,7 +47,7 @@ def held_through(
 
 
 def _decided(coupling: Coupling, held: Mapping[str, float]) -> dict[str, float]:
-    """The end that the other one decides, and where that is; empty if there is none."""
+    """Return the end that the other one decides, and where that is; empty if there is none."""
     found: dict[str, float] = {}
     if coupling.leader in held and coupling.follower not in held:
         found[coupling.follower] = _value(coupling, held[coupling.leader])
@@ -73,7 +73,7 @@ def _value(coupling: Coupling, leader: float) -> float:
 
 
 def _check(coupling: Coupling, held: Mapping[str, float], notes: Notes) -> None:
-    """Warns where a coupling whose follower is held says more than was read."""
+    """Warn where a coupling whose follower is held says more than was read."""
     if coupling.leader not in held and any(coupling.coefficients[1:]):
         notes.add(
             "its first joint is held, which leaves its second more than one place, so it was left out",
@@ -88,7 +88,7 @@ def _check(coupling: Coupling, held: Mapping[str, float], notes: Notes) -> None:
 
 
 def with_held(robot: OpenRobot, held: Mapping[str, float], notes: Notes) -> OpenRobot:
-    """The robot, its held joints fixed."""
+    """Return the robot, its held joints fixed."""
     return replace(robot, joints=tuple(_fixed(j, held[j.name], notes) if j.name in held else j for j in robot.joints))
 
 

@@ -15,7 +15,7 @@ from .file import Attributes, MjcfFile
 
 
 def mesh_assets(file: MjcfFile) -> dict[str, Attributes]:
-    """The attributes of a file's meshes, by name."""
+    """Return the attributes of a file's meshes, by name."""
     elements = [element for section in file.root.findall("asset") for element in section.findall("mesh")]
     every = [file.attributes(element) for element in elements]
     return {each.get("name") or PurePosixPath(each.get("file", "").replace("\\", "/")).stem: each for each in every}

@@ -87,7 +87,7 @@ def tell_limited_tendons(file: MjcfFile, notes: Notes) -> None:
 
 
 def lacks_motors(file: MjcfFile) -> bool:
-    """Whether the file says that its robot has no motors."""
+    """Return whether the file says that its robot has no motors."""
     return any(text.attrib == NO_MOTORS for section in file.root.findall("custom") for text in section.findall("text"))
 
 
@@ -134,7 +134,7 @@ def read_motors(
 
 
 def _effort(element: Element, attributes: Attributes, file: MjcfFile, where: str) -> float:
-    """The largest force on the joint or tendon."""
+    """Return the largest force on the joint or tendon."""
     bounds = is_limited(attributes, "forcelimited", "forcerange", file, where)
     if element.tag == "motor":
         control = is_limited(attributes, "ctrllimited", "ctrlrange", file, where)
@@ -156,8 +156,10 @@ def _gear(attributes: Attributes, where: str) -> float:
 
 
 def _reach(element: Element, attributes: Attributes, file: MjcfFile, where: str) -> tuple[float, float]:
-    """Return the values of a joint that its position actuator can be sent to: ctrl · gain / stiffness / gear [rad or
-    m]."""
+    """Return the values of a joint that its position actuator can be sent to [rad or m].
+
+    ctrl · gain / stiffness / gear.
+    """
     stiffness = _stiffness(element, attributes, where)
     bounds = is_limited(attributes, "ctrllimited", "ctrlrange", file, where)
     gear = _gear(attributes, where)
@@ -197,7 +199,10 @@ def _through(
     notes: Notes,
     report: Notes,
 ) -> tuple[str | None, float]:  # fmt: skip
-    """The joint that has the motor of a tendon, none where all that it pulls is held; and the motor's effort there."""
+    """Return the joint that has the motor of a tendon, none where all that it pulls is held.
+
+    And the motor's effort there.
+    """
     pulled: dict[str, float] = {}
     parts = tendon.findall("joint")
     if not parts:
@@ -222,7 +227,7 @@ def _through(
 
 
 def _led_by(name: str, leader: Mapping[str, str]) -> str:
-    """The joint that a chain of couplings ends at; in a ring of them, any."""
+    """Return the joint that a chain of couplings ends at; in a ring of them, any."""
     seen = {name}
     while name in leader and leader[name] not in seen:
         name = leader[name]

@@ -14,7 +14,7 @@ from ..xml_file import numbers
 
 
 def join(scope: str, name: str) -> str:
-    """A name in a model."""
+    """Return a name in a model."""
     return f"{scope}::{name}" if scope else name
 
 
@@ -32,7 +32,7 @@ def version_of(root: Element) -> tuple[int, int]:
 
 
 def pose_of(element: Element, where: str) -> tuple[Pose, str]:
-    """What an element's <pose> says: the pose, and the name of the frame that it is relative to.
+    """Return what an element's <pose> says: the pose, and the name of the frame that it is relative to.
 
     Empty where it says none.
     """

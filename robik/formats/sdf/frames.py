@@ -95,7 +95,7 @@ class Frames:
 
     def _add_model(self, model: Element, scope: str, outer: str, version: tuple[int, int], file: Path, depth: int,
                    include: Element | None = None) -> None:  # fmt: skip
-        """A model as scope.
+        """Add a model as scope.
 
         `include` is what includes it, whose words on pose, placement and whether it is static count first.
         """
@@ -164,7 +164,7 @@ class Frames:
                 self._include(element, scope, file, depth)
 
     def _include(self, include: Element, scope: str, file: Path, depth: int) -> None:
-        """A model of another file."""
+        """Add a model of another file."""
         uri = text_of(include, "uri")
         self._read += 1
         if self._read > MOST_FILES:
@@ -192,7 +192,7 @@ class Frames:
         self._add_model(model, inner, scope, version, path, depth + 1, include)
 
     def _file_of(self, uri: str, file: Path) -> Path:
-        """The SDF file that a URI names: itself, or the one that the `model.config` of its folder names."""
+        """Return the SDF file that a URI names: itself, or the one that the `model.config` of its folder names."""
         if "://" not in uri and not uri.startswith("/"):  # beside the file that says it
             uri = (file.resolve().parent / uri).as_posix()
         base = uri.rstrip("/")
@@ -231,7 +231,7 @@ class Frames:
         return name
 
     def _called(self, name: str, scope: str) -> str:
-        """The full name of something in a model.
+        """Return the full name of something in a model.
 
         In a merged one, what it would be called in the model around that, if that is free.
         """
@@ -256,11 +256,11 @@ class Frames:
     # Looking up
 
     def of_kind(self, kind: str) -> dict[str, Node]:
-        """The links, joints, or frames, by name."""
+        """Return the links, joints, or frames, by name."""
         return {name: node for name, node in self.nodes.items() if node.kind == kind}
 
     def find(self, name: str, scope: str, where: str) -> str:
-        """The full name of what is called so in a model.
+        """Return the full name of what is called so in a model.
 
         Raises:
             FormatError: there is nothing of that name.
@@ -288,7 +288,7 @@ class Frames:
         return next(alike, None) or self.find(name, scope, where)
 
     def links_in(self, scope: str) -> list[str]:
-        """The links of a model and of those in it."""
+        """Return the links of a model and of those in it."""
         return [name for name, node in self.nodes.items() if node.kind == "link" and self._is_in(node.scope, scope)]
 
     def _is_in(self, scope: str, outer: str) -> bool:
@@ -297,7 +297,7 @@ class Frames:
         return scope == outer
 
     def body(self, name: str) -> str:
-        """The link that a frame moves with, or the world.
+        """Return the link that a frame moves with, or the world.
 
         Raises:
             FormatError: none, or frames attached to each other in a ring.
@@ -319,7 +319,7 @@ class Frames:
         return name
 
     def _canonical(self, scope: str, node: Node) -> str:
-        """The link that stands for a model."""
+        """Return the link that stands for a model."""
         said = node.element.get("canonical_link")
         if said:
             return self.find(said, scope, f"model {scope!r}: its canonical link")
@@ -329,7 +329,7 @@ class Frames:
         return links[0]
 
     def placed(self, name: str) -> Pose:
-        """A frame's pose in the world, as the file has it."""
+        """Return a frame's pose in the world, as the file has it."""
         if name not in self._placed:
             way: list[str] = []
             while name not in self._placed:
@@ -348,7 +348,7 @@ class Frames:
         return self._placed[name]
 
     def _chain(self, name: str, end: str) -> Pose:
-        """A frame's pose in a frame that its pose is relative to, maybe by others between."""
+        """Return a frame's pose in a frame that its pose is relative to, maybe by others between."""
         pose, seen = IDENTITY, set()
         while name != end:
             to = self._reference(name)
@@ -359,7 +359,7 @@ class Frames:
         return pose
 
     def _reference(self, name: str) -> str | None:
-        """What a frame's pose is relative to; None for the world."""
+        """Return what a frame's pose is relative to; None for the world."""
         node = self.nodes[name]
         if not node.relative_to or node.relative_to == WORLD:
             return None

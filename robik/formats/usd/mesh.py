@@ -29,7 +29,7 @@ class MeshReader:
         self._open: tuple[Path, Usd.Stage] | None = None
 
     def read(self, path: Path, prim: str) -> Surface:
-        """A mesh in its own coordinates and units, with its pictures and paints.
+        """Return a mesh in its own coordinates and units, with its pictures and paints.
 
         Raises:
             FormatError: names the file and what is wrong.
@@ -48,7 +48,7 @@ class MeshReader:
 
 
 def polygons(prim: Usd.Prim) -> tuple[np.ndarray, list[list[int]]]:
-    """A mesh's points (n, 3), in its own coordinates, and its faces, counter-clockwise seen from outside.
+    """Return a mesh's points (n, 3), in its own coordinates, and its faces, counter-clockwise seen from outside.
 
     Raises:
         FormatError: it has none, or they do not fit together.
@@ -70,7 +70,7 @@ def polygons(prim: Usd.Prim) -> tuple[np.ndarray, list[list[int]]]:
 
 
 def triangles(prim: Usd.Prim) -> tuple[np.ndarray, np.ndarray]:
-    """A mesh's points (n, 3), in its own coordinates, and its faces cut into triangles (m, 3).
+    """Return a mesh's points (n, 3), in its own coordinates, and its faces cut into triangles (m, 3).
 
     Raises:
         FormatError: as `polygons`.

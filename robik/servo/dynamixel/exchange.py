@@ -64,7 +64,7 @@ class Exchange:
 
     @property
     def takes_speeds(self) -> bool:
-        """Whether goals can carry speeds: in one packet, to the same indirect addresses of all."""
+        """Return whether goals can carry speeds: in one packet, to the same indirect addresses of all."""
         return self.is_gathered and len(set(self._places.values())) == 1
 
     def gather(self) -> None:

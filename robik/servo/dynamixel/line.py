@@ -44,7 +44,7 @@ class DynamixelLine:
 
     @property
     def servos(self) -> tuple[Servo, ...]:
-        """Whom it speaks to."""
+        """Return whom it speaks to."""
         return self._wire.servos
 
     @property
@@ -54,7 +54,7 @@ class DynamixelLine:
 
     @property
     def takes_speeds(self) -> bool:
-        """Whether the same indirect addresses are in use in all; known after `prepare`."""
+        """Return whether the same indirect addresses are in use in all; known after `prepare`."""
         return self._exchange.takes_speeds
 
     @property
@@ -165,8 +165,9 @@ class DynamixelLine:
         self._wire.send_torque_off()
 
     def confirm_torque_off(self) -> list[bool | None]:
-        """Turn torque off where it still is on, one by one: a packet that met somebody's late answer on the wire is
-        lost.
+        """Turn torque off where it still is on, one by one.
+
+        A packet that met somebody's late answer on the wire is lost.
 
         Returns:
             Torque of each servo as read back, None where one does not answer.

@@ -218,8 +218,10 @@ def _check_whole(table: Table) -> None:
 
 
 def _vendors(path: Path) -> Table:
-    """Read a model file of the vendor's: addresses and sizes under `[control table]`; its number is in a list beside
-    it."""
+    """Read a model file of the vendor's: addresses and sizes under `[control table]`.
+
+    Its number is in a list beside it.
+    """
     try:
         lines = path.read_text(encoding="utf-8", errors="ignore").splitlines()
         listed = (path.parent / NUMBERS).read_text(encoding="utf-8").splitlines()

@@ -68,8 +68,10 @@ class DynamixelWorkshop:
         return list(found.values())
 
     def _rates(self, baud_rates: Iterable[int]) -> Iterable[int]:
-        """Return the baud rates at which to ask: of a network socket none can be set, and each servo would be there at
-        all of them."""
+        """Return the baud rates at which to ask.
+
+        Of a network socket none can be set, and each servo would be there at all of them.
+        """
         return (self._baud_rate,) if self.name.startswith("socket://") else baud_rates
 
     def torque_off(self, baud_rates: Sequence[int] | None = None) -> list[tuple[Seen, bool | None]]:
@@ -194,8 +196,10 @@ class DynamixelWorkshop:
         return self.wire.read(_addressed(seen), "present_position")
 
     def standing(self, servos: Sequence[Servo]) -> list[int]:
-        """Return where servos stand, as it will be once torque is on [counts]: turned by hand, one in the single-turn
-        mode counts beyond its turn; raises ServoSilent."""
+        """Return the positions of servos, as they will be once torque is on [counts].
+
+        Turned by hand, one in the single-turn mode counts beyond its turn. Raises ServoSilent.
+        """
         self.wire.servos = tuple(servos)
         there = self.wire.read_each("present_position").tolist()
         return [self._folded(servo, position) for servo, position in zip(servos, there, strict=True)]

@@ -1,5 +1,7 @@
-"""The backup of a servo's control table, from the e-Manual's page "DYNAMIXEL Protocol 2.0", "Control Table Backup
-(0x20)"."""
+"""Backup of a servo's control table.
+
+From the e-Manual's page "DYNAMIXEL Protocol 2.0", "Control Table Backup (0x20)".
+"""
 
 from __future__ import annotations
 

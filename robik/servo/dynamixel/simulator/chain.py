@@ -71,11 +71,11 @@ class SimulatedChain:
         self._decoder, self._heard = Decoder(), now
 
     def servo(self, id: int) -> SimulatedServo | None:
-        """The servo with this id, if it is there."""
+        """Return the servo with this id, if it is there."""
         return next((servo for servo in self.servos if servo.get("id") == id), None)
 
     def receive(self, data: bytes, now: float, baud_rate: int | None = None) -> list[Answer]:
-        """What comes back for these bytes.
+        """Return what comes back for these bytes.
 
         Args:
             data: as they arrived, in pieces of any size.

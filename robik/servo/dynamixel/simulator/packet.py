@@ -86,24 +86,26 @@ def stuffed(body: bytes) -> bytes:
 
 
 def unstuffed(body: bytes) -> bytes:
-    """The reverse of `stuffed`."""
+    """Return the reverse of `stuffed`."""
     return body.replace(HEADER + b"\xfd", HEADER)
 
 
 def encode(id: int, instruction: int, parameters: bytes) -> bytes:
-    """A whole packet."""
+    """Return a whole packet."""
     body = stuffed(bytes([instruction]) + parameters)
     head = HEADER + bytes([0, id]) + (len(body) + 2).to_bytes(2, "little")
     return head + body + crc16(head + body).to_bytes(2, "little")
 
 
 def encode_status(id: int, error: int, data: bytes = b"") -> bytes:
-    """A servo's answer."""
+    """Return a servo's answer."""
     return encode(id, STATUS, bytes([error]) + data)
 
 
 def encode_fast_status(answers: list[tuple[int, int, bytes]], expected: int) -> bytes:
-    """The one status packet of a fast read, to which each servo adds error, id, data and the CRC of all before it.
+    """Return the one status packet of a fast read.
+
+    To it each servo adds error, id, data and the CRC of all before it.
 
     Args:
         answers: id, error and data of each servo up to the first that is silent.
@@ -123,7 +125,7 @@ class Decoder:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[Packet]:
-        """The packets completed by these bytes; a half one is kept for later."""
+        """Return the packets completed by these bytes; a half one is kept for later."""
         self._buffer += data
         packets: list[Packet] = []
         while True:
