@@ -57,7 +57,11 @@ class Limiter:
         self.position = self.velocity = np.zeros(len(self._low))
 
     def place(self, position: np.ndarray) -> None:
-        """Stand here [rad or m]; where that is outside the limits, it will only move inwards."""
+        """Stand here [rad or m]; where that is outside the limits, it will only move inwards.
+
+        Args:
+            position: Positions (n,) [rad or m].
+        """
         self.position, self.velocity = np.array(position, dtype=float), np.zeros(len(self._low))
 
     @property
@@ -66,7 +70,14 @@ class Limiter:
         return bool((self.velocity == 0.0).all())
 
     def clipped(self, wish: np.ndarray) -> np.ndarray:
-        """Return a wish (n,) [rad or m] inside the limits."""
+        """Return a requested position inside the limits.
+
+        Args:
+            wish: Positions (n,) [rad or m].
+
+        Returns:
+            Positions (n,) [rad or m].
+        """
         return np.clip(wish, self._low, self._high)
 
     def step(

@@ -38,7 +38,11 @@ def environment() -> dict[str, str]:
 
 
 def run(module: str) -> None:
-    """Import the library as `robik` and run one of its modules as the main program of this process."""
+    """Import the library as `robik` and run one of its modules as the main program of this process.
+
+    Args:
+        module: Its name within the library, such as `cli`.
+    """
     found = spec_from_file_location(NAME, FOLDER / "__init__.py")
     assert found is not None
     assert found.loader is not None

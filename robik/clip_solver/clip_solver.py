@@ -131,7 +131,11 @@ class ClipSolver:
                     return
 
     def write(self, output: Output) -> None:
-        """Write the clip where the solver of frames left its own: coordinates, bodies, objective and residual."""
+        """Write the clip where the solver of frames left its own: coordinates, bodies, objective and residual.
+
+        Args:
+            output: Output of the solver of frames; overwritten.
+        """
         count, frames = len(self._frames.q), self._frames
         place, again = output.q.shape[0] - count, slice(0, 1)
         position, quaternion = output.position[:count], output.quaternion[:count]
@@ -152,7 +156,14 @@ class ClipSolver:
         return self._frames.q
 
     def objective(self, q: np.ndarray) -> float:
-        """Return the objective of assembled coordinates q (T, nq), as the last iteration held the frames."""
+        """Return the objective of assembled coordinates q (T, nq), as the last iteration held the frames.
+
+        Args:
+            q: Coordinates (T, nq), assembled.
+
+        Returns:
+            The sum over all frames.
+        """
         kept, value = self._frames.q.copy(), np.zeros(len(q))
         self._frames.q[:] = q
         with self._ties_apart():
@@ -161,7 +172,14 @@ class ClipSolver:
         return float(value.sum())
 
     def violation(self, q: np.ndarray) -> float:
-        """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m]."""
+        """Return the sum of what coordinates q (T, nq) have beyond bounds: shares of limits, positions [rad or m].
+
+        Args:
+            q: Coordinates (T, nq).
+
+        Returns:
+            The sum; 0.0 where all bounds are kept.
+        """
         return excess(self.bounds, self.orders, q[:, self.bounds.at])
 
     def peaks(self) -> tuple[Peak, ...]:

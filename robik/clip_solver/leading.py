@@ -39,7 +39,16 @@ def _spread(flat, work, beside, q):
 
 @kernel
 def spread_frames(flat, work, beside, q, rank, largest):
-    """Fill rank and largest (T,), as `_spread` returns them, at coordinates q (T, nq)."""
+    """Fill rank and largest (T,), as `_spread` returns them, at coordinates q (T, nq).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        work: Scratch of the solver.
+        beside: Placements of neighbouring frames, scratch.
+        q: Coordinates (T, nq).
+        rank: Filled with the number of dependent degrees of freedom (T,).
+        largest: Filled with the largest step of one of them (T,).
+    """
     for k in range(q.shape[0]):
         rank[k], largest[k] = _spread(flat, work, beside, q[k])
 

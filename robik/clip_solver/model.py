@@ -91,7 +91,16 @@ def new_neighbours(flat: Flat, rest: np.ndarray) -> Neighbours:
 
 
 def new_model(frames: int, independent: int, rows: int) -> Model:
-    """Return room for the model of so many frames, independent coordinates and bounded coordinates."""
+    """Return room for the model of so many frames, independent coordinates and bounded coordinates.
+
+    Args:
+        frames: Number of frames T.
+        independent: Number of independent coordinates m of a frame, at most.
+        rows: Number of bounded coordinates R.
+
+    Returns:
+        Zeros.
+    """
     T, m = frames, independent
     return by_reference(
         Model(
@@ -109,7 +118,16 @@ def new_model(frames: int, independent: int, rows: int) -> Model:
 
 @kernel
 def stand(flat, placement, q):
-    """Place a robot at the coordinates q (nq,); returns the closure residual [m]."""
+    """Place a robot at the coordinates q (nq,).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        placement: Placement to fill.
+        q: Coordinates (nq,).
+
+    Returns:
+        Closure residual [m].
+    """
     for i in range(q.shape[0]):
         placement.q[i] = q[i]
     forward_kinematics(flat, placement)
@@ -209,9 +227,20 @@ def _list_independent(work, chosen):
 
 @kernel
 def model_frames(flat, goals, work, beside, frames, out):
-    """Fill the model of all frames; returns the largest number of independent coordinates of a frame.
+    """Fill the model of all frames.
 
-    Where that is more than there is room for, nothing else is of use.
+    Where a frame has more independent coordinates than there is room for, nothing else is of use.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        goals: The objectives with their targets.
+        work: Scratch of the solver.
+        beside: Placements of neighbouring frames, scratch.
+        frames: The frames' coordinates and targets.
+        out: Model to fill.
+
+    Returns:
+        The largest number of independent coordinates of a frame.
     """
     most = 0
     for k in range(frames.q.shape[0]):
@@ -257,9 +286,13 @@ def step_frames(flat, work, beside, frames, model, step, scale, q, residual):
     """Move all frames by a share of their steps, onto the loops.
 
     Args:
-        flat, work, beside, frames, model: the robot, scratch, where the frames are, and their model there.
+        flat: The robot, scratch, where the frames are, and their model there.
+        work: The robot, scratch, where the frames are, and their model there.
+        beside: The robot, scratch, where the frames are, and their model there.
+        frames: The robot, scratch, where the frames are, and their model there.
+        model: The robot, scratch, where the frames are, and their model there.
         step: (T, m) of the independent coordinates.
-        scale: share of it.
+        scale: Share of it.
         q: (T, nq) filled with coordinates.
         residual: (T,) filled with the closure residual [m]; infinite where the loops do not close.
     """
@@ -279,7 +312,15 @@ def step_frames(flat, work, beside, frames, model, step, scale, q, residual):
 
 @kernel
 def value_frames(flat, goals, beside, frames, value):
-    """Fill `value` (T,) with the objective of each frame."""
+    """Fill `value` (T,) with the objective of each frame.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        goals: The objectives with their targets.
+        beside: Placements of neighbouring frames, scratch.
+        frames: The frames' coordinates and targets.
+        value: Filled with the objectives (T,).
+    """
     for k in range(frames.q.shape[0]):
         _meet(flat, goals, frames, k, beside, False)
         value[k] = _value(flat, goals, beside)
@@ -287,7 +328,14 @@ def value_frames(flat, goals, beside, frames, value):
 
 @kernel
 def miss_frames(flat, goals, beside, frames):
-    """Fill `frames.missed` with what each frame misses where it is."""
+    """Fill `frames.missed` with what each frame misses where it is.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        goals: The objectives with their targets.
+        beside: Placements of neighbouring frames, scratch.
+        frames: The frames' coordinates and targets; `missed` is filled.
+    """
     for k in range(frames.q.shape[0]):
         _ask(goals, frames, k)
         stand(flat, beside.now, frames.q[k])
@@ -296,7 +344,16 @@ def miss_frames(flat, goals, beside, frames):
 
 @kernel
 def state_frames(flat, beside, q, position, quaternion, residual):
-    """Fill the bodies' state frames and the closure residual at coordinates q (T, nq)."""
+    """Fill the bodies' state frames and the closure residual at coordinates q (T, nq).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        beside: Placements of neighbouring frames, scratch.
+        q: Coordinates (T, nq).
+        position: Filled with positions (T, n, 3) [m].
+        quaternion: Filled with quaternions (T, n, 4) wxyz.
+        residual: Filled with closure residuals (T,) [m].
+    """
     for k in range(q.shape[0]):
         residual[k] = stand(flat, beside.now, q[k])
         for b in range(1, flat.bodies + 1):

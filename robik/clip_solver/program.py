@@ -107,7 +107,14 @@ class Program:
         return Step(dz, self._quadratic.decrease(dz), multiplier, solved)
 
     def left(self, step: Step) -> float:
-        """Return the sum of what a step leaves beyond the rows' bounds, to first order."""
+        """Return the sum of what a step leaves beyond the rows' bounds, to first order.
+
+        Args:
+            step: The step to judge.
+
+        Returns:
+            The sum; 0.0 where all rows keep their bounds.
+        """
         moved = self._rows @ self._flat(step.dz)
         return float(np.maximum(np.maximum(self._below - moved, moved - self._above), 0.0).sum())
 

@@ -61,7 +61,14 @@ class Quadratic:
         return cls(np.asarray(model.gradient), own, cross, last, tied, local)
 
     def decrease(self, dz: np.ndarray) -> float:
-        """Return by how much a step (T, m) lowers the model."""
+        """Return by how much a step (T, m) lowers the model.
+
+        Args:
+            dz: Step (T, m) of the independent coordinates.
+
+        Returns:
+            The decrease; negative where the model rises.
+        """
         curved = np.einsum("ka,kab,kb", dz, self.own, dz)
         curved += 2.0 * np.einsum("ka,kab,kb", dz[self.last], self.cross, dz[self.tied])
         return float(-(self.gradient * dz).sum() - 0.5 * curved)
@@ -93,7 +100,14 @@ class Quadratic:
 
 
 def unbounded(model: Model) -> np.ndarray:
-    """Return the coordinates (m,) that no bound is on; none where the frames have different ones."""
+    """Return the coordinates (m,) that no bound is on; none where the frames have different ones.
+
+    Args:
+        model: The quadratic model of the clip.
+
+    Returns:
+        Whether no bound is on it (m,).
+    """
     alike = (model.independent == model.independent[0]).all() and (model.number == model.independent.shape[1]).all()
     local = ~np.asarray(model.motion).any(axis=(0, 1))
     return local & bool(alike and not local.all())

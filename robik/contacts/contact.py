@@ -62,7 +62,15 @@ class Hold:
     axes: np.ndarray
 
     def at(self, position: np.ndarray, rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the anchor (..., 3) [m] and axes (..., 3, 3) of the hold's joint for poses of its frame."""
+        """Return the anchor (..., 3) [m] and axes (..., 3, 3) of the hold's joint for poses of its frame.
+
+        Args:
+            position: Positions (..., 3) of the held frame [m].
+            rotation: Orientations (..., 3, 3) of the held frame.
+
+        Returns:
+            Anchor (..., 3) [m] and axes (..., 3, 3).
+        """
         return position + rotation @ self.point, rotation @ self.axes
 
     def gap(
@@ -119,5 +127,12 @@ def hold_of(mechanism: Mechanism, name: str, oriented: bool) -> Hold:
 
 
 def contact_name(frame: str) -> str:
-    """Return the name of the joint that holds a frame in contact."""
+    """Return the name of the joint that holds a frame in contact.
+
+    Args:
+        frame: Name of the frame.
+
+    Returns:
+        The name, which no joint of a file has.
+    """
     return f"(contact of {frame})"

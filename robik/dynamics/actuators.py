@@ -36,7 +36,14 @@ class MotorData:
     p_gain: int
 
     def stiffness(self, p_gain: float | None = None) -> float:
-        """Return the spring that the servo is at a position P gain, that of the factory if left out [N m/rad]."""
+        """Return the spring that the servo is at a position P gain, that of the factory if left out [N m/rad].
+
+        Args:
+            p_gain: Position P gain as the servo counts it; that of the factory if left out.
+
+        Returns:
+            Stiffness [N m/rad].
+        """
         gain = self.p_gain if p_gain is None else p_gain
         return self.stall_torque * gain / P_UNIT * COUNTS / tau / FULL_PWM
 

@@ -49,7 +49,17 @@ class ContactWork(NamedTuple):
 
 
 def new_contact_work(dofs: int, points: int, normal: np.ndarray, friction: float) -> ContactWork:
-    """Return room for `points` contact points on a robot of `dofs` degrees of freedom."""
+    """Return room for `points` contact points on a robot of `dofs` degrees of freedom.
+
+    Args:
+        dofs: Degrees of freedom d.
+        points: Number of contact points.
+        normal: Normal of the ground (3,), a unit vector.
+        friction: Coefficient of friction.
+
+    Returns:
+        Room without a problem in it.
+    """
     vectors = np.zeros((6, dofs))
     return by_reference(
         ContactWork(
@@ -235,7 +245,14 @@ def _settle(w):
 
 @kernel(entry=False)
 def smallest_forces(w):
-    """Write the smallest forces in the cones that give `right`, or come nearest to it; returns what is missing."""
+    """Write the smallest forces in the cones that give `right`, or come nearest to it.
+
+    Args:
+        w: The problem, a `ContactWork`; its forces are filled.
+
+    Returns:
+        What is missing of `right`, as a share.
+    """
     _start(w)
     before, w.slack[0] = np.inf, SLACK
     for _ in range(ROUNDS):

@@ -45,7 +45,16 @@ def derivatives(
 
 
 def low_pass(times: np.ndarray, values: np.ndarray, cutoff: float) -> np.ndarray:
-    """Return values (T, n) without what is faster than `cutoff` [Hz]; as they are where they are sampled too slowly."""
+    """Return values (T, n) without what is faster than `cutoff` [Hz]; as they are where they are sampled too slowly.
+
+    Args:
+        times: Times (T,) [s].
+        values: Values (T, n).
+        cutoff: Highest frequency that stays [Hz].
+
+    Returns:
+        Values (T, n); the given ones where sampling is too slow for the filter.
+    """
     steps = np.diff(times)
     step = float(steps.mean())
     if len(times) < FEWEST or 2.0 * cutoff * step >= 1.0:

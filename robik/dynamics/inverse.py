@@ -95,9 +95,16 @@ class InverseDynamics:
     def coordinates(self, motion: Motion, source: str = "the motion") -> np.ndarray:
         """Return the tree's coordinates (T, nq) along a motion, by forward kinematics.
 
+        Args:
+            motion: The motion.
+            source: The motion in words, for errors.
+
+        Returns:
+            Coordinates (T, nq) [rad or m, wxyz for balls].
+
         Raises:
-            ClipError: names the actuators that the motion lacks.
-            MechanismError: loops that do not close, with the sample.
+            ClipError: Names the actuators that the motion lacks.
+            MechanismError: Loops that do not close, with the sample.
         """
         values = values_for(self.mechanism, motion, source)
         q = np.zeros((len(values), len(self.topology.rest)))

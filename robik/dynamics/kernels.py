@@ -46,7 +46,17 @@ class Bodies(NamedTuple):
 
 
 def new_bodies(flat: Flat, mass: np.ndarray, inertia: np.ndarray, gravity: np.ndarray) -> Bodies:
-    """Return room for the bodies of a mechanism; arguments as the attributes of `Bodies`."""
+    """Return room for the bodies of a mechanism; arguments as the attributes of `Bodies`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        mass: As `Bodies.mass` (n + 1,) [kg].
+        inertia: As `Bodies.inertia` (n + 1, 3, 3) [kg m²].
+        gravity: As `Bodies.gravity` (3,) [m/s²].
+
+    Returns:
+        Bodies at rest.
+    """
     n = len(flat.parent)
     twist, acceleration, wrench, beyond = np.zeros((4, n, 6))
     return by_reference(Bodies(mass, inertia, gravity, twist, acceleration, wrench, beyond, np.zeros(9), np.zeros(6)))
@@ -54,7 +64,15 @@ def new_bodies(flat: Flat, mass: np.ndarray, inertia: np.ndarray, gravity: np.nd
 
 @kernel(entry=False)
 def body_motions(flat, now, bodies, velocity, acceleration):
-    """Write the bodies' twists and accelerations from those of the degrees of freedom (d,)."""
+    """Write the bodies' twists and accelerations from those of the degrees of freedom (d,).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        bodies: `twist` and `acceleration` are filled.
+        velocity: Velocities (d,) [rad/s or m/s].
+        acceleration: Accelerations (d,) [rad/s² or m/s²].
+    """
     v0 = bodies.before
     for b in range(1, flat.parent.shape[0]):
         V, A = bodies.twist[b], bodies.acceleration[b]
@@ -99,7 +117,12 @@ def _turned_inertia(R, inertia, x, y, z):
 
 @kernel(entry=False)
 def body_wrenches(now, bodies):
-    """Write the wrench that each body needs for its motion, and the robot's momentum."""
+    """Write the wrench that each body needs for its motion, and the robot's momentum.
+
+    Args:
+        now: Placement of the bodies.
+        bodies: `wrench` and `momentum` are filled.
+    """
     g, total = bodies.gravity, bodies.momentum
     total[:] = 0.0
     mass = 0.0
@@ -141,6 +164,13 @@ def generalised_forces(flat, now, e, bodies, out):
     """Write Zᵀ Q (d,): what the bodies' wrenches do along the independent coordinates.
 
     Their sum stays in `beyond[0]`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        e: The elimination of dependent coordinates.
+        bodies: Wrenches as `body_wrenches` left them; `beyond` is filled.
+        out: Filled with the forces (d,) [N m or N].
     """
     for b in range(flat.parent.shape[0]):
         for k in range(6):
@@ -156,7 +186,16 @@ def generalised_forces(flat, now, e, bodies, out):
 
 @kernel
 def unit_wrench(flat, now, e, body, k, out):
-    """Write Zᵀ Q (d,) of a wrench on a body that is 1 in its entry k and 0 elsewhere."""
+    """Write Zᵀ Q (d,) of a wrench on a body that is 1 in its entry k and 0 elsewhere.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        e: The elimination of dependent coordinates.
+        body: Index of the body; 0 is the world.
+        k: Entry of the wrench: 0 to 2 a moment, 3 to 5 a force.
+        out: Filled with the forces (d,).
+    """
     out[:] = 0.0
     i = flat.tip[body]
     while i >= 0:
@@ -167,6 +206,15 @@ def unit_wrench(flat, now, e, body, k, out):
 
 @inlined
 def point_of(now, body, local):
-    """Return a point of a body's state frame in the world."""
+    """Return a point of a body's state frame in the world.
+
+    Args:
+        now: Placement of the bodies.
+        body: Index of the body; 0 is the world.
+        local: Point (3,) in its state frame [m].
+
+    Returns:
+        The components x, y and z [m].
+    """
     x, y, z = rotate(now.R[body], local)
     return x + now.c[body, 0], y + now.c[body, 1], z + now.c[body, 2]

@@ -60,7 +60,16 @@ class Forces(NamedTuple):
 
 
 def new_forces(samples: int, motors: int, points: int) -> Forces:
-    """Return room for results."""
+    """Return room for results.
+
+    Args:
+        samples: Number of samples T.
+        motors: Number of motors A.
+        points: Number of contact points K.
+
+    Returns:
+        Zeros.
+    """
     return by_reference(
         Forces(
             torque=np.zeros((samples, motors)),

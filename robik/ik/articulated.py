@@ -111,7 +111,17 @@ def _factor_block(A, c, n):
 def factor(flat, now, e, terms, A):
     """Factor the second derivatives over the free independent coordinates.
 
-    Returns whether they are positive definite. Where they are not, the factors mean nothing.
+    Where they are not positive definite, the factors mean nothing.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        e: The elimination of dependent coordinates.
+        terms: Forces and second derivatives of the objectives.
+        A: The system; its blocks and their factors are filled.
+
+    Returns:
+        Whether they are positive definite.
     """
     for b in range(flat.parent.shape[0]):
         for i in range(6):
@@ -307,6 +317,14 @@ def solve(flat, now, e, terms, A, x):
     """Solve for x (d,) in place, from a gradient reduced to the independent coordinates.
 
     Dependent coordinates are filled in too.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        e: The elimination of dependent coordinates.
+        terms: Forces and second derivatives of the objectives.
+        A: The system that `factor` has factored.
+        x: A reduced gradient (d,); the solution afterwards.
     """
     _solve_tree(flat, now, e, A, x)
     count, B, s = terms.row_count[1], A.border, A.along

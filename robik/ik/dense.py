@@ -15,7 +15,15 @@ SWEEPS = 60  # of one eigenvalue, most of which need two
 
 @kernel(entry=False)
 def cholesky(H, n):
-    """Factor the lower triangle of H[:n, :n] in place; False where it is not positive definite."""
+    """Factor the lower triangle of H[:n, :n] in place; False where it is not positive definite.
+
+    Args:
+        H: Matrix of at least n rows and columns.
+        n: Number of rows that count.
+
+    Returns:
+        False where it is not positive definite.
+    """
     top = 0.0
     for i in range(n):
         top = max(top, abs(H[i, i]))
@@ -35,7 +43,13 @@ def cholesky(H, n):
 
 @kernel(entry=False)
 def solve_lower(L, n, b):
-    """Solve L x = b (n,) in place for a factor L that `cholesky` left."""
+    """Solve L x = b (n,) in place for a factor L that `cholesky` left.
+
+    Args:
+        L: Factor of at least n rows and columns.
+        n: Number of rows that count.
+        b: Right side (n,); the solution afterwards.
+    """
     for i in range(n):
         s = b[i]
         for k in range(i):
@@ -45,7 +59,13 @@ def solve_lower(L, n, b):
 
 @kernel(entry=False)
 def solve_upper(L, n, b):
-    """Solve Lᵀ x = b (n,) in place for a factor L that `cholesky` left."""
+    """Solve Lᵀ x = b (n,) in place for a factor L that `cholesky` left.
+
+    Args:
+        L: Factor of at least n rows and columns.
+        n: Number of rows that count.
+        b: Right side (n,); the solution afterwards.
+    """
     for i in range(n - 1, -1, -1):
         f = b[i] / L[i, i]
         b[i] = f
@@ -59,6 +79,14 @@ def solve_factored(H, V, n, exact, b, scratch):
 
     By the factor that `cholesky` left in H where the matrix was positive definite (`exact`), else by the eigenvectors V
     that `diagonalise` found, with the eigenvalues on H's diagonal.
+
+    Args:
+        H: The factor, or the eigenvalues on the diagonal.
+        V: The eigenvectors, row by row.
+        n: Number of rows that count.
+        exact: Whether H holds a factor.
+        b: Right side (n,); the solution afterwards.
+        scratch: Room (n,).
     """
     if exact:
         solve_lower(H, n, b)
@@ -82,6 +110,13 @@ def add_absolute(H, V, n, K, chosen):
 
     H's diagonal holds the eigenvalues and V the eigenvectors; the smallest eigenvalues are raised above rounding. K has
     more rows and columns.
+
+    Args:
+        H: Eigenvalues on the diagonal.
+        V: Eigenvectors, row by row.
+        n: Number of eigenvalues.
+        K: Matrix to change.
+        chosen: Indices (n,) of rows and columns of K.
     """
     top = 1e-300
     for k in range(n):
@@ -97,10 +132,15 @@ def add_absolute(H, V, n, K, chosen):
 
 @kernel(entry=False)
 def diagonalise(H, V, n):
-    """In place: the symmetric H[:n, :n] becomes diagonal and V[:n, :n] its eigenvectors, row by row; V[n] is scratch.
+    """Diagonalise the symmetric H[:n, :n] in place; V[:n, :n] becomes its eigenvectors, row by row.
 
     Householder's reflections make it tridiagonal, then rotations with shifts diagonal (the implicit QL method). It is
     called only where a step meets negative curvature; linking LAPACK for that would double the time to compile.
+
+    Args:
+        H: Matrix; eigenvalues on its diagonal afterwards.
+        V: Room (n + 1, n) at least; row n is scratch.
+        n: Number of rows that count.
     """
     for i in range(n):
         for j in range(n):
@@ -194,7 +234,14 @@ def _sweep(H, V, off, first, last, n):
 
 @kernel(entry=False)
 def copy_chosen(K, chosen, n, H):
-    """H[:n, :n] = the rows and columns of K that are listed in `chosen`."""
+    """Copy the rows and columns of K that are listed in `chosen` to H[:n, :n].
+
+    Args:
+        K: Matrix to copy from.
+        chosen: Indices (n,).
+        n: Number of them.
+        H: Matrix to fill.
+    """
     for a in range(n):
         for b in range(n):
             H[a, b] = K[chosen[a], chosen[b]]

@@ -63,7 +63,15 @@ class System(NamedTuple):
 
 
 def new_system(flat: Flat, rows: int) -> System:
-    """Return room for the system of a mechanism with at most so many low-rank rows."""
+    """Return room for the system of a mechanism with at most so many low-rank rows.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        rows: Number of low-rank rows, at most.
+
+    Returns:
+        Zeros.
+    """
     n, d, clusters = len(flat.parent), len(flat.before), len(flat.cluster_on)
     most = int(np.diff(flat.cluster_dof_at).max(initial=0))
     blocks = (clusters, most, most)
@@ -98,7 +106,15 @@ def new_system(flat: Flat, rows: int) -> System:
 
 @inlined
 def ordered(now, wrench, i, scale, out):
-    """Add scale · Cᵢ to `out`, with the wrench (τ, f) that the subtree beyond i exerts."""
+    """Add scale · Cᵢ to `out`, with the wrench (τ, f) that the subtree beyond i exerts.
+
+    Args:
+        now: Placement of the bodies.
+        wrench: Torque and force (6,).
+        i: Index of a degree of freedom.
+        scale: Factor.
+        out: Wrench (6,) to add to.
+    """
     w, v = now.omega[i], now.v[i]
     s = 0.5 * scale
     x, y, z = cross(w[0], w[1], w[2], wrench[0], wrench[1], wrench[2])
@@ -114,13 +130,30 @@ def ordered(now, wrench, i, scale, out):
 
 @inlined
 def one_ball(flat, i, j):
-    """Return whether two degrees of freedom belong to one ball."""
+    """Return whether two degrees of freedom belong to one ball.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        i: Index of a degree of freedom.
+        j: Index of another.
+
+    Returns:
+        True where both are of the same ball.
+    """
     return flat.ball[i] >= 0 and flat.ball[i] == flat.ball[j]
 
 
 @kernel(entry=False)
 def exerted(flat, now, terms, A, b):
-    """Fill U of the degrees of freedom of body b from its P, which has everything beyond it."""
+    """Fill U of the degrees of freedom of body b from its P, which has everything beyond it.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        terms: Forces and second derivatives of the objectives.
+        A: The system; `U` is filled.
+        b: Index of a body.
+    """
     P = A.P[b]
     for j in range(flat.at_v[flat.first[b]], flat.tip[b] + 1):
         w, v, u = now.omega[j], now.v[j], A.U[j]
@@ -134,6 +167,13 @@ def matrix(flat, now, terms, A, K):
     """Fill K (d, d) with all second derivatives.
 
     For a robot so small that a matrix is quicker, or whose system is not definite.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        terms: Forces and second derivatives of the objectives.
+        A: The system; its `P` is scratch.
+        K: Matrix (d, d) to fill.
     """
     K[:] = 0.0
     for b in range(flat.parent.shape[0]):
@@ -215,7 +255,15 @@ def _add_rows(terms, K):
 
 @inlined
 def carry(flat, now, xi, b, x):
-    """xi[b] (6,): the screw by which x (d,) moves body b, from its parent's."""
+    """Fill xi[b] (6,) with the screw by which x moves body b, from its parent's.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        xi: Screws (n + 1, 6).
+        b: Index of a body.
+        x: Step (d,).
+    """
     p, out = flat.parent[b], xi[b]
     for k in range(6):
         out[k] = xi[p, k]
@@ -228,7 +276,17 @@ def carry(flat, now, xi, b, x):
 
 @kernel
 def times(flat, now, goals, terms, A, x, out):
-    """Fill `out` (d,) with the second derivatives times x (d,)."""
+    """Fill `out` (d,) with the second derivatives times x (d,).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        terms: Forces and second derivatives of the objectives.
+        A: The system; screws and wrenches in it are scratch.
+        x: Vector (d,).
+        out: Vector (d,) to fill.
+    """
     n = flat.parent.shape[0]
     for b in range(1, n):
         carry(flat, now, A.xi, b, x)

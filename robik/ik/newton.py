@@ -51,9 +51,20 @@ def _bend(flat, now, goals, work, share, slope):
 
 @kernel(entry=False)
 def newton_step(flat, now, goals, work, limits, anyway):
-    """Newton's step at `now` into `work.step`; returns its slope and the kind of its system.
+    """Fill `work.step` with Newton's step at `now`.
 
     Where that is INDEFINITE there is a step only if one is wanted `anyway`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+        anyway: Whether a step is wanted where the second derivatives are indefinite.
+
+    Returns:
+        The objective's slope along the step, and the kind of the system: ARTICULATED, DENSE or INDEFINITE.
     """
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
@@ -67,6 +78,17 @@ def gauss_newton_step(flat, now, goals, work, limits, damping):
 
     With a `damping` of every coordinate, slides in the robot's size. Returns its slope and the kind of its system, no
     step and INDEFINITE where that is not definite.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+        damping: Stiffness added to every coordinate; slides in the robot's size.
+
+    Returns:
+        The objective's slope along the step, and the kind of the system; no step where that is INDEFINITE.
     """
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
@@ -85,10 +107,20 @@ def gauss_newton_step(flat, now, goals, work, limits, damping):
 
 @kernel(entry=False)
 def foreseeing_step(flat, now, goals, work, limits, anyway):
-    """After a Newton step at `now`: one with the forces as Gauss-Newton's step foresees them.
+    """Fill `work.step` with a step whose forces are those that Gauss-Newton's step foresees.
 
-    Returns as that does; no step, and INDEFINITE, where Gauss-Newton's is of no use, or where these forces make the
-    system indefinite and none is wanted `anyway`.
+    After a Newton step at `now`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+        anyway: Whether a step is wanted where these forces make the system indefinite.
+
+    Returns:
+        As `gauss_newton_step`; INDEFINITE, too, where Gauss-Newton's step is of no use.
     """
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
@@ -129,8 +161,15 @@ def _make_convex(flat, now, work):
 def leave_saddle(flat, now, work):
     """Fill `work.step` with a step along the lowest eigenvector, where nothing else points down.
 
-    Over the free independent coordinates. Returns the change that the second derivatives promise, 0.0 where they
-    promise none.
+    Over the free independent coordinates.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+
+    Returns:
+        The change that the second derivatives promise, 0.0 where they promise none.
     """
     n = list_leaders(work, False)
     fill(flat, now, work, n)

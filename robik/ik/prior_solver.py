@@ -57,12 +57,28 @@ class PriorSolver(StandingSolver):
         self._rest = np.array([v for joint in mechanism.actuated for v in joint.rest])
 
     def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
-        """As the solver has it; the bodies that are drawn get their targets frame by frame."""
+        """Return the compiled targets, with room for those that the prior draws, frame by frame.
+
+        Args:
+            targets: Positions (T, 3) [m] and quaternions (T, 4) by name, None for what is left open.
+            com: Centre of mass (T, 3) [m], or None.
+            times: Times (T,) [s].
+
+        Returns:
+            The compiled targets.
+        """
         unknown = np.zeros((len(times), 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(times), 1))
         return super().wanted({**targets, **dict.fromkeys(self.names[self._followed :], unknown)}, com, times)
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solve frames `start` to `stop` into `output`."""
+        """Solve frames `start` to `stop` into `output`.
+
+        Args:
+            output: Filled with the results.
+            start: First frame to solve.
+            stop: Frame after the last.
+            wanted: The compiled targets of the clip.
+        """
         frames = self._goals.frame_pose
         position, rotation = (over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation))
         for k in range(start, stop):

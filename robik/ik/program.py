@@ -26,7 +26,15 @@ INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
 
 @kernel(entry=False)
 def list_leaders(work, held):
-    """List the free independent coordinates, and the `held` ones too if they are wanted; return how many there are."""
+    """List the free independent coordinates, and the `held` ones too if they are wanted.
+
+    Args:
+        work: Scratch of the solver.
+        held: Whether coordinates on their bounds are listed.
+
+    Returns:
+        Number of coordinates listed.
+    """
     n = 0
     for i in range(work.step.shape[0]):
         if not work.e.follows[i] and (held or work.e.free[i]):
@@ -38,7 +46,14 @@ def list_leaders(work, held):
 
 @kernel(entry=False)
 def fill(flat, now, work, n):
-    """Fill H with the second derivatives over the n independent coordinates that are listed."""
+    """Fill H with the second derivatives over the n independent coordinates that are listed.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+        n: Number of coordinates listed.
+    """
     matrix(flat, now, work.terms, work.system, work.K)
     reduce_matrix(flat, work.e, work.K)
     copy_chosen(work.K, work.independent, n, work.H)
@@ -72,6 +87,13 @@ def solve_system(flat, now, work, kind, x):
     """Solve the factored system for x (d,) in place, from a reduced gradient.
 
     Dependent coordinates are filled in too.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+        kind: ARTICULATED or DENSE.
+        x: A reduced gradient (d,); the solution afterwards.
     """
     if kind == ARTICULATED:
         solve_tree(flat, now, x, work)
@@ -93,6 +115,14 @@ def solve_program(flat, now, goals, work, limits, convex):
 
     To the optimum of what no bound holds, or as far as the first bound, which then holds. At the optimum the bound that
     most wants to be left is released.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+        convex: Whether the convex model stands in for an indefinite matrix.
 
     Returns:
         Kind of the last system, INDEFINITE where one has no factors. The system is factored for what no bound holds in
@@ -383,7 +413,14 @@ def _factor_free(flat, now, work, kind, convex):
 
 @inlined
 def all_free(work):
-    """Return whether no coordinate is held at a bound."""
+    """Return whether no coordinate is held at a bound.
+
+    Args:
+        work: Scratch of the solver.
+
+    Returns:
+        True where no bound holds anything.
+    """
     held = 0
     for i in range(work.e.free.shape[0]):
         held += not work.e.free[i]

@@ -76,7 +76,15 @@ class Output(NamedTuple):
 
 
 def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
-    """Return a robot that stands in its rest pose."""
+    """Return a robot that stands in its rest pose.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        rest: Coordinates (nq,) of the rest pose.
+
+    Returns:
+        A memory without frames before.
+    """
     d = len(flat.before)
     last, guess, other = (new_placement(flat, rest) for _ in range(3))
     memory = by_reference(Memory(
@@ -88,7 +96,13 @@ def new_memory(flat: Flat, rest: np.ndarray) -> Memory:
 
 
 def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
-    """Put the robot back into its rest pose."""
+    """Put the robot back into its rest pose.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        memory: State of the frames before.
+        rest: Coordinates (nq,) of the rest pose.
+    """
     memory.last.q[:] = rest
     forward_kinematics(flat, memory.last)
     close(flat, memory.last)
@@ -100,7 +114,15 @@ def forget(flat: Flat, memory: Memory, rest: np.ndarray) -> None:
 
 
 def new_output(flat: Flat, frames: int) -> Output:
-    """Room for a run of frames."""
+    """Return room for a run of frames.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        frames: Number of frames T.
+
+    Returns:
+        Zeros.
+    """
     n = flat.bodies
     quaternion = np.zeros((frames, n, 4))
     return by_reference(Output(
@@ -332,14 +354,24 @@ def _let_loose(flat, goals, work, memory, bounded, most, result):
 
 @kernel
 def solve_frame(flat, goals, work, memory, limits, most, afresh):
-    """Return one frame from the memory of those before.
+    """Solve one frame from the memory of those before.
 
-    The solution becomes `memory.last`, which the goals regard as the previous state.
+    The solution becomes `memory.last`, which the objectives regard as the previous state. A frame that ends on a limit
+    and misses its targets is tried from off that limit, too; with `afresh`, one that leaps and misses them also from
+    the rest pose. The memory is unchanged where coordinates that are given cannot be brought onto the loops.
 
-    A frame that ends on a limit and misses its targets is looked at from off that limit, too; with `afresh` one that
-    leaps and misses them also from the rest pose.
-    Returns what `minimise` does, with UNREACHED, and an unchanged memory, where coordinates that are given cannot be
-    brought onto the loops.
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        goals: The objectives with their targets.
+        work: Scratch of the solver.
+        memory: State of the frames before.
+        limits: Whether joint limits hold.
+        most: Largest number of iterations.
+        afresh: Whether a frame that leaps is also tried from the rest pose.
+
+    Returns:
+        Objective, iterations, status and closure residual [m], as `minimise`; UNREACHED where given coordinates cannot
+        be assembled.
     """
     last, guess = memory.last, memory.guess
     calm.begin(flat, goals.calm, goals.change_of_state, memory.missed)
@@ -373,7 +405,22 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
 
 @kernel(nogil=True)
 def solve_frames(flat, goals, work, memory, output, first, start, stop, wanted, speed, limits, most):
-    """Solve frames `start` to `stop` into `output`."""
+    """Solve frames `start` to `stop` into `output`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        goals: The objectives with their targets.
+        work: Scratch of the solver.
+        memory: State of the frames before.
+        output: Filled from its row `start - first` on.
+        first: Frame of the output's first row.
+        start: First frame to solve.
+        stop: Frame after the last.
+        wanted: The compiled targets of the clip.
+        speed: Speed (d,) that no coordinate may exceed [rad/s or m/s]; inf for none.
+        limits: Whether joint limits hold.
+        most: Largest number of iterations.
+    """
     afresh = True
     for i in range(speed.shape[0]):
         afresh = afresh and speed[i] == np.inf  # else from one frame to the next it could not get there

@@ -91,7 +91,18 @@ class Solver:
         self._work.e.free[:] = True
 
     def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
-        """Return what frames at these times [s] ask for; sets the weights, zero for what a target leaves open."""
+        """Return the compiled targets of frames at these times, and set the weights.
+
+        The weight of what a target leaves open is zero.
+
+        Args:
+            targets: Positions (T, 3) [m] and quaternions (T, 4) by name, None for what is left open.
+            com: Centre of mass (T, 3) [m], or None.
+            times: Times (T,) [s].
+
+        Returns:
+            The compiled targets.
+        """
         goals, rows = self._goals, np.zeros((len(times), len(self._goals.targets)))
         frames = goals.frame_pose
         position, rotation = over_time(goals, rows, frames.position), over_time(goals, rows, frames.rotation)
@@ -125,11 +136,26 @@ class Solver:
         return speed
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solve frames `start` to `stop` into `output`."""
+        """Solve frames `start` to `stop` into `output`.
+
+        Args:
+            output: Filled with the results.
+            start: First frame to solve.
+            stop: Frame after the last.
+            wanted: The compiled targets of the clip.
+        """
         self.solve_stretch(output, 0, start, stop, wanted)
 
     def solve_stretch(self, output: Output, first: int, start: int, stop: int, wanted: Wanted) -> None:
-        """Solve frames `start` to `stop` into `output`, whose first row is frame `first`."""
+        """Solve frames `start` to `stop` into `output`, whose first row is frame `first`.
+
+        Args:
+            output: Filled with the results.
+            first: Frame of the output's first row.
+            start: First frame to solve.
+            stop: Frame after the last.
+            wanted: The compiled targets of the clip.
+        """
         solve_frames(
             self.flat, self._goals, self._work, self._memory, output, first, start, stop, wanted, self.speed,
             self.settings.joint_limits,
@@ -137,16 +163,36 @@ class Solver:
         )  # fmt: skip
 
     def actuator_values(self, output: Output) -> np.ndarray:
-        """Values (T, actuators) [rad or m], read off the states (paper, IV-C)."""
+        """Return actuator values, read off the states (paper, IV-C).
+
+        Args:
+            output: Output of a run of T frames.
+
+        Returns:
+            Values (T, A) [rad or m].
+        """
         return actuator_values(self.topology, output.q, output.position, output.quaternion)
 
     def passive_values(self, output: Output) -> dict[str, np.ndarray] | None:
         """Return the coordinates (T,) [rad or m] of the joints without a motor by name.
 
         None where the output does not hold them.
+
+        Args:
+            output: Output of a run of T frames.
+
+        Returns:
+            Values by coordinate's name, or None.
         """
         return passive_values(self.topology, output.q, output.position, output.quaternion)
 
     def room(self, frames: int) -> Output:
-        """Return an empty output for so many frames."""
+        """Return an empty output for so many frames.
+
+        Args:
+            frames: Number of frames T.
+
+        Returns:
+            Zeros.
+        """
         return new_output(self.flat, frames)

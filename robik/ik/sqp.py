@@ -43,7 +43,16 @@ CONVERGED, STALLED, EXHAUSTED, UNREACHED = 0, 1, 2, 3
 
 @kernel
 def hold(flat, now, work):
-    """Put coordinates that lie beyond their bounds onto them and holds them there; return whether any did."""
+    """Put coordinates that lie beyond their bounds onto them and hold them there.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+
+    Returns:
+        Whether there were any.
+    """
     found = False
     for i in range(work.lower.shape[0]):
         at = flat.dof_q[i]
@@ -76,7 +85,17 @@ def _hold_as_noted(flat, now, work):
 
 @kernel
 def settle(flat, now, work, limits):
-    """Onto the loops and between the bounds; returns the closure residual."""
+    """Bring a placement onto the loops and between the bounds.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+
+    Returns:
+        Closure residual [m]; infinite where it cannot be reached.
+    """
     residual = project(flat, now, work.e, work.correction, work.right)
     if limits:
         for _ in range(8):
@@ -272,9 +291,22 @@ def _come_to_rest(flat, now, goals, work, limits, value, residual):
 
 @kernel(entry=False)
 def minimise(flat, now, goals, work, limits, most, value, residual):
-    """Improve the assembled placement `now`, of this objective and closure residual, until it is stationary.
+    """Improve the assembled placement `now` until it is stationary.
 
     Return (objective, iterations, status, residual).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        work: Scratch of the solver.
+        limits: Whether joint limits hold.
+        most: Largest number of iterations.
+        value: Objective at `now`.
+        residual: Closure residual at `now` [m].
+
+    Returns:
+        Objective, iterations, status (CONVERGED, STALLED or EXHAUSTED), closure residual [m].
     """
     wait, pause, damping = PATIENCE, 1, 0.0  # iterations until the next crossing is tried, between two, its damping
     slow, idle, gain, along = False, 0, 0.0, 0  # of the steps: whether and how often they gained little; crossings

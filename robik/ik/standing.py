@@ -54,7 +54,16 @@ class StandingSolver(Solver):
     _held: tuple[str, ...] = ()  # the contacts of the frame before, the one that has stood longest first
 
     def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
-        """As the solver has it, on no contact: `stand` says what it stands on."""
+        """Return the compiled targets, on no contact; `stand` says what it stands on.
+
+        Args:
+            targets: Positions (T, 3) [m] and quaternions (T, 4) by name, None for what is left open.
+            com: Centre of mass (T, 3) [m], or None.
+            times: Times (T,) [s].
+
+        Returns:
+            The compiled targets.
+        """
         first = {n: (x if x is None else x[:1], q if q is None else q[:1]) for n, (x, q) in targets.items()}
         self._first = first, com if com is None else com[:1], times[:1]
         self._contacts, self._holds, self._standings, self._crossings, self._held = {}, {}, {}, {}, ()
@@ -98,7 +107,14 @@ class StandingSolver(Solver):
         self._held = ()
 
     def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
-        """Solve frames `start` to `stop` into `output`."""
+        """Solve frames `start` to `stop` into `output`.
+
+        Args:
+            output: Filled with the results.
+            start: First frame to solve.
+            stop: Frame after the last.
+            wanted: The compiled targets of the clip.
+        """
         k = start
         while k < stop:
             asked = [name for name, contact in self._contacts.items() if contact.stands[k]]
@@ -274,7 +290,14 @@ class StandingSolver(Solver):
 
 
 def output_rows(output: Output) -> tuple[np.ndarray, ...]:
-    """Return the numbers (T,) that an output has per frame."""
+    """Return the numbers (T,) that an output has per frame.
+
+    Args:
+        output: Output of a run of T frames.
+
+    Returns:
+        Objectives, iterations, statuses and residuals, (T,) each.
+    """
     return output.value, output.iterations, output.status, output.residual
 
 

@@ -38,7 +38,14 @@ class Program(NamedTuple):
 
 
 def new_program(d: int) -> Program:
-    """Return room for the bounds of d degrees of freedom."""
+    """Return room for the bounds of d degrees of freedom.
+
+    Args:
+        d: Degrees of freedom.
+
+    Returns:
+        Zeros.
+    """
     squares, rows = [np.zeros((d, d)) for _ in range(3)], [np.zeros(d) for _ in range(4)]
     return by_reference(Program(np.zeros(d, np.int64), np.zeros(2, np.int64), *squares, *rows))
 
@@ -122,11 +129,29 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
 
 @compiled_for_record(LargeWork, otherwise=False)
 def factor_tree(flat, now, work):
-    """`articulated.factor` for a robot of more than `SMALL` degrees of freedom; False for others."""
+    """Factor the second derivatives by `articulated.factor`.
+
+    For a robot of more than `SMALL` degrees of freedom.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver.
+
+    Returns:
+        Whether they are positive definite; False for smaller robots.
+    """
     return articulated.factor(flat, now, work.e, work.terms, work.system)
 
 
 @compiled_for_record(LargeWork)
 def solve_tree(flat, now, x, work):
-    """`articulated.solve` for such a robot."""
+    """Solve by `articulated.solve`, for a robot of more than `SMALL` degrees of freedom.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        x: A reduced gradient (d,); the solution afterwards.
+        work: Scratch of the solver.
+    """
     articulated.solve(flat, now, work.e, work.terms, work.system, x)

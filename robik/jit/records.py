@@ -22,6 +22,12 @@ def by_reference(arrays: Group) -> Group:
     """Return a reference to a group's arrays; nested groups must be references already.
 
     It is the group itself where nothing is compiled (NUMBA_DISABLE_JIT=1), or where numba cannot take references.
+
+    Args:
+        arrays: A NamedTuple of arrays, scalars and references.
+
+    Returns:
+        The reference, with the same fields.
     """
     if config.DISABLE_JIT or not numbas().references:  # type: ignore[attr-defined]
         return arrays

@@ -38,9 +38,20 @@ def joint_values(
     quaternion: np.ndarray,
     last: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Values (T, motions) [rad or m] of one joint, arguments as for `actuator_values`.
+    """Return the values of one joint along a motion.
 
     `last` (motions,) are the values that the first ones follow without a jump, those of the rest pose if left out.
+
+    Args:
+        topology: Tree and cuts of the robot.
+        joint: The joint.
+        q: Coordinates (T, nq) of the tree.
+        com: Positions (T, n, 3) of the bodies' state frames [m], in the topology's order.
+        quaternion: Their orientations (T, n, 4) wxyz.
+        last: Values (motions,) that the first ones follow without a jump; those of the rest pose if left out.
+
+    Returns:
+        Values (T, motions) [rad or m].
     """
     found = [topology.dofs.get(name) for name in joint.coordinate_names]
     if found and all(found):
@@ -53,7 +64,17 @@ def joint_values(
 
 
 def values_between(joint: Joint, offset: np.ndarray, turn: np.ndarray, last: np.ndarray | None = None) -> np.ndarray:
-    """Return values (T, motions) [rad or m] of a joint from its child side's pose seen from its parent side."""
+    """Return values (T, motions) [rad or m] of a joint from its child side's pose seen from its parent side.
+
+    Args:
+        joint: The joint.
+        offset: Positions (T, 3) of the child side [m], seen from the parent side.
+        turn: Its orientations (T, 3, 3).
+        last: Values (motions,) that the first ones follow without a jump; those of the rest pose if left out.
+
+    Returns:
+        Values (T, motions) [rad or m].
+    """
     slides = [offset[:, k : k + 1] for k, name in enumerate(SLIDES) if name in joint.motions]
     start = np.array(joint.rest if last is None else last)
     return np.concatenate([*slides, _turns(joint, turn, start[[m in TURNS for m in joint.motions]])], axis=1)

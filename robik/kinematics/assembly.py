@@ -20,11 +20,20 @@ ROUNDING = 16 * 2.0**-52  # of a body's distance from the origin: what closure t
 
 @kernel
 def project(flat, now, e, correction, right):
-    """Bring `now` onto the loops by Newton steps of the dependent coordinates.
+    """Bring `now` onto the loop-closure manifold by Newton steps of the dependent coordinates.
 
-    With the factors at hand while they contract, else with new ones.
+    With the factors at hand while they contract, else with new ones. `closed` says whether the residual is small
+    enough.
 
-    Returns the closure residual [m]; whether that is a success, `closed` says.
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        e: The elimination of dependent coordinates.
+        correction: Scratch (d,).
+        right: Scratch (rows,).
+
+    Returns:
+        Closure residual [m]; infinite where it diverges.
     """
     forward_kinematics(flat, now)
     residual = close(flat, now)
@@ -57,6 +66,14 @@ def closed(flat, now, residual):
     """Return whether a placement's closure residual [m] is small enough.
 
     Up to `flat.accepted`, or to the rounding of the bodies' positions.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        residual: Closure residual [m].
+
+    Returns:
+        True where the loops count as closed.
     """
     if residual <= flat.accepted[0]:
         return True
@@ -72,6 +89,12 @@ def prepared(topology: Topology) -> Flat:
 
     Where a file's rounded numbers make redundant rows contradict each other, the loops cannot close further than that,
     and this much is accepted.
+
+    Args:
+        topology: Tree and cuts of the robot.
+
+    Returns:
+        The arrays, as the kernels take them.
     """
     flat = by_reference(topology.flat)
     floor = max(
@@ -83,7 +106,15 @@ def prepared(topology: Topology) -> Flat:
 
 
 def assembled_poses(flat: Flat, rest: np.ndarray) -> Iterator[tuple[float, Placement]]:
-    """Yield the rest pose and poses near it, brought onto the loops, each with its closure residual [m]."""
+    """Yield the rest pose and poses near it, brought onto the loops, each with its closure residual [m].
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        rest: Coordinates (nq,) of the rest pose.
+
+    Yields:
+        Residual [m] and placement, which is the same object each time.
+    """
     rng = np.random.default_rng(0)
     elimination, now = new_elimination(flat), new_placement(flat, rest)
     step, right = np.zeros(len(flat.before)), np.zeros(len(now.value))

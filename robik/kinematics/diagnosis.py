@@ -76,8 +76,14 @@ class Diagnosis:
 def diagnose(mechanism: Mechanism) -> Diagnosis:
     """Look at a robot in its rest pose and, since that may be singular, in poses near it.
 
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        What is redundant, needless or stuck, in joints' names.
+
     Raises:
-        MechanismError: its loops cannot be calculated with.
+        MechanismError: Its loops cannot be calculated with.
     """
     mechanism = straightened(mechanism)
     found = [_Rows(mechanism, places) for places in _poses(mechanism)]

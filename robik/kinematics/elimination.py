@@ -42,7 +42,14 @@ RANK_TOLERANCE = 1e-8  # of the largest entry, at least of the robot's size
 
 
 def new_elimination(flat: Flat) -> Elimination:
-    """Room for a mechanism's factors, with every degree of freedom free."""
+    """Return room for a mechanism's factors, with every degree of freedom free.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+
+    Returns:
+        The elimination, not factored yet.
+    """
     rows, columns = np.diff(flat.group_row_at), np.diff(flat.group_column_at)
     d, groups = len(flat.before), len(rows)
     most = (groups, rows.max(initial=0), columns.max(initial=0))
@@ -71,7 +78,16 @@ def _factors(flat, e, g):
 
 @kernel
 def eliminate(flat, now, e):
-    """Factor the closure Jacobian at `now`; only degrees of freedom that are `free` follow; return the total rank."""
+    """Factor the closure Jacobian at `now`; only degrees of freedom that are `free` may become dependent.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` and `close` have filled.
+        e: The elimination of dependent coordinates.
+
+    Returns:
+        The total rank.
+    """
     total = 0
     e.follows[:] = False
     for g in range(e.rank.shape[0]):
@@ -169,6 +185,14 @@ def refactor(flat, now, e):
     """Factor the closure Jacobian near by with the pivots of the last elimination.
 
     Dependent and independent coordinates stay the same.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` and `close` have filled.
+        e: The elimination of dependent coordinates.
+
+    Returns:
+        False where one of the pivots vanishes.
     """
     for g in range(e.rank.shape[0]):
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
@@ -214,7 +238,14 @@ def _back_substitute(A, rank, width):
 
 @kernel(entry=False)
 def particular(flat, e, right, step):
-    """Add to `step` (d,) a move of the dependent coordinates that changes the closure rows by `right` (rows,)."""
+    """Add to a step a motion of the dependent coordinates that changes the closure rows by `right`.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        right: Change of the rows (rows,) [m].
+        step: Step (d,) to add to.
+    """
     for g in range(e.rank.shape[0]):
         r0, c0, rank = flat.group_row_at[g], flat.group_column_at[g], e.rank[g]
         A, _ = _factors(flat, e, g)
@@ -234,14 +265,27 @@ def particular(flat, e, right, step):
 
 @kernel
 def extend(flat, e, step):
-    """Complete a step (d,) of the leading degrees of freedom by what follows: dy = Z dz."""
+    """Complete a step of the independent degrees of freedom by the dependent ones: dy = Z dz.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        step: Step (d,); the dependent entries are filled.
+    """
     for g in range(e.rank.shape[0]):
         extend_group(flat, e, g, step)
 
 
 @inlined
 def extend_group(flat, e, g, step):
-    """`extend` for one group."""
+    """Complete a step by the dependent degrees of freedom of one group.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        g: Index of the group.
+        step: Step (d,); the dependent entries are filled.
+    """
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):
@@ -256,6 +300,11 @@ def reduce_gradient(flat, e, gradient):
     """Replace a gradient by Zᵀ gradient.
 
     The independent coordinates' entries are the reduced gradient, the dependent ones become zero.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        gradient: Gradient (d,), changed in place.
     """
     for g in range(e.rank.shape[0]):
         reduce_group_gradient(flat, e, g, gradient)
@@ -263,7 +312,14 @@ def reduce_gradient(flat, e, gradient):
 
 @inlined
 def reduce_group_gradient(flat, e, g, gradient):
-    """`reduce_gradient` for one group."""
+    """Replace a gradient by Zᵀ gradient for one group.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        g: Index of the group.
+        gradient: Gradient (d,), changed in place.
+    """
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):
@@ -278,6 +334,12 @@ def multipliers(flat, e, gradient, out):
     """Fill `out` (rows,) with λ of Cᵀλ = gradient on the dependent coordinates.
 
     Redundant rows get zero.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        gradient: Gradient (d,).
+        out: λ (rows,) to fill.
     """
     out[:] = 0.0
     for g in range(e.rank.shape[0]):
@@ -302,6 +364,11 @@ def reduce_matrix(flat, e, K):
     """Replace a symmetric K (d, d) by Zᵀ K Z.
 
     Only the entries between independent coordinates count afterwards: the reduced matrix.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        K: Matrix (d, d), changed in place.
     """
     for g in range(e.rank.shape[0]):
         reduce_group(flat, e, g, K, e.every, K.shape[0])
@@ -309,7 +376,16 @@ def reduce_matrix(flat, e, K):
 
 @kernel(entry=False)
 def reduce_group(flat, e, g, K, place, d):
-    """`reduce_matrix` of K[:d, :d] for one group, degree of freedom i in row `place[i]`."""
+    """Replace K[:d, :d] by Zᵀ K Z for one group.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        e: The elimination of dependent coordinates.
+        g: Index of the group.
+        K: Matrix of at least d rows and columns, changed in place.
+        place: Row of K of each degree of freedom.
+        d: Number of rows that count.
+    """
     c0, rank = flat.group_column_at[g], e.rank[g]
     A, width = _factors(flat, e, g)
     for k in range(rank):

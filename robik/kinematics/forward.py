@@ -93,7 +93,18 @@ class ForwardKinematics:
         return self._assembly(self.move(values, base))
 
     def move(self, values: np.ndarray, base: Pose | None = None) -> float:
-        """As `solve`, but only moves there, and returns the closure residual [m]."""
+        """Move to actuator values as `solve` does, without returning the bodies' poses.
+
+        Args:
+            values: Actuator values (A,) [rad or m].
+            base: Pose of the base of a floating robot; it stays where it is if left out.
+
+        Returns:
+            Closure residual [m].
+
+        Raises:
+            MechanismError: Values of the wrong number, or not finite.
+        """
         values = np.asarray(values, dtype=float)
         if values.shape != self._values.shape or not np.isfinite(values).all():
             raise MechanismError(

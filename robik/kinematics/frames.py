@@ -30,6 +30,11 @@ def become_own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarra
     """Replace state frames by the bodies' own frames in the mechanism's order, in place.
 
     Arguments as for `own_frames`.
+
+    Args:
+        topology: Tree and cuts of the robot.
+        com: Positions (T, n, 3) of the state frames [m], in the topology's order; overwritten.
+        quaternion: Orientations (T, n, 4) wxyz; overwritten.
     """
     bodies = topology.mechanism.bodies
     rest = np.array([bodies[i].pose.quaternion for i in topology.order]).reshape(-1, 4)
@@ -85,7 +90,16 @@ def frame_poses(
 
 
 def robot_com(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Return the robot's centre of mass (T, 3) [m] along a motion."""
+    """Return the robot's centre of mass (T, 3) [m] along a motion.
+
+    Args:
+        mechanism: The robot.
+        position: Positions (T, n, 3) of the bodies' own frames [m].
+        quaternion: Their orientations (T, n, 4) wxyz.
+
+    Returns:
+        Centres of mass (T, 3) [m].
+    """
     mass = np.array([b.mass for b in mechanism.bodies])
     share = mass / max(mass.sum(), 1e-300)
     found = np.zeros((len(position), 3))
@@ -96,7 +110,15 @@ def robot_com(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndarray
 
 
 def com_of_states(topology: Topology, com: np.ndarray) -> np.ndarray:
-    """Return the robot's centre of mass (T, 3) [m] from those of its bodies (T, n, 3), in the topology's order."""
+    """Return the robot's centre of mass (T, 3) [m] from those of its bodies (T, n, 3), in the topology's order.
+
+    Args:
+        topology: Tree and cuts of the robot.
+        com: Centres of mass (T, n, 3) of the bodies [m].
+
+    Returns:
+        Centres of mass (T, 3) of the robot [m].
+    """
     mass = np.array([topology.mechanism.bodies[i].mass for i in topology.order])
     return np.einsum("n,tni->ti", mass / max(mass.sum(), 1e-300), com)
 
@@ -105,6 +127,13 @@ def anchor(topology: Topology, name: str) -> tuple[int, np.ndarray, np.ndarray]:
     """Return the body, point (3,) and axes (3, 3) of a frame in the body's state frame.
 
     The state frame has the world's orientation at rest.
+
+    Args:
+        topology: Tree and cuts of the robot.
+        name: Name of a frame or body.
+
+    Returns:
+        Index of the body among the kernels' arrays, point (3,) [m] and axes (3, 3).
     """
     mechanism = topology.mechanism
     frame = mechanism.frame(name)

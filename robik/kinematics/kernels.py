@@ -38,7 +38,15 @@ class Placement(NamedTuple):
 
 
 def new_placement(flat: Flat, q: np.ndarray) -> Placement:
-    """Room for a placement at coordinates `q`; `forward_kinematics` fills it."""
+    """Return room for a placement; `forward_kinematics` fills it.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        q: Coordinates (nq,).
+
+    Returns:
+        The placement, with the coordinates in it.
+    """
     n, d, m = len(flat.parent), len(flat.before), len(flat.row_kind)
     rows = m + len(flat.gear_leader)
     everything, parts = carved((len(q),), (n, 3, 3), (n, 3), (d, 3), (d, 3), (rows,), (m, 3), (m, 3))
@@ -51,6 +59,12 @@ def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return a row of zeros, and arrays that share its memory.
 
     All of them can then be copied or cleared at once.
+
+    Args:
+        *shapes: Shapes of the arrays.
+
+    Returns:
+        The row and the arrays.
     """
     sizes = [int(np.prod(shape)) for shape in shapes]
     everything = np.zeros(sum(sizes))
@@ -62,7 +76,12 @@ def carved(*shapes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
 
 @kernel(entry=False)
 def copy_placement(source, target):
-    """Copy a placement's arrays."""
+    """Copy a placement's arrays.
+
+    Args:
+        source: Placement to copy.
+        target: Placement of the same robot to overwrite.
+    """
     a, b = source.everything, target.everything
     for i in range(a.shape[0]):
         b[i] = a[i]
@@ -95,7 +114,12 @@ def _turn_by_quaternion(R, q, at):
 
 @kernel
 def forward_kinematics(flat, now):
-    """Pose and screws from the coordinates, body by body from the world outwards."""
+    """Fill poses and screws from the coordinates, body by body from the world outwards.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement with coordinates in it.
+    """
     q, M = now.q, now.turn
     for b in range(1, flat.parent.shape[0]):
         parent = flat.parent[b]
@@ -131,7 +155,15 @@ def forward_kinematics(flat, now):
 
 @inlined
 def rotate(R, u):
-    """R u by components."""
+    """Return R u by components.
+
+    Args:
+        R: Matrix (3, 3).
+        u: Vector (3,).
+
+    Returns:
+        Three components.
+    """
     return (
         R[0, 0] * u[0] + R[0, 1] * u[1] + R[0, 2] * u[2],
         R[1, 0] * u[0] + R[1, 1] * u[1] + R[1, 2] * u[2],
@@ -141,7 +173,16 @@ def rotate(R, u):
 
 @inlined
 def along(now, i, wrench):
-    """ωᵢ · τ + vᵢ · f: what a wrench (τ, f) does along a degree of freedom."""
+    """Return ωᵢ · τ + vᵢ · f, the force of a wrench (τ, f) along a degree of freedom.
+
+    Args:
+        now: Placement of the bodies.
+        i: Index of the degree of freedom.
+        wrench: Torque and force (6,).
+
+    Returns:
+        The force [N m or N].
+    """
     w, v = now.omega[i], now.v[i]
     return (
         w[0] * wrench[0] + w[1] * wrench[1] + w[2] * wrench[2] + v[0] * wrench[3] + v[1] * wrench[4] + v[2] * wrench[5]
@@ -150,7 +191,15 @@ def along(now, i, wrench):
 
 @kernel
 def close(flat, now):
-    """Closure values and wrenches from the poses; returns the largest value [m]."""
+    """Fill closure values and wrenches from the poses.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+
+    Returns:
+        The largest value: the closure residual [m].
+    """
     worst = 0.0
     for cut in range(flat.cut_a.shape[0]):
         a, b = flat.cut_a[cut], flat.cut_b[cut]
@@ -189,7 +238,14 @@ def close(flat, now):
 
 @kernel
 def group_jacobian(flat, now, g, A):
-    """Write the closure's derivatives of group g into A."""
+    """Write the closure's derivatives of group g into A.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` and `close` have filled.
+        g: Index of the group.
+        A: Matrix with room for the group's rows and columns.
+    """
     A[:] = 0.0
     m = flat.row_kind.shape[0]
     start = flat.group_row_at[g]
@@ -217,6 +273,13 @@ def integrate(flat, q, step, scale, out):
     """Fill `out` with q stepped by scale · step (d,).
 
     Scalar motions add, balls turn by the exponential.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        q: Coordinates (nq,).
+        step: Step (d,).
+        scale: Factor of the step.
+        out: Coordinates (nq,) to fill; may be q itself.
     """
     for m in range(flat.kind.shape[0]):
         at, i = flat.at_q[m], flat.at_v[m]
@@ -230,7 +293,14 @@ def integrate(flat, q, step, scale, out):
 
 @kernel
 def difference(flat, q, p, out):
-    """Fill `out` (d,) with the step that `integrate` needs from p to q."""
+    """Fill `out` (d,) with the step that `integrate` needs from p to q.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        q: Coordinates (nq,) to reach.
+        p: Coordinates (nq,) to start from.
+        out: Step (d,) to fill.
+    """
     for m in range(flat.kind.shape[0]):
         at, i = flat.at_q[m], flat.at_v[m]
         if flat.kind[m] == BALL:
@@ -241,7 +311,15 @@ def difference(flat, q, p, out):
 
 @kernel(entry=False)
 def largest_motion(flat, step):
-    """Return a step's size: its largest turn [rad], and its largest motion where slides count by the robot's size."""
+    """Return the size of a step.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        step: Step (d,).
+
+    Returns:
+        Its largest rotation [rad], and its largest motion where slides count by the robot's size.
+    """
     turn, slide = 0.0, 0.0
     for m in range(flat.kind.shape[0]):
         i = flat.at_v[m]
@@ -255,7 +333,15 @@ def largest_motion(flat, step):
 
 
 def closure_jacobian(flat: Flat, now: Placement) -> np.ndarray:
-    """Return the closure's derivatives (rows, d) at a placement that `forward_kinematics` and `close` have filled."""
+    """Return the closure's derivatives (rows, d) at a placement that `forward_kinematics` and `close` have filled.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement that `forward_kinematics` and `close` have filled.
+
+    Returns:
+        Derivatives (rows, d).
+    """
     J = np.zeros((len(now.value), len(flat.before)))
     for g in range(len(flat.group_row_at) - 1):
         columns = flat.group_columns[flat.group_column_at[g] : flat.group_column_at[g + 1]]

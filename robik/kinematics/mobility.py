@@ -105,6 +105,12 @@ def inspect(mechanism: Mechanism) -> Inspection:
     """Count a robot's degrees of freedom and redundant rows.
 
     In the rest pose and, since that may be singular, in poses near it.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Counts, and the closure residual [m].
     """
     mechanism = straightened(mechanism)
     topology = build_topology(mechanism)

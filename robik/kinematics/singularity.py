@@ -70,7 +70,14 @@ class Actuation:
 
 
 def actuation(mechanism: Mechanism) -> Actuation:
-    """Count over- and underactuation in poses near the rest pose, group by group of loops that share joints."""
+    """Count over- and underactuation in poses near the rest pose, group by group of loops that share joints.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Numbers of freedoms and motors, and the names of joints that idle or are stuck.
+    """
     poses = _Poses(mechanism, ())
     C = np.stack([poses.closure for _ in poses.moved(poses.near_rest())])
     is_alone, driven = np.ones(poses.d, dtype=bool), np.isin(np.arange(poses.d), poses.driven)

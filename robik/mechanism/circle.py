@@ -59,8 +59,14 @@ def fit_circle(points: np.ndarray) -> Circle:
 def common_axis(circles: Iterable[Circle]) -> tuple[np.ndarray, np.ndarray]:
     """Return the point (3,) in the middle of circles about one axis, such as both rims of a hole, and that axis (3,).
 
+    Args:
+        circles: At least one circle.
+
+    Returns:
+        Point (3,) [m] and unit vector (3,).
+
     Raises:
-        MechanismError: they are about several.
+        MechanismError: They are about several.
     """
     first, *others = circles
     for other in others:

@@ -11,7 +11,15 @@ from scipy.sparse.csgraph import connected_components
 
 
 def path_to_root(tip: int, before: np.ndarray) -> list[int]:
-    """Degrees of freedom from `tip` to the root."""
+    """Return the degrees of freedom from `tip` to the root.
+
+    Args:
+        tip: Index of the first; negative for none.
+        before: Degree of freedom before each (d,), negative at the root.
+
+    Returns:
+        Indices, `tip` first.
+    """
     path = []
     while tip >= 0:
         path.append(tip)
@@ -26,6 +34,14 @@ def find_clusters(
 
     A cluster is connected in the tree: where a coupling ties degrees of freedom far apart, those between them belong to
     it too.
+
+    Args:
+        bodies: Arrays of `Flat` about bodies, by name.
+        gears: Arrays about couplings.
+        groups: Arrays about groups of closure equations.
+
+    Returns:
+        Arrays about clusters, by name.
     """
     first, last, tip, at_v, before, parent = (
         bodies[name] for name in ("first", "last", "tip", "at_v", "before", "parent")

@@ -140,8 +140,14 @@ class Mechanism:
     def frame(self, name: str) -> Frame:
         """Return the frame of that name; a body's name stands for its own frame.
 
+        Args:
+            name: Name of a frame or body.
+
+        Returns:
+            The frame.
+
         Raises:
-            MechanismError: lists the names that exist.
+            MechanismError: Lists the names that exist.
         """
         for frame in self.frames:
             if frame.name == name:
@@ -153,7 +159,14 @@ class Mechanism:
         )
 
     def rest_pose(self, name: str) -> Pose:
-        """Return where a frame is in the world, in the rest pose."""
+        """Return where a frame is in the world, in the rest pose.
+
+        Args:
+            name: Name of a frame or body.
+
+        Returns:
+            Its pose in the world [m].
+        """
         frame = self.frame(name)
         return self.bodies[self.body_index[frame.body]].pose @ frame.pose
 

@@ -53,7 +53,18 @@ class Body:
     def of(
         cls, name: str, mass: float, com: Iterable[float], inertia: np.ndarray, visuals: Iterable[Visual] = ()
     ) -> Body:
-        """From an inertia matrix (3, 3), in its own frame."""
+        """Return a body from an inertia matrix in its own frame.
+
+        Args:
+            name: Name of the body.
+            mass: Mass [kg].
+            com: Centre of mass (3,) in the body's frame [m].
+            inertia: Inertia (3, 3) about it [kg m²].
+            visuals: Shapes to be seen.
+
+        Returns:
+            The body, in the world's origin.
+        """
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.tolist()
         return cls(
             name,

@@ -18,6 +18,12 @@ def spanning_tree(mechanism: Mechanism) -> tuple[Tree, list[Joint]]:
     Actuated and coupled joints are preferred for the tree, then limited ones; joints with many free motions for the
     cuts: a cut's equations are what its joint does not leave free. A robot that nothing ties to the world floats: its
     first body hangs on the world by all six motions.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Pairs of body and joint, and the joints that are cut.
     """
     tied = any(j.parent == WORLD for j in mechanism.joints)
     floating = Joint(

@@ -144,17 +144,40 @@ class Topology:
 
 
 def build_topology(mechanism: Mechanism) -> Topology:
-    """Choose the tree (`spanning_tree`) and lay everything out flat."""
+    """Choose a mechanism's tree (`spanning_tree`) and lay everything out flat.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Tree, cuts and arrays.
+    """
     return lay_out(mechanism, *spanning_tree(mechanism))
 
 
 def lay_out(mechanism: Mechanism, tree: list[tuple[str, Joint]], cuts: list[Joint]) -> Topology:
-    """Lay a mechanism out flat on a given tree; arguments as `spanning_tree` returns them."""
+    """Lay a mechanism out flat on a given tree; arguments as `spanning_tree` returns them.
+
+    Args:
+        mechanism: The robot.
+        tree: Pairs of body and joint, parents first.
+        cuts: Joints that are cut.
+
+    Returns:
+        Tree, cuts and arrays.
+    """
     return _Layout(mechanism, tree, cuts).topology()
 
 
 def loop_groups(flat: Flat) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Rows and columns of each group of closure equations that share degrees of freedom."""
+    """Return rows and columns of each group of closure equations that share degrees of freedom.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+
+    Returns:
+        Pairs of indices.
+    """
     rows, columns = (
         np.split(flat.group_rows, flat.group_row_at[1:]),
         np.split(flat.group_columns, flat.group_column_at[1:]),

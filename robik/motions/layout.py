@@ -124,8 +124,16 @@ def _tree(mechanism: Mechanism) -> dict[str, list[tuple[str, Joint | None]]]:
 def numbers_of(motion: Motion, mechanism: Mechanism, order: str = "depth") -> Numbers:
     """Return a motion as simulators hold it; bodies and passive joints by forward kinematics.
 
+    Args:
+        motion: The motion.
+        mechanism: The robot.
+        order: Order of the joints: `depth` or `breadth`.
+
+    Returns:
+        Base, coordinates and bodies of each sample.
+
     Raises:
-        ClipError: the motion lacks an actuator, or has another base than the robot.
+        ClipError: The motion lacks an actuator, or has another base than the robot.
     """
     found = layout_of(mechanism, order)
     values, base = values_for(mechanism, motion, "the motion"), motion.base
@@ -183,8 +191,18 @@ def motion_by_names(
 ) -> Motion:
     """Return the motion of columns with names; without its robot all of them are actuators.
 
+    Args:
+        mechanism: The robot.
+        names: Names of the columns.
+        times: Times (T,) [s].
+        base: Body, positions (T, 3) [m] and quaternions (T, 4) wxyz; None without a base.
+        table: Values (T, columns) [rad or m].
+
+    Returns:
+        The motion.
+
     Raises:
-        ClipError: a number of columns that the names do not have, or an actuator without a column.
+        ClipError: A number of columns that the names do not have, or an actuator without a column.
     """
     if table.shape != (len(times), len(names)):
         raise ClipError(f"{table.shape[-1]} columns of joints, but {len(names)} names")

@@ -23,7 +23,15 @@ class SpeedErrors:
 
     @classmethod
     def between(cls, held: np.ndarray, free: np.ndarray) -> SpeedErrors | None:
-        """Return the errors of distances (T, ...) [m or rad]; None where nothing is followed."""
+        """Return the errors of distances (T, ...) [m or rad]; None where nothing is followed.
+
+        Args:
+            held: Errors (T, …) with the speeds kept [m or rad].
+            free: Errors (T, …) without.
+
+        Returns:
+            The largest and mean of both, or None.
+        """
         if not np.isfinite(held).any():
             return None
         return cls(

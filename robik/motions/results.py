@@ -17,8 +17,14 @@ from .motion import Motion
 def report_summary(motion: Motion) -> dict:
     """Return the report as plain data, as `REPORT.json` holds it.
 
+    Args:
+        motion: The motion.
+
+    Returns:
+        A value per key of `REPORT.json`.
+
     Raises:
-        ClipError: the motion has no report.
+        ClipError: The motion has no report.
     """
     report = motion.report
     if report is None:
@@ -57,9 +63,13 @@ def report_summary(motion: Motion) -> dict:
 def save_report(motion: Motion, path: str | Path) -> None:
     """Write `report_summary` as JSON, whole or not at all.
 
+    Args:
+        motion: The motion.
+        path: The file to be written, for its name.
+
     Raises:
-        ClipError: the motion has no report.
-        FormatError: the file cannot be written.
+        ClipError: The motion has no report.
+        FormatError: The file cannot be written.
     """
     write_whole(path, json.dumps(report_summary(motion), indent=2) + "\n")
 

@@ -92,7 +92,14 @@ class Objective(ABC):
 
     @abstractmethod
     def part(self, kept: slice) -> Objective:
-        """Return it for some of its samples."""
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The objective, cut.
+        """
 
     @abstractmethod
     def checked(self, samples: int) -> Objective:
@@ -108,8 +115,11 @@ class Objective(ABC):
     def check(self, mechanism: Mechanism) -> None:
         """Check that a robot has what it is about.
 
+        Args:
+            mechanism: The robot.
+
         Raises:
-            ClipError: lists what exists.
+            ClipError: Lists what exists.
         """
         for name in self.bodies:
             if name not in mechanism.frame_names:
@@ -123,8 +133,15 @@ class Objective(ABC):
     def weight_from(cls, data: Any, key: str) -> Any:
         """Return a checked weight from plain data, as `SETTINGS.json` has it.
 
+        Args:
+            data: The weight as `SETTINGS.json` has it.
+            key: The objective's key, for errors.
+
+        Returns:
+            The weight.
+
         Raises:
-            ClipError: names the key and what would be right.
+            ClipError: Names the key and what would be right.
         """
 
     @abstractmethod
@@ -154,7 +171,14 @@ class Objective(ABC):
     @staticmethod
     @abstractmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives."""
+        """Return the shapes of the targets of t objectives.
+
+        Args:
+            t: Number of objectives of the kind.
+
+        Returns:
+            A shape per array of targets.
+        """
 
     @classmethod
     @abstractmethod
@@ -168,14 +192,31 @@ class Objective(ABC):
 
     @abstractmethod
     def misses(self, states: States, weight: Any) -> list[Miss]:
-        """Return how far a robot is from it."""
+        """Return how far a robot is from it.
+
+        Args:
+            states: The bodies' poses along a motion.
+            weight: The objective's weight.
+
+        Returns:
+            Errors (T,) with unit and wording, one per quantity.
+        """
 
 
 def samples_of(key: str, values: Any, samples: int, width: int | None = None) -> np.ndarray:
     """Return an array of a clip as frozen numbers, (T,) or (T, width).
 
+    Args:
+        key: The array's key in the clip.
+        values: What the clip has.
+        samples: Number of samples T.
+        width: Numbers per sample; one without an axis of its own if left out.
+
+    Returns:
+        Read-only numbers.
+
     Raises:
-        ClipError: names the key and what would be right.
+        ClipError: Names the key and what would be right.
     """
     shape = (samples,) if width is None else (samples, width)
     try:
@@ -193,8 +234,15 @@ def samples_of(key: str, values: Any, samples: int, width: int | None = None) ->
 def scalar_weight(data: Any, key: str) -> float:
     """Return a checked scalar weight.
 
+    Args:
+        data: The weight as `SETTINGS.json` has it.
+        key: The objective's key, for errors.
+
+    Returns:
+        The weight.
+
     Raises:
-        ClipError: names the key.
+        ClipError: Names the key.
     """
     if isinstance(data, bool) or not isinstance(data, (int, float)) or not (np.isfinite(data) and data >= 0):
         raise ClipError(f"the weight of {key!r} must be a number, zero or more, not {data!r}")
@@ -202,10 +250,25 @@ def scalar_weight(data: Any, key: str) -> float:
 
 
 def ints(values: Sequence[int]) -> np.ndarray:
-    """Return whole numbers as compiled code takes them."""
+    """Return whole numbers as compiled code takes them.
+
+    Args:
+        values: Whole numbers.
+
+    Returns:
+        Array (n,) of int64.
+    """
     return np.array(values, dtype=np.int64).reshape(-1)
 
 
 def stacked(values: Sequence[Any], *shape: int) -> np.ndarray:
-    """Return arrays of one shape, none of them too, as one array (t, *shape)."""
+    """Return arrays of one shape, none of them too, as one array (t, *shape).
+
+    Args:
+        values: Arrays of the shape, or nothing.
+        *shape: The shape of each.
+
+    Returns:
+        Array (t, *shape).
+    """
     return np.array(values, dtype=float).reshape(-1, *shape)

@@ -48,7 +48,14 @@ class Component:
     rest: float
 
     def log_likelihood(self, v: np.ndarray) -> np.ndarray:
-        """Of poses (..., A), but for what all components have in common."""
+        """Return the log-likelihood of poses, but for what all components have in common.
+
+        Args:
+            v: Actuator values (..., A).
+
+        Returns:
+            Of the shape (...).
+        """
         away = v - self.mean
         along = away @ self.directions
         across = np.sum(away**2, axis=-1) - np.sum(along**2, axis=-1)
@@ -56,9 +63,15 @@ class Component:
         return np.log(self.share) - 0.5 * (np.sum(along**2 / self.variances, axis=-1) + across / self.rest + spread)
 
     def likeliest(self, v: np.ndarray) -> np.ndarray:
-        """Return the pose (A,) in the cloud that one at v (A,) most probably stands for.
+        """Return the pose in the Gaussian that one at v most probably stands for.
 
         No further out than the example's own.
+
+        Args:
+            v: Actuator values (A,).
+
+        Returns:
+            Actuator values (A,).
         """
         kept, most = (self.variances - self.rest) / self.variances, SPREAD * np.sqrt(self.variances)
         return self.mean + self.directions @ (kept * np.clip((v - self.mean) @ self.directions, -most, most))
@@ -111,24 +124,51 @@ class PosePrior:
 
         Up to three Gaussians with up to three main directions, as far as it has poses.
 
+        Args:
+            example: Actuator values (T, A) of a motion.
+
+        Returns:
+            The prior.
+
         Raises:
-            ClipError: too few poses, or values that are not finite.
+            ClipError: Too few poses, or values that are not finite.
         """
         count, actuators = np.shape(example)
         return cls.fit(example, min(3, max(1, count // POSES_EACH)), min(3, actuators - 1))
 
     def responsibilities(self, v: np.ndarray) -> np.ndarray:
-        """Return how probably poses (..., A) come from each component (..., K)."""
+        """Return the probabilities with which poses come from each component.
+
+        Args:
+            v: Actuator values (..., A).
+
+        Returns:
+            Probabilities (..., K); each pose's sum is 1.
+        """
         logs = np.stack([c.log_likelihood(v) for c in self.components], axis=-1)
         shares = np.exp(logs - logs.max(axis=-1, keepdims=True))
         return shares / shares.sum(axis=-1, keepdims=True)
 
     def log_likelihood(self, v: np.ndarray) -> np.ndarray:
-        """Of poses (..., A), but for a constant: log Σ πₖ N(v; …)."""
+        """Return the log-likelihood of poses but for a constant: log Σ πₖ N(v; …).
+
+        Args:
+            v: Actuator values (..., A).
+
+        Returns:
+            Of the shape (...).
+        """
         return np.logaddexp.reduce([c.log_likelihood(v) for c in self.components], axis=0)
 
     def likeliest(self, v: np.ndarray) -> np.ndarray:
-        """m(v): the pose (A,) among the example's that one at v (A,) is drawn to."""
+        """Return m(v): the pose among the example's that one at v is drawn to.
+
+        Args:
+            v: Actuator values (A,).
+
+        Returns:
+            Actuator values (A,).
+        """
         return self.responsibilities(v) @ np.array([c.likeliest(v) for c in self.components])
 
 

@@ -177,7 +177,14 @@ def over_time(goals: Goals, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 
 def row_kind(key: str) -> RowKind:
-    """Return a kind of rows by its key."""
+    """Return a kind of rows by its key.
+
+    Args:
+        key: Key of the kind, such as `look_at`.
+
+    Returns:
+        The kind.
+    """
     return next(kind for kind in ROWS if kind.key == key)
 
 
@@ -185,6 +192,12 @@ def objective_of(key: str) -> type[Objective] | None:
     """Return the objective that a kind of rows asks for.
 
     None for the pose of a frame, which a clip keeps as a track.
+
+    Args:
+        key: Key of a kind of rows.
+
+    Returns:
+        The class of the objective, or None.
     """
     return next((kind for kind in ASKED if kind.ROW.key == key), None)
 
@@ -209,7 +222,16 @@ def _add_asked_terms(flat, now, terms, share, asked):
 
 @kernel
 def missed(flat, now, goals):
-    """Return the sum of what the clip asks for."""
+    """Return the sum of what the clip asks for.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+
+    Returns:
+        The sum of what the clip's targets miss.
+    """
     total = frame_pose.add_value(now, goals.frame_pose, 0.0)
     total = centre_of_mass.add_value(flat, now, goals.centre_of_mass, total)
     return total + _asked_value(flat, now, goals.asked)
@@ -220,6 +242,12 @@ def missed_by_cluster(flat, now, goals, out):
     """Fill `out` (clusters,) with the sum of the misses that a cluster has a part in.
 
     Of the frames it moves, of the centre of mass, and of each objective over frames.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        out: Sums (clusters,) to fill.
     """
     common = centre_of_mass.add_value(flat, now, goals.centre_of_mass, 0.0) + _asked_value(flat, now, goals.asked)
     out[:] = 0.0
@@ -236,7 +264,16 @@ def missed_by_cluster(flat, now, goals, out):
 
 @kernel
 def objective(flat, now, goals):
-    """Return f(s), the sum of all objectives."""
+    """Return f(s), the sum of all objectives.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+
+    Returns:
+        The value.
+    """
     total = missed(flat, now, goals)
     total = posture.add_value(flat, now, goals.calm.posture, total)
     total = change_of_state.add_value(flat, now, goals.change_of_state, total)
@@ -249,6 +286,13 @@ def gather(flat, now, goals, terms, share):
 
     The second derivatives are exact with a `share` of 1 of the forces, Gauss-Newton's with 0; those of the velocity
     regularizer, which is no square, are exact in both.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        terms: Forces and second derivatives of the objectives.
+        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
     """
     terms.sums[:] = 0.0
     frame_pose.add_terms(now, goals.frame_pose, terms, share)
@@ -265,6 +309,12 @@ def stiffen(flat, now, goals, terms):
     """Fill the second derivatives from gathered terms.
 
     The bodies' own, and the low-rank rows of what ties bodies together.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        terms: Forces and second derivatives of the objectives.
     """
     stiffen_bodies(flat, terms)
     terms.row_count[0] = 0
@@ -277,5 +327,12 @@ def answer(flat, now, goals, xi, out):
     """Add to `out` (n + 1, 6) the change of wrenches where objectives tie bodies together.
 
     The bodies move by the screws `xi` (n + 1, 6).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        xi: Screws (n + 1, 6) by which the bodies move.
+        out: Wrenches (n + 1, 6) to add to.
     """
     centre_of_mass.add_answer(flat, now, goals.centre_of_mass, xi, out)

@@ -67,7 +67,16 @@ def _aim(now, frames, t):
 
 @kernel
 def add_value(now, frames, total):
-    """Return `total` with the objective added."""
+    """Return `total` with the objective added.
+
+    Args:
+        now: Placement of the bodies.
+        frames: The objectives' arrays.
+        total: Sum to add to.
+
+    Returns:
+        The new sum.
+    """
     for t in range(frames.body.shape[0]):
         x, y, z, px, py, pz = _aim(now, frames, t)
         ex, ey, ez = x - px, y - py, z - pz
@@ -83,7 +92,14 @@ def add_value(now, frames, total):
 
 @kernel
 def add_terms(now, frames, terms, share):
-    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives."""
+    """Add forces and stiffness to the slots, with a `share` of the forces in the second derivatives.
+
+    Args:
+        now: Placement of the bodies.
+        frames: The objectives' arrays.
+        terms: Forces and second derivatives of the objectives.
+        share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
+    """
     for t in range(frames.body.shape[0]):
         s = frames.slot[t]
         px, py, pz, ax, ay, az = _aim(now, frames, t)
@@ -155,7 +171,14 @@ class RelativeFrame(Pair):
 
     @classmethod
     def take(cls, arrays: dict[str, np.ndarray]) -> list[RelativeFrame]:
-        """Return those in a clip's arrays, whose keys are taken out."""
+        """Return those in a clip's arrays, whose keys are taken out.
+
+        Args:
+            arrays: Arrays of a clip file by key.
+
+        Returns:
+            The objectives found.
+        """
         found: dict[tuple[str, str], dict[str, np.ndarray]] = {}
         for key in list(arrays):
             if match := re.fullmatch(r"(.+)\.in\.(.+)\.(position|quaternion)", key):
@@ -163,12 +186,29 @@ class RelativeFrame(Pair):
         return [cls(*frames, parts.get("position"), parts.get("quaternion")) for frames, parts in found.items()]
 
     def part(self, kept: slice) -> RelativeFrame:
-        """Return it for some of its samples."""
+        """Return it for some of its samples.
+
+        Args:
+            kept: The samples that stay.
+
+        Returns:
+            The objective, cut.
+        """
         position, quaternion = (None if values is None else values[kept] for values in (self.position, self.quaternion))
         return replace(self, position=position, quaternion=quaternion)
 
     def checked(self, samples: int) -> RelativeFrame:
-        """Return it with frozen arrays and unit quaternions. Raises ClipError."""
+        """Return the objective with frozen arrays and unit quaternions.
+
+        Args:
+            samples: Number of samples T of the clip.
+
+        Returns:
+            The objective, checked.
+
+        Raises:
+            ClipError: Names the key and what would be right.
+        """
         if self.position is None and self.quaternion is None:
             raise ClipError(f"{self.key!r} has neither a position nor a quaternion; it needs one of them")
         position = None if self.position is None else samples_of(f"{self.key}.position", self.position, samples, 3)
@@ -187,6 +227,16 @@ class RelativeFrame(Pair):
         """Return weights from `{"position_weight": [3], "orientation_weight": [3]}`, each optional.
 
         Raises ClipError.
+
+        Args:
+            data: The weight as `SETTINGS.json` has it.
+            key: The objective's key, for errors.
+
+        Returns:
+            The weight.
+
+        Raises:
+            ClipError: Names the key and what would be right.
         """
         if isinstance(data, Weights):
             return data
@@ -201,7 +251,15 @@ class RelativeFrame(Pair):
             raise ClipError(f"the weight of {key!r}: {error}") from None
 
     def fill(self, table: Any, i: int, own: Own, weight: Weights, per_square_metre: float) -> None:
-        """Write targets and weights into the table; a part that is left open has weights of zero."""
+        """Write targets and weights into the table; a part that is left open has weights of zero.
+
+        Args:
+            table: The compiled table of the kind.
+            i: Row of the table.
+            own: Returns the clip's array over time behind an array of the table.
+            weight: The objective's weight.
+            per_square_metre: 1/ℓ² [1/m²], which makes weights of lengths comparable.
+        """
         table.position_weight[i] = per_square_metre * np.array(weight.position) if self.position is not None else 0.0
         table.orientation_weight[i] = weight.orientation if self.quaternion is not None else 0.0
         if self.position is not None:
@@ -209,7 +267,15 @@ class RelativeFrame(Pair):
         own(table.rotation)[:, i] = np.eye(3) if self.quaternion is None else quaternion_matrices(self.quaternion)
 
     def misses(self, states: States, weight: Weights) -> list[Miss]:
-        """Return the distance and the angle, along the axes that count."""
+        """Return the distance and the angle, along the axes that count.
+
+        Args:
+            states: The bodies' poses along a motion.
+            weight: The objective's weight.
+
+        Returns:
+            Errors (T,) with unit and wording, one per quantity.
+        """
         x, R = frame_poses(states.mechanism, self.frame, states.position, states.quaternion)
         o, other = np.zeros(3), np.eye(3)[None]
         if self.is_tied:
@@ -259,6 +325,13 @@ class RelativeFrame(Pair):
 
         Where nothing leads the frame, it stays at the row's offset. Where something does, it is led from there as seen
         from what leads the other frame, or, without another frame, in the world.
+
+        Args:
+            mechanism: The robot.
+            row: Row of an editor's list.
+
+        Returns:
+            Pairs of objective and weight.
         """
         point, turn = np.array(row.offset.position), np.array(row.offset.quaternion)
         if row.position is None or row.quaternion is None:
@@ -276,5 +349,12 @@ class RelativeFrame(Pair):
 
     @staticmethod
     def shapes(t: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the targets of t objectives."""
+        """Return the shapes of the targets of t objectives.
+
+        Args:
+            t: Number of objectives of the kind.
+
+        Returns:
+            A shape per array of targets.
+        """
         return [(t, 3), (t, 3, 3)]

@@ -33,7 +33,14 @@ class RowKind:
     needs: tuple[str, ...] = ("frame",)
 
     def shows(self, name: str) -> bool:
-        """Return whether a field is shown."""
+        """Return whether a field is shown.
+
+        Args:
+            name: Name of a field of `Row`.
+
+        Returns:
+            True where an editor shows it.
+        """
         return any(name == shown for shown, _ in self.fields)
 
 

@@ -113,10 +113,13 @@ class Settings:
                     raise ClipError(f"{name}{of} must be a positive number [{unit}], not {number!r}")
 
     def check(self, mechanism: Mechanism) -> None:
-        """Whether the robot has every frame that is weighed.
+        """Check that the robot has every frame that is weighed, and that the settings agree with each other.
+
+        Args:
+            mechanism: The robot.
 
         Raises:
-            ClipError: lists the frames that exist.
+            ClipError: Lists the frames that exist, or says which setting needs another one.
         """
         if unknown := set(self.targets) - set(mechanism.frame_names):
             listed = ", ".join(mechanism.frame_names)
@@ -140,6 +143,12 @@ class Settings:
         """Return the thresholds t of the velocity regularizer's terms (T, 2), angular and linear.
 
         Infinite where a term does not act: without a weight or a limit, and for steps in which half a turn is allowed.
+
+        Args:
+            dt: Time steps (T,) [s].
+
+        Returns:
+            Thresholds (T, 2).
         """
         t = np.full((len(dt), 2), inf)
         if self.velocity_weight > 0:
@@ -150,18 +159,38 @@ class Settings:
         return t
 
     def per_square_metre(self, mechanism: Mechanism) -> float:
-        """1/ℓ² for a robot [1/m²]."""
+        """Return 1/ℓ² for a robot.
+
+        Args:
+            mechanism: The robot.
+
+        Returns:
+            1/ℓ² [1/m²].
+        """
         return (self.length or mechanism.extent) ** -2
 
     def weights(self, name: str) -> Weights:
-        """Of a frame target."""
+        """Return the weights of a frame target.
+
+        Args:
+            name: Name of the frame.
+
+        Returns:
+            Its weights; ones where the settings do not name it.
+        """
         return self.targets.get(name, Weights())
 
     def weight_of(self, item: Objective) -> Any:
         """Return the weight of an objective; its kind's own where nothing is said.
 
+        Args:
+            item: Objective of a clip.
+
+        Returns:
+            The weight, of the kind's own type.
+
         Raises:
-            ClipError: a weight that is none of its kind's.
+            ClipError: A weight that is none of its kind's.
         """
         return item.weight_from(self.objectives[item.key], item.key) if item.key in self.objectives else item.WEIGHT
 
@@ -202,8 +231,14 @@ def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None
 def load_settings(path: str | Path) -> Settings:
     """Return the settings in a `SETTINGS.json`, whose keys are the attributes of `Settings`, each of them optional.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The settings.
+
     Raises:
-        FormatError: names the file and the entry that is wrong.
+        FormatError: Names the file and the entry that is wrong.
     """
     data = read_json(path)
     try:
@@ -213,7 +248,17 @@ def load_settings(path: str | Path) -> Settings:
 
 
 def settings_from(data: Any) -> Settings:
-    """Return the settings in plain data, as `SETTINGS.json` holds them."""
+    """Return the settings in plain data, as `SETTINGS.json` holds them.
+
+    Args:
+        data: The content of a JSON file.
+
+    Returns:
+        The settings.
+
+    Raises:
+        ClipError: Names the entry that is wrong and what would be right.
+    """
     if not isinstance(data, dict):
         raise ClipError(f"settings must be an object with names, not {type(data).__name__}")
     pulls = ("state_weight", "stillness", "posture")

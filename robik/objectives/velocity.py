@@ -44,7 +44,17 @@ def _turned_away(R, P):
 
 @kernel
 def add_value(flat, now, velocity, total):
-    """Return `total` with the objective added."""
+    """Return `total` with the objective added.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        velocity: The objective's arrays.
+        total: Sum to add to.
+
+    Returns:
+        The new sum.
+    """
     if not velocity.weight[0] > 0.0:
         return total
     value = 0.0
@@ -64,7 +74,14 @@ def add_value(flat, now, velocity, total):
 
 @kernel
 def add_terms(flat, now, velocity, terms):
-    """Add forces and stiffness to the bodies."""
+    """Add forces and stiffness to the bodies.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        velocity: The objective's arrays.
+        terms: Forces and second derivatives of the objectives.
+    """
     weight = velocity.weight[0]
     if not weight > 0.0:
         return

@@ -156,7 +156,15 @@ def planned(
 
 
 def standing_phases(mechanism: Mechanism, motion: Motion) -> dict[str, np.ndarray]:
-    """Return when each foot of a motion with bodies' poses stands (T,)."""
+    """Return when each foot of a motion stands.
+
+    Args:
+        mechanism: The robot.
+        motion: The motion, with bodies' poses.
+
+    Returns:
+        Whether it stands (T,) by foot.
+    """
     feet = [frame for frame in mechanism.frames if frame.is_foot]
     soles = {frame.name: standing_points(mechanism, motion, frame.name).mean(axis=1) for frame in feet}
     levels = {name: float(np.percentile(sole[:, 2], 10)) for name, sole in soles.items()}
@@ -192,7 +200,14 @@ def _check_robot(mechanism: Mechanism, room: InverseDynamics) -> None:
 
 
 def massless(mechanism: Mechanism) -> list[str]:
-    """Return bodies that move against their neighbours without mass of their own or of anything fixed to them."""
+    """Return bodies that move against their neighbours without mass of their own or of anything fixed to them.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Their names.
+    """
     group = {body.name: body.name for body in mechanism.bodies}
 
     def root(name: str) -> str:

@@ -49,7 +49,21 @@ def run(plan: Plan, trials: Sequence[Trial] = ()) -> Verdict:
 
 
 def simulate(plan: Plan, trials: Sequence[Trial] = ()) -> Generator[float, None, Verdict]:
-    """As `run`, but yield the share that is done; a generator that is closed ends the process."""
+    """Simulate a plan in a process of its own, and yield the share that is done.
+
+    As `run`; a generator that is closed ends the process.
+
+    Args:
+        plan: The simulation.
+        trials: Trials beside the nominal one.
+
+    Yields:
+        Share that is done, 0 to 1. The generator returns the verdict.
+
+    Raises:
+        RobikError: The extra `physics` is not installed.
+        PhysicsError: The process failed; says what it said.
+    """
     if find_spec("mujoco") is None:
         raise missing("physics")
     every = [NOMINAL, *trials]

@@ -78,7 +78,16 @@ class Simulation:
         self._rest_up = np.eye(3)
 
     def run(self, trial: Trial, progress: Callable[[float], None], keep: bool = False) -> dict[str, Any]:
-        """Simulate a trial and return what came out, as plain data; with `keep`, the bodies' poses as `ghost`."""
+        """Simulate a trial.
+
+        Args:
+            trial: What is different from the nominal robot.
+            progress: Called with the share that is done.
+            keep: Whether the bodies' poses are kept, as `ghost`.
+
+        Returns:
+            What came out, as plain data.
+        """
         self._change(trial)
         job, m, d = self.job, self.model, self.data
         mujoco.mj_resetData(m, d)

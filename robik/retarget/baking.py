@@ -147,7 +147,16 @@ def _soften_above(mechanism: Mechanism, bake: BakeSettings) -> float:
 
 
 def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance) -> TargetClip:
-    """Return the clip with pinned feet and a target of the centre of mass over them, as far as asked for."""
+    """Return the clip with pinned feet and a target of the centre of mass over them, as far as asked for.
+
+    Args:
+        clip: The targets.
+        mechanism: The robot.
+        balance: What is asked for.
+
+    Returns:
+        The clip to be baked.
+    """
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
     if balance.source == "FEET":

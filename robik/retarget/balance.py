@@ -93,7 +93,16 @@ def with_balance(
 
 
 def default_wish(mechanism: Mechanism, clip: TargetClip, contacts: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return where the CoM would be if balance did not matter (T, 3) [m]; `with_balance` says how it is chosen."""
+    """Return the preferred path of the CoM, before balance; `with_balance` says how it is chosen.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+        contacts: Whether each foot stands (T,), by frame.
+
+    Returns:
+        Positions (T, 3) [m].
+    """
     if clip.com is not None:
         return clip.com
     rest_com = (

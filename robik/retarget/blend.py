@@ -29,7 +29,16 @@ def shares(frames: np.ndarray, length: float, at_start: bool, at_end: bool) -> n
 
 
 def blended(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Rows (T, n) between the old and the new ones."""
+    """Return rows between the old and the new ones.
+
+    Args:
+        old: Rows (T, n).
+        new: Rows (T, n).
+        share: Share of the new ones (T,).
+
+    Returns:
+        Rows (T, n).
+    """
     return old + share[:, None] * (new - old)
 
 
@@ -62,9 +71,17 @@ def _lowest(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
 
 
 def blended_base(old: Base | None, new: Base | None, share: np.ndarray) -> Base | None:
-    """Positions (T, 3) and unit quaternions (T, 4) wxyz between the old and the new ones.
+    """Return base poses between the old and the new ones.
 
     None for a robot on the ground.
+
+    Args:
+        old: Positions (T, 3) [m] and quaternions (T, 4) wxyz, or None for a robot on the ground.
+        new: The same.
+        share: Share of the new ones (T,).
+
+    Returns:
+        Positions and unit quaternions, or None.
     """
     if old is None or new is None:
         return None

@@ -82,7 +82,15 @@ class TargetClip:
             raise ClipError(f"the clip asks for {', '.join(sorted(twice))} more than once")
 
     def part(self, start: int, stop: int) -> TargetClip:
-        """Sample `start` to `stop`, the first of them at 0 s."""
+        """Return samples `start` to `stop`, the first of them at 0 s.
+
+        Args:
+            start: First sample.
+            stop: Sample after the last.
+
+        Returns:
+            The part.
+        """
         kept = slice(start, stop)
         tracks = {
             name: Track(**{what: values[kept] for what, values in arrays_of(track).items()})
@@ -135,10 +143,13 @@ class TargetClip:
         return _frozen(array)
 
     def check(self, mechanism: Mechanism) -> None:
-        """Whether the robot has what the clip wants to move.
+        """Check that the robot has what the clip wants to move.
+
+        Args:
+            mechanism: The robot.
 
         Raises:
-            ClipError: lists the frames that exist.
+            ClipError: Lists the frames that exist.
         """
         known = mechanism.frame_names
         for name in self.tracks:
@@ -152,7 +163,14 @@ class TargetClip:
 
 
 def arrays_of(track: Track) -> dict[str, np.ndarray]:
-    """Return the arrays that a track has, by their names."""
+    """Return the arrays that a track has, by their names.
+
+    Args:
+        track: The track.
+
+    Returns:
+        Position, quaternion and contact, as far as there are any.
+    """
     return {what: values for what in ARRAYS if (values := getattr(track, what)) is not None}
 
 
@@ -161,6 +179,13 @@ def save_clip(clip: TargetClip, path: str | Path) -> None:
 
     `times`, the tracks' arrays (`NAME.position`, `NAME.quaternion`, `NAME.contact`, …), `com.position` and the
     objectives' arrays.
+
+    Args:
+        clip: The targets.
+        path: The file.
+
+    Raises:
+        FormatError: The file cannot be written.
     """
     arrays = {"times": clip.times}
     for name, track in clip.tracks.items():
@@ -175,8 +200,14 @@ def save_clip(clip: TargetClip, path: str | Path) -> None:
 def load_clip(path: str | Path) -> TargetClip:
     """Read what `save_clip` writes.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The clip.
+
     Raises:
-        ClipError: names the file and the array that is wrong.
+        ClipError: Names the file and the array that is wrong.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

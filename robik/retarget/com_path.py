@@ -114,7 +114,15 @@ def levers(height: np.ndarray, rate: float) -> np.ndarray:
 
 
 def outside(points: np.ndarray, supports: Sequence[np.ndarray | None]) -> np.ndarray:
-    """Return how far points (N, 2) are outside their supports (N,) [m]; 0 inside, and where there is none."""
+    """Return how far points (N, 2) are outside their supports (N,) [m]; 0 inside, and where there is none.
+
+    Args:
+        points: Points (N, 2) [m].
+        supports: Corners (K, 2) of each point's support [m], or None.
+
+    Returns:
+        Distances (N,) [m].
+    """
     return np.linalg.norm(points - _projection(supports)(points), axis=1)
 
 

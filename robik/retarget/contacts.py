@@ -24,8 +24,15 @@ SMOOTHING = 0.02  # of noisy tracks before speeds are taken from them [s]
 def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
     """Return the frames with a sole that the clip moves.
 
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+
+    Returns:
+        Their names.
+
     Raises:
-        ClipError: there are none; says which frames could be.
+        ClipError: There are none; says which frames could be.
     """
     known = [frame.name for frame in mechanism.frames if frame.is_foot]
     if not known:
@@ -46,9 +53,17 @@ def feet(mechanism: Mechanism, clip: TargetClip) -> tuple[str, ...]:
 
 
 def foot_poses(mechanism: Mechanism, clip: TargetClip, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return a foot's target: positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
+    """Return the targets of a foot.
 
     Where no orientation is asked for, the rest pose's.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+        name: Name of the foot's frame.
+
+    Returns:
+        Positions (T, 3) [m] and unit quaternions (T, 4) wxyz.
     """
     track = clip.tracks[name]
     assert track.position is not None  # `feet` has checked
@@ -64,8 +79,15 @@ def find_contacts(mechanism: Mechanism, clip: TargetClip) -> dict[str, np.ndarra
     speed, so that noise does not cut phases to pieces. Heights count from where the foot stands most of the time; a
     foot that is never near the lowest one's ground never stands.
 
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+
+    Returns:
+        Whether it stands (T,) by foot.
+
     Raises:
-        ClipError: the clip moves no foot.
+        ClipError: The clip moves no foot.
     """
     names = feet(mechanism, clip)
     soles = {n: placed(np.array(mechanism.frame(n).sole), *foot_poses(mechanism, clip, n)).mean(axis=1) for n in names}
@@ -130,7 +152,14 @@ def _without_short(times: np.ndarray, stands: np.ndarray, step: float) -> np.nda
 
 
 def runs(flags: np.ndarray) -> list[tuple[int, int]]:
-    """First index and the one past the last of each stretch in which the flags (T,) hold."""
+    """Return each stretch in which flags hold.
+
+    Args:
+        flags: Flags (T,).
+
+    Returns:
+        Pairs of the first index and the one past the last.
+    """
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
@@ -163,6 +192,14 @@ def below_ground(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> np.n
 
 
 def with_contacts(mechanism: Mechanism, clip: TargetClip) -> TargetClip:
-    """Return the clip with every foot's contact phases filled in; phases given by hand stay."""
+    """Return the clip with every foot's contact phases filled in; phases given by hand stay.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+
+    Returns:
+        The clip with contacts in the feet's tracks.
+    """
     contacts = find_contacts(mechanism, clip)
     return replace(clip, tracks={n: replace(t, contact=contacts.get(n, t.contact)) for n, t in clip.tracks.items()})

@@ -99,7 +99,16 @@ class Footholds:
 
 
 def sole_inside(mechanism: Mechanism, name: str, margin: float) -> np.ndarray:
-    """Return a sole's outline less the margin (K, 3) [m], in the frame's coordinates."""
+    """Return a sole's outline less the margin (K, 3) [m], in the frame's coordinates.
+
+    Args:
+        mechanism: The robot.
+        name: Name of the foot's frame.
+        margin: Width of the rim that is left out [m].
+
+    Returns:
+        Corners (K, 3) [m].
+    """
     outline, axes = sole_polygon(mechanism.frame(name)), sole_axes(mechanism.frame(name))
     middle = outline.mean(axis=0)
     return middle + inset((outline - middle) @ axes[:2].T, margin) @ axes[:2]
@@ -121,6 +130,16 @@ def planned_feet(
 
     A foot counts from `lead` after it landed until `lead` before it lifts. What remains for a shift of weight is made
     at least `shift` long, at most at the cost of a third of the phases around it.
+
+    Args:
+        times: Times (T,) [s].
+        contacts: Whether each foot stands (T,), by frame.
+        grid: Times (G,) [s].
+        lead: Time after landing and before lifting in which a foot does not count [s].
+        shift: Shortest time for a shift of weight [s].
+
+    Returns:
+        Names of the feet that count, for each time of the grid.
     """
     names = sorted(contacts)
     sets = [frozenset(n for n in names if contacts[n][k]) for k in range(len(times))]

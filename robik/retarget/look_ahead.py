@@ -37,8 +37,12 @@ class FrameByFrame:
 def check_cyclic(mechanism: Mechanism, clip: TargetClip) -> None:
     """Check that a clip asks for the same in its last frame as in its first.
 
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+
     Raises:
-        ClipError: names the target that does not come back.
+        ClipError: Names the target that does not come back.
     """
     if len(clip.times) < 5:
         raise ClipError(f"a cyclic clip needs at least 5 frames, not {len(clip.times)}")

@@ -48,9 +48,15 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
 
 
 def ground_height(mechanism: Mechanism) -> float:
-    """Height of the ground on which a robot stands in its rest pose [m]: under the lowest of its soles, turned level.
+    """Return the height of the ground on which a robot stands in its rest pose.
 
-    0 without feet.
+    Under the lowest of its soles, turned level.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Height [m]; 0 without feet.
     """
     feet = [frame for frame in mechanism.frames if frame.is_foot]
     heights = [
@@ -119,7 +125,16 @@ def _hold(path: np.ndarray, turns: Rotation, up: np.ndarray, height: float) -> t
 
 
 def flattened(mechanism: Mechanism, name: str, turn: Rotation) -> Rotation:
-    """Return a foot's orientation, tilted by as little as lays its sole flat on level ground."""
+    """Return a foot's orientation, tilted by as little as lays its sole flat on level ground.
+
+    Args:
+        mechanism: The robot.
+        name: Name of the foot's frame.
+        turn: Its orientation.
+
+    Returns:
+        The orientation, tilted.
+    """
     return _flat(turn, _up(mechanism, name))
 
 

@@ -74,7 +74,16 @@ def contact_gaps(mechanism: Mechanism, name: str, track: HeldTrack, motion: Moti
 
 
 def late_contacts(mechanism: Mechanism, clip: TargetClip, motion: Motion) -> dict[int, list[str]]:
-    """Return, in words and by frame, which contacts are not where they are held; arguments as for `measure_quality`."""
+    """Return, in words and by frame, the contacts that are not where they are held.
+
+    Args:
+        mechanism: The robot.
+        clip: The targets.
+        motion: The motion, with bodies' poses.
+
+    Returns:
+        Sentences by index of the sample.
+    """
     found: dict[int, list[str]] = {}
     for name, track in held_tracks(clip).items():
         distance, angle = contact_gaps(mechanism, name, track, motion)

@@ -140,13 +140,29 @@ def follow(
 
 
 def proposed(mechanism: Mechanism, motion: SkeletonMotion) -> list[Row]:
-    """Return which bone each frame should follow, by the names and the shape of both."""
+    """Return the rows that names and shapes of robot and character propose.
+
+    Args:
+        mechanism: The robot.
+        motion: The character's motion.
+
+    Returns:
+        A row per frame of the robot that has a bone to follow.
+    """
     seen = motion.positions[glances(len(motion.times), FEW)]
     return auto_map(mechanism, motion.skeleton.names, read_anatomy(motion.skeleton, seen))
 
 
 def told(rows: Iterable[Row], motion: SkeletonMotion) -> list[Row]:
-    """Return rows with the parts of the body that their bones are, where the rows do not say them."""
+    """Return rows with the parts of the body that their bones are, where the rows do not say them.
+
+    Args:
+        rows: Rows of a mapping.
+        motion: The character's motion.
+
+    Returns:
+        The rows with parts and sides.
+    """
     anatomy = read_anatomy(motion.skeleton, motion.positions[glances(len(motion.times), FEW)])
     parts = {row: anatomy.part(row.bone) for row in rows}
     return [row if row.part else replace(row, part=part, side=side) for row, (part, side) in parts.items()]

@@ -24,7 +24,14 @@ class Keys:
     slopes: np.ndarray
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Return the curve (T,); constant before the first and after the last key."""
+        """Return the curve at times; it is constant before the first and after the last key.
+
+        Args:
+            times: Times (T,) [s].
+
+        Returns:
+            Values (T,).
+        """
         return _hermite(self, np.clip(np.asarray(times, dtype=float), self.times[0], self.times[-1]))
 
 

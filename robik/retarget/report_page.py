@@ -123,7 +123,21 @@ def page(
     settings: Settings,
     frames: np.ndarray | None = None,
 ) -> str:
-    """Return the page as HTML. Arguments, errors: as for `save_page`."""
+    """Return the page as HTML.
+
+    Args:
+        motion: The motion.
+        mechanism: The robot, or None.
+        clip: The targets, or None.
+        settings: Weights, regularizers and limits.
+        frames: Frame numbers (T,) for the time axis; seconds if left out.
+
+    Returns:
+        HTML of one file.
+
+    Raises:
+        ClipError: The clip has other times than the motion.
+    """
     if clip is not None and (clip.times.shape != motion.times.shape or np.abs(clip.times - motion.times).max() > 1e-6):
         raise ClipError(
             f"the clip has {len(clip.times)} samples to {clip.times[-1]:g} s, the motion {len(motion.times)} to"

@@ -175,9 +175,17 @@ class Retargeting:
         return replace(motion, report=replace(motion.report, speed_cost=cost))
 
     def remade(self, motion: Motion, values: np.ndarray, base: tuple[np.ndarray, np.ndarray] | None) -> Motion:
-        """Return the solved motion with other actuator values (T, A), held against the same clip.
+        """Return the solved motion with other actuator values, held against the same clip.
 
         `base` as for `body_poses`.
+
+        Args:
+            motion: The solved motion.
+            values: Actuator values (T, A) [rad or m].
+            base: Positions (T, 3) [m] and quaternions (T, 4) wxyz of the base; None for a robot on the ground.
+
+        Returns:
+            The motion, with a report of its own.
         """
         position, quaternion, residual = body_poses(self.mechanism, values, base)
         com = robot_com(self.mechanism, position, quaternion)

@@ -48,7 +48,14 @@ def measure_speed_cost(
 
 
 def without_speeds(settings: Settings) -> Settings | None:
-    """Return the settings with no speed held back; None where none is."""
+    """Return the settings with no speed held back.
+
+    Args:
+        settings: Weights, regularizers and limits.
+
+    Returns:
+        The settings; None where none is held back.
+    """
     held = settings.enforce_velocity or settings.velocity_weight
     if not held and settings.acceleration_limit is None and settings.jerk_limit is None:
         return None

@@ -97,8 +97,14 @@ def transfer(
 def load_table(path: str | Path) -> dict[str, str]:
     """Read a table of names: `{"left_ankle_pitch": "free_foot1_left", "left_knee": "-motor_knee_left"}`.
 
+    Args:
+        path: The file.
+
+    Returns:
+        Name in the other robot by name in this one; a minus turns the sign.
+
     Raises:
-        ClipError: names the file and what is wrong.
+        ClipError: Names the file and what is wrong.
     """
     try:
         data: Any = read_json(path)

@@ -22,8 +22,14 @@ def names() -> tuple[str, ...]:
 def path(name: str) -> Path:
     """Return the robot's file.
 
+    Args:
+        name: Name of a robot that ships.
+
+    Returns:
+        The path of its `.robik.json`.
+
     Raises:
-        RobikError: lists the names that exist.
+        RobikError: Lists the names that exist.
     """
     return _existing(name, EXTENSION)
 
@@ -55,8 +61,14 @@ def load(
 def servos_path(name: str) -> Path:
     """Return the file of the robot's servo chain.
 
+    Args:
+        name: Name of a robot that ships.
+
+    Returns:
+        The path of its `.servos.json`.
+
     Raises:
-        RobikError: lists the names that exist.
+        RobikError: Lists the names that exist.
     """
     return _existing(name, ".servos.json")
 

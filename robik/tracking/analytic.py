@@ -25,14 +25,22 @@ MEET = 1e-9  # m: axes this near to a point meet in it
 
 
 def two_link(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Return two parallel hinges that bring a point to a place in their plane, by the law of cosines.
+    """Solve two parallel hinges that bring a point to a place in their plane, by the law of cosines.
 
-    Beyond reach they stretch towards it.
+    Beyond reach they stretch towards it. Of the two answers, elbow to one side or the other, the one between the limits
+    that is nearer to q is taken.
 
-    Of the two answers, elbow to one side or the other, the one between the limits that is nearer to q.
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        goal: Target of the chain's frame.
+        most: Without effect; the solvers are called alike.
+
+    Returns:
+        The joints, and whether the frame reaches its target.
 
     Raises:
-        MechanismError: the chain is not two parallel hinges.
+        MechanismError: The chain is not two parallel hinges.
     """
     _check(chain, len(q) == 2 and chain.hinge.all(), "two hinges")
     chain.place(np.zeros(2))
@@ -84,7 +92,14 @@ class Limb:
         return point
 
     def angle(self, q: np.ndarray) -> float:
-        """Return where on its circle the elbow is at q (d,): φ [rad], as `answers` takes it."""
+        """Return the elbow's angle φ on its circle, as `answers` takes it.
+
+        Args:
+            q: Coordinates (d,) [rad or m].
+
+        Returns:
+            φ [rad].
+        """
         self._place_zero(q)
         turn = _product(self.axes[:3], q[self.start : self.start + 3])
         bent = turn @ rotation_vector_matrix(q[self.start + 3] * self.axes[3])
@@ -98,6 +113,14 @@ class Limb:
 
         The rest as in q. There are up to eight, two for each of elbow, shoulder and wrist. Where the wrist is out of
         reach, the arm is straight towards it.
+
+        Args:
+            q: Coordinates (d,) [rad or m].
+            goal: Target of the chain's frame.
+            angle: φ [rad].
+
+        Yields:
+            All joints (d,) [rad or m].
         """
         self.chain.place(q)
         rotation = self.chain.rotation.copy() if goal.rotation is None else goal.rotation
@@ -120,12 +143,21 @@ class Limb:
 
 
 def limb(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Return a limb of seven hinges.
+    """Solve a limb of seven hinges.
 
     The elbow stays where it is on its circle, or goes to the nearest place there that the limits allow.
 
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        goal: Target of the chain's frame.
+        most: Without effect; the solvers are called alike.
+
+    Returns:
+        The joints, and whether the frame reaches its target.
+
     Raises:
-        MechanismError: the chain is not such a limb.
+        MechanismError: The chain is not such a limb.
     """
     arm = Limb(chain)
     _check(chain, arm.start == 0, "exactly seven hinges")
@@ -142,8 +174,17 @@ def hybrid(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> S
 
     Reach counts first, then little motion.
 
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        goal: Target of the chain's frame.
+        most: Largest number of iterations.
+
+    Returns:
+        The joints, the iterations, and whether the frame reaches its target.
+
     Raises:
-        MechanismError: the chain does not end in a limb.
+        MechanismError: The chain does not end in a limb.
     """
     arm = Limb(chain)
     s, start = arm.start, q.copy()

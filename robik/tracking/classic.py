@@ -44,7 +44,19 @@ Method = Callable[[SerialChain, np.ndarray, Goal, int], Solution]
 
 
 def pseudo_inverse(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Euler steps of the pseudo-inverse, which is the least joint motion that does it: θ ← θ + Δt J⁺ e."""
+    """Take Euler steps of the pseudo-inverse, the least joint motion that does it.
+
+    θ ← θ + Δt J⁺ e.
+
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        goal: Target of the chain's frame.
+        most: Largest number of iterations.
+
+    Returns:
+        The joints, the iterations, and whether the frame reaches its target.
+    """
     return _iterated(chain, q, goal, most, lambda J, e: EULER * (np.linalg.pinv(J) @ e))
 
 
@@ -52,6 +64,15 @@ def damped_least_squares(chain: SerialChain, q: np.ndarray, goal: Goal, most: in
     """Solve min |J δ - e|² + λ² |δ|².
 
     θ ← θ + Jᵀ (J Jᵀ + λ² 1)⁻¹ e, calm where J loses rank, slow where λ outweighs it.
+
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        goal: Target of the chain's frame.
+        most: Largest number of iterations.
+
+    Returns:
+        The joints, the iterations, and whether the frame reaches its target.
     """
     return _iterated(chain, q, goal, most, lambda J, e: J.T @ np.linalg.solve(J @ J.T + DAMPING**2 * np.eye(len(J)), e))
 
@@ -60,6 +81,15 @@ def jacobian_transpose(chain: SerialChain, q: np.ndarray, goal: Goal, most: int 
     """Step down the gradient of ½ |e|².
 
     θ ← θ + α Jᵀ e, with the α that would be best if J stayed the same: e·w / w·w, w = J Jᵀ e.
+
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        goal: Target of the chain's frame.
+        most: Largest number of iterations.
+
+    Returns:
+        The joints, the iterations, and whether the frame reaches its target.
     """
 
     def step(J: np.ndarray, e: np.ndarray) -> np.ndarray:
@@ -87,12 +117,21 @@ def _iterated(
 
 
 def cyclic_coordinate_descent(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
-    """Return one joint at a time, from the last to the first, each to where it alone brings the frame nearest.
+    """Turn one joint at a time, from the last to the first, each to where it alone brings the frame nearest.
 
     A sweep is an iteration.
 
     The frame counts as points: its origin, or with an orientation four points around it, as far away as the arm's mean
     link is long.
+
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        goal: Target of the chain's frame.
+        most: Largest number of iterations.
+
+    Returns:
+        The joints, the iterations, and whether the frame reaches its target.
     """
     length = max(float(chain.flat.size), 1e-9)
     q = q.copy()
@@ -132,6 +171,15 @@ def nonlinear_optimisation(chain: SerialChain, q: np.ndarray, goal: Goal, most: 
     """Solve min ½ |p - p̂|² + ½ |log R̂ Rᵀ|² between the limits.
 
     By SciPy's sequential quadratic programming.
+
+    Args:
+        chain: The robot as a serial chain.
+        q: Coordinates (d,) [rad or m].
+        goal: Target of the chain's frame.
+        most: Largest number of iterations.
+
+    Returns:
+        The joints, the iterations, and whether the frame reaches its target.
     """
 
     def value(x: np.ndarray) -> tuple[float, np.ndarray]:

@@ -123,9 +123,12 @@ class DifferentialTracker(Tracker):
                 anchor(self.topology, name)
 
     def prefer(self, posture: np.ndarray) -> None:
-        """Another posture (A,) [rad or m] from the next step on.
+        """Prefer another posture from the next step on.
 
-        That it moved is followed as a target's own motion is.
+        Its change is followed as a target's own motion is.
+
+        Args:
+            posture: Actuator values (A,) [rad or m].
         """
         self._preferred = posture
         if self._tasks is not None:

@@ -118,12 +118,14 @@ class Feed:
         return self._to.copy()
 
     def receive(self, sample: np.ndarray, time: float) -> None:
-        """Receive a sample (7,) of position [m] and quaternion wxyz, come at a time [s].
+        """Receive a sample.
 
-        One before the last sample's counts as that.
+        One that is earlier than the last counts as at the last one's time. One that is not finite, whose quaternion's
+        length is further than `UNIT_TOLERANCE` from 1, or that is too far away counts as none.
 
-        One that is not finite, whose quaternion's length is further than `UNIT_TOLERANCE` from 1, or that is too far
-        away counts as none.
+        Args:
+            sample: Position [m] and quaternion wxyz (7,).
+            time: Time at which it came [s].
         """
         length = float(np.linalg.norm(sample[3:]))
         with np.errstate(over="ignore"):  # too far it is then
@@ -174,7 +176,14 @@ class Feed:
         return float(max(apart / self.settings.jump, turn / self.settings.turn))
 
     def step(self, time: float) -> np.ndarray:
-        """Return the smooth target (7,) at a time [s], later than the last."""
+        """Return the smooth target at a time.
+
+        Args:
+            time: Time, later than the last [s].
+
+        Returns:
+            Position [m] and quaternion wxyz (7,).
+        """
         dt, way = time - self._clock, max(STRETCH * self.period, self._arrival - self._since)
         self._clock = time
         share = min(max((time - self._since) / way, 0.0), 1.0) if self._last is not None else 1.0
@@ -187,6 +196,16 @@ def glide(now, velocity, start, goal, share, lag, dt, aim):
     """Move a pose with its velocity by a critically damped spring towards an aim.
 
     Exact for an aim that stands.
+
+    Args:
+        now: Pose (7,); changed in place.
+        velocity: Its velocity (6,) [m/s, rad/s]; changed in place.
+        start: Pose (7,) from which the aim moves.
+        goal: Pose (7,) to which the aim moves.
+        share: Share of that way at which the aim is.
+        lag: Time constant of the spring [s].
+        dt: Time step [s].
+        aim: Pose (7,) to fill with the aim.
     """
     for k in range(7):
         aim[k] = start[k] + share * (goal[k] - start[k]) if k < 3 else start[k]

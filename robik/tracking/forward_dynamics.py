@@ -95,7 +95,14 @@ class ForwardDynamicsTracker(Tracker):
         return float(advance(self.flat, self.now, goals, self._twin_for(goals), settings.iterations, settings.interval))
 
     def inertia(self, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
-        """Return H (d, d) and Jᵀ f (d,) of the equations of motion H ÿ = Jᵀ f (+ constraint forces)."""
+        """Return H (d, d) and Jᵀ f (d,) of the equations of motion H ÿ = Jᵀ f (+ constraint forces).
+
+        Args:
+            targets: Targets as `step` takes them.
+
+        Returns:
+            Inertia H (d, d) and force Jᵀ f (d,).
+        """
         goals = self._aim(targets)
         twin = self._twin_for(goals)
         measure(self.flat, self.now, goals, twin)

@@ -59,6 +59,16 @@ class MotionLimits:
         """Return a robot's own limits.
 
         Its joints' limits and speeds, and the acceleration that reaches full speed within `rise`.
+
+        Args:
+            mechanism: The robot.
+            rise: Time to full speed [s].
+
+        Returns:
+            Limits of all actuators (A,).
+
+        Raises:
+            ClipError: The time is not a positive number.
         """
         if not (isfinite(rise) and rise > 0):
             raise ClipError(f"the time to full speed must be a positive number of seconds, not {rise}")
@@ -71,7 +81,17 @@ class MotionLimits:
 
 @inlined
 def approach(gap, dt, gain, acceleration):
-    """Return the highest velocity towards a bound that is `gap` away; none where it is passed already."""
+    """Return the highest velocity towards a bound; zero where it is passed already.
+
+    Args:
+        gap: Distance from the bound [rad or m].
+        dt: Time step [s].
+        gain: Share of the gap that one step may take.
+        acceleration: Largest acceleration [rad/s² or m/s²].
+
+    Returns:
+        Velocity [rad/s or m/s].
+    """
     if gap <= 0.0:
         return 0.0
     fastest = gain * gap / dt
@@ -82,9 +102,22 @@ def approach(gap, dt, gain, acceleration):
 
 @kernel
 def velocity_range(q, v, lower, upper, speed, acceleration, gain, dt):
-    """Lowest and highest velocity of a coordinate at q that moves at v.
+    """Return the lowest and highest velocity of a coordinate.
 
-    Where the bounds contradict each other, the acceleration's wins over the limit gain's and the speed's.
+    Where the bounds contradict each other, the acceleration's has priority over the limit gain's and the speed's.
+
+    Args:
+        q: Coordinate [rad or m].
+        v: Its velocity [rad/s or m/s].
+        lower: Lower limit [rad or m].
+        upper: Upper limit [rad or m].
+        speed: Largest speed [rad/s or m/s].
+        acceleration: Largest acceleration [rad/s² or m/s²].
+        gain: Share of the gap to a limit that one step may take.
+        dt: Time step [s].
+
+    Returns:
+        Both velocities.
     """
     low = max(-speed, -approach(q - lower, dt, gain, acceleration))
     high = min(speed, approach(upper - q, dt, gain, acceleration))

@@ -84,7 +84,13 @@ def _add(flat, now, b, sign, mx, my, mz, fx, fy, fz, row):
 
 @kernel
 def turn_between(A, B, t):
-    """Write into t (3,) the rotation vector that takes the orientation A to B, both (3, 3)."""
+    """Write into t the rotation vector that takes the orientation A to B.
+
+    Args:
+        A: Orientation (3, 3).
+        B: Orientation (3, 3).
+        t: Rotation vector (3,) [rad] to fill.
+    """
     trace = 0.0
     for i in range(3):
         for k in range(3):
@@ -212,7 +218,12 @@ def _com_rows(flat, now, tasks, first):
 
 @kernel
 def take_targets(goals, tasks):
-    """Take the objectives' targets as the tasks'."""
+    """Take the objectives' targets as the tasks'.
+
+    Args:
+        goals: The objectives with their targets.
+        tasks: The tasks' arrays.
+    """
     frames = goals.frame_pose
     for i in range(3):
         tasks.com[i] = goals.centre_of_mass.target[i]
@@ -224,7 +235,11 @@ def take_targets(goals, tasks):
 
 @kernel
 def remember_targets(tasks):
-    """Keep the tasks' targets as those of the step before."""
+    """Keep the tasks' targets as those of the step before.
+
+    Args:
+        tasks: The tasks' arrays.
+    """
     for i in range(3):
         tasks.last_com[i] = tasks.com[i]
         for k in range(tasks.body.shape[0]):
@@ -237,7 +252,16 @@ def remember_targets(tasks):
 
 @kernel
 def linearise(flat, now, tasks):
-    """Fill rows, errors and weights at a placement; return the Levenberg-Marquardt damping Σ μ w (e² + ℓ |e′|)."""
+    """Fill rows, errors and weights at a placement.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tasks: The tasks' arrays.
+
+    Returns:
+        The Levenberg-Marquardt damping Σ μ w (e² + ℓ |e′|).
+    """
     t = tasks.body.shape[0]
     tasks.rows[:] = 0.0
     tasks.error[:] = 0.0
@@ -260,12 +284,23 @@ def linearise(flat, now, tasks):
 
 @kernel(entry=False)
 def quadratic(flat, now, tasks, e, independent, n, damping, acceleration, dt, P, g, rest):
-    """Return P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z.
+    """Fill P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z.
 
     The tasks' cost over a step z of the independent degrees of freedom.
 
-    g asks for what the targets themselves moved, and for the posture; `rest` for what else is missing. `damping` weighs
-    the squares of all degrees of freedom's steps; `acceleration` (d,) is what each has.
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        tasks: The tasks' arrays.
+        e: The elimination of dependent coordinates.
+        independent: Indices of the independent degrees of freedom.
+        n: Number of them.
+        damping: Weight of the squares of all degrees of freedom's steps.
+        acceleration: Acceleration (d,) of each degree of freedom.
+        dt: Time step [s].
+        P: Matrix to fill.
+        g: Filled with what the targets' own motion and the posture ask for.
+        rest: Filled with what the remaining error asks for.
     """
     P[:n, :n] = 0.0
     g[:n] = 0.0

@@ -79,7 +79,11 @@ class Tracker(ABC):
             self.put(fk.coordinates)
 
     def put(self, coordinates: np.ndarray) -> None:
-        """Put the robot, at rest, at coordinates (nq,) of its tree, as `coordinates` gave them; see `reset`."""
+        """Put the robot at rest at coordinates of its tree, as `coordinates` gave them; see `reset`.
+
+        Args:
+            coordinates: Coordinates (nq,).
+        """
         self.now.q[:] = coordinates
         forward_kinematics(self.flat, self.now)
         self.residual = float(close(self.flat, self.now))
@@ -121,10 +125,16 @@ class Tracker(ABC):
         return self.now.q.copy()
 
     def frame(self, name: str) -> Pose:
-        """Return where a frame (or body) is, in the world.
+        """Return the pose of a frame (or body) in the world.
+
+        Args:
+            name: Name of the frame.
+
+        Returns:
+            Its pose.
 
         Raises:
-            MechanismError: lists the frames that exist.
+            MechanismError: Lists the frames that exist.
         """
         b, point, axes = anchor(self.topology, name)
         return Pose.of(self.now.R[b] @ axes, self.now.c[b] + self.now.R[b] @ point)
@@ -216,9 +226,18 @@ class Tracker(ABC):
 
 @kernel
 def take_targets(flat, now, given, goals):
-    """Write targets (t + 1, 7) of position and quaternion, the centre of mass last, into the goals.
+    """Write targets into the objectives.
 
     The first wrong one, or -1.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        given: Targets (t + 1, 7) of position [m] and quaternion wxyz, the centre of mass last.
+        goals: The objectives with their targets.
+
+    Returns:
+        Index of the first wrong one, or -1.
     """
     frames, com = goals.frame_pose, goals.centre_of_mass
     t = frames.body.shape[0]

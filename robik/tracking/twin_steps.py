@@ -110,6 +110,15 @@ def accelerate(flat, now, twin, factor):
     """Fill `step` = factor · ÿ from `H` and `force`, between the bounds.
 
     By an active set, as in Gauss's principle of least constraint.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        twin: The virtual twin.
+        factor: Factor of the acceleration.
+
+    Returns:
+        Whether a step was found.
     """
     e = twin.e
     e.free[:], twin.released[:] = True, False
@@ -201,11 +210,22 @@ def _iterate(flat, now, goals, twin, energy, factor, share):
 
 @kernel(nogil=True)
 def advance(flat, now, goals, twin, iterations, interval):
-    """Take `iterations` of Δt = `interval` [s] towards the targets (paper, Algorithm 1).
+    """Take steps towards the targets (paper, Algorithm 1).
 
     From the assembled placement `now`, which they change.
 
     `now` is assembled and within its bounds always. Returns the closure residual [m].
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Assembled placement, between its bounds; it stays so.
+        goals: The objectives with their targets.
+        twin: The virtual twin.
+        iterations: Number of steps.
+        interval: Time step Δt of each [s].
+
+    Returns:
+        Closure residual [m].
     """
     factor = 0.5 * interval * interval
     share = factor * max(most(twin.proportional[:3]) / twin.mass[0], most(twin.proportional[3:]) / twin.mass[1])

@@ -70,7 +70,16 @@ class Motion(NamedTuple):
 
 
 def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> Motion:
-    """Room for a step, with `bounds` (4, d): `low`, `high`, `speed` and `acceleration`."""
+    """Return room for a step.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        rest: Coordinates (nq,) of the rest pose.
+        bounds: `low`, `high`, `speed` and `acceleration`, (d,) each.
+
+    Returns:
+        The step's arrays.
+    """
     d = len(flat.before)
     square, row = (lambda: np.zeros((d, d))), (lambda: np.zeros(d))
     low, high, speed, acceleration = bounds
@@ -91,6 +100,20 @@ def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
 
     Returns (independent coordinates, dependent ones' rows, whether its optimum meets no bound and stands in `z`
     already).
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        tasks: The tasks' arrays.
+        motion: Arrays of the step, which are filled.
+        least_damping: Damping where nothing else damps.
+        limit_gain: Share of the gap to a limit that one step may take.
+        dt: Time step [s].
+
+    Returns:
+        Number of independent coordinates, number of dependent ones' rows, and whether the optimum meets no bound and is
+        in `z` already.
     """
     take_targets(goals, tasks)
     e, independent = motion.e, motion.independent
@@ -206,11 +229,23 @@ def _inside(motion, n, rows):
 
 @kernel
 def take_step(flat, now, motion, n, rows, dt, replan):
-    """Move `now` by the step of the independent coordinates, and back onto the loops; return the closure residual.
+    """Move `now` by the step of the independent coordinates, and back onto the loops.
 
     The way back bends the dependent ones' steps. Where that takes one beyond its bounds, and `replan` says that the
     program can be solved once more, nothing moves: the bounds now count with the bend, and `BENT` is returned.
     A step that turns too far, does not close or passes a joint's end is taken in part, and if nothing helps not at all.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        motion: Arrays of the step, with the independent step in `z`.
+        n: Number of independent coordinates.
+        rows: Number of dependent coordinates' rows.
+        dt: Time step [s].
+        replan: Whether the program can be solved once more.
+
+    Returns:
+        Closure residual [m], or `BENT`.
     """
     step, trial = motion.step, motion.trial
     step[:] = 0.0

@@ -63,7 +63,19 @@ class Twin(NamedTuple):
 def new_twin(
     flat: Flat, rest: np.ndarray, targets: int, mass: np.ndarray, proportional: np.ndarray, derivative: np.ndarray
 ) -> Twin:
-    """Return a twin for so many targets, with `mass` (4,) and gains (6,) as `Twin` has them."""
+    """Return a twin for so many targets.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        rest: Coordinates (nq,) of the rest pose.
+        targets: Number of frame targets.
+        mass: As `Twin.mass` (4,).
+        proportional: As `Twin.proportional` (6,).
+        derivative: As `Twin.derivative` (6,).
+
+    Returns:
+        The twin's arrays.
+    """
     n, d, rows = len(flat.parent), len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
     sums, parts = carved((n,), (n, 3), (n, 3, 3), (n, 3), (n, 3, 3), (n,), (n, 3))
     errors, squares, vectors = np.zeros((2, targets + 1, 6)), np.zeros((3, d, d)), np.zeros((5, d))
@@ -139,7 +151,14 @@ def measure(flat, now, goals, twin):
 
     Metres along the world's axes, then the Rodrigues vector (eq. 10).
 
-    Returns the energy in the springs, ½ Σ K_p w distance².
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        twin: The virtual twin.
+
+    Returns:
+        Energy in the springs, ½ Σ K_p w distance².
     """
     P, energy, frames, com = twin.proportional, 0.0, goals.frame_pose, goals.centre_of_mass
     for t in range(frames.body.shape[0]):
@@ -172,7 +191,14 @@ def _distance(error, weight, goal, x, y, z, P):
 
 @inlined
 def most(weight):
-    """Return the largest of three weights."""
+    """Return the largest of three weights.
+
+    Args:
+        weight: Weights (3,).
+
+    Returns:
+        The largest.
+    """
     return max(weight[0], weight[1], weight[2])
 
 
@@ -211,9 +237,16 @@ def _twist(twin, b, x, y, z):
 
 @kernel(allocates=True)
 def load(flat, now, goals, twin, rate):
-    """Masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root.
+    """Fill masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root.
 
     `rate` is 1 / Δt, or 0 where ė is unknown.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        twin: The virtual twin.
+        rate: 1 / Δt [1/s], or 0 where ė is unknown.
     """
     twin.sums[:] = 0.0
     frames, com = goals.frame_pose, goals.centre_of_mass
@@ -264,7 +297,14 @@ def load(flat, now, goals, twin, rate):
 
 @kernel
 def inertia(flat, now, goals, twin):
-    """Fill `H` and `force` = Jᵀ f from the loads."""
+    """Fill `H` and `force` = Jᵀ f from the loads.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        goals: The objectives with their targets.
+        twin: The virtual twin.
+    """
     H, com_mass = twin.H, twin.mass[0] * most(goals.centre_of_mass.weight)
     H[:] = 0.0
     for b in range(1, flat.parent.shape[0]):
@@ -311,6 +351,12 @@ def stiffen(flat, now, twin, factor):
 
     the change of Jᵀ f with the pose, which nothing but the links' mass would oppose in an arm stretched towards what it
     cannot reach.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        twin: The virtual twin.
+        factor: Factor of the sums.
     """
     for b in range(1, flat.parent.shape[0]):
         if flat.first[b] == flat.last[b]:
