@@ -99,8 +99,13 @@ def load_robot(
 
     A native file's meshes are named as the file names them, wherever that leads, since no mesh is read here.
 
-    Raises:
-        FormatError, AssemblyError: as `import_robot`.
+    Args:
+        path: The file.
+        packages: Folders of ROS packages.
+        arguments: Values of xacro's arguments by name.
+
+    Returns:
+        The robot, assembled in its rest pose.
     """
     if Path(path).name.lower().endswith(native.EXTENSION) and not arguments:
         return native.load(Path(path))

@@ -20,8 +20,14 @@ from .xml_file import check_xml
 def read_dae(path: Path) -> Surface:
     """Return all meshes of a file's scene as one, where the scene has them.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The surface, in metres.
+
     Raises:
-        FormatError: says what is wrong; the file's name is the caller's to add.
+        FormatError: Says what is wrong; the file's name is the caller's to add.
     """
     with extra("formats"):
         import collada

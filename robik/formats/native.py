@@ -29,8 +29,14 @@ Reader = Callable[[Any, str], Any]  # (what the file says, where) -> what the mo
 def load(path: Path) -> Mechanism:
     """Return the robot in a native file.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The robot.
+
     Raises:
-        FormatError: one sentence with the file, the element and the remedy.
+        FormatError: One sentence with the file, the element and the remedy.
     """
     content = _expect(read_json(path), dict, f"{path}: its content", "an object {…}")
     if content.get("format") != FORMAT:
@@ -46,11 +52,15 @@ def load(path: Path) -> Mechanism:
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
     """Write a native file, whole or not at all.
 
+    Args:
+        mechanism: The robot.
+        path: The file.
+
     Returns:
         What the format cannot say: nothing.
 
     Raises:
-        FormatError: it cannot be written.
+        FormatError: It cannot be written.
     """
     content = {"format": FORMAT, "version": VERSION, **_plain(mechanism)}
     write_whole(path, _layout(content) + "\n")

@@ -16,10 +16,16 @@ MOST = 10_000_000  # bytes of a file that are looked through for names of packag
 
 
 def xacro_arguments(text: str) -> dict[str, str]:
-    """Values by name of a text like `name:=value other:='two words'`.
+    """Return the values by name in a text like `name:=value other:='two words'`.
+
+    Args:
+        text: The text.
+
+    Returns:
+        Value by name.
 
     Raises:
-        RobikError: it is not such a text.
+        RobikError: It is not such a text.
     """
     try:
         pairs = [part.partition(":=") for part in shlex.split(text)]

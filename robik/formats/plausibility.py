@@ -21,7 +21,14 @@ HEAVY = 10_000.0  # [kg]
 
 
 def doubts(mechanism: Mechanism) -> tuple[str, ...]:
-    """Return one sentence each, with the first few bodies or joints that it holds of."""
+    """Return one sentence each, with the first few bodies or joints that it holds of.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Sentences.
+    """
     notes = Notes()
     mass = sum(body.mass for body in mechanism.bodies)
     moments = [max(map(abs, body.inertia)) for body in mechanism.bodies]

@@ -28,6 +28,9 @@ class Board:
         """Publish a fault.
 
         Not if the owner has asked meanwhile for something that looks again, and will report what comes of that.
+
+        Args:
+            message: The fault in a sentence.
         """
         with self._lock:
             if self.status.state is not PlayState.CONNECTING:

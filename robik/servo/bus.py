@@ -85,14 +85,24 @@ class Bus:
     def inquire(self, servo: Servo) -> Found:
         """Read what a servo is and how it is set up.
 
+        Args:
+            servo: The servo.
+
+        Returns:
+            What it says of itself.
+
         Raises:
-            ServoSilent: it does not answer.
-            ServoError: it is not what the chain says.
+            ServoSilent: It does not answer.
+            ServoError: It is not what the chain says.
         """
         return self._line(servo).inquire(servo)
 
     def leave_out(self, missing: Sequence[Servo]) -> None:
-        """Speak to the others from here on, who were all inquired; torque-off still goes to everybody."""
+        """Speak to the others from here on, who were all inquired; torque-off still goes to everybody.
+
+        Args:
+            missing: Servos that do not answer.
+        """
         for line in self._lines:
             line.leave_out([servo for servo in line.servos if servo in missing])
         left = tuple(servo for servo in self._asked.servos if servo not in missing)
@@ -150,10 +160,17 @@ class Bus:
         return self._gathered(seen)
 
     def look_at(self, k: int, hastily: bool = True) -> Telemetry:
-        """Look at servo k of the chain; hastily, while goals wait, it is asked only once.
+        """Look at servo k of the chain.
+
+        Args:
+            k: Place in the chain.
+            hastily: Whether goals wait: it is asked only once and gets little time.
+
+        Returns:
+            Its telemetry.
 
         Raises:
-            ServoSilent: it does not answer.
+            ServoSilent: It does not answer.
         """
         servo = self.chain.servos[k]
         return self._line(servo).look_at(servo, hastily)
@@ -173,8 +190,14 @@ class Bus:
     def has_error(self, servo: Servo) -> bool:
         """Return whether a servo has a hardware error.
 
+        Args:
+            servo: The servo.
+
+        Returns:
+            The error's state.
+
         Raises:
-            ServoSilent: it does not answer.
+            ServoSilent: It does not answer.
         """
         return self._line(servo).has_error(servo)
 
@@ -193,8 +216,11 @@ class Bus:
 
         0 turns that off and clears one that has stopped them.
 
+        Args:
+            seconds: Longest time without a packet [s]; 0 turns the watchdog off.
+
         Raises:
-            ServoError: a servo does not take it.
+            ServoError: A servo does not take it.
         """
         for line, _ in self._parts():
             line.set_watchdog(seconds)
@@ -208,25 +234,36 @@ class Bus:
             line.send_watchdog_off([self.chain.servos[k] for k in places.tolist() if k not in self.failed])
 
     def set_speed_limit(self, speeds: np.ndarray) -> None:
-        """Set the servos' own speed limits; speeds (n,) of the actuators [rad/s or m/s].
+        """Set the servos' own speed limits.
+
+        Args:
+            speeds: Speeds (n,) of the actuators [rad/s or m/s].
 
         Raises:
-            ServoError: a servo does not take it.
+            ServoError: A servo does not take it.
         """
         for line, places in self._parts():
             line.set_speed_limit(speeds[places])
 
     def hold_at(self, counts: np.ndarray) -> None:
-        """Let goals (n,) [counts] and the limits of currents be there before torque is.
+        """Set goals and the limits of currents before torque is on.
+
+        Args:
+            counts: Counts (..., n).
 
         Raises:
-            ServoError: a servo does not take them.
+            ServoError: A servo does not take them.
         """
         for line, places in self._parts():
             line.hold_at(counts[places])
 
     def send_goals(self, counts: np.ndarray, speeds: np.ndarray | None = None) -> None:
-        """Send goals to the servos that have not failed."""
+        """Send goals to the servos that have not failed.
+
+        Args:
+            counts: Counts (..., n).
+            speeds: Speeds (n,) in the models' units, or None.
+        """
         for line, places in self._parts():
             obeying = [k for k, place in enumerate(places.tolist()) if place not in self.failed]
             line.send_goals(counts[places], None if speeds is None else speeds[places], obeying)
@@ -234,8 +271,11 @@ class Bus:
     def set_torque(self, powered: Sequence[bool]) -> None:
         """Turn torque on or off, for each servo of the chain.
 
+        Args:
+            powered: Whether each servo gets torque.
+
         Raises:
-            ServoError: a servo does not obey.
+            ServoError: A servo does not obey.
         """
         for line, places in self._parts():
             line.set_torque([powered[k] for k in places.tolist()])
@@ -270,7 +310,11 @@ class Bus:
         return done, gone
 
     def reboot(self, servo: Servo) -> None:
-        """Reboot a servo: its torque goes off, and it answers again after `waking`."""
+        """Reboot a servo: its torque goes off, and it answers again after `waking`.
+
+        Args:
+            servo: The servo.
+        """
         self._line(servo).reboot(servo)
 
     @property

@@ -66,10 +66,13 @@ class Emergency:
             raise EmergencyStopped
 
     def pause(self, seconds: float) -> None:
-        """Wait [s], unless it is pressed.
+        """Wait, unless the stop is pressed.
+
+        Args:
+            seconds: Span of time [s].
 
         Raises:
-            EmergencyStopped: it is.
+            EmergencyStopped: It is.
         """
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:

@@ -86,8 +86,15 @@ def export(
 def servo_counts(motion: Motion, chain: ServoChain) -> ServoCounts:
     """Return a motion in the counts of a chain's servos.
 
+    Args:
+        motion: The motion.
+        chain: The chain of servos.
+
+    Returns:
+        Counts of each sample, and the speeds of the approach.
+
     Raises:
-        ServoError: the motion lacks a column of the chain.
+        ServoError: The motion lacks a column of the chain.
     """
     speeds = chain.approach_speeds(APPROACH).tolist()
     slow = tuple(servo.velocity_units(speed) for servo, speed in zip(chain.servos, speeds, strict=True))

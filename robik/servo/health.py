@@ -45,7 +45,14 @@ class Health:
         self._strains = [""] * len(chain.servos)
 
     def load(self, k: int) -> float:
-        """Return what servo k is loaded with, averaged, as a share of its greatest."""
+        """Return the load of servo k, averaged.
+
+        Args:
+            k: Place in the chain.
+
+        Returns:
+            Share of its greatest.
+        """
         return self._loads[k]
 
     @property

@@ -78,7 +78,14 @@ class Sight(Protocol):
         """Indices of the servos that are looked at together."""
 
     def begin_look(self, ids: Sequence[int]) -> Look:
-        """Return a look at servos of one group, of which nothing has been asked yet."""
+        """Return a look at servos of one group, of which nothing has been asked yet.
+
+        Args:
+            ids: Ids of the servos.
+
+        Returns:
+            The look.
+        """
         ...
 
 

@@ -110,8 +110,11 @@ class Player:
 
         After a fault or an emergency stop this is also the way on: everything is read and checked again first.
 
+        Args:
+            on: Whether torque is to be on.
+
         Raises:
-            ServoError: they move, or torque is just being turned off.
+            ServoError: They move, or torque is just being turned off.
         """
         if on and self._thread.is_cutting:
             raise ServoError("torque is just being turned off; wait until the status says so")
@@ -138,12 +141,29 @@ class Player:
         self._ask_again("rebooting", "reboot")
 
     def preflight(self, motion: Motion, from_afar: bool = False) -> Preflight:
-        """Return what speaks against playing this motion; `from_afar` as in `play`."""
+        """Return what speaks against playing a motion.
+
+        Args:
+            motion: The motion.
+            from_afar: As for `play`.
+
+        Returns:
+            Problems and warnings.
+        """
         present, begin = self.status.present, self.begins_at(motion)
         return preflight(motion, self.chain, self.settings, present, from_afar, self._goal_limits, begin)
 
     def begins_at(self, motion: Motion) -> float:
-        """Return where on its way [s] a motion begins: where it was stopped, if the robot stands there; else 0."""
+        """Return the time at which a motion begins.
+
+        Where it was stopped, if the robot stands there.
+
+        Args:
+            motion: The motion.
+
+        Returns:
+            Time on the way [s]; 0 for the beginning.
+        """
         status, last = self.status, self._played
         if last is None or not status.stopped_at or last.actuators != motion.actuators:
             return 0.0
@@ -216,10 +236,13 @@ class Player:
         self._thread.ask("live", state=PlayState.LIVE, message="following live", time=0.0, duration=0.0)
 
     def aim(self, values: Mapping[str, float] | None) -> None:
-        """Where the robot should be now, while it follows live: a value per actuator [rad or m].
+        """Set the values to follow live.
 
-        None, a missing actuator or one that is not a number: it comes to a stand, smoothly, until there is a wish
-        again.
+        Without values, or where one is missing or is not a number, the robot comes to a stand, smoothly, until there is
+        one again.
+
+        Args:
+            values: A value per actuator [rad or m], or None.
         """
         wished = (
             None
@@ -254,15 +277,27 @@ class Player:
         """Stop softly if it plays, leave torque as it is, close the port.
 
         Waits for that at most `timeout` [s], 0 for not at all.
+
+        Args:
+            timeout: How long to wait for that [s]; 0 for not at all.
         """
         self._wishes.stop.set()
         self._thread.end(timeout)
 
     def wait(self, *states: PlayState, timeout: float = 60.0) -> Status:
-        """Beat until the player is in one of these states. For scripts; an interface looks at `status` instead.
+        """Beat until the player is in one of these states.
+
+        For scripts; an interface looks at `status` instead.
+
+        Args:
+            *states: The states to wait for.
+            timeout: How long to wait [s].
+
+        Returns:
+            The status then.
 
         Raises:
-            ServoError: a fault, with its message, unless faults are waited for; or time is up.
+            ServoError: A fault, with its message, unless faults are waited for; or time is up.
         """
         ends = time.monotonic() + timeout
         while (status := self.status).state not in states:

@@ -57,7 +57,11 @@ class Host:
     # what the owner says
 
     def listen(self, lines: Iterable[bytes]) -> None:
-        """Do what the owner says, until there is none: then stop softly and leave."""
+        """Obey the owner's messages until there are no more; then stop softly and leave.
+
+        Args:
+            lines: A message each.
+        """
         try:
             for line in lines:
                 message = unpack(line)

@@ -46,10 +46,20 @@ class PortOwner(Protocol):
         """Return whether it is cutting torque."""
 
     def start(self, before: Callable[[], None]) -> None:
-        """Start the process; call `before` first."""
+        """Start the process; call `before` first.
+
+        Args:
+            before: Called first; it may take its time.
+        """
 
     def ask(self, command: str, *arguments: Any, **published: Any) -> None:
-        """Ask the process for a command; what is `published` counts at once."""
+        """Ask the process for a command; what is `published` counts at once.
+
+        Args:
+            command: Name of the command.
+            *arguments: Its arguments.
+            **published: What counts at once.
+        """
 
     def press_emergency(self) -> None:
         """Press the emergency stop."""
@@ -58,7 +68,11 @@ class PortOwner(Protocol):
         """Release the emergency stop."""
 
     def end(self, timeout: float) -> None:
-        """End the process, by force after a timeout [s]."""
+        """End the process, by force after a timeout [s].
+
+        Args:
+            timeout: How long to wait [s].
+        """
 
 
 class PortProcess:
@@ -112,7 +126,11 @@ class PortProcess:
         return self._is_running and (self._presses > self._known_presses or self._is_known_cutting)
 
     def start(self, before: Callable[[], None]) -> None:
-        """Open the port and connect, after something else that may take its time."""
+        """Open the port and connect, after something else that may take its time.
+
+        Args:
+            before: Called first; it may take its time.
+        """
         self._is_running = True
         self._thread = threading.Thread(target=self._run, args=(before,), name=f"process of {self._port}", daemon=True)
         self._thread.start()
@@ -147,7 +165,11 @@ class PortProcess:
         self._send("release")
 
     def end(self, timeout: float) -> None:
-        """Close the port once all that was asked for is done; wait for that at most so long [s]."""
+        """Close the port once all that was asked for is done.
+
+        Args:
+            timeout: How long to wait [s].
+        """
         self._send("end")
         if self._thread is not None and timeout > 0:
             self._thread.join(timeout)

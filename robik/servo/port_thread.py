@@ -71,7 +71,11 @@ class PortThread:
         return self._thread is not None and self._thread.is_alive()
 
     def start(self, before: Callable[[], None]) -> None:
-        """Open the port and connect, after something else that may take its time."""
+        """Open the port and connect, after something else that may take its time.
+
+        Args:
+            before: Called first; it may take its time.
+        """
         self._start(lambda: self._run(before))
 
     def ask(self, command: str, *arguments: object, **published: object) -> None:
@@ -109,7 +113,11 @@ class PortThread:
             self._start(self._run_for_emergency)
 
     def end(self, timeout: float) -> None:
-        """Close the port once all that was asked for is done; wait for that at most so long [s]."""
+        """Close the port once all that was asked for is done.
+
+        Args:
+            timeout: How long to wait [s].
+        """
         self._ending = True
         if self._thread is not None and timeout > 0:
             self._thread.join(timeout)

@@ -110,7 +110,16 @@ def _way_to_start(chain: ServoChain, settings: PlaySettings, present: Sequence[f
 
 
 def bus_problems(chain: ServoChain, rate: float, feed_forward: bool = False) -> list[str]:
-    """Return whether the bus can carry goals at a rate [Hz], with the arithmetic where it cannot."""
+    """Say why the bus cannot carry goals at a rate, with the arithmetic.
+
+    Args:
+        chain: The chain of servos.
+        rate: Goals per second [Hz].
+        feed_forward: Whether goals carry speeds.
+
+    Returns:
+        Sentences; none where it can.
+    """
     size = chain.packet_bytes(feed_forward)
     seconds = size * BITS_PER_BYTE / chain.baud_rate
     if seconds * rate <= BUSIEST:
@@ -197,6 +206,14 @@ def _acceleration_problems(chain: ServoChain, motion: Motion) -> list[str]:
 
 
 def accelerations(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Of values (K, …) at times (K,) [s], at all but the first and the last (K − 2, …), by their second differences."""
+    """Return second differences of values.
+
+    Args:
+        times: Times (K,) [s].
+        values: Values (K, …).
+
+    Returns:
+        Accelerations (K − 2, …) at all but the first and the last time.
+    """
     steps = np.diff(times).reshape(-1, *[1] * (values.ndim - 1))
     return 2.0 * np.diff(np.diff(values, axis=0) / steps, axis=0) / (steps[1:] + steps[:-1])

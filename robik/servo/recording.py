@@ -43,11 +43,15 @@ class Recorder:
         self._is_over = False
 
     def add(self, time: float, at: float, goals: np.ndarray, seen: Sequence[Telemetry | None]) -> None:
-        """Write a look: when [s], where on the way [s], goals (n,) [counts] and what they reported.
-
-        None for who was not looked at.
+        """Write a look.
 
         Where that fails the recording ends, and nothing else does.
+
+        Args:
+            time: Time of the look [s].
+            at: Place on the way [s].
+            goals: Goals (n,) [counts].
+            seen: What each servo reported, None for one that was not looked at.
         """
         if self._is_over:
             return
@@ -130,10 +134,13 @@ def recorded(
 
 
 def check_writable(path: str | Path) -> None:
-    """Make sure, before anything moves, that telemetry can be written to a file. What it holds stays.
+    """Check, before anything moves, that telemetry can be written to a file; its content stays.
+
+    Args:
+        path: The file.
 
     Raises:
-        ServoError: it cannot.
+        ServoError: It cannot.
     """
     is_new = not Path(path).exists()
     try:
@@ -146,7 +153,14 @@ def check_writable(path: str | Path) -> None:
 
 
 def labels(chain: ServoChain) -> list[str]:
-    """Return a name for each servo: its actuator's, with the id where two servos share one."""
+    """Return a name for each servo: its actuator's, with the id where two servos share one.
+
+    Args:
+        chain: The chain of servos.
+
+    Returns:
+        A name per servo.
+    """
     return [
         name if chain.actuators.count(name) == 1 else f"{name} #{id}"
         for name, id in zip(chain.actuators, chain.ids, strict=True)
@@ -209,8 +223,14 @@ class Recording:
 def load_recording(path: str | Path) -> Recording:
     """Read what `Recorder` wrote.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The recording.
+
     Raises:
-        ServoError: there is no such file, or it is something else.
+        ServoError: There is no such file, or it is something else.
     """
     try:
         with open(path, newline="", encoding="utf-8") as file:

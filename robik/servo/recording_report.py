@@ -23,6 +23,12 @@ def tracking_table(recording: Recording) -> list[tuple[str, float, float, float,
 
     Its name, the error's root mean square and largest [rad or m], the lag [s], the highest temperature [°C] and current
     [A], NaN where it does not measure that.
+
+    Args:
+        recording: A recording.
+
+    Returns:
+        Rows (name, mean, worst, lag, hottest, current).
     """
     return [(name, *_tracking(recording, k)) for k, name in enumerate(recording.names)]
 
@@ -43,15 +49,26 @@ def _tracking(recording: Recording, k: int) -> tuple[float, float, float, float,
 
 
 def amperes(current: float) -> str:
-    """Return a current in words; a dash where it is not known."""
+    """Return a current in words; a dash where it is not known.
+
+    Args:
+        current: Current [A].
+
+    Returns:
+        Such as "0.42 A".
+    """
     return f"{current:.2f} A" if isfinite(current) else "–"
 
 
 def write_report(recording: Recording, path: str | Path) -> None:
     """Write the page, which needs nothing but itself.
 
+    Args:
+        recording: A recording.
+        path: The file.
+
     Raises:
-        FormatError: it cannot be written.
+        FormatError: It cannot be written.
     """
     head = "<tr><th>servo</th><th>error, mean</th><th>worst</th><th>lag</th><th>hottest</th><th>current, most</th></tr>"
     rows = [

@@ -75,12 +75,23 @@ class Lateness:
         self.worst = 0.0
 
     def add(self, seconds: float) -> None:
-        """One more."""
+        """Count one goal.
+
+        Args:
+            seconds: How late it left [s].
+        """
         self._counts[min(BINS - 1, max(0, int(seconds / BIN)))] += 1
         self.worst = max(self.worst, seconds)
 
     def percentile(self, percent: float) -> float:
-        """Return the lateness [s] that this share of goals did not exceed; 0 without any."""
+        """Return the lateness [s] that this share of goals did not exceed; 0 without any.
+
+        Args:
+            percent: Share of the goals, 0 to 100.
+
+        Returns:
+            Lateness [s].
+        """
         total = int(self._counts.sum())
         if total == 0:
             return 0.0
@@ -113,9 +124,15 @@ class Schedule:
         self._next = 0
 
     def wait(self, last: float = inf) -> int:
-        """Sleep until the next deadline and give its number.
+        """Sleep until the next deadline.
 
         Numbers whose successor is due already are dropped, but for `last`.
+
+        Args:
+            last: Number that is never dropped.
+
+        Returns:
+            Number of the deadline.
         """
         due = int(min((time.monotonic() - self._origin - DROPPED_SLACK) / self.period, last))
         if due > self._next:

@@ -140,8 +140,11 @@ class Session:
     def torque_off(self, message: str = "torque is off") -> None:
         """Turn torque off, before anything else.
 
+        Args:
+            message: The status when it is done.
+
         Raises:
-            ServoError: a servo still has torque, or does not answer; names them.
+            ServoError: A servo still has torque, or does not answer; names them.
         """
         after = self._bus.cut_torque()
         servos = self._board.status.servos
@@ -242,9 +245,15 @@ class Session:
     # moving
 
     def play(self, along: Along, loop: bool, frame: float, begin: float = 0.0) -> None:
-        """Go slowly to the first frame, or to where it begins on the way [s], then along a motion.
+        """Go slowly to the first frame, or to where it begins on the way, then along a motion.
 
         `frame` is the time between its samples [s].
+
+        Args:
+            along: The way.
+            loop: Whether to begin again at the end.
+            frame: Time between the motion's samples [s].
+            begin: Time on the way to begin at [s].
         """
         self._board.publish(state=PlayState.APPROACHING, message="going to the first frame")
         way: Trajectory = Round(along, self._approach_speeds, frame, self.chain.speed_limits) if loop else along

@@ -39,9 +39,16 @@ def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.
 
 
 def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:
-    """Return whether the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic.
+    """Say why the chain's baud rate cannot carry the goals that are to be sent, with the arithmetic.
 
     Empty if it can.
+
+    Args:
+        chain: The chain of servos.
+        settings: Settings of playing.
+
+    Returns:
+        A sentence; empty if it can.
     """
     return "; ".join(bus_problems(chain, settings.rate, settings.feed_forward))
 
@@ -106,6 +113,14 @@ def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, floa
     """Return the chain with zeros by which servos at these counts, by id, stand at these actuator values.
 
     Others keep theirs.
+
+    Args:
+        chain: The chain of servos.
+        counts: Position by id [counts].
+        values: Value by actuator [rad or m]; 0 for one that is left out.
+
+    Returns:
+        The chain.
     """
     servos = []
     for servo in chain.servos:
@@ -118,8 +133,15 @@ def with_zeros(chain: ServoChain, counts: dict[int, int], values: dict[str, floa
 def turned_round(chain: ServoChain, id: int) -> ServoChain:
     """Return the chain with this servo's direction the other way round.
 
+    Args:
+        chain: The chain of servos.
+        id: Id of the servo.
+
+    Returns:
+        The chain.
+
     Raises:
-        ServoError: there is no such servo.
+        ServoError: There is no such servo.
     """
     return edited(chain, id, direction=-_servo(chain, id).direction)
 
@@ -127,8 +149,16 @@ def turned_round(chain: ServoChain, id: int) -> ServoChain:
 def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
     """Return the chain with other entries of this servo. The actuator's limits become those of all servos on it.
 
+    Args:
+        chain: The chain of servos.
+        id: Id of the servo.
+        **entries: Entries of the servo by name.
+
+    Returns:
+        The chain.
+
     Raises:
-        ServoError: there is no such servo, or an entry cannot be so.
+        ServoError: There is no such servo, or an entry cannot be so.
     """
     servo = _servo(chain, id)
     limits = {name: value for name, value in entries.items() if name in LIMITS}
@@ -140,8 +170,15 @@ def edited(chain: ServoChain, id: int, /, **entries: Any) -> ServoChain:
 def with_another(chain: ServoChain, servo: Servo) -> ServoChain:
     """Return the chain with another servo, whose id becomes the next free one, after those of its actuator.
 
+    Args:
+        chain: The chain of servos.
+        servo: The servo.
+
+    Returns:
+        The chain.
+
     Raises:
-        ServoError: all ids are taken.
+        ServoError: All ids are taken.
     """
     free = next(id for id in range(1, len(chain.servos) + 2) if id not in chain.ids)
     same = [k for k, one in enumerate(chain.servos) if one.actuator == servo.actuator]
@@ -152,8 +189,15 @@ def with_another(chain: ServoChain, servo: Servo) -> ServoChain:
 def without(chain: ServoChain, id: int) -> ServoChain:
     """Return the chain without this servo.
 
+    Args:
+        chain: The chain of servos.
+        id: Id of the servo.
+
+    Returns:
+        The chain.
+
     Raises:
-        ServoError: there is no such servo, or it is the last.
+        ServoError: There is no such servo, or it is the last.
     """
     gone = _servo(chain, id)
     return replace(chain, servos=tuple(servo for servo in chain.servos if servo != gone))
@@ -171,8 +215,16 @@ def assigned(chain: ServoChain, actuator: str, seen: Seen) -> ServoChain:
 
     The servo that had its id gives it up, and the one that turned the actuator is replaced.
 
+    Args:
+        chain: The chain of servos.
+        actuator: Name of the actuator.
+        seen: The servo as a scan found it.
+
+    Returns:
+        The chain.
+
     Raises:
-        ServoError: the model is not known, or nobody would be left.
+        ServoError: The model is not known, or nobody would be left.
     """
     mine = next((servo for servo in chain.servos if servo.actuator == actuator), Servo(actuator, seen.id))
     others = [servo for servo in chain.servos if servo.actuator != actuator and servo.id != seen.id]

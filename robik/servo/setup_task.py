@@ -48,7 +48,11 @@ class Task:
         return self._cancelled.is_set()
 
     def say(self, text: str) -> None:
-        """Where it stands."""
+        """Publish the task's progress.
+
+        Args:
+            text: A sentence.
+        """
         self.said = text
 
     def cancel(self) -> None:
@@ -56,10 +60,16 @@ class Task:
         self._cancelled.set()
 
     def wait(self, timeout: float) -> Any:
-        """Its result. For scripts.
+        """Wait for the result. For scripts.
+
+        Args:
+            timeout: How long to wait [s].
+
+        Returns:
+            The result.
 
         Raises:
-            ServoError: it failed, or takes longer than the timeout [s].
+            ServoError: It failed, or takes longer than the timeout [s].
         """
         self._thread.join(timeout)
         if not self.is_done:

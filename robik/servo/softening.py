@@ -67,6 +67,13 @@ def fitting_speed(motion: Motion, chain: ServoChain) -> float:
     """Return the highest speed, at most 1, at which a motion keeps the chain's limits.
 
     Of speed and acceleration, at its samples.
+
+    Args:
+        motion: The motion.
+        chain: The chain of servos.
+
+    Returns:
+        Factor of the speed.
     """
     fastest = 1.0
     for servo in chain.servos:

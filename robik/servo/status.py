@@ -174,7 +174,14 @@ class Status:
 
 
 def torque_words(servos: Sequence[ServoReading]) -> str:
-    """Say which servos have torque, as read back."""
+    """Say which servos have torque, as read back.
+
+    Args:
+        servos: Readings of the servos.
+
+    Returns:
+        A sentence.
+    """
     powered = [servo.id for servo in servos if servo.torque]
     silent = [servo.id for servo in servos if servo.torque is None]
     if not servos or len(silent) == len(servos):

@@ -141,7 +141,11 @@ class Stream:
         self.limit(top_speeds)
 
     def limit(self, top_speeds: np.ndarray) -> None:
-        """No step is larger than these speeds (n,) of the actuators allow [rad/s or m/s]."""
+        """Limit every step to what speeds of the actuators allow.
+
+        Args:
+            top_speeds: Speeds (n,) [rad/s or m/s].
+        """
         chain = self._bus.chain
         self._counts_per_second = np.abs(chain.scale) * np.minimum(top_speeds, chain.speed_limits)
         speeds = self._counts_per_second / np.abs(chain.scale)
@@ -158,6 +162,12 @@ class Stream:
         """Follow a guide to its end, or until a request or a failure ends it.
 
         Then it comes to a stand on its way, if it still may.
+
+        Args:
+            guide: The guide.
+
+        Returns:
+            How it ended.
         """
         self.schedule.start()
         last, ending = -1, Outcome.DONE

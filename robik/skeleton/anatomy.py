@@ -58,11 +58,26 @@ class Anatomy:
     limbs: tuple[Limb, ...] = ()
 
     def limb(self, kind: str, side: str) -> Limb | None:
-        """Return a limb; None where there is none."""
+        """Return a limb; None where there is none.
+
+        Args:
+            kind: `leg`, `arm` or `front leg`.
+            side: `l` or `r`.
+
+        Returns:
+            The limb, or None.
+        """
         return next((limb for limb in self.limbs if (limb.kind, limb.side) == (kind, side)), None)
 
     def part(self, name: str) -> tuple[str, str]:
-        """Return part and side of a bone; both empty for one that is no part."""
+        """Return part and side of a bone; both empty for one that is no part.
+
+        Args:
+            name: Name of a bone.
+
+        Returns:
+            Part and side.
+        """
         return next((part for part, bone in self.parts.items() if bone == name), ("", ""))
 
     @property
@@ -100,7 +115,14 @@ def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy
 
 
 def named_parts(names: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Return the bone that each part of a body is by its name alone."""
+    """Return the bone that each part of a body is by its name alone.
+
+    Args:
+        names: Names of bones.
+
+    Returns:
+        Bone by part and side.
+    """
     best: dict[tuple[str, str], tuple[tuple[float, ...], str]] = {}
     names = list(names)
     rigify = any(name.startswith("DEF-") for name in names)

@@ -51,7 +51,16 @@ def sole_of(shapes: Iterable[tuple[Pose, Shape]], body: Pose) -> np.ndarray | No
 
 
 def shown_by(mechanism: Mechanism, foot: str, is_shown: Callable[[str], bool]) -> list[str]:
-    """Return the bodies that show a foot's shape: itself, or what is fixed to it where that alone has a mesh."""
+    """Return the bodies that show a foot's shape: itself, or what is fixed to it where that alone has a mesh.
+
+    Args:
+        mechanism: The robot.
+        foot: Name of the foot's body.
+        is_shown: Whether a body, by name, has a mesh.
+
+    Returns:
+        Names of bodies.
+    """
     if is_shown(foot):
         return [foot]
     rigid = robot_anatomy(mechanism).rigid
@@ -76,7 +85,16 @@ def sides_of(soles: Mapping[str, np.ndarray], bodies: Mapping[str, Pose]) -> dic
 
 
 def foot_name(body: str, side: str, taken: set[str]) -> str:
-    """Return a foot's name: foot_l and foot_r, which Auto-Map knows, where the side is known."""
+    """Return a foot's name: foot_l and foot_r, which Auto-Map knows, where the side is known.
+
+    Args:
+        body: Name of the foot's body.
+        side: `l`, `r` or empty.
+        taken: Names of the frames that there are.
+
+    Returns:
+        A name that is not taken.
+    """
     name = f"foot_{side}" if side else f"{body}_foot"
     return next(n for k in range(1, len(taken) + 2) if (n := name if k == 1 else f"{name}_{k}") not in taken)
 
@@ -114,7 +132,15 @@ def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[
 
 
 def let_go(mechanism: Mechanism, feet: Iterable[str]) -> Mechanism:
-    """Return a robot that stands on feet without the fixed joint that holds another body, as every URDF's root."""
+    """Return a robot that stands on feet without the fixed joint that holds another body, as every URDF's root.
+
+    Args:
+        mechanism: The robot.
+        feet: Names of the bodies that it stands on.
+
+    Returns:
+        The robot; the given one where nothing is to be released.
+    """
     held = [joint for joint in mechanism.joints if joint.parent == WORLD]
     if len(held) != 1 or held[0].type != "fixed" or held[0].child in list(feet):
         return mechanism

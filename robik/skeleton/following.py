@@ -112,8 +112,16 @@ def fit_rows(
 def checked(mechanism: Mechanism, motion: SkeletonMotion, rows: Sequence[Row]) -> list[Row]:
     """Return rows whose frames and bones are there.
 
+    Args:
+        mechanism: The robot.
+        motion: The character's motion.
+        rows: The rows to check.
+
+    Returns:
+        The rows.
+
     Raises:
-        ClipError: names what is missing, or frames that are there twice; or there is no row.
+        ClipError: Names what is missing, or frames that are there twice; or there is no row.
     """
     if not rows:
         raise ClipError(
@@ -152,6 +160,13 @@ def fitted_weights(orientation_weight: Sequence[float], fitted: FittedTarget) ->
     """Return weights of an orientation (3,) by axis.
 
     Where poses differ only one axis of the direction counts, unless weights were set by axis.
+
+    Args:
+        orientation_weight: Weights (3,) by axis.
+        fitted: What the fit found for the target.
+
+    Returns:
+        Weights (3,).
     """
     if fitted.is_alike or len(set(orientation_weight)) != 1:
         return tuple(orientation_weight)
@@ -159,13 +174,31 @@ def fitted_weights(orientation_weight: Sequence[float], fitted: FittedTarget) ->
 
 
 def fitted_offset(fitted: FittedTarget) -> tuple[float, ...]:
-    """Return the position of a target's offset (3,) without what single precision leaves of nothing [m]."""
+    """Return the position of a target's offset.
+
+    What is nothing but rounding of single precision becomes zero.
+
+    Args:
+        fitted: What the fit found for the target.
+
+    Returns:
+        Position (3,) [m].
+    """
     values = np.array(fitted.offset.position)
     return tuple(np.where(np.abs(values) > FLAT, values, 0.0).tolist())
 
 
 def character_clip(motion: SkeletonMotion, followers: Iterable[Follower], placement: Placement) -> TargetClip:
-    """Return the clip that a robot follows, in its own coordinates; its times begin at 0."""
+    """Return the clip that a robot follows, in its own coordinates; its times begin at 0.
+
+    Args:
+        motion: The character's motion.
+        followers: What each frame follows.
+        placement: The way from the character's world to the robot's.
+
+    Returns:
+        The clip.
+    """
     tracks = {f.frame: track(*followed(motion, f.bone, f.reach), f.offset, placement) for f in followers}
     return TargetClip(motion.times - motion.times[0], tracks)
 

@@ -13,6 +13,12 @@ def pelvis(mechanism: Mechanism) -> str | None:
     """Return the body that all feet hang on, the nearest to them.
 
     None with fewer than two feet, or where they have none in common.
+
+    Args:
+        mechanism: The robot.
+
+    Returns:
+        Name of the body, or None.
     """
     feet = list(dict.fromkeys(frame.body for frame in mechanism.frames if frame.is_foot))
     if len(feet) < 2:
@@ -22,9 +28,16 @@ def pelvis(mechanism: Mechanism) -> str | None:
 
 
 def hips_of(mechanism: Mechanism, frames: Iterable[str]) -> str | None:
-    """Return which of these frames moves the hips.
+    """Return the frame that moves the hips.
 
     One of the pelvis, else one that is called so, else the first that is no foot.
+
+    Args:
+        mechanism: The robot.
+        frames: Names of frames.
+
+    Returns:
+        Name of the frame, or None.
     """
     others = [name for name in frames if not mechanism.frame(name).is_foot]
     body = pelvis(mechanism)
@@ -37,6 +50,13 @@ def turns_freely(mechanism: Mechanism, foot: str) -> bool:
     """Return whether a leg has the six motions that a foot needs to stand anywhere in any direction.
 
     Legs with loops are taken to.
+
+    Args:
+        mechanism: The robot.
+        foot: Name of the foot's frame.
+
+    Returns:
+        True for legs with loops, too.
     """
     parents, top, body = _parents(mechanism), pelvis(mechanism), mechanism.frame(foot).body
     chain = _above(mechanism, body)

@@ -187,7 +187,15 @@ def _weighed(mechanism: Mechanism, robot: RobotAnatomy, row: Row, stands: bool) 
 
 
 def standing_row(mechanism: Mechanism, row: Row) -> Row:
-    """Return the row of a foot with less weight of its direction, the least where its leg cannot turn it every way."""
+    """Return the row of a foot with less weight of its direction, the least where its leg cannot turn it every way.
+
+    Args:
+        mechanism: The robot.
+        row: Row of a mapping.
+
+    Returns:
+        The row; the given one where its frame is no foot, or its weights were set.
+    """
     if not mechanism.frame(row.frame).is_foot or row.orientation_weight != ALL:
         return row
     return replace(row, orientation_weight=(SOLE if turns_freely(mechanism, row.frame) else STIFF,) * 3)
@@ -223,5 +231,14 @@ def _directions(mechanism: Mechanism, robot: RobotAnatomy, character: Anatomy, r
 
 
 def nearest_axis(mechanism: Mechanism, frame: str, direction: np.ndarray) -> int:
-    """Return which axis of a frame lies nearest to a direction (3,) of the rest pose."""
+    """Return which axis of a frame lies nearest to a direction (3,) of the rest pose.
+
+    Args:
+        mechanism: The robot.
+        frame: Name of the frame.
+        direction: Direction (3,) in the world.
+
+    Returns:
+        0, 1 or 2.
+    """
     return int(np.argmax(np.abs(mechanism.rest_pose(frame).matrix.T @ direction)))

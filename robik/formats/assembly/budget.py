@@ -48,7 +48,11 @@ class Budget:
             raise OutOfTimeError
 
     def start(self, seconds: float) -> None:
-        """Count from now."""
+        """Start counting.
+
+        Args:
+            seconds: Processor time that may be spent [s].
+        """
         self._until = thread_time() + seconds, monotonic() + ON_THE_CLOCK * seconds
 
 
@@ -66,7 +70,11 @@ def current() -> Budget:
 
 @contextmanager
 def within(budget: Budget) -> Iterator[None]:
-    """Let what is imported meanwhile, on this thread, keep a budget."""
+    """Keep a budget for what is imported in this context, on this thread.
+
+    Args:
+        budget: The budget.
+    """
     token = _current.set(budget)
     try:
         yield

@@ -14,6 +14,15 @@ def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set
     """Return the bodies that hang together.
 
     Where several groups do, one with joints and preferred bodies, else the largest. Notes the others.
+
+    Args:
+        bodies: Names of bodies.
+        joints: All joints.
+        preferred: Bodies that should be among them.
+        notes: Filled with warnings.
+
+    Returns:
+        Names of bodies.
     """
     group = {name: {name} for name in (WORLD, *bodies)}
     for joint in joints:
@@ -34,7 +43,17 @@ def connected(bodies: Iterable[str], joints: Iterable[OpenJoint], preferred: set
 
 
 def based(joints: list[OpenJoint], base: str, poses: Mapping[str, Pose], report: Notes) -> list[OpenJoint]:
-    """Return the joints with one that lets the robot float on its base, if none ties it to the world."""
+    """Return the joints with one that lets the robot float on its base, if none ties it to the world.
+
+    Args:
+        joints: All joints.
+        base: Name of the base's body.
+        poses: Pose of each body [m].
+        report: Filled with what was done.
+
+    Returns:
+        The joints.
+    """
     if any(joint.parent == WORLD for joint in joints):
         return joints
     names = {joint.name for joint in joints}

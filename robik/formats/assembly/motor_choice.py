@@ -19,6 +19,13 @@ def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
 
     Joints with one motion and universal joints. Slides in loops come first, which are mostly linear drives, then joints
     with one motion and those near the root.
+
+    Args:
+        robot: The robot, its loops perhaps open.
+        q: Coordinates (d,) of a closed pose.
+
+    Returns:
+        Names of joints, in the robot's order.
     """
     bases: list[np.ndarray] = []
     row_of: dict[int, tuple[int, int]] = {}  # coordinate in a loop → its basis and the row there
@@ -49,7 +56,14 @@ def chosen_motors(robot: OpenRobot, q: np.ndarray) -> list[str]:
 
 
 def is_called_passive(joint: OpenJoint) -> bool:
-    """Return whether a joint's name says that nothing drives it."""
+    """Return whether a joint's name says that nothing drives it.
+
+    Args:
+        joint: The joint.
+
+    Returns:
+        True if the name contains "passive".
+    """
     return PASSIVE in joint.name.lower()
 
 

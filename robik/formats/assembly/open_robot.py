@@ -199,7 +199,14 @@ class OpenRobot:
         return np.flatnonzero(moves[self.order[tie.parent]] != moves[self.order[tie.child]]).tolist()
 
     def placed(self, q: np.ndarray) -> Placed:
-        """Return where the bodies are at the tree's coordinates q (d,) [rad or m]."""
+        """Return where the bodies are at the tree's coordinates q (d,) [rad or m].
+
+        Args:
+            q: Coordinates (d,) of the tree [rad or m].
+
+        Returns:
+            Poses of the bodies, and their derivatives.
+        """
         n, d = len(self.order), len(q)
         R, p = np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3))
         angular, linear, point = np.zeros((3, d, 3))
@@ -231,16 +238,30 @@ class OpenRobot:
         }
 
     def joint_frames(self, joint: OpenJoint, now: Placed) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return a joint's frame on its parent and on its child: rotations (3, 3) and positions (3,) in the world."""
+        """Return a joint's frame on its parent and on its child, in the world.
+
+        Args:
+            joint: The joint.
+            now: Placement of the bodies.
+
+        Returns:
+            Rotation (3, 3) and position (3,) [m] on the parent, then those on the child.
+        """
         a, b = self.order[joint.parent], self.order[joint.child]
         near_R, near_p, far_R, far_p = self._ends[joint.name]
         return now.R[a] @ near_R, now.p[a] + now.R[a] @ near_p, now.R[b] @ far_R, now.p[b] + now.R[b] @ far_p
 
     def closure(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals of loops, then couplings (m,), lengths as fractions of `size`, and their derivatives (m, d).
+        """Return the residuals of loops, then couplings, and their derivatives.
+
+        Args:
+            q: Coordinates (d,) of the tree [rad or m].
+
+        Returns:
+            Residuals (m,), lengths as fractions of `size`, and derivatives (m, d).
 
         Raises:
-            MechanismError: lengths that no computer can add.
+            MechanismError: Lengths that no computer can add.
         """
         now = self.placed(q)
         values: list[float] = []

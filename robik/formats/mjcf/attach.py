@@ -50,8 +50,17 @@ class Model:
 def model_file(file: MjcfFile, files: MeshFiles, wanted: str, parent: str) -> Path:
     """Return the file of the model that is called so among a file's assets, or that calls itself so.
 
+    Args:
+        file: The MJCF file.
+        files: Where files may be read.
+        wanted: Name of the model.
+        parent: Name of the element that attaches it, for errors.
+
+    Returns:
+        Path of its file.
+
     Raises:
-        FormatError: there is none, or it may not be read.
+        FormatError: There is none, or it may not be read.
     """
     assets = [e for section in file.root.findall("asset") for e in section.findall("model")]
     model = next((e for e in assets if (e.get("name") or Path(e.get("file", "")).stem) == wanted), None)

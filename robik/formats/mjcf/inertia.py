@@ -62,7 +62,15 @@ def _stated(file: MjcfFile, element: Element, where: str) -> tuple[float, np.nda
 
 
 def scaled(bodies: list[Body], compiler: Element) -> list[Body]:
-    """Return the bodies, with the whole mass that the compiler's settings want."""
+    """Return the bodies, with the whole mass that the compiler's settings want.
+
+    Args:
+        bodies: The robot's bodies.
+        compiler: The file's settings of the compiler.
+
+    Returns:
+        The bodies.
+    """
     total = number(compiler, "settotalmass", "its compiler", -1.0)
     mass = sum(body.mass for body in bodies)
     if total <= 0 or mass <= 0:

@@ -20,7 +20,14 @@ PREFERRED = "home"
 
 
 def keyframes(file: MjcfFile) -> list[Element]:
-    """Return the file's keyframes of a pose, the one that counts first: that called `home`, else the file's first."""
+    """Return the file's keyframes of a pose, the one that counts first: that called `home`, else the file's first.
+
+    Args:
+        file: The MJCF file.
+
+    Returns:
+        Elements with a `qpos`.
+    """
     keys = [key for section in file.root.findall("keyframe") for key in section.findall("key") if key.get("qpos")]
     return sorted(keys, key=lambda key: key.get("name") != PREFERRED)
 

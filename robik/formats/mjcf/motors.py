@@ -39,12 +39,29 @@ class Motor:
     axes: tuple[tuple[float, ...], ...] = ()
 
     def beside(self, other: Motor) -> Motor:
-        """Return what two motors of one joint can do together."""
+        """Return what two motors of one joint can do together.
+
+        Args:
+            other: Another motor of the joint.
+
+        Returns:
+            The motor that both are together.
+        """
         return Motor(min(self.effort, other.effort), _both(self.reach, other.reach), other.axes + self.axes)
 
 
 def driven(joint: OpenJoint, motor: Motor, notes: Notes, report: Notes) -> OpenJoint:
-    """Return a joint with its motor, within what both allow."""
+    """Return a joint with its motor, within what both allow.
+
+    Args:
+        joint: The joint.
+        motor: Its motor.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        The joint, actuated.
+    """
     joint = replace(joint, actuated=True, effort_limit=min(joint.effort_limit, motor.effort))
     if joint.type == "spherical":
         return _about(joint, np.array(motor.axes).T)
@@ -78,7 +95,12 @@ def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]
 
 
 def tell_limited_tendons(file: MjcfFile, notes: Notes) -> None:
-    """Warn of tendons whose limits are not read."""
+    """Warn of tendons whose limits are not read.
+
+    Args:
+        file: The MJCF file.
+        notes: Filled with warnings.
+    """
     for element in (e for section in file.root.findall("tendon") for e in section):
         attributes = file.attributes(element, kind="tendon")
         where = f"tendon {attributes.get('name', '')!r}"
@@ -87,7 +109,14 @@ def tell_limited_tendons(file: MjcfFile, notes: Notes) -> None:
 
 
 def lacks_motors(file: MjcfFile) -> bool:
-    """Return whether the file says that its robot has no motors."""
+    """Return whether the file says that its robot has no motors.
+
+    Args:
+        file: The MJCF file.
+
+    Returns:
+        True for files that RobIK wrote of robots without motors.
+    """
     return any(text.attrib == NO_MOTORS for section in file.root.findall("custom") for text in section.findall("text"))
 
 

@@ -61,8 +61,14 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
 def read(path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> OpenRobot:
     """Return the robot as its file stores it; in the pose of a keyframe, if the file has one.
 
-    Raises:
-        FormatError, MechanismError: say what is wrong; the file's name is the caller's to add.
+    Args:
+        path: The file.
+        packages: Folders of ROS packages.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        The robot, its loops still open.
     """
     reader = _Reader(path, packages, notes, report)
     reader.walk()

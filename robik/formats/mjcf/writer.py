@@ -31,11 +31,15 @@ DEGREE = 4  # of MuJoCo's couplings
 def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
     """Write an MJCF file, whole or not at all. Meshes are named as the visuals name them, relative to the file.
 
+    Args:
+        mechanism: The robot.
+        path: The file.
+
     Returns:
         One sentence each on what MJCF cannot say.
 
     Raises:
-        FormatError: what MJCF cannot hold at all, or a file that cannot be written.
+        FormatError: What MJCF cannot hold at all, or a file that cannot be written.
     """
     notes = Notes()
     writer = _Writer(mechanism, path, notes)

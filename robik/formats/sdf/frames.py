@@ -256,14 +256,29 @@ class Frames:
     # Looking up
 
     def of_kind(self, kind: str) -> dict[str, Node]:
-        """Return the links, joints, or frames, by name."""
+        """Return the links, joints, or frames, by name.
+
+        Args:
+            kind: `link`, `joint` or `frame`.
+
+        Returns:
+            Node by full name.
+        """
         return {name: node for name, node in self.nodes.items() if node.kind == kind}
 
     def find(self, name: str, scope: str, where: str) -> str:
         """Return the full name of what is called so in a model.
 
+        Args:
+            name: Name as the file has it.
+            scope: Full name of the model; empty for the world.
+            where: The element in words, for errors.
+
+        Returns:
+            The full name.
+
         Raises:
-            FormatError: there is nothing of that name.
+            FormatError: There is nothing of that name.
         """
         candidates = [join(scope, name), join(scope, f"{name}::{MODEL}")]
         candidates += [join(inner, end) for inner in self._merged.get(scope, []) for end in (name, f"{name}::{MODEL}")]
@@ -280,15 +295,30 @@ class Frames:
     def find_joint(self, name: str, scope: str, where: str) -> str:
         """Return the full name of the joint that is called so in a model's file.
 
+        Args:
+            name: Name as the file has it.
+            scope: Full name of the model; empty for the world.
+            where: The element in words, for errors.
+
+        Returns:
+            The full name.
+
         Raises:
-            FormatError: there is none.
+            FormatError: There is none.
         """
         full = join(scope, name)
         alike = (new for new, old in self.renamed.items() if old == full and self.nodes[new].kind == "joint")
         return next(alike, None) or self.find(name, scope, where)
 
     def links_in(self, scope: str) -> list[str]:
-        """Return the links of a model and of those in it."""
+        """Return the links of a model and of those in it.
+
+        Args:
+            scope: Full name of the model; empty for the world.
+
+        Returns:
+            Full names.
+        """
         return [name for name, node in self.nodes.items() if node.kind == "link" and self._is_in(node.scope, scope)]
 
     def _is_in(self, scope: str, outer: str) -> bool:
@@ -299,8 +329,14 @@ class Frames:
     def body(self, name: str) -> str:
         """Return the link that a frame moves with, or the world.
 
+        Args:
+            name: Full name of a frame.
+
+        Returns:
+            Full name of the link, or WORLD.
+
         Raises:
-            FormatError: none, or frames attached to each other in a ring.
+            FormatError: None, or frames attached to each other in a ring.
         """
         seen: list[str] = []
         while self.nodes[name].kind != "link":
@@ -329,7 +365,17 @@ class Frames:
         return links[0]
 
     def placed(self, name: str) -> Pose:
-        """Return a frame's pose in the world, as the file has it."""
+        """Return a frame's pose in the world, as the file has it.
+
+        Args:
+            name: Full name of a frame.
+
+        Returns:
+            Its pose [m].
+
+        Raises:
+            FormatError: Poses are relative to each other in a ring.
+        """
         if name not in self._placed:
             way: list[str] = []
             while name not in self._placed:

@@ -82,10 +82,16 @@ class Loops:
 
 
 def read_beside(robot_file: Path) -> Loops | None:
-    """Return what a file beside the robot's says; None where there is no such file.
+    """Return the loops in a file beside the robot's; None where there is no such file.
+
+    Args:
+        robot_file: The robot's file.
+
+    Returns:
+        Loops and motors, or None.
 
     Raises:
-        FormatError: a file beside the robot's that cannot be used; names what is wrong in it.
+        FormatError: A file beside the robot's that cannot be used; names what is wrong in it.
     """
     own, foreign = robot_file.with_name(robot_file.stem + EXTENSION), robot_file.with_name(YAML_NAME)
     for path, read in ((own, _own), (foreign, _from_yaml)):
@@ -97,7 +103,15 @@ def read_beside(robot_file: Path) -> Loops | None:
 
 
 def loops_by_name(links: Iterable[str], notes: Notes) -> Loops:
-    """Return what the links' names say; notes those whose other half is missing."""
+    """Return the loops that links' names tell of; notes those whose other half is missing.
+
+    Args:
+        links: Names of links.
+        notes: Filled with warnings.
+
+    Returns:
+        Loops, without motors.
+    """
     links = list(links)
     known = set(links)
     pairs = [(m[1], name, f"closing_{m[1]}_2") for name in links if (m := re.fullmatch(r"closing_(.+)_1", name))]

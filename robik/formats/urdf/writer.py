@@ -27,11 +27,15 @@ def save(mechanism: Mechanism, path: Path) -> tuple[str, ...]:
 
     Meshes are named as the visuals name them, relative to the file.
 
+    Args:
+        mechanism: The robot.
+        path: The file.
+
     Returns:
         One sentence each on what URDF cannot say.
 
     Raises:
-        FormatError: what URDF cannot hold at all, or a file that cannot be written.
+        FormatError: What URDF cannot hold at all, or a file that cannot be written.
     """
     notes = Notes()
     writer = _Writer(mechanism, notes)

@@ -47,7 +47,14 @@ class Gears:
         self.poses = {**scene.poses, WORLD: Pose()}
 
     def couplings(self, taken: Iterable[str]) -> Iterator[Coupling]:
-        """Yield what they tie; `taken` are names of couplings."""
+        """Yield the couplings that gears and racks make.
+
+        Args:
+            taken: Names that couplings have already.
+
+        Yields:
+            Couplings.
+        """
         used = set(taken)
         for prim in self.scene.prims:
             relations = TYPES.get(str(prim.GetTypeName()))

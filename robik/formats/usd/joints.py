@@ -40,7 +40,15 @@ class Joints:
         self.poses = {**scene.poses, WORLD: Pose()}
 
     def read(self, prim: Usd.Prim, name: str) -> list[OpenJoint]:
-        """Return what a joint becomes; nothing where it is switched off or ties nothing."""
+        """Return the joints that a prim becomes; none where it is switched off or ties nothing.
+
+        Args:
+            prim: The prim.
+            name: Name of the joint.
+
+        Returns:
+            The joints.
+        """
         if prim.GetAttribute("physics:jointEnabled").Get() is False:
             self.notes.add("it is switched off, so it was left out", name)
             return []
@@ -75,7 +83,18 @@ class Joints:
         return [self._stored(joint)]
 
     def end(self, prim: Usd.Prim, side: str) -> tuple[str, Pose]:
-        """Return the body on one side, and the joint's frame in it."""
+        """Return the body on one side of a joint, and the joint's frame in it.
+
+        Args:
+            prim: The prim.
+            side: "0" or "1".
+
+        Returns:
+            Name of the body, and the frame [m].
+
+        Raises:
+            FormatError: The body is missing, or a number is not finite.
+        """
         relationship = prim.GetRelationship(f"physics:body{side}")
         targets = relationship.GetForwardedTargets() if relationship else []
         position = vector(prim, f"physics:localPos{side}")

@@ -20,9 +20,15 @@ NUMBERS = (("opacity", 1.0), ("roughness", 0.5), ("metallic", 0.0))  # inputs of
 
 
 def painting(prim: Usd.Prim) -> tuple[np.ndarray | None, tuple[Paint, ...], tuple[int, ...]]:
-    """Return where a mesh's pictures lie, its paints, and which face has which, as `Surface` has them.
+    """Return a mesh's texture coordinates, its paints, and the paint of each face, as `Surface` has them.
 
-    None where one colour says all. Its faces must fit its points.
+    All are empty where one colour says all. The faces must fit the points.
+
+    Args:
+        prim: The prim.
+
+    Returns:
+        Texture coordinates, paints and indices.
     """
     from pxr import UsdGeom
 
@@ -34,15 +40,28 @@ def painting(prim: Usd.Prim) -> tuple[np.ndarray | None, tuple[Paint, ...], tupl
 
 
 def mesh_color(prim: Usd.Prim) -> Color | None:
-    """Of a whole mesh; None where it has several paints, or pictures."""
+    """Return the colour of a whole mesh; None where it has several paints, or pictures.
+
+    Args:
+        prim: The prim.
+
+    Returns:
+        Colour (4,), or None.
+    """
     found, _ = _paints(prim)
     return found[0].color if len(found) == 1 and found[0].picture is None else None
 
 
 def paint(prim: Usd.Prim) -> Paint:
-    """Return what the material of a prim, or of some faces of a mesh, looks like.
+    """Return the paint of a prim, or of some faces of a mesh.
 
-    Without one, the colour for display.
+    Without a material, the colour for display.
+
+    Args:
+        prim: The prim.
+
+    Returns:
+        The paint.
     """
     from pxr import UsdGeom
 
@@ -60,8 +79,14 @@ def paint(prim: Usd.Prim) -> Paint:
 def picture_content(picture: Picture) -> bytes:
     """Return what is in a picture that lies inside a `.usdz`.
 
+    Args:
+        picture: A picture inside a `.usdz`.
+
+    Returns:
+        Its bytes.
+
     Raises:
-        FormatError: it cannot be read.
+        FormatError: It cannot be read.
     """
     from pxr import Ar
 

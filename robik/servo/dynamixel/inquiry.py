@@ -51,7 +51,14 @@ class Settings:
     load_limit: int
 
     def found(self, servo: Servo) -> Found:
-        """Return it as the servos of any brand say it."""
+        """Return it as the servos of any brand say it.
+
+        Args:
+            servo: The servo.
+
+        Returns:
+            What a servo of any brand says of itself.
+        """
         return Found(
             torque=self.torque,
             position=self.position,
@@ -69,9 +76,17 @@ class Settings:
 def read_settings(wire: Wire, servo: Servo, baud_rate: int) -> Settings:
     """Read what a servo is and how it is set up.
 
+    Args:
+        wire: The bus.
+        servo: The servo.
+        baud_rate: Rate [bit/s].
+
+    Returns:
+        The settings.
+
     Raises:
-        ServoSilent: it does not answer.
-        ServoError: it is another model than the chain says, or says something else every time.
+        ServoSilent: It does not answer.
+        ServoError: It is another model than the chain says, or says something else every time.
     """
     _check_model(wire, servo, baud_rate)
     return _read_surely(wire, servo)

@@ -124,7 +124,14 @@ class Model:
         return {address: item for item in self.items for address in range(item.address, item.address + item.size)}
 
     def with_firmware(self, version: int) -> Model:
-        """Return the model as servos with this firmware have it."""
+        """Return the model as servos with this firmware have it.
+
+        Args:
+            version: Version of the firmware.
+
+        Returns:
+            The model.
+        """
         if self.newer is None or version < self.newer[0]:
             return self
         return replace(self, items=self.newer[1], newer=None)
@@ -154,7 +161,14 @@ def _items(table: Table, banks: list[dict[str, int]]) -> tuple[Item, ...]:
 
 
 def model_of(table: Table) -> Model:
-    """Return the model that a data file describes."""
+    """Return the model that a data file describes.
+
+    Args:
+        table: Content of a data file.
+
+    Returns:
+        The model.
+    """
     table.entries["model_number"] = table.entries["model_number"] | {"initial": table.number}
     newer = table.newer and (table.newer["firmware"], _items(table, table.newer["indirect"]))
     return Model(
@@ -188,6 +202,12 @@ def is_playable(model: Model) -> bool:
     """Return whether goals can be sent to a model.
 
     All that playing asks for is where the X series has it, and its speed is known.
+
+    Args:
+        model: A model.
+
+    Returns:
+        True where it can be played.
     """
     shape = MODELS[SHAPE].table
     same = all(
@@ -217,6 +237,13 @@ for _problem in PROBLEMS:
 
 
 def describe_hardware_error(bits: int) -> str:
-    """Return the error bits of a servo in words."""
+    """Return the error bits of a servo in words.
+
+    Args:
+        bits: The entry `hardware_error_status`.
+
+    Returns:
+        Words with commas.
+    """
     words = [word for bit, word in HARDWARE_ERRORS.items() if bits & bit]
     return ", ".join(words) if words else f"unknown (0x{bits:02x})"

@@ -102,8 +102,16 @@ def read_tables(folder: Path, *others: Path) -> tuple[list[Table], list[str]]:
 def read_table(path: Path, folders: tuple[Path, ...], depth: int = 0) -> Table:
     """Read a data file and what it is like.
 
+    Args:
+        path: The file.
+        folders: Where the files are that it is like.
+        depth: How many files led here.
+
+    Returns:
+        Its content.
+
     Raises:
-        TableError: it is not what it should be.
+        TableError: It is not what it should be.
     """
     if depth > DEEPEST:
         raise TableError(path, "the files that it is like are like one another in a ring")

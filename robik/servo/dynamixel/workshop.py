@@ -56,8 +56,15 @@ class DynamixelWorkshop:
     def scan(self, baud_rates: Iterable[int] | None = None, said: Callable[[str], None] = lambda _: None) -> list[Seen]:
         """Return all servos that answer, at any of these baud rates. A rate takes about a second, 9,600 baud five.
 
+        Args:
+            baud_rates: Rates to ask at [bit/s]; the likely ones if left out.
+            said: Called with what is being done.
+
+        Returns:
+            The servos.
+
         Raises:
-            ServoError: the port does not take a baud rate, or is gone.
+            ServoError: The port does not take a baud rate, or is gone.
         """
         found: dict[tuple[int, int], Seen] = {}
         for rate in self._rates(DYNAMIXEL.likely_bauds if baud_rates is None else baud_rates):
@@ -77,11 +84,14 @@ class DynamixelWorkshop:
     def torque_off(self, baud_rates: Sequence[int] | None = None) -> list[tuple[Seen, bool | None]]:
         """Turn the torque of all servos off, first of all and whoever they are.
 
+        Args:
+            baud_rates: Rates to ask at [bit/s]; the likely ones if left out.
+
         Returns:
             Every servo that answers, and whether it has torque, as read back; None where that cannot be read.
 
         Raises:
-            ServoError: the port does not take a baud rate, or is gone.
+            ServoError: The port does not take a baud rate, or is gone.
         """
         rates = DYNAMIXEL.likely_bauds if baud_rates is None else baud_rates
         for rate in self._rates(rates):
@@ -96,8 +106,15 @@ class DynamixelWorkshop:
     def set_id(self, seen: Seen, id: int) -> Seen:
         """Give a servo another id.
 
+        Args:
+            seen: The servo as a scan found it.
+            id: Id of the servo.
+
+        Returns:
+            The servo with its new id.
+
         Raises:
-            ServoError: the id is taken or impossible, or its torque is on.
+            ServoError: The id is taken or impossible, or its torque is on.
         """
         if not 0 <= id <= HIGHEST_ID:
             raise ServoError(f"a servo's id is from 0 to {HIGHEST_ID}, not {id}")
@@ -112,8 +129,15 @@ class DynamixelWorkshop:
     def set_baud_rate(self, seen: Seen, baud_rate: int) -> Seen:
         """Give a servo another baud rate, and make sure that it answers there.
 
+        Args:
+            seen: The servo as a scan found it.
+            baud_rate: Rate [bit/s].
+
+        Returns:
+            The servo at its new rate.
+
         Raises:
-            ServoError: there is no such rate, a servo of this id is there already, or its torque is on.
+            ServoError: There is no such rate, a servo of this id is there already, or its torque is on.
         """
         _check_baud_rate(baud_rate)
         self.wire.open_at(baud_rate)
@@ -139,8 +163,15 @@ class DynamixelWorkshop:
 
         A factory servo has 57,600 baud and waits 0.5 ms before it answers.
 
+        Args:
+            seen: Servos as a scan found them.
+            baud_rate: Rate [bit/s].
+
+        Returns:
+            The changes.
+
         Raises:
-            ServoError: one does not answer, or there is no such baud rate.
+            ServoError: One does not answer, or there is no such baud rate.
         """
         _check_baud_rate(baud_rate)
         return [change for one in seen if not _misfit(one) for change in self._advice(one, baud_rate)]
@@ -171,14 +202,24 @@ class DynamixelWorkshop:
         return changes
 
     def unfit(self, seen: Iterable[Seen]) -> list[str]:
-        """Say of each servo that cannot be played why it is left as it is."""
+        """Say of each servo that cannot be played why it is left as it is.
+
+        Args:
+            seen: Servos as a scan found them.
+
+        Returns:
+            A sentence for each.
+        """
         return [misfit for one in seen if (misfit := _misfit(one))]
 
     def apply(self, changes: Iterable[Change]) -> None:
         """Make these changes.
 
+        Args:
+            changes: The changes, in their order.
+
         Raises:
-            ServoError: a servo does not take one; those before it are made.
+            ServoError: A servo does not take one; those before it are made.
         """
         for change in changes:
             self.wire.open_at(change.servo.baud_rate)
@@ -188,17 +229,46 @@ class DynamixelWorkshop:
                 self._set(change.servo, change.entry, change.wanted)
 
     def has_torque(self, seen: Seen) -> bool:
-        """Return whether a servo has torque; raises ServoSilent."""
+        """Return whether a servo has torque.
+
+        Args:
+            seen: The servo as a scan found it.
+
+        Returns:
+            True where it is on.
+
+        Raises:
+            ServoSilent: It does not answer.
+        """
         return bool(self.wire.read(_addressed(seen), "torque_enable"))
 
     def position(self, seen: Seen) -> int:
-        """Return where a servo is [counts]; raises ServoSilent."""
+        """Return the position of a servo.
+
+        Args:
+            seen: The servo as a scan found it.
+
+        Returns:
+            Position [counts].
+
+        Raises:
+            ServoSilent: It does not answer.
+        """
         return self.wire.read(_addressed(seen), "present_position")
 
     def standing(self, servos: Sequence[Servo]) -> list[int]:
-        """Return the positions of servos, as they will be once torque is on [counts].
+        """Return the positions of servos, as they will be once torque is on.
 
-        Turned by hand, one in the single-turn mode counts beyond its turn. Raises ServoSilent.
+        Turned by hand, one in the single-turn mode counts beyond its turn.
+
+        Args:
+            servos: The servos.
+
+        Returns:
+            Positions [counts].
+
+        Raises:
+            ServoSilent: One does not answer.
         """
         self.wire.servos = tuple(servos)
         there = self.wire.read_each("present_position").tolist()

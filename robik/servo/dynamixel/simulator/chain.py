@@ -71,7 +71,14 @@ class SimulatedChain:
         self._decoder, self._heard = Decoder(), now
 
     def servo(self, id: int) -> SimulatedServo | None:
-        """Return the servo with this id, if it is there."""
+        """Return the servo with this id, if it is there.
+
+        Args:
+            id: Id of the servo.
+
+        Returns:
+            The servo, or None.
+        """
         return next((servo for servo in self.servos if servo.get("id") == id), None)
 
     def receive(self, data: bytes, now: float, baud_rate: int | None = None) -> list[Answer]:

@@ -139,7 +139,11 @@ class Motor:
             self.drive = 0.0
 
     def advance(self, seconds: float) -> None:
-        """Move on by a span of time [s]."""
+        """Move on by a span of time.
+
+        Args:
+            seconds: Span of time [s].
+        """
         if seconds <= 0.0:
             return
         self.pushing_for = self.pushing_for + seconds if self.endures < inf else 0.0

@@ -55,12 +55,23 @@ class PseudoTerminal:
             os.close(self._far)
 
     def read(self, timeout: float) -> bytes:
-        """Return what has arrived within the timeout [s]; nothing if nothing has."""
+        """Return what has arrived within the timeout [s]; nothing if nothing has.
+
+        Args:
+            timeout: How long to wait [s].
+
+        Returns:
+            The bytes.
+        """
         ready = select.select([self._near] if self.is_plugged else [], [], [], timeout)[0]
         return os.read(self._near, 4096) if ready else b""
 
     def write(self, data: bytes) -> None:
-        """Send, if it is plugged in."""
+        """Send, if it is plugged in.
+
+        Args:
+            data: The bytes.
+        """
         if self.is_plugged:
             os.write(self._near, data)
 
@@ -115,7 +126,14 @@ class Socket:
         self._client = self._listener = None
 
     def read(self, timeout: float) -> bytes:
-        """Return what has arrived within the timeout [s]; nothing if nothing has."""
+        """Return what has arrived within the timeout [s]; nothing if nothing has.
+
+        Args:
+            timeout: How long to wait [s].
+
+        Returns:
+            The bytes.
+        """
         if not select.select([end for end in [self._client or self._listener] if end is not None], [], [], timeout)[0]:
             return b""
         if self._client is None:
@@ -133,7 +151,11 @@ class Socket:
         return data
 
     def write(self, data: bytes) -> None:
-        """Send, if anyone is there."""
+        """Send, if anyone is there.
+
+        Args:
+            data: The bytes.
+        """
         if self._client is None:
             return
         try:
@@ -162,7 +184,14 @@ class Noise:
         return self._random.uniform(0.5, 1.0) * self.late if self.late else 0.0
 
     def spoil(self, data: bytes) -> bytes:
-        """Return what is left of these bytes."""
+        """Return what is left of these bytes.
+
+        Args:
+            data: The bytes.
+
+        Returns:
+            The bytes that arrive.
+        """
         if not (self.drop or self.corrupt or self.duplicate):
             return data
         spoilt, k = bytearray(), 0
