@@ -24,7 +24,7 @@ from experiments.oracle.maximal import JointFrames, Rows, motion_derivatives
 from experiments.oracle.reference import ReferenceSolver
 from experiments.oracle.reference_objective import Objective
 from robik.errors import ClipError, MechanismError
-from robik.ik.sequence import Output
+from robik.ik.memory import Output
 from robik.ik.solver import MOST_ITERATIONS, Solver, Targets, Wanted
 from robik.ik.sqp import CONVERGED, STALLED
 from robik.mechanism.model import Mechanism

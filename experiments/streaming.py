@@ -26,7 +26,8 @@ from robik.bench.walking import walk_clip
 from robik.motions import Motion
 from robik.retarget.retarget import retarget
 from robik.robots import load
-from robik.servo.chain import default_chain, save_chain
+from robik.servo.chain import default_chain
+from robik.servo.chain_file import save_chain
 from robik.servo.dynamixel.simulator.server import SimulatorProcess
 from robik.servo.player import Player
 from robik.servo.schedule import Schedule, take_precedence

@@ -26,9 +26,14 @@ def singular_clip(
     to follow.
 
     Args:
-        sweep: to each side of the vertical [rad].
-        miss: the angle at which it passes the vertical [rad].
-        period: of the sweep [s].
+        fps: Samples per second.
+        seconds: Length of the clip [s].
+        sweep: Angle to each side of the vertical [rad].
+        miss: Angle at which it passes the vertical [rad].
+        period: Period of the sweep [s].
+
+    Returns:
+        Targets for the hand.
     """
     t = samples(fps, seconds)
     rise = 1.5  # s

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from experiments.experiment import Experiment, Found, tell
 from robik import robots
 from robik.errors import RobikError
-from robik.ik.sequence import Output
+from robik.ik.memory import Output
 from robik.ik.solver import Solver
 from robik.ik.sqp import CONVERGED
 from robik.kinematics.forward import ForwardKinematics

@@ -47,7 +47,10 @@ def drag(tracker: Tracker, frames: tuple[str, ...], steps: int, seed: int = 0) -
     The walks are drawn back to the frames' rest poses and stray from there by about the length of the robot's links.
 
     Args:
-        frames: which, each by its position.
+        tracker: The tracker.
+        frames: Names of the dragged frames, each by its position.
+        steps: Number of steps.
+        seed: Seed of the walks.
 
     Returns:
         `residual`: the worst closure of any step [m]; looked at every hundred steps, `judged`: the worst that all

@@ -8,7 +8,7 @@ from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Event
 
 from ...robik.errors import RobikError
-from ...robik.servo.chain import save_chain
+from ...robik.servo.chain_file import save_chain
 from ...robik.servo.setup_task import Task
 from ...robik.servo.telemetry import Seen
 from ...robik.words import counted

@@ -3,7 +3,8 @@
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
 from ...robik.errors import RobikError
-from ...robik.servo.chain import Servo, ServoChain
+from ...robik.servo.chain import ServoChain
+from ...robik.servo.servo import Servo
 from ...robik.servo.setup import rate_warning
 from ...scene.robot.reading import read_moving_parts
 from ...scene.robot.sliders import slides

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..ik.sequence import Output
+from ..ik.memory import Output
 from ..ik.solver import Solver, Wanted
 from ..ik.sqp import CONVERGED, EXHAUSTED
 from ..ik.work import new_work

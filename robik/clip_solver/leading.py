@@ -10,7 +10,8 @@ import numpy as np
 
 from ..ik.work import Work
 from ..jit import kernel
-from ..kinematics.elimination import eliminate, extend
+from ..kinematics.elimination import eliminate
+from ..kinematics.null_space import extend
 from ..mechanism.topology import Flat
 from .model import Frames, Neighbours, stand
 
@@ -59,10 +60,11 @@ def lead(flat: Flat, work: Work, beside: Neighbours, frames: Frames, motors: np.
     None if some frame is too close to a pose in which they cannot be.
 
     Args:
-        flat: the robot.
-        work, beside: scratch.
-        frames: of the clip.
-        motors: degrees of freedom.
+        flat: The mechanism's arrays for the kernels.
+        work: Scratch of the solver.
+        beside: Placements of neighbouring frames, scratch.
+        frames: Frames of the clip.
+        motors: Indices of the motors' degrees of freedom.
     """
     free = work.e.free
     free[:] = True

@@ -19,8 +19,9 @@ from ..ik.dense import cholesky
 from ..ik.hessian import matrix
 from ..jit import by_reference, kernel
 from ..kinematics.assembly import project
-from ..kinematics.elimination import eliminate, extend, multipliers, reduce_gradient, reduce_matrix
+from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import Placement, close, forward_kinematics, integrate, new_placement
+from ..kinematics.null_space import extend, multipliers, reduce_gradient, reduce_matrix
 from ..kinematics.rotations import matrix_to_quaternion
 from ..mechanism.topology import Flat
 from ..objectives import calm, change_of_state, velocity

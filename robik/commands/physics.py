@@ -35,7 +35,7 @@ def _physics(options: argparse.Namespace) -> None:
     from ..physics import draws, planned, run
     from ..physics.export import save_scene
     from ..physics.motors import chain_drives, check_options, slowed
-    from ..servo.chain import load_chain
+    from ..servo.chain_file import load_chain
 
     check_options(options.rate, options.speed, options.trials, options.p_gain, options.servos)
     mechanism, motion = load(options), load_motion(options.motion)

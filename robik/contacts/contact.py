@@ -76,11 +76,16 @@ class Hold:
     def gap(
         self, position: np.ndarray, rotation: np.ndarray, held_position: np.ndarray, held_rotation: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far a frame is from where it is held, (...,) [m] and (...,) [rad], in what the contact holds.
+        """Return the distance and angle of a frame from where it is held, in what the contact holds.
 
         Args:
-            position, rotation: (..., 3) [m] and (..., 3, 3) of the frame.
-            held_position, held_rotation: likewise where it is held.
+            position: Positions (..., 3) of the frame [m].
+            rotation: Orientations (..., 3, 3) of the frame.
+            held_position: Positions (..., 3) at which it is held [m].
+            held_rotation: Orientations (..., 3, 3) in which it is held.
+
+        Returns:
+            Distances (...,) [m] and angles (...,) [rad].
         """
         (point, own), (place, axes) = self.at(position, rotation), self.at(held_position, held_rotation)
         distance = np.linalg.norm(point - place, axis=-1)

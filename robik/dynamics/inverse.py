@@ -130,10 +130,14 @@ class InverseDynamics:
         """Return the forces of a motion.
 
         Args:
-            times: (T,) [s].
-            q: (T, nq) coordinates of the tree, with closed loops.
-            velocity, acceleration: (T, d) of its degrees of freedom.
-            contacts: where and when the ground can push; nowhere if left out.
+            times: Times (T,) [s].
+            q: Coordinates (T, nq) of the tree, with closed loops.
+            velocity: Velocities (T, d) of its degrees of freedom [rad/s or m/s].
+            acceleration: Accelerations (T, d) of its degrees of freedom [rad/s² or m/s²].
+            contacts: Where and when the ground can push; nowhere if left out.
+
+        Returns:
+            Torques, ground forces and zero-moment points.
         """
         points = contacts or ContactPoints((), np.zeros((0, 3)), np.zeros((len(times), 0), bool))
         bodies = new_bodies(self.flat, *self._masses, np.array([0.0, 0.0, -self.gravity]))

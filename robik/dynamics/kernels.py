@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import by_reference, inlined, kernel
-from ..kinematics.elimination import reduce_gradient
 from ..kinematics.kernels import along, rotate
+from ..kinematics.null_space import reduce_gradient
 from ..kinematics.rotations import cross
 from ..mechanism.constraints import BALL
 from ..mechanism.topology import Flat

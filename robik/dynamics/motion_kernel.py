@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import by_reference, kernel
-from ..kinematics.elimination import eliminate, reduce_gradient
+from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import close, forward_kinematics
+from ..kinematics.null_space import reduce_gradient
 from ..kinematics.rotations import cross
 from .contact_forces import smallest_forces
 from .kernels import body_motions, body_wrenches, generalised_forces, point_of, unit_wrench
@@ -187,12 +188,17 @@ def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleratio
     """Write the forces of every sample.
 
     Args:
-        flat, now, e: the mechanism's arrays, and room for a placement and its elimination.
-        bodies, drive, contact: masses, motors, contact points, and room for them.
-        q: (T, nq) coordinates, with closed loops.
-        velocity, acceleration: (T, d) of the degrees of freedom.
-        touches: (T, K) which contact points can take force.
-        out: `Forces`.
+        flat: The mechanism's arrays, and room for a placement and its elimination.
+        now: The mechanism's arrays, and room for a placement and its elimination.
+        e: The mechanism's arrays, and room for a placement and its elimination.
+        bodies: Masses of the bodies, and scratch.
+        drive: The motors, and scratch.
+        contact: Contact points, and scratch.
+        q: Coordinates (T, nq), with closed loops.
+        velocity: Velocities (T, d) of the degrees of freedom.
+        acceleration: Accelerations (T, d) of the degrees of freedom.
+        touches: Which contact points can take force (T, K).
+        out: `Forces` to fill.
     """
     for t in range(q.shape[0]):
         for i in range(q.shape[1]):

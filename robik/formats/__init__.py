@@ -77,14 +77,18 @@ def import_robot(
     """Return the robot in a file, and what its user should know about how the file was read.
 
     Args:
-        packages: folders of ROS packages, or folders that hold such, where `package://` URIs may lead.
-        base: whether it stands fixed or floats (`with_base`).
-        arguments: values of a xacro file's arguments, by name; those not given have their defaults.
+        path: The file.
+        packages: Folders of ROS packages, or folders that hold such, where `package://` URIs may lead.
+        base: Whether it stands fixed or floats (`with_base`).
+        arguments: Values of a xacro file's arguments, by name; those not given have their defaults.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy; for an unknown extension, those that can be read.
-        AssemblyError: a loop that cannot be closed; names it and its gap.
-        MechanismError: it cannot have that base.
+        FormatError: Names the file, the element and the remedy; for an unknown extension, those that can be read.
+        AssemblyError: A loop that cannot be closed; names it and its gap.
+        MechanismError: It cannot have that base.
     """
     read = _read(path, packages, arguments)
     return described(replace(read, mechanism=with_base(read.mechanism, base)))
@@ -106,6 +110,10 @@ def load_robot(
 
     Returns:
         The robot, assembled in its rest pose.
+
+    Raises:
+        FormatError: As `import_robot`.
+        AssemblyError: As `import_robot`.
     """
     if Path(path).name.lower().endswith(native.EXTENSION) and not arguments:
         return native.load(Path(path))
@@ -121,14 +129,16 @@ def save_robot(mechanism: Mechanism, path: str | Path, read_from: str | Path | N
     URDF and MJCF with the same motions.
 
     Args:
-        read_from: the file that the robot came from. Its meshes are then named as seen from the new file, and copied
+        mechanism: The robot.
+        path: The file to write; its extension decides the format.
+        read_from: The file that the robot came from. Its meshes are then named as seen from the new file, and copied
             beside it where they would lie outside its folder. Without, they are named as they are.
 
     Returns:
         One sentence each on what the format cannot say.
 
     Raises:
-        FormatError: the extension is unknown, the format cannot hold the robot, or the file cannot be written (what was
+        FormatError: The extension is unknown, the format cannot hold the robot, or the file cannot be written (what was
             there stays).
     """
     write = _by_extension(WRITERS, path, "written")

@@ -85,8 +85,12 @@ def export_tree(mechanism: Mechanism, can_close: Callable[[Joint], bool]) -> Exp
     """Span a mechanism by a tree.
 
     Args:
-        can_close: whether the format can say a joint as the end of a loop. One that it cannot stays in the tree or else
+        mechanism: The robot.
+        can_close: Whether the format can say a joint as the end of a loop. One that it cannot stays in the tree or else
             ends at a massless body, which is then held to the joint's own child.
+
+    Returns:
+        The tree's branches, and the joints that close loops.
     """
     mechanism, renamed = _told_apart(mechanism)
     return replace(_tree(mechanism, can_close), renamed=renamed)

@@ -25,6 +25,10 @@ def reading(path: Path) -> Iterator[None]:
 
     Args:
         path: The file.
+
+    Raises:
+        FormatError: With the file's name before what was said.
+        AssemblyError: With the file's name before what was said.
     """
     try:
         with np.errstate(all="ignore"):

@@ -26,11 +26,15 @@ def carried(mechanism: Mechanism, robot_file: Path, target: Path) -> Mechanism:
     written there as STL.
 
     Args:
-        robot_file: the file that the robot was read from.
-        target: the file that it is to be written to.
+        mechanism: The robot.
+        robot_file: The file that the robot was read from.
+        target: The file that it is to be written to.
+
+    Returns:
+        The robot with other names of meshes.
 
     Raises:
-        FormatError: a mesh cannot be copied.
+        FormatError: A mesh cannot be copied.
     """
     with TemporaryDirectory() as unpacked:
         return with_visuals(mechanism, _Carrier(robot_file, target, Path(unpacked)).moved)

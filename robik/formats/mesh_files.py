@@ -122,7 +122,12 @@ class MeshFiles:
         Notes that, and one that is not there.
 
         Args:
-            element: what names it, for messages.
+            uri: Path or URI as the robot file has it.
+            notes: Filled with warnings.
+            element: The element that names it, for messages.
+
+        Returns:
+            The path, or an empty text.
         """
         try:
             file, is_there = self.find(uri)

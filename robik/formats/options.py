@@ -64,10 +64,14 @@ def package_folders(text: str, absolute: Callable[[str], str] = str) -> tuple[Pa
     """Return the folders in a list with semicolons.
 
     Args:
-        absolute: what makes a path of one that is written as its user may write it.
+        text: Paths with semicolons between.
+        absolute: What makes a path of one that is written as its user may write it.
+
+    Returns:
+        The folders.
 
     Raises:
-        RobikError: one is not there.
+        RobikError: One is not there.
     """
     folders = tuple(Path(absolute(part.strip())) for part in text.split(";") if part.strip())
     for folder in folders:

@@ -12,11 +12,11 @@ from __future__ import annotations
 from math import sqrt
 
 from ..jit import compiled_for_record, kernel
-from ..kinematics.elimination import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
 from ..kinematics.kernels import along
+from ..kinematics.null_space import extend_group, reduce_gradient, reduce_group, reduce_group_gradient
 from ..kinematics.rotations import cross
 from ..objectives.terms import TiedTerms
-from .dense import cholesky, copy_chosen, diagonalise, solve_factored
+from .dense import cholesky, copy_chosen, diagonalise, negative_pivots, solve_factored
 from .hessian import carry, exerted, one_ball
 
 TINY = 1e-13  # of the largest eigenvalue of an objective over two bodies: smaller ones are rounding
@@ -289,27 +289,7 @@ def _border(flat, now, e, terms, A):
             for j in range(A.away.shape[1]):
                 A.border[k, i] += terms.rows[k, j] * A.away[i, j] if terms.row_weight[k] != 0.0 else 0.0
         A.border[k, k] += 1.0 / terms.row_weight[k] if terms.row_weight[k] != 0.0 else 1.0
-    return _negative_pivots(A.border, count)
-
-
-@kernel
-def _negative_pivots(B, n):
-    """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below).
-
-    Return how many of D are negative, n + 1 where one is zero.
-    """
-    negative = 0
-    for k in range(n):
-        if B[k, k] == 0.0:
-            return n + 1
-        if B[k, k] < 0.0:
-            negative += 1
-        for i in range(k + 1, n):
-            f = B[i, k] / B[k, k]
-            for j in range(k + 1, n):
-                B[i, j] -= f * B[k, j]
-            B[i, k] = f
-    return negative
+    return negative_pivots(A.border, count)
 
 
 @kernel

@@ -245,3 +245,23 @@ def copy_chosen(K, chosen, n, H):
     for a in range(n):
         for b in range(n):
             H[a, b] = K[chosen[a], chosen[b]]
+
+
+@kernel
+def negative_pivots(B, n):
+    """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below).
+
+    Return how many of D are negative, n + 1 where one is zero.
+    """
+    negative = 0
+    for k in range(n):
+        if B[k, k] == 0.0:
+            return n + 1
+        if B[k, k] < 0.0:
+            negative += 1
+        for i in range(k + 1, n):
+            f = B[i, k] / B[k, k]
+            for j in range(k + 1, n):
+                B[i, j] -= f * B[k, j]
+            B[i, k] = f
+    return negative

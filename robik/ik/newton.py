@@ -11,15 +11,17 @@ convergence is that of Newton's method.
 from __future__ import annotations
 
 from ..jit import inlined, kernel
-from ..kinematics.elimination import eliminate, extend, multipliers
+from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import largest_motion
+from ..kinematics.null_space import extend, multipliers
 from ..mechanism.constraints import BALL, SLIDE
 from ..objectives.registry import gather, stiffen
 from ..objectives.terms import gradient
 from .curvature import closure_curvature
 from .dense import add_absolute, diagonalise
+from .factoring import INDEFINITE, fill, list_leaders
 from .hessian import carry
-from .program import HELD, INDEFINITE, fill, list_leaders, solve_program
+from .program import HELD, solve_program
 
 ASIDE = 0.1  # rad, and of the robot's size: the step away from a saddle
 

@@ -14,7 +14,7 @@ from ..objectives.objective import Objective
 from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
 from ..objectives.registry import over_time
 from ..objectives.settings import Settings
-from .sequence import Output
+from .memory import Output
 from .solver import Targets, Wanted
 from .standing import StandingSolver
 

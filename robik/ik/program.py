@@ -13,100 +13,15 @@ from math import sqrt
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
-from .dense import cholesky, copy_chosen, solve_factored, solve_lower, solve_upper
-from .hessian import matrix, times
-from .work import SMALL, factor_tree, solve_tree
+from ..kinematics.elimination import eliminate
+from ..kinematics.null_space import extend, reduce_gradient
+from .dense import cholesky, copy_chosen, solve_lower, solve_upper
+from .factoring import ARTICULATED, INDEFINITE, factor_listed, factor_matrix, list_leaders, solve_system
+from .hessian import times
 
 HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
 WANTED = 1e-15  # of the objective: a force that pulls a coordinate off its bound
 DEPENDENT = 1e-24  # of a normal's square: what is left of it where it depends on others
-INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
-
-
-@kernel(entry=False)
-def list_leaders(work, held):
-    """List the free independent coordinates, and the `held` ones too if they are wanted.
-
-    Args:
-        work: Scratch of the solver.
-        held: Whether coordinates on their bounds are listed.
-
-    Returns:
-        Number of coordinates listed.
-    """
-    n = 0
-    for i in range(work.step.shape[0]):
-        if not work.e.follows[i] and (held or work.e.free[i]):
-            work.independent[n] = i
-            n += 1
-    work.leading[0] = n
-    return n
-
-
-@kernel(entry=False)
-def fill(flat, now, work, n):
-    """Fill H with the second derivatives over the n independent coordinates that are listed.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver.
-        n: Number of coordinates listed.
-    """
-    matrix(flat, now, work.terms, work.system, work.K)
-    reduce_matrix(flat, work.e, work.K)
-    copy_chosen(work.K, work.independent, n, work.H)
-
-
-@kernel
-def _factor(flat, now, work, anew, convex, held):
-    """Factor the second derivatives over the free independent coordinates.
-
-    Also over the `held` ones if they are wanted, or those of the convex model. Returns ARTICULATED, DENSE, or
-    INDEFINITE where they are not positive definite. Without `anew` only the list of coordinates has changed.
-    """
-    n = list_leaders(work, held)
-    if convex:
-        if anew:
-            copy_chosen(work.model, work.e.every, work.step.shape[0], work.K)
-            reduce_matrix(flat, work.e, work.K)
-        copy_chosen(work.K, work.independent, n, work.H)
-    else:
-        if work.step.shape[0] > SMALL and not work.program.number[1] and factor_tree(flat, now, work):
-            return ARTICULATED
-        if anew:
-            fill(flat, now, work, n)
-        else:
-            copy_chosen(work.K, work.independent, n, work.H)
-    return DENSE if cholesky(work.H, n) else INDEFINITE
-
-
-@kernel(entry=False)
-def solve_system(flat, now, work, kind, x):
-    """Solve the factored system for x (d,) in place, from a reduced gradient.
-
-    Dependent coordinates are filled in too.
-
-    Args:
-        flat: The mechanism's arrays for the kernels.
-        now: Placement of the bodies.
-        work: Scratch of the solver.
-        kind: ARTICULATED or DENSE.
-        x: A reduced gradient (d,); the solution afterwards.
-    """
-    if kind == ARTICULATED:
-        solve_tree(flat, now, x, work)
-        return
-    n = work.leading[0]
-    for a in range(n):
-        work.reduced[a] = x[work.independent[a]]
-    solve_factored(work.H, work.vectors, n, True, work.reduced, work.shares)
-    for i in range(x.shape[0]):
-        x[i] = 0.0
-    for a in range(n):
-        x[work.independent[a]] = work.reduced[a]
-    extend(flat, work.e, x)
 
 
 @kernel(entry=False)
@@ -134,14 +49,14 @@ def solve_program(flat, now, goals, work, limits, convex):
     for i in range(d):
         work.gradient[i] = work.slope[i]
     reduce_gradient(flat, work.e, work.gradient)
-    kind = _factor(flat, now, work, True, convex, convex)
+    kind = factor_listed(flat, now, work, True, convex, convex)
     if kind == INDEFINITE:
         return kind
     if kind == ARTICULATED or not limits:
         if _go_at_once(flat, now, goals, work, limits, kind, convex):
             return kind
         if kind == ARTICULATED:
-            kind = _factor_matrix(flat, now, work)
+            kind = factor_matrix(flat, now, work)
             if kind == INDEFINITE:
                 return kind
     _lead_to_optimum(work)
@@ -195,13 +110,6 @@ def _go_at_once(flat, now, goals, work, limits, kind, convex):
         work.step[i], work.gradient[i] = 0.0, work.slope[i]
     reduce_gradient(flat, work.e, work.gradient)
     return False
-
-
-@inlined
-def _factor_matrix(flat, now, work):
-    """Factor the listed coordinates' second derivatives as a matrix."""
-    fill(flat, now, work, work.leading[0])
-    return DENSE if cholesky(work.H, work.leading[0]) else INDEFINITE
 
 
 @kernel
@@ -408,7 +316,7 @@ def _factor_free(flat, now, work, kind, convex):
         follows = follows or work.e.follows[program.held[k]]
     if follows:
         eliminate(flat, now, work.e)
-    return _factor(flat, now, work, follows, convex, False)
+    return factor_listed(flat, now, work, follows, convex, False)
 
 
 @inlined

@@ -20,7 +20,8 @@ from ..mechanism.topology import build_topology
 from ..objectives.objective import Objective
 from ..objectives.registry import Goals, fill, hold, new_goals, over_time
 from ..objectives.settings import Settings, speed_limit
-from .sequence import Output, forget, new_memory, new_output, solve_frames
+from .memory import Output, forget, new_memory, new_output
+from .sequence import solve_frames
 from .work import new_work
 
 MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a narrow valley

@@ -14,12 +14,14 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..kinematics.assembly import closed, project
-from ..kinematics.elimination import eliminate, reduce_gradient, refactor
+from ..kinematics.elimination import eliminate, refactor
 from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
+from ..kinematics.null_space import reduce_gradient
 from ..objectives.registry import gather, missed, objective
 from ..objectives.terms import gradient
+from .factoring import DENSE, INDEFINITE, solve_system
 from .newton import ASIDE, foreseeing_step, gauss_newton_step, leave_saddle, newton_step
-from .program import DENSE, HELD, INDEFINITE, all_free, solve_system
+from .program import HELD, all_free
 
 STEP_TOLERANCE = 1e-9  # rad, and of the robot's size: nearer to the optimum than this is there
 QUADRATIC = 1e-6  # a full exact Newton step of this size lands within STEP_TOLERANCE

@@ -20,7 +20,7 @@ from ..kinematics.frames import anchor
 from ..kinematics.kernels import close, difference, forward_kinematics, integrate
 from ..kinematics.rotations import quaternion_matrices
 from ..objectives.registry import over_time
-from .sequence import Memory, Output
+from .memory import Memory, Output
 from .solver import Solver, Targets, Wanted
 from .sqp import UNREACHED
 
@@ -172,10 +172,11 @@ class StandingSolver(Solver):
         """Solve frame k, in which contacts come, go or move.
 
         Args:
-            output, wanted: as for `solve`.
-            k: the frame.
-            asked: the contacts that stand in it.
-            fresh: those of them that were not held before, or were held elsewhere.
+            output: As for `solve`.
+            k: The frame.
+            asked: The contacts that stand in it.
+            fresh: Those of them that were not held before, or were held elsewhere.
+            wanted: As for `solve`.
         """
         firm = tuple(name for name in self._held if name in asked and name not in fresh)
         everything = self._held if set(asked) == set(self._held) else (*firm, *fresh)
@@ -202,13 +203,19 @@ class StandingSolver(Solver):
     def _attempt(
         self, output: Output, k: int, names: tuple[str, ...], wanted: Wanted, start: np.ndarray | None = None
     ) -> bool:
-        """Solve frame k on these contacts; returns False where they cannot be reached, with what is held as it was.
+        """Solve frame k on these contacts.
+
+        Where they cannot be reached, what is held stays as it was.
 
         Args:
-            output, wanted: as for `solve`.
-            k: the frame.
-            names: of the contacts.
-            start: what `_copied` holds of a placement to start from; where the motion is going if left out.
+            output: As for `solve`.
+            k: The frame.
+            names: Of the contacts.
+            wanted: As for `solve`.
+            start: What `_copied` holds of a placement to start from; where the motion is going if left out.
+
+        Returns:
+            False where they cannot be reached.
         """
         held = self._held
         self._enter(names, k, True, start)

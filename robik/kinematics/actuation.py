@@ -19,12 +19,16 @@ UNSEEN = 1e-5  # rad: less than any servo resolves
 
 
 def actuator_values(topology: Topology, q: np.ndarray, com: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """Values (T, actuators) [rad or m] of `Mechanism.actuators`.
+    """Return the values of `Mechanism.actuators` along a motion.
 
     Args:
-        q: (T, nq) coordinates of the tree, which hold a scalar motion's value as it is.
-        com, quaternion: (T, n, 3) and (T, n, 4) of the state frames, in the topology's order; what cuts and balls are
-            read from.
+        topology: Tree and cuts of the robot.
+        q: Coordinates (T, nq) of the tree, which hold a scalar motion's value as it is.
+        com: Positions (T, n, 3) of the state frames [m], in the topology's order; cuts and balls are read from them.
+        quaternion: Their orientations (T, n, 4) wxyz.
+
+    Returns:
+        Values (T, A) [rad or m].
     """
     columns = [joint_values(topology, joint, q, com, quaternion) for joint in topology.mechanism.actuated]
     return np.concatenate(columns, axis=1) if columns else np.zeros((len(q), 0))

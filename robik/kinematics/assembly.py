@@ -8,8 +8,9 @@ import numpy as np
 
 from ..jit import by_reference, kernel
 from ..mechanism.topology import CLOSED, Flat, Topology
-from .elimination import Elimination, eliminate, extend, new_elimination, particular
+from .elimination import Elimination, eliminate, new_elimination
 from .kernels import Placement, close, forward_kinematics, integrate, largest_motion, new_placement
+from .null_space import extend, particular
 
 CLOSURE_TOLERANCE = 1e-11  # of the robot's size
 CONTRADICTION = 1e-6  # of the robot's size: more than rounding in a file explains

@@ -44,12 +44,15 @@ def become_own_frames(topology: Topology, com: np.ndarray, quaternion: np.ndarra
 
 @kernel
 def reframe(com, quaternion, rest, local, order, row):
-    """In place: com (T, n, 3) and quaternion (T, n, 4) of state frames to those of own frames, body i in row order[i].
+    """Replace state frames by the bodies' own frames, in place; body i in row order[i].
 
     Args:
-        rest: (n, 4) orientations of the own frames in the rest pose.
-        local: (n, 3) centres of mass in the own frames [m].
-        row: (n, 7) scratch.
+        com: Positions (T, n, 3) [m]; overwritten.
+        quaternion: Orientations (T, n, 4) wxyz; overwritten.
+        rest: Orientations (n, 4) of the own frames in the rest pose.
+        local: Centres of mass (n, 3) in the own frames [m].
+        order: Row of each body (n,).
+        row: Scratch (n, 7).
     """
     for k in range(com.shape[0]):
         for i in range(order.shape[0]):
@@ -77,8 +80,10 @@ def frame_poses(
     """Return a named frame along a motion.
 
     Args:
-        name: of a frame or a body.
-        position, quaternion: (T, n, 3) [m] and (T, n, 4) of the bodies' own frames.
+        mechanism: The robot.
+        name: Name of a frame or a body.
+        position: Positions (T, n, 3) of the bodies' own frames [m].
+        quaternion: Their orientations (T, n, 4) wxyz.
 
     Returns:
         Positions (T, 3) [m] and rotation matrices (T, 3, 3), world coordinates.

@@ -34,8 +34,12 @@ def joint_places(mechanism: Mechanism, position: np.ndarray, quaternion: np.ndar
     """Return every joint of a robot, in the mechanism's order.
 
     Args:
-        mechanism: the robot.
-        position, quaternion: (n, 3) [m] and (n, 4) wxyz of the bodies' own frames, world coordinates.
+        mechanism: The robot.
+        position: Positions (n, 3) of the bodies' own frames in the world [m].
+        quaternion: Their orientations (n, 4) wxyz.
+
+    Returns:
+        A place per joint.
     """
     turns = quaternion_matrices(quaternion)
 

@@ -51,12 +51,16 @@ def angular_velocities(times: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
 
 
 def point_velocities(velocity: np.ndarray, omega: np.ndarray, quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return the velocities of points of bodies (T, B, 3) [m/s].
+    """Return the velocities of points of bodies.
 
     Args:
-        velocity, omega: (T, B, 3) of the bodies' frames in the world [m/s] and [rad/s].
-        quaternion: (T, B, 4) wxyz.
-        points: (B, 3) in the bodies' frames [m].
+        velocity: Velocities (T, B, 3) of the bodies' frames in the world [m/s].
+        omega: Angular velocities (T, B, 3) [rad/s].
+        quaternion: Orientations (T, B, 4) wxyz.
+        points: Points (B, 3) in the bodies' frames [m].
+
+    Returns:
+        Velocities (T, B, 3) [m/s].
     """
     R = quaternion_matrices(quaternion.reshape(-1, 4)).reshape(*quaternion.shape[:2], 3, 3)
     return velocity + np.cross(omega, np.einsum("tbij,bj->tbi", R, points))

@@ -137,9 +137,14 @@ def table(
     """Return the compiled table, all weights zero.
 
     Args:
-        topology: the robot.
-        names: of t frames or bodies.
-        position, rotation, tension: (t, 3), (t, 3, 3) and (t, 2), their targets and tensions in `Goals.targets`.
+        topology: The robot.
+        names: Names of t frames or bodies.
+        position: Targets (t, 3) [m], a view of the objectives' targets.
+        rotation: Targets (t, 3, 3), another view.
+        tension: Tensions (t, 2), another view.
+
+    Returns:
+        Arrays for the kernels.
     """
     anchors, t = [anchor(topology, name) for name in names], len(names)
     return by_reference(

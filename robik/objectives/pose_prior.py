@@ -89,14 +89,19 @@ class PosePrior:
 
     @classmethod
     def fit(cls, values: np.ndarray, components: int = 1, directions: int = 2, seed: int = 0) -> PosePrior:
-        """Learn from poses (T, A), actuator values of an example [rad or m].
+        """Learn from poses of an example.
 
         Args:
-            components: clouds; 1 is a PCA.
-            directions: main directions of each, fewer than actuators.
+            values: Actuator values (T, A) [rad or m].
+            components: Number of Gaussians; 1 is a PCA.
+            directions: Main directions of each, fewer than actuators.
+            seed: Seed of the first guess.
+
+        Returns:
+            The prior.
 
         Raises:
-            ClipError: too few poses, or values that are not finite.
+            ClipError: Too few poses, or values that are not finite.
         """
         values = np.asarray(values, dtype=float)
         if values.ndim != 2 or not np.isfinite(values).all():
@@ -232,11 +237,15 @@ class Attraction:
         self._held[[mechanism.body_index[mechanism.frame(name).body] for name in followed]] = 1.0
 
     def poses(self, values: np.ndarray, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the bodies' own frames (n, 3) and (n, 4) in the likeliest pose, assembled.
+        """Return the bodies' own frames in the likeliest pose, assembled.
 
         Args:
-            values: (A,) of the actuators now.
-            position, quaternion: (n, 3) and (n, 4), where the bodies are now.
+            values: Actuator values (A,) now [rad or m].
+            position: Positions (n, 3) of the bodies now [m].
+            quaternion: Their orientations (n, 4) wxyz.
+
+        Returns:
+            Positions (n, 3) [m] and quaternions (n, 4) wxyz.
         """
         likely = self._fk.solve(self.prior.likeliest(values))
         if self._fk.root is None:

@@ -13,9 +13,13 @@ def shares(frames: np.ndarray, length: float, at_start: bool, at_end: bool) -> n
     From 0 to 1 within `length` of an end that blends, at rest at both.
 
     Args:
-        frames: (T,) increasing.
-        length: of a blend, in frames; at most half of what there is.
-        at_start, at_end: which ends blend.
+        frames: Frame numbers (T,), increasing.
+        length: Length of a blend, in frames; at most half of what there is.
+        at_start: Whether the start blends.
+        at_end: Whether the end blends.
+
+    Returns:
+        Shares (T,), 0 to 1.
     """
     length = min(length, 0.5 * (frames[-1] - frames[0]))
     share = np.ones(len(frames))

@@ -63,12 +63,13 @@ class Footholds:
         return cls(times=clip.times, grid=grid, contacts=contacts, outlines=outlines, centres=centres, ground=ground)
 
     def for_standing(self, lead: float, shift: float) -> list[np.ndarray | None]:
-        """Return what the centre of mass of a slow robot is to be over, at the grid's times.
+        """Return the areas over which the centre of mass of a slow robot is to be, at the grid's times.
 
         A single foot's outline; of several feet the hull of their centres, which for two is a line.
 
         Args:
-            lead, shift: as `planned_feet` takes them [s].
+            lead: Time after landing and before lifting in which a foot does not count [s].
+            shift: Shortest time for a shift of weight [s].
 
         Returns:
             Corners (K, 2) [m], or None in the air; N of them.

@@ -10,7 +10,7 @@ import numpy as np
 from ..clip_solver.bounds import FITS, ORDERS, differences
 from ..clip_solver.clip_solver import MOST, ClipSolver
 from ..errors import ClipError
-from ..ik.sequence import Output
+from ..ik.memory import Output
 from ..ik.solver import Solver, Wanted
 from ..kinematics.frames import com_of_states, own_frames
 from ..mechanism.model import Mechanism

@@ -68,23 +68,24 @@ def retarget_recording(
     """Follow a recording with a robot.
 
     Args:
-        robot: a mechanism, a robot's file, or the name of one that comes with RobIK.
-        recording: a character's motion, or a file of one (`load_recording`).
+        robot: A mechanism, a robot's file, or the name of one that comes with RobIK.
+        recording: A character's motion, or a file of one (`load_recording`).
         balance: "off", or the pace of a centre of mass over the feet: "still", "moving", "auto".
-        pin_feet: whether standing feet are held flat and without sliding.
-        mapping: which bone each frame follows, as rows or as their file; found by names and shapes if left out.
-        start, end: stretch of the recording [s]; its own ends if left out.
-        body_model: an npz of the SMPL family, for recordings that are its poses.
-        robot_file: that a mechanism was read from, for its meshes, on which feet are found.
-        settings: of the bake.
-        speed_cost: whether to solve a second time, to report what keeping motors' speeds costs.
-        progress: called with how many frames are solved, of how many.
+        pin_feet: Whether standing feet are held flat and without sliding.
+        mapping: Which bone each frame follows, as rows or as their file; found by names and shapes if left out.
+        start: First time of the recording [s]; its own if left out.
+        end: Last time of the recording [s]; its own if left out.
+        body_model: An npz of the SMPL family, for recordings that are its poses.
+        robot_file: That a mechanism was read from, for its meshes, on which feet are found.
+        settings: Of the bake.
+        speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
+        progress: Called with how many frames are solved, of how many.
 
     Returns:
         The motion, with the robot that made it and the clip that it followed.
 
     Raises:
-        RobikError: one sentence that says what is wrong, and what would be right.
+        RobikError: One sentence that says what is wrong, and what would be right.
     """
     mechanism, file = _robot(robot, robot_file)
     motion = recording if isinstance(recording, SkeletonMotion) else load_recording(recording, body_model)
@@ -107,16 +108,20 @@ def follow(
     """Follow a character with a robot: map it, fit it, balance it, solve it.
 
     Args:
-        mechanism: the robot.
-        motion: the character's; a pose to align by at its start is left out of what is solved.
-        shapes: of the robot's bodies, on which feet are found.
-        rows: which bone each frame follows; None for Auto-Map.
-        balance, settings: as Blender's panels have them.
-        speed_cost: whether to solve a second time, to report what keeping motors' speeds costs.
-        progress: called with how many frames are solved, of how many.
+        mechanism: The robot.
+        motion: The character's; a pose to align by at its start is left out of what is solved.
+        shapes: Of the robot's bodies, on which feet are found.
+        rows: Which bone each frame follows; None for Auto-Map.
+        balance: Balance, as Blender's panel has it.
+        settings: Settings of the bake, as Blender's panel has them.
+        speed_cost: Whether to solve a second time, to report what keeping motors' speeds costs.
+        progress: Called with how many frames are solved, of how many.
+
+    Returns:
+        The motion, with the robot that made it and the clip that it followed.
 
     Raises:
-        RobikError: one sentence that says what is wrong.
+        RobikError: One sentence that says what is wrong.
     """
     stood = mechanism
     asked = [row for row in (proposed(mechanism, motion) if rows is None else told(rows, motion)) if row.bone]

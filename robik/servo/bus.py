@@ -11,9 +11,11 @@ import numpy as np
 
 from ..errors import ServoError
 from .adapter import advice
-from .chain import Servo, ServoChain
-from .driver import Line, PortGone, driver_of
+from .chain import ServoChain
+from .driver import driver_of
 from .emergency import Emergency
+from .line import Line, PortGone
+from .servo import Servo
 from .telemetry import Found, Telemetry
 
 UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import ServoError
 from ..motions import Motion, load_motion
-from .chain import load_chain
+from .chain_file import load_chain
 from .controls import Controls, controls, on_endings
 from .driver import driver_of
 from .outside import STOP, TORQUE_OFF, Notice

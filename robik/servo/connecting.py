@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 
 from ..errors import ServoError
 from .bus import Bus
-from .chain import Servo, ServoChain
-from .driver import PortGone, ServoSilent
+from .chain import ServoChain
+from .line import PortGone, ServoSilent
+from .servo import Servo
 from .telemetry import Found
 
 

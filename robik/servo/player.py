@@ -187,15 +187,16 @@ class Player:
         """Go slowly to the first frame, then play; where the same motion was stopped and the robot stands there, go on.
 
         Args:
-            motion: what.
-            loop: over and over, until it is stopped.
-            start, end: a stretch of it, in its own times [s].
+            motion: What.
+            loop: Over and over, until it is stopped.
+            start: Begin of the stretch to play, in the motion's own times [s]; its first if left out.
+            end: End of the stretch [s]; the motion's last if left out.
             speed: 2 is twice as fast.
-            from_afar: whether it may start far from where the robot stands, going there slowly, instead of being
+            from_afar: Whether it may start far from where the robot stands, going there slowly, instead of being
                 refused.
 
         Raises:
-            ServoError: what speaks against it, or that the servos do not hold.
+            ServoError: What speaks against it, or that the servos do not hold.
         """
         motion = part(motion, start, end, speed)
         along, begin = self.check(motion, from_afar), self.begins_at(motion)

@@ -18,7 +18,8 @@ from typing import IO, Any
 import numpy as np
 
 from .board import Board
-from .chain import ServoChain, read_chain
+from .chain import ServoChain
+from .chain_file import read_chain
 from .messages import along_from, pack, settings_from, status_data, unpack
 from .outside import STOP, TORQUE_OFF, Notice
 from .port_thread import PortThread

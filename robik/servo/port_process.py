@@ -17,7 +17,8 @@ import numpy as np
 from .. import program
 from ..errors import ServoError
 from .board import Board
-from .chain import ServoChain, chain_text
+from .chain import ServoChain
+from .chain_file import chain_text
 from .driver import Simulator, driver_of
 from .messages import along_data, pack, settings_data, status_from, unpack
 from .port_thread import SIMULATED, PortThread

@@ -15,8 +15,9 @@ from .board import Board
 from .bus import Bus
 from .chain import ServoChain
 from .connecting import Unfit
-from .driver import PortGone, ServoSilent, Simulator, driver_of
+from .driver import Simulator, driver_of
 from .emergency import Emergency, EmergencyStopped
+from .line import PortGone, ServoSilent
 from .remedies import way_on
 from .schedule import take_precedence
 from .session import Session

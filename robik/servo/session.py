@@ -13,14 +13,15 @@ from ..errors import ServoError
 from ..limiter import Limiter
 from .board import Board
 from .bus import Bus
-from .chain import Servo, ServoChain
+from .chain import ServoChain
 from .connecting import absence, find, names
-from .driver import PortGone, ServoSilent
 from .guide import Guide, Journey, Pursuit
 from .health import Health
+from .line import PortGone, ServoSilent
 from .recording import recorded
 from .remedies import remedy, way_on
 from .schedule import undisturbed
+from .servo import Servo
 from .status import PlaySettings, PlayState, ServoReading, torque_words
 from .stream import Outcome, Stream, Wishes
 from .telemetry import Found, Telemetry

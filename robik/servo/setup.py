@@ -14,9 +14,11 @@ import numpy as np
 
 from ..errors import ServoError
 from .brands import DEFAULT, brand_of
-from .chain import Servo, ServoChain
-from .driver import ServoSilent, Workshop, driver_of
+from .chain import ServoChain
+from .driver import Workshop, driver_of
+from .line import ServoSilent
 from .preflight import bus_problems
+from .servo import Servo
 from .status import PlaySettings
 from .telemetry import Seen
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import ServoError
 from . import setup
 from .brands import DEFAULT, brand_of
-from .chain import load_chain, save_chain
+from .chain_file import load_chain, save_chain
 from .controls import controls
 from .driver import Workshop
 from .outside import ask_to_stop

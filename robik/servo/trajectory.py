@@ -214,12 +214,16 @@ def part(motion: Motion, start: float | None = None, end: float | None = None, s
     """Return a stretch of a motion at another speed.
 
     Args:
-        motion: the whole.
-        start, end: of the stretch, in the motion's own times [s]; None for its own.
+        motion: The whole.
+        start: Begin of the stretch, in the motion's own times [s]; its first if left out.
+        end: End of the stretch [s]; the motion's last if left out.
         speed: 1 as it is, 2 twice as fast.
 
+    Returns:
+        The stretch, from 0 s on.
+
     Raises:
-        ServoError: a stretch outside the motion, or a speed that is not positive.
+        ServoError: A stretch outside the motion, or a speed that is not positive.
     """
     from ..motions import Motion
 

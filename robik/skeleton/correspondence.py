@@ -102,9 +102,13 @@ def shared_joints(skeleton: Skeleton, character: Anatomy, robot: RobotAnatomy, r
     """Return the joints that character and robot share, of arms only the shoulders.
 
     Args:
-        skeleton: the character's.
-        character, robot: their parts.
+        skeleton: The character's.
+        character: Their parts.
+        robot: Their parts.
         root: (4, 4) the robot's root in the world.
+
+    Returns:
+        The joints, of both.
     """
     bones, points, tops, limbs = [], [], [], []
     for number, limb in enumerate(robot.limbs):
@@ -245,7 +249,7 @@ def _directions(joints: Joints, points: np.ndarray) -> np.ndarray:
 
 
 def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shoulders: np.ndarray) -> np.ndarray:
-    """Return the orientation (4,) of a bone of the trunk that corresponds to the robot's.
+    """Return the orientation of a bone of the trunk that corresponds to the robot's.
 
     It is the pose's, unless the bone is tilted against that in all the motion while the trunk as a whole is not: then
     the pose to align by was made without regard to the bone, as the pelvis of CMU's recordings, and the motion's mean
@@ -253,9 +257,13 @@ def usual_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray, shou
 
     Args:
         poses: P poses, the rest pose first.
-        pose: the corresponding one.
-        bone: index of the bone.
-        hips, shoulders: (2,) index of the bones that begin at the joints, the left one first.
+        pose: The corresponding one.
+        bone: Index of the bone.
+        hips: Indices (2,) of the bones that begin at the hips' joints, the left one first.
+        shoulders: Indices (2,) of the bones that begin at the shoulders' joints, the left one first.
+
+    Returns:
+        Quaternion (4,) wxyz.
     """
     own = poses.quaternions[pose, bone]
     moving = np.arange(2, len(poses.positions))  # neither the rest pose nor what may be a pose to align by

@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import ClipError
-from ..ik.sequence import new_memory, solve_frame
+from ..ik.memory import new_memory
+from ..ik.sequence import solve_frame
 from ..ik.work import new_work
 from ..mechanism.model import Mechanism
 from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior

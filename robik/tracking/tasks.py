@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..kinematics.elimination import reduce_gradient
 from ..kinematics.kernels import rotate
+from ..kinematics.null_space import reduce_gradient
 from ..kinematics.rotations import cross, multiply
 from .limits import BRAKES, approach
 

@@ -12,8 +12,9 @@ import numpy as np
 from ..ik.dense import cholesky, copy_chosen, solve_factored
 from ..jit import kernel
 from ..kinematics.assembly import closed, project
-from ..kinematics.elimination import eliminate, extend, reduce_gradient, reduce_matrix
+from ..kinematics.elimination import eliminate
 from ..kinematics.kernels import close, copy_placement, forward_kinematics, integrate, largest_motion
+from ..kinematics.null_space import extend, reduce_gradient, reduce_matrix
 from .virtual_twin import inertia, load, measure, most, stiffen
 
 LARGEST_TURN = 0.5  # rad in one iteration

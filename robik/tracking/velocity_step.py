@@ -16,8 +16,9 @@ import numpy as np
 from ..ik.dense import cholesky, solve_factored
 from ..jit import by_reference, inlined, kernel
 from ..kinematics.assembly import closed, project
-from ..kinematics.elimination import Elimination, eliminate, extend, new_elimination, reduce_gradient
+from ..kinematics.elimination import Elimination, eliminate, new_elimination
 from ..kinematics.kernels import Placement, copy_placement, difference, integrate, largest_motion, new_placement
+from ..kinematics.null_space import extend, reduce_gradient
 from ..mechanism.topology import Flat
 from .limits import BRAKES, approach, velocity_range
 from .tasks import linearise, quadratic, remember_targets, take_targets

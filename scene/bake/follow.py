@@ -186,12 +186,13 @@ def tick() -> float | None:
 
 
 def step(root: Object, scene: Scene, depsgraph: Depsgraph, dt: float) -> bool:
-    """Return a robot takes a step towards its targets: bodies and sliders move.
+    """Take a step towards a robot's targets: bodies and sliders move.
 
     Args:
-        root: of the robot.
-        scene, depsgraph: where its targets are.
-        dt: for how long it moves [s].
+        root: Of the robot.
+        scene: The scene of its targets.
+        depsgraph: Where its targets are evaluated.
+        dt: For how long it moves [s].
 
     Returns:
         Whether it followed; if not, `problem` tells why.

@@ -307,9 +307,13 @@ def track(target: MappedTarget, positions: np.ndarray, turns: np.ndarray, placed
     """Return a target's sampled source as the track of the robot's frame.
 
     Args:
-        target: for its offset.
-        positions, turns: (T, 3) and (T, 4) of the source, in the world.
-        placed: brings them to the robot.
+        target: For its offset.
+        positions: Positions (T, 3) of the source in the world [m].
+        turns: Its orientations (T, 4) wxyz.
+        placed: Brings them to the robot.
+
+    Returns:
+        The track.
     """
     return tracked(positions, turns, Pose(target.offset_location, target.offset_rotation), placed)
 

@@ -13,7 +13,7 @@ from bpy.types import PropertyGroup, Scene
 
 from ...robik.errors import RobikError
 from ...robik.servo.brands import BRANDS
-from ...robik.servo.chain import Servo
+from ...robik.servo.servo import Servo
 from ..robot.parts import chosen_robot
 from ..robot.reading import read_moving_parts
 from ..robot.sliders import slides

@@ -14,11 +14,13 @@ from bpy.types import Object, Scene
 from ...robik.errors import RobikError, ServoError
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
-from ...robik.servo.chain import Servo, ServoChain, default_chain, load_chain, read_chain
+from ...robik.servo.chain import ServoChain, default_chain
+from ...robik.servo.chain_file import load_chain, read_chain
 from ...robik.servo.player import Player
 from ...robik.servo.preflight import Preflight, preflight
 from ...robik.servo.recording import load_recording
 from ...robik.servo.recording_report import write_report
+from ...robik.servo.servo import Servo
 from ...robik.servo.softening import soften
 from ...robik.servo.status import PlaySettings, PlayState, Status
 from ...robik.servo.trajectory import part

@@ -18,7 +18,8 @@ from ...robik.errors import ServoError
 from ...robik.motions import Motion
 from ...robik.servo import setup
 from ...robik.servo.brands import DEFAULT, brand_of
-from ...robik.servo.chain import ServoChain, chain_text
+from ...robik.servo.chain import ServoChain
+from ...robik.servo.chain_file import chain_text
 from ...robik.servo.driver import Workshop
 from ...robik.servo.port_thread import SIMULATED
 from ...robik.servo.setup import Dragging

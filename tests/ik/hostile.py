@@ -11,9 +11,10 @@ from scipy.spatial.transform import Rotation
 
 from robik.ik.solver import Solver
 from robik.kinematics.assembly import closed, prepared, project
-from robik.kinematics.elimination import eliminate, extend, new_elimination
+from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.frames import anchor
 from robik.kinematics.kernels import close, forward_kinematics, group_jacobian, integrate, new_placement
+from robik.kinematics.null_space import extend
 from robik.mechanism import Mechanism
 from robik.mechanism.pose import matrix_quaternion
 from robik.mechanism.topology import build_topology

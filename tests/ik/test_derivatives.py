@@ -10,8 +10,9 @@ from robik.ik.articulated import factor, solve
 from robik.ik.curvature import closure_curvature
 from robik.ik.hessian import System, matrix, new_system, times
 from robik.ik.solver import Solver
-from robik.kinematics.elimination import eliminate, extend, new_elimination
+from robik.kinematics.elimination import eliminate, new_elimination
 from robik.kinematics.kernels import Placement, close, closure_jacobian, forward_kinematics, integrate, new_placement
+from robik.kinematics.null_space import extend
 from robik.mechanism import WORLD, Body, Coupling, Joint, Mechanism, Pose
 from robik.objectives.distance import Distance
 from robik.objectives.look_at import LookAt

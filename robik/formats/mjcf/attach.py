@@ -92,14 +92,19 @@ def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, wor
     """Return the part of a model that hangs on one of its bodies, on a body of the robot.
 
     Args:
-        prefix: put before each name.
-        parent: the robot's body.
-        place: in the parent, of what the body stands in.
-        world: of the parent, in the world.
-        folder: where the robot's meshes are seen from.
+        model: The model.
+        body: Name of one of its bodies; empty for all of it.
+        prefix: Put before each name.
+        parent: The robot's body.
+        place: Pose in the parent of what the body stands in.
+        world: Pose of the parent in the world.
+        folder: Where the robot's meshes are seen from.
+
+    Returns:
+        The part, with the robot's names.
 
     Raises:
-        FormatError: there is no such body, or it is free.
+        FormatError: There is no such body, or it is free.
     """
     robot = model.robot
     if body not in model.at or body == WORLD:

@@ -70,10 +70,17 @@ def read_equalities(file: MjcfFile, tied: Tied, taken: set[str], notes: Notes, r
     """Return the equalities of a file.
 
     Args:
-        taken: names of joints; those of closers are added.
+        file: The MJCF file.
+        tied: What is known of bodies that are tied.
+        taken: Names of joints; those of closers are added.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        Closers, couplings and fixed joints.
 
     Raises:
-        FormatError: an equality between things that are not there.
+        FormatError: An equality between things that are not there.
     """
     found = Equalities()
     pins: list[Pin] = []

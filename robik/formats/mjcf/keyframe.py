@@ -36,8 +36,13 @@ def with_keyframe(keys: Sequence[Element], joints: Sequence[OpenJoint], notes: N
     """Return the joints, stored as the first keyframe that is a pose has them.
 
     Args:
-        keys: as `keyframes` gives them; those that are no pose of the robot are noted.
-        joints: all that move, in MuJoCo's order.
+        keys: As `keyframes` gives them; those that are no pose of the robot are noted.
+        joints: All that move, in MuJoCo's order.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        The joints, with stored values.
     """
     for key in keys:
         where = f"keyframe {key.get('name') or 1!r}"

@@ -126,12 +126,18 @@ def read_motors(
     """Return joint → its motor, for all joints that an actuator drives.
 
     Args:
-        joints: names of those that can be driven.
-        held: names of those among them that equalities hold still.
-        couplings: between them; a tendon over coupled joints has its motor on the one that leads.
+        file: The MJCF file.
+        joints: Names of those that can be driven.
+        held: Names of those among them that equalities hold still.
+        couplings: Between them; a tendon over coupled joints has its motor on the one that leads.
+        notes: Filled with warnings.
+        report: Filled with what was done.
+
+    Returns:
+        Motor by name of joint.
 
     Raises:
-        FormatError: an actuator of a joint or tendon that is not there.
+        FormatError: An actuator of a joint or tendon that is not there.
     """
     leader = {coupling.follower: coupling.leader for coupling in couplings}
     tendons = {element.get("name", ""): element for section in file.root.findall("tendon") for element in section}

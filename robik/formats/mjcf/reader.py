@@ -47,11 +47,15 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
     """Return the robot in an MJCF file.
 
     Args:
-        packages: folders beside the file's own where meshes and included files may lie.
+        path: The file.
+        packages: Folders beside the file's own where meshes and included files may lie.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy.
-        AssemblyError: a loop that cannot be closed.
+        FormatError: Names the file, the element and the remedy.
+        AssemblyError: A loop that cannot be closed.
     """
     notes, report = Notes(), Notes()
     with reading(path):
@@ -69,6 +73,9 @@ def read(path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> O
 
     Returns:
         The robot, its loops still open.
+
+    Raises:
+        FormatError, MechanismError: Say what is wrong; the file's name is the caller's to add.
     """
     reader = _Reader(path, packages, notes, report)
     reader.walk()
@@ -82,23 +89,17 @@ class _Content:
     joints: list[Placed] = field(default_factory=list)
     geoms: list[Geom] = field(default_factory=list)
     inertial: Element | None = None
-    bodies: list[Placed] = field(
-        default_factory=list
-    )  # and those that are attached, in the file's order, which is MuJoCo's
+    # And those that are attached, in the file's order, which is MuJoCo's.
+    bodies: list[Placed] = field(default_factory=list)
 
 
 class _Reader:
     """One file on its way in."""
 
     def __init__(
-        self,
-        path: Path,
-        packages: Iterable[Path],
-        notes: Notes,
-        report: Notes,
-        within: tuple[Path, ...] = (),
+        self, path: Path, packages: Iterable[Path], notes: Notes, report: Notes, within: tuple[Path, ...] = (),
         posed: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         files = self.files = MeshFiles(path, packages)
         self.within = (*within, path.resolve())  # the files that attach each other down to this one
         self.models: list[Model] = []

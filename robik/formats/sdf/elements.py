@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from math import radians
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -94,3 +96,28 @@ def text_of(element: Element, tag: str) -> str:
         The text without spaces around it.
     """
     return (element.findtext(tag) or "").strip()
+
+
+@dataclass(frozen=True)
+class Node:
+    """A frame.
+
+    Attributes:
+        kind: "model", "link", "joint" or "frame".
+        element: what the file says of it.
+        scope: the model that it stands in.
+        pose: in the frame `relative_to`, a name in the scope; that is the world's where it is empty.
+        attached_to: what it moves with, a name in the scope; empty for links, which move by themselves.
+        version: of the file that it stands in.
+        file: that file.
+    """
+
+    kind: str
+    element: Element
+    _: KW_ONLY
+    scope: str
+    pose: Pose
+    relative_to: str
+    attached_to: str
+    version: tuple[int, int]
+    file: Path

@@ -7,7 +7,6 @@ things stand in the model around it.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -18,7 +17,7 @@ from ..imported import Notes, listed
 from ..mesh_files import MeshFiles
 from ..names import free_name
 from ..xml_file import name_of, read_xml
-from .elements import join, pose_of, text_of, version_of
+from .elements import Node, join, pose_of, text_of, version_of
 
 MODEL = "__model__"
 MOST = 5000  # links, joints and frames
@@ -27,31 +26,6 @@ DEEPEST = 20
 KINDS = ("link", "joint", "frame")
 BEFORE = {"joint": ("link", "model"), "frame": ("link", "model", "joint")}  # kind → those whose names count first
 TRUE = ("1", "true")
-
-
-@dataclass(frozen=True)
-class Node:
-    """A frame.
-
-    Attributes:
-        kind: "model", "link", "joint" or "frame".
-        element: what the file says of it.
-        scope: the model that it stands in.
-        pose: in the frame `relative_to`, a name in the scope; that is the world's where it is empty.
-        attached_to: what it moves with, a name in the scope; empty for links, which move by themselves.
-        version: of the file that it stands in.
-        file: that file.
-    """
-
-    kind: str
-    element: Element
-    _: KW_ONLY
-    scope: str
-    pose: Pose
-    relative_to: str
-    attached_to: str
-    version: tuple[int, int]
-    file: Path
 
 
 class Frames:

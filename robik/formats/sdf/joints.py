@@ -16,7 +16,8 @@ from ..assembly.open_joint import OpenJoint, turned_round, with_frame
 from ..imported import SWAPPED, Notes
 from ..names import free_name
 from ..xml_file import number_within, numbers
-from .frames import MODEL, Frames, Node, join
+from .elements import Node
+from .frames import MODEL, Frames, join
 
 ONE_AXIS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 TWO_AXES = ("universal", "revolute2")

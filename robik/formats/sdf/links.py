@@ -17,7 +17,8 @@ from ..mesh_data import read_mesh
 from ..mesh_files import MeshFiles, placeholder
 from ..solids import Solid
 from ..xml_file import number_within, numbers
-from .frames import Frames, Node, pose_of
+from .elements import Node
+from .frames import Frames, pose_of
 
 GREY = (0.7, 0.7, 0.7, 1.0)
 DENSITY = 1000.0  # [kg/m³]

@@ -26,11 +26,15 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
     """Return the robot in an SDF file.
 
     Args:
-        packages: folders of models that `model://` may name, or folders that hold such.
+        path: The file.
+        packages: Folders of models that `model://` may name, or folders that hold such.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy.
-        AssemblyError: a loop that cannot be closed.
+        FormatError: Names the file, the element and the remedy.
+        AssemblyError: A loop that cannot be closed.
     """
     with reading(path):
         return _Reader(path, packages).read()

@@ -94,10 +94,14 @@ def evaluate(text: str, names: Mapping[str, Any]) -> Any:
     """Return the value of an expression.
 
     Args:
-        names: what it may name: values, functions, dictionaries and `Namespace`s.
+        text: The expression.
+        names: What it may name: values, functions, dictionaries and `Namespace`s.
+
+    Returns:
+        Its value.
 
     Raises:
-        FormatError: what is wrong with it.
+        FormatError: What is wrong with it.
     """
     if len(text) > LONGEST:
         raise FormatError(f"an expression of more than {LONGEST} characters")

@@ -40,11 +40,15 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
     """Return the robot in a URDF file, fixed to the world at its root.
 
     Args:
-        packages: folders of ROS packages that `package://` may name, or folders that hold such.
+        path: The file.
+        packages: Folders of ROS packages that `package://` may name, or folders that hold such.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy.
-        AssemblyError: a loop that cannot be closed.
+        FormatError: Names the file, the element and the remedy.
+        AssemblyError: A loop that cannot be closed.
     """
     beside = read_beside(path)
     with reading(path):
@@ -56,12 +60,17 @@ def from_xml(root: Element, path: Path, packages: Iterable[Path], beside: Loops 
     """Return the robot of a URDF's root element.
 
     Args:
-        path: where it comes from, and what its meshes' paths are relative to.
-        beside: what is said beside it.
-        notes: warnings so far.
+        root: The root element.
+        path: Where it comes from, and what its meshes' paths are relative to.
+        packages: Folders of ROS packages.
+        beside: What is said beside it.
+        notes: Warnings so far.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError, AssemblyError: as `load`.
+        FormatError, AssemblyError: As `load`.
     """
     with reading(path):
         return _Reader(root, path, packages, beside, notes).read()

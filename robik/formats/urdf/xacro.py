@@ -63,12 +63,16 @@ def load(path: Path, packages: Iterable[Path] = (), arguments: Mapping[str, str]
     """Return the robot in a xacro file.
 
     Args:
-        packages: folders of ROS packages that `$(find NAME)` and `package://` may name, or folders that hold such.
-        arguments: values of its arguments, by name; the others have their defaults.
+        path: The file.
+        packages: Folders of ROS packages that `$(find NAME)` and `package://` may name, or folders that hold such.
+        arguments: Values of its arguments, by name; the others have their defaults.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy.
-        AssemblyError: a loop that cannot be closed.
+        FormatError: Names the file, the element and the remedy.
+        AssemblyError: A loop that cannot be closed.
     """
     packages, notes = list(packages), Notes()
     try:

@@ -239,7 +239,11 @@ class Joints:
         It slides where the distance may change.
 
         Args:
-            reach: least and greatest distance, in the file's unit; negative for none.
+            joint: The joint.
+            reach: Least and greatest distance, in the file's unit; negative for none.
+
+        Returns:
+            The joints.
         """
         low, high = max(reach[0], 0.0) * self.scene.meters, inf if reach[1] < 0 else reach[1] * self.scene.meters
         if (low, high) == (0.0, inf):

@@ -35,11 +35,15 @@ def load(path: Path, packages: Iterable[Path] = ()) -> Imported:
     """Return the robot in a USD file.
 
     Args:
-        packages: further folders that its references may lead to.
+        path: The file.
+        packages: Further folders that its references may lead to.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        FormatError: names the file, the element and the remedy.
-        AssemblyError: a loop that cannot be closed.
+        FormatError: Names the file, the element and the remedy.
+        AssemblyError: A loop that cannot be closed.
     """
     with reading(path), pxr_errors():
         return _Reader(path, packages).read()

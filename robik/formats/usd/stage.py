@@ -28,10 +28,14 @@ def open_stage(path: Path, packages: Iterable[Path] = ()) -> Usd.Stage:
     """Return the composed content of a USD file.
 
     Args:
-        packages: further folders that its references may lead to.
+        path: The file.
+        packages: Further folders that its references may lead to.
+
+    Returns:
+        The stage.
 
     Raises:
-        FormatError: says what is wrong; the file's name is the caller's to add.
+        FormatError: Says what is wrong; the file's name is the caller's to add.
     """
     with extra("usd"):
         from pxr import Sdf, Usd

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from ..driver import ServoSilent
+from ..line import ServoSilent
 from ..telemetry import Telemetry
 from .look import AskedLook
 from .models import MODELS, describe_hardware_error

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...errors import ServoError
-from ..chain import Servo
-from ..driver import ServoSilent
+from ..line import ServoSilent
+from ..servo import Servo
 from ..telemetry import Found
 from .models import MODEL_NAMES, MODELS, POSITION_MODES, SINGLE_TURN_MODE, describe_hardware_error
 from .wire import TRIES, Wire

@@ -7,9 +7,10 @@ from math import inf, isfinite
 
 import numpy as np
 
-from ..chain import Servo, ServoChain
+from ..chain import ServoChain
 from ..emergency import Emergency
 from ..looks import Look
+from ..servo import Servo
 from ..telemetry import Found, Telemetry
 from .exchange import TRIPPED, Exchange
 from .inquiry import Settings, read_settings

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...errors import ServoError
 from ...extras import extra
-from ..chain import Servo
-from ..driver import PortGone, ServoSilent
 from ..emergency import Emergency, EmergencyStopped
+from ..line import PortGone, ServoSilent
+from ..servo import Servo
 from .models import MODELS, SHAPE, torque_places
 from .port import LATENCY, OPEN_ERRORS, PORT_ERRORS, SerialPort, ports_there, reason
 from .question import REFUSED, TRIPS, Question

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import ServoError
-from ..chain import Servo
+from ..servo import Servo
 from ..telemetry import Change, Seen
 from .brand import DYNAMIXEL
 from .inquiry import STARTUP_FIRMWARE, STARTUP_TORQUE, TIMED_PROFILE, TORQUE_BY_GOAL

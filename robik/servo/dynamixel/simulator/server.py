@@ -15,7 +15,8 @@ from typing import IO, Any
 
 from .... import program
 from ....errors import ServoError
-from ...chain import BITS_PER_BYTE, ServoChain, load_chain, save_chain
+from ...chain import BITS_PER_BYTE, ServoChain
+from ...chain_file import load_chain, save_chain
 from ...schedule import take_precedence
 from .chain import Answer, GoalRecord, SimulatedChain
 from .clock import Clock
