@@ -55,7 +55,7 @@ class RobikRobot(PropertyGroup):
 
 
 class RobikObject(PropertyGroup):
-    """What an object is to a robot."""
+    """Role of an object in a robot."""
 
     kind: EnumProperty(name="Part", items=KINDS)
     label: StringProperty(name="Name", description="The part's name in the robot; the object's own name may differ")

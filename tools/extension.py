@@ -46,7 +46,7 @@ PYTHONS = ("3.11", "3.13")  # Blender 4.2 to 5.0, Blender 5.1 and 5.2
 
 @dataclass(frozen=True)
 class Target:
-    """What one zip is for."""
+    """Target of one zip: platform and Python."""
 
     platform: str
     python: str

@@ -56,7 +56,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one file.
+    """Outcome of one file.
 
     Attributes:
         file: its path.

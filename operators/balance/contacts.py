@@ -182,7 +182,7 @@ def _target(root: Object, foot: str) -> PropertyGroup:
 
 
 def _check_phase(target: PropertyGroup, index: int) -> None:
-    """Whether a foot has such a phase.
+    """Check that a foot has such a phase.
 
     Raises:
         RobikError: says how many it has.

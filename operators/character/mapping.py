@@ -149,7 +149,7 @@ class ROBIK_OT_auto_map(Reporting):
 
 
 def _check(pairs: dict[str, str], frames: tuple[str, ...], rig: Object, context: Context) -> None:
-    """Whether pairs can be applied.
+    """Check that pairs can be applied.
 
     Raises:
         RobikError: there are none, or names what is not there.

@@ -175,7 +175,7 @@ class ROBIK_OT_connect_servos(Watching):
         return state is PlayState.CONNECTING
 
     def tell(self) -> None:
-        """Who is there, and who is not."""
+        """Report which servos are there, and which are not."""
         super().tell()
         for warning in filter(None, (play.status().missing, play.status().adapter)):
             self.report({"WARNING"}, f"Servos: {warning}")

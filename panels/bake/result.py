@@ -19,7 +19,7 @@ NAME, BUTTON = 0.34, 0.73  # where the columns end
 
 
 class ROBIK_PT_result(TabPanel):
-    """How well the robot followed."""
+    """Result of the bake."""
 
     bl_idname = "ROBIK_PT_result"
     bl_label = "Result"
@@ -72,7 +72,7 @@ class ROBIK_PT_result(TabPanel):
 
 
 def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
-    """Whether it fell in physics, and where."""
+    """Draw the verdict of physics: whether it fell, and where."""
     if not result.physics:
         return
     split = layout.split(factor=BUTTON, align=True)
@@ -96,7 +96,7 @@ def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
 
 
 def _draw_short(layout: UILayout, result: PropertyGroup) -> None:
-    """Where to look first."""
+    """Draw the frames that fall short, the worst first."""
     column = layout.column(align=True)
     for row in result.short[:MOST]:
         where = f"{row.first}" if row.first == row.last else f"{row.first} – {row.last}"

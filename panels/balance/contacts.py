@@ -31,7 +31,7 @@ class ROBIK_UL_phases(UIList):
 
 
 class ROBIK_PT_contacts(FoldedPanel):
-    """When the feet stand, to be edited."""
+    """Contacts of the feet, to be edited."""
 
     bl_idname = "ROBIK_PT_contacts"
     bl_parent_id = "ROBIK_PT_balance"

@@ -45,7 +45,7 @@ class ROBIK_UL_targets(UIList):
 
 
 class ROBIK_PT_character(TabPanel):
-    """What the robot follows."""
+    """Mapping of the character to the robot."""
 
     bl_idname = "ROBIK_PT_character"
     bl_label = "Character"

@@ -8,7 +8,7 @@ from ..tab import FoldedPanel
 
 
 class ROBIK_PT_overlays(FoldedPanel):
-    """What the 3D views show of the robots."""
+    """Overlays of the 3D views."""
 
     bl_idname = "ROBIK_PT_overlays"
     bl_label = "Overlays"

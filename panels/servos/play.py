@@ -101,7 +101,7 @@ def _draw_stop(layout: UILayout) -> None:
 
 
 class ROBIK_PT_servos_playing(FoldedPanel):
-    """How the motion plays on the servos."""
+    """Playing the motion on the servos."""
 
     bl_idname = "ROBIK_PT_servos_playing"
     bl_label = "Playing"
@@ -121,7 +121,7 @@ class ROBIK_PT_servos_playing(FoldedPanel):
 
 
 class ROBIK_PT_servos_state(FoldedPanel):
-    """What each servo reports."""
+    """State of each servo."""
 
     bl_idname = "ROBIK_PT_servos_state"
     bl_label = "Each Servo"

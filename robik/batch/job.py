@@ -23,7 +23,7 @@ KEPT = ("frames", "ms_per_frame_median", "position_error_mean_m", "position_erro
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is done with every recording.
+    """Instructions for every recording of a batch.
 
     Attributes:
         robot: a robot's file or the name of one that comes with RobIK.

@@ -32,7 +32,7 @@ from ..objectives.velocity import Velocity
 
 
 class Tie(NamedTuple):
-    """What ties a frame to a neighbour, in compiled form."""
+    """Tie of a frame to a neighbour, in compiled form."""
 
     state: ChangeOfState
     velocity: Velocity

@@ -49,7 +49,7 @@ class Contact:
 
 @dataclass(frozen=True)
 class Hold:
-    """What a contact holds of a frame.
+    """Freedom that a contact takes from a frame.
 
     Attributes:
         joint: from the world to the frame's body, in the rest pose.

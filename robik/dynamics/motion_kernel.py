@@ -19,7 +19,7 @@ NOTHING = 1e-9  # of the longest: a row of contact forces this short counts as z
 
 
 class Drive(NamedTuple):
-    """What gives forces, and room for it, on a robot of d degrees of freedom with A motors and K contact points.
+    """Sources of force on a robot of d degrees of freedom with A motors and K contact points, and room for them.
 
     `motor` (A,): the degree of freedom of each motor, `sign` (A,) of it; `driven` (d,): whether a motor drives it;
     `surplus` (s,): the motors that must agree with the others, `follow` (s, A): how they do, `S` (s, s), `extra`

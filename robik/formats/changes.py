@@ -1,4 +1,4 @@
-"""What differs between a robot and the same robot read again, after its CAD model was changed."""
+"""Differences between a robot and the same robot read again, after its CAD model was changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import gives: the robot, and what its user should know about how its file was read."""
+"""Result of an import: the robot, and notes on how its file was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the meshes are that a robot file names, and that they are where a robot file may send a reader."""
+"""The meshes that a robot file names, and checks that they are where a robot file may send a reader."""
 
 from __future__ import annotations
 

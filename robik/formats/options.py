@@ -1,4 +1,4 @@
-"""How a robot's file is read, as its user writes it: in the import dialog, and behind the commands."""
+"""Options of reading a robot's file, as a user writes them in the import dialog and behind commands."""
 
 from __future__ import annotations
 

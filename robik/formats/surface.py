@@ -26,7 +26,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Paint:
-    """How faces look.
+    """Appearance of faces.
 
     Attributes:
         name: as the file has it.

@@ -1,4 +1,4 @@
-"""How the loops bend: the second derivatives of the closure rows, weighed by their multipliers, in compiled form."""
+"""Second derivatives of the closure rows, weighed by their multipliers, in compiled form."""
 
 from __future__ import annotations
 

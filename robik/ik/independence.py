@@ -1,4 +1,4 @@
-"""How near a robot is to a singular pose, motor by motor.
+"""Distance of a robot from singular poses, motor by motor.
 
 A motor is singular where it can only do what the others do as well: a straight knee lengthens the leg no further, two
 axes in line turn the same. With Jᵢ what motor i changes of all that is followed, its independence is the sine of the

@@ -29,7 +29,10 @@ Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions
 
 
 class Wanted(NamedTuple):
-    """What T frames ask for. The first frame may be anywhere: its thresholds and its time step are infinite."""
+    """Compiled targets of T frames.
+
+    The first frame may be anywhere: its thresholds and its time step are infinite.
+    """
 
     targets: np.ndarray  # (T, m) `Goals.targets` of each frame; `over_time` finds an objective's own
     dt: np.ndarray  # (T,) time step into each frame [s]

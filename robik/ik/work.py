@@ -1,4 +1,4 @@
-"""What the solver works in: room for a robot's numbers, allocated once."""
+"""Memory of the solver: room for a robot's numbers, allocated once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What numba does for every function and our kernels need not: left out, or done once, while they are compiled.
+"""Passes of numba that our kernels need not: left out, or done once, while they are compiled.
 
 Half of the time goes there otherwise. Nothing of it changes what the code computes: types of operators are looked up
 once, not at each place where they occur; passes over the source for what kernels never use (closures, array

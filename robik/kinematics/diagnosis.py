@@ -1,4 +1,4 @@
-"""Which joints of a robot say the same twice, which cannot move, and which keep a loop from moving.
+"""Diagnosis of joints: redundant ones, stuck ones, and those that keep a loop from moving.
 
 Every joint locks some motions of its two bodies relative to each other. With a row for each of these, acting on the
 bodies' velocities (v, ω), A has in its null space all that the robot can do. The left null space holds the rows that
@@ -31,7 +31,7 @@ SHARE = 0.2  # of the largest part in what keeps a loop from moving
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is to be seen of a robot's joints.
+    """Findings on a robot's joints.
 
     Attributes:
         inspection: the robot in numbers.

@@ -25,7 +25,7 @@ LARGEST_MOVE = 0.2  # rad or m of an actuator at once, so that loops stay in the
 
 @dataclass(frozen=True, kw_only=True)
 class Assembly:
-    """Where a robot's bodies are.
+    """Poses of a robot's bodies after forward kinematics.
 
     Attributes:
         position, quaternion: (n, 3) [m] and (n, 4) wxyz of each body's own frame, in the mechanism's order, world

@@ -1,4 +1,4 @@
-"""Where a robot's joints are and what values they have, from the poses of its bodies alone."""
+"""Places and values of a robot's joints, from the poses of its bodies alone."""
 
 from __future__ import annotations
 

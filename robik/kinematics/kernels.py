@@ -18,7 +18,7 @@ from .rotations import between, cross, multiply, turned
 
 
 class Placement(NamedTuple):
-    """Where everything is, for one set of coordinates `q` (nq,).
+    """Poses, screws and closure for one set of coordinates `q` (nq,).
 
     `R` (n + 1, 3, 3) and `c` (n + 1, 3): the bodies' state frames; `omega`, `v` (d, 3): screws; `value` (rows,):
     closure [m]; `force`, `moment` (m, 3): each row's wrench on its cut's b side: a loop's degree of freedom changes the

@@ -1,4 +1,4 @@
-"""How many ways a robot has to move, and which equations say the same twice."""
+"""Mobility: degrees of freedom and redundant rows of a robot."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LoopGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What a robot is, in numbers.
+    """Numbers that describe a robot.
 
     Attributes:
         name: of the robot.

@@ -1,4 +1,4 @@
-"""How far a robot's poses are from being singular.
+"""Distances of a robot's poses from singular ones.
 
 A motion v of the robot, its base held: changes of the tree's coordinates [rad, and slides in lengths of the robot] that
 keep the loops closed. With C the closure's Jacobian, N an orthonormal basis of such motions, P N what the actuators see
@@ -52,7 +52,7 @@ class Distances:
 
 @dataclass(frozen=True)
 class Actuation:
-    """What the actuators of a robot do to it, its base held.
+    """Effect of a robot's actuators on it, its base held.
 
     Attributes:
         freedoms: of the robot on its base.

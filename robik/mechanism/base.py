@@ -1,4 +1,4 @@
-"""What a robot stands on: fixed to the world, or floating."""
+"""The base of a robot: fixed to the world, or floating."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a robot is: bodies, joints between them, frames on them, couplings between joint coordinates.
+"""Mechanism: bodies, joints between them, frames on them, couplings between joint coordinates.
 
 Everything is given for the rest pose, in which every loop is closed. What ties bodies together (a joint's anchor and
 axes) is given in world coordinates; what belongs to one body (its centre of mass, visuals, frames) in the body's own

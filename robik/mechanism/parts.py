@@ -1,4 +1,4 @@
-"""What a robot is made of: bodies, joints between them, frames on them, couplings between joint coordinates."""
+"""Parts of a robot: bodies, joints between them, frames on them, couplings between joint coordinates."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Joint:
-    """What two bodies may do relative to each other.
+    """Freedom of two bodies relative to each other.
 
     Attributes:
         name: unique among joints.

@@ -201,7 +201,7 @@ def frame_matrix(axis: Iterable[float], axis2: Iterable[float] | None, where: st
 
 @dataclass(frozen=True)
 class Pose:
-    """Where something is: position [m] and unit quaternion wxyz, in the coordinates of something else."""
+    """Pose: position [m] and unit quaternion wxyz, in the coordinates of something else."""
 
     position: Vector = (0.0, 0.0, 0.0)
     quaternion: Quaternion = (1.0, 0.0, 0.0, 0.0)

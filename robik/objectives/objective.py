@@ -19,7 +19,7 @@ Own = Callable[[np.ndarray], np.ndarray]  # from an array in `Goals.targets` to 
 
 @dataclass(frozen=True)
 class Miss:
-    """How far a robot is from what an objective asks for.
+    """Error of a robot against an objective.
 
     Attributes:
         values: (T,); NaN where nothing is asked for.
@@ -34,7 +34,7 @@ class Miss:
 
 @dataclass(frozen=True)
 class States:
-    """Where a robot is, over time.
+    """Poses of a robot over time.
 
     Attributes:
         mechanism: the robot.

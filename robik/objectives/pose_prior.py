@@ -79,7 +79,7 @@ class Component:
 
 @dataclass(frozen=True)
 class PosePrior:
-    """What poses are likely, learned from examples.
+    """Likelihood of poses, learned from examples.
 
     Attributes:
         components: the mixture.
@@ -206,7 +206,7 @@ def _component(values: np.ndarray, weight: np.ndarray, directions: int) -> Compo
 
 
 class Attraction:
-    """Where a robot's bodies would be in the pose that a prior draws it to.
+    """Attraction of a robot's bodies to the pose that a prior prefers.
 
     Args:
         mechanism: the robot.

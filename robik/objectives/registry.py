@@ -32,7 +32,7 @@ from .velocity import Velocity
 
 
 class Asked(NamedTuple):
-    """What a clip asks for one by one."""
+    """Objectives over frames that a clip asks for."""
 
     relative_frame: RelativeFrames
     look_at: LookAts
@@ -48,7 +48,7 @@ class NothingAsked(Asked):
 
 
 class Goals(NamedTuple):
-    """What a frame of the clip asks for."""
+    """Objectives of a frame of the clip, with their targets."""
 
     frame_pose: FramePoses
     centre_of_mass: CentreOfMass

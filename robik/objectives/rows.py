@@ -46,7 +46,7 @@ class RowKind:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What a row of the list says, over T samples, in the robot's coordinates.
+    """Values of a row over T samples, in the robot's coordinates.
 
     Attributes:
         frame: of the robot.

@@ -28,7 +28,7 @@ CONTACTS = ("hold", "ignore")  # what a frame in contact can do
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a clip is followed.
+    """Settings of following a clip.
 
     Attributes:
         targets: weights by the name of a frame; a target without an entry has weights of one.

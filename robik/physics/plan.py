@@ -33,7 +33,7 @@ HIGH = 0.15  # sole lengths: a foot that never comes this near to the lowest one
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is simulated.
+    """Plan of a simulation.
 
     Attributes:
         mechanism: the robot.

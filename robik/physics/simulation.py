@@ -23,7 +23,7 @@ FLOOR = "floor"
 
 @dataclass(frozen=True)
 class Job:
-    """What the process gets, as arrays.
+    """Input of the process, as arrays.
 
     Attributes:
         text: the MJCF of robot and scene.
@@ -241,7 +241,7 @@ class Simulation:
 
 
 class _Record:
-    """What is kept of a simulation, chunk by chunk."""
+    """Record of a simulation, chunk by chunk."""
 
     def __init__(self, actuators: int) -> None:
         self.times: list[float] = []

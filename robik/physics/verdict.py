@@ -16,7 +16,7 @@ RAISED = 2.0  # shares of m g h: what a leg should have
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What became of a motion.
+    """Outcome of a motion in physics.
 
     Attributes:
         stands: whether the robot stands to the end.

@@ -1,4 +1,4 @@
-"""What a robot should follow, and its file `*.npz`."""
+"""Target clips, and their file `*.npz`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROUNDING = 4e-16  # of the length of a unit quaternion
 
 @dataclass(frozen=True)
 class Track:
-    """Where one frame of the robot should be, over time.
+    """Targets of one frame of the robot, over time.
 
     Attributes:
         position: (T, 3) world coordinates [m], or None where only the orientation matters. At any finite distance for a

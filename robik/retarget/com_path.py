@@ -29,7 +29,7 @@ GRAVITY = 9.81  # m/s²
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothness:
-    """How smooth a path is to be.
+    """Smoothness of a path.
 
     Attributes:
         acceleration: weight a of second differences [samples⁴].

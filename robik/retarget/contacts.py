@@ -1,4 +1,4 @@
-"""When each foot stands: contact phases from the feet's tracks."""
+"""Contact phases of each foot from the feet's tracks."""
 
 from __future__ import annotations
 

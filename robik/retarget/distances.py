@@ -1,4 +1,4 @@
-"""How far a robot's frames and its centre of mass are from what they follow."""
+"""Errors of a robot's frames and its centre of mass against their targets."""
 
 from __future__ import annotations
 

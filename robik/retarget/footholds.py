@@ -1,4 +1,4 @@
-"""What the centre of mass, or the zero-moment point, is to be over while feet stand and swing in turn."""
+"""Areas over which the centre of mass, or the zero-moment point, is to be while feet stand and swing in turn."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ APART, TURNED = 0.05, 0.1  # of the robot's size, and rad: what the ends of a cy
 
 @dataclass(frozen=True)
 class FrameByFrame:
-    """What a clip was like before.
+    """Result of solving frame by frame, for comparison.
 
     Attributes:
         position_error: (T, targets) [m].

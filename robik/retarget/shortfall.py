@@ -1,4 +1,4 @@
-"""What counts as met, and what falls short in words.
+"""Tolerances of targets, and shortfalls in words.
 
 Distances go by the robot's size, so that a robot of any size is judged alike.
 """

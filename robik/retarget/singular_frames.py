@@ -1,4 +1,4 @@
-"""Where along a motion a robot comes near a singular pose."""
+"""Samples of a motion at which a robot comes near a singular pose."""
 
 from __future__ import annotations
 

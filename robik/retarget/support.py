@@ -1,4 +1,4 @@
-"""What a robot stands on: soles, support polygons, and how far inside them its centre of mass is.
+"""Support of a robot: soles, support polygons, and the depth of its centre of mass inside them.
 
 The ground is level; polygons are convex and live in its plane, their corners in counter-clockwise order. A polygon may
 be degenerate: two corners are a segment, one is a point.

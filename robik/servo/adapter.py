@@ -1,4 +1,4 @@
-"""How long a USB adapter holds answers back, and how to shorten that."""
+"""Latency of USB adapters, and a way to shorten it."""
 
 from __future__ import annotations
 

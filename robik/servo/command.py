@@ -31,7 +31,7 @@ UNMOVED = "stopped before anything moved"
 
 @dataclass(frozen=True)
 class How:
-    """What to play of a motion file, and how: over and over, a stretch [s] of it, at another speed, softened."""
+    """Options of playing a motion file: over and over, a stretch [s] of it, at another speed, softened."""
 
     loop: bool = False
     stretch: tuple[float, float] | None = None

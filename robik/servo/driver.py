@@ -190,7 +190,7 @@ class Server(Protocol):
 
 
 class Driver(Protocol):
-    """What opens lines, workshops and simulators of a brand."""
+    """Factory of lines, workshops and simulators of a brand."""
 
     def open_line(self, chain: ServoChain, port: str, silence: float, emergency: Emergency) -> Line:
         """Open a port with a chain behind it.

@@ -123,7 +123,7 @@ class Journey:
 
 
 class Wish:
-    """Where the owner wants the robot to be. One thread sets it, another reads it."""
+    """Requested values of the robot. One thread sets them, another reads them."""
 
     def __init__(self) -> None:
         self._values: np.ndarray | None = None

@@ -1,4 +1,4 @@
-"""Whether servos may go on: what they report, against what they can bear.
+"""Health of servos: their reports against the limits that they can bear.
 
 Near a limit they go slower, at it they stop.
 """

@@ -20,7 +20,7 @@ MISSES = 3  # answers of one servo in a row that must be lost for it to be gone
 
 @dataclass(frozen=True)
 class Moment:
-    """When servos were looked at.
+    """Time of a look at servos.
 
     Attributes:
         time: by the clock [s].
@@ -55,7 +55,7 @@ class Look(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether no look comes any more."""
+        """True once no look comes any more."""
 
     def ask(self) -> None:
         """Send the next question; nobody waits for the answers."""
@@ -67,7 +67,7 @@ class Look(Protocol):
 
 
 class Sight(Protocol):
-    """Where looks come from: see `driver.Line`.
+    """Source of looks: see `line.Line`.
 
     Attributes:
         groups: ids of servos that can be asked together.

@@ -22,7 +22,7 @@ from .trajectory import Along
 
 
 class Columns(NamedTuple):
-    """What a motion has for the servos: see `Samples`."""
+    """Columns of a motion for the servos: see `Samples`."""
 
     times: np.ndarray
     actuators: tuple[str, ...]

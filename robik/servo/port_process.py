@@ -33,7 +33,7 @@ ENDING = 3.0  # [s] that the process gets to leave when its port is closed
 
 
 class PortOwner(Protocol):
-    """What a player needs of whoever has its port: `PortThread` or `PortProcess`."""
+    """Owner of a player's port: `PortThread` or `PortProcess`."""
 
     wishes: Any
     simulator: Simulator | None
@@ -321,7 +321,7 @@ class PortProcess:
 
 
 class SentWishes:
-    """What the owner wants of a stream in another process: see `Wishes`.
+    """Requests to a stream in another process: see `Wishes`.
 
     Args:
         send: sends a message.
@@ -371,7 +371,7 @@ class _SentWish:
         self._send = send
 
     def set(self, values: np.ndarray | None) -> None:
-        """Where to be (n,) [rad or m]; None, or NaN in some, where there is no wish."""
+        """Request values (n,) [rad or m]; None, or NaN in some, where nothing is requested."""
         self._send(
             "wish", is_optional=True, values=None if values is None else np.asarray(values, dtype=float).tolist()
         )

@@ -1,4 +1,4 @@
-"""What speaks against playing a motion on a chain, before anything moves."""
+"""Preflight: reasons against playing a motion on a chain, before anything moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the servos reported while they played, in a file, and how well they followed."""
+"""Recordings of the servos' reports while they played."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _head(names: Sequence[str], measured: Sequence[bool]) -> list[str]:
 
 @dataclass(frozen=True)
 class Recording:
-    """What `Recorder` wrote.
+    """Content of a recording: see `Recorder`.
 
     Attributes:
         times: (K,) since the first frame [s].

@@ -1,4 +1,4 @@
-"""How well servos followed, as a page: a table, and per servo a drawing of goal, position and error over time."""
+"""Report of a recording as a page: a table, and per servo a drawing of goal, position and error over time."""
 
 from __future__ import annotations
 

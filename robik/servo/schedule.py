@@ -1,4 +1,4 @@
-"""When to send: absolute deadlines, so that no lag builds up, and an account of how well they were kept."""
+"""Schedule of goals: absolute deadlines, so that no lag builds up, and statistics of lateness."""
 
 from __future__ import annotations
 

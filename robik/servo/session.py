@@ -1,4 +1,4 @@
-"""What a player does on the thread that owns the port: find the servos, hold, play, follow, stop."""
+"""Session of a player on the thread that owns the port: find the servos, hold, play, follow, stop."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def rate_warning(chain: ServoChain, settings: PlaySettings) -> str:
 
 
 class Dragging:
-    """Which servo is being moved by hand, torque being off.
+    """The servo that is being moved by hand, torque being off.
 
     Args:
         workshop: at the servos' baud rate.

@@ -1,4 +1,4 @@
-"""How a player plays, and where it stands."""
+"""Status and settings of a player."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEAREST_WATCHDOG, FARTHEST_WATCHDOG = (
 
 
 class PlayState(StrEnum):
-    """Where a player stands."""
+    """States of a player."""
 
     CLOSED = "closed"
     CONNECTING = "connecting"
@@ -38,7 +38,7 @@ class PlayState(StrEnum):
 
 @dataclass(frozen=True)
 class PlaySettings:
-    """How to play.
+    """Settings of playing.
 
     Attributes:
         rate: of goals [Hz].
@@ -95,7 +95,7 @@ class PlaySettings:
 
 @dataclass(frozen=True)
 class ServoReading:
-    """What one servo last reported.
+    """Last report of one servo.
 
     Attributes:
         id, actuator: which one.

@@ -26,7 +26,7 @@ FORWARD, CREEP = 1.3, 8  # in a goal's speed: times what it needs, and units mor
 
 
 class Outcome(Enum):
-    """How a stretch of streaming ended."""
+    """End of a stretch of streaming."""
 
     DONE = "at its end"
     STOPPED = "a soft stop was asked for"
@@ -36,7 +36,7 @@ class Outcome(Enum):
 
 
 class Wishes:
-    """What the owner wants of a stream that runs, and whether the owner is alive. Any thread may touch it.
+    """Requests to a stream that runs, and whether the owner is alive. Any thread may touch them.
 
     Args:
         patience: between heartbeats [s].
@@ -130,7 +130,7 @@ class Stream:
         return min(looks.rounds for looks in self._looks)
 
     def begin(self, counts: np.ndarray, top_speeds: np.ndarray) -> None:
-        """Where the servos are [counts]: the first step starts here.
+        """Begin at these positions of the servos [counts]: the first step starts here.
 
         Args:
             counts: (n,).

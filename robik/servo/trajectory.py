@@ -1,4 +1,4 @@
-"""Where the servos should be at any time: along a motion, on the way to its start, and slowing to a stand."""
+"""Trajectories of servos: along a motion, on the way to its start, and slowing to a stand."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Trajectory(Protocol):
 
 
 class Samples(Protocol):
-    """What is played of a motion: see `Motion`.
+    """Samples of a motion that is played: see `Motion`.
 
     The process that has the port does without the rest, which it would have to import first.
     """

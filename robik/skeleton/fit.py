@@ -29,7 +29,7 @@ ALIKE = 0.1  # of the robot's size: an arm whose end is farther from the charact
 
 @dataclass(frozen=True, kw_only=True)
 class FittedTarget:
-    """How a frame of the robot follows its bone.
+    """Result of the fit for a frame of the robot and its bone.
 
     Attributes:
         offset: of the frame from the bone, as placed, along the bone's axes [m].

@@ -101,7 +101,7 @@ WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 @dataclass(frozen=True)
 class Name:
-    """What a name says.
+    """Parts of a name.
 
     Attributes:
         stem: the words that name a part, run together.

@@ -37,7 +37,7 @@ LEVEL = 1e-3  # a foot that is turned by less stands level [rad]
 
 @dataclass(frozen=True, kw_only=True)
 class FitTarget:
-    """What a frame of the robot follows.
+    """Target of a fit: a frame of the robot and its bone.
 
     Attributes:
         frame: of the robot.

@@ -39,7 +39,7 @@ SOFT = 8  # DAQP's mark of a row that gives way where the rows contradict each o
 
 @dataclass(frozen=True)
 class RelativeTarget:
-    """Where a frame should be as seen from another frame of the robot: two hands that hold one box.
+    """Target of a frame as seen from another frame of the robot: two hands that hold one box.
 
     Attributes:
         frame, other: names of frames or bodies.
@@ -55,7 +55,7 @@ class RelativeTarget:
 
 @dataclass(frozen=True, kw_only=True)
 class DifferentialSettings:
-    """How the differential tracker follows.
+    """Settings of the differential tracker.
 
     Attributes:
         gain: share K of a target's error that a step should take away, in (0, 1].

@@ -30,7 +30,7 @@ SAME = 0.5  # of what counts as a jump: samples that near to each other agree on
 
 
 class Health(Enum):
-    """How a target is doing."""
+    """Health of a target."""
 
     WAITING = "no sample yet"
     FOLLOWING = "followed"
@@ -42,7 +42,7 @@ class Health(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class FeedSettings:
-    """What counts as what.
+    """Thresholds of a feed.
 
     Attributes:
         patience: without a good sample for so long a target is lost [s].

@@ -1,4 +1,4 @@
-"""How fast a robot may move, and how fast towards the ends of its joints.
+"""Limits of motion: speeds and accelerations, and speeds towards the ends of joints.
 
 A coordinate at a distance g from its bound may take at most K g of it in a step, with the limit gain K in (0, 1]
 (Kanoun, 2011); and, where its acceleration a is limited, go no faster than it can still brake:
@@ -28,7 +28,7 @@ SPEED = 2 * pi  # rad/s or m/s of a motor whose speed is not known
 
 @dataclass(frozen=True)
 class MotionLimits:
-    """What actuators may do, in the order of `Mechanism.actuators`.
+    """Limits of actuators, in the order of `Mechanism.actuators`.
 
     Attributes:
         lower, upper: (A,) positions [rad or m]; infinite for none.

@@ -55,7 +55,7 @@ TRACKERS: dict[str, Callable[[Mechanism], Tracker]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class FollowRequest:
-    """What a robot follows at one beat, and how.
+    """Request to follow at one beat.
 
     Attributes:
         robot: that follows.

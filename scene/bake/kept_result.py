@@ -148,7 +148,7 @@ class RobikResult(PropertyGroup):
 
 
 class RobikBakePart(PropertyGroup):
-    """What of a bake animates one object; `name` is the body's, empty for the robot's root."""
+    """The part of a bake that animates one object; `name` is the body's, empty for the robot's root."""
 
     action: PointerProperty(name="Action", type=Action)
     slot: IntProperty(name="Slot", description="Handle of the action's slot; 0 where actions have none")

@@ -21,7 +21,7 @@ from .curves import POSE_CHANNELS, baked_frames, base_curve, read_motion_at, wri
 
 @dataclass(frozen=True, kw_only=True)
 class Reduction:
-    """What thinning out the keys came to.
+    """Result of thinning out the keys.
 
     Attributes:
         before, after: how many keys the motors had and have.

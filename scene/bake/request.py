@@ -38,7 +38,7 @@ class PresentMotion:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BakeRequest:
-    """What a bake is asked for.
+    """Request for a bake, read from the scene once.
 
     Attributes:
         mechanism: the robot.

@@ -19,7 +19,7 @@ def _follow_changed(_group: PropertyGroup, _context: Context) -> None:
 
 
 class RobikFollow(PropertyGroup):
-    """Whether a robot follows its targets live, and how."""
+    """Settings of Follow Live."""
 
     on: BoolProperty(
         name="Follow Live",

@@ -64,7 +64,7 @@ AnyTarget = MappedTarget | PropertyGroup  # as it was read, or as the scene has 
 
 @dataclass(frozen=True, kw_only=True)
 class CharacterMapping:
-    """What a robot follows.
+    """Mapping of a character to a robot.
 
     Attributes:
         targets: that are switched on and ask for a frame's pose; no two have the same frame.
@@ -243,7 +243,7 @@ def _holds(layer: LayerCollection, followed: Object) -> bool:
 
 
 def check_source(target: AnyTarget, scene: Scene, depsgraph: Depsgraph | None = None) -> None:
-    """Whether what a target follows is there, and moves; arguments as of `check_object`.
+    """Check that the source of a target is there, and moves; arguments as of `check_object`.
 
     Raises:
         RobikError: says what is missing and what to do.

@@ -126,7 +126,7 @@ def _nodes(
 
 
 def _check_moving(context: Context, targets: Sequence[AnyTarget], points: Sequence[Object]) -> None:
-    """Whether all that is followed moves in the whole scene, where collections may be switched off.
+    """Check that all that is followed moves in the whole scene, where collections may be switched off.
 
     Raises:
         RobikError: names what stands still.

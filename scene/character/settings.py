@@ -150,7 +150,7 @@ class RobikTarget(PropertyGroup):
 
 
 class RobikCharacter(PropertyGroup):
-    """How the character's motion is brought to the robot's size and place; the character itself stays as it is."""
+    """Placement of the character's motion over the robot; the character itself stays as it is."""
 
     rig: PointerProperty(name="Rig", description="The character: an armature, or any object", type=Object)
     scale: FloatProperty(

@@ -11,7 +11,7 @@ _told: Callable[[], None] | None = None
 
 
 def tell(listener: Callable[[], None] | None) -> None:
-    """Who is told; None for nobody."""
+    """Name the one who is told; None for nobody."""
     global _told
     _told = listener
 

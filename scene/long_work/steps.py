@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Progress:
-    """How far work is.
+    """Progress of work.
 
     Attributes:
         fraction: 0 to 1; None where nobody can say.

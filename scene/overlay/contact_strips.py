@@ -44,7 +44,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Place:
-    """Where lanes lie in an editor's region.
+    """Place of the lanes in an editor's region.
 
     Attributes:
         first, last: frames at its left and right edge.
@@ -85,7 +85,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Grip:
-    """What of a lane is under the mouse.
+    """The part of a lane under the mouse.
 
     Attributes:
         lane: which one.

@@ -35,7 +35,7 @@ STEPS = 48  # of a circle
 
 @dataclass
 class Shapes:
-    """What to draw of a robot.
+    """Shapes to draw of a robot.
 
     Points (N, 3) [m] in pairs for lines and threes for triangles, a colour each, and words at points.
     """

@@ -100,7 +100,7 @@ def _is_keyed(root: Object, mechanism: Mechanism) -> bool:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the graph lies in a view's region: the plot itself, without title and numbers [px]."""
+    """Place of the graph in a view's region: the plot itself, without title and numbers [px]."""
 
     left: float
     right: float

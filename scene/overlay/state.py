@@ -47,7 +47,7 @@ class Miss:
 
 @dataclass(frozen=True)
 class MotorLoad:
-    """How hard a motor is at work.
+    """Load of a motor.
 
     Attributes:
         place: of its joint.

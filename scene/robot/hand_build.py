@@ -164,7 +164,7 @@ def add_joint(
 
 
 def check_joint(root: Object | None, found: Iterable[Object], kind: str, name: str, actuated: bool) -> None:
-    """Whether bodies can be tied by a new joint, before anything is made.
+    """Check that bodies can be tied by a new joint, before anything is made.
 
     Raises:
         RobikError: says why not.
@@ -244,7 +244,7 @@ def set_motors(root: Object, joints: Iterable[Object], on: bool, speed: float = 
 
 
 def set_limits(root: Object, made: Object, limits: tuple[float, float]) -> None:
-    """How far a joint with one motion may go [rad or m].
+    """Set the limits of a joint with one motion [rad or m].
 
     Raises:
         RobikError: it has several motions, or stands outside.
@@ -270,7 +270,7 @@ def to_rest(root: Object) -> None:
 
 
 def at_rest(root: Object, which: Iterable[Object]) -> None:
-    """Whether bodies stand in their rest pose, which is where a new joint can tie them.
+    """Check that bodies stand in their rest pose, in which alone a new joint can tie them.
 
     One without joints rests where it is put.
 

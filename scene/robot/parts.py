@@ -70,7 +70,7 @@ def changeable_robot(scene: Scene) -> Object:
 
 
 def check_changeable(root: Object) -> None:
-    """Whether a robot can be changed in this file.
+    """Check that a robot can be changed in this file.
 
     Raises:
         RobikError: it belongs to another one.

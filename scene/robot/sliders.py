@@ -17,7 +17,7 @@ LARGEST = 3.4e38
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Whether Blender can hold actuators of these names as custom properties.
+    """Check that Blender can hold actuators of these names as custom properties.
 
     Raises:
         RobikError: names the actuator.

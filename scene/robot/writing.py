@@ -44,7 +44,7 @@ def write_joint(made: Object, joint: Joint, parent: Object | None, child: Object
 
 
 def write_limits(made: Object, joint: Joint) -> None:
-    """How far and how fast a joint goes."""
+    """Write the limits of a joint's position and speed."""
     group = made.robik.joint
     lower, upper = [lo for lo, _ in joint.limits], [hi for _, hi in joint.limits]
     for name, values in (("lower", lower), ("upper", upper), ("rest", joint.rest)):

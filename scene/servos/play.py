@@ -331,7 +331,7 @@ def lead_live(root: Object) -> None:
 
 
 def hold(is_held: bool) -> None:
-    """Whether the dead man's key is held: without it, there is no wish."""
+    """Hold the dead man's key, or let it go; without it nothing is requested."""
     global _is_held
     _is_held = is_held
 

@@ -1,4 +1,4 @@
-"""How a scene's motion plays on servos. No logic."""
+"""Settings of playing a scene's motion on servos. No logic."""
 
 from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import PropertyGroup

@@ -220,7 +220,7 @@ def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
 
 
 def zero_here(scene: Scene, root: Object) -> None:
-    """Where the robot stands now, every actuator is at 0.
+    """Take the robot's present pose as the one in which every actuator is at 0.
 
     Raises:
         ServoError: nothing is connected, or torque is on.

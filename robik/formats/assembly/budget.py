@@ -24,7 +24,7 @@ class OutOfTimeError(Exception):
 
 @dataclass
 class Budget:
-    """What an assembly may take.
+    """Budget of an assembly.
 
     Attributes:
         seconds: processor time for the loops of one robot [s].

@@ -1,4 +1,4 @@
-"""Which of a file's bodies are the robot, and what it stands on, where the file leaves that to its reader."""
+"""The bodies of a file that are the robot, and its base, where the file leaves that to its reader."""
 
 from __future__ import annotations
 

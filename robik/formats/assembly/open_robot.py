@@ -21,7 +21,7 @@ from .open_joint import OpenJoint, joint_motion
 
 @dataclass(frozen=True, kw_only=True)
 class Placed:
-    """Where everything is: frames of the bodies, the ground first, and of the motions.
+    """Placement of everything: frames of the bodies, the ground first, and of the motions.
 
     Attributes:
         R, p: (n + 1, 3, 3) and (n + 1, 3) the bodies' own frames, in the order of `OpenRobot.order` [m].

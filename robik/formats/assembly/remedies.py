@@ -1,4 +1,4 @@
-"""Which joints of a loop that stays open would have to be of another type for it to close."""
+"""Remedies for a loop that stays open: joints of another type with which it would close."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Pin:
 
 @dataclass
 class Equalities:
-    """What the equalities of a file say.
+    """Content of a file's equalities.
 
     Attributes:
         closers: joints between bodies.
@@ -51,7 +51,7 @@ class Equalities:
 
 @dataclass(frozen=True)
 class Tied:
-    """What equalities name.
+    """Names in equalities.
 
     Attributes:
         bodies: body → its pose in the world where the file gives the robot; `WORLD` too.

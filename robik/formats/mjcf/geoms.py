@@ -1,4 +1,4 @@
-"""What MJCF says by geoms: what is seen of a body, and its mass where nothing else says it."""
+"""Geoms of MJCF: the visuals of a body, and its mass where nothing else says it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which joints MJCF's actuators drive, directly or through tendons that are sums of joints, and how hard."""
+"""Joints that MJCF's actuators drive, directly or through tendons that are sums of joints, and their efforts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_MOTORS = {
 
 @dataclass(frozen=True)
 class Motor:
-    """What drives a joint.
+    """Motor of a joint.
 
     Attributes:
         effort: the largest [N m or N].

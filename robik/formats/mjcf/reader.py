@@ -84,7 +84,7 @@ def read(path: Path, packages: Iterable[Path], notes: Notes, report: Notes) -> O
 
 @dataclass
 class _Content:
-    """What stands in a body."""
+    """Content of a body."""
 
     joints: list[Placed] = field(default_factory=list)
     geoms: list[Geom] = field(default_factory=list)

@@ -28,7 +28,7 @@ class PositionDrive:
 
 @dataclass(frozen=True)
 class Stage:
-    """What the robot stands and plays with.
+    """Surroundings of a simulated robot: floor, friction and motors.
 
     Attributes:
         drives: by actuator.

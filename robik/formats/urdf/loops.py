@@ -60,7 +60,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Loops:
-    """What is said beside a robot's file.
+    """Loops and motors in a file beside a robot's.
 
     Attributes:
         source: the file that says it, for messages.

@@ -295,7 +295,7 @@ def _typed(text: str) -> int | float | bool | str:
 
 
 class _Os:
-    """What the package needs of `os`."""
+    """The functions of `os` that the package needs."""
 
     linesep = "\n"
     curdir = "."

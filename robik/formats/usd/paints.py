@@ -1,4 +1,4 @@
-"""How prims of USD files are painted: UsdPreviewSurface materials, their pictures and where these lie."""
+"""Paints of prims of USD files: UsdPreviewSurface materials, their pictures and texture coordinates."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from .workshop import DynamixelWorkshop
 
 
 class DynamixelDriver:
-    """What opens lines, workshops and simulators of Dynamixel servos."""
+    """Factory of lines, workshops and simulators of Dynamixel servos."""
 
     def open_line(self, chain: ServoChain, port: str, silence: float, emergency: Emergency) -> DynamixelLine:
         """Open a port with a chain behind it.

@@ -1,4 +1,4 @@
-"""What a servo says of itself at connecting, and what keeps it from playing. Reads only."""
+"""State of servos at connecting, and reasons that keep one from playing. Reads only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOAD_TOP = 1000  # of models without a current sensor [0.1 %]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a servo's control table says of it.
+    """Settings in a servo's control table.
 
     Attributes:
         firmware: version.

@@ -29,7 +29,7 @@ VENDORS_NAMES = {"secondary_shadow_id": "secondary_id"}
 
 
 class TableError(Exception):
-    """What is wrong with a data file, in one sentence that names it."""
+    """Error in a data file, in one sentence that names it."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path}: {why}")

@@ -22,7 +22,7 @@ FORWARD = Vector((0.0, -1.0, 0.0))
 
 @dataclass(frozen=True, kw_only=True)
 class Gait:
-    """How to walk.
+    """Settings of a walk.
 
     Attributes:
         steps: how many, the last one to the other foot's side.

@@ -1,4 +1,4 @@
-"""What time it is for simulated servos: the system's, unless a test holds it."""
+"""Clock of simulated servos: the system's, unless a test holds it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ LONGEST = 4096  # of a packet [bytes]: a longer length is noise
 
 
 class Instruction(IntEnum):
-    """What a packet asks for."""
+    """Instructions of packets."""
 
     PING = 0x01
     READ = 0x02

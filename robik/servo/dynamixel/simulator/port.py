@@ -1,4 +1,4 @@
-"""Where a simulated chain is plugged in: a pseudo-terminal, or a TCP socket where there is none.
+"""Ports of a simulated chain: a pseudo-terminal, or a TCP socket where there is none.
 
 And what spoils bytes on the way.
 """
