@@ -23,9 +23,12 @@ def command(module: str, *arguments: str) -> list[str]:
     """Return the command that runs a module of the library.
 
     Args:
-        module: the name inside the library, such as `servo.dynamixel.simulator.server`; of a package its `__main__`
+        module: The name inside the library, such as `servo.dynamixel.simulator.server`; of a package its `__main__`
             runs.
-        arguments: what the program is given.
+        *arguments: What the program is given.
+
+    Returns:
+        Words of a command line.
     """
     # -P: neither the working directory nor this folder is searched. -s: nor the user's packages, unless this process
     # searches them.

@@ -69,10 +69,13 @@ def driven_clip(mechanism: Mechanism, frame: str, times: np.ndarray, values: np.
     """Return the poses that forward kinematics gives a frame.
 
     Args:
-        mechanism: the robot.
-        frame: name of a frame.
+        mechanism: The robot.
+        frame: Name of a frame.
         times: (T,) [s].
         values: (T, A) of the actuators [rad or m].
+
+    Returns:
+        Targets (T,) for the frame.
     """
     position, quaternion, _ = body_poses(mechanism, values)
     x, R = frame_poses(mechanism, frame, position, quaternion)
@@ -118,10 +121,13 @@ def chain_clip(chain: Mechanism, laps: int = 10, frames: int = 1000, path: str =
     """Return the tool's way round a loop, a second a lap; the first lap grows from rest.
 
     Args:
-        chain: the robot.
-        laps: their number.
-        frames: in a lap.
+        chain: The robot.
+        laps: Their number.
+        frames: In a lap.
         path: "loop" for a closed path, "retraced" for to and fro on half of it, "held" for no motion at all.
+
+    Returns:
+        Targets for the tool.
     """
     u = 2 * pi * np.arange(laps * frames) / frames
     size = {"loop": 1.0, "retraced": 1.0, "held": 0.0}[path] * smoothstep(u / (2 * pi))[:, None]

@@ -77,8 +77,11 @@ def differences(times: np.ndarray, period: float | None = None, rests: bool = Fa
 
     Args:
         times: (T,) of the frames [s].
-        period: after which the first frame comes again [s]; None for a clip that ends.
-        rests: whether the clip begins and ends at rest: its first and last frame were there before, and stay.
+        period: After which the first frame comes again [s]; None for a clip that ends.
+        rests: Whether the clip begins and ends at rest: its first and last frame were there before, and stay.
+
+    Returns:
+        Differences of speed, acceleration and jerk.
     """
     count, still = len(times), STILL if rests and period is None and len(times) > 1 else 0
     index = np.arange(-still, count + (still if period is None else 3))
@@ -104,9 +107,12 @@ def bounds_of(solver: Solver, q: np.ndarray, cyclic: bool) -> Bounds:
     """Return the bounds that a solver's settings ask for.
 
     Args:
-        solver: of one frame.
+        solver: Of one frame.
         q: (T, nq) coordinates of a clip, whose whole turns a cyclic clip keeps.
-        cyclic: whether its last frame is its first.
+        cyclic: Whether its last frame is its first.
+
+    Returns:
+        Bounds of the coordinates that have any.
     """
     flat, settings, mechanism = solver.flat, solver.settings, solver.mechanism
     limits = np.full((3, len(flat.before)), np.inf)

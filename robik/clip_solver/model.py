@@ -79,8 +79,11 @@ def new_neighbours(flat: Flat, rest: np.ndarray) -> Neighbours:
     """Return room for a frame and its neighbours.
 
     Args:
-        flat: the robot.
+        flat: The robot.
         rest: (nq,) coordinates.
+
+    Returns:
+        Placements and ties, not filled yet.
     """
     now, before, after = (new_placement(flat, rest) for _ in range(3))
 

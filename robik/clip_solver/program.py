@@ -86,7 +86,10 @@ class Program:
 
         Args:
             radius: (d,) of each degree of freedom [rad or m].
-            price: of each frame's largest violation, where rows may be violated; None where they must hold.
+            price: Of each frame's largest violation, where rows may be violated; None where they must hold.
+
+        Returns:
+            The step, and whether all bounds are kept.
         """
         reach = self._flat(radius[self._model.independent])
         low, high = np.maximum(self._low, -reach), np.minimum(self._high, reach)

@@ -41,9 +41,12 @@ class Quadratic:
         """Return the convex model of frames.
 
         Args:
-            model: of the frames.
+            model: Of the frames.
             previous: (T,) the frame before each; -1 for none.
             local: (m,) coordinates that are to be eliminated.
+
+        Returns:
+            The model, positive definite frame by frame.
         """
         tie = np.asarray(model.tie)
         if local.any():

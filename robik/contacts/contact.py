@@ -101,12 +101,15 @@ def hold_of(mechanism: Mechanism, name: str, oriented: bool) -> Hold:
     """Return what a contact of a frame holds.
 
     Args:
-        mechanism: the robot.
-        name: of a frame or body.
-        oriented: whether a frame without a sole holds its orientation, too.
+        mechanism: The robot.
+        name: Of a frame or body.
+        oriented: Whether a frame without a sole holds its orientation, too.
+
+    Returns:
+        The hold: its joint's type, point and axes.
 
     Raises:
-        MechanismError: an unknown frame; lists those that exist.
+        MechanismError: An unknown frame; lists those that exist.
     """
     frame, rest = mechanism.frame(name), mechanism.rest_pose(name)
     point, axes, kind = np.zeros(3), np.eye(3), "fixed" if oriented else "spherical"

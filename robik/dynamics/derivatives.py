@@ -21,10 +21,13 @@ def derivatives(
     """Return velocities and accelerations (T, d) of the degrees of freedom.
 
     Args:
-        flat: a mechanism's arrays.
+        flat: A mechanism's arrays.
         times: (T,) [s].
         q: (T, nq) coordinates; of balls, quaternions.
-        cutoff: of the low-pass filter [Hz]; None for no filter.
+        cutoff: Of the low-pass filter [Hz]; None for no filter.
+
+    Returns:
+        Velocities (T, d) [rad/s or m/s] and accelerations (T, d) [rad/s² or m/s²].
     """
     velocity, acceleration = np.zeros((2, len(times), len(flat.before)))
     if len(times) < 2:

@@ -57,10 +57,13 @@ class Dynamics:
     missing: np.ndarray
 
     def zero_moment_point(self, height: float | np.ndarray = 0.0) -> np.ndarray:
-        """Return where the ground's force must act so that it needs no moment along the ground (T, 2) [m].
+        """Return the zero-moment point: where the ground's force needs no moment along the ground.
 
         Args:
-            height: of the ground [m], a number or (T,); NaN comes back where the robot does not press on it.
+            height: Of the ground [m], a number or (T,); NaN comes back where the robot does not press on it.
+
+        Returns:
+            Points (T, 2) [m]; NaN where the ground does not push.
         """
         moment, force = self.wrench[:, :3], self.wrench[:, 3:]
         down = np.where(force[:, 2] > 0, force[:, 2], np.nan)
@@ -162,10 +165,13 @@ class InverseDynamics:
         )
 
     def torques_of_moments(self, body: str) -> np.ndarray:
-        """Return the motors' torques (3, A) against a moment of 1 N m on a body in the rest pose, about x, y and z.
+        """Return the motors' torques against a moment of 1 N m on a body in the rest pose, about x, y and z.
 
         Args:
-            body: a name; the base, or the world, holds against it.
+            body: A name; the base, or the world, holds against it.
+
+        Returns:
+            Torques (3, A) [N m or N].
         """
         now, e, out = new_placement(self.flat, self.topology.rest), self._elimination, np.zeros(len(self.flat.before))
         forward_kinematics(self.flat, now)
@@ -233,15 +239,18 @@ def inverse_dynamics(
     """Return the forces that a motion needs.
 
     Args:
-        mechanism: the robot.
-        motion: with a column per actuator, and the base of a floating robot.
-        contacts: where and when the ground can push.
-        cutoff: of the low-pass filter before accelerations are taken [Hz]; None for none.
-        gravity: along −z [m/s²].
+        mechanism: The robot.
+        motion: With a column per actuator, and the base of a floating robot.
+        contacts: Where and when the ground can push.
+        cutoff: Of the low-pass filter before accelerations are taken [Hz]; None for none.
+        gravity: Along −z [m/s²].
+
+    Returns:
+        Torques (T, A), ground forces and zero-moment points.
 
     Raises:
-        MechanismError: the robot has no mass, or its loops do not close.
-        ClipError: names the actuators that the motion lacks.
+        MechanismError: The robot has no mass, or its loops do not close.
+        ClipError: Names the actuators that the motion lacks.
     """
     room = InverseDynamics(mechanism, gravity)
     q = room.coordinates(motion)

@@ -42,8 +42,11 @@ def packages_nearby(path: Path, packages: Iterable[Path] = ()) -> tuple[Path, ..
     Beside the file, or beside those around it.
 
     Args:
-        path: of the robot's file.
-        packages: folders that its user has named already.
+        path: Of the robot's file.
+        packages: Folders that its user has named already.
+
+    Returns:
+        The folders.
     """
     try:
         names = set(re.findall(rb"(?:package|model)://([^/\s\"'<>]+)", path.read_bytes()[:MOST]))

@@ -169,7 +169,7 @@ def capsule_shell(radius: float, length: float) -> Solid:
 
 
 def mesh(vertices: np.ndarray, faces: np.ndarray, kind: str = "exact") -> Solid:
-    """Return what triangles enclose.
+    """Return the solid that triangles enclose.
 
     Args:
         vertices: (v, 3) [m].
@@ -177,8 +177,11 @@ def mesh(vertices: np.ndarray, faces: np.ndarray, kind: str = "exact") -> Solid:
         kind: "exact": by signed pyramids, so the surface must be closed and face outwards; "legacy": all pyramids count
             as positive, which forgives both; "convex": the convex hull; "shell": the surface alone.
 
+    Returns:
+        The solid, of density 1.
+
     Raises:
-        FormatError: nothing is enclosed.
+        FormatError: Nothing is enclosed.
     """
     if kind == "convex":
         vertices, faces = hull(vertices)

@@ -252,6 +252,13 @@ def negative_pivots(B, n):
     """Replace a symmetric B[:n, :n] by its L D Lᵀ (D on the diagonal, L below).
 
     Return how many of D are negative, n + 1 where one is zero.
+
+    Args:
+        B: Symmetric matrix of at least n rows and columns; its factors afterwards.
+        n: Number of rows that count.
+
+    Returns:
+        Number of negative pivots.
     """
     negative = 0
     for k in range(n):

@@ -50,8 +50,18 @@ def fill(flat, now, work, n):
 def factor_listed(flat, now, work, anew, convex, held):
     """Factor the second derivatives over the free independent coordinates.
 
-    Also over the `held` ones if they are wanted, or those of the convex model. Returns ARTICULATED, DENSE, or
-    INDEFINITE where they are not positive definite. Without `anew` only the list of coordinates has changed.
+    Also over the `held` ones if they are wanted, or those of the convex model.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver; `H` is filled.
+        anew: Whether the matrix has changed; without it only the list of coordinates has.
+        convex: Whether the convex model stands in for the second derivatives.
+        held: Whether coordinates on their bounds are listed.
+
+    Returns:
+        ARTICULATED, DENSE, or INDEFINITE where the matrix is not positive definite.
     """
     n = list_leaders(work, held)
     if convex:
@@ -98,6 +108,15 @@ def solve_system(flat, now, work, kind, x):
 
 @inlined
 def factor_matrix(flat, now, work):
-    """Factor the listed coordinates' second derivatives as a matrix."""
+    """Factor the listed coordinates' second derivatives as a matrix.
+
+    Args:
+        flat: The mechanism's arrays for the kernels.
+        now: Placement of the bodies.
+        work: Scratch of the solver; `H` is filled.
+
+    Returns:
+        DENSE, or INDEFINITE where the matrix is not positive definite.
+    """
     fill(flat, now, work, work.leading[0])
     return DENSE if cholesky(work.H, work.leading[0]) else INDEFINITE

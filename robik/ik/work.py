@@ -92,10 +92,13 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
     """Return room for solving a mechanism.
 
     Args:
-        flat: the robot.
+        flat: The robot.
         q: (nq,) coordinates that stand in it at first.
         tied: (k, 2) bodies of the goals' objectives over two bodies (`Goals.tied`); None where nothing is asked for one
             by one.
+
+    Returns:
+        `Work`, or `LargeWork` for many degrees of freedom.
     """
     kind = Work if len(flat.before) <= SMALL else LargeWork
     d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)

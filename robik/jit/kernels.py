@@ -19,10 +19,13 @@ def kernel(
     """Compile a function for itself, at its first call (a decorator).
 
     Args:
-        function: what is decorated.
-        entry: whether Python calls it; if not, or if its name begins with an underscore, only compiled functions can.
-        allocates: whether it makes arrays.
-        nogil: whether other threads run meanwhile.
+        function: What is decorated.
+        entry: Whether Python calls it; if not, or if its name begins with an underscore, only compiled functions can.
+        allocates: Whether it makes arrays.
+        nogil: Whether other threads run meanwhile.
+
+    Returns:
+        The compiled function, or a decorator where options are given.
     """
     if function is None:
         return partial(kernel, entry=entry, allocates=allocates, nogil=nogil)

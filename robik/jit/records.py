@@ -41,8 +41,11 @@ def compiled_for_record(record: type, *, otherwise: Any = None) -> Callable[[Cal
     """Let compiled code call a function only where its last argument is such a record (a decorator).
 
     Args:
-        record: the NamedTuple that the last argument must be.
-        otherwise: what the call gives for other records; the function is not compiled for them.
+        record: The NamedTuple that the last argument must be.
+        otherwise: What the call gives for other records; the function is not compiled for them.
+
+    Returns:
+        The decorator.
     """
 
     def decorate(function: Callable) -> Callable:

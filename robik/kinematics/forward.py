@@ -81,14 +81,17 @@ class ForwardKinematics:
         return self.now.q.copy()
 
     def solve(self, values: np.ndarray, base: Pose | None = None) -> Assembly:
-        """Return the assembly at actuator values (A,) [rad or m], in the order of `Mechanism.actuators`.
+        """Return the assembly at actuator values, in the order of `Mechanism.actuators`.
 
         Args:
-            values: one per actuator.
-            base: the floating root's own frame in the world; where it was if left out.
+            values: One per actuator.
+            base: The floating root's own frame in the world; where it was if left out.
+
+        Returns:
+            The bodies' poses, and the closure residual [m].
 
         Raises:
-            MechanismError: a wrong number of values, or values that are not finite.
+            MechanismError: A wrong number of values, or values that are not finite.
         """
         return self._assembly(self.move(values, base))
 

@@ -113,12 +113,15 @@ def _group(C: np.ndarray, driven: np.ndarray) -> tuple[int, int, np.ndarray, np.
 
 
 def distances(mechanism: Mechanism, values: np.ndarray, frames: tuple[str, ...] | None = None) -> Distances:
-    """Return how far from singular a robot is along actuator values.
+    """Return the distances of a robot from singular poses along actuator values.
 
     Args:
-        mechanism: the robot.
+        mechanism: The robot.
         values: (T, A) [rad or m], in the order of `Mechanism.actuators`.
-        frames: that are to be moved; the robot's own ones if left out.
+        frames: That are to be moved; the robot's own ones if left out.
+
+    Returns:
+        Distances (T,) of each kind, and closure residuals (T,) [m].
     """
     poses = _Poses(mechanism, frames)
     ranks = poses.ranks()

@@ -31,8 +31,11 @@ def fit_circle(points: np.ndarray) -> Circle:
     Args:
         points: (n, 3), three or more [m].
 
+    Returns:
+        The circle.
+
     Raises:
-        MechanismError: they do not lie on a circle; says by how much.
+        MechanismError: They do not lie on a circle; says by how much.
     """
     points = np.asarray(points, dtype=float)
     if len(points) < 3:

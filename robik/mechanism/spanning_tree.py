@@ -89,10 +89,13 @@ def rerooted(tree: Tree, bodies: int, contact: Joint, base: Joint) -> Tree:
     """Return the tree with its root at a contact: the same joints but for the floating base, some the other way round.
 
     Args:
-        tree: as `spanning_tree` returns it.
-        bodies: how many of its entries are bodies; the rest are twins.
-        contact: ties one of the robot's bodies to the world.
-        base: the tree's joint that lets the robot float, which the contact replaces.
+        tree: As `spanning_tree` returns it.
+        bodies: How many of its entries are bodies; the rest are twins.
+        contact: Ties one of the robot's bodies to the world.
+        base: The tree's joint that lets the robot float, which the contact replaces.
+
+    Returns:
+        Pairs of body and joint, parents first.
     """
     touching: dict[str, list[Joint]] = {}
     for joint in [contact, *(joint for _, joint in tree[:bodies] if joint is not base)]:

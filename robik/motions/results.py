@@ -105,12 +105,15 @@ def load_states(path: str | Path, motion: Motion, bodies: tuple[str, ...]) -> Mo
     """Return the motion with the poses of its bodies, from what `save_states` writes.
 
     Args:
-        path: of the file.
-        motion: at the same times.
-        bodies: the names that the file must have.
+        path: Of the file.
+        motion: At the same times.
+        bodies: The names that the file must have.
+
+    Returns:
+        The motion, with bodies' poses.
 
     Raises:
-        ClipError: names the file and what is wrong: no states, of other bodies, or of other times.
+        ClipError: Names the file and what is wrong: no states, of other bodies, or of other times.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

@@ -250,10 +250,13 @@ class Distance(Pair):
         """Return the compiled table, all weights zero.
 
         Args:
-            topology: the robot.
+            topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `Goals.targets`, of the shapes that `shapes` gives.
+
+        Returns:
+            Arrays for the kernels.
         """
         pair = ends(topology, items, slots)
         return by_reference(

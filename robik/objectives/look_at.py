@@ -296,10 +296,13 @@ class LookAt(Pair):
         """Return the compiled table, all weights zero.
 
         Args:
-            topology: the robot.
+            topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `Goals.targets`, of the shapes that `shapes` gives.
+
+        Returns:
+            Arrays for the kernels.
         """
         pair = ends(topology, items, slots)
         axes = [axes @ np.array(item.axis) for axes, item in zip(pair.axes, items, strict=True)]

@@ -87,7 +87,10 @@ class Objective(ABC):
         """Return the objectives of this kind in a clip's arrays, whose keys are taken out.
 
         Args:
-            arrays: by key, as `CLIP.npz` has them.
+            arrays: By key, as `CLIP.npz` has them.
+
+        Returns:
+            The objectives found.
         """
 
     @abstractmethod
@@ -103,13 +106,16 @@ class Objective(ABC):
 
     @abstractmethod
     def checked(self, samples: int) -> Objective:
-        """Return it with its arrays frozen, in their exact form.
+        """Return the objective with its arrays frozen, in their exact form.
 
         Args:
-            samples: of the clip.
+            samples: Of the clip.
+
+        Returns:
+            The objective, checked.
 
         Raises:
-            ClipError: names the array that is wrong, and what would be right.
+            ClipError: Names the key and what would be right.
         """
 
     def check(self, mechanism: Mechanism) -> None:
@@ -162,10 +168,13 @@ class Objective(ABC):
         """Return the compiled table of t objectives of this kind, all weights zero.
 
         Args:
-            topology: the robot.
+            topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `Goals.targets`, of the shapes that `shapes` gives.
+
+        Returns:
+            Arrays for the kernels.
         """
 
     @staticmethod
@@ -186,8 +195,11 @@ class Objective(ABC):
         """Return the objectives of this kind that a row of an editor's list asks for, each with its weight.
 
         Args:
-            mechanism: the robot.
-            row: sampled.
+            mechanism: The robot.
+            row: Sampled.
+
+        Returns:
+            Pairs of objective and weight.
         """
 
     @abstractmethod

@@ -207,10 +207,13 @@ class Posture(Objective):
         """Return the compiled table, all weights zero.
 
         Args:
-            topology: the robot.
+            topology: The robot.
             items: t objectives.
-            slots: of no use here: no body is pulled at.
-            views: their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            slots: Of no use here: no body is pulled at.
+            views: Their targets in `Goals.targets`, of the shapes that `shapes` gives.
+
+        Returns:
+            Arrays for the kernels.
         """
         return new_postures(topology, tuple(item.joint for item in items), views[0])
 
@@ -247,9 +250,12 @@ def new_postures(topology: Topology, names: Sequence[str], target: np.ndarray) -
     """Return the compiled table of t coordinates, all weights zero.
 
     Args:
-        topology: the robot.
-        names: of drawable coordinates.
+        topology: The robot.
+        names: Of drawable coordinates.
         target: (t,) where they are drawn to [rad or m]; kept, not copied.
+
+    Returns:
+        Arrays for the kernels.
     """
     units = {
         n: u
@@ -290,9 +296,12 @@ def rest_values(mechanism: Mechanism, tip: str = "") -> dict[str, float]:
     """Return the rest values [rad or m] of coordinates that can be drawn.
 
     Args:
-        mechanism: the robot.
-        tip: frame at the end of a limb whose joints alone are meant, from the body where it parts from the others;
+        mechanism: The robot.
+        tip: Frame at the end of a limb whose joints alone are meant, from the body where it parts from the others;
             empty for all joints.
+
+    Returns:
+        Value by coordinate [rad or m].
     """
     drawable, limb = drawable_coordinates(mechanism), _limb(mechanism, tip) if tip else None
     return {

@@ -73,13 +73,16 @@ ROWS: tuple[RowKind, ...] = (
 def new_goals(
     topology: Topology, names: Sequence[str], previous: Placement, objectives: Sequence[Objective] = ()
 ) -> Goals:
-    """Return goals that ask for nothing yet: all weights zero, no bounds.
+    """Return objectives that ask for nothing yet: all weights zero, no bounds.
 
     Args:
-        topology: the robot.
-        names: of the followed frames.
-        previous: placement of the frame before; its arrays are read when a frame is solved.
-        objectives: what else is asked for.
+        topology: The robot.
+        names: Of the followed frames.
+        previous: Placement of the frame before; its arrays are read when a frame is solved.
+        objectives: What else is asked for.
+
+    Returns:
+        Records for the kernels.
     """
     t, n = len(names), len(topology.flat.parent)
     of_kind = [[item for item in objectives if isinstance(item, kind)] for kind in ASKED]

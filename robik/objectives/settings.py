@@ -196,12 +196,15 @@ class Settings:
 
 
 def speed_limit(joint: Joint, coordinate: str, extent: float) -> float:
-    """Return how fast a motor may turn or slide [rad/s or m/s]: `DEFAULT_SPEED` where the robot's file names no speed.
+    """Return the speed limit of a motor: `DEFAULT_SPEED` where the robot's file names none.
 
     Args:
-        joint: with a motor.
-        coordinate: the name of one of its motions.
-        extent: of the robot [m].
+        joint: With a motor.
+        coordinate: The name of one of its motions.
+        extent: Of the robot [m].
+
+    Returns:
+        Speed [rad/s or m/s].
     """
     if isfinite(joint.velocity_limit):
         return joint.velocity_limit
@@ -213,8 +216,11 @@ def motor_limits(mechanism: Mechanism, limit: float | Mapping[str, float] | None
     """Return the limit of each actuator that has one [rad or m, per s² or s³].
 
     Args:
-        mechanism: the robot.
-        limit: as `Settings.acceleration_limit` and `Settings.jerk_limit` have it.
+        mechanism: The robot.
+        limit: As `Settings.acceleration_limit` and `Settings.jerk_limit` have it.
+
+    Returns:
+        Limit by actuator [rad or m, per s² or s³].
     """
     if limit is None:
         return {}

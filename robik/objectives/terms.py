@@ -68,8 +68,11 @@ def new_terms(flat: Flat, tied: np.ndarray | None = None) -> Terms:
     """Return room for the terms of a mechanism.
 
     Args:
-        flat: the robot.
+        flat: The robot.
         tied: (k, 2) bodies a and b of the objectives over two bodies; None where nothing is asked for one by one.
+
+    Returns:
+        Zeros.
     """
     kind = Terms if tied is None else TiedTerms
     tied = NOTHING_TIED if tied is None else tied

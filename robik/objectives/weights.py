@@ -37,11 +37,14 @@ def checked_weights(values: Any, what: str) -> Vector:
     """Return three weights as a vector.
 
     Args:
-        values: three numbers.
-        what: their name, for the message.
+        values: Three numbers.
+        what: Their name, for the message.
+
+    Returns:
+        The weights.
 
     Raises:
-        ClipError, MechanismError: a weight that is negative, infinite or NaN.
+        ClipError, MechanismError: A weight that is negative, infinite or NaN.
     """
     checked = vector(values, what)
     if min(checked) < 0:

@@ -19,12 +19,15 @@ def chain_drives(chain: ServoChain, mechanism: Mechanism, p_gain: float | None =
     """Return drives by actuator.
 
     Args:
-        chain: the servos.
-        mechanism: the robot that they move.
-        p_gain: position P gain of all servos; that of the factory if left out.
+        chain: The servos.
+        mechanism: The robot that they move.
+        p_gain: Position P gain of all servos; that of the factory if left out.
+
+    Returns:
+        Drive by actuator.
 
     Raises:
-        ServoError: an actuator without a servo, or a model of which RobIK does not know what its motor can.
+        ServoError: An actuator without a servo, or a model of which RobIK does not know what its motor can.
     """
     if missing := [name for name in mechanism.actuators if name not in chain.actuators]:
         raise ServoError(f"no servo turns {', '.join(missing)} of robot {mechanism.name!r}")

@@ -102,17 +102,20 @@ def planned(
     """Return the plan of a simulation.
 
     Args:
-        mechanism: the robot, with masses and, where it floats, soles.
-        motion: with a column per actuator and, where the robot floats, its base.
-        drives: by actuator; from the robot's own limits if left out.
-        carry: whether goals carry the weight.
-        rate: of goals [Hz].
-        delay: of every goal [s].
-        source: the motion's file, for errors.
+        mechanism: The robot, with masses and, where it floats, soles.
+        motion: With a column per actuator and, where the robot floats, its base.
+        drives: By actuator; from the robot's own limits if left out.
+        carry: Whether goals carry the weight.
+        rate: Of goals [Hz].
+        delay: Of every goal [s].
+        source: The motion's file, for errors.
+
+    Returns:
+        The plan.
 
     Raises:
-        MechanismError: no mass, massless moving bodies, a floating robot without soles, or loops that do not close.
-        ClipError: a motion without base, or one that lacks an actuator.
+        MechanismError: No mass, massless moving bodies, a floating robot without soles, or loops that do not close.
+        ClipError: A motion without base, or one that lacks an actuator.
     """
     room = InverseDynamics(mechanism)
     _check_robot(mechanism, room)

@@ -29,14 +29,17 @@ class PhysicsError(RobikError):
 
 
 def run(plan: Plan, trials: Sequence[Trial] = ()) -> Verdict:
-    """Simulate a plan as it is and under disturbances; return the verdict.
+    """Simulate a plan as it is and under disturbances.
 
     Args:
-        plan: what is simulated.
-        trials: disturbances.
+        plan: What is simulated.
+        trials: Disturbances.
+
+    Returns:
+        The verdict.
 
     Raises:
-        PhysicsError: the process ended by itself, or the simulation left the numbers.
+        PhysicsError: The process ended by itself, or the simulation left the numbers.
         MissingExtraError: MuJoCo is not installed.
     """
     steps = simulate(plan, trials)

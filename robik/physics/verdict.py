@@ -101,10 +101,13 @@ def judged(
     """Return the verdict.
 
     Args:
-        plan: what was simulated.
-        found: what the process said of each trial, the undisturbed one first.
-        bodies: names of the simulated bodies, in order.
-        states: their poses: `times`, `position`, `quaternion`.
+        plan: What was simulated.
+        found: What the process said of each trial, the undisturbed one first.
+        bodies: Names of the simulated bodies, in order.
+        states: Their poses: `times`, `position`, `quaternion`.
+
+    Returns:
+        The verdict.
     """
     first, others = found[0], found[1:]
     begin, fell = float(plan.motion.times[0]), first["falls_at"]

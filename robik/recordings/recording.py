@@ -56,8 +56,11 @@ def upright(motion: SkeletonMotion, up: str = "auto") -> SkeletonMotion:
     """Return a motion with Z up.
 
     Args:
-        motion: with another axis up.
-        up: that axis; "auto" to see it in the motion.
+        motion: With another axis up.
+        up: That axis; "auto" to see it in the motion.
+
+    Returns:
+        The motion, turned.
     """
     axis = _up_axis(motion) if up == "auto" else up
     if axis == "z":

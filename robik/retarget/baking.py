@@ -83,11 +83,14 @@ def balance_by_name(name: str, pin_feet: bool = False) -> Balance:
     """Return a balance by its name in the shell.
 
     Args:
-        name: one of `BALANCES`.
-        pin_feet: whether standing feet are held flat and without sliding.
+        name: One of `BALANCES`.
+        pin_feet: Whether standing feet are held flat and without sliding.
+
+    Returns:
+        The balance.
 
     Raises:
-        ClipError: there is none of that name; lists those there are.
+        ClipError: There is none of that name; lists those there are.
     """
     if name not in BALANCES:
         raise ClipError(f"unknown balance {name!r}; there are {', '.join(BALANCES)}")
@@ -105,12 +108,15 @@ def solver_settings(
     """Return the solver's settings that targets, balance and bake ask for.
 
     Args:
-        mechanism: the robot.
-        weights: of the frames that follow.
-        balance: of the clip.
-        bake: settings of the bake.
-        objectives: weights of what the clip asks for beside frames and centre of mass.
-        holds: whether contacts of other frames than feet are held, too.
+        mechanism: The robot.
+        weights: Of the frames that follow.
+        balance: Of the clip.
+        bake: Settings of the bake.
+        objectives: Weights of what the clip asks for beside frames and centre of mass.
+        holds: Whether contacts of other frames than feet are held, too.
+
+    Returns:
+        The settings.
     """
     targets, com_weight = dict(weights), balance.weight
     if balance.source == "FEET":

@@ -47,7 +47,7 @@ def blended(old: np.ndarray, new: np.ndarray, share: np.ndarray) -> np.ndarray:
 
 
 def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Rows near these of which none is faster than allowed; the same where they are not.
+    """Return rows near these of which none is faster than allowed.
 
     Each coordinate becomes the mean of the highest curve below it and the lowest above it that keep the speed: of all
     that keep it, one whose largest distance is the least (the Lipschitz extensions of McShane and Whitney).
@@ -57,6 +57,9 @@ def within_speeds(values: np.ndarray, times: np.ndarray, speeds: np.ndarray, hel
         times: (T,) [s], increasing.
         speeds: (A,) the most of each per second, infinite where there is none.
         held: (T,) rows that stay as they are, if they can be reached at all.
+
+    Returns:
+        Rows (T, n); the given ones where none is.
     """
     steps = np.diff(times)[:, None] * speeds
     highest, lowest = (sign * _lowest(np.where(held[:, None], sign * values, np.inf), steps) for sign in (1.0, -1.0))

@@ -101,11 +101,14 @@ def zero_moment(path: np.ndarray, lever: np.ndarray) -> np.ndarray:
 
 
 def levers(height: np.ndarray, rate: float) -> np.ndarray:
-    """Return λ, (N,) [samples²], of a centre of mass at these heights.
+    """Return λ of a centre of mass at these heights.
 
     Args:
         height: (N,) above the ground [m].
-        rate: samples a second [Hz].
+        rate: Samples a second [Hz].
+
+    Returns:
+        λ (N,) [samples²].
     """
     rise = np.zeros_like(height)
     if len(height) > 2:

@@ -107,8 +107,11 @@ def standing(times: np.ndarray, sole: np.ndarray, level: float, length: float) -
     Args:
         times: (T,) [s].
         sole: (T, 3) the sole's centre [m].
-        level: its height where it stands [m].
-        length: of the sole [m]; the measure of heights and speeds.
+        level: Its height where it stands [m].
+        length: Of the sole [m]; the measure of heights and speeds.
+
+    Returns:
+        Flags (T,).
     """
     if len(times) < 2:
         return sole[:, 2] - level < HIGH * length

@@ -45,11 +45,14 @@ class Footholds:
         """Return the feet of a clip.
 
         Args:
-            mechanism: the robot.
-            clip: with tracks of its feet.
-            contacts: by foot, whether it stands (T,); at some time one does.
+            mechanism: The robot.
+            clip: With tracks of its feet.
+            contacts: By foot, whether it stands (T,); at some time one does.
             grid: (N,) times of the plan [s].
-            margin: how far inside their outlines to stay [m].
+            margin: How far inside their outlines to stay [m].
+
+        Returns:
+            The footholds, on a grid of times.
         """
         outlines, centres, heights = {}, {}, []
         for name, contact in contacts.items():

@@ -27,12 +27,15 @@ def pin_feet(mechanism: Mechanism, clip: TargetClip, ground: float | None = None
     so that the track stays continuous and keeps its shape; no sole dips into the ground.
 
     Args:
-        mechanism: the robot.
-        clip: with tracks of its feet; contact phases are found where there are none.
-        ground: its height [m]; left out, that of the robot's rest pose.
+        mechanism: The robot.
+        clip: With tracks of its feet; contact phases are found where there are none.
+        ground: Its height [m]; left out, that of the robot's rest pose.
+
+    Returns:
+        The clip.
 
     Raises:
-        ClipError: the clip moves no foot.
+        ClipError: The clip moves no foot.
     """
     clip, ground = with_contacts(mechanism, clip), ground_height(mechanism) if ground is None else ground
     names = tuple(name for name in feet(mechanism, clip) if clip.tracks[name].ground_position is None)

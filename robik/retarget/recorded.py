@@ -174,13 +174,16 @@ def told(rows: Iterable[Row], motion: SkeletonMotion) -> list[Row]:
 
 
 def standing_root(before: Mechanism, mechanism: Mechanism) -> Pose:
-    """Return where a robot stands.
+    """Return the pose in which a robot stands on the ground.
 
     One whose file says nothing of the world is lifted onto the floor when its feet are found, as Blender does it.
 
     Args:
-        before: the robot as its file has it.
-        mechanism: the robot with feet.
+        before: The robot as its file has it.
+        mechanism: The robot with feet.
+
+    Returns:
+        Pose of its root [m].
     """
     if mechanism is before or any(joint.parent == WORLD for joint in mechanism.joints):
         return Pose()

@@ -44,10 +44,13 @@ def reduce_keys(times: np.ndarray, values: np.ndarray, tolerance: float) -> Keys
     Args:
         times: (T,) increasing.
         values: (T,).
-        tolerance: how far the curve may pass by a sample, in the unit of the values.
+        tolerance: How far the curve may pass by a sample, in the unit of the values.
+
+    Returns:
+        Times, values and tangents of the keys.
 
     Raises:
-        ClipError: the tolerance is not positive, or the arrays do not fit.
+        ClipError: The tolerance is not positive, or the arrays do not fit.
     """
     times, values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
     if not tolerance > 0:

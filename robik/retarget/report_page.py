@@ -74,11 +74,14 @@ def with_states(mechanism: Mechanism, motion: Motion) -> Motion:
     """Return the motion with its bodies' poses and its centre of mass, by forward kinematics unless they are known.
 
     Args:
-        mechanism: the robot.
-        motion: has a column per actuator of the robot.
+        mechanism: The robot.
+        motion: Has a column per actuator of the robot.
+
+    Returns:
+        The motion.
 
     Raises:
-        ClipError: an actuator has no column, or the robot floats and the motion has neither states nor a base.
+        ClipError: An actuator has no column, or the robot floats and the motion has neither states nor a base.
     """
     if motion.position is None or motion.quaternion is None:
         if motion.base is None and not mechanism.is_grounded:

@@ -244,12 +244,15 @@ class Driver(Protocol):
         """Return simulated servos of this process, on a TCP socket or behind a pseudo-terminal.
 
         Args:
-            chain: what to simulate.
-            over_socket: which.
-            record: a file that gets a line `time,id,counts` per goal that a servo takes; None for none.
+            chain: What to simulate.
+            over_socket: Which.
+            record: A file that gets a line `time,id,counts` per goal that a servo takes; None for none.
+
+        Returns:
+            The server.
 
         Raises:
-            ServoError: there are no pseudo-terminals on this system.
+            ServoError: There are no pseudo-terminals on this system.
         """
         ...
 

@@ -213,11 +213,14 @@ class Player:
         The chain's limits and the servos' own, where the robot stands, and whether the telemetry can be recorded.
 
         Args:
-            motion: as it is to be played, the whole of it.
-            from_afar: as in `play`.
+            motion: As it is to be played, the whole of it.
+            from_afar: As in `play`.
+
+        Returns:
+            The way along the motion.
 
         Raises:
-            ServoError: what speaks against it.
+            ServoError: What speaks against it.
         """
         self.preflight(motion, from_afar).check()
         if self.settings.record:

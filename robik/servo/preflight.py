@@ -54,13 +54,16 @@ def preflight(
     lines between these have corners, at which an acceleration would mean nothing.
 
     Args:
-        motion: to be played.
-        chain: whose limits.
-        settings: how it is to be played.
-        present: where the chain's servos are now [rad or m]; empty if that is not known.
-        from_afar: whether it may start far from there, going there slowly, instead of being refused.
-        goal_limits: lowest and highest counts (n, 2) that the servos take; None where that is not known.
-        begin: where on the way it begins, where it goes on after a stop [s].
+        motion: To be played.
+        chain: Whose limits.
+        settings: How it is to be played.
+        present: Where the chain's servos are now [rad or m]; empty if that is not known.
+        from_afar: Whether it may start far from there, going there slowly, instead of being refused.
+        goal_limits: Lowest and highest counts (n, 2) that the servos take; None where that is not known.
+        begin: Where on the way it begins, where it goes on after a stop [s].
+
+    Returns:
+        Problems, which forbid playing, and warnings.
     """
     rate = settings.rate
     warnings = [f"{name} has no servo and is left out" for name in motion.actuators if name not in chain.actuators]

@@ -30,12 +30,15 @@ def open_workshop(port: str, baud_rate: int | None = None, brand: str = DEFAULT.
     """Open a port with whomever behind it.
 
     Args:
-        port: a device path, or a URL that pyserial opens.
-        baud_rate: at which to open it [bit/s]; the one for playing if left out.
-        brand: a name in `BRANDS`.
+        port: A device path, or a URL that pyserial opens.
+        baud_rate: At which to open it [bit/s]; the one for playing if left out.
+        brand: A name in `BRANDS`.
+
+    Returns:
+        The workshop.
 
     Raises:
-        ServoError: there is no such brand, or the port cannot be opened.
+        ServoError: There is no such brand, or the port cannot be opened.
     """
     return driver_of(brand).open_workshop(port, baud_rate or brand_of(brand).streaming_baud)
 
@@ -94,12 +97,15 @@ def zeroed(chain: ServoChain, port: str, values: dict[str, float] | None = None)
     """Return the chain with zeros by which the robot, as it stands now, is in a pose: put there by hand, torque off.
 
     Args:
-        chain: whose zeros.
-        port: that its servos are on, but for those that name another.
-        values: of the actuators in that pose [rad or m]; 0 where there is none.
+        chain: Whose zeros.
+        port: That its servos are on, but for those that name another.
+        values: Of the actuators in that pose [rad or m]; 0 where there is none.
+
+    Returns:
+        The chain with other zeros.
 
     Raises:
-        ServoError: a port cannot be opened, or a servo does not answer.
+        ServoError: A port cannot be opened, or a servo does not answer.
     """
     counts: dict[int, int] = {}
     for part in chain.parts:

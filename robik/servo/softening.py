@@ -32,13 +32,16 @@ def soften(motion: Motion, chain: ServoChain, rate: float, interpolation: str = 
     """Follow a motion as closely as the limits of positions, speeds and accelerations let one, in its own time.
 
     Args:
-        motion: has a column per actuator of the chain.
-        chain: whose limits.
-        rate: of goals [Hz].
-        interpolation: see `Along`.
+        motion: Has a column per actuator of the chain.
+        chain: Whose limits.
+        rate: Of goals [Hz].
+        interpolation: See `Along`.
+
+    Returns:
+        The motion.
 
     Raises:
-        ServoError: a column is missing, or the motion is too long.
+        ServoError: A column is missing, or the motion is too long.
     """
     along = Along(motion, chain, interpolation)
     check_length(along, rate)

@@ -93,6 +93,9 @@ def read_anatomy(skeleton: Skeleton, poses: np.ndarray | None = None) -> Anatomy
         skeleton: N bones.
         poses: (P, N, 3) where the bones are in some of its motion [m], to tell feet from heads where the rest pose is
             no standing one.
+
+    Returns:
+        Bone by part and side, limbs and trunk.
     """
     named = named_parts(skeleton.names)
     tree = _bones_of_the_body(skeleton, poses)

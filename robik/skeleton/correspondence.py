@@ -201,9 +201,12 @@ def likest_pose(poses: Poses, joints: Joints, scales: np.ndarray, size: float) -
 
     Args:
         poses: P poses.
-        joints: that correspond.
+        joints: That correspond.
         scales: (P,) size of the robot against the character.
-        size: of the robot [m].
+        size: Of the robot [m].
+
+    Returns:
+        Index of the pose.
     """
     if not len(joints.bones):
         return 0
@@ -287,8 +290,11 @@ def begins_with_pose(motion: SkeletonMotion, character: Anatomy) -> bool:
     """Return whether a motion begins with a T-pose to align by: arms out, legs down, and then another pose at once.
 
     Args:
-        motion: its first three samples follow each other in the recording.
-        character: its parts.
+        motion: Its first three samples follow each other in the recording.
+        character: Its parts.
+
+    Returns:
+        True where the first sample is such a pose.
     """
     if len(motion.times) < 3:
         return False
@@ -331,9 +337,12 @@ def standing_orientation(poses: Poses, pose: int, bone: int, hips: np.ndarray) -
 
     Args:
         poses: P poses, the rest pose first.
-        pose: the corresponding one.
-        bone: index of the bone.
+        pose: The corresponding one.
+        bone: Index of the bone.
         hips: (2,) index of the bones that begin at the hips, the left one first.
+
+    Returns:
+        Quaternion (4,) wxyz.
     """
     own, heights = poses.quaternions[pose, bone], poses.positions[1:, bone, 2]
     if pose == 0 or len(heights) < FEWEST:

@@ -39,8 +39,11 @@ def sole_of(shapes: Iterable[tuple[Pose, Shape]], body: Pose) -> np.ndarray | No
     """Return the outline (K, 3) of what a foot stands on, in its body's coordinates [m]; None where nothing is flat.
 
     Args:
-        shapes: of the body and of what is fixed to it, each with the pose of its body, level.
-        body: pose of the foot's body, level.
+        shapes: Of the body and of what is fixed to it, each with the pose of its body, level.
+        body: Pose of the foot's body, level.
+
+    Returns:
+        Corners (K, 3) [m], or None.
     """
     points = [np.zeros((0, 3))]
     for placed, shape in shapes:
@@ -71,8 +74,11 @@ def sides_of(soles: Mapping[str, np.ndarray], bodies: Mapping[str, Pose]) -> dic
     """Return which feet are left, "l", and which right: as their names say, else of two by where their soles lead.
 
     Args:
-        soles: outlines (K, 3) by body, in its coordinates [m].
-        bodies: poses of these bodies, level.
+        soles: Outlines (K, 3) by body, in its coordinates [m].
+        bodies: Poses of these bodies, level.
+
+    Returns:
+        Side, `l` or `r`, by body.
     """
     said = {body: part_of(body)[1] for body in soles}
     if len(soles) != 2 or any(said.values()):
@@ -105,9 +111,12 @@ def on_feet(mechanism: Mechanism, rows: Sequence[Row], shapes: Shapes) -> tuple[
     A robot that a fixed joint held by another body is let go. Without a sole for each foot all stays as it is.
 
     Args:
-        mechanism: the robot, in its rest pose.
-        rows: which bone each frame follows.
-        shapes: of its bodies.
+        mechanism: The robot, in its rest pose.
+        rows: Which bone each frame follows.
+        shapes: Of its bodies.
+
+    Returns:
+        Robot and rows; the given ones where nothing is to be done.
     """
     feet = [row for row in rows if row.part in FEET and row.bone]
     if not feet or any(frame.is_foot for frame in mechanism.frames):

@@ -75,14 +75,17 @@ def fit(
     where the robot stands; for a robot that is bolted down the poses are laid over each other.
 
     Args:
-        mechanism: the robot.
-        root: where it stands.
-        skeleton: the character in its rest pose.
-        motion: some of its frames, the first three following each other; None for one that does not move.
-        anatomy: parts of its body.
-        targets: what is followed.
-        present: placement as it is: its yaw and stride are kept.
-        scale: size of the robot against the character; None to take it from their bones.
+        mechanism: The robot.
+        root: Where it stands.
+        skeleton: The character in its rest pose.
+        motion: Some of its frames, the first three following each other; None for one that does not move.
+        anatomy: Parts of its body.
+        targets: What is followed.
+        present: Placement as it is: its yaw and stride are kept.
+        scale: Size of the robot against the character; None to take it from their bones.
+
+    Returns:
+        Placement, and how each frame follows its bone.
     """
     left_out = int(motion is not None and begins_with_pose(motion, anatomy))
     overlay = laid_over(mechanism, root, skeleton, motion, anatomy, targets, present, scale)

@@ -74,8 +74,11 @@ def glances(samples: int, count: int) -> np.ndarray:
     """Return the indices of samples that are looked at: the first ones, and others through the motion.
 
     Args:
-        samples: of the motion.
-        count: of those others.
+        samples: Of the motion.
+        count: Of those others.
+
+    Returns:
+        Indices of samples, increasing.
     """
     chosen = np.linspace(0, samples - 1, min(count, samples)).astype(int)
     return np.unique([*range(min(FIRST, samples)), *chosen])
@@ -87,14 +90,17 @@ def fit_rows(
     """Return how a robot follows a character by the rows of Auto-Map.
 
     Args:
-        mechanism: the robot.
-        motion: all of the character's motion.
-        rows: which bone each frame follows; those without a bone are left out.
-        root: where the robot stands.
-        scale: size of the robot against the character; None to take it from their bones.
+        mechanism: The robot.
+        motion: All of the character's motion.
+        rows: Which bone each frame follows; those without a bone are left out.
+        root: Where the robot stands.
+        scale: Size of the robot against the character; None to take it from their bones.
+
+    Returns:
+        The fit.
 
     Raises:
-        ClipError: a row names a frame or a bone that is not there, or no row is left.
+        ClipError: A row names a frame or a bone that is not there, or no row is left.
     """
     rows = checked(mechanism, motion, [row for row in rows if row.bone])
     seen = _only(motion, glances(len(motion.times), GLANCES))
@@ -147,10 +153,13 @@ def fit_target(anatomy: Anatomy, frame: str, bone: str, position_weight: Sequenc
     """Return what Fit is asked for: a part of a limb without a weight of its place is followed by its direction.
 
     Args:
-        anatomy: the character's.
-        frame: of the robot.
-        bone: of the skeleton.
+        anatomy: The character's.
+        frame: Of the robot.
+        bone: Of the skeleton.
         position_weight: (3,) by axis.
+
+    Returns:
+        The target.
     """
     by_direction = not any(position_weight) and anatomy.part(bone)[0] in DIRECTED
     return FitTarget(frame=frame, bone=bone, by_direction=by_direction)

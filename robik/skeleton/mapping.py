@@ -62,9 +62,12 @@ def auto_map(mechanism: Mechanism, bones: Sequence[str], character: Anatomy) -> 
     """Return what each frame of a robot should follow; frames of the file without a bone are among them.
 
     Args:
-        mechanism: the robot.
-        bones: names of what can be followed.
-        character: parts of its body.
+        mechanism: The robot.
+        bones: Names of what can be followed.
+        character: Parts of its body.
+
+    Returns:
+        A row per frame.
     """
     robot = robot_anatomy(mechanism)
     rows = _rows_of_frames(mechanism, robot, bones, character)

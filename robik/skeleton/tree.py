@@ -193,9 +193,12 @@ def hinge_in(tree: Tree, chain: Sequence[int], told: int | None = None) -> int:
     """Return the position in a chain of the knee or elbow: before it and after it lie its two longest following parts.
 
     Args:
-        tree: of the chain.
-        chain: nodes of a limb.
-        told: the position that names tell, which is taken where lengths do not clearly speak against it.
+        tree: Of the chain.
+        chain: Nodes of a limb.
+        told: The position that names tell, which is taken where lengths do not clearly speak against it.
+
+    Returns:
+        Position in the chain.
     """
     lengths = tree.lengths(chain)
     if len(lengths) < 2:

@@ -112,12 +112,15 @@ class LiveBalance:
         """Return the targets, balanced.
 
         Args:
-            targets: as they arrive.
-            dt: time since the last ones [s].
-            contacts: feet of which it is known whether they stand; the others are judged by height and speed.
+            targets: As they arrive.
+            dt: Time since the last ones [s].
+            contacts: Feet of which it is known whether they stand; the others are judged by height and speed.
+
+        Returns:
+            The targets, with feet pinned and a target of the centre of mass.
 
         Raises:
-            ClipError: the targets move no foot.
+            ClipError: The targets move no foot.
         """
         if not (self.pin_feet or self.over_feet):
             return targets

@@ -25,13 +25,16 @@ def assemble(robot: OpenRobot, notes: Notes, report: Notes) -> Imported:
     """Return the robot with its loops closed, as near to the stored pose as it was found.
 
     Args:
-        robot: as its file stores it.
-        notes: warnings so far; those of the assembly are added.
-        report: what was decided so far, likewise.
+        robot: As its file stores it.
+        notes: Warnings so far; those of the assembly are added.
+        report: What was decided so far, likewise.
+
+    Returns:
+        The robot, with warnings and a report of the import.
 
     Raises:
-        AssemblyError: a loop stays open; names it and its gap in millimetres and degrees.
-        MechanismError: the parts do not make a robot.
+        AssemblyError: A loop stays open; names it and its gap in millimetres and degrees.
+        MechanismError: The parts do not make a robot.
     """
     check_lengths(robot)
     current().start(current().seconds)

@@ -51,12 +51,15 @@ def staged_text(mechanism: Mechanism, stage: Stage, folder: Path | None = None) 
     """Return the MJCF of a robot that stands and plays, and its bodies in the order of the file.
 
     Args:
-        mechanism: the robot.
-        stage: its position actuators, soles and floor.
-        folder: where the file will lie, for its meshes; they are left out without it.
+        mechanism: The robot.
+        stage: Its position actuators, soles and floor.
+        folder: Where the file will lie, for its meshes; they are left out without it.
+
+    Returns:
+        The MJCF, and a branch per body.
 
     Raises:
-        FormatError: what MJCF cannot hold.
+        FormatError: What MJCF cannot hold.
     """
     if folder is None:
         mechanism = mechanism.with_changes(bodies=tuple(replace(b, visuals=()) for b in mechanism.bodies))

@@ -235,12 +235,15 @@ def rotation(prim: Usd.Prim, name: str, zero: bool = False) -> Pose:
     """Return a rotation among a prim's attributes, the identity where it is missing.
 
     Args:
-        prim: whose attribute.
-        name: of the attribute.
-        zero: whether a quaternion of zeros says that it is missing.
+        prim: Whose attribute.
+        name: Of the attribute.
+        zero: Whether a quaternion of zeros says that it is missing.
+
+    Returns:
+        A pose without position.
 
     Raises:
-        FormatError: it is none.
+        FormatError: It is none.
     """
     value = _said(prim, name)
     if value is None:

@@ -33,7 +33,7 @@ TABLE = MODELS[SHAPE].table  # the entries used here have one address in all mod
 
 
 class Addressed(Protocol):
-    """Whom a packet is for: a servo of a chain, or one that is being set up."""
+    """Addressee of a packet: a servo of a chain, or one that is being set up."""
 
     @property
     def id(self) -> int:

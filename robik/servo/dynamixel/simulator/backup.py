@@ -31,8 +31,11 @@ def copy_settings(model: Model, value: Callable[[str], int]) -> Backup:
     """Return a backup of a control table.
 
     Args:
-        model: whose entries these are.
-        value: tells the value of an entry by name.
+        model: Whose entries these are.
+        value: Tells the value of an entry by name.
+
+    Returns:
+        The backup.
     """
     eeprom = {item.name: value(item.name) for item in model.items if item.is_eeprom}
     return Backup(eeprom, {item.name: value(item.name) for item in model.items if BACKED_UP.fullmatch(item.name)})

@@ -148,8 +148,11 @@ def encode_fast_status(answers: list[tuple[int, int, bytes]], expected: int) -> 
     To it each servo adds error, id, data and the CRC of all before it.
 
     Args:
-        answers: id, error and data of each servo up to the first that is silent.
-        expected: length of the whole packet's last field run, data of all asked servos [bytes]; the head promises it.
+        answers: Id, error and data of each servo up to the first that is silent.
+        expected: Length of the whole packet's last field run, data of all asked servos [bytes]; the head promises it.
+
+    Returns:
+        The packet.
     """
     packet = bytearray(HEADER + bytes([0, BROADCAST]) + (expected + 1).to_bytes(2, "little") + bytes([STATUS]))
     for id, error, data in answers:
