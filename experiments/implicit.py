@@ -25,7 +25,7 @@ from experiments.oracle.reference import ReferenceSolver
 from experiments.oracle.reference_objective import Objective
 from robik.errors import ClipError, MechanismError
 from robik.ik.memory import Output
-from robik.ik.solver import MOST_ITERATIONS, Solver, Targets, Wanted
+from robik.ik.solver import MOST_ITERATIONS, ClipTargets, Solver, Targets
 from robik.ik.sqp import CONVERGED, STALLED
 from robik.mechanism.model import Mechanism
 from robik.mechanism.parts import UNLIMITED
@@ -178,12 +178,13 @@ class ImplicitSolver(Solver):
     def passive_values(self, output: Output) -> None:
         """Return None: `solve` leaves `output.q` as it is."""
 
-    def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
+    def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
         """Solve frames `start` to `stop` into `output`; `output.q` is left as it is."""
-        order, dt = self.topology.order, wanted.dt
-        frames, mass = self._goals.frame_pose, self._goals.centre_of_mass
+        order, dt = self.topology.order, clip_targets.dt
+        frames, mass = self._tables.frame_pose, self._tables.centre_of_mass
         position, rotation, com = (
-            over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation, mass.target)
+            over_time(self._tables, clip_targets.targets, own)
+            for own in (frames.position, frames.rotation, mass.target)
         )
         for k in range(start, stop):
             targets = {

@@ -68,10 +68,10 @@ def dragged(walker: Mechanism, seed: int, seconds: float = 20.0) -> TargetClip:
     rng, t = np.random.default_rng(seed), samples(FPS, seconds)
     away, start, at = np.zeros((len(t), 3)), 0.3, np.zeros(3)
     while start < seconds:
-        goal = np.append(rng.uniform(-DRAGGED, DRAGGED, 2), rng.uniform(-DRAGGED, 0.0))
+        target = np.append(rng.uniform(-DRAGGED, DRAGGED, 2), rng.uniform(-DRAGGED, 0.0))
         takes = rng.uniform(*MOVES)
-        away += smoothstep((t - start) / takes)[:, None] * (goal - at)
-        at, start = goal, start + takes + rng.uniform(0.0, 0.5)
+        away += smoothstep((t - start) / takes)[:, None] * (target - at)
+        at, start = target, start + takes + rng.uniform(0.0, 0.5)
     return _moved(walker, t, away)
 
 

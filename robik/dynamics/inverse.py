@@ -92,7 +92,7 @@ class InverseDynamics:
         self.fk = ForwardKinematics(mechanism)
         self.topology, self.flat = self.fk.topology, self.fk.flat
         self._motor, self._sign = _motors(self.topology)
-        self._elimination, self._surplus = _leading_motors(self.topology, self.flat, self._motor)
+        self._elimination, self._surplus = _independent_motors(self.topology, self.flat, self._motor)
         self._now = new_placement(self.flat, self.topology.rest)
 
     def coordinates(self, motion: Motion, source: str = "the motion") -> np.ndarray:
@@ -276,7 +276,7 @@ def _motors(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
     return np.array(dofs, dtype=np.int64), np.array(signs, dtype=float)
 
 
-def _leading_motors(topology: Topology, flat: Flat, motor: np.ndarray) -> tuple[Elimination, np.ndarray]:
+def _independent_motors(topology: Topology, flat: Flat, motor: np.ndarray) -> tuple[Elimination, np.ndarray]:
     """Return an elimination in which the base and as many motors as possible are independent.
 
     And the motors that are not.

@@ -90,8 +90,8 @@ def _contact_rows(flat, now, e, drive, contact, touches):
         for k in range(6):
             unit_wrench(flat, now, e, drive.foot[f], k, drive.unit[f, k])
     rows = 0
-    for i in range(e.follows.shape[0]):
-        if e.follows[i] or drive.driven[i]:
+    for i in range(e.dependent.shape[0]):
+        if e.dependent[i] or drive.driven[i]:
             continue
         length, longest = 0.0, 0.0
         for k in range(drive.body.shape[0]):
@@ -225,8 +225,8 @@ def motion_forces(flat, now, e, bodies, drive, contact, q, velocity, acceleratio
             _push(bodies, drive, contact, out.force[t], touches[t])
             generalised_forces(flat, now, e, bodies, drive.Q)
         worst = 0.0
-        for i in range(e.follows.shape[0]):
-            if not e.follows[i] and not drive.driven[i]:
+        for i in range(e.dependent.shape[0]):
+            if not e.dependent[i] and not drive.driven[i]:
                 worst = max(worst, abs(drive.Q[i]))
         out.missing[t] = worst / drive.weight[0]
         _torques(flat, e, drive, out.torque[t])

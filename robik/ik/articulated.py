@@ -56,7 +56,7 @@ def _assemble(flat, now, terms, A, c):
 
 
 @kernel
-def _onto_leaders(flat, e, A, c):
+def _onto_independent(flat, e, A, c):
     """H and U of cluster c as functions of its independent coordinates."""
     for at in range(flat.cluster_group_at[c], flat.cluster_group_at[c + 1]):
         g = flat.cluster_group[at]
@@ -76,7 +76,7 @@ def _choose(flat, e, A, c):
     n = 0
     for at in range(flat.cluster_dof_at[c], flat.cluster_dof_at[c + 1]):
         i = flat.cluster_dof[at]
-        if e.free[i] and not e.follows[i]:
+        if e.free[i] and not e.dependent[i]:
             A.chosen[c, n] = at - flat.cluster_dof_at[c]
             n += 1
     A.chosen_count[c] = n
@@ -130,7 +130,7 @@ def factor(flat, now, e, terms, A):
     negative = 0
     for c in range(flat.cluster_on.shape[0] - 1, -1, -1):
         _assemble(flat, now, terms, A, c)
-        _onto_leaders(flat, e, A, c)
+        _onto_independent(flat, e, A, c)
         n = _choose(flat, e, A, c)
         found = _factor_block(A, c, n)
         if found < 0:
@@ -338,7 +338,7 @@ def _solve_tree(flat, now, e, A, x):
         start, xi = flat.cluster_dof_at[c], A.xi[flat.cluster_on[c]]
         for at in range(start, flat.cluster_dof_at[c + 1]):
             i = flat.cluster_dof[at]
-            if not e.follows[i] and not e.free[i]:
+            if not e.dependent[i] and not e.free[i]:
                 x[i] = 0.0
         for a in range(A.chosen_count[c]):
             i = flat.cluster_dof[start + A.chosen[c, a]]

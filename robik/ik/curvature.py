@@ -51,11 +51,11 @@ def closure_curvature(flat, now, multiplier, A):
         if any_force:
             _bend_loop(flat, now, cut, D, f, U, bend)
     m = flat.row_kind.shape[0]
-    for g in range(flat.gear_leader.shape[0]):
-        leader, second = flat.gear_leader[g], 0.0
+    for g in range(flat.coupling_leader.shape[0]):
+        leader, second = flat.coupling_leader[g], 0.0
         value = now.q[flat.dof_q[leader]]
-        for k in range(flat.gear_coefficients.shape[1] - 1, 1, -1):
-            second = second * value + k * (k - 1) * flat.gear_coefficients[g, k]
+        for k in range(flat.coupling_coefficients.shape[1] - 1, 1, -1):
+            second = second * value + k * (k - 1) * flat.coupling_coefficients[g, k]
         place = flat.place_in[leader]
         bend[flat.cluster_of_dof[leader], place, place] += multiplier[m + g] * flat.size * second
 

@@ -12,7 +12,7 @@ INDEFINITE, DENSE, ARTICULATED = 0, 1, 2  # kinds of factored systems
 
 
 @kernel(entry=False)
-def list_leaders(work, held):
+def list_independent(work, held):
     """List the free independent coordinates, and the `held` ones too if they are wanted.
 
     Args:
@@ -24,10 +24,10 @@ def list_leaders(work, held):
     """
     n = 0
     for i in range(work.step.shape[0]):
-        if not work.e.follows[i] and (held or work.e.free[i]):
+        if not work.e.dependent[i] and (held or work.e.free[i]):
             work.independent[n] = i
             n += 1
-    work.leading[0] = n
+    work.listed[0] = n
     return n
 
 
@@ -63,7 +63,7 @@ def factor_listed(flat, now, work, anew, convex, held):
     Returns:
         ARTICULATED, DENSE, or INDEFINITE where the matrix is not positive definite.
     """
-    n = list_leaders(work, held)
+    n = list_independent(work, held)
     if convex:
         if anew:
             copy_chosen(work.model, work.e.every, work.step.shape[0], work.K)
@@ -95,7 +95,7 @@ def solve_system(flat, now, work, kind, x):
     if kind == ARTICULATED:
         solve_tree(flat, now, x, work)
         return
-    n = work.leading[0]
+    n = work.listed[0]
     for a in range(n):
         work.reduced[a] = x[work.independent[a]]
     solve_factored(work.H, work.vectors, n, True, work.reduced, work.shares)
@@ -118,5 +118,5 @@ def factor_matrix(flat, now, work):
     Returns:
         DENSE, or INDEFINITE where the matrix is not positive definite.
     """
-    fill(flat, now, work, work.leading[0])
-    return DENSE if cholesky(work.H, work.leading[0]) else INDEFINITE
+    fill(flat, now, work, work.listed[0])
+    return DENSE if cholesky(work.H, work.listed[0]) else INDEFINITE

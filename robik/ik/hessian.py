@@ -275,13 +275,13 @@ def carry(flat, now, xi, b, x):
 
 
 @kernel
-def times(flat, now, goals, terms, A, x, out):
+def times(flat, now, tables, terms, A, x, out):
     """Fill `out` (d,) with the second derivatives times x (d,).
 
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         terms: Forces and second derivatives of the objectives.
         A: The system; screws and wrenches in it are scratch.
         x: Vector (d,).
@@ -292,7 +292,7 @@ def times(flat, now, goals, terms, A, x, out):
         carry(flat, now, A.xi, b, x)
     A.h[:] = 0.0
     A.answer[:] = 0.0
-    answer(flat, now, goals, A.xi, A.answer)
+    answer(flat, now, tables, A.xi, A.answer)
     _answer_all_tied(n, A, terms)
     for b in range(n - 1, 0, -1):
         h, xi, P = A.h[b], A.xi[b], terms.stiffness[b]

@@ -19,7 +19,7 @@ from ..objectives.registry import gather, stiffen
 from ..objectives.terms import gradient
 from .curvature import closure_curvature
 from .dense import add_absolute, diagonalise
-from .factoring import INDEFINITE, fill, list_leaders
+from .factoring import INDEFINITE, fill, list_independent
 from .hessian import carry
 from .program import HELD, solve_program
 
@@ -39,20 +39,20 @@ def _let_go(flat, now, work):
 
 
 @kernel
-def _bend(flat, now, goals, work, share, slope):
+def _bend(flat, now, tables, work, share, slope):
     """Fill the second derivatives of the Lagrangian at `now`, and the objective's gradient into `slope`.
 
     With the forces as `gather` takes them.
     """
-    gather(flat, now, goals, work.terms, share)
-    stiffen(flat, now, goals, work.terms)
+    gather(flat, now, tables, work.terms, share)
+    stiffen(flat, now, tables, work.terms)
     gradient(flat, now, work.terms, slope)
     multipliers(flat, work.e, slope, work.multiplier)
     closure_curvature(flat, now, work.multiplier, work.system)
 
 
 @kernel(entry=False)
-def newton_step(flat, now, goals, work, limits, anyway):
+def newton_step(flat, now, tables, work, limits, anyway):
     """Fill `work.step` with Newton's step at `now`.
 
     Where that is INDEFINITE there is a step only if one is wanted `anyway`.
@@ -60,7 +60,7 @@ def newton_step(flat, now, goals, work, limits, anyway):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         work: Scratch of the solver.
         limits: Whether joint limits hold.
         anyway: Whether a step is wanted where the second derivatives are indefinite.
@@ -70,12 +70,12 @@ def newton_step(flat, now, goals, work, limits, anyway):
     """
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
-    _bend(flat, now, goals, work, 1.0, work.slope)
-    return _step(flat, now, goals, work, limits, anyway)
+    _bend(flat, now, tables, work, 1.0, work.slope)
+    return _step(flat, now, tables, work, limits, anyway)
 
 
 @kernel(entry=False)
-def gauss_newton_step(flat, now, goals, work, limits, damping):
+def gauss_newton_step(flat, now, tables, work, limits, damping):
     """Fill `work.step` with Gauss-Newton's step at `now`, which knows no forces.
 
     With a `damping` of every coordinate, slides in the robot's size. Returns its slope and the kind of its system, no
@@ -84,7 +84,7 @@ def gauss_newton_step(flat, now, goals, work, limits, damping):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         work: Scratch of the solver.
         limits: Whether joint limits hold.
         damping: Stiffness added to every coordinate; slides in the robot's size.
@@ -94,9 +94,9 @@ def gauss_newton_step(flat, now, goals, work, limits, damping):
     """
     _let_go(flat, now, work)
     eliminate(flat, now, work.e)
-    gather(flat, now, goals, work.terms, 1.0)
+    gather(flat, now, tables, work.terms, 1.0)
     gradient(flat, now, work.terms, work.slope)
-    _bend(flat, now, goals, work, 0.0, work.correction)
+    _bend(flat, now, tables, work, 0.0, work.correction)
     for m in range(flat.kind.shape[0]):
         i = flat.at_v[m]
         if flat.kind[m] == SLIDE:
@@ -104,11 +104,11 @@ def gauss_newton_step(flat, now, goals, work, limits, damping):
         else:
             for k in range(3 if flat.kind[m] == BALL else 1):
                 work.terms.hold[i + k] += damping
-    return _step(flat, now, goals, work, limits, False)
+    return _step(flat, now, tables, work, limits, False)
 
 
 @kernel(entry=False)
-def foreseeing_step(flat, now, goals, work, limits, anyway):
+def foreseeing_step(flat, now, tables, work, limits, anyway):
     """Fill `work.step` with a step whose forces are those that Gauss-Newton's step foresees.
 
     After a Newton step at `now`.
@@ -116,7 +116,7 @@ def foreseeing_step(flat, now, goals, work, limits, anyway):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         work: Scratch of the solver.
         limits: Whether joint limits hold.
         anyway: Whether a step is wanted where these forces make the system indefinite.
@@ -126,8 +126,8 @@ def foreseeing_step(flat, now, goals, work, limits, anyway):
     """
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
-    _bend(flat, now, goals, work, 0.0, work.correction)
-    slope, kind = _step(flat, now, goals, work, limits, False)
+    _bend(flat, now, tables, work, 0.0, work.correction)
+    slope, kind = _step(flat, now, tables, work, limits, False)
     if kind == INDEFINITE:
         return slope, kind
     ahead = work.terms.ahead
@@ -135,9 +135,9 @@ def foreseeing_step(flat, now, goals, work, limits, anyway):
         carry(flat, now, ahead, b, work.step)
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
-    _bend(flat, now, goals, work, 1.0, work.correction)
+    _bend(flat, now, tables, work, 1.0, work.correction)
     ahead[:] = 0.0
-    return _step(flat, now, goals, work, limits, anyway)
+    return _step(flat, now, tables, work, limits, anyway)
 
 
 @kernel(entry=False)
@@ -149,7 +149,7 @@ def _make_convex(flat, now, work):
     One model for the whole program: were each set of free independent coordinates given absolute eigenvalues of its
     own, the sum of its steps could lead uphill.
     """
-    n = list_leaders(work, True)
+    n = list_independent(work, True)
     fill(flat, now, work, n)
     work.model[:] = 0.0
     for a in range(n):
@@ -173,7 +173,7 @@ def leave_saddle(flat, now, work):
     Returns:
         The change that the second derivatives promise, 0.0 where they promise none.
     """
-    n = list_leaders(work, False)
+    n = list_independent(work, False)
     fill(flat, now, work, n)
     diagonalise(work.H, work.vectors, n)
     lowest, top = 0, 0.0
@@ -195,7 +195,7 @@ def leave_saddle(flat, now, work):
 
 
 @kernel
-def _step(flat, now, goals, work, limits, anyway):
+def _step(flat, now, tables, work, limits, anyway):
     """Newton's step on the loops and between the bounds, into `work.step`.
 
     Where the second derivatives on its way are not definite, that of the convex model, if one is wanted `anyway`.
@@ -204,7 +204,7 @@ def _step(flat, now, goals, work, limits, anyway):
     Each set of free independent coordinates may see a definite system and their union an indefinite one: then the step
     leads uphill at first.
     """
-    kind = solve_program(flat, now, goals, work, limits, False)
+    kind = solve_program(flat, now, tables, work, limits, False)
     if kind != INDEFINITE:
         slope = _slope_along(work)
         if not slope > 0.0:
@@ -215,7 +215,7 @@ def _step(flat, now, goals, work, limits, anyway):
     if _let_go(flat, now, work):
         eliminate(flat, now, work.e)
     _make_convex(flat, now, work)
-    solve_program(flat, now, goals, work, limits, True)
+    solve_program(flat, now, tables, work, limits, True)
     return _slope_along(work), INDEFINITE
 
 

@@ -15,7 +15,7 @@ from ..objectives.pose_prior import WEIGHT, Attraction, PosePrior
 from ..objectives.registry import over_time
 from ..objectives.settings import Settings
 from .memory import Output
-from .solver import Targets, Wanted
+from .solver import ClipTargets, Targets
 from .standing import StandingSolver
 
 ROUNDS = (
@@ -56,7 +56,7 @@ class PriorSolver(StandingSolver):
         super().__init__(mechanism, (*names, *drawn), replace(settings, targets=weights), has_com, objectives)
         self._rest = np.array([v for joint in mechanism.actuated for v in joint.rest])
 
-    def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
+    def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
         """Return the compiled targets, with room for those that the prior draws, frame by frame.
 
         Args:
@@ -68,26 +68,28 @@ class PriorSolver(StandingSolver):
             The compiled targets.
         """
         unknown = np.zeros((len(times), 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(times), 1))
-        return super().wanted({**targets, **dict.fromkeys(self.names[self._followed :], unknown)}, com, times)
+        return super().compile_targets({**targets, **dict.fromkeys(self.names[self._followed :], unknown)}, com, times)
 
-    def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
+    def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
         """Solve frames `start` to `stop` into `output`.
 
         Args:
             output: Filled with the results.
             start: First frame to solve.
             stop: Frame after the last.
-            wanted: The compiled targets of the clip.
+            clip_targets: The compiled targets of the clip.
         """
-        frames = self._goals.frame_pose
-        position, rotation = (over_time(self._goals, wanted.targets, own) for own in (frames.position, frames.rotation))
+        frames = self._tables.frame_pose
+        position, rotation = (
+            over_time(self._tables, clip_targets.targets, own) for own in (frames.position, frames.rotation)
+        )
         for k in range(start, stop):
             values, places, turns = self._before(output, k)
             for _ in range(1 if k else ROUNDS):
                 likely = self._attraction.poses(values, places, turns)
                 position[k, self._followed :] = likely[0][self._drawn]
                 rotation[k, self._followed :] = quaternion_matrices(likely[1][self._drawn])
-                super().solve(output, k, k + 1, wanted)
+                super().solve(output, k, k + 1, clip_targets)
                 last, (values, places, turns) = values, self._before(output, k + 1)
                 if np.abs(values - last).max(initial=0.0) < SETTLED:
                     break

@@ -16,7 +16,7 @@ from ..jit import inlined, kernel
 from ..kinematics.elimination import eliminate
 from ..kinematics.null_space import extend, reduce_gradient
 from .dense import cholesky, copy_chosen, solve_lower, solve_upper
-from .factoring import ARTICULATED, INDEFINITE, factor_listed, factor_matrix, list_leaders, solve_system
+from .factoring import ARTICULATED, INDEFINITE, factor_listed, factor_matrix, list_independent, solve_system
 from .hessian import times
 
 HELD = 1e-12  # rad or m: a coordinate this near to its bound is on it
@@ -25,7 +25,7 @@ DEPENDENT = 1e-24  # of a normal's square: what is left of it where it depends o
 
 
 @kernel(entry=False)
-def solve_program(flat, now, goals, work, limits, convex):
+def solve_program(flat, now, tables, work, limits, convex):
     """Find the step by an active set, from none.
 
     To the optimum of what no bound holds, or as far as the first bound, which then holds. At the optimum the bound that
@@ -34,7 +34,7 @@ def solve_program(flat, now, goals, work, limits, convex):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         work: Scratch of the solver.
         limits: Whether joint limits hold.
         convex: Whether the convex model stands in for an indefinite matrix.
@@ -53,7 +53,7 @@ def solve_program(flat, now, goals, work, limits, convex):
     if kind == INDEFINITE:
         return kind
     if kind == ARTICULATED or not limits:
-        if _go_at_once(flat, now, goals, work, limits, kind, convex):
+        if _go_at_once(flat, now, tables, work, limits, kind, convex):
             return kind
         if kind == ARTICULATED:
             kind = factor_matrix(flat, now, work)
@@ -68,7 +68,7 @@ def solve_program(flat, now, goals, work, limits, convex):
         reach, who = _reach(flat, now, work, program.direction)
         for i in range(d):
             work.step[i] += reach * program.direction[i]
-        for a in range(work.leading[0]):
+        for a in range(work.listed[0]):
             program.way[a] -= reach * program.along[a]
         if who >= 0:
             work.e.free[who] = False
@@ -76,7 +76,7 @@ def solve_program(flat, now, goals, work, limits, convex):
             continue
         if program.number[0] == 0 and all_free(work):
             break
-        _slope_after(flat, now, goals, work, convex)
+        _slope_after(flat, now, tables, work, convex)
         _lead_to_optimum(work)
         kind, done = _let_go_one(flat, now, work, kind, convex)
         if done or kind == INDEFINITE:
@@ -85,7 +85,7 @@ def solve_program(flat, now, goals, work, limits, convex):
 
 
 @kernel
-def _go_at_once(flat, now, goals, work, limits, kind, convex):
+def _go_at_once(flat, now, tables, work, limits, kind, convex):
     """Take the whole step; return whether it is the program's, as it meets no bound and none is let go."""
     for i in range(work.step.shape[0]):
         work.step[i] = -work.gradient[i]
@@ -102,7 +102,7 @@ def _go_at_once(flat, now, goals, work, limits, kind, convex):
         work.step[i] = way[i]
     if all_free(work):
         return True
-    _slope_after(flat, now, goals, work, convex)
+    _slope_after(flat, now, tables, work, convex)
     _, who = _eager(flat, now, work, convex)
     if who < 0:
         return True
@@ -115,9 +115,9 @@ def _go_at_once(flat, now, goals, work, limits, kind, convex):
 @kernel
 def _lead_to_optimum(work):
     """Fill `way` with what leads from the step so far to the optimum without bounds, in u."""
-    for a in range(work.leading[0]):
+    for a in range(work.listed[0]):
         work.program.way[a] = -work.gradient[work.independent[a]]
-    solve_lower(work.H, work.leading[0], work.program.way)
+    solve_lower(work.H, work.listed[0], work.program.way)
 
 
 @kernel
@@ -140,7 +140,7 @@ def _span(work, k):
 
     A normal that depends on those before is left out: its plane needs no force.
     """
-    program, n = work.program, work.leading[0]
+    program, n = work.program, work.listed[0]
     own, shares, pull = program.normals[k], program.shares[k], program.pulls[k]
     for a in range(n):
         own[a] = pull[work.independent[a]]
@@ -172,7 +172,7 @@ def _direct(flat, work):
 
     From the step so far: the way in u, and that of all coordinates.
     """
-    program, n = work.program, work.leading[0]
+    program, n = work.program, work.listed[0]
     along, direction = program.along, program.direction
     for a in range(n):
         along[a] = program.way[a]
@@ -196,7 +196,7 @@ def _direct(flat, work):
 @kernel
 def _balance(work):
     """Fill `forces` of the held coordinates at the optimum between them."""
-    program, n = work.program, work.leading[0]
+    program, n = work.program, work.listed[0]
     count, forces = program.number[0], program.forces
     for k in range(count):
         forces[k] = 0.0
@@ -226,7 +226,7 @@ def _reach(flat, now, work, direction):
 
 
 @kernel
-def _slope_after(flat, now, goals, work, convex):
+def _slope_after(flat, now, tables, work, convex):
     """Fill `work.gradient` with the model's gradient after the step so far, reduced to the independent coordinates."""
     if convex:
         for i in range(work.slope.shape[0]):
@@ -234,7 +234,7 @@ def _slope_after(flat, now, goals, work, convex):
             for j in range(work.slope.shape[0]):
                 work.gradient[i] += work.model[i, j] * work.step[j]
     else:
-        times(flat, now, goals, work.terms, work.system, work.step, work.gradient)
+        times(flat, now, tables, work.terms, work.system, work.step, work.gradient)
         for i in range(work.slope.shape[0]):
             work.gradient[i] += work.slope[i]
     reduce_gradient(flat, work.e, work.gradient)
@@ -260,7 +260,7 @@ def _let_go_one(flat, now, work, kind, convex):
         program.number[0] = last
     else:
         row = 0
-        n = list_leaders(work, False)
+        n = list_independent(work, False)
         copy_chosen(work.K, work.independent, n, work.H)
         if not cholesky(work.H, n):
             return INDEFINITE, False
@@ -284,7 +284,7 @@ def _eager(flat, now, work, convex):
         if inward > worst:
             worst, row, who = inward, k, i
     for i in range(work.step.shape[0] if not convex else 0):
-        if not work.e.free[i] and not work.e.follows[i]:
+        if not work.e.free[i] and not work.e.dependent[i]:
             slope, own = work.gradient[i], False
             for k in range(count):
                 slope += program.forces[k] * program.pulls[k, i]
@@ -311,12 +311,12 @@ def _factor_free(flat, now, work, kind, convex):
     program.number[1] = program.number[0]
     if program.number[0] == 0:
         return kind
-    follows = False
+    dependent = False
     for k in range(program.number[0]):
-        follows = follows or work.e.follows[program.held[k]]
-    if follows:
+        dependent = dependent or work.e.dependent[program.held[k]]
+    if dependent:
         eliminate(flat, now, work.e)
-    return factor_listed(flat, now, work, follows, convex, False)
+    return factor_listed(flat, now, work, dependent, convex, False)
 
 
 @inlined

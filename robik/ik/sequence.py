@@ -33,14 +33,14 @@ ENOUGH = 20  # iterations of such a look
 
 
 @kernel
-def _predict(flat, memory, work, goals, limits):
+def _predict(flat, memory, work, tables, limits):
     """Put the extrapolated placement into `guess` where it can be assembled and is better than the last.
 
     Else the last one. Returns its objective and closure residual.
     """
     last, guess = memory.last, memory.guess
     copy_placement(last, guess)
-    value = objective(flat, last, goals)
+    value = objective(flat, last, tables)
     if memory.frames[0] == 0:
         return value, close(flat, guess)
     step = work.step
@@ -54,7 +54,7 @@ def _predict(flat, memory, work, goals, limits):
     residual = project(flat, guess, work.e, work.correction, work.right)
     good = closed(flat, guess, residual) and not (limits and _beyond(flat, guess, work))
     if good:
-        found = objective(flat, guess, goals)
+        found = objective(flat, guess, tables)
         if found <= value:
             return found, residual
     copy_placement(last, guess)
@@ -71,7 +71,7 @@ def _beyond(flat, now, work):
 
 
 @kernel
-def _bound(flat, goals, work, last, limits):
+def _bound(flat, tables, work, last, limits):
     """Set the frame's bounds: the limits, and what each coordinate can reach from where it was.
 
     Returns whether there are any.
@@ -82,10 +82,10 @@ def _bound(flat, goals, work, last, limits):
         if at >= 0:
             work.lower[i] = flat.lower[i] if limits else -np.inf
             work.upper[i] = flat.upper[i] if limits else np.inf
-            if goals.reach[i] < np.inf:
+            if tables.reach[i] < np.inf:
                 bounded = True
-                work.lower[i] = max(work.lower[i], last.q[at] - goals.reach[i])
-                work.upper[i] = min(work.upper[i], last.q[at] + goals.reach[i])
+                work.lower[i] = max(work.lower[i], last.q[at] - tables.reach[i])
+                work.upper[i] = min(work.upper[i], last.q[at] + tables.reach[i])
     return bounded
 
 
@@ -101,7 +101,7 @@ def _stand(flat, other, work):
 
 
 @kernel
-def _begin(flat, goals, memory, work, limits):
+def _begin(flat, tables, memory, work, limits):
     """Bring the coordinates that are given in `guess` onto the loops and between the bounds.
 
     Return the objective and the closure residual, infinite where that fails.
@@ -111,7 +111,7 @@ def _begin(flat, goals, memory, work, limits):
     residual = settle(flat, guess, work, limits)
     if not closed(flat, guess, residual) or (limits and _beyond(flat, guess, work)):
         return np.inf, np.inf
-    return objective(flat, guess, goals), residual
+    return objective(flat, guess, tables), residual
 
 
 @kernel
@@ -127,7 +127,7 @@ def _take(guess, other, result, found, better):
 
 
 @kernel(entry=False)
-def _start_afresh(flat, goals, work, memory, limits, most, result):
+def _start_afresh(flat, tables, work, memory, limits, most, result):
     """Solve a frame from the rest pose, too, unless it came from there.
 
     Leaves in `guess` what is there unless this is better by far. Returns what `minimise` does, with the iterations of
@@ -148,7 +148,7 @@ def _start_afresh(flat, goals, work, memory, limits, most, result):
         residual = settle(flat, other, work, limits)
         if not closed(flat, other, residual):
             return result
-    found = minimise(flat, other, goals, work, limits, most, objective(flat, other, goals), residual)
+    found = minimise(flat, other, tables, work, limits, most, objective(flat, other, tables), residual)
     return _take(guess, other, result, found, found[0] < BETTER * result[0])
 
 
@@ -184,18 +184,18 @@ def _is_time_to_look(flat, memory, value):
 
 
 @kernel
-def _is_better(flat, goals, guess, other, result, found):
+def _is_better(flat, tables, guess, other, result, found):
     """Return whether what was `found` at `other` beats the `result` at `guess`.
 
     As a whole, or by far in what the targets miss.
 
     A step aside costs the pull to the previous state once, a dead end costs its miss in every frame.
     """
-    return found[0] < GAIN * result[0] or missed(flat, other, goals) < BETTER * missed(flat, guess, goals)
+    return found[0] < GAIN * result[0] or missed(flat, other, tables) < BETTER * missed(flat, guess, tables)
 
 
 @kernel(entry=False)
-def _bend_back(flat, goals, work, memory, most, result):
+def _bend_back(flat, tables, work, memory, most, result):
     """Solve a frame again from where coordinates that ended on a limit are moved off it.
 
     Leaves in `guess` what is there unless this is better. Returns what `minimise` does, with the iterations of both.
@@ -216,40 +216,40 @@ def _bend_back(flat, goals, work, memory, most, result):
     _stand(flat, other, work)
     residual = project(flat, other, work.e, work.correction, work.right)
     if not closed(flat, other, residual) or _beyond(flat, other, work):
-        _bound(flat, goals, work, memory.last, True)
+        _bound(flat, tables, work, memory.last, True)
         return result
-    found = minimise(flat, other, goals, work, True, min(most, ENOUGH), objective(flat, other, goals), residual)
-    _bound(flat, goals, work, memory.last, True)
-    better = _is_better(flat, goals, guess, other, result, found)
+    found = minimise(flat, other, tables, work, True, min(most, ENOUGH), objective(flat, other, tables), residual)
+    _bound(flat, tables, work, memory.last, True)
+    better = _is_better(flat, tables, guess, other, result, found)
     if better:
-        again = minimise(flat, other, goals, work, True, most, found[0], found[3])
+        again = minimise(flat, other, tables, work, True, most, found[0], found[3])
         found = again[0], found[1] + again[1], again[2], again[3]
-        better = _is_better(flat, goals, guess, other, result, found)
+        better = _is_better(flat, tables, guess, other, result, found)
     result = _take(guess, other, result, found, better)
     memory.looked[0] = result[0]
     return result
 
 
 @kernel(entry=False)
-def _let_loose(flat, goals, work, memory, bounded, most, result):
+def _let_loose(flat, tables, work, memory, bounded, most, result):
     """Solve a frame further, held less, while it misses far less than what it is held by.
 
     Returns as `minimise` does, with all iterations. So a target that comes back into reach is met at once.
     """
     guess = memory.guess
-    if goals.calm.weight[3] == 0.0:
+    if tables.calm.weight[3] == 0.0:
         return result
     for _ in range(LOOSER):
-        missed_by_cluster(flat, guess, goals, goals.calm.missed)
-        if not calm.loosen(flat, goals.calm, goals.change_of_state):
+        missed_by_cluster(flat, guess, tables, tables.calm.missed)
+        if not calm.loosen(flat, tables.calm, tables.change_of_state):
             return result
-        again = minimise(flat, guess, goals, work, bounded, most, objective(flat, guess, goals), result[3])
+        again = minimise(flat, guess, tables, work, bounded, most, objective(flat, guess, tables), result[3])
         result = again[0], result[1] + again[1], again[2], again[3]
     return result
 
 
 @kernel
-def solve_frame(flat, goals, work, memory, limits, most, afresh):
+def solve_frame(flat, tables, work, memory, limits, most, afresh):
     """Solve one frame from the memory of those before.
 
     The solution becomes `memory.last`, which the objectives regard as the previous state. A frame that ends on a limit
@@ -258,7 +258,7 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
 
     Args:
         flat: The mechanism's arrays for the kernels.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         work: Scratch of the solver.
         memory: State of the frames before.
         limits: Whether joint limits hold.
@@ -270,49 +270,49 @@ def solve_frame(flat, goals, work, memory, limits, most, afresh):
         be assembled.
     """
     last, guess = memory.last, memory.guess
-    calm.begin(flat, goals.calm, goals.change_of_state, memory.missed)
-    bounded = _bound(flat, goals, work, last, limits)
+    calm.begin(flat, tables.calm, tables.change_of_state, memory.missed)
+    bounded = _bound(flat, tables, work, last, limits)
     if memory.given[0]:
         memory.given[0] = False
-        value, residual = _begin(flat, goals, memory, work, bounded)
+        value, residual = _begin(flat, tables, memory, work, bounded)
         if residual == np.inf:
             return value, 0, UNREACHED, residual
     else:
-        value, residual = _predict(flat, memory, work, goals, bounded)
-    result = minimise(flat, guess, goals, work, bounded, most, value, residual)
-    result = _let_loose(flat, goals, work, memory, bounded, most, result)
+        value, residual = _predict(flat, memory, work, tables, bounded)
+    result = minimise(flat, guess, tables, work, bounded, most, value, residual)
+    result = _let_loose(flat, tables, work, memory, bounded, most, result)
     if limits and result[0] > UNMET and _is_time_to_look(flat, memory, result[0]):
-        result = _bend_back(flat, goals, work, memory, most, result)
+        result = _bend_back(flat, tables, work, memory, most, result)
     for i in range(memory.recent.shape[0]):
         memory.earlier[i] = memory.recent[i]
     difference(flat, guess.q, last.q, memory.recent)
     memory.frames[0] += 1
     _, largest = largest_motion(flat, memory.recent)
     if afresh and largest > JUMP and result[0] > UNMET:
-        result = _start_afresh(flat, goals, work, memory, bounded, most, result)
+        result = _start_afresh(flat, tables, work, memory, bounded, most, result)
         difference(flat, guess.q, last.q, memory.recent)
     if largest > JUMP or result[2] != CONVERGED:
         memory.frames[0] = 0
-    if goals.calm.weight[3] != 0.0:
-        missed_by_cluster(flat, guess, goals, memory.missed)
+    if tables.calm.weight[3] != 0.0:
+        missed_by_cluster(flat, guess, tables, memory.missed)
     copy_placement(guess, last)
     return result
 
 
 @kernel(nogil=True)
-def solve_frames(flat, goals, work, memory, output, first, start, stop, wanted, speed, limits, most):
+def solve_frames(flat, tables, work, memory, output, first, start, stop, clip_targets, speed, limits, most):
     """Solve frames `start` to `stop` into `output`.
 
     Args:
         flat: The mechanism's arrays for the kernels.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         work: Scratch of the solver.
         memory: State of the frames before.
         output: Filled from its row `start - first` on.
         first: Frame of the output's first row.
         start: First frame to solve.
         stop: Frame after the last.
-        wanted: The compiled targets of the clip.
+        clip_targets: The compiled targets of the clip.
         speed: Speed (d,) that no coordinate may exceed [rad/s or m/s]; inf for none.
         limits: Whether joint limits hold.
         most: Largest number of iterations.
@@ -321,12 +321,12 @@ def solve_frames(flat, goals, work, memory, output, first, start, stop, wanted, 
     for i in range(speed.shape[0]):
         afresh = afresh and speed[i] == np.inf  # else from one frame to the next it could not get there
     for k in range(start, stop):
-        for i in range(goals.targets.shape[0]):
-            goals.targets[i] = wanted.targets[k, i]
+        for i in range(tables.targets.shape[0]):
+            tables.targets[i] = clip_targets.targets[k, i]
         for i in range(speed.shape[0]):
-            goals.reach[i] = speed[i] * wanted.dt[k] if speed[i] < np.inf else np.inf
-        goals.calm.dt[0] = wanted.dt[k]
-        value, iterations, status, residual = solve_frame(flat, goals, work, memory, limits, most, afresh)
+            tables.reach[i] = speed[i] * clip_targets.dt[k] if speed[i] < np.inf else np.inf
+        tables.calm.dt[0] = clip_targets.dt[k]
+        value, iterations, status, residual = solve_frame(flat, tables, work, memory, limits, most, afresh)
         now, row = memory.last, k - first
         for i in range(now.q.shape[0]):
             output.q[row, i] = now.q[i]

@@ -18,7 +18,7 @@ from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
 from ..objectives.objective import Objective
-from ..objectives.registry import Goals, fill, hold, new_goals, over_time
+from ..objectives.registry import ObjectiveTables, fill, hold, new_tables, over_time
 from ..objectives.settings import Settings, speed_limit
 from .memory import Output, forget, new_memory, new_output
 from .sequence import solve_frames
@@ -28,13 +28,13 @@ MOST_ITERATIONS = 400  # a weakly held robot far from its targets walks down a n
 Targets = Mapping[str, tuple[np.ndarray | None, np.ndarray | None]]  # positions (T, 3) and quaternions (T, 4) by frame
 
 
-class Wanted(NamedTuple):
+class ClipTargets(NamedTuple):
     """Compiled targets of T frames.
 
     The first frame may be anywhere: its thresholds and its time step are infinite.
     """
 
-    targets: np.ndarray  # (T, m) `Goals.targets` of each frame; `over_time` finds an objective's own
+    targets: np.ndarray  # (T, m) `ObjectiveTables.targets` of each frame; `over_time` finds an objective's own
     dt: np.ndarray  # (T,) time step into each frame [s]
 
 
@@ -76,25 +76,25 @@ class Solver:
         self._square, self._extent = settings.per_square_metre(mechanism), mechanism.extent
         self._memory = new_memory(self.flat, self.topology.rest)
         self.has_com = has_com
-        self._goals = new_goals(self.topology, self.names, self._memory.last, self.objectives)
+        self._tables = new_tables(self.topology, self.names, self._memory.last, self.objectives)
         if has_com:
-            self._goals.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
-        hold(self._goals, settings, self._square)
-        self._goals.velocity.weight[:] = settings.velocity_weight
-        self._work = new_work(self.flat, self.topology.rest, self._goals.tied if self.objectives else None)
+            self._tables.centre_of_mass.weight[:] = self._square * np.array(settings.com_weight)
+        hold(self._tables, settings, self._square)
+        self._tables.velocity.weight[:] = settings.velocity_weight
+        self._work = new_work(self.flat, self.topology.rest, self._tables.tied if self.objectives else None)
         self.speed = self._speeds()
 
     @property
-    def goals(self) -> Goals:
+    def tables(self) -> ObjectiveTables:
         """Return what a frame asks for, with its weights."""
-        return self._goals
+        return self._tables
 
     def reset(self) -> None:
         """Put the robot back into its rest pose."""
         forget(self.flat, self._memory, self.topology.rest)
         self._work.e.free[:] = True
 
-    def wanted(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> Wanted:
+    def compile_targets(self, targets: Targets, com: np.ndarray | None, times: np.ndarray) -> ClipTargets:
         """Return the compiled targets of frames at these times, and set the weights.
 
         The weight of what a target leaves open is zero.
@@ -107,9 +107,9 @@ class Solver:
         Returns:
             The compiled targets.
         """
-        goals, rows = self._goals, np.zeros((len(times), len(self._goals.targets)))
-        frames = goals.frame_pose
-        position, rotation = over_time(goals, rows, frames.position), over_time(goals, rows, frames.rotation)
+        tables, rows = self._tables, np.zeros((len(times), len(self._tables.targets)))
+        frames = tables.frame_pose
+        position, rotation = over_time(tables, rows, frames.position), over_time(tables, rows, frames.rotation)
         for i, name in enumerate(self.names):
             (places, turns), weights = targets[name], self.settings.weights(name)
             frames.position_weight[i] = self._square * np.array(weights.position) if places is not None else 0.0
@@ -120,10 +120,10 @@ class Solver:
                 rotation[:, i] = quaternion_matrices(turns)
         dt = np.concatenate([[np.inf], np.diff(times)])
         if com is not None:
-            over_time(goals, rows, goals.centre_of_mass.target)[:] = com
-        fill(goals, rows, self.objectives, [self.settings.weight_of(item) for item in self.objectives], self._square)
-        over_time(goals, rows, goals.velocity.threshold)[:] = self.settings.thresholds(dt)
-        return by_reference(Wanted(rows, dt))
+            over_time(tables, rows, tables.centre_of_mass.target)[:] = com
+        fill(tables, rows, self.objectives, [self.settings.weight_of(item) for item in self.objectives], self._square)
+        over_time(tables, rows, tables.velocity.threshold)[:] = self.settings.thresholds(dt)
+        return by_reference(ClipTargets(rows, dt))
 
     def _speeds(self) -> np.ndarray:
         """Return what the actuators' coordinates may move by in a second (d,).
@@ -139,18 +139,18 @@ class Solver:
                     )
         return speed
 
-    def solve(self, output: Output, start: int, stop: int, wanted: Wanted) -> None:
+    def solve(self, output: Output, start: int, stop: int, clip_targets: ClipTargets) -> None:
         """Solve frames `start` to `stop` into `output`.
 
         Args:
             output: Filled with the results.
             start: First frame to solve.
             stop: Frame after the last.
-            wanted: The compiled targets of the clip.
+            clip_targets: The compiled targets of the clip.
         """
-        self.solve_stretch(output, 0, start, stop, wanted)
+        self.solve_stretch(output, 0, start, stop, clip_targets)
 
-    def solve_stretch(self, output: Output, first: int, start: int, stop: int, wanted: Wanted) -> None:
+    def solve_stretch(self, output: Output, first: int, start: int, stop: int, clip_targets: ClipTargets) -> None:
         """Solve frames `start` to `stop` into `output`, whose first row is frame `first`.
 
         Args:
@@ -158,10 +158,10 @@ class Solver:
             first: Frame of the output's first row.
             start: First frame to solve.
             stop: Frame after the last.
-            wanted: The compiled targets of the clip.
+            clip_targets: The compiled targets of the clip.
         """
         solve_frames(
-            self.flat, self._goals, self._work, self._memory, output, first, start, stop, wanted, self.speed,
+            self.flat, self._tables, self._work, self._memory, output, first, start, stop, clip_targets, self.speed,
             self.settings.joint_limits,
             MOST_ITERATIONS,
         )  # fmt: skip

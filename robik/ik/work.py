@@ -68,7 +68,7 @@ class Work(NamedTuple):
     right: np.ndarray
     multiplier: np.ndarray
     independent: np.ndarray
-    leading: np.ndarray
+    listed: np.ndarray
     reduced: np.ndarray
     K: np.ndarray
     slope: np.ndarray
@@ -94,14 +94,13 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
     Args:
         flat: The robot.
         q: (nq,) coordinates that stand in it at first.
-        tied: (k, 2) bodies of the goals' objectives over two bodies (`Goals.tied`); None where nothing is asked for one
-            by one.
+        tied: (k, 2) bodies of the objectives over two bodies (`ObjectiveTables.tied`); None where a clip asks for none.
 
     Returns:
         `Work`, or `LargeWork` for many degrees of freedom.
     """
     kind = Work if len(flat.before) <= SMALL else LargeWork
-    d, rows = len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
+    d, rows = len(flat.before), len(flat.row_kind) + len(flat.coupling_leader)
     return by_reference(
         kind(
             e=new_elimination(flat),
@@ -115,7 +114,7 @@ def new_work(flat: Flat, q: np.ndarray, tied: np.ndarray | None = None) -> Work:
             right=np.zeros(rows),
             multiplier=np.zeros(rows),
             independent=np.zeros(d, np.int64),
-            leading=np.zeros(1, np.int64),
+            listed=np.zeros(1, np.int64),
             reduced=np.zeros(d),
             K=np.zeros((d, d)),
             slope=np.zeros(d),

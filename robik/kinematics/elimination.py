@@ -21,7 +21,7 @@ class Elimination(NamedTuple):
 
     Per group g: `LU[g]`, its rows × columns in pivoted order, with room for the largest group, and `other[g]`, scratch
     of that size; `row` and `column`: that order, at the group's starts; `rank` (groups,). `free` (d,): one that is not
-    free always leads; `follows` (d,): whether it does. `right`, `most` and `where` (most rows,) are scratch; `every`
+    free always leads; `dependent` (d,): whether it does. `right`, `most` and `where` (most rows,) are scratch; `every`
     (d,) counts the degrees of freedom.
     """
 
@@ -31,7 +31,7 @@ class Elimination(NamedTuple):
     column: np.ndarray
     rank: np.ndarray
     free: np.ndarray
-    follows: np.ndarray
+    dependent: np.ndarray
     right: np.ndarray
     most: np.ndarray
     where: np.ndarray
@@ -61,7 +61,7 @@ def new_elimination(flat: Flat) -> Elimination:
             column=flat.group_columns.copy(),
             rank=np.zeros(groups, np.int64),
             free=np.ones(d, np.bool_),
-            follows=np.zeros(d, np.bool_),
+            dependent=np.zeros(d, np.bool_),
             right=np.zeros(max(most[1:]) + 1),
             most=np.zeros(most[1] + 1),
             where=np.zeros(most[1] + 1, np.int64),
@@ -89,7 +89,7 @@ def eliminate(flat, now, e):
         The total rank.
     """
     total = 0
-    e.follows[:] = False
+    e.dependent[:] = False
     for g in range(e.rank.shape[0]):
         r0, r1, c0, c1 = (
             flat.group_row_at[g],
@@ -111,7 +111,7 @@ def eliminate(flat, now, e):
         rank = _pivoted_lu(A, r1 - r0, couplings, width, tiny, row, column, e.free, e.most, e.where)
         e.rank[g] = rank
         for j in range(rank):
-            e.follows[column[j]] = True
+            e.dependent[column[j]] = True
         _back_substitute(A, rank, width)
         total += rank
     return total

@@ -59,7 +59,10 @@ class ForwardKinematics:
         self.root = self.topology.root
         self.flat = prepared(self.topology)
         self._elimination = new_elimination(self.flat)
-        self._scratch = np.zeros(len(self.flat.before)), np.zeros(len(self.flat.row_kind) + len(self.flat.gear_leader))
+        self._scratch = (
+            np.zeros(len(self.flat.before)),
+            np.zeros(len(self.flat.row_kind) + len(self.flat.coupling_leader)),
+        )
         for joint in (*mechanism.actuated, *([self.topology.base] if self.topology.base else [])):
             b = self.topology.joint_at[joint.name]
             self._elimination.free[self.flat.at_v[self.flat.first[b]] : self.flat.tip[b] + 1] = False

@@ -48,7 +48,7 @@ def new_placement(flat: Flat, q: np.ndarray) -> Placement:
         The placement, with the coordinates in it.
     """
     n, d, m = len(flat.parent), len(flat.before), len(flat.row_kind)
-    rows = m + len(flat.gear_leader)
+    rows = m + len(flat.coupling_leader)
     everything, parts = carved((len(q),), (n, 3, 3), (n, 3), (d, 3), (d, 3), (rows,), (m, 3), (m, 3))
     parts[0][:] = q
     parts[1][0] = np.eye(3)
@@ -226,12 +226,12 @@ def close(flat, now):
             now.value[row] = value
             worst = max(worst, abs(value))
     m = flat.row_kind.shape[0]
-    for g in range(flat.gear_leader.shape[0]):
-        leader = now.q[flat.dof_q[flat.gear_leader[g]]]
+    for g in range(flat.coupling_leader.shape[0]):
+        leader = now.q[flat.dof_q[flat.coupling_leader[g]]]
         polynomial = 0.0
-        for k in range(flat.gear_coefficients.shape[1] - 1, -1, -1):
-            polynomial = polynomial * leader + flat.gear_coefficients[g, k]
-        now.value[m + g] = flat.size * (now.q[flat.dof_q[flat.gear_follower[g]]] - polynomial)
+        for k in range(flat.coupling_coefficients.shape[1] - 1, -1, -1):
+            polynomial = polynomial * leader + flat.coupling_coefficients[g, k]
+        now.value[m + g] = flat.size * (now.q[flat.dof_q[flat.coupling_follower[g]]] - polynomial)
         worst = max(worst, abs(now.value[m + g]))
     return worst
 
@@ -252,11 +252,11 @@ def group_jacobian(flat, now, g, A):
     for at_row in range(start, flat.group_row_at[g + 1]):
         row, out = flat.group_rows[at_row], A[at_row - start]
         if row >= m:
-            leader, slope = now.q[flat.dof_q[flat.gear_leader[row - m]]], 0.0
-            for k in range(flat.gear_coefficients.shape[1] - 1, 0, -1):
-                slope = slope * leader + k * flat.gear_coefficients[row - m, k]
-            out[flat.gear_column[row - m, 0]] += flat.size
-            out[flat.gear_column[row - m, 1]] -= flat.size * slope
+            leader, slope = now.q[flat.dof_q[flat.coupling_leader[row - m]]], 0.0
+            for k in range(flat.coupling_coefficients.shape[1] - 1, 0, -1):
+                slope = slope * leader + k * flat.coupling_coefficients[row - m, k]
+            out[flat.coupling_column[row - m, 0]] += flat.size
+            out[flat.coupling_column[row - m, 1]] -= flat.size * slope
             continue
         cut = flat.row_cut[row]
         fx, fy, fz = now.force[row, 0], now.force[row, 1], now.force[row, 2]

@@ -28,7 +28,7 @@ def path_to_root(tip: int, before: np.ndarray) -> list[int]:
 
 
 def find_clusters(
-    bodies: dict[str, np.ndarray], gears: dict[str, np.ndarray], groups: dict[str, np.ndarray]
+    bodies: dict[str, np.ndarray], couplings: dict[str, np.ndarray], groups: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """Return the arrays of `Flat` that describe clusters, from those of its bodies, couplings and groups.
 
@@ -37,7 +37,7 @@ def find_clusters(
 
     Args:
         bodies: Arrays of `Flat` about bodies, by name.
-        gears: Arrays about couplings.
+        couplings: Arrays about couplings.
         groups: Arrays about groups of closure equations.
 
     Returns:
@@ -51,7 +51,7 @@ def find_clusters(
     members = np.split(groups["group_columns"], groups["group_column_at"][1:-1])
     between = [
         sorted(set(path_to_root(f, before)) ^ set(path_to_root(g, before)) | {f, g})
-        for f, g in zip(gears["gear_follower"].tolist(), gears["gear_leader"].tolist(), strict=True)
+        for f, g in zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
     ]
     tied = [(k[0], i) for k in [*own, *(m.tolist() for m in members), *between] for i in k[1:]]
     rows, columns = zip(*tied, strict=True) if tied else ((), ())

@@ -40,10 +40,10 @@ class Flat(NamedTuple):
     and b, from a outwards, `loop_at[i]` to `loop_at[i + 1]`, with `loop_sign` -1 on a's side.
     Rows (m): `row_kind`, `row_cut`; OFFSET: (R_a u) · (p_b - p_a), DOT: (R_a u) · (R_b w), scaled by `size`; `row_u`,
     `row_w` in the state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
-    Couplings: `gear_follower`, `gear_leader` (dofs), `gear_coefficients` (g, degree + 1).
+    Couplings: `coupling_follower`, `coupling_leader` (dofs), `coupling_coefficients` (g, degree + 1).
     Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns
     `group_columns` with their starts. Rows from m on are couplings. `accepted` (1,): the residual up to which loops
-    near the origin count as closed [m]. `loop_column`, `gear_column` (g, 2), `column_of`
+    near the origin count as closed [m]. `loop_column`, `coupling_column` (g, 2), `column_of`
     (d,): the place of a degree of freedom among its group's.
     Clusters: degrees of freedom that groups or a joint tie together, with the bodies they move first; each hangs on the
     body `cluster_on`, parents before children. Per cluster with their starts: `cluster_body`, `cluster_dof`,
@@ -82,10 +82,10 @@ class Flat(NamedTuple):
     row_cut: np.ndarray
     row_u: np.ndarray
     row_w: np.ndarray
-    gear_follower: np.ndarray
-    gear_leader: np.ndarray
-    gear_coefficients: np.ndarray
-    gear_column: np.ndarray
+    coupling_follower: np.ndarray
+    coupling_leader: np.ndarray
+    coupling_coefficients: np.ndarray
+    coupling_column: np.ndarray
     group_rows: np.ndarray
     group_row_at: np.ndarray
     group_columns: np.ndarray
@@ -224,13 +224,15 @@ class _Layout:
     def topology(self) -> Topology:
         bodies = self._bodies()
         closure = self._closure(bodies["tip"], bodies["before"])
-        gears = self._gears()
-        groups = self._groups(closure, gears, len(bodies["before"]))
-        clusters = find_clusters(bodies, gears, groups)
+        couplings = self._couplings()
+        groups = self._groups(closure, couplings, len(bodies["before"]))
+        clusters = find_clusters(bodies, couplings, groups)
         n, index, accepted = len(self.mechanism.bodies), self.mechanism.body_index, np.array([CLOSED * self.size])
         return Topology(
             mechanism=self.mechanism,
-            flat=Flat(**bodies, **closure, **gears, **groups, **clusters, bodies=n, size=self.size, accepted=accepted),
+            flat=Flat(
+                **bodies, **closure, **couplings, **groups, **clusters, bodies=n, size=self.size, accepted=accepted
+            ),
             order=np.array([index[body] for body, _ in self.tree[:n]]),
             body_at=self.body_at,
             joint_at={joint.name: self.body_at[body] for body, joint in self.tree},
@@ -318,7 +320,7 @@ class _Layout:
             "row_w": np.array([r[3] for r in rows]).reshape(-1, 3),
         }  # fmt: skip
 
-    def _gears(self) -> dict[str, np.ndarray]:
+    def _couplings(self) -> dict[str, np.ndarray]:
         degree = max((len(c.coefficients) for c in self.mechanism.couplings), default=1)
         coefficients = np.zeros((len(self.mechanism.couplings), degree))
         follower, leader = [], []
@@ -334,14 +336,22 @@ class _Layout:
             leader.append(lead)
             for k, c in enumerate(coupling.coefficients):
                 coefficients[g, k] = c * f_sign * l_sign**k
-        return {"gear_follower": _ints(follower), "gear_leader": _ints(leader), "gear_coefficients": coefficients}
+        return {
+            "coupling_follower": _ints(follower),
+            "coupling_leader": _ints(leader),
+            "coupling_coefficients": coefficients,
+        }
 
-    def _groups(self, closure: dict[str, np.ndarray], gears: dict[str, np.ndarray], dofs: int) -> dict[str, np.ndarray]:
-        """Cut and couplings that share a degree of freedom, directly or through others, form a group."""
+    def _groups(
+        self, closure: dict[str, np.ndarray], couplings: dict[str, np.ndarray], dofs: int
+    ) -> dict[str, np.ndarray]:
+        """Return groups of cuts and couplings that share a degree of freedom, directly or through others."""
         loop, at, m = closure["loop"].tolist(), closure["loop_at"], len(closure["row_kind"])
         touched = [set(loop[at[i] : at[i + 1]]) for i in range(len(at) - 1)]
         rows = [list(range(closure["cut_row"][i], closure["cut_row"][i + 1])) for i in range(len(touched))]
-        for g, pair in enumerate(zip(gears["gear_follower"].tolist(), gears["gear_leader"].tolist(), strict=True)):
+        for g, pair in enumerate(
+            zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
+        ):
             touched.append(set(pair))
             rows.append([m + g])
         groups: list[tuple[list[int], set[int]]] = []
@@ -354,11 +364,11 @@ class _Layout:
                     joined_rows, joined_columns = other[0] + joined_rows, joined_columns | other[1]
             groups = [*others, (joined_rows, joined_columns)]
         place = {c: i for group in groups for i, c in enumerate(sorted(group[1]))}
-        pairs = zip(gears["gear_follower"].tolist(), gears["gear_leader"].tolist(), strict=True)
+        pairs = zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
         return {
             "loop_column": _ints([place[c] for c in loop]),
             "column_of": _ints([place.get(c, -1) for c in range(dofs)]),
-            "gear_column": _ints([(place[f], place[lead]) for f, lead in pairs]).reshape(-1, 2),
+            "coupling_column": _ints([(place[f], place[lead]) for f, lead in pairs]).reshape(-1, 2),
             "group_rows": _ints([r for group in groups for r in group[0]]),
             "group_row_at": _ints(np.cumsum([0, *(len(group[0]) for group in groups)])),
             "group_columns": _ints([c for group in groups for c in sorted(group[1])]),

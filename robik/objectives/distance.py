@@ -24,7 +24,7 @@ from ..kinematics.kernels import rotate
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
-from .objective import Miss, Own, States, samples_of, scalar_weight
+from .objective import Own, States, TargetError, samples_of, scalar_weight
 from .pairs import Pair, ends
 from .rows import Row, RowKind
 from .terms import add_along, add_point, add_stiffness, moved, seen_from
@@ -224,7 +224,7 @@ class Distance(Pair):
             own(table.world_point)[:, i] = self.point
         table.weight[i] = weight * per_square_metre
 
-    def misses(self, states: States, weight: float) -> list[Miss]:
+    def errors(self, states: States, weight: float) -> list[TargetError]:
         """Return the error of the distance.
 
         Args:
@@ -241,7 +241,7 @@ class Distance(Pair):
         if self.other:
             point, _ = frame_poses(states.mechanism, self.other, states.position, states.quaternion)
         off = np.abs(np.linalg.norm(x - point, axis=1) - self.distance)
-        return [Miss(off, "m", f"the distance of {self.frame} from {self.other or 'its point'} is {{}} off")]
+        return [TargetError(off, "m", f"the distance of {self.frame} from {self.other or 'its point'} is {{}} off")]
 
     @classmethod
     def table(
@@ -253,7 +253,7 @@ class Distance(Pair):
             topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: Their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
 
         Returns:
             Arrays for the kernels.

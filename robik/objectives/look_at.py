@@ -29,7 +29,7 @@ from ..kinematics.rotations import cross
 from ..mechanism.model import Mechanism
 from ..mechanism.pose import Vector
 from ..mechanism.topology import Topology
-from .objective import Miss, Own, States, samples_of, scalar_weight, stacked
+from .objective import Own, States, TargetError, samples_of, scalar_weight, stacked
 from .pairs import Pair, ends
 from .rows import Row, RowKind
 from .terms import add_point, moved, seen_from
@@ -267,7 +267,7 @@ class LookAt(Pair):
         own(table.target)[:, i] = self.point
         table.weight[i] = weight
 
-    def misses(self, states: States, weight: float) -> list[Miss]:
+    def errors(self, states: States, weight: float) -> list[TargetError]:
         """Return the angle between the axis and the line of sight; NaN on the point itself.
 
         Args:
@@ -287,7 +287,7 @@ class LookAt(Pair):
         way, axis = point - x, R @ np.array(self.axis)
         across = np.linalg.norm(np.cross(axis, way), axis=1)
         angle = np.where(way.any(axis=1), np.arctan2(across, (axis * way).sum(1)), np.nan)
-        return [Miss(angle, "rad", f"{self.frame} looks {{}} past {self.other or 'its target'}")]
+        return [TargetError(angle, "rad", f"{self.frame} looks {{}} past {self.other or 'its target'}")]
 
     @classmethod
     def table(
@@ -299,7 +299,7 @@ class LookAt(Pair):
             topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: Their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
 
         Returns:
             Arrays for the kernels.

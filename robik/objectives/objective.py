@@ -14,11 +14,11 @@ from ..mechanism.model import Mechanism
 from ..mechanism.topology import Topology
 from .rows import Row, RowKind
 
-Own = Callable[[np.ndarray], np.ndarray]  # from an array in `Goals.targets` to its part (T, …) of a clip's
+Own = Callable[[np.ndarray], np.ndarray]  # from an array in `ObjectiveTables.targets` to its part (T, …) of a clip's
 
 
 @dataclass(frozen=True)
-class Miss:
+class TargetError:
     """Error of a robot against an objective.
 
     Attributes:
@@ -51,7 +51,7 @@ class Objective(ABC):
 
     Attributes:
         key: its name in the clip and in the settings, as `hand.in.pelvis`.
-        FIELD: of `Goals`, where its compiled table lies.
+        FIELD: of `ObjectiveTables`, where its compiled table lies.
         WEIGHT: where the settings say nothing.
         KEYS: forms of its keys in `CLIP.npz`, for messages.
         ROW: how an editor lists it.
@@ -155,7 +155,7 @@ class Objective(ABC):
         """Write its targets over time and its weights into entry i of its kind's table.
 
         Args:
-            table: its kind's, of `Goals`.
+            table: its kind's, of `ObjectiveTables`.
             i: its place among its kind.
             own: gives the clip's targets (T, …) for an array of the table.
             weight: as the settings have it.
@@ -171,7 +171,7 @@ class Objective(ABC):
             topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: Their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
 
         Returns:
             Arrays for the kernels.
@@ -203,7 +203,7 @@ class Objective(ABC):
         """
 
     @abstractmethod
-    def misses(self, states: States, weight: Any) -> list[Miss]:
+    def errors(self, states: States, weight: Any) -> list[TargetError]:
         """Return how far a robot is from it.
 
         Args:

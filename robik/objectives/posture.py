@@ -19,7 +19,7 @@ from ..jit import by_reference, kernel
 from ..mechanism.model import Mechanism
 from ..mechanism.parts import Joint
 from ..mechanism.topology import Topology
-from .objective import Miss, Objective, Own, States, ints, samples_of, scalar_weight
+from .objective import Objective, Own, States, TargetError, ints, samples_of, scalar_weight
 from .rows import Row, RowKind
 
 
@@ -188,7 +188,7 @@ class Posture(Objective):
         own(table.target)[:, i] = self.value
         table.weight[i] = weight * (per_square_metre if table.length[i] else 1.0)
 
-    def misses(self, states: States, weight: float) -> list[Miss]:
+    def errors(self, states: States, weight: float) -> list[TargetError]:
         """Return nothing: a posture is a preference, which the other objectives may leave unmet.
 
         Args:
@@ -210,7 +210,7 @@ class Posture(Objective):
             topology: The robot.
             items: t objectives.
             slots: Of no use here: no body is pulled at.
-            views: Their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
 
         Returns:
             Arrays for the kernels.

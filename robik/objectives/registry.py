@@ -47,7 +47,7 @@ class NothingAsked(Asked):
     """
 
 
-class Goals(NamedTuple):
+class ObjectiveTables(NamedTuple):
     """Objectives of a frame of the clip, with their targets."""
 
     frame_pose: FramePoses
@@ -70,9 +70,9 @@ ROWS: tuple[RowKind, ...] = (
 )  # what a row of an editor's list can be, the usual first
 
 
-def new_goals(
+def new_tables(
     topology: Topology, names: Sequence[str], previous: Placement, objectives: Sequence[Objective] = ()
-) -> Goals:
+) -> ObjectiveTables:
     """Return objectives that ask for nothing yet: all weights zero, no bounds.
 
     Args:
@@ -92,16 +92,16 @@ def new_goals(
     )
     threshold[:] = np.inf
     tied: list[tuple[int, int]] = []
-    tables = {}
+    asked = {}
     for kind, items, size in zip(ASKED, of_kind, sizes, strict=True):
         slots = [_slot(topology, item, tied) for item in items]
         views, rest = rest[: len(size)], rest[len(size) :]
-        tables[kind.FIELD] = kind.table(topology, items, slots, views)
+        asked[kind.FIELD] = kind.table(topology, items, slots, views)
     return by_reference(
-        Goals(
+        ObjectiveTables(
             frame_pose=frame_pose.table(topology, names, position, rotation, tension),
             centre_of_mass=by_reference(CentreOfMass(com, np.zeros(3), np.zeros(n), np.zeros((n, 3)))),
-            asked=by_reference(Asked(**tables) if objectives else NothingAsked(**tables)),
+            asked=by_reference(Asked(**asked) if objectives else NothingAsked(**asked)),
             change_of_state=by_reference(ChangeOfState(previous.R, previous.c, np.zeros((n, 2)))),
             calm=calm.table(topology),
             velocity=by_reference(Velocity(previous.R, previous.c, np.zeros(1), threshold)),
@@ -125,13 +125,17 @@ def _slot(topology: Topology, item: Objective, tied: list[tuple[int, int]]) -> i
 
 
 def fill(
-    goals: Goals, targets: np.ndarray, objectives: Sequence[Objective], weights: Sequence[Any], per_square_metre: float
+    tables: ObjectiveTables,
+    targets: np.ndarray,
+    objectives: Sequence[Objective],
+    weights: Sequence[Any],
+    per_square_metre: float,
 ) -> None:
-    """Write what is asked for one by one into the goals' weights and a clip's targets.
+    """Write the clip's objectives over frames into the tables' weights and a clip's targets.
 
     Args:
-        goals: made for these objectives.
-        targets: (T, m), a row of `Goals.targets` for each sample.
+        tables: made for these objectives.
+        targets: (T, m), a row of `ObjectiveTables.targets` for each sample.
         objectives: with T samples.
         weights: theirs.
         per_square_metre: 1/ℓ² [1/m²].
@@ -139,43 +143,43 @@ def fill(
     count = dict.fromkeys(ASKED, 0)
     for item, weight in zip(objectives, weights, strict=True):
         item.fill(
-            getattr(goals.asked, item.FIELD),
+            getattr(tables.asked, item.FIELD),
             count[type(item)],
-            partial(over_time, goals, targets),
+            partial(over_time, tables, targets),
             weight,
             per_square_metre,
         )
         count[type(item)] += 1
 
 
-def hold(goals: Goals, settings: Settings, per_square_metre: float) -> None:
+def hold(tables: ObjectiveTables, settings: Settings, per_square_metre: float) -> None:
     """Set what holds the freedom that targets leave.
 
     Posture and stillness, or the paper's pull to the previous state alone.
 
     Args:
-        goals: of a robot.
+        tables: of a robot.
         settings: with the weights.
         per_square_metre: 1/ℓ² [1/m²].
     """
     if settings.state_weight is None:
-        calm.set_weights(goals.calm, settings.posture, settings.stillness, per_square_metre)
+        calm.set_weights(tables.calm, settings.posture, settings.stillness, per_square_metre)
     else:
-        goals.change_of_state.weight[:] = settings.state_weight, settings.state_weight * per_square_metre
+        tables.change_of_state.weight[:] = settings.state_weight, settings.state_weight * per_square_metre
 
 
-def over_time(goals: Goals, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
+def over_time(tables: ObjectiveTables, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
     """Return one objective's part of all targets over time, as a view.
 
     Args:
-        goals: that the targets are for.
-        targets: (T, m), a row of `Goals.targets` for each frame.
-        own: an array of an objective that lies in `Goals.targets`.
+        tables: that the targets are for.
+        targets: (T, m), a row of `ObjectiveTables.targets` for each frame.
+        own: an array of an objective that lies in `ObjectiveTables.targets`.
 
     Returns:
         (T, *own.shape), sharing the memory of `targets`.
     """
-    start = (own.ctypes.data - goals.targets.ctypes.data) // own.itemsize
+    start = (own.ctypes.data - tables.targets.ctypes.data) // own.itemsize
     return targets[:, start : start + own.size].reshape(len(targets), *own.shape)
 
 
@@ -224,24 +228,24 @@ def _add_asked_terms(flat, now, terms, share, asked):
 
 
 @kernel
-def missed(flat, now, goals):
+def missed(flat, now, tables):
     """Return the sum of what the clip asks for.
 
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
 
     Returns:
         The sum of what the clip's targets miss.
     """
-    total = frame_pose.add_value(now, goals.frame_pose, 0.0)
-    total = centre_of_mass.add_value(flat, now, goals.centre_of_mass, total)
-    return total + _asked_value(flat, now, goals.asked)
+    total = frame_pose.add_value(now, tables.frame_pose, 0.0)
+    total = centre_of_mass.add_value(flat, now, tables.centre_of_mass, total)
+    return total + _asked_value(flat, now, tables.asked)
 
 
 @kernel
-def missed_by_cluster(flat, now, goals, out):
+def missed_by_cluster(flat, now, tables, out):
     """Fill `out` (clusters,) with the sum of the misses that a cluster has a part in.
 
     Of the frames it moves, of the centre of mass, and of each objective over frames.
@@ -249,15 +253,15 @@ def missed_by_cluster(flat, now, goals, out):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         out: Sums (clusters,) to fill.
     """
-    common = centre_of_mass.add_value(flat, now, goals.centre_of_mass, 0.0) + _asked_value(flat, now, goals.asked)
+    common = centre_of_mass.add_value(flat, now, tables.centre_of_mass, 0.0) + _asked_value(flat, now, tables.asked)
     out[:] = 0.0
-    for t in range(goals.frame_pose.body.shape[0]):
-        c = flat.cluster_of[goals.frame_pose.body[t]]
+    for t in range(tables.frame_pose.body.shape[0]):
+        c = flat.cluster_of[tables.frame_pose.body[t]]
         if c >= 0:
-            out[c] = frame_pose.add_frame_value(now, goals.frame_pose, t, out[c])
+            out[c] = frame_pose.add_frame_value(now, tables.frame_pose, t, out[c])
     for c in range(out.shape[0] - 1, -1, -1):
         on = flat.cluster_of[flat.cluster_on[c]]
         if on >= 0:
@@ -266,25 +270,25 @@ def missed_by_cluster(flat, now, goals, out):
 
 
 @kernel
-def objective(flat, now, goals):
+def objective(flat, now, tables):
     """Return f(s), the sum of all objectives.
 
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
 
     Returns:
         The value.
     """
-    total = missed(flat, now, goals)
-    total = posture.add_value(flat, now, goals.calm.posture, total)
-    total = change_of_state.add_value(flat, now, goals.change_of_state, total)
-    return velocity.add_value(flat, now, goals.velocity, total)
+    total = missed(flat, now, tables)
+    total = posture.add_value(flat, now, tables.calm.posture, total)
+    total = change_of_state.add_value(flat, now, tables.change_of_state, total)
+    return velocity.add_value(flat, now, tables.velocity, total)
 
 
 @kernel
-def gather(flat, now, goals, terms, share):
+def gather(flat, now, tables, terms, share):
     """Fill the terms at `now`, and sum wrenches from the tips to the root.
 
     The second derivatives are exact with a `share` of 1 of the forces, Gauss-Newton's with 0; those of the velocity
@@ -293,22 +297,22 @@ def gather(flat, now, goals, terms, share):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         terms: Forces and second derivatives of the objectives.
         share: Share of the forces in the second derivatives: 1 exact, 0 Gauss-Newton's.
     """
     terms.sums[:] = 0.0
-    frame_pose.add_terms(now, goals.frame_pose, terms, share)
-    change_of_state.add_terms(flat, now, goals.change_of_state, terms, share)
-    posture.add_terms(flat, now, goals.calm.posture, terms, share)
-    velocity.add_terms(flat, now, goals.velocity, terms)
-    centre_of_mass.add_terms(flat, now, goals.centre_of_mass, terms, share)
-    _add_asked_terms(flat, now, terms, share, goals.asked)
+    frame_pose.add_terms(now, tables.frame_pose, terms, share)
+    change_of_state.add_terms(flat, now, tables.change_of_state, terms, share)
+    posture.add_terms(flat, now, tables.calm.posture, terms, share)
+    velocity.add_terms(flat, now, tables.velocity, terms)
+    centre_of_mass.add_terms(flat, now, tables.centre_of_mass, terms, share)
+    _add_asked_terms(flat, now, terms, share, tables.asked)
     collect(flat, terms)
 
 
 @kernel
-def stiffen(flat, now, goals, terms):
+def stiffen(flat, now, tables, terms):
     """Fill the second derivatives from gathered terms.
 
     The bodies' own, and the low-rank rows of what ties bodies together.
@@ -316,17 +320,17 @@ def stiffen(flat, now, goals, terms):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         terms: Forces and second derivatives of the objectives.
     """
     stiffen_bodies(flat, terms)
     terms.row_count[0] = 0
-    centre_of_mass.add_rows(flat, now, goals.centre_of_mass, terms)
+    centre_of_mass.add_rows(flat, now, tables.centre_of_mass, terms)
     terms.row_count[1] = terms.row_count[0]
 
 
 @kernel
-def answer(flat, now, goals, xi, out):
+def answer(flat, now, tables, xi, out):
     """Add to `out` (n + 1, 6) the change of wrenches where objectives tie bodies together.
 
     The bodies move by the screws `xi` (n + 1, 6).
@@ -334,8 +338,8 @@ def answer(flat, now, goals, xi, out):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         xi: Screws (n + 1, 6) by which the bodies move.
         out: Wrenches (n + 1, 6) to add to.
     """
-    centre_of_mass.add_answer(flat, now, goals.centre_of_mass, xi, out)
+    centre_of_mass.add_answer(flat, now, tables.centre_of_mass, xi, out)

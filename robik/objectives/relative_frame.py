@@ -27,7 +27,7 @@ from ..mechanism.model import Mechanism
 from ..mechanism.parts import WORLD
 from ..mechanism.topology import Topology
 from .distances import angle_between, length_along
-from .objective import Miss, Own, States, samples_of
+from .objective import Own, States, TargetError, samples_of
 from .pairs import Pair, ends
 from .rows import Row, RowKind
 from .terms import add_along, add_point, moved, seen_from
@@ -266,7 +266,7 @@ class RelativeFrame(Pair):
             own(table.position)[:, i] = self.position
         own(table.rotation)[:, i] = np.eye(3) if self.quaternion is None else quaternion_matrices(self.quaternion)
 
-    def misses(self, states: States, weight: Weights) -> list[Miss]:
+    def errors(self, states: States, weight: Weights) -> list[TargetError]:
         """Return the distance and the angle, along the axes that count.
 
         Args:
@@ -283,10 +283,10 @@ class RelativeFrame(Pair):
         inverse, found = np.swapaxes(other, 1, 2), []
         if self.position is not None and any(weight.position):
             off = (inverse @ (x - o)[:, :, None])[:, :, 0] - self.position
-            found.append(Miss(length_along(off, weight.position), "m", f"{self.frame} is {{}} off{self._seen}"))
+            found.append(TargetError(length_along(off, weight.position), "m", f"{self.frame} is {{}} off{self._seen}"))
         if self.quaternion is not None and any(weight.orientation):
             turned = angle_between(inverse @ R, quaternion_matrices(self.quaternion), weight.orientation)
-            found.append(Miss(turned, "rad", f"{self.frame} is turned {{}} off{self._seen}"))
+            found.append(TargetError(turned, "rad", f"{self.frame} is turned {{}} off{self._seen}"))
         return found
 
     @property
@@ -304,7 +304,7 @@ class RelativeFrame(Pair):
             topology: The robot.
             items: t objectives.
             slots: (t,) where their forces go.
-            views: Their targets in `Goals.targets`, of the shapes that `shapes` gives.
+            views: Their targets in `ObjectiveTables.targets`, of the shapes that `shapes` gives.
 
         Returns:
             Arrays for the kernels.

@@ -11,7 +11,7 @@ from ..clip_solver.bounds import FITS, ORDERS, differences
 from ..clip_solver.clip_solver import MOST, ClipSolver
 from ..errors import ClipError
 from ..ik.memory import Output
-from ..ik.solver import Solver, Wanted
+from ..ik.solver import ClipTargets, Solver
 from ..kinematics.frames import com_of_states, own_frames
 from ..mechanism.model import Mechanism
 from ..motions.report import LookAhead
@@ -75,11 +75,11 @@ class LookingAhead:
     Args:
         solver: of one frame.
         clip: what is followed.
-        wanted: the same in the solver's terms.
+        clip_targets: the same in the solver's terms.
         output: of the frames one by one, which is replaced.
     """
 
-    def __init__(self, solver: Solver, clip: TargetClip, wanted: Wanted, output: Output):
+    def __init__(self, solver: Solver, clip: TargetClip, clip_targets: ClipTargets, output: Output):
         self._solver, self._clip, self._output = solver, clip, output
         settings, topology = solver.settings, solver.topology
         if settings.cyclic:
@@ -89,7 +89,7 @@ class LookingAhead:
         com = com_of_states(topology, output.position)
         apart, _, _ = distances(solver.mechanism, clip, settings, *poses, com)
         self._before = FrameByFrame(apart, differences(clip.times)[1].of(values))
-        self._clip_solver = ClipSolver(solver, wanted, clip.times, output.q, settings.cyclic)
+        self._clip_solver = ClipSolver(solver, clip_targets, clip.times, output.q, settings.cyclic)
 
     def steps(self) -> Iterator[float]:
         """Improve the output, and yield the share of the work that is done."""

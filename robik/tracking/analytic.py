@@ -18,13 +18,13 @@ from scipy.optimize import least_squares
 from ..errors import MechanismError
 from ..mechanism.constraints import rotation_vector_matrix
 from .classic import MOST, REACHED, Solution
-from .serial_chain import Goal, SerialChain, crossed
+from .serial_chain import ChainTarget, SerialChain, crossed
 
 SAMPLES = 72  # places on the elbow circle that are tried where the one at hand breaks a limit
 MEET = 1e-9  # m: axes this near to a point meet in it
 
 
-def two_link(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
+def two_link(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
     """Solve two parallel hinges that bring a point to a place in their plane, by the law of cosines.
 
     Beyond reach they stretch towards it. Of the two answers, elbow to one side or the other, the one between the limits
@@ -33,7 +33,7 @@ def two_link(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) ->
     Args:
         chain: The robot as a serial chain.
         q: Coordinates (d,) [rad or m].
-        goal: Target of the chain's frame.
+        target: Target of the chain's frame.
         most: Without effect; the solvers are called alike.
 
     Returns:
@@ -48,10 +48,10 @@ def two_link(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) ->
     other, second = chain.joint(1)
     _check(chain, abs(abs(axis @ other) - 1.0) < 1e-9, "two parallel hinges")
     answers = []
-    for bent in _bends(second, other, first, chain.position, _across(goal.position - first, axis)):
+    for bent in _bends(second, other, first, chain.position, _across(target.position - first, axis)):
         chain.place(np.array([0.0, bent]))
-        answers.append(np.array([_turn_about(axis, chain.position - first, goal.position - first), bent]))
-    return _best(chain, q, goal, answers)
+        answers.append(np.array([_turn_about(axis, chain.position - first, target.position - first), bent]))
+    return _best(chain, q, target, answers)
 
 
 class Limb:
@@ -108,26 +108,26 @@ class Limb:
         side = crossed(turn @ self.axes[3], along)
         return float(np.arctan2(side @ aside, side @ out))
 
-    def answers(self, q: np.ndarray, goal: Goal, angle: float) -> Iterator[np.ndarray]:
-        """Yield all joints (d,) that put the hand to its goal with the elbow at φ = `angle` on its circle.
+    def answers(self, q: np.ndarray, target: ChainTarget, angle: float) -> Iterator[np.ndarray]:
+        """Yield all joints (d,) that put the hand to its target with the elbow at φ = `angle` on its circle.
 
         The rest as in q. There are up to eight, two for each of elbow, shoulder and wrist. Where the wrist is out of
         reach, the arm is straight towards it.
 
         Args:
             q: Coordinates (d,) [rad or m].
-            goal: Target of the chain's frame.
+            target: Target of the chain's frame.
             angle: φ [rad].
 
         Yields:
             All joints (d,) [rad or m].
         """
         self.chain.place(q)
-        rotation = self.chain.rotation.copy() if goal.rotation is None else goal.rotation
+        rotation = self.chain.rotation.copy() if target.rotation is None else target.rotation
         self._place_zero(q)
-        wish = goal.position - rotation @ self.hand.T @ self.reach - self.shoulder
+        wish = target.position - rotation @ self.hand.T @ self.reach - self.shoulder
         along, out, aside = _circle(wish)
-        target = np.column_stack(
+        aim = np.column_stack(
             [along, np.cos(angle) * out + np.sin(angle) * aside, np.cos(angle) * aside - np.sin(angle) * out]
         )
         for bent in _bends(self.elbow, self.axes[3], self.shoulder, self.wrist, float(np.linalg.norm(wish))):
@@ -136,13 +136,13 @@ class Limb:
             straight /= np.linalg.norm(straight)
             side = crossed(self.axes[3], straight)
             side /= np.linalg.norm(side)
-            turn = target @ np.column_stack([straight, side, crossed(straight, side)]).T
+            turn = aim @ np.column_stack([straight, side, crossed(straight, side)]).T
             twist = (turn @ bend).T @ rotation @ self.hand.T
             for upper, lower in product(_three_hinges(self.axes[:3], turn), _three_hinges(self.axes[4:], twist)):
                 yield np.concatenate([q[: self.start], upper, [bent], lower])
 
 
-def limb(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
+def limb(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
     """Solve a limb of seven hinges.
 
     The elbow stays where it is on its circle, or goes to the nearest place there that the limits allow.
@@ -150,7 +150,7 @@ def limb(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Sol
     Args:
         chain: The robot as a serial chain.
         q: Coordinates (d,) [rad or m].
-        goal: Target of the chain's frame.
+        target: Target of the chain's frame.
         most: Without effect; the solvers are called alike.
 
     Returns:
@@ -163,13 +163,13 @@ def limb(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Sol
     _check(chain, arm.start == 0, "exactly seven hinges")
     here = arm.angle(q)
     for k in sorted(range(SAMPLES), key=lambda k: min(k, SAMPLES - k)):
-        answers = list(arm.answers(q, goal, here + 2 * np.pi * k / SAMPLES))
+        answers = list(arm.answers(q, target, here + 2 * np.pi * k / SAMPLES))
         if any(_allowed(chain, q, answer) is not None for answer in answers):
-            return _best(chain, q, goal, answers)
-    return _best(chain, q, goal, list(arm.answers(q, goal, here)))
+            return _best(chain, q, target, answers)
+    return _best(chain, q, target, list(arm.answers(q, target, here)))
 
 
-def hybrid(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> Solution:
+def hybrid(chain: SerialChain, q: np.ndarray, target: ChainTarget, most: int = MOST) -> Solution:
     """Solve the limb analytically, and numerically the joints before it and its elbow angle.
 
     Reach counts first, then little motion.
@@ -177,7 +177,7 @@ def hybrid(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> S
     Args:
         chain: The robot as a serial chain.
         q: Coordinates (d,) [rad or m].
-        goal: Target of the chain's frame.
+        target: Target of the chain's frame.
         most: Largest number of iterations.
 
     Returns:
@@ -190,20 +190,20 @@ def hybrid(chain: SerialChain, q: np.ndarray, goal: Goal, most: int = MOST) -> S
     s, start = arm.start, q.copy()
 
     def posed(x: np.ndarray) -> np.ndarray:
-        return _nearest(chain, start, arm.answers(np.concatenate([x[:s], start[s:]]), goal, x[s]))
+        return _nearest(chain, start, arm.answers(np.concatenate([x[:s], start[s:]]), target, x[s]))
 
     def residual(x: np.ndarray) -> np.ndarray:
         after = posed(x)
         beyond = np.maximum(chain.lower - after, 0.0) + np.maximum(after - chain.upper, 0.0)
         chain.place(after)
-        return np.concatenate([0.03 * (after - start), beyond, chain.error(goal)])
+        return np.concatenate([0.03 * (after - start), beyond, chain.error(target)])
 
     span = np.full(1, np.inf)
     bounds = np.concatenate([chain.lower[:s], -span]), np.concatenate([chain.upper[:s], span])
     found = least_squares(
         residual, np.append(chain.clamped(q)[:s], arm.angle(q)), bounds=bounds, xtol=1e-6, ftol=1e-6, max_nfev=most
     )
-    return _judged(chain, posed(found.x), goal, int(found.nfev))
+    return _judged(chain, posed(found.x), target, int(found.nfev))
 
 
 def _bends(
@@ -299,14 +299,14 @@ def _nearest(chain: SerialChain, near: np.ndarray, answers: Iterator[np.ndarray]
     return best
 
 
-def _best(chain: SerialChain, near: np.ndarray, goal: Goal, answers: list[np.ndarray]) -> Solution:
-    return _judged(chain, _nearest(chain, near, answers), goal, 1)
+def _best(chain: SerialChain, near: np.ndarray, target: ChainTarget, answers: list[np.ndarray]) -> Solution:
+    return _judged(chain, _nearest(chain, near, answers), target, 1)
 
 
-def _judged(chain: SerialChain, q: np.ndarray, goal: Goal, iterations: int) -> Solution:
+def _judged(chain: SerialChain, q: np.ndarray, target: ChainTarget, iterations: int) -> Solution:
     q = chain.clamped(q)
     chain.place(q)
-    return Solution(q, iterations, bool(np.abs(chain.error(goal)).max() <= REACHED))
+    return Solution(q, iterations, bool(np.abs(chain.error(target)).max() <= REACHED))
 
 
 def _check(chain: SerialChain, holds: bool, wanted: str) -> None:

@@ -113,7 +113,7 @@ class Feed:
         return Health.FROZEN if self._clock - self._changed > self.settings.frozen else Health.FOLLOWING
 
     @property
-    def goal(self) -> np.ndarray:
+    def target(self) -> np.ndarray:
         """(7,) the last sample that is followed."""
         return self._to.copy()
 
@@ -192,7 +192,7 @@ class Feed:
 
 
 @kernel(allocates=True)
-def glide(now, velocity, start, goal, share, lag, dt, aim):
+def glide(now, velocity, start, target, share, lag, dt, aim):
     """Move a pose with its velocity by a critically damped spring towards an aim.
 
     Exact for an aim that stands.
@@ -201,15 +201,15 @@ def glide(now, velocity, start, goal, share, lag, dt, aim):
         now: Pose (7,); changed in place.
         velocity: Its velocity (6,) [m/s, rad/s]; changed in place.
         start: Pose (7,) from which the aim moves.
-        goal: Pose (7,) to which the aim moves.
+        target: Pose (7,) to which the aim moves.
         share: Share of that way at which the aim is.
         lag: Time constant of the spring [s].
         dt: Time step [s].
         aim: Pose (7,) to fill with the aim.
     """
     for k in range(7):
-        aim[k] = start[k] + share * (goal[k] - start[k]) if k < 3 else start[k]
-    x, y, z = between(goal, start, 3)
+        aim[k] = start[k] + share * (target[k] - start[k]) if k < 3 else start[k]
+    x, y, z = between(target, start, 3)
     turned(aim, 3, share * x, share * y, share * z)
     w, decay = 1.0 / lag, exp(-dt / lag)
     off = np.empty(6)

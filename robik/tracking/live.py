@@ -99,11 +99,11 @@ class Live:
 
     @property
     def bad(self) -> int:
-        """Sample thrown away because they were not numbers, no rotations, or too far away."""
+        """Samples thrown away because they were not numbers, no rotations, or too far away."""
         return sum(feed.bad for feed in self._feeds.values())
 
     def receive(self, targets: Targets, time: float | None = None) -> None:
-        """Sample that have arrived.
+        """Samples that have arrived.
 
         A target that is not a number, no rotation (see `Target`) or too far away is thrown away; one that is missing is
         not changed.
@@ -129,7 +129,7 @@ class Live:
                 self._feeds[name] = Feed(np.array([*start.position, *start.quaternion]), self.settings)
             self._asked[name] = target
             feed = self._feeds[name]
-            feed.receive(_sample(name, target.position, target.quaternion, feed.goal), now)
+            feed.receive(_sample(name, target.position, target.quaternion, feed.target), now)
         if targets.com is not None:
             if COM not in self._feeds:
                 if self.tracker.mechanism.mass <= 0:
@@ -140,7 +140,7 @@ class Live:
                 self._feeds[COM] = Feed(np.array([*self.tracker.com, 1.0, 0.0, 0.0, 0.0]), self.settings)
             self._com = targets
             feed = self._feeds[COM]
-            feed.receive(_sample(COM, targets.com, None, feed.goal), now)
+            feed.receive(_sample(COM, targets.com, None, feed.target), now)
 
     def step(self) -> np.ndarray:
         """Return what the actuators (A,) [rad or m] should be at, 1 / `rate` after the last step."""

@@ -22,7 +22,7 @@ from ..mechanism.topology import Topology, build_topology
 
 
 @dataclass(frozen=True)
-class Goal:
+class ChainTarget:
     """Target of the frame.
 
     `position` (3,) in the world [m], and `rotation` (3, 3), None where it does not matter.
@@ -99,18 +99,20 @@ class SerialChain:
         fill_jacobian(self._now, self.position, self._J)
         return self._J.copy() if rotation else self._J[:3].copy()
 
-    def error(self, goal: Goal) -> np.ndarray:
+    def error(self, target: ChainTarget) -> np.ndarray:
         """Return the error: position (3,) [m], and rotation vector (3,) in the world [rad] if asked for.
 
         Args:
-            goal: Target of the chain's frame.
+            target: Target of the chain's frame.
 
         Returns:
             Error (3,), or (6,) where the orientation counts.
         """
-        away = goal.position - self.position
+        away = target.position - self.position
         return (
-            away if goal.rotation is None else np.concatenate([away, rotation_vector(goal.rotation @ self.rotation.T)])
+            away
+            if target.rotation is None
+            else np.concatenate([away, rotation_vector(target.rotation @ self.rotation.T)])
         )
 
     def clamped(self, q: np.ndarray) -> np.ndarray:

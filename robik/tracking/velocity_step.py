@@ -21,7 +21,7 @@ from ..kinematics.kernels import Placement, copy_placement, difference, integrat
 from ..kinematics.null_space import extend, reduce_gradient
 from ..mechanism.topology import Flat
 from .limits import BRAKES, approach, velocity_range
-from .tasks import linearise, quadratic, remember_targets, take_targets
+from .linear_targets import linearise, quadratic, remember_targets, take_targets
 
 LARGEST_TURN = 0.5  # rad in one step
 SMALLEST_SHARE = 1e-3  # of a step that does not come back onto the loops
@@ -91,12 +91,12 @@ def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> 
         least=np.zeros(2 * d),
         most=np.zeros(2 * d), rows=square(), bounded=np.zeros(d, np.int64), bend=row(), factor=square(), shares=row(),
         step=row(),
-        correction=row(), right=np.zeros(len(flat.row_kind) + len(flat.gear_leader)),
+        correction=row(), right=np.zeros(len(flat.row_kind) + len(flat.coupling_leader)),
     ))  # fmt: skip
 
 
 @kernel
-def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
+def program(flat, now, tables, linear, motion, least_damping, limit_gain, dt):
     """Set up a step's program.
 
     Returns (independent coordinates, dependent ones' rows, whether its optimum meets no bound and stands in `z`
@@ -105,8 +105,8 @@ def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
-        tasks: The tasks' arrays.
+        tables: The objectives with their targets.
+        linear: The tasks' arrays.
         motion: Arrays of the step, which are filled.
         least_damping: Damping where nothing else damps.
         limit_gain: Share of the gap to a limit that one step may take.
@@ -116,23 +116,23 @@ def program(flat, now, goals, tasks, motion, least_damping, limit_gain, dt):
         Number of independent coordinates, number of dependent ones' rows, and whether the optimum meets no bound and is
         in `z` already.
     """
-    take_targets(goals, tasks)
+    take_targets(tables, linear)
     e, independent = motion.e, motion.independent
     eliminate(flat, now, e)
     n, d = 0, independent.shape[0]
     for i in range(d):
-        if not e.follows[i]:
+        if not e.dependent[i]:
             independent[n] = i
             n += 1
-    damping = least_damping + linearise(flat, now, tasks)
-    quadratic(flat, now, tasks, e, independent, n, damping, motion.acceleration, dt, motion.P, motion.g, motion.rest)
+    damping = least_damping + linearise(flat, now, linear)
+    quadratic(flat, now, linear, e, independent, n, damping, motion.acceleration, dt, motion.P, motion.g, motion.rest)
     _brake(flat, now, motion, n, dt)
-    remember_targets(tasks)
+    remember_targets(linear)
     for a in range(n):
         motion.least[a], motion.most[a] = _reach(flat, now, motion, independent[a], 0.0, limit_gain, dt)
     rows = 0
     for i in range(d):
-        if e.follows[i]:
+        if e.dependent[i]:
             low, high = _reach(flat, now, motion, i, MARGIN, limit_gain, dt)
             if flat.dof_q[i] >= 0 and (low > -UNBOUNDED or high < UNBOUNDED):
                 motion.least[n + rows], motion.most[n + rows] = low, high

@@ -76,7 +76,7 @@ def new_twin(
     Returns:
         The twin's arrays.
     """
-    n, d, rows = len(flat.parent), len(flat.before), len(flat.row_kind) + len(flat.gear_leader)
+    n, d, rows = len(flat.parent), len(flat.before), len(flat.row_kind) + len(flat.coupling_leader)
     sums, parts = carved((n,), (n, 3), (n, 3, 3), (n, 3), (n, 3, 3), (n,), (n, 3))
     errors, squares, vectors = np.zeros((2, targets + 1, 6)), np.zeros((3, d, d)), np.zeros((5, d))
     return by_reference(
@@ -90,12 +90,12 @@ def new_twin(
 
 
 @kernel
-def _turn_between(R, A, goal):
-    """Rotation vector (world) of goal (R A)ᵀ: how an end effector with the axes A on a body turned by R has to turn."""
+def _turn_between(R, A, target):
+    """Return the rotation vector (world) of target (R A)ᵀ, of an end effector with the axes A on a turned body."""
     trace, x, y, z = 0.0, 0.0, 0.0, 0.0
     for k in range(3):
         dx, dy, dz = rotate(R, A[:, k])
-        gx, gy, gz = goal[0, k], goal[1, k], goal[2, k]
+        gx, gy, gz = target[0, k], target[1, k], target[2, k]
         trace += dx * gx + dy * gy + dz * gz
         ux, uy, uz = cross(dx, dy, dz, gx, gy, gz)
         x, y, z = x + ux, y + uy, z + uz
@@ -103,11 +103,11 @@ def _turn_between(R, A, goal):
     if s > 1e-7 or trace > 0.0:
         f = atan2(s, trace - 1.0) / s if s > 1e-12 else 0.5
         return f * x, f * y, f * z
-    return _half_turn(R, A, goal)
+    return _half_turn(R, A, target)
 
 
 @kernel(allocates=True)
-def _half_turn(R, A, goal):
+def _half_turn(R, A, target):
     """Return the rotation vector of a rotation by π, whose antisymmetric part is zero.
 
     From the largest column of ½ (Q + 1), scaled.
@@ -117,7 +117,7 @@ def _half_turn(R, A, goal):
         d = rotate(R, A[:, k])
         for i in range(3):
             for j in range(3):
-                Q[i, j] += 0.5 * goal[i, k] * d[j]
+                Q[i, j] += 0.5 * target[i, k] * d[j]
     best = 0
     for i in range(3):
         Q[i, i] += 0.5
@@ -128,15 +128,15 @@ def _half_turn(R, A, goal):
 
 
 @kernel
-def _turn_of_axes(R, A, goal, weight):
-    """Return the same where the axes weigh differently: each axis turns towards its goal, as much as it weighs.
+def _turn_of_axes(R, A, target, weight):
+    """Return the same where the axes weigh differently: each axis turns towards its target, as much as it weighs.
 
     The vector, and Σ w θ².
     """
     x = y = z = total = 0.0
     for k in range(3):
         dx, dy, dz = rotate(R, A[:, k])
-        gx, gy, gz = goal[0, k], goal[1, k], goal[2, k]
+        gx, gy, gz = target[0, k], target[1, k], target[2, k]
         ux, uy, uz = cross(dx, dy, dz, gx, gy, gz)
         s = sqrt(ux * ux + uy * uy + uz * uz)
         angle = atan2(s, dx * gx + dy * gy + dz * gz)
@@ -146,7 +146,7 @@ def _turn_of_axes(R, A, goal, weight):
 
 
 @kernel
-def measure(flat, now, goals, twin):
+def measure(flat, now, tables, twin):
     """Fill `error` with weight × distance from each target.
 
     Metres along the world's axes, then the Rodrigues vector (eq. 10).
@@ -154,13 +154,13 @@ def measure(flat, now, goals, twin):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         twin: The virtual twin.
 
     Returns:
         Energy in the springs, ½ Σ K_p w distance².
     """
-    P, energy, frames, com = twin.proportional, 0.0, goals.frame_pose, goals.centre_of_mass
+    P, energy, frames, com = twin.proportional, 0.0, tables.frame_pose, tables.centre_of_mass
     for t in range(frames.body.shape[0]):
         R, c, e = now.R[frames.body[t]], now.c[frames.body[t]], twin.error[t]
         x, y, z = rotate(R, frames.point[t])
@@ -182,9 +182,9 @@ def measure(flat, now, goals, twin):
 
 
 @inlined
-def _distance(error, weight, goal, x, y, z, P):
-    """Write weight × distance of a point from its goal, and return twice the energy of that."""
-    dx, dy, dz = goal[0] - x, goal[1] - y, goal[2] - z
+def _distance(error, weight, target, x, y, z, P):
+    """Write weight × distance of a point from its target, and return twice the energy of that."""
+    dx, dy, dz = target[0] - x, target[1] - y, target[2] - z
     error[0], error[1], error[2] = weight[0] * dx, weight[1] * dy, weight[2] * dz
     return P[0] * weight[0] * dx * dx + P[1] * weight[1] * dy * dy + P[2] * weight[2] * dz * dz
 
@@ -236,7 +236,7 @@ def _twist(twin, b, x, y, z):
 
 
 @kernel(allocates=True)
-def load(flat, now, goals, twin, rate):
+def load(flat, now, tables, twin, rate):
     """Fill masses and PD forces f = K_p e + K_d ė (eq. 11) on the bodies, summed to the root.
 
     `rate` is 1 / Δt, or 0 where ė is unknown.
@@ -244,12 +244,12 @@ def load(flat, now, goals, twin, rate):
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         twin: The virtual twin.
         rate: 1 / Δt [1/s], or 0 where ė is unknown.
     """
     twin.sums[:] = 0.0
-    frames, com = goals.frame_pose, goals.centre_of_mass
+    frames, com = tables.frame_pose, tables.centre_of_mass
     P, Q, last, n = twin.proportional, twin.derivative, frames.body.shape[0], flat.parent.shape[0]
     g, com_mass = np.empty(6), twin.mass[0] * most(com.weight)
     for t in range(last + 1):
@@ -296,16 +296,16 @@ def load(flat, now, goals, twin, rate):
 
 
 @kernel
-def inertia(flat, now, goals, twin):
+def inertia(flat, now, tables, twin):
     """Fill `H` and `force` = Jᵀ f from the loads.
 
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        goals: The objectives with their targets.
+        tables: The objectives with their targets.
         twin: The virtual twin.
     """
-    H, com_mass = twin.H, twin.mass[0] * most(goals.centre_of_mass.weight)
+    H, com_mass = twin.H, twin.mass[0] * most(tables.centre_of_mass.weight)
     H[:] = 0.0
     for b in range(1, flat.parent.shape[0]):
         if flat.first[b] == flat.last[b]:

@@ -31,7 +31,7 @@ from ..kinematics.rotations import cross, multiply
 from .limits import BRAKES, approach
 
 
-class Tasks(NamedTuple):
+class LinearTargets(NamedTuple):
     """Tasks in compiled form: t frames, d degrees of freedom, six rows a frame and three for the centre of mass.
 
     `body`, `other` (t,): the bodies of a frame and of what it is seen from, 0 for the world; `point`, `other_point` (t,
@@ -150,50 +150,50 @@ def _missing_turn(weights, now_axes, wanted, t):
 
 
 @kernel
-def _frame_rows(flat, now, tasks, k):
+def _frame_rows(flat, now, linear, k):
     """Fill the six rows of frame task k."""
-    b, o = tasks.body[k], tasks.other[k]
+    b, o = linear.body[k], linear.other[k]
     own, seen, wanted, turn, turned = (
-        tasks.turns[0],
-        tasks.turns[1],
-        tasks.turns[2],
-        tasks.turns[3, 0],
-        tasks.turns[3, 1],
+        linear.turns[0],
+        linear.turns[1],
+        linear.turns[2],
+        linear.turns[3, 0],
+        linear.turns[3, 1],
     )
-    multiply(now.R[b], tasks.axes[k], own)
-    multiply(now.R[o], tasks.other_axes[k], seen)
-    multiply(seen, tasks.rotation[k], wanted)
-    _missing_turn(tasks.turn_weight[k], own, wanted, turn)
-    multiply(seen, tasks.last_rotation[k], tasks.turns[4])
-    _missing_turn(tasks.turn_weight[k], tasks.turns[4], wanted, turned)
-    px, py, pz = rotate(now.R[b], tasks.point[k])
+    multiply(now.R[b], linear.axes[k], own)
+    multiply(now.R[o], linear.other_axes[k], seen)
+    multiply(seen, linear.rotation[k], wanted)
+    _missing_turn(linear.turn_weight[k], own, wanted, turn)
+    multiply(seen, linear.last_rotation[k], linear.turns[4])
+    _missing_turn(linear.turn_weight[k], linear.turns[4], wanted, turned)
+    px, py, pz = rotate(now.R[b], linear.point[k])
     px, py, pz = px + now.c[b, 0], py + now.c[b, 1], pz + now.c[b, 2]
-    gx, gy, gz = rotate(seen, tasks.position[k])
-    ox, oy, oz = rotate(now.R[o], tasks.other_point[k])
+    gx, gy, gz = rotate(seen, linear.position[k])
+    ox, oy, oz = rotate(now.R[o], linear.other_point[k])
     ex, ey, ez = gx + ox + now.c[o, 0] - px, gy + oy + now.c[o, 1] - py, gz + oz + now.c[o, 2] - pz
-    sway = tasks.turn_weight[k]
+    sway = linear.turn_weight[k]
     for a in range(3):
-        i, weight = 6 * k + a, tasks.place_weight[k, a]
-        tasks.weight[i] = weight
+        i, weight = 6 * k + a, linear.place_weight[k, a]
+        linear.weight[i] = weight
         if weight > 0.0:
             x, y, z = seen[0, a], seen[1, a], seen[2, a]
-            tasks.error[i] = tasks.gain[k] * (x * ex + y * ey + z * ez)
-            tasks.moved[i] = tasks.position[k, a] - tasks.last_position[k, a]
+            linear.error[i] = linear.gain[k] * (x * ex + y * ey + z * ez)
+            linear.moved[i] = linear.position[k, a] - linear.last_position[k, a]
             mx, my, mz = cross(px, py, pz, x, y, z)
-            _add(flat, now, b, 1.0, mx, my, mz, x, y, z, tasks.rows[i])
-            _add(flat, now, o, -1.0, mx, my, mz, x, y, z, tasks.rows[i])
+            _add(flat, now, b, 1.0, mx, my, mz, x, y, z, linear.rows[i])
+            _add(flat, now, o, -1.0, mx, my, mz, x, y, z, linear.rows[i])
         i, weight = i + 3, sway[(a + 1) % 3] + sway[(a + 2) % 3]  # a turn about one axis moves the other two
-        tasks.weight[i] = weight
+        linear.weight[i] = weight
         if weight > 0.0:
             x, y, z = own[0, a], own[1, a], own[2, a]
-            tasks.error[i] = tasks.gain[k] * (x * turn[0] + y * turn[1] + z * turn[2])
-            tasks.moved[i] = x * turned[0] + y * turned[1] + z * turned[2]
-            _add(flat, now, b, 1.0, x, y, z, 0.0, 0.0, 0.0, tasks.rows[i])
-            _add(flat, now, o, -1.0, x, y, z, 0.0, 0.0, 0.0, tasks.rows[i])
+            linear.error[i] = linear.gain[k] * (x * turn[0] + y * turn[1] + z * turn[2])
+            linear.moved[i] = x * turned[0] + y * turned[1] + z * turned[2]
+            _add(flat, now, b, 1.0, x, y, z, 0.0, 0.0, 0.0, linear.rows[i])
+            _add(flat, now, o, -1.0, x, y, z, 0.0, 0.0, 0.0, linear.rows[i])
 
 
 @kernel
-def _com_rows(flat, now, tasks, first):
+def _com_rows(flat, now, linear, first):
     """Fill the three rows of the centre of mass."""
     mx = my = mz = 0.0
     for b in range(1, flat.parent.shape[0]):
@@ -204,86 +204,88 @@ def _com_rows(flat, now, tasks, first):
             while i >= 0:
                 w, v = now.omega[i], now.v[i]
                 x, y, z = cross(w[0], w[1], w[2], c[0], c[1], c[2])
-                tasks.rows[first, i] += m * (x + v[0])
-                tasks.rows[first + 1, i] += m * (y + v[1])
-                tasks.rows[first + 2, i] += m * (z + v[2])
+                linear.rows[first, i] += m * (x + v[0])
+                linear.rows[first + 1, i] += m * (y + v[1])
+                linear.rows[first + 2, i] += m * (z + v[2])
                 i = flat.before[i]
-    gain = tasks.gain[tasks.body.shape[0]]
-    tasks.error[first] = gain * (tasks.com[0] - mx)
-    tasks.error[first + 1] = gain * (tasks.com[1] - my)
-    tasks.error[first + 2] = gain * (tasks.com[2] - mz)
+    gain = linear.gain[linear.body.shape[0]]
+    linear.error[first] = gain * (linear.com[0] - mx)
+    linear.error[first + 1] = gain * (linear.com[1] - my)
+    linear.error[first + 2] = gain * (linear.com[2] - mz)
     for a in range(3):
-        tasks.moved[first + a] = tasks.com[a] - tasks.last_com[a]
+        linear.moved[first + a] = linear.com[a] - linear.last_com[a]
 
 
 @kernel
-def take_targets(goals, tasks):
+def take_targets(tables, linear):
     """Take the objectives' targets as the tasks'.
 
     Args:
-        goals: The objectives with their targets.
-        tasks: The tasks' arrays.
+        tables: The objectives with their targets.
+        linear: The tasks' arrays.
     """
-    frames = goals.frame_pose
+    frames = tables.frame_pose
     for i in range(3):
-        tasks.com[i] = goals.centre_of_mass.target[i]
+        linear.com[i] = tables.centre_of_mass.target[i]
         for k in range(frames.body.shape[0]):
-            tasks.position[k, i] = frames.position[k, i]
+            linear.position[k, i] = frames.position[k, i]
             for j in range(3):
-                tasks.rotation[k, i, j] = frames.rotation[k, i, j]
+                linear.rotation[k, i, j] = frames.rotation[k, i, j]
 
 
 @kernel
-def remember_targets(tasks):
+def remember_targets(linear):
     """Keep the tasks' targets as those of the step before.
 
     Args:
-        tasks: The tasks' arrays.
+        linear: The tasks' arrays.
     """
     for i in range(3):
-        tasks.last_com[i] = tasks.com[i]
-        for k in range(tasks.body.shape[0]):
-            tasks.last_position[k, i] = tasks.position[k, i]
+        linear.last_com[i] = linear.com[i]
+        for k in range(linear.body.shape[0]):
+            linear.last_position[k, i] = linear.position[k, i]
             for j in range(3):
-                tasks.last_rotation[k, i, j] = tasks.rotation[k, i, j]
-    for i in range(tasks.posture.shape[0]):
-        tasks.last_posture[i] = tasks.posture[i]
+                linear.last_rotation[k, i, j] = linear.rotation[k, i, j]
+    for i in range(linear.posture.shape[0]):
+        linear.last_posture[i] = linear.posture[i]
 
 
 @kernel
-def linearise(flat, now, tasks):
+def linearise(flat, now, linear):
     """Fill rows, errors and weights at a placement.
 
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        tasks: The tasks' arrays.
+        linear: The tasks' arrays.
 
     Returns:
         The Levenberg-Marquardt damping Σ μ w (e² + ℓ |e′|).
     """
-    t = tasks.body.shape[0]
-    tasks.rows[:] = 0.0
-    tasks.error[:] = 0.0
+    t = linear.body.shape[0]
+    linear.rows[:] = 0.0
+    linear.error[:] = 0.0
     for k in range(t):
-        _frame_rows(flat, now, tasks, k)
+        _frame_rows(flat, now, linear, k)
     has_com = False
     for a in range(3):
-        tasks.weight[6 * t + a] = tasks.com_weight[a]
-        has_com = has_com or tasks.com_weight[a] > 0.0
+        linear.weight[6 * t + a] = linear.com_weight[a]
+        has_com = has_com or linear.com_weight[a] > 0.0
     if has_com:
-        _com_rows(flat, now, tasks, 6 * t)
+        _com_rows(flat, now, linear, 6 * t)
     damping = 0.0
     for i in range(6 * t + 3):
-        if tasks.weight[i] > 0.0:
-            error = tasks.error[i] / tasks.gain[i // 6]
+        if linear.weight[i] > 0.0:
+            error = linear.error[i] / linear.gain[i // 6]
             lever = 0.5 if i % 6 > 2 else flat.size
-            damping += tasks.damping[i // 6] * tasks.weight[i] * (error * error + lever * abs(error - tasks.moved[i]))
+            damping += (
+                linear.damping[i // 6] * linear.weight[i] * (error * error + lever * abs(error - linear.moved[i]))
+            )
     return damping
 
 
 @kernel(entry=False)
-def quadratic(flat, now, tasks, e, independent, n, damping, acceleration, dt, P, g, rest):
+def quadratic(flat, now, linear, e, independent, n, damping, acceleration, dt, P, g, rest):
     """Fill P (n, n), g and `rest` (n,) of ½ zᵀ P z + (g + share · rest)ᵀ z.
 
     The tasks' cost over a step z of the independent degrees of freedom.
@@ -291,7 +293,7 @@ def quadratic(flat, now, tasks, e, independent, n, damping, acceleration, dt, P,
     Args:
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
-        tasks: The tasks' arrays.
+        linear: The tasks' arrays.
         e: The elimination of dependent coordinates.
         independent: Indices of the independent degrees of freedom.
         n: Number of them.
@@ -305,22 +307,22 @@ def quadratic(flat, now, tasks, e, independent, n, damping, acceleration, dt, P,
     P[:n, :n] = 0.0
     g[:n] = 0.0
     rest[:n] = 0.0
-    for i in range(tasks.rows.shape[0]):
-        if tasks.weight[i] > 0.0:
-            row, moved = tasks.rows[i], tasks.moved[i]
+    for i in range(linear.rows.shape[0]):
+        if linear.weight[i] > 0.0:
+            row, moved = linear.rows[i], linear.moved[i]
             reduce_gradient(flat, e, row)
-            _accumulate(row, tasks.weight[i], moved, independent, n, P, g)
+            _accumulate(row, linear.weight[i], moved, independent, n, P, g)
             for a in range(n):
-                rest[a] -= tasks.weight[i] * row[independent[a]] * (tasks.error[i] - moved)
-    pull, wanted, row = tasks.pulls[0], tasks.pulls[1], tasks.pulls[2]
+                rest[a] -= linear.weight[i] * row[independent[a]] * (linear.error[i] - moved)
+    pull, wanted, row = linear.pulls[0], linear.pulls[1], linear.pulls[2]
     for m in range(pull.shape[0]):
-        pull[m], wanted[m], at = damping + tasks.posture_pull[m], 0.0, flat.dof_q[m]
-        if tasks.posture_pull[m] > 0.0:
-            moved = tasks.posture[m] - tasks.last_posture[m]
-            away = tasks.last_posture[m] - now.q[at]
-            least = min(tasks.posture_gain[0] * abs(away), dt * approach(abs(away), dt, 1.0, BRAKES * acceleration[m]))
-            wanted[m] = tasks.posture_pull[m] / pull[m] * (moved + np.copysign(least, away))
-        if e.follows[m]:
+        pull[m], wanted[m], at = damping + linear.posture_pull[m], 0.0, flat.dof_q[m]
+        if linear.posture_pull[m] > 0.0:
+            moved = linear.posture[m] - linear.last_posture[m]
+            away = linear.last_posture[m] - now.q[at]
+            least = min(linear.posture_gain[0] * abs(away), dt * approach(abs(away), dt, 1.0, BRAKES * acceleration[m]))
+            wanted[m] = linear.posture_pull[m] / pull[m] * (moved + np.copysign(least, away))
+        if e.dependent[m]:
             row[:] = 0.0
             row[m] = 1.0
             reduce_gradient(flat, e, row)

@@ -29,7 +29,7 @@ def _spread(flat, work, beside, q):
     rank = eliminate(flat, beside.now, work.e)
     largest = 0.0
     for i in range(work.step.shape[0]):
-        if not work.e.follows[i]:
+        if not work.e.dependent[i]:
             work.step[:] = 0.0
             work.step[i] = 1.0
             extend(flat, work.e, work.step)
@@ -54,7 +54,7 @@ def spread_frames(flat, work, beside, q, rank, largest):
         rank[k], largest[k] = _spread(flat, work, beside, q[k])
 
 
-def lead(flat: Flat, work: Work, beside: Neighbours, frames: Frames, motors: np.ndarray) -> None:
+def make_independent(flat: Flat, work: Work, beside: Neighbours, frames: Frames, motors: np.ndarray) -> None:
     """Mark motors in `work.e.free` so that they are independent coordinates in every frame.
 
     None if some frame is too close to a pose in which they cannot be.
