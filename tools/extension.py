@@ -74,7 +74,7 @@ def version() -> str:
 
 
 def build(target: Target) -> Path:
-    """Return the zip for a target; built anew only when something that goes into it has changed."""
+    """Return the zip for a target; built again only when something that goes into it has changed."""
     key_file = CACHE / "extension" / f"{target.zip.stem}.key"
     key = fingerprint(*ADD_ON, *TOOLS, "docs", MANIFEST.name, LOCK.relative_to(CHECKOUT))
     if target.zip.exists() and key_file.exists() and key_file.read_text() == key:

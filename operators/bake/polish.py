@@ -15,7 +15,7 @@ SHOWN = 8  # frames that a message lists
 
 
 class ROBIK_OT_rebuild_bodies(Reporting):
-    """Key the bodies anew from the motors' curves, after these were edited"""
+    """Key the bodies again from the motors' curves, after these were edited"""
 
     bl_idname = "robik.rebuild_bodies"
     bl_label = "Rebuild Bodies"

@@ -37,7 +37,7 @@ class ROBIK_PT_bake(TabPanel):
             column.prop(bake, "blend")
         layout.prop(bake, "samples", text="Samples / Frame")
         layout.prop(bake, "speed", slider=True)
-        layout.prop(bake, "guarantee")
+        layout.prop(bake, "enforce_velocity")
         layout.prop(bake, "soften")
         layout.prop(bake, "look_ahead")
         if bake.look_ahead:
@@ -45,7 +45,7 @@ class ROBIK_PT_bake(TabPanel):
             column.prop(bake, "acceleration")
             column.prop(bake, "jerk")
             layout.prop(bake, "cyclic")
-        if result.frames and (bake.guarantee or bake.soften):
+        if result.frames and (bake.enforce_velocity or bake.soften):
             _draw_cost(layout, result)
         layout.prop(bake, "example")
         if bake.example:

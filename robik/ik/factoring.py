@@ -47,7 +47,7 @@ def fill(flat, now, work, n):
 
 
 @kernel
-def factor_listed(flat, now, work, anew, convex, held):
+def factor_listed(flat, now, work, changed, convex, held):
     """Factor the second derivatives over the free independent coordinates.
 
     Also over the `held` ones if they are wanted, or those of the convex model.
@@ -56,7 +56,7 @@ def factor_listed(flat, now, work, anew, convex, held):
         flat: The mechanism's arrays for the kernels.
         now: Placement of the bodies.
         work: Scratch of the solver; `H` is filled.
-        anew: Whether the matrix has changed; without it only the list of coordinates has.
+        changed: Whether the matrix has changed; without it only the list of coordinates has.
         convex: Whether the convex model stands in for the second derivatives.
         held: Whether coordinates on their bounds are listed.
 
@@ -65,14 +65,14 @@ def factor_listed(flat, now, work, anew, convex, held):
     """
     n = list_independent(work, held)
     if convex:
-        if anew:
+        if changed:
             copy_chosen(work.model, work.e.every, work.step.shape[0], work.K)
             reduce_matrix(flat, work.e, work.K)
         copy_chosen(work.K, work.independent, n, work.H)
     else:
         if work.step.shape[0] > SMALL and not work.program.number[1] and factor_tree(flat, now, work):
             return ARTICULATED
-        if anew:
+        if changed:
             fill(flat, now, work, n)
         else:
             copy_chosen(work.K, work.independent, n, work.H)

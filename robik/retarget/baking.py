@@ -53,7 +53,7 @@ class BakeSettings:
     """Settings of a bake, as its panel shows them.
 
     Attributes:
-        guarantee: whether no motor turns faster than it can.
+        enforce_velocity: whether no motor turns faster than it can.
         speed: share of each motor's speed that may be used [%].
         soften: whether what turns faster than that share of the slowest motor's speed is held back.
         velocity_limit: above which it is, where no motor's speed is known [rad/s].
@@ -66,7 +66,7 @@ class BakeSettings:
         cyclic: whether the last frame is the first then.
     """
 
-    guarantee: bool = True
+    enforce_velocity: bool = True
     speed: float = 100.0
     soften: bool = False
     velocity_limit: float = 5.0
@@ -131,7 +131,7 @@ def solver_settings(
         velocity_weight=bake.velocity_weight if bake.soften else 0.0,
         velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
         joint_limits=bake.joint_limits,
-        enforce_velocity=bake.guarantee,
+        enforce_velocity=bake.enforce_velocity,
         velocity_share=bake.speed / 100.0,
         objectives=objectives or {},
         look_ahead=bake.look_ahead,

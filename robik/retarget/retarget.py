@@ -99,7 +99,7 @@ class Retargeting:
     def steps(self) -> Iterator[int]:
         """Solve chunk by chunk and yield how many frames are done.
 
-        Where speeds' cost is asked for, counted anew for the second time.
+        Where speeds' cost is asked for, counted again for the second time.
         """
         frames = len(self.clip.times)
         holds = self.settings.contacts == "hold" and isinstance(self.solver, StandingSolver)
@@ -122,7 +122,7 @@ class Retargeting:
             yield from self._free.steps()
 
     def _look_ahead(self, clip_targets: ClipTargets) -> Iterator[int]:
-        """Improve all frames at once; yields how many are as good as done, counted anew."""
+        """Improve all frames at once; yields how many are as good as done, counted again."""
         frames, began = len(self.clip.times), perf_counter()
         if isinstance(self.solver, StandingSolver):
             self.solver.pull(clip_targets, FIRM)

@@ -18,7 +18,7 @@ from ..errors import ServoError
 from ..files import write_whole
 from .status import Status
 
-RENEWED = 0.5  # [s]: this often a notice is written anew, also where nothing has changed
+RENEWED = 0.5  # [s]: this often a notice is written again, also where nothing has changed
 STALE = 3.0  # [s] after which whoever wrote it is gone
 STOPPING = 10.0  # [s] that servos get to come to a stand
 VARIABLE = "ROBIK_PORTS_DIR"

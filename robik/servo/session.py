@@ -178,7 +178,7 @@ class Session:
         )
 
     def reboot(self) -> None:
-        """Reboot the servos that have a hardware error, and looks at all anew."""
+        """Reboot the servos that have a hardware error, and look at all again."""
         asleep = [servo for servo in self._asked.servos if self._has_error(servo)]
         for servo in asleep:
             self._bus.reboot(servo)

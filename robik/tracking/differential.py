@@ -33,7 +33,7 @@ from .velocity_step import BENT, TIGHT, new_motion, program, take_step
 with extra("live"):
     import daqp
 
-MOST_BENDS = 4  # times that a step is planned anew with what the loops bent it by
+MOST_BENDS = 4  # times that a step is planned again with what the loops bent it by
 SOFT = 8  # DAQP's mark of a row that gives way where the rows contradict each other
 
 

@@ -103,7 +103,7 @@ class Live:
         return sum(feed.bad for feed in self._feeds.values())
 
     def receive(self, targets: Targets, time: float | None = None) -> None:
-        """Samples that have arrived.
+        """Receive samples that have arrived.
 
         A target that is not a number, no rotation (see `Target`) or too far away is thrown away; one that is missing is
         not changed.

@@ -86,7 +86,7 @@ class StateBasedTracker(Tracker):
         return replace(targets, frames={**drawn, **targets.frames})
 
     def _forget(self) -> None:
-        """Start a memory anew, in which the robot stands where it is."""
+        """Start a new memory, in which the robot stands where it is."""
         self._memory = new_memory(self.flat, self.now.q)
         self.now = self._memory.last
         self._work, self._asked = new_work(self.flat, self.now.q), False

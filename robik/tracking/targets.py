@@ -56,5 +56,5 @@ class Targets:
     objectives: tuple[Objective, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.com_weight is not ALIKE:  # targets are made anew for every step
+        if self.com_weight is not ALIKE:  # targets are new in every step
             object.__setattr__(self, "com_weight", Settings(com_weight=self.com_weight).com_weight)

@@ -142,7 +142,7 @@ def read_motion(root: Object, mechanism: Mechanism, frames: np.ndarray, scene: S
 
 
 def rebuild_bodies(root: Object, scene: Scene) -> list[float]:
-    """Keys the bodies anew from the sliders' curves; a floating robot's base keeps its keys.
+    """Key the bodies again from the sliders' curves; a floating robot's base keeps its keys.
 
     Returns:
         The frames in which the sliders' values do not let the loops close.

@@ -39,7 +39,7 @@ class Reduction:
 
 
 def reduce_motors(root: Object, angle: float, length: float) -> Reduction:
-    """Thins out the motors' keys to a tolerance, and keys the bodies anew from what is left.
+    """Thin out the motors' keys to a tolerance, and key the bodies again from what is left.
 
     Args:
         root: of the robot.

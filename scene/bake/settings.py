@@ -82,7 +82,7 @@ class RobikBake(PropertyGroup):
         max=100,
         default=1,
     )
-    guarantee: BoolProperty(
+    enforce_velocity: BoolProperty(
         name="Keep Motor Speeds",
         description="Never turn a motor faster than it can: the robot lags behind what is too quick for it",
         default=True,

@@ -56,7 +56,7 @@ def refresh() -> None:
 
 
 def redraw() -> None:
-    """Draw anew, in all editors: what one shows may have been changed in another."""
+    """Redraw all editors: what one shows may have been changed in another."""
     drawing.redraw("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 
 

@@ -148,7 +148,8 @@ def _draw() -> None:
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.depth_mask_set(True)
     try:
-        gpu.state.color_mask_set(False, False, False, False)  # first the depths, lest its own inside shine through
+        # First the depths, so that its own inside does not shine through.
+        gpu.state.color_mask_set(False, False, False, False)
         _draw_bodies(shader)
         gpu.state.color_mask_set(True, True, True, True)
         gpu.state.blend_set("ALPHA")

@@ -46,7 +46,7 @@ def is_drawn() -> bool:
 
 
 def refresh() -> None:
-    """Start or stop drawing, as the scenes ask for, and works everything out anew."""
+    """Start or stop drawing, as the scenes ask for, and compute everything again."""
     wanted = any(is_on(scene) for scene in bpy.data.scenes)
     if wanted and not _handles:
         _handles.append((SpaceView3D.draw_handler_add(_draw_shapes, (), "WINDOW", "POST_VIEW"), "WINDOW"))

@@ -213,7 +213,7 @@ def _add_coupling(coupling: Coupling, root: Object) -> None:
 
 
 def _key(kind: str, part: Object) -> tuple:
-    """Return what makes a part the same when its robot is built anew."""
+    """Return the key by which a part is the same when its robot is built again."""
     own = part.robik
     return (kind, part.parent.robik.label, own.order) if kind == "VISUAL" and part.parent else (kind, own.label)
 

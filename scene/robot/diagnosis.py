@@ -1,4 +1,4 @@
-"""A diagnosis of a robot in the scene, kept with it and its joints until something is built anew."""
+"""A diagnosis of a robot in the scene, kept with it and its joints until something is built again."""
 
 from __future__ import annotations
 

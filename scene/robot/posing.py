@@ -61,7 +61,7 @@ def pose_by_sliders(root: Object) -> bool:
 
 
 def pose(bodies: Iterable[Object], position: np.ndarray, quaternion: np.ndarray) -> None:
-    """Return poses of bodies in the coordinates of their root: (n, 3) and (n, 4) wxyz."""
+    """Pose bodies in the coordinates of their root: (n, 3) and (n, 4) wxyz."""
     for body, where, turn in zip(bodies, position, quaternion, strict=True):
         body.rotation_mode = "QUATERNION"
         body.location = where

@@ -2,7 +2,7 @@
 
 from bpy.types import Object
 
-FORMAT = 2
+FORMAT = 3
 
 
 def too_new(root: Object) -> bool:

@@ -149,7 +149,7 @@ def find_dragged(port: str, actuator: str) -> Task:
 def keep(scene: Scene, chain: ServoChain) -> None:
     """Keep this chain as the scene's; a servo file that was chosen no longer is.
 
-    Who is connected lets go, and must connect anew.
+    A player that is connected lets go, and must connect again.
     """
     play.disconnect()
     scene.robik.servos = ""

@@ -24,7 +24,7 @@ with extra("servo"):
 
 SHORTEST_LATENCY = 0.008  # [s]: the allowance between goals, where time is short, is at least this,
 PATIENCE = 4.0  # and so many times the slowest ping
-DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, lest it be taken for the next one
+DRAIN = 0.01  # [s] that a late answer gets to arrive and be thrown away, so that it is not taken for the next one
 LATE = 0.06  # [s] that one may be late at worst
 UNHURRIED = 0.5  # [s] of asking who does not answer, where nobody says
 TRIES = 3  # at what must not fail because of a lost packet
@@ -209,7 +209,7 @@ class Wire:
     def _attempts(self) -> Iterator[None]:
         """Of asking a servo: one in haste.
 
-        Else some, and on until it was silent for long, be it because this computer stalls.
+        Else some, and on until it was silent for long, as where this computer stalls.
         """
         until, tries = time.monotonic() + self._silence, 0
         while tries == 0 or (not self._is_hasty and (tries < TRIES or time.monotonic() < until)):

@@ -88,7 +88,7 @@ class Server:
         self._ended.set()
 
     def obey(self, commands: IO[str], replies: IO[str]) -> None:
-        """Read commands, a line each, until there are no more, then ends the server: the strings of a puppet for tests.
+        """Read commands, a line each, until there are no more; then end the server.
 
         `silent ID`, `answer ID`, `error ID BITS`, `block ID`, `free ID`, `load ID SHARE`, `place ID COUNTS`,
         `set ID ENTRY VALUE`, `sense ID VOLTS CELSIUS`, `reboot ID`; `noise KIND AMOUNT` for a kind of `Noise`,
@@ -181,7 +181,7 @@ class Server:
 
 
 def _pull(servo: SimulatedServo, verb: str, words: list[str], now: float) -> bool:
-    """Return one string of the puppet; whether there is such a one."""
+    """Run one test command. Return False if it is unknown."""
     match verb, words:
         case "silent", []:
             servo.silent = True
