@@ -34,17 +34,17 @@ from ..objectives.velocity import Velocity
 class Tie(NamedTuple):
     """Tie of a frame to a neighbour, in compiled form."""
 
-    state: ChangeOfState
-    velocity: Velocity
+    state: ChangeOfState  # change of state between the two frames
+    velocity: Velocity  # velocities between them
     dt: np.ndarray  # (1,) time step between the two [s], as `Calm.dt` counts it
 
 
 class Neighbours(NamedTuple):
     """A frame and the frames beside it."""
 
-    now: Placement
-    before: Placement
-    after: Placement
+    now: Placement  # placement of the frame
+    before: Placement  # placement of the frame before
+    after: Placement  # placement of the frame after
     back: Tie  # to the frame before
     ahead: Tie  # to the frame after
 

@@ -26,26 +26,22 @@ SETTLED, ROUNDING = 1e-24, 1e-15  # Newton's decrement at which it ends; of the 
 
 
 class ContactWork(NamedTuple):
-    """Room for the forces of K points on rows of up to d independent coordinates.
+    """Room for the forces of K points on rows of up to d independent coordinates."""
 
-    `rows` (1,): how many count, `row` (d,): which; `G` (d, 3 K), `right` (d,), `slack` (1,): ε; `multiplier`, `centre`,
-    `trial`, `step`, `slope` (d,), `H` (d, d); `force` (3 K,) in weights; `normal` (3,) of the ground, `friction` (1,).
-    """
-
-    rows: np.ndarray
-    row: np.ndarray
-    G: np.ndarray
-    right: np.ndarray
-    slack: np.ndarray
-    multiplier: np.ndarray
-    centre: np.ndarray
-    trial: np.ndarray
-    step: np.ndarray
-    slope: np.ndarray
-    H: np.ndarray
-    force: np.ndarray
-    normal: np.ndarray
-    friction: np.ndarray
+    rows: np.ndarray  # (1,) number of rows that count
+    row: np.ndarray  # (d,) their coordinates
+    G: np.ndarray  # (d, 3 K) forces of the points along the coordinates
+    right: np.ndarray  # (d,) forces to be given
+    slack: np.ndarray  # (1,) ε
+    multiplier: np.ndarray  # (d,) of the rows
+    centre: np.ndarray  # (d,) multipliers that the next round is drawn to
+    trial: np.ndarray  # (d,) multipliers of a step that is tried
+    step: np.ndarray  # (d,) of the multipliers
+    slope: np.ndarray  # (d,) of the dual
+    H: np.ndarray  # (d, d) second derivatives of the dual
+    force: np.ndarray  # (3 K,) in weights
+    normal: np.ndarray  # (3,) of the ground
+    friction: np.ndarray  # (1,) coefficient
 
 
 def new_contact_work(dofs: int, points: int, normal: np.ndarray, friction: float) -> ContactWork:

@@ -26,23 +26,17 @@ from ..mechanism.topology import Flat
 
 
 class Bodies(NamedTuple):
-    """Masses, and room for the motion of the bodies (n + 1, the world first).
+    """Masses, and room for the motion of the bodies (n + 1, the world first)."""
 
-    `mass` (n + 1,) [kg]; `inertia` (n + 1, 3, 3) about the centre of mass in the state frame [kg m²]; `gravity` (3,)
-    [m/s²]; `twist`, `acceleration`, `wrench` (n + 1, 6) as the module says; `beyond` (n + 1, 6): the sum of wrenches
-    of a body and all that hang on it; `momentum` (9,): the robot's linear momentum, angular momentum about its centre
-    of mass, and that centre; `before` (6,) is scratch.
-    """
-
-    mass: np.ndarray
-    inertia: np.ndarray
-    gravity: np.ndarray
-    twist: np.ndarray
-    acceleration: np.ndarray
-    wrench: np.ndarray
-    beyond: np.ndarray
-    momentum: np.ndarray
-    before: np.ndarray
+    mass: np.ndarray  # (n + 1,) [kg]
+    inertia: np.ndarray  # (n + 1, 3, 3) about the centre of mass in the state frame [kg m²]
+    gravity: np.ndarray  # (3,) [m/s²]
+    twist: np.ndarray  # (n + 1, 6) as the module says
+    acceleration: np.ndarray  # (n + 1, 6) likewise
+    wrench: np.ndarray  # (n + 1, 6) likewise
+    beyond: np.ndarray  # (n + 1, 6) sum of the wrenches of a body and all that hang on it
+    momentum: np.ndarray  # (9,) linear momentum, angular momentum about the robot's centre of mass, and that centre
+    before: np.ndarray  # (6,) scratch
 
 
 def new_bodies(flat: Flat, mass: np.ndarray, inertia: np.ndarray, gravity: np.ndarray) -> Bodies:

@@ -19,45 +19,34 @@ NOTHING = 1e-9  # of the longest: a row of contact forces this short counts as z
 
 
 class Drive(NamedTuple):
-    """Sources of force on a robot of d degrees of freedom with A motors and K contact points, and room for them.
+    """Sources of force on a robot of d degrees of freedom with A motors and K contact points, and room for them."""
 
-    `motor` (A,): the degree of freedom of each motor, `sign` (A,) of it; `driven` (d,): whether a motor drives it;
-    `surplus` (s,): the motors that must agree with the others, `follow` (s, A): how they do, `S` (s, s), `extra`
-    (s,); `body` (K,), `local` (K, 3): the points in the state frames; `foot` (F,): the bodies that carry points,
-    `foot_of` (K,), `unit` (F, 6, d): what unit wrenches on them do; `at` (K, 3); `Q` (d,); `weight` (1,): of the
-    robot [N].
-    """
-
-    motor: np.ndarray
-    sign: np.ndarray
-    driven: np.ndarray
-    surplus: np.ndarray
-    follow: np.ndarray
-    S: np.ndarray
-    extra: np.ndarray
-    body: np.ndarray
-    local: np.ndarray
-    foot: np.ndarray
-    foot_of: np.ndarray
-    unit: np.ndarray
-    at: np.ndarray
-    Q: np.ndarray
-    weight: np.ndarray
+    motor: np.ndarray  # (A,) degree of freedom of each motor
+    sign: np.ndarray  # (A,) direction of the motor along it
+    driven: np.ndarray  # (d,) whether a motor drives it
+    surplus: np.ndarray  # (s,) motors that must agree with the others
+    follow: np.ndarray  # (s, A) how they agree
+    S: np.ndarray  # (s, s) scratch of their equations
+    extra: np.ndarray  # (s,) scratch
+    body: np.ndarray  # (K,) body of each contact point
+    local: np.ndarray  # (K, 3) the points in the state frames [m]
+    foot: np.ndarray  # (F,) bodies that carry points
+    foot_of: np.ndarray  # (K,) index of each point's foot
+    unit: np.ndarray  # (F, 6, d) forces of unit wrenches on the feet
+    at: np.ndarray  # (K, 3) the points in the world [m]
+    Q: np.ndarray  # (d,) forces along the degrees of freedom
+    weight: np.ndarray  # (1,) of the robot [N]
 
 
 class Forces(NamedTuple):
-    """Results over T samples.
+    """Results over T samples."""
 
-    `torque` (T, A), `force` and `point` (T, K, 3), `wrench` (T, 6) of the whole robot about the origin, `momentum` (T,
-    9) as in `Bodies`, `missing` (T,): the largest generalised force that nothing gives, in weights.
-    """
-
-    torque: np.ndarray
-    force: np.ndarray
-    point: np.ndarray
-    wrench: np.ndarray
-    momentum: np.ndarray
-    missing: np.ndarray
+    torque: np.ndarray  # (T, A) of the motors [N m or N]
+    force: np.ndarray  # (T, K, 3) of the ground on each point [N]
+    point: np.ndarray  # (T, K, 3) the points in the world [m]
+    wrench: np.ndarray  # (T, 6) of the whole robot about the origin
+    momentum: np.ndarray  # (T, 9) as in `Bodies`
+    missing: np.ndarray  # (T,) largest generalised force that nothing gives, in weights
 
 
 def new_forces(samples: int, motors: int, points: int) -> Forces:

@@ -26,40 +26,31 @@ from ..objectives.terms import TiedTerms
 
 
 class System(NamedTuple):
-    """The factors of the system, and scratch.
+    """The factors of the system, and scratch. Blocks are per cluster, with room for the largest (b, b)."""
 
-    Per cluster, with room for the largest: `bend`, what loops and couplings add to the second derivatives; `block`, its
-    factor where `exact`, else its eigenvalues, with `vectors`; `chosen`, the `chosen_count` free independent
-    coordinates, by their place in the cluster. `U`, `Y` (d, 6): of each degree of freedom what its motion makes the
-    subtree exert, and block⁻¹ U of the free independent coordinates. Per body `P` (n + 1, 6, 6), `h` and `xi` (n + 1,
-    6). `away` (r, d): the system's solutions for the low-rank rows (`Terms.rows`); `border` (r, r), what borders the
-    rest of the system. `H`, `z`, `shares`, `root`, `answer` (n + 1, 6), `along` (r,), `tie` and `tie_vectors` (13, 12),
-    `D` (3, 3) and `f` (3,) are scratch.
-    """
-
-    bend: np.ndarray
-    block: np.ndarray
-    vectors: np.ndarray
-    exact: np.ndarray
-    chosen: np.ndarray
-    chosen_count: np.ndarray
-    U: np.ndarray
-    Y: np.ndarray
-    P: np.ndarray
-    h: np.ndarray
-    xi: np.ndarray
-    away: np.ndarray
-    border: np.ndarray
-    H: np.ndarray
-    z: np.ndarray
-    shares: np.ndarray
-    root: np.ndarray
-    answer: np.ndarray
-    along: np.ndarray
-    tie: np.ndarray
-    tie_vectors: np.ndarray
-    D: np.ndarray
-    f: np.ndarray
+    bend: np.ndarray  # (clusters, b, b) second derivatives of loops and couplings
+    block: np.ndarray  # (clusters, b, b) factor of a cluster where `exact`, else its eigenvalues
+    vectors: np.ndarray  # (clusters, b + 1, b) eigenvectors
+    exact: np.ndarray  # (clusters,) whether the block is a factor
+    chosen: np.ndarray  # (clusters, b) places in the cluster of its free independent coordinates
+    chosen_count: np.ndarray  # (clusters,) their number
+    U: np.ndarray  # (d, 6) wrench that the motion of each degree of freedom makes its subtree exert
+    Y: np.ndarray  # (d, 6) block⁻¹ U of the free independent coordinates
+    P: np.ndarray  # (n + 1, 6, 6) stiffness of a body and all that hangs on it
+    h: np.ndarray  # (n + 1, 6) its wrench
+    xi: np.ndarray  # (n + 1, 6) its screw
+    away: np.ndarray  # (r, d) the system's solutions for the low-rank rows (`Terms.rows`)
+    border: np.ndarray  # (r, r) border of the system, by those rows
+    H: np.ndarray  # (b, b) scratch
+    z: np.ndarray  # (b,) scratch
+    shares: np.ndarray  # (b,) scratch
+    root: np.ndarray  # (6, 6) scratch
+    answer: np.ndarray  # (n + 1, 6) scratch
+    along: np.ndarray  # (r,) scratch
+    tie: np.ndarray  # (13, 12) scratch
+    tie_vectors: np.ndarray  # (13, 12) scratch
+    D: np.ndarray  # (3, 3) scratch
+    f: np.ndarray  # (3,) scratch
 
 
 def new_system(flat: Flat, rows: int) -> System:

@@ -17,41 +17,33 @@ from ..mechanism.topology import Flat
 
 
 class Memory(NamedTuple):
-    """State of the frames before, from which the next one starts.
+    """State of the frames before, from which the next one starts."""
 
-    `last` placement, the steps `recent` into it and `earlier` before that (d,), `frames` (1,) since the last jump, the
-    coordinates `rest` (nq,), which are on a limit (d,), `looked` (1,): the objective when another way was last looked
-    for, `missed` (clusters,): what the targets miss in it (`missed_by_cluster`), `given` (1,): whether the next frame
-    starts at the coordinates of `guess`, since the contacts are not where `last` is, and `guess` and `other`, scratch.
-    """
-
-    last: Placement
-    guess: Placement
-    other: Placement
-    rest: np.ndarray
-    recent: np.ndarray
-    earlier: np.ndarray
-    frames: np.ndarray
-    limited: np.ndarray
-    looked: np.ndarray
-    missed: np.ndarray
-    given: np.ndarray
+    last: Placement  # placement of the frame before
+    guess: Placement  # placement from which the next frame starts
+    other: Placement  # scratch
+    rest: np.ndarray  # (nq,) coordinates of the rest pose
+    recent: np.ndarray  # (d,) step into `last`
+    earlier: np.ndarray  # (d,) step before that
+    frames: np.ndarray  # (1,) number of frames since the last jump
+    limited: np.ndarray  # (d,) coordinates on a limit
+    looked: np.ndarray  # (1,) objective when another way was last looked for
+    missed: np.ndarray  # (clusters,) objectives of the targets at `last` (`missed_by_cluster`)
+    given: (
+        np.ndarray
+    )  # (1,) whether the next frame starts at the coordinates of `guess`: contacts are not where `last` is
 
 
 class Output(NamedTuple):
-    """Results of a run of T frames.
+    """Results of a run of T frames."""
 
-    Coordinates (T, nq), state frames (T, n, 3) and (T, n, 4) wxyz, and per frame (T,) objective, iterations, status and
-    closure residual.
-    """
-
-    q: np.ndarray
-    position: np.ndarray
-    quaternion: np.ndarray
-    value: np.ndarray
-    iterations: np.ndarray
-    status: np.ndarray
-    residual: np.ndarray
+    q: np.ndarray  # (T, nq) coordinates
+    position: np.ndarray  # (T, n, 3) of the state frames [m]
+    quaternion: np.ndarray  # (T, n, 4) of the state frames, wxyz
+    value: np.ndarray  # (T,) objectives
+    iterations: np.ndarray  # (T,) of each frame
+    status: np.ndarray  # (T,) CONVERGED and the like (`sqp.py`)
+    residual: np.ndarray  # (T,) of the closure [m]
 
 
 def new_memory(flat: Flat, rest: np.ndarray) -> Memory:

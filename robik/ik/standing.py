@@ -33,10 +33,10 @@ ROOM = 16  # frames solved on one tree at a time
 class _Standing(NamedTuple):
     """A robot on a set of contacts, its solver, and the way from there to the floating robot's coordinates."""
 
-    footing: Footing
-    solver: Solver
-    output: Output
-    to_free: Crossing
+    footing: Footing  # tree and cuts on these contacts
+    solver: Solver  # solver of that tree
+    output: Output  # its results
+    to_free: Crossing  # way to the floating robot's coordinates
 
 
 class StandingSolver(Solver):

@@ -18,23 +18,17 @@ SMALL = 64  # degrees of freedom up to which a matrix is quicker than the way fr
 
 
 class Program(NamedTuple):
-    """Bounds that a step holds, beyond those that the factored system does (`program.py`).
+    """Bounds that a step holds, beyond those that the factored system does (`program.py`)."""
 
-    `held` (k,) coordinates, with k and that of the last program in `number` (2,); `pulls` (k, d), what a force on each
-    is on the independent ones; `normals` (k, n) of their planes, orthogonal to one another, and `shares` (k, k), what
-    the planes' own normals have of these; `forces` (k,). `way` (n,) leads to the optimum without the bounds, `along`
-    (n,) with them; `direction` (d,) is the latter's of all coordinates.
-    """
-
-    held: np.ndarray
-    number: np.ndarray
-    pulls: np.ndarray
-    normals: np.ndarray
-    shares: np.ndarray
-    forces: np.ndarray
-    way: np.ndarray
-    along: np.ndarray
-    direction: np.ndarray
+    held: np.ndarray  # (k,) coordinates on a bound
+    number: np.ndarray  # (2,) k, and that of the last program
+    pulls: np.ndarray  # (k, d) forces on each as forces on the independent coordinates
+    normals: np.ndarray  # (k, n) normals of their planes, orthogonal to one another
+    shares: np.ndarray  # (k, k) the planes' own normals in terms of these
+    forces: np.ndarray  # (k,) of the bounds
+    way: np.ndarray  # (n,) to the optimum without the bounds
+    along: np.ndarray  # (n,) to the optimum with them
+    direction: np.ndarray  # (d,) `along` as a step of all coordinates
 
 
 def new_program(d: int) -> Program:
@@ -51,34 +45,30 @@ def new_program(d: int) -> Program:
 
 
 class Work(NamedTuple):
-    """Scratch of the solver.
+    """Scratch of the solver."""
 
-    The frame's bounds on scalar coordinates, `lower` and `upper` (d,), the second derivatives (d, d) of the convex
-    `model` that stands in for an indefinite one, and which coordinates the last step leaves free, `unheld` (d,).
-    """
-
-    e: Elimination
-    terms: Terms
-    system: System
-    trial: Placement
-    H: np.ndarray
-    gradient: np.ndarray
-    step: np.ndarray
-    correction: np.ndarray
-    right: np.ndarray
-    multiplier: np.ndarray
-    independent: np.ndarray
-    listed: np.ndarray
-    reduced: np.ndarray
-    K: np.ndarray
-    slope: np.ndarray
-    vectors: np.ndarray
-    program: Program
-    shares: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    model: np.ndarray
-    unheld: np.ndarray
+    e: Elimination  # elimination of dependent coordinates
+    terms: Terms  # forces and second derivatives of the objectives
+    system: System  # factors of the second derivatives
+    trial: Placement  # placement of a step that is tried
+    H: np.ndarray  # (d, d) second derivatives over the listed coordinates, or their factor
+    gradient: np.ndarray  # (d,) of the model at the step so far
+    step: np.ndarray  # (d,) of this iteration
+    correction: np.ndarray  # (d,) step of a projection
+    right: np.ndarray  # (rows,) closure to be corrected
+    multiplier: np.ndarray  # (rows,) λ
+    independent: np.ndarray  # (d,) the listed independent coordinates
+    listed: np.ndarray  # (1,) their number
+    reduced: np.ndarray  # (d,) vector over them
+    K: np.ndarray  # (d, d) second derivatives over all coordinates
+    slope: np.ndarray  # (d,) gradient of the objective
+    vectors: np.ndarray  # (d + 1, d) eigenvectors
+    program: Program  # bounds that a step holds
+    shares: np.ndarray  # (d,) scratch
+    lower: np.ndarray  # (d,) the frame's bounds on scalar coordinates [rad or m]
+    upper: np.ndarray  # (d,) likewise
+    model: np.ndarray  # (d, d) convex second derivatives that stand in for indefinite ones
+    unheld: np.ndarray  # (d,) whether the last step leaves a coordinate free
 
 
 class LargeWork(Work):

@@ -17,25 +17,19 @@ from .kernels import group_jacobian
 
 
 class Elimination(NamedTuple):
-    """Room for the factors of all groups.
+    """Room for the factors of all groups; r and c are the rows and columns of the largest."""
 
-    Per group g: `LU[g]`, its rows × columns in pivoted order, with room for the largest group, and `other[g]`, scratch
-    of that size; `row` and `column`: that order, at the group's starts; `rank` (groups,). `free` (d,): one that is not
-    free always leads; `dependent` (d,): whether it does. `right`, `most` and `where` (most rows,) are scratch; `every`
-    (d,) counts the degrees of freedom.
-    """
-
-    LU: np.ndarray
-    other: np.ndarray
-    row: np.ndarray
-    column: np.ndarray
-    rank: np.ndarray
-    free: np.ndarray
-    dependent: np.ndarray
-    right: np.ndarray
-    most: np.ndarray
-    where: np.ndarray
-    every: np.ndarray
+    LU: np.ndarray  # (groups, r, c) factors, rows and columns in pivoted order
+    other: np.ndarray  # (groups, r, c) scratch
+    row: np.ndarray  # rows in pivoted order, at the groups' starts
+    column: np.ndarray  # degrees of freedom in pivoted order, at the groups' starts
+    rank: np.ndarray  # (groups,)
+    free: np.ndarray  # (d,) whether it may be dependent
+    dependent: np.ndarray  # (d,) whether it is
+    right: np.ndarray  # (r,) scratch
+    most: np.ndarray  # (r,) scratch
+    where: np.ndarray  # (r,) scratch
+    every: np.ndarray  # (d,) 0 to d - 1
 
 
 RANK_TOLERANCE = 1e-8  # of the largest entry, at least of the robot's size

@@ -18,23 +18,21 @@ from .rotations import between, cross, multiply, turned
 
 
 class Placement(NamedTuple):
-    """Poses, screws and closure for one set of coordinates `q` (nq,).
+    """Poses, screws and closure for one set of coordinates.
 
-    `R` (n + 1, 3, 3) and `c` (n + 1, 3): the bodies' state frames; `omega`, `v` (d, 3): screws; `value` (rows,):
-    closure [m]; `force`, `moment` (m, 3): each row's wrench on its cut's b side: a loop's degree of freedom changes the
-    row by ω · moment + v · force. `everything`: the memory of all these. `turn` (3, 3) is scratch.
+    A loop's degree of freedom changes a row by ω · moment + v · force.
     """
 
-    q: np.ndarray
-    R: np.ndarray
-    c: np.ndarray
-    omega: np.ndarray
-    v: np.ndarray
-    value: np.ndarray
-    force: np.ndarray
-    moment: np.ndarray
-    everything: np.ndarray
-    turn: np.ndarray
+    q: np.ndarray  # (nq,) coordinates
+    R: np.ndarray  # (n + 1, 3, 3) orientations of the bodies' state frames
+    c: np.ndarray  # (n + 1, 3) their positions [m]
+    omega: np.ndarray  # (d, 3) ω of the screws
+    v: np.ndarray  # (d, 3) v of the screws
+    value: np.ndarray  # (rows,) closure [m]
+    force: np.ndarray  # (m, 3) force of each row on its cut's b side
+    moment: np.ndarray  # (m, 3) its moment
+    everything: np.ndarray  # memory of all the above
+    turn: np.ndarray  # (3, 3) scratch
 
 
 def new_placement(flat: Flat, q: np.ndarray) -> Placement:

@@ -76,13 +76,13 @@ def rotation_vector_matrix(v: np.ndarray) -> np.ndarray:
 class ElementaryMotion(NamedTuple):
     """An elementary motion of a tree joint, as the tree runs through it."""
 
-    name: str
-    kind: int
-    axis: int
-    sign: int
-    rest: list[float]
-    lower: float
-    upper: float
+    name: str  # of the coordinate
+    kind: int  # HINGE, SLIDE or BALL
+    axis: int  # 0, 1 or 2 of the joint frame
+    sign: int  # -1 where the tree runs against the joint
+    rest: list[float]  # value in the rest pose [rad or m]; three of a ball
+    lower: float  # limit [rad or m]
+    upper: float  # limit [rad or m]
 
 
 def chain(joint: Joint, flipped: bool) -> list[ElementaryMotion]:

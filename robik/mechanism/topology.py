@@ -27,83 +27,67 @@ CLOSED = 1e-10  # of the robot's size: a loop with a residual up to this is clos
 
 
 class Flat(NamedTuple):
-    """The arrays. n bodies without the world, twins included, d degrees of freedom of the tree, m closure rows, k cuts.
+    """Arrays of a mechanism for the kernels.
 
-    Bodies (n + 1), of which the first `bodies` after the world are the robot's and the rest twins: `parent`; `first`
-    and `last` (exclusive) motion; `from_parent_R`, `from_parent_p`: the joint frame at zero in the parent's state
-    frame; `to_child_R`, `to_child_p`: the child's state frame in the joint frame; `tip`: last degree of freedom that
-    moves it, -1 for none; `mass`: fraction of the robot's.
-    Motions: `kind`, `axis` (0 to 2, of the joint frame), `at_q` and `at_v`: first entry among coordinates and among
-    velocities. Degrees of freedom (d): `before`: the next one towards the root, -1 at the end; `ball`: number of its
-    ball or -1; `lower`, `upper`: bounds on the coordinate `dof_q` (-1 for a ball's).
-    Cuts (k): `cut_a`, `cut_b`: bodies; rows `cut_row[i]` to `cut_row[i + 1]`; `loop`: the degrees of freedom between a
-    and b, from a outwards, `loop_at[i]` to `loop_at[i + 1]`, with `loop_sign` -1 on a's side.
-    Rows (m): `row_kind`, `row_cut`; OFFSET: (R_a u) · (p_b - p_a), DOT: (R_a u) · (R_b w), scaled by `size`; `row_u`,
-    `row_w` in the state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
-    Couplings: `coupling_follower`, `coupling_leader` (dofs), `coupling_coefficients` (g, degree + 1).
-    Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns
-    `group_columns` with their starts. Rows from m on are couplings. `accepted` (1,): the residual up to which loops
-    near the origin count as closed [m]. `loop_column`, `coupling_column` (g, 2), `column_of`
-    (d,): the place of a degree of freedom among its group's.
-    Clusters: degrees of freedom that groups or a joint tie together, with the bodies they move first; each hangs on the
-    body `cluster_on`, parents before children. Per cluster with their starts: `cluster_body`, `cluster_dof`,
-    `cluster_group`. `cluster_of` (n + 1) and `cluster_of_dof` (d): the cluster, -1 for what stands still; `place_in`
-    (d): the place among its cluster's.
+    n bodies without the world, twins included; d degrees of freedom of the tree; m closure rows, k cuts and g
+    couplings. Rows from m on are couplings. Cuts and couplings that share degrees of freedom are a group, solved
+    together. A cluster holds degrees of freedom that groups or a joint tie together, and the bodies they move first; it
+    hangs on a body, and parents come before children.
     """
 
-    parent: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    from_parent_R: np.ndarray
-    from_parent_p: np.ndarray
-    to_child_R: np.ndarray
-    to_child_p: np.ndarray
-    tip: np.ndarray
-    mass: np.ndarray
-    kind: np.ndarray
-    axis: np.ndarray
-    at_q: np.ndarray
-    at_v: np.ndarray
-    before: np.ndarray
-    ball: np.ndarray
-    dof_q: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    cut_a: np.ndarray
-    cut_b: np.ndarray
-    cut_row: np.ndarray
-    cut_pa: np.ndarray
-    cut_pb: np.ndarray
-    loop: np.ndarray
-    loop_sign: np.ndarray
-    loop_column: np.ndarray
-    loop_at: np.ndarray
-    row_kind: np.ndarray
-    row_cut: np.ndarray
-    row_u: np.ndarray
-    row_w: np.ndarray
-    coupling_follower: np.ndarray
-    coupling_leader: np.ndarray
-    coupling_coefficients: np.ndarray
-    coupling_column: np.ndarray
-    group_rows: np.ndarray
-    group_row_at: np.ndarray
-    group_columns: np.ndarray
-    group_column_at: np.ndarray
-    column_of: np.ndarray
-    cluster_on: np.ndarray
-    cluster_body: np.ndarray
-    cluster_body_at: np.ndarray
-    cluster_dof: np.ndarray
-    cluster_dof_at: np.ndarray
-    cluster_group: np.ndarray
-    cluster_group_at: np.ndarray
-    cluster_of: np.ndarray
-    cluster_of_dof: np.ndarray
-    place_in: np.ndarray
-    bodies: int
-    size: float
-    accepted: np.ndarray
+    parent: np.ndarray  # (n + 1,) body that a body hangs on
+    first: np.ndarray  # (n + 1,) its first motion
+    last: np.ndarray  # (n + 1,) the motion after its last
+    from_parent_R: np.ndarray  # (n + 1, 3, 3) joint frame at zero in the parent's state frame
+    from_parent_p: np.ndarray  # (n + 1, 3) its position [m]
+    to_child_R: np.ndarray  # (n + 1, 3, 3) the child's state frame in the joint frame
+    to_child_p: np.ndarray  # (n + 1, 3) its position [m]
+    tip: np.ndarray  # (n + 1,) last degree of freedom that moves it, -1 for none
+    mass: np.ndarray  # (n + 1,) share of the robot's
+    kind: np.ndarray  # of each motion: HINGE, SLIDE or BALL
+    axis: np.ndarray  # of each motion, 0 to 2 of the joint frame
+    at_q: np.ndarray  # first entry of each motion among coordinates
+    at_v: np.ndarray  # first entry of each motion among velocities
+    before: np.ndarray  # (d,) next degree of freedom towards the root, -1 at the end
+    ball: np.ndarray  # (d,) number of its ball, or -1
+    dof_q: np.ndarray  # (d,) its coordinate, -1 for a ball's
+    lower: np.ndarray  # (d,) bound on that [rad or m]
+    upper: np.ndarray  # (d,) likewise
+    cut_a: np.ndarray  # (k,) body on side a
+    cut_b: np.ndarray  # (k,) body on side b
+    cut_row: np.ndarray  # (k + 1,) first row of each cut
+    cut_pa: np.ndarray  # (k, 3) anchor in the state frame of a [m]
+    cut_pb: np.ndarray  # (k, 3) anchor in the state frame of b [m]
+    loop: np.ndarray  # degrees of freedom between a and b of each cut, from a outwards
+    loop_sign: np.ndarray  # -1 on a's side, else 1
+    loop_column: np.ndarray  # place of each among its group's
+    loop_at: np.ndarray  # (k + 1,) first entry of each cut in `loop`
+    row_kind: np.ndarray  # (m,) OFFSET: (R_a u) · (p_b - p_a), or DOT: (R_a u) · (R_b w), scaled by `size`
+    row_cut: np.ndarray  # (m,) cut of each row
+    row_u: np.ndarray  # (m, 3) in the state frame of a
+    row_w: np.ndarray  # (m, 3) in the state frame of b
+    coupling_follower: np.ndarray  # (g,) dependent degree of freedom of each coupling
+    coupling_leader: np.ndarray  # (g,) independent degree of freedom of each coupling
+    coupling_coefficients: np.ndarray  # (g, degree + 1) polynomials
+    coupling_column: np.ndarray  # (g, 2) places of both among their group's
+    group_rows: np.ndarray  # rows of all groups
+    group_row_at: np.ndarray  # first row of each group
+    group_columns: np.ndarray  # degrees of freedom of all groups
+    group_column_at: np.ndarray  # first column of each group
+    column_of: np.ndarray  # (d,) place among the group's, -1 without one
+    cluster_on: np.ndarray  # (clusters,) body that each hangs on
+    cluster_body: np.ndarray  # bodies of all clusters
+    cluster_body_at: np.ndarray  # first body of each cluster
+    cluster_dof: np.ndarray  # degrees of freedom of all clusters
+    cluster_dof_at: np.ndarray  # first degree of freedom of each cluster
+    cluster_group: np.ndarray  # groups of all clusters
+    cluster_group_at: np.ndarray  # first group of each cluster
+    cluster_of: np.ndarray  # (n + 1,) cluster of a body, -1 for one that stands still
+    cluster_of_dof: np.ndarray  # (d,) cluster of a degree of freedom
+    place_in: np.ndarray  # (d,) place among its cluster's
+    bodies: int  # number of the robot's bodies; those behind them are twins
+    size: float  # length that brings rotational rows to the size of the others [m]
+    accepted: np.ndarray  # (1,) residual up to which loops near the origin count as closed [m]
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,10 @@ from .velocity import Velocity
 class Asked(NamedTuple):
     """Objectives over frames that a clip asks for."""
 
-    relative_frame: RelativeFrames
-    look_at: LookAts
-    distance: Distances
-    posture: Postures
+    relative_frame: RelativeFrames  # poses of frames in others
+    look_at: LookAts  # looks at points
+    distance: Distances  # distances between frames
+    posture: Postures  # coordinates drawn to values
 
 
 class NothingAsked(Asked):
@@ -50,15 +50,13 @@ class NothingAsked(Asked):
 class ObjectiveTables(NamedTuple):
     """Objectives of a frame of the clip, with their targets."""
 
-    frame_pose: FramePoses
-    centre_of_mass: CentreOfMass
-    asked: Asked
-    change_of_state: ChangeOfState
-    calm: Calm
-    velocity: Velocity
-    targets: (
-        np.ndarray
-    )  # (m,) memory of all numbers that change from frame to frame, which the objectives' own arrays share
+    frame_pose: FramePoses  # poses of frames
+    centre_of_mass: CentreOfMass  # of the robot
+    asked: Asked  # objectives over frames
+    change_of_state: ChangeOfState  # pull to the frame before
+    calm: Calm  # posture and stillness
+    velocity: Velocity  # limit of the bodies' velocities
+    targets: np.ndarray  # (m,) memory of all numbers that change from frame to frame, which the tables share
     tied: np.ndarray  # (k, 2) bodies a and b of each objective over two bodies
     reach: np.ndarray  # (d,) how far each coordinate may be from where it was
 

@@ -24,9 +24,9 @@ from .trajectory import Along
 class Columns(NamedTuple):
     """Columns of a motion for the servos: see `Samples`."""
 
-    times: np.ndarray
-    actuators: tuple[str, ...]
-    values: np.ndarray
+    times: np.ndarray  # (T,) [s]
+    actuators: tuple[str, ...]  # names
+    values: np.ndarray  # (T, A) [rad or m]
 
 
 def pack(do: str, **content: object) -> bytes:

@@ -32,44 +32,35 @@ from .limits import BRAKES, approach
 
 
 class LinearTargets(NamedTuple):
-    """Tasks in compiled form: t frames, d degrees of freedom, six rows a frame and three for the centre of mass.
+    """Linearised targets of t frames and the centre of mass: six rows a frame and three for the centre of mass."""
 
-    `body`, `other` (t,): the bodies of a frame and of what it is seen from, 0 for the world; `point`, `other_point` (t,
-    3), `axes`, `other_axes` (t, 3, 3): where the frames sit on them; `position` (t, 3), `rotation` (t, 3, 3): the
-    target, seen from the other frame; `place_weight`, `turn_weight` (t, 3); `gain`, `damping` (t + 1,), the centre of
-    mass's last; `com`, `com_weight` (3,); `posture`, `posture_pull` (d,): the coordinates wanted and their weights,
-    `posture_gain` (1,). `last_position` (t, 3), `last_rotation` (t, 3, 3), `last_com` (3,), `last_posture` (d,): the
-    targets of the step before. `rows` (6 t + 3, d), `error`, `moved`, `weight` (6 t + 3,): J, K e, what of e the target
-    moved since the last step, w. `pulls` (3, d) and `turns` (5, 3, 3) are scratch.
-    """
-
-    body: np.ndarray
-    other: np.ndarray
-    point: np.ndarray
-    axes: np.ndarray
-    other_point: np.ndarray
-    other_axes: np.ndarray
-    position: np.ndarray
-    rotation: np.ndarray
-    place_weight: np.ndarray
-    turn_weight: np.ndarray
-    gain: np.ndarray
-    damping: np.ndarray
-    com: np.ndarray
-    com_weight: np.ndarray
-    posture: np.ndarray
-    posture_pull: np.ndarray
-    posture_gain: np.ndarray
-    last_position: np.ndarray
-    last_rotation: np.ndarray
-    last_com: np.ndarray
-    last_posture: np.ndarray
-    rows: np.ndarray
-    error: np.ndarray
-    moved: np.ndarray
-    weight: np.ndarray
-    pulls: np.ndarray
-    turns: np.ndarray
+    body: np.ndarray  # (t,) body of a frame
+    other: np.ndarray  # (t,) body that it is seen from, 0 for the world
+    point: np.ndarray  # (t, 3) the frame on its body [m]
+    axes: np.ndarray  # (t, 3, 3) likewise
+    other_point: np.ndarray  # (t, 3) the frame that it is seen from, on its body [m]
+    other_axes: np.ndarray  # (t, 3, 3) likewise
+    position: np.ndarray  # (t, 3) target, seen from the other frame [m]
+    rotation: np.ndarray  # (t, 3, 3) likewise
+    place_weight: np.ndarray  # (t, 3) weights of the position
+    turn_weight: np.ndarray  # (t, 3) weights of the orientation
+    gain: np.ndarray  # (t + 1,) the centre of mass's last
+    damping: np.ndarray  # (t + 1,) likewise
+    com: np.ndarray  # (3,) target of the centre of mass [m]
+    com_weight: np.ndarray  # (3,)
+    posture: np.ndarray  # (d,) preferred coordinates [rad or m]
+    posture_pull: np.ndarray  # (d,) their weights
+    posture_gain: np.ndarray  # (1,)
+    last_position: np.ndarray  # (t, 3) target of the step before
+    last_rotation: np.ndarray  # (t, 3, 3) likewise
+    last_com: np.ndarray  # (3,) likewise
+    last_posture: np.ndarray  # (d,) likewise
+    rows: np.ndarray  # (6 t + 3, d) J
+    error: np.ndarray  # (6 t + 3,) K e
+    moved: np.ndarray  # (6 t + 3,) share of e by which the target moved since the last step
+    weight: np.ndarray  # (6 t + 3,) w
+    pulls: np.ndarray  # (3, d) scratch
+    turns: np.ndarray  # (5, 3, 3) scratch
 
 
 @inlined

@@ -36,38 +36,30 @@ UNBOUNDED = 1e30  # DAQP's infinity
 
 
 class Motion(NamedTuple):
-    """The program and its scratch, d degrees of freedom.
+    """The program of a step and its scratch, d degrees of freedom."""
 
-    `e`: the loops' factors; `trial`: a placement; `low`, `high`, `speed`, `acceleration` (d,): bounds on coordinates
-    and on how they move; `velocity` (d,): of the step before; `independent` (d,); `P` (d, d), `g`, `z` (d,): the
-    program over the independent coordinates and its answer, `rest` (d,): what of `g` the errors ask for beside the
-    targets' own motion; `least`, `most` (2 d,): bounds on each leader's step, then on the dependent ones' `rows` (d,
-    d), of degrees of freedom `bounded` (d,), less what the loops bend their steps by, `bend` (d,); `factor` (d, d),
-    `shares`, `step`, `correction` (d,) and `right` (rows,).
-    """
-
-    e: Elimination
-    trial: Placement
-    low: np.ndarray
-    high: np.ndarray
-    speed: np.ndarray
-    acceleration: np.ndarray
-    velocity: np.ndarray
-    independent: np.ndarray
-    P: np.ndarray
-    g: np.ndarray
-    rest: np.ndarray
-    z: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
-    rows: np.ndarray
-    bounded: np.ndarray
-    bend: np.ndarray
-    factor: np.ndarray
-    shares: np.ndarray
-    step: np.ndarray
-    correction: np.ndarray
-    right: np.ndarray
+    e: Elimination  # the loops' factors
+    trial: Placement  # placement of a step that is tried
+    low: np.ndarray  # (d,) bound on coordinates [rad or m]
+    high: np.ndarray  # (d,) likewise
+    speed: np.ndarray  # (d,) bound on velocities
+    acceleration: np.ndarray  # (d,) bound on accelerations
+    velocity: np.ndarray  # (d,) of the step before
+    independent: np.ndarray  # (d,) independent degrees of freedom
+    P: np.ndarray  # (d, d) matrix of the program over them
+    g: np.ndarray  # (d,) its linear part
+    rest: np.ndarray  # (d,) the part of `g` that the errors ask for, beside the targets' own motion
+    z: np.ndarray  # (d,) its answer
+    least: np.ndarray  # (2 d,) lower bounds on independent steps, then on dependent ones
+    most: np.ndarray  # (2 d,) upper bounds, likewise
+    rows: np.ndarray  # (d, d) dependent steps by independent ones
+    bounded: np.ndarray  # (d,) their degrees of freedom
+    bend: np.ndarray  # (d,) bend of their steps by the loops
+    factor: np.ndarray  # (d, d) scratch
+    shares: np.ndarray  # (d,) scratch
+    step: np.ndarray  # (d,) scratch
+    correction: np.ndarray  # (d,) scratch
+    right: np.ndarray  # (rows,) scratch
 
 
 def new_motion(flat: Flat, rest: np.ndarray, bounds: tuple[np.ndarray, ...]) -> Motion:

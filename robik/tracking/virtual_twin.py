@@ -22,42 +22,35 @@ from ..mechanism.topology import Flat
 
 
 class Twin(NamedTuple):
-    """The twin's properties, and room for moving it.
+    """The twin's properties, and room for moving it."""
 
-    `mass` (4,): mass [kg] and inertia [kg m²] of an end effector, of any other body; `proportional`, `derivative` (6,):
-    gains of positions and rotations; `error`, `before` (t + 1, 6): of the targets, the last row the centre of mass's,
-    now and an iteration ago. Per body, in `sums`: the composite `m`, `h`, `I`; the forces `f` and their moments `D` = Σ
-    x fᵀ, of which a torque is the antisymmetric part; `share` and `moment` of the real mass. Per degree of freedom: `J`
-    (d, 3) of the centre of mass, `H`, `R`, `packed` (d, d), and vectors.
-    """
-
-    mass: np.ndarray
-    proportional: np.ndarray
-    derivative: np.ndarray
-    error: np.ndarray
-    before: np.ndarray
-    m: np.ndarray
-    h: np.ndarray
-    I: np.ndarray  # noqa: E741
-    f: np.ndarray
-    D: np.ndarray
-    share: np.ndarray
-    moment: np.ndarray
-    sums: np.ndarray
-    J: np.ndarray
-    H: np.ndarray
-    R: np.ndarray
-    packed: np.ndarray
-    force: np.ndarray
-    step: np.ndarray
-    held: np.ndarray
-    released: np.ndarray
-    independent: np.ndarray
-    reduced: np.ndarray
-    correction: np.ndarray
-    right: np.ndarray
-    e: Elimination
-    trial: Placement
+    mass: np.ndarray  # (4,) mass [kg] and inertia [kg m²] of an end effector, then of any other body
+    proportional: np.ndarray  # (6,) gains of positions and rotations
+    derivative: np.ndarray  # (6,) likewise
+    error: np.ndarray  # (t + 1, 6) of the targets, the centre of mass's last
+    before: np.ndarray  # (t + 1, 6) an iteration ago
+    m: np.ndarray  # (n + 1,) mass of a body and all that hangs on it
+    h: np.ndarray  # (n + 1, 3) its first moment
+    I: np.ndarray  # (n + 1, 3, 3) its second moment  # noqa: E741
+    f: np.ndarray  # (n + 1, 3) forces
+    D: np.ndarray  # (n + 1, 3, 3) their moments Σ x fᵀ, of which a torque is the antisymmetric part
+    share: np.ndarray  # (n + 1,) share of the real mass
+    moment: np.ndarray  # (n + 1, 3) its moment
+    sums: np.ndarray  # memory of these seven
+    J: np.ndarray  # (d, 3) of the centre of mass
+    H: np.ndarray  # (d, d) inertia
+    R: np.ndarray  # (d, d) scratch
+    packed: np.ndarray  # (d, d) scratch
+    force: np.ndarray  # (d,) Jᵀ f
+    step: np.ndarray  # (d,) of an iteration
+    held: np.ndarray  # (d,) whether a bound holds it
+    released: np.ndarray  # (d,) whether it was let go in this iteration
+    independent: np.ndarray  # (d,) independent degrees of freedom
+    reduced: np.ndarray  # (d,) scratch
+    correction: np.ndarray  # (d,) scratch
+    right: np.ndarray  # (rows,) scratch
+    e: Elimination  # the loops' factors
+    trial: Placement  # placement of a step that is tried
 
 
 def new_twin(

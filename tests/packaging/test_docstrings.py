@@ -135,3 +135,19 @@ def test_no_function_is_long() -> None:
 def test_a_missing_section_is_found(text: str, missing: list[str]) -> None:
     (function,) = public(ast.parse(text).body)
     assert lacks(function) == missing
+
+
+def test_records_of_kernels_say_what_each_field_holds() -> None:
+    found = []
+    for path, tree in sources("robik"):
+        lines = (CHECKOUT / path).read_text(encoding="utf-8").splitlines()
+        for record in ast.walk(tree):
+            if isinstance(record, ast.ClassDef) and "NamedTuple" in map(ast.unparse, record.bases):
+                text = ast.get_docstring(record) or ""
+                fields = [field for field in record.body if isinstance(field, ast.AnnAssign)]
+                found += [
+                    f"{path}: {record.name}.{ast.unparse(field.target)}"
+                    for field in fields
+                    if "Attributes:" not in text and "#" not in " ".join(lines[field.lineno - 1 : field.end_lineno])
+                ]
+    assert found == []

@@ -114,11 +114,11 @@ def test_a_step_is_the_optimum_between_its_bounds():
         tracker.step(Targets({name: Target(p) for name, p in target.items()}), DT)
         if k % 6:
             continue
-        motion, free = tracker._motion, int((~tracker._motion.e.follows).sum())
+        motion, free = tracker._motion, int((~tracker._motion.e.dependent).sum())
         n, z = free, tracker._motion.z[:free].copy()
         P, g = motion.P[:n, :n], motion.g[:n]
         least, most = motion.least.copy(), motion.most.copy()
-        rows = int(np.isfinite(tracker.flat.lower[motion.e.follows]).sum())
+        rows = int(np.isfinite(tracker.flat.lower[motion.e.dependent]).sum())
         A = motion.rows[:rows, :n]
         met += bool((np.minimum(z - least[:n], most[:n] - z) < 1e-8).any())
         between = [LinearConstraint(A, least[n : n + rows], most[n : n + rows])] if rows else []
