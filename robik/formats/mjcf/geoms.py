@@ -238,7 +238,7 @@ class Geoms:
         self.notes.add(f"a {geom.shape[:20]} was left out", where)
         return None
 
-    def mass(self, geoms: list[Geom], where: str) -> tuple[float, np.ndarray, np.ndarray]:
+    def mass(self, geoms: list[Geom], where: str) -> solids.MassProperties:
         """Return mass, centre of mass and inertia of a body's geoms.
 
         Args:

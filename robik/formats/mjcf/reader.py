@@ -23,7 +23,7 @@ from ..names import free_name
 from ..xml_file import numbers
 from .attach import Model, attached, model_file
 from .equalities import Tied, read_equalities
-from .file import MjcfFile, flattened, is_limited, vector, z_to
+from .file import MjcfFile, Placed, flattened, is_limited, vector, z_to
 from .geoms import SEEN, Geom, Geoms
 from .holds import held_through, with_held
 from .inertia import mass_of, scaled
@@ -34,8 +34,6 @@ MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
 MOST_PARTS = 50_000  # geoms and sites; frames likewise
 TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
-# An element, the pose of the frame around it in its body, the default class it inherits.
-Placed = tuple[Element, Pose, str | None]
 NOT_READ = {
     "composite": "the chain that a <composite> makes is not read, so it is missing; write its bodies out",
     "flexcomp": "a <flexcomp> is soft and no rigid body, so it was left out",
