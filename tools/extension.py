@@ -46,14 +46,14 @@ PYTHONS = ("3.11", "3.13")  # Blender 4.2 to 5.0, Blender 5.1 and 5.2
 
 @dataclass(frozen=True)
 class Target:
-    """What one zip is for."""
+    """Target of one zip: platform and Python."""
 
     platform: str
     python: str
 
     @classmethod
     def here(cls) -> Target:
-        """The running platform and Python."""
+        """Return the running platform and Python."""
         system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(
             platform.system(), platform.system().lower()
         )
@@ -64,16 +64,17 @@ class Target:
 
     @property
     def zip(self) -> Path:
+        """Path of the zip."""
         return DIST / f"robik-{version()}-{self.platform.replace('-', '_')}-py{self.python.replace('.', '')}.zip"
 
 
 def version() -> str:
-    """The extension's version, as its manifest says."""
+    """Return the extension's version, as its manifest says."""
     return str(tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["version"])
 
 
 def build(target: Target) -> Path:
-    """The zip for a target; built anew only when something that goes into it has changed."""
+    """Return the zip for a target; built again only when something that goes into it has changed."""
     key_file = CACHE / "extension" / f"{target.zip.stem}.key"
     key = fingerprint(*ADD_ON, *TOOLS, "docs", MANIFEST.name, LOCK.relative_to(CHECKOUT))
     if target.zip.exists() and key_file.exists() and key_file.read_text() == key:
@@ -157,7 +158,7 @@ def locked(python: str) -> list[str]:
 
 
 def blender_tool(*arguments: str | Path) -> None:
-    """Runs the extension tool that Blender brings; it needs no Blender to run."""
+    """Run the extension tool that Blender brings; it needs no Blender to run."""
     spec = importlib.util.find_spec("bpy")
     tools = list(Path(str(spec.origin)).parent.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py")) if spec else []
     if not tools:
@@ -166,11 +167,12 @@ def blender_tool(*arguments: str | Path) -> None:
 
 
 def pip(*arguments: str | Path) -> None:
+    """Run pip."""
     run(sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments)
 
 
 def run(*command: str | Path) -> None:
-    """Runs a command quietly; if it fails, ends with what it said."""
+    """Run a command quietly; if it fails, ends with what it said."""
     done = subprocess.run(
         list(map(str, command)), cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
@@ -180,7 +182,7 @@ def run(*command: str | Path) -> None:
 
 
 def fingerprint(*names: str | Path) -> str:
-    """A hash of files and folders of the checkout."""
+    """Return a hash of files and folders of the checkout."""
     digest = hashlib.sha256()
     for name in names:
         for file in files(CHECKOUT / name):
@@ -190,7 +192,7 @@ def fingerprint(*names: str | Path) -> str:
 
 
 def files(path: Path) -> Iterator[Path]:
-    """A file, or every file below a folder but Python's caches, in a set order."""
+    """Yield a file, or every file below a folder but Python's caches, in a set order."""
     if path.is_dir():
         yield from (file for file in sorted(path.rglob("*")) if file.is_file() and "__pycache__" not in file.parts)
     elif path.exists():
@@ -198,7 +200,7 @@ def files(path: Path) -> Iterator[Path]:
 
 
 def copy(source: Path, goal: Path) -> None:
-    """Copies what `files` lists."""
+    """Copy what `files` lists."""
     for file in files(source):
         place = goal / file.relative_to(source)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -206,7 +208,7 @@ def copy(source: Path, goal: Path) -> None:
 
 
 def keep(folder: Path, place: Path) -> None:
-    """Moves a finished folder into the cache; another process may have been faster with the same."""
+    """Move a finished folder into the cache; another process may have been faster with the same."""
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.rename(folder, place)
@@ -216,6 +218,7 @@ def keep(folder: Path, place: Path) -> None:
 
 
 def main() -> None:
+    """Build the zips that the command line asks for."""
     here = Target.here()
     parser = argparse.ArgumentParser(description="Builds the extension's zips into dist/.")
     parser.add_argument("--platform", choices=[*PLATFORMS, "all"], default=here.platform, help="default: this one")
