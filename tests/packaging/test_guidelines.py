@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,14 @@ WRITES = {
 
 def nodes(kind: type) -> Iterator[tuple[Path, ast.AST]]:
     """Yield all nodes of a kind, with the file that each is in."""
-    for file in SOURCES:
-        yield from ((file, node) for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, kind))
+    for file, found in parsed():
+        yield from ((file, node) for node in found if isinstance(node, kind))
+
+
+@cache
+def parsed() -> list[tuple[Path, list[ast.AST]]]:
+    """Return every source with the nodes of its tree."""
+    return [(file, list(ast.walk(ast.parse(file.read_bytes())))) for file in SOURCES]
 
 
 def imports() -> Iterator[tuple[Path, str]]:
