@@ -40,7 +40,7 @@ DIST = CHECKOUT / "dist"
 MANIFEST = CHECKOUT / "blender_manifest.toml"
 LOCK = CHECKOUT / "requirements" / "pylock.library.toml"
 ADD_ON = ("__init__.py", "robik", "scene", "operators", "panels", "LICENSE")
-TOOLS = ("tools/extension.py", "tools/manual.py", "tools/compiled.py")
+TOOLS = ("tools/extension.py", "tools/compiled.py", "tools/manual.py", "tools/process.py")
 COMPILED = "robik/jit/compiled"  # where in the zip
 
 # Blender's names of the platforms → the wheels' tags that each takes.

@@ -106,4 +106,12 @@ def test_the_manifest_asks_for_what_is_used_only() -> None:
         assert not reason.endswith((".", "!"))
     assert len(manifest["tagline"]) <= 64
     assert "blender" not in manifest["name"].lower()
-    assert "website" not in manifest or manifest["website"].startswith("https://")
+    assert manifest["website"] == f"https://extensions.blender.org/add-ons/{manifest['id']}/"
+
+
+def test_all_files_name_the_same_website() -> None:
+    manifest = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (CHECKOUT / "CITATION.cff").read_text(encoding="utf-8")
+    assert project["urls"]["Homepage"] == manifest["website"]
+    assert f'\nurl: "{manifest["website"]}"\n' in citation
