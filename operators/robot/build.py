@@ -11,8 +11,8 @@ from ...robik.errors import RobikError
 from ...robik.formats import WRITERS
 from ...robik.mechanism import JOINT_TYPES
 from ...robik.mechanism.joints import SLIDES
-from ...robik.warm_up import warm_up
 from ...robik.words import counted
+from ...scene.long_work.steps import compile_ahead
 from ...scene.robot import hand_build
 from ...scene.robot.anchors import SOURCES, anchor_of
 from ...scene.robot.body_mesh import export_robot, weigh
@@ -47,8 +47,8 @@ class ROBIK_OT_make_robot(Reporting):
     name: StringProperty(name="Name", description="Of the robot", default="robot")
 
     def run(self, context: Context) -> set[str]:
-        """Return each mesh a body, where it stands."""
-        _warm_up()
+        """Make each mesh a body, where it stands."""
+        compile_ahead()
         context.view_layer.update()
         root = hand_build.make_robot(context, _plain(context), self.name or "robot")
         hand_build.settle(root)
@@ -83,7 +83,7 @@ class ROBIK_OT_add_joint(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Make bodies of what is none yet, then the joint."""
-        _warm_up()
+        compile_ahead()
         context.view_layer.update()
         anchor = anchor_of(context, self.anchor)
         root, parent, child = _two_bodies(context, self.type, self.name, self.actuated)
@@ -270,12 +270,6 @@ class ROBIK_OT_export_robot(Reporting, ExportHelper):
             self.report({"WARNING"}, sentence)
         self.report({"INFO"}, f"{root.robik.label} written to {self.filepath}")
         return {"FINISHED"}
-
-
-def _warm_up() -> None:
-    """Compile ahead, so that sliders and the first bake need not wait."""
-    if not bpy.app.background:
-        warm_up()
 
 
 def _plain(context: Context) -> list[Object]:

@@ -9,10 +9,9 @@ from bpy.types import Context, FileHandler, Menu, Object
 from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 
 from ...robik.formats import READERS
-from ...robik.warm_up import warm_up
 from ...scene.importing.options import ARGUMENTS, BASE, PACKAGES
 from ...scene.importing.robot_file import folders_nearby, import_steps, reload_steps
-from ...scene.long_work.steps import Progress
+from ...scene.long_work.steps import Progress, compile_ahead
 from ...scene.robot.diagnosis import diagnose_robot
 from ...scene.robot.duplicate import duplicate_robot
 from ...scene.robot.inventory import import_lines, inventory
@@ -64,8 +63,7 @@ class ROBIK_OT_import_robot(Stepping, ImportHelper):
     def steps(self, context: Context) -> Generator[Progress, None, Object]:
         """Read and build."""
         _leave_modes(context)
-        if not bpy.app.background:
-            warm_up()  # so that the first bake need not wait for the compiler
+        compile_ahead()
         return import_steps(context, self.filepath, self.base, self.packages, self.arguments)
 
     def done(self, context: Context, result: Object) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 from numba import njit
 
-from .cache import folder, kept_in
-from .sources import sources
+from .cache import kept_in, room
 
 
 def compiled(function: Callable, *, inline: bool, entry: bool, allocates: bool, nogil: bool) -> Any:
@@ -26,7 +25,7 @@ def compiled(function: Callable, *, inline: bool, entry: bool, allocates: bool, 
     Returns:
         The compiled function.
     """
-    with kept_in(folder() / sources()[:16] / (__package__ or "")):  # numba keeps names of modules with the code
+    with kept_in(room() / (__package__ or "")):  # numba keeps names of modules with the code
         return njit(function, cache=True, error_model="numpy", nogil=nogil)
 
 

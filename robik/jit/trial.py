@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -20,8 +19,7 @@ import llvmlite
 import numba
 import numpy as np
 
-from .cache import folder
-from .sources import sources
+from .cache import room, shipped_room
 
 LOG = logging.getLogger("robik")
 
@@ -44,11 +42,9 @@ class Numba:
 @cache
 def numbas() -> Numba:
     """Return the outcome of the trial: the one that is kept, else of one now."""
-    kept = (
-        folder()
-        / f"trial-{numba.__version__}-{llvmlite.__version__}-py{platform.python_version()}-{sources()[:16]}.json"
-    )
-    found = _read(kept)
+    name = f"trial-{numba.__version__}-{llvmlite.__version__}.json"
+    kept, shipped = room() / name, shipped_room()
+    found = _read(kept) or (shipped and _read(shipped / name))
     if found is None:
         found = _tried()
         _write(kept, found)

@@ -121,27 +121,31 @@ def _pivoted_lu(A, rows, couplings, width, tiny, row, column, free, most, where)
     Returns the rank.
     """
     for i in range(rows):
-        _note_largest(A, i, 0, width, column, free, most, where)
-    k = 0
-    for i in range(rows):
-        if row[i] >= couplings and most[i] > tiny:
-            _pivot(A, k, i, rows, width, row, column, free, most, where)
-            k += 1
+        best, at = 0.0, -1
+        for j in range(width):
+            if abs(A[i, j]) > best and free[column[j]]:
+                best, at = abs(A[i, j]), j
+        most[i], where[i] = best, at
+    k, i = 0, 0
     while k < min(rows, width):
         best, bi = tiny, -1
-        for i in range(k, rows):
-            if most[i] > best:
-                best, bi = most[i], i
+        while i < rows and bi < 0:
+            if row[i] >= couplings and most[i] > tiny:
+                bi = i
+            i += 1
+        for other in range(k, rows if bi < 0 else k):
+            if most[other] > best:
+                best, bi = most[other], other
         if bi < 0:
-            return k
+            break
         _pivot(A, k, bi, rows, width, row, column, free, most, where)
         k += 1
     return k
 
 
-@kernel
+@inlined
 def _pivot(A, k, bi, rows, width, row, column, free, most, where):
-    """Bring row bi and its largest entry to place k and eliminates what is below."""
+    """Bring row bi and its largest entry to place k, eliminate what is below, and note the rows' largest entries."""
     bj = where[bi]
     if bi != k:
         row[k], row[bi] = row[bi], row[k]
@@ -157,21 +161,15 @@ def _pivot(A, k, bi, rows, width, row, column, free, most, where):
         f = A[i, k] * inverse
         A[i, k] = f
         if f != 0.0:
+            best, at = 0.0, -1
             for j in range(k + 1, width):
-                A[i, j] -= f * A[k, j]
-            _note_largest(A, i, k + 1, width, column, free, most, where)
+                value = A[i, j] - f * A[k, j]
+                A[i, j] = value
+                if abs(value) > best and free[column[j]]:
+                    best, at = abs(value), j
+            most[i], where[i] = best, at
         elif where[i] == k:
             where[i] = bj
-
-
-@inlined
-def _note_largest(A, i, start, width, column, free, most, where):
-    """Note the largest entry of row i in a free column from `start` on, and where it is."""
-    best, at = 0.0, -1
-    for j in range(start, width):
-        if abs(A[i, j]) > best and free[column[j]]:
-            best, at = abs(A[i, j]), j
-    most[i], where[i] = best, at
 
 
 @kernel(entry=False)

@@ -7,8 +7,10 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import bpy
+
 from ...robik.jit import is_compiling
-from ...robik.warm_up import status
+from ...robik.warm_up import status, warm_up
 
 Result = TypeVar("Result")
 
@@ -34,6 +36,12 @@ def starting(text: str, fraction: float | None = None) -> Progress:
     """Return what is being done, or that it has to wait for the compiler, which happens once."""
     compiling = "; ".join(filter(None, ("Compiling the solver, once and for all robots", compiling_problem())))
     return Progress(fraction, compiling if is_compiling() else text, counts=False)
+
+
+def compile_ahead() -> None:
+    """Compile the solver for this CPU in the background, so that sliders and the first bake need not wait."""
+    if not bpy.app.background:
+        warm_up()
 
 
 def compiling_problem() -> str:
