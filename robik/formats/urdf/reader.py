@@ -90,13 +90,17 @@ class _Reader:
         self.notes, self.report = notes, Notes()
         self.colors = {name_of(m): c for m in self.root.findall("material") if (c := self.own_color(m)) is not None}
 
-    def read(self) -> Imported:
+    def links(self) -> dict[str, Element]:
         links: dict[str, Element] = {}
         for element in self.root.findall("link"):
             if links.setdefault(name_of(element), element) is not element:
                 raise FormatError(f"two links are called {name_of(element)!r}; names must differ")
         if not links:
             raise FormatError("it has no <link>; a robot needs at least one")
+        return links
+
+    def read(self) -> Imported:
+        links = self.links()
         self.tell_foreign_loops()
         beside = self.beside or loops_by_name(links, self.notes)
         if max(len(links), len(beside.loops)) > MOST_LINKS:
