@@ -22,6 +22,7 @@ from .chain import ServoChain, read_chain
 from .messages import along_from, pack, settings_from, status_data, unpack
 from .outside import STOP, TORQUE_OFF, Notice
 from .port_thread import PortThread
+from .schedule import take_precedence
 from .status import PlayState, Status
 from .stream import Wishes
 
@@ -58,6 +59,7 @@ class Host:
 
     def listen(self, lines: Iterable[bytes]) -> None:
         """Do what the owner says, until there is none: then stop softly and leave."""
+        take_precedence()
         try:
             for line in lines:
                 message = unpack(line)
@@ -164,6 +166,7 @@ class Host:
 
     def _tell(self) -> None:
         """Send the status whenever it is another; an owner that does not read holds nothing else up."""
+        take_precedence()
         told, last = -inf, b""
         while True:
             is_over = self._is_over.is_set()
@@ -197,7 +200,12 @@ class Host:
 
 
 def main() -> int:
-    """Serve an owner on standard input and output."""
+    """Serve an owner on standard input and output.
+
+    All threads have the precedence of the one that plays: one that waits for a core while it holds Python's lock would
+    hold that one up.
+    """
+    take_precedence()
     host = Host(sys.stdout.buffer)
     host.greet()
     for name in ENDINGS:

@@ -17,6 +17,7 @@ from ...robik.retarget.blend import blended, blended_base, within_speeds
 from ...robik.retarget.clip import TargetClip
 from ...robik.retarget.retarget import Retargeting
 from ...robik.warm_up import help_compiling
+from ..long_work import heartbeat
 from ..long_work.steps import Progress, in_thread, starting
 from ..robot import posing
 from . import bakes
@@ -43,13 +44,16 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
     solved = perf_counter()
     with posing.paused():
         _write(root, request, clip, motion)
+        heartbeat.beat()
         written, result = perf_counter(), root.robik.robot.result
         store_result(result, request.mechanism, clip, motion, request.frames, written - began)
+        heartbeat.beat()
         result.sampling, result.preparing = sampled - began, preparing
         result.solving, result.writing = solved - sampled - preparing, written - solved
         store_cost(result, motion.report.speed_cost, request.frames)
         result.mark = mark(root, context.scene)
         bakes.keep_result(root)
+        heartbeat.beat()
         mark_short(root, context.scene)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return motion

@@ -103,9 +103,8 @@ class Wire:
     def close(self) -> None:
         """Closes the port; whatever the servos do, they go on doing."""
         if self._port.is_open:
-            self._port.is_open = False
             try:
-                self._port.ser.close()
+                self._port.closePort()
             except PORT_ERRORS:
                 return  # it is gone already
 
