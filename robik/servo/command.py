@@ -16,7 +16,7 @@ from ..motions import Motion, load_motion
 from .chain import load_chain
 from .controls import Controls, controls, on_endings
 from .driver import driver_of
-from .outside import STOP, TORQUE_OFF, Notice
+from .outside import STOP, TORQUE_OFF, Notice, ports_of
 from .player import Player
 from .port_thread import SIMULATED
 from .softening import soften
@@ -65,7 +65,7 @@ def play(motion_path: str | Path, servos_path: str | Path, port: str, how: How =
     checked.check()
     for warning in checked.warnings:
         _say(f"warning: {warning}", sys.stderr)
-    with controls() as pressed, Notice(port) as notice:
+    with controls() as pressed, Notice(ports_of(chain.on_one_port() if port == SIMULATED else chain, port)) as notice:
         player.connect()
         try:
             return _Play(player, pressed, notice).run(motion, how)
@@ -128,7 +128,7 @@ class _Play:
 
     def _wait(self, *states: PlayState) -> Status:
         """Wait until the player is there; a stop ends that at once while it connects, which changes nothing."""
-        ends = time.monotonic() + TIMEOUT
+        ends = time.perf_counter() + TIMEOUT
         while (status := self._player.status).state not in states:
             self._player.heartbeat()
             self._look()
@@ -139,7 +139,7 @@ class _Play:
                 raise _Stopped
             if status.state is PlayState.FAULT:
                 raise ServoError(status.message)
-            if time.monotonic() > ends:
+            if time.perf_counter() > ends:
                 raise ServoError(f"the player is still {status.state.value} after {TIMEOUT:g} s: {status.message}")
             time.sleep(GLANCE / 5)
         self._look()
@@ -164,8 +164,8 @@ class _Play:
         return self._settled()
 
     def _settled(self) -> str:
-        ends = time.monotonic() + TIMEOUT
-        while self._player.is_open and self._player.status.state is PlayState.CONNECTING and time.monotonic() < ends:
+        ends = time.perf_counter() + TIMEOUT
+        while self._player.is_open and self._player.status.state is PlayState.CONNECTING and time.perf_counter() < ends:
             self._look()
             if self._pressed.is_torque_off:
                 self._player.emergency_stop()

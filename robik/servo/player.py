@@ -261,11 +261,11 @@ class Player:
         Raises:
             ServoError: a fault, with its message, unless faults are waited for; or time is up.
         """
-        ends = time.monotonic() + timeout
+        ends = time.perf_counter() + timeout
         while (status := self.status).state not in states:
             if status.state is PlayState.FAULT:
                 raise ServoError(status.message)
-            if time.monotonic() > ends:
+            if time.perf_counter() > ends:
                 raise ServoError(f"the player is still {status.state.value} after {timeout:g} s: {status.message}")
             self.heartbeat()
             time.sleep(0.01)

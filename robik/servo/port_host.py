@@ -20,7 +20,7 @@ import numpy as np
 from .board import Board
 from .chain import ServoChain, read_chain
 from .messages import along_from, pack, settings_from, status_data, unpack
-from .outside import STOP, TORQUE_OFF, Notice
+from .outside import STOP, TORQUE_OFF, Notice, ports_of
 from .port_thread import PortThread
 from .schedule import take_precedence
 from .status import PlayState, Status
@@ -44,7 +44,7 @@ class Host:
         self._thread: PortThread | None = None
         self._chain: ServoChain | None = None
         self._limits = np.zeros((0, 2))
-        self._beat, self._patience = time.monotonic(), inf
+        self._beat, self._patience = time.perf_counter(), inf
         self._known = 0  # number of the last message that the status knows of
         self._why = ""  # it was stopped, if the owner did not ask for it
         self._is_left = False
@@ -119,7 +119,7 @@ class Host:
         self._wishes.clear()
 
     def _do_beat(self) -> None:
-        self._beat = time.monotonic()
+        self._beat = time.perf_counter()
 
     def _do_end(self) -> None:
         self.leave()
@@ -130,11 +130,11 @@ class Host:
         """Watch the owner, and whoever asks from outside, until the port is closed."""
         while self._thread is None and not self._is_left:
             time.sleep(GLANCE)
-        if self._thread is None:
+        if self._thread is None or self._chain is None:
             return
         teller = threading.Thread(target=self._tell, daemon=True)
         teller.start()
-        with Notice(self._thread.port) as notice:
+        with Notice(ports_of(self._chain, self._thread.port)) as notice:
             while self._thread.is_alive:
                 self._watch(notice)
                 time.sleep(GLANCE)
@@ -149,7 +149,7 @@ class Host:
             self._thread.press_emergency()
         elif asked == STOP and status.state.is_moving:
             self._stop("asked for outside")
-        silent = time.monotonic() - self._beat
+        silent = time.perf_counter() - self._beat
         if silent > self._patience and status.state.is_moving:
             self._stop(f"not heard of for {self._patience:g} s")
 
@@ -171,7 +171,7 @@ class Host:
         while True:
             is_over = self._is_over.is_set()
             line = self._line(is_over)
-            now = time.monotonic()
+            now = time.perf_counter()
             if line != last or now - told > TELL_EVERY:
                 try:
                     self._answers.write(line)

@@ -130,7 +130,7 @@ class SerialPort(PortHandler):
             return  # no USB adapter
 
     def getCurrentTime(self) -> float:
-        return time.monotonic() * 1000.0
+        return time.perf_counter() * 1000.0
 
     def setPacketTimeout(self, packet_length: int) -> None:
         self.setPacketTimeoutMillis(self.tx_time_per_byte * packet_length + self.latency * 1000.0)
