@@ -51,9 +51,12 @@ class Host:
         self._is_over = threading.Event()
 
     def greet(self) -> None:
-        """Tell the owner that messages are heard."""
-        self._answers.write(pack("ready"))
-        self._answers.flush()
+        """Tell the owner that messages are heard; leave if it has gone already."""
+        try:
+            self._answers.write(pack("ready"))
+            self._answers.flush()
+        except OSError:
+            self.leave()
 
     # what the owner says
 

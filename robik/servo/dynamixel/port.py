@@ -141,6 +141,8 @@ def reason(error: Exception) -> str:
     text = str(error.args[1] if len(error.args) == 2 else error)
     if "returned no data" in text:  # pyserial's guess at why there is nothing to read
         return "unplugged"
+    if "exclusively lock" in text:
+        return "another program uses it; robik servos stop ends what plays with RobIK"
     # pyserial nests: "[Errno 2] could not open port X: [Errno 2] No such file or directory: 'X'"
     return text.rsplit("] ", 1)[-1].split(": '")[0].strip(" .").lower() or type(error).__name__
 
