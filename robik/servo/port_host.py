@@ -18,7 +18,8 @@ from typing import IO, Any
 import numpy as np
 
 from .board import Board
-from .chain import ServoChain, read_chain
+from .chain import ServoChain
+from .chain_file import read_chain
 from .messages import along_from, pack, settings_from, status_data, unpack
 from .outside import STOP, TORQUE_OFF, Notice, ports_of
 from .port_thread import PortThread
@@ -61,7 +62,11 @@ class Host:
     # what the owner says
 
     def listen(self, lines: Iterable[bytes]) -> None:
-        """Do what the owner says, until there is none: then stop softly and leave."""
+        """Obey the owner's messages until there are no more; then stop softly and leave.
+
+        Args:
+            lines: A message each.
+        """
         take_precedence()
         try:
             for line in lines:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from robik.robots import path
-from robik.servo.chain import load_chain
+from robik.servo.chain_file import load_chain
 from robik.servo.schedule import Schedule, take_precedence
 from tests.servo.independent import IndependentChain
 
