@@ -48,7 +48,7 @@ Servos that really are there: gears that slip, supplies that sag under load, ada
 firmware ignores the bus watchdog cannot be stopped by it when the computer dies; connecting refuses firmware that is
 known to be too old. *Torque Off* remains, and so does the switch of the power supply. Keep that switch within reach.
 
-All of this ran on Linux. Of Windows and macOS nothing ran: what is different there was read twice, by two people,
+All of this ran on Linux. Of Windows and macOS nothing ran: what is different there was read, and read again later,
 against the systems' documentation, and is untested:
 
 - The process that plays: that it starts without a window of its own and outlives Blender (on Windows it does not where

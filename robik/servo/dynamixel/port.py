@@ -158,6 +158,7 @@ class SerialPort(PortHandler):
         return True
 
     def closePort(self) -> None:
+        """Close the port, and listen no more."""
         self.is_open = False
         if self._listener:
             self._listener.close()
