@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from .arguments import add_robot, command, load, naming
+from .arguments import add_robot, command, load, naming, robot_file
 
 
 def add_physics(commands: argparse._SubParsersAction) -> None:
@@ -17,6 +17,12 @@ def add_physics(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     parser.add_argument("--carry-weight", action="store_true", help="goals that bring loaded motors to the motion")
     parser.add_argument("--p-gain", type=float, metavar="P", help="position P gain of the servos; that of the factory")
+    parser.add_argument(
+        "--stiffness",
+        type=float,
+        metavar="K",
+        help="without --servos: of the legs, in shares of what standing needs (default: the file's, at least 2)",
+    )
     parser.add_argument("--speed", type=float, default=1.0, help="2 is twice as fast (default 1)")
     parser.add_argument("--rate", type=float, default=100.0, metavar="HZ", help="goals per second (default 100)")
     parser.add_argument("--trials", type=int, default=20, metavar="N", help="disturbed trials (default 20; 0 for none)")
@@ -27,14 +33,18 @@ def add_physics(commands: argparse._SubParsersAction) -> None:
 def _physics(options: argparse.Namespace) -> None:
     from dataclasses import replace
 
+    from ..dynamics.drives import STANDING
     from ..motions import load_motion, save_motion
     from ..physics import draws, planned, run
     from ..physics.export import save_scene
     from ..physics.motors import chain_drives, check_options, slowed
     from ..servo.chain import load_chain
+    from ..skeleton.feet import on_its_feet
+    from ..skeleton.shapes import shapes_of
 
-    check_options(options.rate, options.speed, options.trials, options.p_gain, options.servos)
+    check_options(options)
     mechanism, motion = load(options), load_motion(options.motion)
+    mechanism = on_its_feet(mechanism, shapes_of(mechanism, robot_file(options)))
     chain = load_chain(options.servos) if options.servos else None
     drives = chain_drives(chain, mechanism, options.p_gain) if chain else None
     with naming(options.motion):
@@ -43,6 +53,7 @@ def _physics(options: argparse.Namespace) -> None:
             slowed(motion, options.speed),
             drives,
             carry=options.carry_weight,
+            stiffness=STANDING if options.stiffness is None else options.stiffness,
             rate=options.rate,
             delay=chain.goal_seconds if chain else 0.0,
             source=options.motion,
