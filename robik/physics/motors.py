@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import replace
 from math import isfinite
 
@@ -46,16 +47,22 @@ def slowed(motion: Motion, speed: float) -> Motion:
     return motion if speed == 1.0 else replace(motion, times=motion.times / speed)
 
 
-def check_options(rate: float, speed: float, trials: int, p_gain: float | None, servos: str | None) -> None:
+def check_options(options: argparse.Namespace) -> None:
     """Make sure that the command's numbers can be.
+
+    Args:
+        options: rate, speed, trials, p_gain, stiffness and servos as they were parsed.
 
     Raises:
         RobikError: names the one that cannot.
     """
-    for name, value in (("--rate", rate), ("--speed", speed), ("--p-gain", p_gain)):
+    for name in ("rate", "speed", "p_gain", "stiffness"):
+        value = getattr(options, name)
         if value is not None and not (isfinite(value) and value > 0):
-            raise RobikError(f"{name} must be a positive number, not {value:g}")
-    if not 0 <= trials <= MOST_TRIALS:
-        raise RobikError(f"--trials must be a number from 0 to {MOST_TRIALS}, not {trials}")
-    if p_gain is not None and servos is None:
+            raise RobikError(f"--{name.replace('_', '-')} must be a positive number, not {value:g}")
+    if not 0 <= options.trials <= MOST_TRIALS:
+        raise RobikError(f"--trials must be a number from 0 to {MOST_TRIALS}, not {options.trials}")
+    if options.p_gain is not None and options.servos is None:
         raise RobikError("--p-gain is of servos; give them by --servos")
+    if options.stiffness is not None and options.servos is not None:
+        raise RobikError("--stiffness is of motors that only the robot's file knows; of servos give --p-gain")

@@ -81,9 +81,9 @@ class TargetClip:
         if twice := {key for key in keys if keys.count(key) > 1}:
             raise ClipError(f"the clip asks for {', '.join(sorted(twice))} more than once")
 
-    def part(self, start: int, stop: int) -> TargetClip:
-        """Samples `start` to `stop`, the first of them at 0 s."""
-        kept = slice(start, stop)
+    def part(self, start: int, stop: int, every: int = 1) -> TargetClip:
+        """Samples `start` to `stop`, the first of them at 0 s; or only each so many of them."""
+        kept = slice(start, stop, every)
         tracks = {
             name: Track(**{what: values[kept] for what, values in arrays_of(track).items()})
             for name, track in self.tracks.items()

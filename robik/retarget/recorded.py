@@ -125,8 +125,8 @@ def follow(
         check_feet(mechanism, mapped)
     following = fit_rows(mechanism, motion, mapped, standing_root(stood, mechanism))
     moving = without_first(motion, following.left_out)
-    clip = balanced(character_clip(moving, following.followers, following.placement), mechanism, balance)
     solver = solver_settings(mechanism, following.weights, balance, settings)
+    clip = balanced(character_clip(moving, following.followers, following.placement), mechanism, balance, solver)
     solving = Retargeting(mechanism, clip, solver, speed_cost=speed_cost)
     for done in solving.steps():
         if progress is not None:
