@@ -15,6 +15,7 @@ from ..tab import TabPanel, line, robot_or_hint
 MOST = 6  # rows of frames that fall short
 CLOSED = 1e-6  # of what counts as met: loops open by less are closed
 TIGHT = 0.9  # share of a motor's speed or range from which it is shown as hard at work
+TELLING = 1.0  # [mm] by which a margin may fall short of what was asked without a word
 NAME, BUTTON = 0.34, 0.73  # where the columns end
 
 
@@ -156,10 +157,16 @@ def _digits(value: float) -> str:
 
 
 def _draw_margin(column: UILayout, result: PropertyGroup) -> None:
-    inside = f"{1e3 * result.margin:.0f} mm inside"
-    text = inside if result.margin >= 0 else f"tips, {-1e3 * result.margin:.0f} mm, {100 * result.tipping:.0f} %"
+    asked, kept = 1e3 * result.margin_asked, 1e3 * result.margin
+    inside = f"{kept:.0f} mm inside" + (f" of {asked:.0f}" if kept < asked - TELLING else "")
+    text = inside if kept >= 0 else f"tips, {-kept:.0f} mm, {100 * result.tipping:.0f} %"
     why = "The ground's force is nearest to the edge of the feet, or furthest beyond it"
-    _draw_row(column, "balance", text, result.margin < 0, result.margin_frame, why)
+    if kept < asked - TELLING:
+        why += f"; {asked:.0f} mm were asked for: the foot is too short for the shift, or stands for too little time"
+    _draw_row(column, "balance", text, kept < 0, result.margin_frame, why)
+    if result.flight:
+        aloft = "No foot stands: nothing can hold the robot up until it lands"
+        _draw_row(column, "in the air", f"{result.flight} samples", True, result.flight_frame, aloft)
 
 
 def _draw_contacts(column: UILayout, result: PropertyGroup) -> None:

@@ -154,9 +154,7 @@ def _soften_above(mechanism: Mechanism, bake: BakeSettings) -> float:
     return bake.speed / 100.0 * slowest if isfinite(slowest) else bake.velocity_limit
 
 
-def balanced(
-    clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None = None
-) -> TargetClip:
+def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None = None) -> TargetClip:
     """Return the clip with pinned feet and a target of the centre of mass over them, as far as asked for.
 
     Args:
