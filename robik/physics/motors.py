@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
-from math import isfinite
+from dataclasses import dataclass, replace
+from math import inf, isfinite
 
 from ..dynamics.actuators import MOTORS
-from ..dynamics.drives import Drive
+from ..dynamics.drives import STANDING, Drive, standing_drives, standing_share
+from ..dynamics.inverse import InverseDynamics
 from ..errors import RobikError, ServoError
 from ..mechanism import Mechanism
 from ..motions import Motion
-from ..servo.chain import ServoChain
+from ..servo.chain import ServoChain, load_chain
 
 MOST_TRIALS = 10_000
+MOST_GAIN = 16383.0  # of a position P gain in the control table
 
 
 def chain_drives(chain: ServoChain, mechanism: Mechanism, p_gain: float | None = None) -> dict[str, Drive]:
@@ -40,6 +42,53 @@ def chain_drives(chain: ServoChain, mechanism: Mechanism, p_gain: float | None =
             stiffness=motor.stiffness(p_gain) * gear**2, effort=motor.stall_torque * gear, speed=motor.free_speed / gear
         )
     return drives
+
+
+@dataclass(frozen=True, kw_only=True)
+class Motors:
+    """Motors of a robot, whatever they are.
+
+    Attributes:
+        room: of the robot.
+        chain: its servos; None where only the robot's file knows its motors.
+        stiffness: of the legs without servos, at least this share of m g h.
+    """
+
+    room: InverseDynamics
+    chain: ServoChain | None = None
+    stiffness: float = STANDING
+
+    def drives(self, p_gain: float | None = None) -> dict[str, Drive]:
+        """Return drives by actuator, of servos at a P gain, that of the factory if left out."""
+        if self.chain is None:
+            return standing_drives(self.room, self.stiffness)
+        return chain_drives(self.chain, self.room.mechanism, p_gain)
+
+    def leg(self, p_gain: float | None = None) -> float:
+        """Return the stiffness of the softest leg, in shares of m g h; infinite without legs."""
+        return min(standing_share(self.room, self.drives(p_gain)).values(), default=inf)
+
+    @property
+    def delay(self) -> float:
+        """Return how long goals take on the bus [s]."""
+        return self.chain.goal_seconds if self.chain else 0.0
+
+    @property
+    def factory_gain(self) -> float | None:
+        """Return the least P gain that the servos come with; None without servos."""
+        return min(MOTORS[servo.model].p_gain for servo in self.chain.servos) if self.chain else None
+
+
+def motors_of(servos: str | None, mechanism: Mechanism, stiffness: float | None = None) -> Motors:
+    """Return a robot's motors.
+
+    Args:
+        servos: the file of its servos; None where there is none.
+        mechanism: the robot.
+        stiffness: of the legs without servos; the default's if left out.
+    """
+    chain = load_chain(servos) if servos else None
+    return Motors(room=InverseDynamics(mechanism), chain=chain, stiffness=STANDING if stiffness is None else stiffness)
 
 
 def slowed(motion: Motion, speed: float) -> Motion:

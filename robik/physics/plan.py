@@ -11,7 +11,7 @@ import numpy as np
 from ..dynamics import Dynamics, InverseDynamics
 from ..dynamics.contact_points import FRICTION, sole_contacts
 from ..dynamics.derivatives import derivatives
-from ..dynamics.drives import STANDING, Drive, carry_weight, standing_drives, standing_share
+from ..dynamics.drives import Drive, carry_weight, standing_drives, standing_share
 from ..errors import ClipError, MechanismError
 from ..formats.export_tree import Branch
 from ..formats.mjcf.positions import positions
@@ -95,7 +95,6 @@ def planned(
     drives: Mapping[str, Drive] | None = None,
     *,
     carry: bool = False,
-    stiffness: float = STANDING,
     rate: float = RATE,
     delay: float = 0.0,
     source: str = "the motion",
@@ -107,7 +106,6 @@ def planned(
         motion: with a column per actuator and, where the robot floats, its base.
         drives: by actuator; from the robot's own limits if left out.
         carry: whether goals carry the weight.
-        stiffness: of the legs whose motors only the robot's file knows, at least this share of m g h.
         rate: of goals [Hz].
         delay: of every goal [s].
         source: the motion's file, for errors.
@@ -122,7 +120,7 @@ def planned(
     q = room.coordinates(states, source)
     stands = standing_phases(mechanism, states) if room.topology.base is not None else {}
     forces = _forces(room, states, q, stands)
-    known = standing_drives(room, stiffness) | dict(drives or {})
+    known = standing_drives(room) | dict(drives or {})
     stage = _stage(known, floor_height(mechanism, states, stands))
     text, branches = staged_text(mechanism, stage)
     values = carry_weight(states.values, forces, known) if carry else states.values
