@@ -52,6 +52,7 @@ class ROBIK_PT_result(TabPanel):
                 "INFO",
             )
         _draw_physics(layout, result)
+        _draw_attempts(layout, root.robik.robot.physics)
         if result.looked_ahead:
             _draw_look_ahead(layout, result)
         _draw_short(layout, result)
@@ -82,6 +83,22 @@ def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
         _jump(split, result.physics_frame, why="the robot falls")
     for text in filter(None, result.physics_more.split("; ")):
         line(layout, text[0].upper() + text[1:])
+
+
+def _draw_attempts(layout: UILayout, physics: PropertyGroup) -> None:
+    """What Make It Stand has tried; each row can be used."""
+    if not physics.attempts:
+        return
+    header, body = layout.panel("robik_attempts")
+    header.label(text="Make It Stand")
+    if body is None:
+        return
+    column = body.column(align=True)
+    for index, attempt in enumerate(physics.attempts):
+        row = column.split(factor=BUTTON, align=True)
+        row.label(text=f"{attempt.name}: {attempt.told}", icon="CHECKMARK" if attempt.stands else "X")
+        icon = "RADIOBUT_ON" if index == physics.chosen else "RADIOBUT_OFF"
+        row.operator("robik.use_attempt", text="Use", icon=icon).index = index
 
 
 def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:

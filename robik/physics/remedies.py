@@ -99,14 +99,14 @@ class Source:
     settings: Settings
     balance: Balance = field(default_factory=lambda: Balance(pin_feet=True))
 
-    def made(self, remedy: Remedy) -> Motion:
-        """Return the motion with a remedy.
+    def made(self, remedy: Remedy) -> tuple[Motion, TargetClip | None]:
+        """Return the motion with a remedy, and the clip that it follows; None where it stays as it is.
 
         Raises:
             ClipError: the clip cannot be balanced.
         """
         if remedy.moves_alike:
-            return self.motion
+            return self.motion, None
         clip = replace(self.clip, times=remedy.times(self.clip.times))
         if remedy.swing < 1.0:
             clip = narrowed(clip, remedy.swing)
@@ -116,7 +116,8 @@ class Source:
         if remedy.pace is not None:
             balance = replace(balance, source="FEET", pace=remedy.pace, margin=remedy.margin, gives=0.0)
         settings = replace(self.settings, com_weight=(1.0, 1.0, 0.0)) if balance.source == "FEET" else self.settings
-        return retarget(self.mechanism, balanced(clip, self.mechanism, balance, settings), settings)
+        clip = balanced(clip, self.mechanism, balance, settings)
+        return retarget(self.mechanism, clip, settings), clip
 
 
 def source_of(mechanism: Mechanism, motion: Motion, source: str = "the motion") -> Source:

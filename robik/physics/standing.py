@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import ClipError
 from ..motions import Motion
+from ..retarget.clip import TargetClip
 from ..retarget.giving import motors_give
 from .motors import MOST_GAIN, Motors
 from .obstacles import RAISED, obstacles, soft_legs
@@ -40,6 +41,7 @@ class Attempt:
         name: what was changed last, in words.
         remedy: all that was changed.
         motion: what came out.
+        clip: that it follows; None where it is the motion as it was.
         plan: of its simulation; None where there is no such motion.
         verdict: of it; None likewise.
         problem: why there is none; empty where there is.
@@ -48,6 +50,7 @@ class Attempt:
     name: str
     remedy: Remedy
     motion: Motion | None = None
+    clip: TargetClip | None = None
     plan: Plan | None = None
     verdict: Verdict | None = None
     problem: str = ""
@@ -198,7 +201,7 @@ class _Bench:
             return
         yield self.share, name
         try:
-            motion = self.source.made(remedy)
+            motion, clip = self.source.made(remedy)
             plan = planned(
                 self.source.mechanism,
                 motion,
@@ -210,7 +213,7 @@ class _Bench:
         except ClipError as error:
             self.attempts.append(Attempt(name=name, remedy=remedy, problem=str(error)))
             return
-        allowed = int((1.0 - ENOUGH) * len(self.trials))
+        allowed = int((1.0 - ENOUGH) * len(self.trials) + 1e-9)
         steps = simulate(plan, self.trials, most_falls=allowed)
         while True:
             try:
@@ -219,7 +222,7 @@ class _Bench:
                 verdict: Verdict = done.value
                 break
             yield self.share, name
-        self.attempts.append(Attempt(name=name, remedy=remedy, motion=motion, plan=plan, verdict=verdict))
+        self.attempts.append(Attempt(name=name, remedy=remedy, motion=motion, clip=clip, plan=plan, verdict=verdict))
 
 
 def _carried(bench: _Bench) -> Iterator[tuple[str, Remedy]]:

@@ -1,7 +1,7 @@
 """Settings of tests in physics, and what *Make It Stand* has tried."""
 
-from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
-from bpy.types import Action, PropertyGroup
+from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, StringProperty
+from bpy.types import PropertyGroup
 
 
 class RobikAttempt(PropertyGroup):
@@ -9,7 +9,8 @@ class RobikAttempt(PropertyGroup):
 
     told: StringProperty(name="Verdict", description="What became of it")
     stands: BoolProperty(name="Stands", description="Whether it stands in nine of ten trials")
-    action: PointerProperty(name="Bake", description="The bake that was tried", type=Action)
+    bake: StringProperty(name="Bake", description="Name of the bake that was tried")
+    frames: StringProperty(name="Frames", description="Where frames go in it, as JSON; empty where they stay")
     carry_weight: BoolProperty(name="Carry Weight", description="Whether goals carried the weight")
     p_gain: IntProperty(name="P Gain", description="Of the servos; 0 for that of the factory")
     speed: FloatProperty(name="Speed", description="Of the motion; 1 is its own", default=1.0)
@@ -31,6 +32,7 @@ class RobikPhysics(PropertyGroup):
     )
     attempts: CollectionProperty(type=RobikAttempt)
     chosen: IntProperty(name="Attempt", min=0)
+    warped: StringProperty(name="Frames", description="Where the scene's frames have gone for the attempt in use")
 
 
 CLASSES = (RobikAttempt, RobikPhysics)

@@ -29,14 +29,20 @@ def sample_clip(context: Context, request: BakeRequest) -> Generator[Progress, N
     Raises:
         RobikError: a target follows something that is not there, or balance is not possible.
     """
+    clip = yield from sample_unbalanced(context, request)
     planned = request.planned
-    sampled = yield from sample_tracks(context, request.mechanism, request.mapping, request.balance, planned)
-    clip = with_hand_contacts(sampled, request.mapping.targets, planned)
     first = int(np.searchsorted(planned, request.frames[0]))
     found: list[TargetClip] = []
     for share in in_thread(_balanced(clip, request, found)):
         yield Progress(SAMPLING, "Planning balance" if share else "Planning balance, first for one mass", counts=False)
     return found[0].part(first, first + len(request.frames))
+
+
+def sample_unbalanced(context: Context, request: BakeRequest) -> Generator[Progress, None, TargetClip]:
+    """As `sample_clip`, but without balance, at the frames that balance looks at."""
+    planned = request.planned
+    sampled = yield from sample_tracks(context, request.mechanism, request.mapping, request.balance, planned)
+    return with_hand_contacts(sampled, request.mapping.targets, planned)
 
 
 def _balanced(clip: TargetClip, request: BakeRequest, found: list[TargetClip]) -> Iterator[float]:
