@@ -10,16 +10,16 @@ from ...robik.physics.standing import Search
 from ...robik.physics.verdict import Verdict
 from ...scene.bake.ghost import remove_ghost
 from ...scene.bake.physics import physics_steps
-from ...scene.bake.stand import choose, robot_motors, stand_steps
+from ...scene.bake.stand import choose, stand_steps
 from ...scene.long_work.steps import Progress
+from ...scene.robot.chain import robot_motors
 from ...scene.robot.parts import changeable_robot, chosen_robot
 from ..reporting import Reporting
 from ..stepping import Stepping
 
 
 class ROBIK_OT_test_in_physics(Stepping):
-    """Play the bake in MuJoCo, on the robot's own motors and soles, and say whether the robot falls; again with other
-    masses, softer and stiffer motors, delay, slippery and sloping floors"""
+    """Play the bake in MuJoCo, undisturbed and under disturbances, and say whether the robot falls"""
 
     bl_idname = "robik.test_in_physics"
     bl_label = "Test in Physics"
@@ -34,21 +34,23 @@ class ROBIK_OT_test_in_physics(Stepping):
     trials: IntProperty(name="Trials", description="How many disturbed trials", min=0, max=1000, default=20)
 
     def steps(self, context: Context) -> Generator[Progress, None, Verdict]:
-        """Reads the curves and simulates."""
+        """Read the curves and simulate."""
         root = chosen_robot(context.scene)
         carry = self.carry_weight or root.robik.robot.physics.carry_weight
         return physics_steps(context, root, robot_motors(root, context.scene), carry, self.trials)
 
     def done(self, context: Context, result: Verdict) -> None:
-        """Says what became of it."""
+        """Say what became of it."""
         told = chosen_robot(context.scene).robik.robot.result.physics
         self.report({"INFO"} if result.stands else {"WARNING"}, told)
 
 
 class ROBIK_OT_make_it_stand(Stepping):
-    """Try in physics what makes the bake stand: set-points that carry the weight, stiffer servos, more margin, a
-    balance that knows momentum, a slower pace, shorter swings, softer landings; ends with the least change that stands
-    in nine of ten trials. Each attempt is a bake of its own"""
+    """Try in physics what makes the bake stand, and use the least change that does.
+
+    Set-points that carry the weight, stiffer servos, more margin, a balance that knows momentum, a slower pace, shorter
+    swings, softer landings; enough is to stand in nine of ten trials. Each attempt is a bake of its own
+    """
 
     bl_idname = "robik.make_it_stand"
     bl_label = "Make It Stand"
@@ -57,12 +59,12 @@ class ROBIK_OT_make_it_stand(Stepping):
     trials: IntProperty(name="Trials", description="How many disturbed trials", min=1, max=1000, default=20)
 
     def steps(self, context: Context) -> Generator[Progress, None, Search]:
-        """Tries one thing after the other."""
+        """Try one thing after the other."""
         root = changeable_robot(context.scene)
         return stand_steps(context, root, robot_motors(root, context.scene), self.trials)
 
     def done(self, context: Context, result: Search) -> None:
-        """Says what was chosen, or what would have to change in the robot."""
+        """Say what was chosen, or what would have to change in the robot."""
         best = result.best
         if best.stands:
             self.report({"INFO"}, f"{best.name}: {best.told()}")
@@ -81,7 +83,7 @@ class ROBIK_OT_use_attempt(Reporting):
     index: IntProperty(name="Attempt", min=0)
 
     def run(self, context: Context) -> set[str]:
-        """Uses its bake."""
+        """Use its bake."""
         root = changeable_robot(context.scene)
         attempts = root.robik.robot.physics.attempts
         if self.index >= len(attempts):
@@ -98,7 +100,7 @@ class ROBIK_OT_remove_ghost(Reporting):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context) -> set[str]:
-        """Removes it."""
+        """Remove it."""
         remove_ghost(chosen_robot(context.scene))
         return {"FINISHED"}
 

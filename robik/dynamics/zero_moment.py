@@ -62,7 +62,11 @@ def point_mass_zero_moment(
     Args:
         times: (T,) [s].
         com: (T, 3) [m].
-        height, cutoff: as for `zero_moment_points`.
+        height: of the ground [m].
+        cutoff: of the low-pass filter [Hz]; None for no filter.
+
+    Returns:
+        (T, 2) [m].
     """
     acceleration = _second(times, com, cutoff)
     down = np.maximum(GRAVITY + acceleration[:, 2], 0.2 * GRAVITY)

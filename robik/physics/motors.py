@@ -12,7 +12,8 @@ from ..dynamics.inverse import InverseDynamics
 from ..errors import RobikError, ServoError
 from ..mechanism import Mechanism
 from ..motions import Motion
-from ..servo.chain import ServoChain, load_chain
+from ..servo.chain import ServoChain
+from ..servo.chain_file import load_chain
 
 MOST_TRIALS = 10_000
 MOST_GAIN = 16383.0  # of a position P gain in the control table
@@ -22,12 +23,15 @@ def chain_drives(chain: ServoChain, mechanism: Mechanism, p_gain: float | None =
     """Return drives by actuator.
 
     Args:
-        chain: the servos.
-        mechanism: the robot that they move.
-        p_gain: position P gain of all servos; that of the factory if left out.
+        chain: The servos.
+        mechanism: The robot that they move.
+        p_gain: Position P gain of all servos; that of the factory if left out.
+
+    Returns:
+        Drive by actuator.
 
     Raises:
-        ServoError: an actuator without a servo, or a model of which RobIK does not know what its motor can.
+        ServoError: An actuator without a servo, or a model of which RobIK does not know what its motor can.
     """
     if missing := [name for name in mechanism.actuators if name not in chain.actuators]:
         raise ServoError(f"no servo turns {', '.join(missing)} of robot {mechanism.name!r}")
@@ -59,13 +63,27 @@ class Motors:
     stiffness: float = STANDING
 
     def drives(self, p_gain: float | None = None) -> dict[str, Drive]:
-        """Return drives by actuator, of servos at a P gain, that of the factory if left out."""
+        """Return drives by actuator, of servos at a P gain, that of the factory if left out.
+
+        Args:
+            p_gain: Position P gain.
+
+        Returns:
+            Drives by actuator.
+        """
         if self.chain is None:
             return standing_drives(self.room, self.stiffness)
         return chain_drives(self.chain, self.room.mechanism, p_gain)
 
     def leg(self, p_gain: float | None = None) -> float:
-        """Return the stiffness of the softest leg, in shares of m g h; infinite without legs."""
+        """Return the stiffness of the softest leg, in shares of m g h; infinite without legs.
+
+        Args:
+            p_gain: Position P gain.
+
+        Returns:
+            The share.
+        """
         return min(standing_share(self.room, self.drives(p_gain)).values(), default=inf)
 
     @property
@@ -86,13 +104,24 @@ def motors_of(servos: str | None, mechanism: Mechanism, stiffness: float | None 
         servos: the file of its servos; None where there is none.
         mechanism: the robot.
         stiffness: of the legs without servos; the default's if left out.
+
+    Returns:
+        The motors.
     """
     chain = load_chain(servos) if servos else None
     return Motors(room=InverseDynamics(mechanism), chain=chain, stiffness=STANDING if stiffness is None else stiffness)
 
 
 def slowed(motion: Motion, speed: float) -> Motion:
-    """Return a motion at another speed: 2 is twice as fast."""
+    """Return a motion at another speed: 2 is twice as fast.
+
+    Args:
+        motion: The motion.
+        speed: Factor of the speed; 2 is twice as fast.
+
+    Returns:
+        The motion with other times.
+    """
     return motion if speed == 1.0 else replace(motion, times=motion.times / speed)
 
 
@@ -103,7 +132,7 @@ def check_options(options: argparse.Namespace) -> None:
         options: rate, speed, trials, p_gain, stiffness and servos as they were parsed.
 
     Raises:
-        RobikError: names the one that cannot.
+        RobikError: Names the one that cannot.
     """
     for name in ("rate", "speed", "p_gain", "stiffness"):
         value = getattr(options, name)

@@ -19,12 +19,25 @@ def obstacles(plan: Plan) -> list[str]:
     """Return what keeps a robot from standing through a motion, beside soft legs, one sentence each.
 
     The robot's own limits come first.
+
+    Args:
+        plan: The simulation.
+
+    Returns:
+        Sentences.
     """
     return [*_weak_motors(plan), *_tilted_soles(plan), *_sliding(plan), *_thrown(plan)]
 
 
 def soft_legs(plan: Plan) -> list[str]:
-    """Return which leg is too soft to stand on, a sentence; nothing where none is."""
+    """Return which leg is too soft to stand on, a sentence; nothing where none is.
+
+    Args:
+        plan: The simulation.
+
+    Returns:
+        One sentence, or none.
+    """
     soft = {foot: share for foot, share in plan.shares.items() if share < 0.999 * RAISED}
     if not soft:
         return []

@@ -30,7 +30,7 @@ NORMAL = 0.01  # [m] of margin
 
 @dataclass(frozen=True, kw_only=True)
 class Remedy:
-    """What is changed of a motion.
+    """Changes of a motion.
 
     Attributes:
         carry: whether goals carry the weight.
@@ -54,11 +54,18 @@ class Remedy:
 
     @property
     def moves_alike(self) -> bool:
-        """Whether the motion stays as it is."""
+        """Return whether the motion stays as it is."""
         return self == replace(Remedy(), carry=self.carry, p_gain=self.p_gain)
 
     def times(self, times: np.ndarray) -> np.ndarray:
-        """Return when samples (T,) come that are played slower in the windows [s]."""
+        """Return when samples (T,) come that are played slower in the windows [s].
+
+        Args:
+            times: (T,) of the motion [s].
+
+        Returns:
+            (T,) [s].
+        """
         if not self.windows or self.speed == 1.0:
             return times
         inside = np.zeros(len(times), dtype=bool)
@@ -83,7 +90,7 @@ def _gentle(slow: np.ndarray, times: np.ndarray, seconds: float = 0.4) -> np.nda
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Source:
-    """What a motion was made from, so that it can be made again otherwise.
+    """Origin of a motion, so that it can be made again otherwise.
 
     Attributes:
         mechanism: the robot.
@@ -101,6 +108,12 @@ class Source:
 
     def made(self, remedy: Remedy) -> tuple[Motion, TargetClip | None]:
         """Return the motion with a remedy, and the clip that it follows; None where it stays as it is.
+
+        Args:
+            remedy: What is changed.
+
+        Returns:
+            The motion, and its clip.
 
         Raises:
             ClipError: the clip cannot be balanced.
@@ -127,6 +140,9 @@ def source_of(mechanism: Mechanism, motion: Motion, source: str = "the motion") 
         mechanism: the robot, with soles.
         motion: with its base.
         source: the motion's file, for errors.
+
+    Returns:
+        The source.
     """
     states, _ = posed(mechanism, motion, source)
     assert states.position is not None

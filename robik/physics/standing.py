@@ -105,7 +105,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What was found.
+    """Result of a search.
 
     Attributes:
         attempts: in the order in which they were tried.
@@ -138,7 +138,17 @@ class Search:
 
 
 def make_it_stand(source: Source, motors: Motors, trials: int = 20, **options: Any) -> Search:
-    """Return what makes a motion stand; arguments as for `standing_steps`."""
+    """Return what makes a motion stand; arguments as for `standing_steps`.
+
+    Args:
+        source: The motion, and what it was made from.
+        motors: Of the robot.
+        trials: Disturbed ones.
+        options: As for `standing_steps`.
+
+    Returns:
+        What was tried and chosen.
+    """
     steps = standing_steps(source, motors, trials, **options)
     while True:
         try:
@@ -164,6 +174,9 @@ def standing_steps(
         trials: disturbed ones.
         p_gain: that the servos are set to; that of the factory if left out.
         rate: of goals [Hz].
+
+    Yields:
+        Share that is done, and what is being tried. The generator returns the search.
     """
     bench = _Bench(source, motors, draws(trials), rate)
     kept = Remedy(p_gain=p_gain)
@@ -182,7 +195,7 @@ def standing_steps(
 
 
 class _Bench:
-    """What is tried on, and what was tried so far."""
+    """Robot, trials and attempts so far."""
 
     def __init__(self, source: Source, motors: Motors, trials: tuple[Trial, ...], rate: float) -> None:
         self.source, self.motors, self.trials, self.rate = source, motors, trials, rate

@@ -16,7 +16,7 @@ from .trials import Trial
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What became of a motion.
+    """Outcome of a motion in physics.
 
     Attributes:
         stands: whether the robot stands to the end.

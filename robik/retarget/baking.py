@@ -48,11 +48,18 @@ class Balance:
 
     @property
     def needs_contacts(self) -> bool:
-        """Whether it depends on when the feet stand."""
+        """Return whether it depends on when the feet stand."""
         return self.pin_feet or self.source == "FEET"
 
     def whole_margin(self, mechanism: Mechanism) -> float:
-        """Return the margin with what motors give way by [m]."""
+        """Return the margin with what motors give way by.
+
+        Args:
+            mechanism: The robot.
+
+        Returns:
+            The margin [m].
+        """
         return self.margin + (sole_share(mechanism) if self.gives is None else self.gives)
 
 
@@ -61,7 +68,7 @@ class BakeSettings:
     """Settings of a bake, as its panel shows them.
 
     Attributes:
-        guarantee: whether no motor turns faster than it can.
+        enforce_velocity: whether no motor turns faster than it can.
         speed: share of each motor's speed that may be used [%].
         soften: whether what turns faster than that share of the slowest motor's speed is held back.
         velocity_limit: above which it is, where no motor's speed is known [rad/s].
@@ -74,7 +81,7 @@ class BakeSettings:
         cyclic: whether the last frame is the first then.
     """
 
-    guarantee: bool = True
+    enforce_velocity: bool = True
     speed: float = 100.0
     soften: bool = False
     velocity_limit: float = 5.0
@@ -91,11 +98,14 @@ def balance_by_name(name: str, pin_feet: bool = False) -> Balance:
     """Return a balance by its name in the shell.
 
     Args:
-        name: one of `BALANCES`.
-        pin_feet: whether standing feet are held flat and without sliding.
+        name: One of `BALANCES`.
+        pin_feet: Whether standing feet are held flat and without sliding.
+
+    Returns:
+        The balance.
 
     Raises:
-        ClipError: there is none of that name; lists those there are.
+        ClipError: There is none of that name; lists those there are.
     """
     if name not in BALANCES:
         raise ClipError(f"unknown balance {name!r}; there are {', '.join(BALANCES)}")
@@ -113,12 +123,15 @@ def solver_settings(
     """Return the solver's settings that targets, balance and bake ask for.
 
     Args:
-        mechanism: the robot.
-        weights: of the frames that follow.
-        balance: of the clip.
-        bake: settings of the bake.
-        objectives: weights of what the clip asks for beside frames and centre of mass.
-        holds: whether contacts of other frames than feet are held, too.
+        mechanism: The robot.
+        weights: Of the frames that follow.
+        balance: Of the clip.
+        bake: Settings of the bake.
+        objectives: Weights of what the clip asks for beside frames and centre of mass.
+        holds: Whether contacts of other frames than feet are held, too.
+
+    Returns:
+        The settings.
     """
     targets, com_weight = dict(weights), balance.weight
     if balance.source == "FEET":
@@ -133,7 +146,7 @@ def solver_settings(
         velocity_weight=bake.velocity_weight if bake.soften else 0.0,
         velocity_limit=_soften_above(mechanism, bake) if bake.soften else inf,
         joint_limits=bake.joint_limits,
-        enforce_velocity=bake.guarantee,
+        enforce_velocity=bake.enforce_velocity,
         velocity_share=bake.speed / 100.0,
         objectives=objectives or {},
         look_ahead=bake.look_ahead,
@@ -158,10 +171,13 @@ def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance, settings:
     """Return the clip with pinned feet and a target of the centre of mass over them, as far as asked for.
 
     Args:
-        clip: to be balanced.
-        mechanism: the robot.
-        balance: what is asked for.
-        settings: with which the clip will be solved; with them a motion's plan takes all bodies into account.
+        clip: The targets.
+        mechanism: The robot.
+        balance: What is asked for.
+        settings: With which the clip will be solved; with them a motion's plan takes all bodies into account.
+
+    Returns:
+        The clip to be baked.
     """
     steps = balancing(clip, mechanism, balance, settings)
     while True:
@@ -174,7 +190,17 @@ def balanced(clip: TargetClip, mechanism: Mechanism, balance: Balance, settings:
 def balancing(
     clip: TargetClip, mechanism: Mechanism, balance: Balance, settings: Settings | None = None
 ) -> Generator[float, None, TargetClip]:
-    """As `balanced`, but yield the share that is done."""
+    """Balance a clip as `balanced` does, and yield the share that is done.
+
+    Args:
+        clip: The targets.
+        mechanism: The robot.
+        balance: What is asked for.
+        settings: With which the clip will be solved.
+
+    Yields:
+        Share that is done, 0 to 1. The generator returns the clip.
+    """
     if balance.pin_feet:
         clip = pin_feet(mechanism, clip)
     if balance.source != "FEET":

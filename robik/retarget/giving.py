@@ -1,4 +1,4 @@
-"""What motors give way by under a robot's weight, as a distance of its centre of mass.
+"""Yielding of motors under a robot's weight, as a distance of its centre of mass.
 
 A leg on which a robot stands is a spring of stiffness k = s m g h against tipping over. Its foot is a distance d beside
 the centre of mass, so the weight's moment m g d turns the leg by m g d / k, and the centre of mass moves by h times as
@@ -31,6 +31,9 @@ def motors_give(mechanism: Mechanism, drives: Mapping[str, Drive]) -> float:
     Args:
         mechanism: the robot, with soles.
         drives: by actuator.
+
+    Returns:
+        The distance [m].
     """
     shares = standing_share(InverseDynamics(mechanism), drives)
     com = sum(body.mass * np.asarray(body.rest_com) for body in mechanism.bodies) / mechanism.mass
@@ -43,12 +46,26 @@ def motors_give(mechanism: Mechanism, drives: Mapping[str, Drive]) -> float:
 
 
 def sole_share(mechanism: Mechanism) -> float:
-    """Return a share of the soles' width, for motors of which nothing is known [m]."""
+    """Return a share of the soles' width, for motors of which nothing is known [m].
+
+    Args:
+        mechanism: The robot, with soles.
+
+    Returns:
+        The distance [m].
+    """
     return SHARE * sole_width(mechanism)
 
 
 def sole_width(mechanism: Mechanism) -> float:
-    """Return the width of the narrowest sole [m]; 0 without soles."""
+    """Return the width of the narrowest sole [m]; 0 without soles.
+
+    Args:
+        mechanism: The robot, with soles.
+
+    Returns:
+        The width [m].
+    """
     widths = [
         float(np.ptp((sole_polygon(frame) @ sole_axes(frame)[:2].T), axis=0).min())
         for frame in mechanism.frames

@@ -21,6 +21,9 @@ def narrowed(clip: TargetClip, share: float) -> TargetClip:
     Args:
         clip: to be narrowed.
         share: of its way that each track goes.
+
+    Returns:
+        The clip.
     """
 
     def nearer(track: Track) -> Track:
@@ -46,6 +49,9 @@ def landing_softly(mechanism: Mechanism, clip: TargetClip, seconds: float = LAND
         mechanism: the robot.
         clip: with the feet's contact phases.
         seconds: before a foot stands [s].
+
+    Returns:
+        The clip.
     """
     tracks = dict(clip.tracks)
     for name, track in clip.tracks.items():

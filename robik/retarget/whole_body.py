@@ -41,6 +41,9 @@ def passes(
         settings: with which it will be solved.
         margin: that the zero-moment point shall keep [m].
         first: the clip as the plan has it for one mass.
+
+    Yields:
+        Share that is done, and the best clip so far.
     """
     clip, best, least = first, first, np.inf
     quick = replace(settings, look_ahead=False, cyclic=False)

@@ -17,7 +17,7 @@ from ...robik.retarget.blend import blended, blended_base, within_speeds
 from ...robik.retarget.clip import TargetClip
 from ...robik.retarget.retarget import Retargeting
 from ...robik.warm_up import help_compiling
-from ..long_work.steps import Progress, in_thread, starting
+from ..long_work.steps import Progress, compile_ahead, in_thread, starting
 from ..robot import posing
 from . import bakes
 from .curves import write_motion
@@ -54,6 +54,7 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
         bakes.keep_result(root)
         mark_short(root, context.scene)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+    compile_ahead()  # what came with the extension is for any CPU
     return motion
 
 

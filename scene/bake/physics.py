@@ -21,8 +21,9 @@ from .ghost import show_ghost
 def physics_steps(
     context: Context, root: Object, motors: Motors, carry: bool, trials: int
 ) -> Generator[Progress, None, Verdict]:
-    """Simulate the robot's curves, keep the verdict and show what the robot did as a ghost; stopped early, nothing has
-    been changed.
+    """Simulate the robot's curves, keep the verdict and show what the robot did as a ghost.
+
+    Stopped early, nothing has been changed.
 
     Args:
         context: Blender's.

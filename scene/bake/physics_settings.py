@@ -17,6 +17,8 @@ class RobikAttempt(PropertyGroup):
 
 
 class RobikPhysics(PropertyGroup):
+    """Settings of a robot's tests in physics, and attempts to make it stand."""
+
     carry_weight: BoolProperty(
         name="Carry Weight",
         description="Tell the motors to go further by what they give way under the weight, in tests of physics",

@@ -9,7 +9,6 @@ from dataclasses import fields
 import numpy as np
 from bpy.types import Context, Object, Scene
 
-from ...robik.dynamics.inverse import InverseDynamics
 from ...robik.mechanism import Mechanism
 from ...robik.motions import Motion
 from ...robik.physics.motors import Motors
@@ -18,8 +17,6 @@ from ...robik.physics.standing import Attempt, Search, standing_steps
 from ...robik.retarget import baking
 from ..long_work.steps import Progress, in_thread
 from ..robot import posing
-from ..robot.reading import read_robot
-from ..servos.play import known_chain
 from . import bakes
 from .curves import baked_frames, read_motion, write_motion
 from .freshness import mark
@@ -34,8 +31,9 @@ KNOTS = 400  # of the frames' way to their slower places, at most
 
 
 def stand_steps(context: Context, root: Object, motors: Motors, trials: int) -> Generator[Progress, None, Search]:
-    """Try what makes the robot's bake stand, keep each attempt as a bake and use the best; stopped early, nothing has
-    been changed.
+    """Try what makes the robot's bake stand, keep each attempt as a bake and use the best.
+
+    Stopped early, nothing has been changed.
 
     Args:
         context: Blender's.
@@ -170,8 +168,3 @@ def _mapped(before: list[float], after: list[float], frame: float) -> float:
     if frame >= before[-1]:
         return frame + after[-1] - before[-1]
     return float(np.interp(frame, before, after))
-
-
-def robot_motors(root: Object, scene: Scene) -> Motors:
-    """Return the robot's motors: its servos' where they are known, else those of its file."""
-    return Motors(room=InverseDynamics(read_robot(root)), chain=known_chain(root, scene))

@@ -11,7 +11,7 @@ from ...robik.mechanism import Mechanism
 from ...robik.physics.motors import chain_drives
 from ...robik.retarget import baking
 from ...robik.retarget.giving import motors_give
-from ..servos.play import known_chain
+from ..robot.chain import known_chain
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,12 +18,14 @@ from ...robik.errors import ServoError
 from ...robik.motions import Motion
 from ...robik.servo import setup
 from ...robik.servo.brands import DEFAULT, brand_of
-from ...robik.servo.chain import ServoChain, chain_text
+from ...robik.servo.chain import ServoChain
+from ...robik.servo.chain_file import chain_text
 from ...robik.servo.driver import Workshop
 from ...robik.servo.port_thread import SIMULATED
 from ...robik.servo.setup import Dragging
 from ...robik.servo.setup_task import Task
 from ...robik.servo.telemetry import Change, Seen
+from ..robot.chain import one_per_motor, servo_chain
 from ..robot.parts import parts
 from ..robot.reading import read_robot
 from . import play
@@ -39,17 +41,17 @@ _brand = DEFAULT  # of the latest scan
 
 
 def seen() -> list[Seen]:
-    """The servos that the latest scan found."""
+    """Return the servos that the latest scan found."""
     return _seen
 
 
 def advice() -> list[Change]:
-    """What should be changed about them, so that they can stream."""
+    """Return what should be changed about them, so that they can stream."""
     return _advice
 
 
 def task() -> Task | None:
-    """What goes on now, or went on last."""
+    """Return what goes on now, or went on last."""
     return _task
 
 
@@ -76,7 +78,7 @@ def _start(port: str, work: Callable[[Task, Workshop], object], baud_rate: int |
 
 
 def scan(port: str, brand: str = DEFAULT.name) -> Task:
-    """Asks at all likely baud rates who is there, and what should be changed about them."""
+    """Ask at all likely baud rates who is there, and what should be changed about them."""
     global _brand
     _brand = made = brand_of(brand)
 
@@ -89,7 +91,7 @@ def scan(port: str, brand: str = DEFAULT.name) -> Task:
 
 
 def prepare(port: str) -> Task:
-    """Makes the changes that the latest scan advised."""
+    """Make the changes that the latest scan advised."""
     changes = list(_advice)
 
     def work(task: Task, workshop: Workshop) -> None:
@@ -104,7 +106,7 @@ def prepare(port: str) -> Task:
 
 
 def change(port: str, id: int, new_id: int, new_baud_rate: int) -> Task:
-    """Gives a servo that the scan found another id and baud rate."""
+    """Give a servo that the scan found another id and baud rate."""
     one = next((one for one in _seen if one.id == id), None)
     if one is None:
         raise ServoError(f"the latest scan found no servo {id}; scan again")
@@ -120,7 +122,7 @@ def change(port: str, id: int, new_id: int, new_baud_rate: int) -> Task:
 
 
 def find_dragged(port: str, actuator: str) -> Task:
-    """Waits for somebody to move the actuator by hand; its result is the servo that moved, or None."""
+    """Wait for somebody to move the actuator by hand; its result is the servo that moved, or None."""
     rates = {one.baud_rate for one in _seen}
     if len(rates) != 1:
         raise ServoError(
@@ -146,9 +148,9 @@ def find_dragged(port: str, actuator: str) -> Task:
 
 
 def keep(scene: Scene, chain: ServoChain) -> None:
-    """The scene's chain from now on; a servo file that was chosen no longer is.
+    """Keep this chain as the scene's; a servo file that was chosen no longer is.
 
-    Who is connected lets go, and must connect anew.
+    A player that is connected lets go, and must connect again.
     """
     play.disconnect()
     scene.robik.servos = ""
@@ -156,13 +158,13 @@ def keep(scene: Scene, chain: ServoChain) -> None:
 
 
 def assign(scene: Scene, root: Object, actuator: str, one: Seen) -> None:
-    """This servo turns this actuator."""
-    keep(scene, setup.assigned(play.servo_chain(root, read_robot(root), scene), actuator, one))
+    """Let this servo turn this actuator."""
+    keep(scene, setup.assigned(servo_chain(root, read_robot(root), scene), actuator, one))
 
 
 def turn_round(scene: Scene, root: Object, id: int) -> None:
-    """This servo's direction is the other one."""
-    keep(scene, setup.turned_round(play.servo_chain(root, read_robot(root), scene), id))
+    """Reverse this servo's direction."""
+    keep(scene, setup.turned_round(servo_chain(root, read_robot(root), scene), id))
 
 
 def edit(scene: Scene, root: Object, id: int, /, **entries: Any) -> None:
@@ -171,24 +173,25 @@ def edit(scene: Scene, root: Object, id: int, /, **entries: Any) -> None:
     Raises:
         ServoError: the chain cannot be so.
     """
-    keep(scene, setup.edited(play.servo_chain(root, read_robot(root), scene), id, **entries))
+    keep(scene, setup.edited(servo_chain(root, read_robot(root), scene), id, **entries))
 
 
 def add(scene: Scene, root: Object, actuator: str) -> int:
-    """Another servo for an actuator, at the next free id, which is given back: the mirror image of the one that it has,
-    if any.
+    """Add another servo for an actuator, at the next free id, and return the id.
+
+    It is the mirror image of the one that the actuator has, if any.
 
     Raises:
         ServoError: the robot has no such motor.
     """
     mechanism = read_robot(root)
-    chain = play.servo_chain(root, mechanism, scene)
+    chain = servo_chain(root, mechanism, scene)
     twin = next((servo for servo in chain.servos if servo.actuator == actuator), None)
     if twin is None and actuator not in mechanism.actuators:
         raise ServoError(f"the robot has no motor {actuator!r}; it has {', '.join(mechanism.actuators)}")
     if twin is None:
         first = chain.servos[0]
-        fresh = play.one_per_motor(mechanism, first.model, first.brand)
+        fresh = one_per_motor(mechanism, first.model, first.brand)
         made = fresh.servos[fresh.actuators.index(actuator)]
     else:
         made = replace(twin, direction=-twin.direction)
@@ -198,17 +201,17 @@ def add(scene: Scene, root: Object, actuator: str) -> int:
 
 
 def remove(scene: Scene, root: Object, id: int) -> None:
-    """The chain without this servo."""
-    keep(scene, setup.without(play.servo_chain(root, read_robot(root), scene), id))
+    """Remove this servo from the chain."""
+    keep(scene, setup.without(servo_chain(root, read_robot(root), scene), id))
 
 
 def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
-    """Gives the robot's joints the speeds of their servos, for bakes to keep to, and tells which [rad/s or m/s].
+    """Give the robot's joints the speeds of their servos, for bakes to keep to, and tells which [rad/s or m/s].
 
     Of a joint with several motors the slowest one's.
     """
     mechanism = read_robot(root)
-    speeds = {servo.actuator: servo.velocity_limit for servo in play.servo_chain(root, mechanism, scene).servos}
+    speeds = {servo.actuator: servo.velocity_limit for servo in servo_chain(root, mechanism, scene).servos}
     told = {j.name: [speeds[name] for name in j.coordinate_names if name in speeds] for j in mechanism.actuated}
     found = {name: min(each) for name, each in told.items() if each}
     for joint in parts(root)["JOINT"]:
@@ -218,7 +221,7 @@ def take_speeds(scene: Scene, root: Object) -> dict[str, float]:
 
 
 def zero_here(scene: Scene, root: Object) -> None:
-    """Where the robot stands now, every actuator is at 0.
+    """Take the robot's present pose as the one in which every actuator is at 0.
 
     Raises:
         ServoError: nothing is connected, or torque is on.
@@ -230,11 +233,11 @@ def zero_here(scene: Scene, root: Object) -> None:
         )
     positions = player.chain.exact_counts(np.array(player.status.present))
     here = dict(zip(player.chain.ids, np.rint(positions).astype(int).tolist(), strict=True))
-    keep(scene, setup.with_zeros(play.servo_chain(root, read_robot(root), scene), here))
+    keep(scene, setup.with_zeros(servo_chain(root, read_robot(root), scene), here))
 
 
 def nudge(actuator: str) -> None:
-    """Moves one actuator by 5° up and back, slowly, so that one sees which way it turns.
+    """Move one actuator by 5° up and back, slowly, so that one sees which way it turns.
 
     Raises:
         ServoError: the servos do not hold, or it has no room.
