@@ -4,9 +4,10 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Object, PropertyGroup
 
-from .bake import kept_result
+from .bake import kept_result, physics_settings
 from .bake import settings as bake_settings
 from .bake.kept_result import RobikKeptBake, RobikMarker, RobikResult
+from .bake.physics_settings import RobikPhysics
 from .bake.settings import RobikBake, RobikFollow
 from .balance import settings as balance_settings
 from .balance.settings import RobikBalance
@@ -49,6 +50,7 @@ class RobikRobot(PropertyGroup):
     balance: PointerProperty(type=RobikBalance)
     bake: PointerProperty(type=RobikBake)
     follow: PointerProperty(type=RobikFollow)
+    physics: PointerProperty(type=RobikPhysics)
     result: PointerProperty(type=RobikResult)
     bakes: CollectionProperty(type=RobikKeptBake)
     chosen_bake: IntProperty(name="Bake", min=0)
@@ -95,6 +97,7 @@ FEATURES = (
     options,
     character_settings,
     balance_settings,
+    physics_settings,
     bake_settings,
     overlay_settings,
     servo_settings,

@@ -56,6 +56,7 @@ class ROBIK_PT_bake(TabPanel):
         if result.frames:
             row = layout.row(align=True)
             row.operator("robik.test_in_physics", icon="PHYSICS")
+            row.operator("robik.make_it_stand")
         row = layout.row(align=True)
         row.use_property_split = False
         row.prop(robot.follow, "on", toggle=True, icon="PLAY" if not robot.follow.on else "PAUSE")

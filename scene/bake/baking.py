@@ -51,6 +51,8 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
         result.sampling, result.preparing = sampled - began, preparing
         result.solving, result.writing = solved - sampled - preparing, written - solved
         store_cost(result, motion.report.speed_cost, request.frames)
+        balance = request.balance
+        result.margin_asked = balance.whole_margin(request.mechanism) if balance.source == "FEET" else 0.0
         result.mark = mark(root, context.scene)
         bakes.keep_result(root)
         heartbeat.beat()

@@ -107,6 +107,14 @@ class RobikResult(PropertyGroup):
     )
     has_margin: BoolProperty(name="Margin Known", description="Whether contacts were known, so that there is a margin")
     margin_frame: IntProperty(name="Frame", description="Where the margin is least")
+    margin_asked: FloatProperty(
+        name="Margin Asked",
+        description="What balance was to keep, with what motors give way by; 0 without balance over the feet",
+        unit="LENGTH",
+        precision=4,
+    )
+    flight: IntProperty(name="Flight", description="Samples in which no foot stands, so that nothing can balance")
+    flight_frame: IntProperty(name="Frame", description="Where the robot is first in the air")
     tipping: FloatProperty(
         name="Tipping", description="Share of the frames on the ground in which the robot tips over", subtype="FACTOR"
     )

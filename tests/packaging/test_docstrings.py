@@ -30,7 +30,6 @@ LONG = {
     "robik/formats/urdf/reader.py:read",
     "robik/ik/sqp.py:minimise",
     "robik/mechanism/topology.py:_bodies",
-    "robik/physics/plan.py:planned",
     "robik/retarget/report_page.py:_figure",
     "robik/retarget/retarget.py:_report",
     "robik/skeleton/overlay.py:laid_over",
