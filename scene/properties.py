@@ -35,6 +35,7 @@ class RobikRobot(PropertyGroup):
     format: IntProperty(
         name="Format", description="Of what RobIK keeps with the robot: which version of RobIK has written it last"
     )
+    identity: StringProperty(name="Identity", description="Tells a robot from its copies", options={"HIDDEN"})
     source: StringProperty(name="File", description="The file that the robot was imported from", subtype="FILE_PATH")
     diagnosis: StringProperty(name="Diagnosis", description="What the last diagnosis found, a sentence a line")
     report: StringProperty(name="Report", description="What the import found and decided, a sentence a line")
@@ -99,8 +100,18 @@ FEATURES = (
 CLASSES = (*(cls for feature in FEATURES for cls in feature.CLASSES), RobikRobot, RobikObject, RobikScene)
 
 
+def _allow_overrides() -> None:
+    """Let every property be changed in a library override, and rows be added: else a file that is opened again has the
+    library's values."""
+    for cls in CLASSES:
+        for declared in cls.__annotations__.values():
+            rows = declared.function is CollectionProperty
+            declared.keywords["override"] = {*OVERRIDABLE, "USE_INSERTION"} if rows else OVERRIDABLE
+
+
 def register() -> None:
     """Adds `robik` to objects and scenes."""
+    _allow_overrides()
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     bpy.types.Object.robik = PointerProperty(type=RobikObject, override=OVERRIDABLE)

@@ -16,6 +16,7 @@ from ...scene.long_work.steps import Progress
 from ...scene.robot.diagnosis import diagnose_robot
 from ...scene.robot.duplicate import duplicate_robot
 from ...scene.robot.inventory import import_lines, inventory
+from ...scene.robot.library import own_robot
 from ...scene.robot.parts import changeable_robot, chosen_robot, show_joints
 from ..reporting import Reporting
 from ..stepping import Stepping
@@ -85,7 +86,7 @@ class ROBIK_OT_reload_robot(Stepping):
     def steps(self, context: Context) -> Generator[Progress, None, Object]:
         """Reads again, and changes what has changed."""
         _leave_modes(context)
-        return reload_steps(context, changeable_robot(context.scene), self.packages)
+        return reload_steps(context, own_robot(context.scene), self.packages)
 
     def done(self, context: Context, result: Object) -> None:
         """Says what has changed and what no longer matches."""
@@ -129,7 +130,7 @@ class ROBIK_OT_duplicate_robot(Reporting):
 
     def run(self, context: Context) -> set[str]:
         """Copies all parts below the root."""
-        made = duplicate_robot(changeable_robot(context.scene))
+        made = duplicate_robot(own_robot(context.scene))
         context.scene.robik.robot = made
         for selected in context.selected_objects:
             selected.select_set(False)

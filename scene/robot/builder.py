@@ -16,7 +16,7 @@ from ..long_work.steps import Progress, finish
 from . import exact, posing, sliders, visuals
 from .diagnosis import forget_diagnosis
 from .mesh_import import LARGE, MeshImport, discard
-from .parts import parts, place
+from .parts import part_key, parts, place
 from .saved_format import FORMAT
 from .writing import write_body, write_frame, write_joint
 
@@ -88,7 +88,7 @@ class Builder:
                 for part in listed
                 if part.robik.kind != "VISUAL" or not part.robik.by_hand
             )
-            self._old = {_key(part.robik.kind, part): part for part in old}
+            self._old = {part_key(part): part for part in old}
             meshes = [part.data for part in self._old.values() if isinstance(part.data, Mesh)]
             self._fill(root)
             left = [action for part in self._old.values() if (action := assigned(part)[0]) is not None]
@@ -210,12 +210,6 @@ def _add_coupling(coupling: Coupling, root: Object) -> None:
     added = root.robik.robot.couplings.add()
     added.name, added.follower, added.leader = coupling.name, coupling.follower, coupling.leader
     added.coefficients = " ".join(repr(c) for c in coupling.coefficients)
-
-
-def _key(kind: str, part: Object) -> tuple:
-    """What makes a part the same when its robot is built anew."""
-    own = part.robik
-    return (kind, part.parent.robik.label, own.order) if kind == "VISUAL" and part.parent else (kind, own.label)
 
 
 def _paint(shown: Object, visual: Visual) -> None:

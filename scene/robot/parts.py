@@ -75,11 +75,11 @@ def check_changeable(root: Object) -> None:
     Raises:
         RobikError: it belongs to another one.
     """
-    what = "a library override" if root.override_library else f"linked from {root.library.name}" if root.library else ""
-    if what:
+    if root.library:
         raise RobikError(
-            f"robot {root.name!r} is {what} and cannot be changed here: make it local (Object > Relations > Make Local"
-            " > All)"
+            f"robot {root.name!r} is linked from {root.library.name} and cannot be changed here: make a library override"
+            " (Object > Library Override > Make) to pose, map and bake it, or make it local (Object > Relations > Make"
+            " Local > All)"
         )
 
 
@@ -92,6 +92,12 @@ def parts(root: Object, kinds: Iterable[str] = ("BODY", "VISUAL", "JOINT", "FRAM
         if listed is not None:
             listed.append((group.order, part.name, part))
     return {kind: [part for *_, part in sorted(listed, key=itemgetter(0, 1))] for kind, listed in found.items()}
+
+
+def part_key(part: Object) -> tuple:
+    """Return what makes a part the same when its robot is built again, or copied."""
+    own = part.robik
+    return (own.kind, part.parent.robik.label, own.order) if own.kind == "VISUAL" and part.parent else (own.kind, own.label)
 
 
 def bodies(root: Object) -> list[Object]:

@@ -25,8 +25,7 @@ FINDINGS = (
     ("ASKEW", "Askew", "Its axis or place does not quite agree with the others of its loop, which so cannot move"),
 )
 
-# In a library override a joint ties the override's bodies. What cannot be overridden is the library's again in a file
-# that is opened.
+# What cannot be overridden is the library's again in a file that is opened; a joint would tie the library's bodies.
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
