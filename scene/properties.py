@@ -104,7 +104,7 @@ def _allow_overrides() -> None:
     """Let every property be changed in a library override, and rows be added: else a file that is opened again has the
     library's values."""
     for cls in CLASSES:
-        for declared in cls.__annotations__.values():
+        for declared in (each for each in cls.__annotations__.values() if "get" not in each.keywords):
             rows = declared.function is CollectionProperty
             declared.keywords["override"] = {*OVERRIDABLE, "USE_INSERTION"} if rows else OVERRIDABLE
 

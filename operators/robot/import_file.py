@@ -13,6 +13,7 @@ from ...robik.warm_up import warm_up
 from ...scene.importing.options import ARGUMENTS, BASE, PACKAGES
 from ...scene.importing.robot_file import folders_nearby, import_steps, reload_steps
 from ...scene.long_work.steps import Progress
+from ...scene.overlay.views import draw_open_pose
 from ...scene.robot.diagnosis import diagnose_robot
 from ...scene.robot.duplicate import duplicate_robot
 from ...scene.robot.inventory import import_lines, inventory
@@ -139,6 +140,19 @@ class ROBIK_OT_duplicate_robot(Reporting):
         return {"FINISHED"}
 
 
+class ROBIK_OT_hide_open_loops(Reporting):
+    """Take away the drawing of the robot whose loops do not close"""
+
+    bl_idname = "robik.hide_open_loops"
+    bl_label = "Hide Open Loops"
+    bl_options = {"REGISTER"}
+
+    def run(self, context: Context) -> set[str]:
+        """Draws it no more."""
+        draw_open_pose(context.scene, None)
+        return {"FINISHED"}
+
+
 class ROBIK_OT_show_joints(Reporting):
     """Show or hide the empties of the robot's joints in this view layer"""
 
@@ -188,6 +202,7 @@ def menu_entry(self: Menu, _context: Context) -> None:
 
 
 CLASSES = (
-    ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_OT_duplicate_robot, ROBIK_OT_show_joints, ROBIK_OT_diagnose,
+    ROBIK_OT_import_robot, ROBIK_OT_reload_robot, ROBIK_OT_duplicate_robot, ROBIK_OT_hide_open_loops,
+    ROBIK_OT_show_joints, ROBIK_OT_diagnose,
     ROBIK_FH_import_robot,
 )  # fmt: skip

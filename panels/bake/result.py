@@ -91,7 +91,8 @@ def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
     column.label(text="Frame by frame → looking ahead:")
     column.label(text=f"mean distance {millimetres(result.mean_before)} → {millimetres(result.mean_distance)}")
     column.label(
-        text=f"acceleration {result.acceleration_before:.0f} → {result.acceleration:.0f}; jerk {result.jerk:.0f}"
+        text=f"acceleration {degrees(result.acceleration_before):.0f} → {degrees(result.acceleration):.0f} °/s²; "
+        f"jerk {degrees(result.jerk):.0f} °/s³"
     )
 
 

@@ -66,6 +66,18 @@ def _joint_changed(group: PropertyGroup, _context: Context) -> None:
     joint_edited(group.id_data)  # type: ignore[arg-type]
 
 
+def _row_in_degrees(name: str, text: str) -> FloatVectorProperty:
+    """Return a property that shows a row of a joint's angles as Blender shows angles; what it shows is kept in rad."""
+    return FloatVectorProperty(
+        name=text,
+        description="Per motion that turns",
+        size=6,
+        unit="ROTATION",
+        get=lambda group: tuple(getattr(group, name)),
+        set=lambda group, values: setattr(group, name, values),
+    )
+
+
 class RobikJoint(PropertyGroup):
     type: EnumProperty(
         name="Type",
@@ -96,6 +108,16 @@ class RobikJoint(PropertyGroup):
     upper: FloatVectorProperty(name="Upper Limit", description="Per motion [rad or m]", size=6, default=(LARGEST,) * 6)
     rest: FloatVectorProperty(
         name="Rest Value", description="Per motion, its value in the rest pose [rad or m]", size=6
+    )
+    from_angle: _row_in_degrees("lower", "From")
+    to_angle: _row_in_degrees("upper", "To")
+    turning_speed: FloatProperty(
+        name="Speed per Second",
+        description="Of a motor that turns: the fastest it can, per second",
+        unit="ROTATION",
+        min=0.0,
+        get=lambda group: group.velocity_limit,
+        set=lambda group, value: setattr(group, "velocity_limit", value),
     )
     velocity_limit: FloatProperty(
         name="Velocity Limit", description="Of the motor [rad/s or m/s]", min=0.0, default=LARGEST

@@ -94,7 +94,8 @@ def _fields(kind: type[PropertyGroup]) -> tuple[Callable, list[str], list[str]]:
 
     Those of its pointers to objects.
     """
-    kinds = {name: declared.function.__name__ for name, declared in kind.__annotations__.items()}
+    stored = {name: declared for name, declared in kind.__annotations__.items() if "get" not in declared.keywords}
+    kinds = {name: declared.function.__name__ for name, declared in stored.items()}
     rows = [name for name, made in kinds.items() if "Vector" in made]
     pointers = [name for name, made in kinds.items() if made == "PointerProperty"]
     return attrgetter("name", *(kinds.keys() - {*rows, *pointers})), rows, pointers

@@ -6,19 +6,19 @@ A pull towards the stored coordinates leads each start, and only at the end it i
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import atan2, degrees, inf
+from math import degrees, inf
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from ...errors import AssemblyError, MechanismError
 from ...mechanism.joints import SLIDES
-from ...mechanism.pose import matrix_quaternion
 from ...mechanism.topology import CLOSED
 from ..imported import Notes
 from .budget import REMEDY_SECONDS, OutOfTimeError, current
 from .open_joint import OpenJoint
-from .open_robot import OpenRobot, Placed
+from .open_pose import gap_of, open_pose
+from .open_robot import OpenRobot
 from .remedies import remedy
 
 STARTS, FEW_STARTS = 12, 4
@@ -29,6 +29,7 @@ ACCEPTED = 1e-5
 NEAR = 0.5
 FARTHEST = 1e9  # lengths [m] and coefficients beyond are a mistake, and their squares' differences mean nothing
 Closure = tuple[np.ndarray, np.ndarray]  # residuals (m,), and their derivatives (m, d)
+Offer = Callable[[np.ndarray], None]  # takes the best coordinates so far
 
 
 def check_lengths(robot: OpenRobot) -> None:
@@ -56,10 +57,17 @@ def closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
     q = inside.copy()
     for part in robot.parts:
         index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
-        closed = _closed_part(part, inside[index])
-        q[index[part.in_loops]] = closed[
-            part.in_loops
-        ]  # the others, nearer to the world, may be in another part's loops
+        kept = part.in_loops  # the others, nearer to the world, may be in another part's loops
+
+        def whole(values: np.ndarray, index: np.ndarray = index, kept: np.ndarray = kept) -> np.ndarray:
+            return with_values(q, index[kept], values[kept])
+
+        best, error = _best_of_part(
+            part, inside[index], lambda values: current().offer(open_pose(robot, whole(values)))
+        )
+        if error > ACCEPTED:
+            raise AssemblyError(_open(part, best))
+        q = whole(best)
     return q
 
 
@@ -81,18 +89,20 @@ def _led(robot: OpenRobot, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _closed_part(part: OpenRobot, stored: np.ndarray) -> np.ndarray:
-    """Coordinates of a part that close its loops."""
+def _best_of_part(part: OpenRobot, stored: np.ndarray, offer: Offer) -> tuple[np.ndarray, float]:
+    """Coordinates of a part that close its loops as far as that can be, and their largest residual."""
     lower, upper = part.bounds
     without = (np.full_like(lower, -inf), np.full_like(upper, inf))
     best, best_error = stored, inf
     for bounds in ((lower, upper), without) if np.isfinite(part.bounds).any() else (without,):
-        q, error = search(part, stored, bounds)
+        q, error = search(part, stored, bounds, offer=offer)
         if error < best_error:
             best, best_error = q, error
         if best_error <= ACCEPTED:
-            return best
-    raise AssemblyError(_open(part, best))
+            break
+    if best_error > ACCEPTED:
+        offer(best)
+    return best, best_error
 
 
 def _closes(robot: OpenRobot) -> bool:
@@ -103,7 +113,11 @@ def _closes(robot: OpenRobot) -> bool:
 
 
 def search(
-    robot: OpenRobot, stored: np.ndarray, bounds: tuple[np.ndarray, np.ndarray], starts: int = STARTS
+    robot: OpenRobot,
+    stored: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray],
+    starts: int = STARTS,
+    offer: Offer = lambda _: None,
 ) -> tuple[np.ndarray, float]:
     """The closed pose nearest to the stored one among those found from several starts, and its largest residual."""
     values, _ = robot.closure(stored)
@@ -128,6 +142,7 @@ def search(
             break
         if error < best_error:
             best, best_error = q, error
+            offer(best)
         if error <= ACCEPTED:
             found.append((float(np.linalg.norm(q - stored)), q, error))
         is_near = bool(found) and float((np.abs(found[0][1] - stored) / span).max(initial=0.0)) < NEAR
@@ -208,24 +223,6 @@ def newton(
 def slides(robot: OpenRobot) -> np.ndarray:
     """(d,) whether a coordinate is a length."""
     return np.array([motion in SLIDES for joint in robot.hangs_on.values() for motion in joint.motions], dtype=bool)
-
-
-def gap_of(robot: OpenRobot, joint: OpenJoint, now: Placed) -> tuple[float, float]:
-    """How far a closer is open [m, rad], the motions that it leaves free aside."""
-    Ra, pa, Rb, pb = robot.joint_frames(joint, now)
-    offset = [(Ra.T @ (pb - pa))[k] for k, name in enumerate(SLIDES) if name not in joint.motions]
-    turns = joint.turns
-    if len(turns) == 3:
-        angle = 0.0
-    elif len(turns) == 2:
-        angle = abs(np.pi / 2 - np.arccos(np.clip(Ra[:, turns[0]] @ Rb[:, turns[1]], -1.0, 1.0)))
-    elif len(turns) == 1:
-        a, b = Ra[:, turns[0]], Rb[:, turns[0]]
-        angle = atan2(float(np.linalg.norm(np.cross(a, b))), float(a @ b))
-    else:
-        w, *xyz = matrix_quaternion(Ra.T @ Rb)
-        angle = 2 * atan2(float(np.linalg.norm(xyz)), w)
-    return float(np.linalg.norm(offset)), float(angle)
 
 
 def _open(robot: OpenRobot, q: np.ndarray) -> str:
