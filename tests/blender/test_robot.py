@@ -22,10 +22,10 @@ def test_a_joint_s_angles_are_shown_in_degrees_and_kept_in_radians() -> None:
     joint = next(o for o in root.children_recursive if o.robik.kind == "JOINT" and o.robik.label == "elbow").robik.joint
     assert joint.from_angle[0] == pytest.approx(joint.lower[0])
     assert joint.bl_rna.properties["from_angle"].unit == "ROTATION"
-    joint.to_angle[0] = 1.0
-    assert joint.upper[0] == pytest.approx(1.0)
+    joint.to_angle[0] = 1.5
+    assert joint.upper[0] == pytest.approx(1.5)
     assert next(j for j in scenes.read(root).joints if j.name == "elbow").limits == (
-        (pytest.approx(joint.lower[0]), pytest.approx(1.0)),
+        (pytest.approx(joint.lower[0]), pytest.approx(1.5)),
     )
     joint.turning_speed = 2.0
     assert joint.velocity_limit == pytest.approx(2.0)

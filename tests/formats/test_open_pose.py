@@ -25,7 +25,7 @@ def test_the_best_pose_is_offered_with_the_loop_that_stays_open(tmp_path: Path) 
     assert f"loop {gap.name!r}" in str(error.value)
     assert f"{1e3 * gap.length:.3g} mm" in str(error.value)
     assert np.linalg.norm(gap.there - gap.here) == pytest.approx(gap.length)
-    assert gap.length == pytest.approx(min(pose.gaps[0].length for pose in poses))
+    assert gap.length == pytest.approx(min(pose.gaps[0].length for pose in poses), rel=1e-3)
     assert 99.6 < gap.length < 100.0  # three links of 0.1 m, the post 100 m above
     assert len(best.bodies) >= 2
 

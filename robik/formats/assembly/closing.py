@@ -6,6 +6,7 @@ A pull towards the stored coordinates leads each start, and only at the end it i
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import degrees, inf
 
 import numpy as np
@@ -57,18 +58,23 @@ def closed(robot: OpenRobot, notes: Notes) -> np.ndarray:
     q = inside.copy()
     for part in robot.parts:
         index = np.array([robot.coordinates[name] for name in part.coordinates], dtype=int)
-        kept = part.in_loops  # the others, nearer to the world, may be in another part's loops
-
-        def whole(values: np.ndarray, index: np.ndarray = index, kept: np.ndarray = kept) -> np.ndarray:
-            return with_values(q, index[kept], values[kept])
-
-        best, error = _best_of_part(
-            part, inside[index], lambda values: current().offer(open_pose(robot, whole(values)))
-        )
+        # Coordinates nearer to the world, in no loop of this part, may be in another part's loops.
+        whole = partial(_with_part, q, index, part.in_loops)
+        best, error = _best_of_part(part, inside[index], partial(_offer, robot, whole))
         if error > ACCEPTED:
             raise AssemblyError(_open(part, best))
         q = whole(best)
     return q
+
+
+def _with_part(q: np.ndarray, index: np.ndarray, kept: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the coordinates q (d,) with those of a part, at `index` (k,), that are `kept` (k,)."""
+    return with_values(q, index[kept], values[kept])
+
+
+def _offer(robot: OpenRobot, whole: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> None:
+    """Show whoever waits the robot with these values of a part."""
+    current().offer(open_pose(robot, whole(values)))
 
 
 def _led(robot: OpenRobot, q: np.ndarray) -> np.ndarray:
