@@ -180,6 +180,8 @@ def close(flat, now):
         polynomial = 0.0
         for k in range(flat.gear_coefficients.shape[1] - 1, -1, -1):
             polynomial = polynomial * leader + flat.gear_coefficients[g, k]
+        for k in range(flat.gear_other_at[g], flat.gear_other_at[g + 1]):
+            polynomial += flat.gear_slope[k] * now.q[flat.dof_q[flat.gear_other[k]]]
         now.value[m + g] = flat.size * (now.q[flat.dof_q[flat.gear_follower[g]]] - polynomial)
         worst = max(worst, abs(now.value[m + g]))
     return worst
@@ -200,6 +202,8 @@ def group_jacobian(flat, now, g, A):
                 slope = slope * leader + k * flat.gear_coefficients[row - m, k]
             out[flat.gear_column[row - m, 0]] += flat.size
             out[flat.gear_column[row - m, 1]] -= flat.size * slope
+            for k in range(flat.gear_other_at[row - m], flat.gear_other_at[row - m + 1]):
+                out[flat.gear_other_column[k]] -= flat.size * flat.gear_slope[k]
             continue
         cut = flat.row_cut[row]
         fx, fy, fz = now.force[row, 0], now.force[row, 1], now.force[row, 2]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import MechanismError
-from .clusters import find_clusters, path_to_root
+from .clusters import coupled_dofs, find_clusters, path_to_root
 from .constraints import BALL, chain, closure_rows, joint_matrices
 from .model import Mechanism
 from .parts import WORLD, Joint
@@ -40,10 +40,11 @@ class Flat(NamedTuple):
     and b, from a outwards, `loop_at[i]` to `loop_at[i + 1]`, with `loop_sign` -1 on a's side.
     Rows (m): `row_kind`, `row_cut`; OFFSET: (R_a u) · (p_b - p_a), DOT: (R_a u) · (R_b w), scaled by `size`; `row_u`,
     `row_w` in the state frames of a and b; `cut_pa`, `cut_pb` the anchors there.
-    Couplings: `gear_follower`, `gear_leader` (dofs), `gear_coefficients` (g, degree + 1).
+    Couplings: `gear_follower`, `gear_leader` (dofs), `gear_coefficients` (g, degree + 1); further leaders `gear_other`
+    (dofs) with their `gear_slope`, of coupling g from `gear_other_at[g]` on.
     Groups: cuts and couplings that share degrees of freedom are solved together: rows `group_rows`, columns
     `group_columns` with their starts. Rows from m on are couplings. `accepted` (1,): the residual up to which loops
-    near the origin count as closed [m]. `loop_column`, `gear_column` (g, 2), `column_of`
+    near the origin count as closed [m]. `loop_column`, `gear_column` (g, 2), `gear_other_column`, `column_of`
     (d,): the place of a degree of freedom among its group's.
     Clusters: degrees of freedom that groups or a joint tie together, with the bodies they move first; each hangs on the
     body `cluster_on`, parents before children. Per cluster with their starts: `cluster_body`, `cluster_dof`,
@@ -86,6 +87,10 @@ class Flat(NamedTuple):
     gear_leader: np.ndarray
     gear_coefficients: np.ndarray
     gear_column: np.ndarray
+    gear_other: np.ndarray
+    gear_slope: np.ndarray
+    gear_other_at: np.ndarray
+    gear_other_column: np.ndarray
     group_rows: np.ndarray
     group_row_at: np.ndarray
     group_columns: np.ndarray
@@ -297,8 +302,9 @@ class _Layout:
         degree = max((len(c.coefficients) for c in self.mechanism.couplings), default=1)
         coefficients = np.zeros((len(self.mechanism.couplings), degree))
         follower, leader = [], []
+        other, slope, at = [], [], [0]
         for g, coupling in enumerate(self.mechanism.couplings):
-            for end in (coupling.follower, coupling.leader):
+            for end in coupling.ends:
                 if end not in self.dofs:
                     raise MechanismError(
                         f"coupling {coupling.name!r}: {end!r} is a ball's; couple a coordinate that is a single angle"
@@ -309,15 +315,23 @@ class _Layout:
             leader.append(lead)
             for k, c in enumerate(coupling.coefficients):
                 coefficients[g, k] = c * f_sign * l_sign**k
-        return {"gear_follower": _ints(follower), "gear_leader": _ints(leader), "gear_coefficients": coefficients}
+            for name, weight in coupling.others:
+                dof, sign = self.dofs[name]
+                other.append(dof)
+                slope.append(weight * f_sign * sign)
+            at.append(len(other))
+        return {
+            "gear_follower": _ints(follower), "gear_leader": _ints(leader), "gear_coefficients": coefficients,
+            "gear_other": _ints(other), "gear_slope": np.array(slope, dtype=float), "gear_other_at": _ints(at),
+        }  # fmt: skip
 
     def _groups(self, closure: dict[str, np.ndarray], gears: dict[str, np.ndarray], dofs: int) -> dict[str, np.ndarray]:
         """Cuts and couplings that share a degree of freedom, directly or through others, form a group."""
         loop, at, m = closure["loop"].tolist(), closure["loop_at"], len(closure["row_kind"])
         touched = [set(loop[at[i] : at[i + 1]]) for i in range(len(at) - 1)]
         rows = [list(range(closure["cut_row"][i], closure["cut_row"][i + 1])) for i in range(len(touched))]
-        for g, pair in enumerate(zip(gears["gear_follower"].tolist(), gears["gear_leader"].tolist(), strict=True)):
-            touched.append(set(pair))
+        for g, ends in enumerate(coupled_dofs(gears)):
+            touched.append(set(ends))
             rows.append([m + g])
         groups: list[tuple[list[int], set[int]]] = []
         for own_rows, own_columns in zip(rows, touched, strict=True):
@@ -334,6 +348,7 @@ class _Layout:
             "loop_column": _ints([place[c] for c in loop]),
             "column_of": _ints([place.get(c, -1) for c in range(dofs)]),
             "gear_column": _ints([(place[f], place[lead]) for f, lead in pairs]).reshape(-1, 2),
+            "gear_other_column": _ints([place[c] for c in gears["gear_other"].tolist()]),
             "group_rows": _ints([r for group in groups for r in group[0]]),
             "group_row_at": _ints(np.cumsum([0, *(len(group[0]) for group in groups)])),
             "group_columns": _ints([c for group in groups for c in sorted(group[1])]),

@@ -179,7 +179,7 @@ def new_postures(topology: Topology, names: Sequence[str], target: np.ndarray) -
 
 def drawable_coordinates(mechanism: Mechanism) -> tuple[str, ...]:
     """Return the names of the scalar coordinates that are the solver's own whichever way loops are cut."""
-    coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
+    coupled = {end for c in mechanism.couplings for end in c.ends}
     return tuple(
         name
         for joint in mechanism.joints

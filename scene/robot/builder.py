@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Generator, Iterable
 from pathlib import Path
 
@@ -210,6 +211,7 @@ def _add_coupling(coupling: Coupling, root: Object) -> None:
     added = root.robik.robot.couplings.add()
     added.name, added.follower, added.leader = coupling.name, coupling.follower, coupling.leader
     added.coefficients = " ".join(repr(c) for c in coupling.coefficients)
+    added.others = json.dumps(coupling.others) if coupling.others else ""
 
 
 def _paint(shown: Object, visual: Visual) -> None:

@@ -133,6 +133,9 @@ class RobikCoupling(PropertyGroup):
     coefficients: StringProperty(
         name="Coefficients", description="Of the polynomial in the leader, the constant first", default="0.0 1.0"
     )
+    others: StringProperty(
+        name="Further Leaders", description='Each with its slope, as [["name", 0.5]]; empty for a coupling of two'
+    )
 
 
 CLASSES = (RobikBody, RobikVisual, RobikJoint, RobikCoupling)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
@@ -220,9 +221,23 @@ def _frame(frame: Object, rest: dict[Object, Pose]) -> Frame:
     )
 
 
-def _coupling(coupling: object) -> Coupling:
+def leading(coupling: PropertyGroup) -> dict[str, float]:
+    """Return the further leaders of a coupling, each with its slope.
+
+    Raises:
+        RobikError: what is given is not pairs of a name and a number.
+    """
     try:
-        coefficients = tuple(float(c) for c in coupling.coefficients.replace(",", " ").split())  # type: ignore[attr-defined]
+        return {str(name): float(slope) for name, slope in json.loads(coupling.others or "[]")}
+    except (TypeError, ValueError):
+        raise RobikError(
+            f'coupling {coupling.name!r}: its further leaders must be pairs, as [["name", 0.5]], not {coupling.others}'
+        ) from None
+
+
+def _coupling(coupling: PropertyGroup) -> Coupling:
+    try:
+        coefficients = tuple(float(c) for c in coupling.coefficients.replace(",", " ").split())
     except ValueError:
-        raise RobikError(f"coupling {coupling.name!r}: its coefficients must be numbers with spaces between") from None  # type: ignore[attr-defined]
-    return Coupling(coupling.name, coupling.follower, coupling.leader, coefficients)  # type: ignore[attr-defined]
+        raise RobikError(f"coupling {coupling.name!r}: its coefficients must be numbers with spaces between") from None
+    return Coupling(coupling.name, coupling.follower, coupling.leader, coefficients, tuple(leading(coupling).items()))

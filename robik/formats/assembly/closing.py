@@ -41,9 +41,10 @@ def check_lengths(robot: OpenRobot) -> None:
                 f"joint {joint.name!r}: it reaches {max(map(abs, numbers)):.3g} m far; lengths are in metres"
             )
     for coupling in robot.couplings:
-        if max(map(abs, coupling.coefficients)) > FARTHEST:
+        given = (*coupling.coefficients, *(slope for _, slope in coupling.others))
+        if max(map(abs, given)) > FARTHEST:
             raise MechanismError(
-                f"coupling {coupling.name!r}: its coefficients are too large to calculate with: {coupling.coefficients}"
+                f"coupling {coupling.name!r}: its coefficients are too large to calculate with: {given}"
             )
 
 
@@ -83,15 +84,15 @@ def _led(robot: OpenRobot, q: np.ndarray) -> np.ndarray:
     q, waiting = q.copy(), list(robot.couplings)
     while waiting:
         followers = {coupling.follower for coupling in waiting}
-        first = [coupling for coupling in waiting if coupling.leader not in followers]
+        first = [coupling for coupling in waiting if followers.isdisjoint(coupling.leaders)]
         if not first:
             break
         for coupling in first:
-            follower, leader = robot.coordinates[coupling.follower], robot.coordinates[coupling.leader]
-            wanted = np.polynomial.Polynomial(coupling.coefficients)(q[leader])
+            follower = robot.coordinates[coupling.follower]
+            wanted = coupling.value({name: float(q[robot.coordinates[name]]) for name in coupling.leaders})
             if abs(wanted - q[follower]) > CLOSED:
                 q[follower] = wanted
-        waiting = [coupling for coupling in waiting if coupling.leader in followers]
+        waiting = [coupling for coupling in waiting if not followers.isdisjoint(coupling.leaders)]
     return q
 
 

@@ -96,7 +96,7 @@ def read_equalities(file: MjcfFile, tied: Tied, taken: set[str], notes: Notes, r
                 notes.add("an equality with a mocap body was left out", where)
         elif element.tag == "joint":
             _couple(element, tied, found, where, notes)
-        else:
+        elif element.tag != "tendon":  # which `tendons` reads
             notes.add("this kind of equality is not read, so the robot is freer than the file says", where)
     found.closers[:0] = [joint for group in _by_bodies(pins) for joint in _from_pins(group, report)]
     found.closers = [_named(joint, taken) for joint in found.closers]
