@@ -1,9 +1,18 @@
 """Properties that RobIK adds to objects and scenes, under `robik`. No logic beyond validation."""
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 from bpy.types import Object, PropertyGroup
 
+from ..robik.mechanism.model import TOLERANCE
 from .bake import kept_result
 from .bake import settings as bake_settings
 from .bake.kept_result import RobikKeptBake, RobikMarker, RobikResult
@@ -37,6 +46,19 @@ class RobikRobot(PropertyGroup):
     )
     identity: StringProperty(name="Identity", description="Tells a robot from its copies", options={"HIDDEN"})
     source: StringProperty(name="File", description="The file that the robot was imported from", subtype="FILE_PATH")
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description=(
+            "Of manufacturing, in sizes of the robot: a linkage that moves only by exact numbers, as a parallelogram"
+            " does, may be off by this and still move"
+        ),
+        default=TOLERANCE,
+        min=0.0,
+        max=1e-2,
+        step=1e-3,
+        precision=6,
+    )
+    rounding: FloatProperty(name="Rounding", description="Of the file's numbers, taken up in the joints", unit="LENGTH")
     diagnosis: StringProperty(name="Diagnosis", description="What the last diagnosis found, a sentence a line")
     report: StringProperty(name="Report", description="What the import found and decided, a sentence a line")
     warnings: StringProperty(

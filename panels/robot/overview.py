@@ -105,6 +105,7 @@ class ROBIK_PT_diagnosis(FoldedPanel):
             return
         told = root.robik.robot
         layout.operator("robik.diagnose", icon="VIEWZOOM")
+        layout.prop(told, "tolerance")
         for sentence in told.diagnosis.splitlines():
             line(layout, sentence, "CHECKMARK" if sentence.startswith("nothing") else "DOT")
         for joint in parts(root)["JOINT"]:

@@ -64,6 +64,8 @@ class Builder:
         into.children.link(self.collection)
         root = self._object(self.mechanism.name, None, None, "ROBOT", 0)
         root.empty_display_type, root.empty_display_size = "PLAIN_AXES", 2 * self.display
+        root.robik.robot.tolerance = self.mechanism.tolerance  # the user's from then on
+        exact.keep(root, tolerance=self.mechanism.tolerance)
         self._fill(root)
         return root
 
@@ -127,6 +129,8 @@ class Builder:
         robot = self.mechanism
         root.robik.label = robot.name
         root.robik.robot.source, root.robik.robot.format = self.source, FORMAT
+        root.robik.robot.rounding = robot.rounding
+        exact.keep(root, rounding=robot.rounding)
         with posing.paused():
             objects = {body.name: self._body(body, root, order) for order, body in enumerate(robot.bodies)}
             for order, joint in enumerate(robot.joints):

@@ -69,7 +69,8 @@ def forget() -> None:
 
 def _said(root: Object, found: dict[str, list[Object]]) -> list[object]:
     """All that can be edited of a robot's moving parts, in a tenth of the time that making sense of it takes."""
-    said: list[object] = [root.robik.label, *map(_values, root.robik.robot.couplings)]
+    robot = root.robik.robot
+    said: list[object] = [root.robik.label, robot.tolerance, robot.rounding, *map(_values, robot.couplings)]
     said += [(o.session_uid, o.robik.label, *_values(o.robik.body)) for o in found["BODY"]]
     for part in (*found["JOINT"], *found["FRAME"]):
         above = part.parent.session_uid if part.parent else 0
@@ -124,6 +125,8 @@ def _read(root: Object, found: dict[str, list[Object]], visuals: list[Object]) -
         tuple(_joint(joint, rest) for joint in found["JOINT"]),
         frames=tuple(_frame(frame, rest) for frame in found["FRAME"]),
         couplings=tuple(_coupling(coupling) for coupling in root.robik.robot.couplings),
+        tolerance=exact.number(root, "tolerance", root.robik.robot.tolerance),
+        rounding=exact.number(root, "rounding", root.robik.robot.rounding),
     )
 
 

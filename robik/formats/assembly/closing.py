@@ -14,6 +14,7 @@ from scipy.optimize import least_squares
 
 from ...errors import AssemblyError, MechanismError
 from ...mechanism.joints import SLIDES
+from ...mechanism.model import TOLERANCE
 from ...mechanism.topology import CLOSED
 from ..imported import Notes
 from .budget import REMEDY_SECONDS, OutOfTimeError, current
@@ -25,7 +26,7 @@ from .remedies import remedy
 STARTS, FEW_STARTS = 12, 4
 PULL = 0.05  # weight of a radian, or of a joint's span, off the stored pose
 # of the robot's size, or rad: what rounding in a file explains, such as a few quarter turns written 1.5708
-ACCEPTED = 1e-5
+ACCEPTED = TOLERANCE
 # rad, or of the robot's size: a loop that closes within is in the stored pose's assembly mode; no other is looked for
 NEAR = 0.5
 FARTHEST = 1e9  # lengths [m] and coefficients beyond are a mistake, and their squares' differences mean nothing
