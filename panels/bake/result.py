@@ -50,6 +50,8 @@ class ROBIK_PT_result(TabPanel):
                 " to 0",
                 "INFO",
             )
+        if result.rest:
+            _draw_rest(layout, result)
         _draw_physics(layout, result)
         if result.looked_ahead:
             _draw_look_ahead(layout, result)
@@ -69,6 +71,14 @@ class ROBIK_PT_result(TabPanel):
         row.operator("robik.reduce_keys")
         row = layout.row(align=True)
         row.operator("robik.export_motion", text="Export Motion…")
+
+
+def _draw_rest(layout: UILayout, result: PropertyGroup) -> None:
+    """What the frames outside an own range are worth, and where the worst is."""
+    split = layout.split(factor=BUTTON, align=True) if result.rest_missed else layout
+    line(split, result.rest, "ERROR" if result.rest_missed else "INFO")
+    if result.rest_missed:
+        _jump(split, result.rest_frame, why="the worst of the frames that were not baked")
 
 
 def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:

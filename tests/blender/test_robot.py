@@ -196,3 +196,11 @@ def test_too_long_a_name_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"64 bytes.*63"):
         bpy.ops.robik.import_robot(filepath=str(tmp_path / "long.robik.json"))
     assert scenes.everything() == before
+
+
+def test_the_tolerance_of_a_linkage_is_set_in_blender() -> None:
+    root = scenes.import_robot("walker")
+    assert scenes.read(root).tolerance == 3e-5
+    root.robik.robot.tolerance = 1e-4
+    reading = installed.module("scene.robot.reading")
+    assert reading.read_moving_parts(root).tolerance == pytest.approx(1e-4)
