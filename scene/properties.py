@@ -41,6 +41,8 @@ KINDS = (
 
 
 class RobikRobot(PropertyGroup):
+    """Properties of a robot's root."""
+
     format: IntProperty(
         name="Format", description="Of what RobIK keeps with the robot: which version of RobIK has written it last"
     )
@@ -76,7 +78,7 @@ class RobikRobot(PropertyGroup):
 
 
 class RobikObject(PropertyGroup):
-    """What an object is to a robot."""
+    """Role of an object in a robot."""
 
     kind: EnumProperty(name="Part", items=KINDS)
     label: StringProperty(name="Name", description="The part's name in the robot; the object's own name may differ")
@@ -96,6 +98,8 @@ def _is_robot(_group: PropertyGroup, candidate: Object) -> bool:
 
 
 class RobikScene(PropertyGroup):
+    """Properties of a scene."""
+
     robot: PointerProperty(name="Robot", description="The robot that the panels work on", type=Object, poll=_is_robot)
     importing: PointerProperty(type=RobikImport)
     servos: StringProperty(
@@ -123,8 +127,10 @@ CLASSES = (*(cls for feature in FEATURES for cls in feature.CLASSES), RobikRobot
 
 
 def _allow_overrides() -> None:
-    """Let every property be changed in a library override, and rows be added: else a file that is opened again has the
-    library's values."""
+    """Let every property be changed in a library override, and rows be added.
+
+    Else a file that is opened again has the library's values.
+    """
     for cls in CLASSES:
         for declared in (each for each in cls.__annotations__.values() if "get" not in each.keywords):
             rows = declared.function is CollectionProperty
@@ -132,7 +138,7 @@ def _allow_overrides() -> None:
 
 
 def register() -> None:
-    """Adds `robik` to objects and scenes."""
+    """Add `robik` to objects and scenes."""
     _allow_overrides()
     for cls in CLASSES:
         bpy.utils.register_class(cls)
@@ -141,7 +147,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Takes `robik` away again; the data stays in the file."""
+    """Take `robik` away again; the data stays in the file."""
     del bpy.types.Scene.robik, bpy.types.Object.robik
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -17,6 +17,8 @@ from numba.core import event
 from robik.jit import is_compiling
 from robik.warm_up import processes, status, warm_up
 from robik.warm_up.processes import WATCH, Status
+from tools.compiled import compiled
+from tools.extension import Target, dependency_wheels
 
 CHECKOUT = Path(__file__).parents[1]
 TYPES = """
@@ -45,18 +47,19 @@ print(Count.compiled, *sorted(solved))
 
 
 @pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
-    """Runs code where the solver has been compiled ahead, from beside another folder called `robik`."""
-    cache, beside = tmp_path_factory.mktemp("cache"), tmp_path_factory.mktemp("beside")
-    (beside / "robik").mkdir()
-    (beside / "robik" / "__init__.py").write_text("raise ImportError('this is another robik')")
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(CHECKOUT)}
-    started = (
-        f"import os; from robik.warm_up import warm_up; os.chdir({str(beside)!r}); raise SystemExit(warm_up().wait())"
-    )
-    subprocess.run([sys.executable, "-c", started], cwd=CHECKOUT, env=environment, check=True, timeout=1200)
+def ahead() -> dict[str, str]:
+    """Return the environment variables of processes for which the solver has been compiled ahead, as for the zip."""
+    here = Target.here()
+    compiled_ahead = compiled(here.platform, here.python, dependency_wheels(here))
+    return {"NUMBA_CACHE_DIR": str(compiled_ahead), "NUMBA_CPU_NAME": "generic"}
+
+
+@pytest.fixture(scope="module")
+def warm(ahead: dict[str, str]) -> Callable[[str], list[str]]:
+    """Run code where the solver has been compiled ahead."""
 
     def told(code: str) -> list[str]:
+        environment = os.environ | ahead | {"PYTHONPATH": str(CHECKOUT)}
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=CHECKOUT, env=environment, check=True, capture_output=True, text=True
         )
@@ -84,7 +87,13 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("idle")
-def test_compiling_ahead_happens_once() -> None:
+def test_compiling_ahead_happens_once(ahead: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also from beside another folder called `robik`."""
+    (tmp_path / "robik").mkdir()
+    (tmp_path / "robik" / "__init__.py").write_text("raise ImportError('this is another robik')")
+    monkeypatch.chdir(tmp_path)
+    for name, value in ahead.items():
+        monkeypatch.setenv(name, value)
     process = warm_up()
     assert process is not None
     assert status() == Status("running")

@@ -4,8 +4,13 @@ One zip per platform and Python, since the compiled wheels of all would pass the
 The library is a folder of the add-on. Its dependencies are wheels as the package index has them: pip refuses one whose
 hash is not in the lock file.
 
-    python -m tools.extension                                             this platform, the Pythons of Blender 4.2 to
-    5.2 python -m tools.extension --platform windows-x64 --python 3.13
+A zip that is built on the platform that it is for brings the compiled code of the solver (`tools/compiled.py`), so that
+the first bake need not wait for the compiler. The extension platform wants code that can be reviewed: for it there is
+`--reviewable`, without compiled code.
+
+    python -m tools.extension                             this platform, the Pythons of Blender 4.2 to 5.2
+    python -m tools.extension --reviewable                for extensions.blender.org, into dist/reviewable/
+    python -m tools.extension --platform windows-x64 --python 3.13
     python -m tools.extension --platform all
 """
 
@@ -17,15 +22,17 @@ import importlib.util
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.compiled import compiled
 from tools.manual import write_manual
+from tools.process import run
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 CACHE = CHECKOUT / ".cache"
@@ -33,7 +40,8 @@ DIST = CHECKOUT / "dist"
 MANIFEST = CHECKOUT / "blender_manifest.toml"
 LOCK = CHECKOUT / "requirements" / "pylock.library.toml"
 ADD_ON = ("__init__.py", "robik", "scene", "operators", "panels", "LICENSE")
-TOOLS = ("tools/extension.py", "tools/manual.py")
+TOOLS = ("tools/extension.py", "tools/compiled.py", "tools/manual.py", "tools/process.py")
+COMPILED = "robik/jit/compiled"  # where in the zip
 
 # Blender's names of the platforms → the wheels' tags that each takes.
 PLATFORMS = {
@@ -46,14 +54,21 @@ PYTHONS = ("3.11", "3.13")  # Blender 4.2 to 5.0, Blender 5.1 and 5.2
 
 @dataclass(frozen=True)
 class Target:
-    """What one zip is for."""
+    """Target of one zip.
+
+    Attributes:
+        platform: the platform, as Blender calls it.
+        python: the version of Python, such as `3.11`.
+        reviewable: for the extension platform, so without compiled code.
+    """
 
     platform: str
     python: str
+    reviewable: bool = False
 
     @classmethod
     def here(cls) -> Target:
-        """The running platform and Python."""
+        """Return the running platform and Python."""
         system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(
             platform.system(), platform.system().lower()
         )
@@ -64,22 +79,24 @@ class Target:
 
     @property
     def zip(self) -> Path:
-        return DIST / f"robik-{version()}-{self.platform.replace('-', '_')}-py{self.python.replace('.', '')}.zip"
+        """Path of the zip."""
+        name = f"robik-{version()}-{self.platform.replace('-', '_')}-py{self.python.replace('.', '')}.zip"
+        return (DIST / "reviewable" if self.reviewable else DIST) / name
 
 
 def version() -> str:
-    """The extension's version, as its manifest says."""
+    """Return the extension's version, as its manifest says."""
     return str(tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["version"])
 
 
 def build(target: Target) -> Path:
-    """The zip for a target; built anew only when something that goes into it has changed."""
-    key_file = CACHE / "extension" / f"{target.zip.stem}.key"
+    """Return the zip for a target, which is built when something that goes into it has changed."""
+    key_file = CACHE / "extension" / f"{target.zip.relative_to(DIST).as_posix().replace('/', '-')}.key"
     key = fingerprint(*ADD_ON, *TOOLS, "docs", MANIFEST.name, LOCK.relative_to(CHECKOUT))
     if target.zip.exists() and key_file.exists() and key_file.read_text() == key:
         return target.zip
     CACHE.mkdir(exist_ok=True)
-    DIST.mkdir(exist_ok=True)
+    target.zip.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
         staged = Path(folder) / "robik"
         stage(target, staged)
@@ -93,7 +110,7 @@ def build(target: Target) -> Path:
 
 
 def stage(target: Target, folder: Path) -> None:
-    """Lay out the extension's content: the add-on, its manual, the wheels, and the manifest that lists them."""
+    """Lay out the extension: the add-on, its manual, compiled code, the wheels, and the manifest that lists them."""
     (folder / "wheels").mkdir(parents=True)
     for name in ADD_ON:
         copy(CHECKOUT / name, folder / name)
@@ -101,12 +118,21 @@ def stage(target: Target, folder: Path) -> None:
     wheels = dependency_wheels(target)
     for wheel in wheels:
         shutil.copy(wheel, folder / "wheels")
+    if code := compiled_code(target, wheels):
+        shutil.copytree(code, folder / COMPILED)
     listed = "".join(f'    "./wheels/{wheel.name}",\n' for wheel in wheels)
     manifest = MANIFEST.read_text(encoding="utf-8")
     if manifest.count("\nwheels = []\n") != 1:
         sys.exit(f"{MANIFEST}: needs the line `wheels = []` once, for the list of wheels to take its place")
     manifest = manifest.replace("\nwheels = []\n", f'\nplatforms = ["{target.platform}"]\nwheels = [\n{listed}]\n')
     (folder / MANIFEST.name).write_text(manifest, encoding="utf-8")
+
+
+def compiled_code(target: Target, wheels: list[Path]) -> Path | None:
+    """Return the folder of the compiled code of a target; None if it has none, or if it cannot be made here."""
+    if target.reviewable or target.platform != Target.here().platform:
+        return None
+    return compiled(target.platform, target.python, wheels)
 
 
 def dependency_wheels(target: Target) -> list[Path]:
@@ -157,7 +183,7 @@ def locked(python: str) -> list[str]:
 
 
 def blender_tool(*arguments: str | Path) -> None:
-    """Runs the extension tool that Blender brings; it needs no Blender to run."""
+    """Run the extension tool that Blender brings; it needs no Blender to run."""
     spec = importlib.util.find_spec("bpy")
     tools = list(Path(str(spec.origin)).parent.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py")) if spec else []
     if not tools:
@@ -166,21 +192,12 @@ def blender_tool(*arguments: str | Path) -> None:
 
 
 def pip(*arguments: str | Path) -> None:
+    """Run pip."""
     run(sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments)
 
 
-def run(*command: str | Path) -> None:
-    """Runs a command quietly; if it fails, ends with what it said."""
-    done = subprocess.run(
-        list(map(str, command)), cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    if done.returncode:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("WARNING: Location")]
-        sys.exit("\n".join([*said[-30:], f"This failed: {' '.join(map(str, command))}"]))
-
-
 def fingerprint(*names: str | Path) -> str:
-    """A hash of files and folders of the checkout."""
+    """Return a hash of files and folders of the checkout."""
     digest = hashlib.sha256()
     for name in names:
         for file in files(CHECKOUT / name):
@@ -190,7 +207,7 @@ def fingerprint(*names: str | Path) -> str:
 
 
 def files(path: Path) -> Iterator[Path]:
-    """A file, or every file below a folder but Python's caches, in a set order."""
+    """Yield a file, or every file below a folder but Python's caches, in a set order."""
     if path.is_dir():
         yield from (file for file in sorted(path.rglob("*")) if file.is_file() and "__pycache__" not in file.parts)
     elif path.exists():
@@ -198,7 +215,7 @@ def files(path: Path) -> Iterator[Path]:
 
 
 def copy(source: Path, goal: Path) -> None:
-    """Copies what `files` lists."""
+    """Copy what `files` lists."""
     for file in files(source):
         place = goal / file.relative_to(source)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -206,7 +223,7 @@ def copy(source: Path, goal: Path) -> None:
 
 
 def keep(folder: Path, place: Path) -> None:
-    """Moves a finished folder into the cache; another process may have been faster with the same."""
+    """Move a finished folder into the cache; another process may have been faster with the same."""
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.rename(folder, place)
@@ -216,15 +233,24 @@ def keep(folder: Path, place: Path) -> None:
 
 
 def main() -> None:
+    """Build the zips that the command line asks for."""
     here = Target.here()
     parser = argparse.ArgumentParser(description="Builds the extension's zips into dist/.")
     parser.add_argument("--platform", choices=[*PLATFORMS, "all"], default=here.platform, help="default: this one")
     parser.add_argument("--python", action="append", help=f"default: {' and '.join(PYTHONS)}; may be repeated")
+    parser.add_argument("--reviewable", action="store_true", help="for the extension platform: without compiled code")
     arguments = parser.parse_args()
     for name in PLATFORMS if arguments.platform == "all" else [arguments.platform]:
         for python in arguments.python or PYTHONS:
-            made = build(Target(name, python))
-            print(f"{made.relative_to(CHECKOUT)}  {made.stat().st_size / 1e6:.0f} MB")
+            made = build(Target(name, python, arguments.reviewable))
+            print(f"{made.relative_to(CHECKOUT)}  {made.stat().st_size / 1e6:.0f} MB, {contents(made)}")
+
+
+def contents(archive: Path) -> str:
+    """Return whether a zip brings compiled code, in words."""
+    with zipfile.ZipFile(archive) as packed:
+        sizes = [file.compress_size for file in packed.infolist() if file.filename.startswith(f"{COMPILED}/")]
+    return f"{sum(sizes) / 1e6:.1f} MB of it compiled code" if sizes else "without compiled code"
 
 
 if __name__ == "__main__":

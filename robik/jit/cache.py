@@ -1,10 +1,16 @@
-"""Folder of the compiled code that is kept on disk."""
+"""Folders of the compiled code that is on disk: the one that keeps it, and the one that came with the extension.
+
+In both, code lies in a room of its own for each version of Python and of the sources (`room`), so that two versions of
+the library can share a folder.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -13,7 +19,11 @@ from unittest.mock import patch
 
 from numba import config
 
+from .sources import COMPILED, sources
+
 VARIABLE = "ROBIK_CACHE_DIR"
+FOR_THIS_CPU = "ROBIK_FOR_THIS_CPU"  # the variable of processes that leave the code that came with the extension alone
+UNUSED = 30 * 24 * 3600.0  # [s] after which a room of other sources is deleted
 
 
 @cache
@@ -33,6 +43,39 @@ def folder() -> Path:
     return chosen
 
 
+@cache
+def room() -> Path:
+    """Return the folder below `folder` for this Python and these sources; it is marked as used."""
+    chosen = folder() / _room_name()
+    try:
+        chosen.mkdir(exist_ok=True)
+        os.utime(chosen)
+    except OSError:  # it was deleted meanwhile, or belongs to somebody else
+        chosen = Path(_own().name) / _room_name()
+        chosen.mkdir(exist_ok=True)
+    return chosen
+
+
+def shipped_room() -> Path | None:
+    """Return the room of the code that came with the extension; None without it, and where it is to be ignored."""
+    place = COMPILED / _room_name()
+    return None if os.environ.get(FOR_THIS_CPU) or not place.is_dir() else place
+
+
+def delete_unused_rooms() -> None:
+    """Delete the rooms of other versions that no process has used for a month."""
+    for place in folder().glob("py*-*"):
+        try:
+            if place != room() and time.time() - place.stat().st_mtime > UNUSED:
+                shutil.rmtree(place)
+        except OSError:  # another process deletes it too, or still reads it
+            continue
+
+
+def _room_name() -> str:
+    return f"py{sys.version_info.major}{sys.version_info.minor}-{sources()[:16]}"
+
+
 def _users() -> Path:
     """Return the user's folder for what can be made again."""
     home = Path.home()
@@ -50,6 +93,10 @@ def _own() -> tempfile.TemporaryDirectory:
 
 @contextmanager
 def kept_in(place: Path) -> Iterator[None]:
-    """Let numba keep the functions that are declared meanwhile in this folder, never beside their source."""
+    """Let numba keep the functions that are declared meanwhile in this folder, never beside their source.
+
+    Args:
+        place: Folder of the compiled code.
+    """
     with patch.object(config, "CACHE_DIR", str(place)):
         yield

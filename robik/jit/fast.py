@@ -4,27 +4,32 @@ numba links every compiled function into all that call it, and LLVM optimises th
 solver's many layers most of the time goes there. A kernel is called by the name of a symbol instead, under which LLVM
 finds its address. Where a call costs more than the function, in the innermost loops, it is better inlined.
 
-Both are cached on disk by numba. Code from the cache brings along what it calls; and it counts only as long as all
-sources of compiled code are the same.
+Both are cached on disk in numba's files, under names that do not depend on where the library is. Code from the cache
+brings along what it calls; and it counts only as long as all sources of compiled code are the same. What is not there
+for this CPU may have come with the extension, compiled for any CPU of its kind.
 """
 
 from __future__ import annotations
 
 import copy
 import hashlib
+import platform
+import re
+import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from llvmlite import binding
 from numba.core import types
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.compiler import Flags
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
-from .cache import folder, kept_in
+from .cache import room, shipped_room
 from .naming import LIBRARY, CacheFile
 from .passes import Pipeline, quickly
 from .sources import sources
@@ -34,12 +39,22 @@ _published: dict[str, Callable[[], None]] = {}  # by symbol, what brings it back
 
 
 def compiled(function: Callable, *, inline: bool, entry: bool, allocates: bool, nogil: bool) -> Any:
-    """Return a function that is compiled at its first call."""
+    """Return a function that is compiled at its first call.
+
+    Args:
+        function: The function in Python.
+        inline: Whether its code goes into the functions that call it.
+        entry: Whether Python calls it.
+        allocates: Whether it makes arrays.
+        nogil: Whether other threads of Python run meanwhile.
+
+    Returns:
+        The compiled function.
+    """
     kind = _Inlined if inline else _Kernel if entry else _Inner
     options = OPTIONS | {"_nrt": allocates, "nogil": nogil, "no_cpython_wrapper": issubclass(kind, _ForKernels)}
-    with kept_in(folder()):
-        dispatcher = kind(function, targetoptions=options)
-        dispatcher.enable_caching()
+    dispatcher = kind(function, targetoptions=options)
+    dispatcher.enable_caching()
     return dispatcher
 
 
@@ -55,19 +70,83 @@ class _Flags(Flags):
         return self is other or (self._values == other._values if isinstance(other, _Flags) else super().__eq__(other))
 
 
+class _Processor(NamedTuple):
+    """Processor that code is compiled for, as numba's index of a function names it.
+
+    The system stands for LLVM's triple, which on macOS differs with each version of it.
+    """
+
+    name: str
+    features: str
+
+    def magic_tuple(self) -> tuple[str, str, str]:
+        return f"{sys.platform}-{platform.machine().lower()}", self.name, self.features
+
+
+ANY = _Processor("generic", "")  # what numba compiles for with NUMBA_CPU_NAME=generic
+
+
+class _Content(CompileResultCacheImpl):
+    """What is kept of a compiled function; `_Cache` says where."""
+
+    def __init__(self):
+        """Look for no folder, which numba's own does."""
+
+
 class _Cache(FunctionCache):
-    """numba's cache of a function on disk, good as long as all sources are the same."""
+    """Cache of a function on disk: the user's, behind it what came with the extension."""
 
     def __init__(self, function):
-        super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = CacheFile(self._cache_path, self._impl.filename_base, stamp)
-        self._cache_file._version += sources()  # what numba compares before it reads on
+        self._name, self._py_func, self._impl = repr(function), function, _Content()
+        self._cache_path = str(room())
+        self._cache_file = _file(room(), function)
+        self.enable()
 
     def load_overload(self, sig, target_context):
         """Load as numba does, without looking for new kinds of data each time, which only compiling needs."""
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+            for file, processor in self._places(target_context.codegen()):
+                data = file.load(self._index_key(sig, processor))
+                if data is not None:
+                    return self._impl.rebuild(target_context, data)
+        return None
+
+    def kinds(self, codegen):
+        """Return for how many kinds of arguments there is code that this process can load."""
+        found = set()
+        for file, processor in self._places(codegen):
+            found |= {sig for sig, of, _ in file._load_index() if of == processor.magic_tuple()}
+        return len(found)
+
+    def _places(self, codegen):
+        """Yield the files that may have code, the best first, and the processor that it must be for."""
+        yield self._cache_file, self._processor(codegen)
+        if shipped := shipped_room():
+            yield _file(shipped, self._py_func), ANY
+
+    def _save_overload(self, sig, data):
+        if self._impl.check_cachable(data):
+            key = self._index_key(sig, self._processor(data.codegen))
+            self._cache_file.save(key, self._impl.reduce(data))
+
+    @staticmethod
+    def _processor(codegen):
+        _, name, features = codegen.magic_tuple()
+        return _Processor(name, features)
+
+
+def _file(place: Path, function: Callable) -> CacheFile:
+    """Return a function's files in a room; they count only with its very source and all others, and this numba."""
+    name = f"{function.__module__.removeprefix(LIBRARY).strip('.')}.{function.__qualname__}"
+    base = f"{re.sub('[<>]', '', name)}-{function.__code__.co_firstlineno}"
+    file = CacheFile(str(place), base, _digest(function.__code__.co_filename))
+    file._version += sources()  # what numba compares before it reads on
+    return file
+
+
+@cache
+def _digest(source: str) -> str:
+    return hashlib.sha256(Path(source).read_bytes()).hexdigest()
 
 
 class _Compiled(CPUDispatcher):
@@ -96,7 +175,7 @@ class _Compiled(CPUDispatcher):
             return super().compile(sig)
 
     def add_overload(self, cres):
-        """Notes with a compiled function, before it is cached, which kernels it calls."""
+        """Note with a compiled function, before it is cached, which kernels it calls."""
         super().add_overload(cres)
         if not cres.reload_init:
             called = [f.name for f in cres.library._final_module.functions if f.is_declaration and f.name in _published]
@@ -135,8 +214,8 @@ class _Inner(_Kernel, _ForKernels):
 
 
 def kinds_on_disk(function: _Compiled) -> int:
-    """Return for how many kinds of arguments a kernel is on disk, since the sources last changed."""
-    return len(function._cache._cache_file._load_index())
+    """Return for how many kinds of arguments a kernel is on disk, from these sources and for this CPU or any."""
+    return function._cache.kinds(function.targetctx.codegen())
 
 
 def _bring(module: str, name: str, types: tuple) -> None:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 LIBRARY = Path(__file__).parents[1]
+COMPILED = LIBRARY / "jit" / "compiled"  # the code that came with the extension; tools/extension.py fills it
 # Where in the library compiled code and its constants are.
 FOLDERS = ("jit", "mechanism", "kinematics", "objectives", "ik", "tracking", "dynamics", "clip_solver")
 

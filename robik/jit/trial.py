@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -20,8 +19,7 @@ import llvmlite
 import numba
 import numpy as np
 
-from .cache import folder
-from .sources import sources
+from .cache import room, shipped_room
 
 LOG = logging.getLogger("robik")
 
@@ -44,11 +42,9 @@ class Numba:
 @cache
 def numbas() -> Numba:
     """Return the outcome of the trial: the one that is kept, else of one now."""
-    kept = (
-        folder()
-        / f"trial-{numba.__version__}-{llvmlite.__version__}-py{platform.python_version()}-{sources()[:16]}.json"
-    )
-    found = _read(kept)
+    name = f"trial-{numba.__version__}-{llvmlite.__version__}.json"
+    kept, shipped = room() / name, shipped_room()
+    found = _read(kept) or (shipped and _read(shipped / name))
     if found is None:
         found = _tried()
         _write(kept, found)
@@ -87,15 +83,15 @@ def _problem_of(attempt: Callable[[], None]) -> str:
 
 
 class _Inner(NamedTuple):
-    grid: np.ndarray
-    share: float
+    grid: np.ndarray  # an array
+    share: float  # a number
 
 
 class _Outer(NamedTuple):
-    inner: _Inner
-    flags: np.ndarray
-    steps: np.ndarray
-    factor: int
+    inner: _Inner  # a record in the record
+    flags: np.ndarray  # an array of truth values
+    steps: np.ndarray  # an array of whole numbers
+    factor: int  # a whole number
 
 
 def _fast() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
+from ..jit.cache import FOR_THIS_CPU, delete_unused_rooms
 from .ahead import compile_all, compile_last
-from .processes import LAST
+from .processes import LAST, wait_for_help
+
+os.environ.setdefault(FOR_THIS_CPU, "1")  # and not what came with the extension, which is for any CPU
 
 if hasattr(os, "nice"):
     os.nice(10)
@@ -14,3 +17,5 @@ if sys.argv[1:] == [LAST]:
     compile_last()
 else:
     compile_all()
+    wait_for_help()
+    delete_unused_rooms()

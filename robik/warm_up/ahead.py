@@ -12,10 +12,13 @@ from ..ik.work import new_work
 from ..jit import by_reference, compile_for
 from ..kinematics import elimination
 from ..kinematics.kernels import new_placement
+from ..mechanism.model import Mechanism
 from ..mechanism.topology import build_topology
 from ..motions import Motion
-from ..objectives.registry import new_goals
+from ..objectives.registry import new_tables
+from ..retarget.clip import TargetClip
 from ..retarget.retarget import retarget
+from ..tracking import DifferentialTracker, ForwardDynamicsTracker, StateBasedTracker, Target, Targets, Tracker
 from .problems import SETTINGS, TIMES, asking_for_all, loop, tree
 from .processes import help_compiling
 
@@ -24,7 +27,7 @@ def compile_all() -> None:
     """Compile, or load from disk, everything that solving and inverse dynamics need.
 
     What large robots alone need comes after the rest, and what is asked for one by one, beside frames and the centre of
-    mass, after that. All frames at once come last.
+    mass, after that. Trackers come then, and all frames at once last.
     """
     help_compiling()
     usual = loop(), tree()
@@ -34,9 +37,21 @@ def compile_all() -> None:
         retarget(mechanism, asking_for_all(mechanism, clip), SETTINGS)
     looped, _ = usual[0]
     inverse_dynamics(looped, Motion(times=TIMES, actuators=looped.actuators, values=np.zeros((len(TIMES), 1))))
+    _follow(*usual[0])
     if find_spec("piqp"):
         mechanism, clip = usual[0]
         retarget(mechanism, clip, SETTINGS, look_ahead=True)
+
+
+def _follow(mechanism: Mechanism, clip: TargetClip) -> None:
+    """Follow the first targets of a clip, and the centre of mass, live."""
+    trackers: list[type[Tracker]] = [StateBasedTracker, ForwardDynamicsTracker]
+    if find_spec("daqp"):
+        trackers.append(DifferentialTracker)
+    wanted = {name: Target(track.position[0], track.quaternion[0]) for name, track in clip.tracks.items()}
+    com = np.array([0.5, 0.0, 0.5])
+    for tracker in trackers:
+        tracker(mechanism).step(Targets(wanted, com=None if tracker is ForwardDynamicsTracker else com), TIMES[1])
 
 
 def compile_last() -> None:
@@ -45,11 +60,11 @@ def compile_last() -> None:
     topology = build_topology(mechanism)
     flat = by_reference(topology.flat)
     now, work = new_placement(flat, topology.rest), new_work(flat, topology.rest)
-    goals = new_goals(topology, [], now)
-    frame = flat, now, goals, work
+    tables = new_tables(topology, [], now)
+    frame = flat, now, tables, work
     compile_for(hessian.matrix, flat, now, work.terms, work.system, work.K)
     compile_for(curvature.closure_curvature, flat, now, work.step, work.system)
-    compile_for(hessian.times, flat, now, goals, work.terms, work.system, work.step, work.step)
+    compile_for(hessian.times, flat, now, tables, work.terms, work.system, work.step, work.step)
     compile_for(newton._step, *frame, True, True)
     compile_for(newton.leave_saddle, flat, now, work)
     compile_for(elimination.refactor, flat, now, work.e)

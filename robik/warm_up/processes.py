@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from threading import Lock, Thread
+from threading import enumerate as enumerate_threads
 from typing import Literal
 
 from .. import program
@@ -54,6 +55,13 @@ def help_compiling() -> None:
 
     if status().state == "idle" and kinds_in_cache(minimise) == 0:
         _start(LAST)
+
+
+def wait_for_help() -> None:
+    """Return when no process that this one started compiles any longer."""
+    for thread in enumerate_threads():
+        if thread.name == WATCH:
+            thread.join()
 
 
 def _start(*arguments: str) -> subprocess.Popen | None:

@@ -17,7 +17,7 @@ from ...robik.retarget.blend import blended, blended_base, within_speeds
 from ...robik.retarget.clip import TargetClip
 from ...robik.retarget.retarget import Retargeting
 from ...robik.warm_up import help_compiling
-from ..long_work.steps import Progress, in_thread, starting
+from ..long_work.steps import Progress, compile_ahead, in_thread, starting
 from ..robot import posing
 from . import bakes
 from .curves import write_motion
@@ -58,6 +58,7 @@ def bake_steps(context: Context, root: Object) -> Generator[Progress, None, Moti
         bakes.keep_result(root)
         mark_short(root, context.scene)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+    compile_ahead()  # what came with the extension is for any CPU
     return motion
 
 
@@ -105,8 +106,10 @@ def _blended(solving: Retargeting, motion: Motion, present: PresentMotion) -> Mo
 
 
 def _write(root: Object, request: BakeRequest, clip: TargetClip, motion: Motion, before: KeptClip | None) -> None:
-    """Write the curves of sliders and bodies into a new action, and keep with it what was followed: in an own range
-    also what the bake `before` followed outside of it."""
+    """Write the curves of sliders and bodies into a new action, and keep with it what was followed.
+
+    In an own range that is also what the bake `before` followed outside of it.
+    """
     bakes.begin(root)
     write_motion(root, motion, request.frames, request.keeps_other_keys)
     rest = outside(before, request.frames) if before is not None else None

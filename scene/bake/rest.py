@@ -89,7 +89,8 @@ def joined(rest: KeptClip | None, frames: np.ndarray, clip: TargetClip, settings
     Args:
         rest: what was followed outside of the new frames; None where that is not known.
         frames: (T,) that were baked.
-        clip, settings: what they followed.
+        clip: what they followed.
+        settings: its weights.
     """
     new = KeptClip(frames, clip, settings)
     if rest is None or not _alike(rest.clip, clip):

@@ -7,15 +7,17 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import bpy
+
 from ...robik.jit import is_compiling
-from ...robik.warm_up import status
+from ...robik.warm_up import status, warm_up
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far work is.
+    """Progress of work.
 
     Attributes:
         fraction: 0 to 1; None where nobody can say.
@@ -31,9 +33,15 @@ class Progress:
 
 
 def starting(text: str, fraction: float | None = None) -> Progress:
-    """What is being done, or that it has to wait for the compiler, which happens once."""
+    """Return what is being done, or that it has to wait for the compiler, which happens once."""
     compiling = "; ".join(filter(None, ("Compiling the solver, once and for all robots", compiling_problem())))
     return Progress(fraction, compiling if is_compiling() else text, counts=False)
+
+
+def compile_ahead() -> None:
+    """Compile the solver for this CPU in the background, so that sliders and the first bake need not wait."""
+    if not bpy.app.background:
+        warm_up()
 
 
 def compiling_problem() -> str:
@@ -43,7 +51,7 @@ def compiling_problem() -> str:
 
 
 def finish(steps: Generator[Any, None, Result]) -> Result:
-    """All steps at once; what they return."""
+    """Return all steps at once; what they return."""
     while True:
         try:
             next(steps)
@@ -52,8 +60,9 @@ def finish(steps: Generator[Any, None, Result]) -> Result:
 
 
 def in_thread(steps: Iterator[Result], wait: float = 0.01) -> Iterator[Result | None]:
-    """Runs steps that never touch Blender on a thread of their own, so that the window stays alive between and within
-    them.
+    """Run steps that never touch Blender on a thread of their own.
+
+    The window stays alive between and within them.
 
     Args:
         steps: plain Python; closed early, it is left at its next step.

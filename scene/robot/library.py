@@ -42,8 +42,9 @@ def own_robot(scene: Scene) -> Object:
 
 
 def library_rows(root: Object, path: str) -> int:
-    """Return how many rows of a list of a library override are its library's: they come first, and come back when they
-    are removed.
+    """Return how many rows of a list of a library override are its library's.
+
+    They come first, and come back when they are removed.
 
     Args:
         root: of the robot.

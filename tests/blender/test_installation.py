@@ -13,8 +13,7 @@ from zipfile import ZipFile
 
 import bpy
 import pytest
-from bl_ext.user_default.robik.robik import program, robots
-from bl_ext.user_default.robik.robik.kinematics.forward import ForwardKinematics
+from bl_ext.user_default.robik.robik import program
 
 from tests.blender import installed, scenes
 from tools.extension import ADD_ON, CACHE, CHECKOUT, LOCK, TOOLS, Target, build
@@ -41,6 +40,34 @@ sys.stdout.flush()
 os._exit(0)
 """
 
+# Prints which functions are compiled by the first bake after the installation, and by following live.
+FIRST_BAKE = """
+import os, sys
+from tools.installed import installed_extension
+
+with installed_extension() as resources:
+    import bpy
+    from numba.core import event
+    compiled = []
+    class Listening(event.Listener):
+        def on_start(self, event): compiled.append(event.data["dispatcher"].py_func.__qualname__)
+        def on_end(self, event): pass
+    event.register("numba:compile", Listening())
+    from tests.blender import installed, scenes
+    root = scenes.squats()
+    assert bpy.ops.robik.bake() == {"FINISHED"}
+    root.robik.robot.follow.on = True
+    bpy.context.view_layer.update()
+    follow = installed.module("scene.bake.follow")
+    for tracker in ("DIFFERENTIAL", "STATE", "DYNAMICS"):
+        root.robik.robot.follow.tracker = tracker
+        assert follow.step(root, bpy.context.scene, bpy.context.evaluated_depsgraph_get(), 0.02), follow.problem(root)
+    print("compiled:", *compiled)
+    print("kept:", *(file.name for file in (resources / "extensions/.user/user_default/robik").rglob("*.nbc")))
+sys.stdout.flush()
+os._exit(0)
+"""
+
 
 def test_the_add_on_is_enabled() -> None:
     assert installed.PACKAGE in bpy.context.preferences.addons
@@ -58,13 +85,30 @@ def test_the_packages_are_those_of_the_zip(name: str) -> None:
     assert Path(str(importlib.import_module(name).__file__)).is_relative_to(PACKAGES)
 
 
-def test_compiled_kernels_are_kept_for_the_next_start() -> None:
-    boxer = robots.load("boxer")
-    ForwardKinematics(boxer).solve([0.1] * len(boxer.actuators))
+def test_the_first_bake_of_a_new_user_compiles_nothing() -> None:
+    """The zip brings the code; nor does following live need more."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ROBIK_", "BLENDER_"))}
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_BAKE], cwd=CHECKOUT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if line.startswith(("compiled:", "kept:"))] == [
+        "compiled:",
+        "kept:",
+    ]
+
+
+def test_code_for_this_cpu_is_kept_for_the_next_start() -> None:
+    """As the process in the background makes it, in the folder for the user's files."""
+    code = "from robik.robots import load; from robik.kinematics.forward import ForwardKinematics; "
+    code += "boxer = load('boxer'); ForwardKinematics(boxer).solve([0.1] * len(boxer.actuators))"
+    environment = program.environment() | {"PYTHONPATH": os.pathsep.join([str(EXTENSION), *sys.path])}
     kept = Path(bpy.utils.extension_path_user(installed.PACKAGE, path="compiled"))
     assert kept.is_relative_to(RESOURCES)
     assert not kept.is_relative_to(EXTENSION)
-    assert list(kept.rglob("kernels.*.nbc"))
+    assert Path(environment["ROBIK_CACHE_DIR"]) == kept
+    subprocess.run([sys.executable, "-P", "-c", code], env=environment | {"ROBIK_FOR_THIS_CPU": "1"}, check=True)
+    assert list(kept.rglob("kinematics.kernels.*.nbc"))
 
 
 def test_processes_that_it_starts_run_its_own_library(tmp_path: Path) -> None:
@@ -129,7 +173,8 @@ def test_a_newer_zip_replaces_the_library(tmp_path: Path) -> None:
             shutil.copy(source, place)
     with open(newer / "robik" / "__init__.py", "a", encoding="utf-8") as file:
         file.write("MARK = 'newer'\n")
-    shutil.copytree(CACHE / "wheels", newer / ".cache" / "wheels", copy_function=os.symlink)
+    for name in ("wheels", "compiled"):
+        shutil.copytree(CACHE / name, newer / ".cache" / name, copy_function=os.symlink)
     subprocess.run([sys.executable, "-m", "tools.extension", "--python", Target.here().python], cwd=newer, check=True)
     [archive] = (newer / "dist").glob("*.zip")
 

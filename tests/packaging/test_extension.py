@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -18,9 +19,11 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
 import robik
+from robik.jit.sources import sources
 from tools.extension import (
     ADD_ON,
     CHECKOUT,
+    COMPILED,
     LOCK,
     MANIFEST,
     PLATFORMS,
@@ -28,9 +31,11 @@ from tools.extension import (
     Target,
     blender_tool,
     build,
+    compiled_code,
     copy,
     files,
     locked,
+    stage,
 )
 from tools.manual import pages
 
@@ -79,10 +84,32 @@ def test_the_zip_holds_the_add_on_with_the_library_and_nothing_else(archive: zip
     add_on = {file.relative_to(CHECKOUT).as_posix() for name in ADD_ON for file in files(CHECKOUT / name)}
     manual = {f"docs/{page.stem}.html" for page in pages(CHECKOUT / "docs")}
     wheels = {wheel.removeprefix("./") for wheel in manifest_of(archive)["wheels"]}
-    assert set(archive.namelist()) == add_on | manual | wheels | {MANIFEST.name}
+    code = {name for name in archive.namelist() if name.startswith(f"{COMPILED}/")}
+    assert set(archive.namelist()) == add_on | manual | wheels | code | {MANIFEST.name}
     parts = {f"{part}/__init__.py" for part in ("robik", "scene", "operators", "panels")}
     assert parts | {"__init__.py", "LICENSE", "robik/data/robots/walker.robik.json"} <= add_on
     assert {"docs/panels.html", "docs/servos.html", "docs/import.html"} <= manual
+
+
+def test_the_zip_brings_code_for_its_python_and_these_sources(archive: zipfile.ZipFile, target: Target) -> None:
+    names = [name.removeprefix(f"{COMPILED}/") for name in archive.namelist() if name.startswith(f"{COMPILED}/")]
+    assert {name.partition("/")[0] for name in names} == {f"py{target.python.replace('.', '')}-{sources()[:16]}"}
+    assert sum("ik.sqp.minimise" in name for name in names) > 2
+
+
+def test_a_zip_for_the_extension_platform_brings_source_alone(target: Target, tmp_path: Path) -> None:
+    reviewable = replace(target, reviewable=True)
+    stage(reviewable, tmp_path)
+    assert not (tmp_path / COMPILED).exists()
+    assert (tmp_path / "robik" / "jit" / "fast.py").exists()
+    compiled = [file for file in files(tmp_path) if file.suffix in (".nbi", ".nbc", ".so", ".pyd", ".pyc")]
+    assert compiled == []
+    assert reviewable.zip != target.zip
+
+
+def test_a_zip_for_another_platform_brings_no_compiled_code(target: Target) -> None:
+    other = next(name for name in PLATFORMS if name != target.platform)
+    assert compiled_code(replace(target, platform=other), []) is None
 
 
 def test_links_of_the_manual_lead_to_what_is_there(archive: zipfile.ZipFile) -> None:

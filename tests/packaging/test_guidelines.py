@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,14 @@ WRITES = {
 
 def nodes(kind: type) -> Iterator[tuple[Path, ast.AST]]:
     """Yield all nodes of a kind, with the file that each is in."""
-    for file in SOURCES:
-        yield from ((file, node) for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, kind))
+    for file, found in parsed():
+        yield from ((file, node) for node in found if isinstance(node, kind))
+
+
+@cache
+def parsed() -> list[tuple[Path, list[ast.AST]]]:
+    """Return every source with the nodes of its tree."""
+    return [(file, list(ast.walk(ast.parse(file.read_bytes())))) for file in SOURCES]
 
 
 def imports() -> Iterator[tuple[Path, str]]:
@@ -99,4 +106,12 @@ def test_the_manifest_asks_for_what_is_used_only() -> None:
         assert not reason.endswith((".", "!"))
     assert len(manifest["tagline"]) <= 64
     assert "blender" not in manifest["name"].lower()
-    assert "website" not in manifest or manifest["website"].startswith("https://")
+    assert manifest["website"] == f"https://extensions.blender.org/add-ons/{manifest['id']}/"
+
+
+def test_all_files_name_the_same_website() -> None:
+    manifest = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (CHECKOUT / "CITATION.cff").read_text(encoding="utf-8")
+    assert project["urls"]["Homepage"] == manifest["website"]
+    assert f'\nurl: "{manifest["website"]}"\n' in citation

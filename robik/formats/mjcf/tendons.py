@@ -41,7 +41,8 @@ def read_tendons(
         found: what its other equalities say; it is added to.
         joints: of the file, by name.
         drawn: joint with one motion → what it reads where the file draws it [rad or m].
-        notes, report: warnings and decisions so far, likewise.
+        notes: warnings so far; those of tendons are added.
+        report: decisions so far, likewise.
 
     Raises:
         FormatError: a tendon or a joint that is not there.
