@@ -117,7 +117,7 @@ def joined(rest: KeptClip | None, frames: np.ndarray, clip: TargetClip, settings
 
 
 def _alike(old: TargetClip, new: TargetClip) -> bool:
-    """Whether two clips follow the same frames in the same ways, and nothing else."""
+    """Return whether two clips follow the same frames in the same ways, and nothing else."""
 
     def kinds(clip: TargetClip) -> dict[str, tuple[bool, bool]]:
         return {n: (t.position is not None, t.quaternion is not None) for n, t in clip.tracks.items()}

@@ -65,7 +65,7 @@ def open_pose(robot: OpenRobot, q: np.ndarray) -> OpenPose:
 
 
 def gap_of(robot: OpenRobot, joint: OpenJoint, now: Placed) -> tuple[float, float]:
-    """How far a closer is open [m, rad], the motions that it leaves free aside."""
+    """Return how far a closer is open [m, rad], the motions that it leaves free aside."""
     Ra, pa, Rb, pb = robot.joint_frames(joint, now)
     offset = [(Ra.T @ (pb - pa))[k] for k, name in enumerate(SLIDES) if name not in joint.motions]
     turns = joint.turns
