@@ -51,6 +51,8 @@ class ROBIK_PT_result(TabPanel):
                 " to 0",
                 "INFO",
             )
+        if result.rest:
+            _draw_rest(layout, result)
         _draw_physics(layout, result)
         _draw_attempts(layout, root.robik.robot.physics)
         if result.looked_ahead:
@@ -71,6 +73,14 @@ class ROBIK_PT_result(TabPanel):
         row.operator("robik.reduce_keys")
         row = layout.row(align=True)
         row.operator("robik.export_motion", text="Export Motion…")
+
+
+def _draw_rest(layout: UILayout, result: PropertyGroup) -> None:
+    """Draw what the frames outside an own range are worth, and where the worst is."""
+    split = layout.split(factor=BUTTON, align=True) if result.rest_missed else layout
+    line(split, result.rest, "ERROR" if result.rest_missed else "INFO")
+    if result.rest_missed:
+        _jump(split, result.rest_frame, why="the worst of the frames that were not baked")
 
 
 def _draw_physics(layout: UILayout, result: PropertyGroup) -> None:
@@ -109,7 +119,8 @@ def _draw_look_ahead(layout: UILayout, result: PropertyGroup) -> None:
     column.label(text="Frame by frame → looking ahead:")
     column.label(text=f"mean distance {millimetres(result.mean_before)} → {millimetres(result.mean_distance)}")
     column.label(
-        text=f"acceleration {result.acceleration_before:.0f} → {result.acceleration:.0f}; jerk {result.jerk:.0f}"
+        text=f"acceleration {degrees(result.acceleration_before):.0f} → {degrees(result.acceleration):.0f} °/s²; "
+        f"jerk {degrees(result.jerk):.0f} °/s³"
     )
 
 

@@ -371,7 +371,7 @@ def _at_rest(joints: list[OpenJoint], beside: Loops) -> list[OpenJoint]:
 
 def _checked(coupling: Coupling, joints: list[OpenJoint], beside: Loops) -> Coupling:
     known = {name for joint in joints if len(joint.turns) < 3 for name in joint.coordinate_names}
-    for end in (coupling.follower, coupling.leader):
+    for end in coupling.ends:
         if end not in known:
             raise FormatError(
                 f"{beside.source}: coupling {coupling.name!r} ties {end!r}, but there is no such coordinate"
