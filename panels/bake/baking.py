@@ -50,6 +50,7 @@ class ROBIK_PT_bake(TabPanel):
         if result.frames:
             row = layout.row(align=True)
             row.operator("robik.test_in_physics", icon="PHYSICS")
+            row.operator("robik.make_it_stand")
         row = layout.row(align=True)
         row.use_property_split = False
         row.prop(robot.follow, "on", toggle=True, icon="PLAY" if not robot.follow.on else "PAUSE")
@@ -88,7 +89,7 @@ class ROBIK_PT_bake_advanced(FoldedPanel):
             return
         layout.use_property_split, layout.use_property_decorate = True, False
         bake = root.robik.robot.bake
-        for name in ("joint_limits", "stillness", "velocity_weight", "velocity_limit"):
+        for name in ("joint_limits", "stillness", "rest_pull", "velocity_weight", "velocity_limit"):
             layout.prop(bake, name)
 
 

@@ -82,7 +82,7 @@ def build_footing(mechanism: Mechanism, holds: Sequence[Hold]) -> Footing:
 
 def _floating_base(mechanism: Mechanism, tree: list[tuple[str, Joint]], contact: Joint) -> Joint | None:
     """Return the joint that the part of the robot with this contact floats by; None where it is tied to the world."""
-    coupled = {end for c in mechanism.couplings for end in (c.follower, c.leader)}
+    coupled = {end for c in mechanism.couplings for end in c.ends}
     on: dict[str, Joint] = {}
     joint_of = dict(tree)
     for body, joint in tree[: len(mechanism.bodies)]:

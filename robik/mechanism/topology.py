@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import MechanismError
-from .clusters import find_clusters, path_to_root
+from .clusters import coupled_dofs, find_clusters, path_to_root
 from .constraints import BALL, chain, closure_rows, joint_matrices
 from .model import Mechanism
 from .parts import WORLD, Joint
@@ -70,6 +70,10 @@ class Flat(NamedTuple):
     coupling_leader: np.ndarray  # (g,) independent degree of freedom of each coupling
     coupling_coefficients: np.ndarray  # (g, degree + 1) polynomials
     coupling_column: np.ndarray  # (g, 2) places of both among their group's
+    coupling_other: np.ndarray  # further independent degrees of freedom of all couplings
+    coupling_slope: np.ndarray  # slope of each
+    coupling_other_at: np.ndarray  # (g + 1,) first of each coupling
+    coupling_other_column: np.ndarray  # place of each among its group's
     group_rows: np.ndarray  # rows of all groups
     group_row_at: np.ndarray  # first row of each group
     group_columns: np.ndarray  # degrees of freedom of all groups
@@ -310,8 +314,9 @@ class _Layout:
         degree = max((len(c.coefficients) for c in self.mechanism.couplings), default=1)
         coefficients = np.zeros((len(self.mechanism.couplings), degree))
         follower, leader = [], []
+        other, slope, at = [], [], [0]
         for g, coupling in enumerate(self.mechanism.couplings):
-            for end in (coupling.follower, coupling.leader):
+            for end in coupling.ends:
                 if end not in self.dofs:
                     raise MechanismError(
                         f"coupling {coupling.name!r}: {end!r} is a ball's; couple a coordinate that is a single angle"
@@ -322,10 +327,18 @@ class _Layout:
             leader.append(lead)
             for k, c in enumerate(coupling.coefficients):
                 coefficients[g, k] = c * f_sign * l_sign**k
+            for name, weight in coupling.others:
+                dof, sign = self.dofs[name]
+                other.append(dof)
+                slope.append(weight * f_sign * sign)
+            at.append(len(other))
         return {
             "coupling_follower": _ints(follower),
             "coupling_leader": _ints(leader),
             "coupling_coefficients": coefficients,
+            "coupling_other": _ints(other),
+            "coupling_slope": np.array(slope, dtype=float),
+            "coupling_other_at": _ints(at),
         }
 
     def _groups(
@@ -335,10 +348,8 @@ class _Layout:
         loop, at, m = closure["loop"].tolist(), closure["loop_at"], len(closure["row_kind"])
         touched = [set(loop[at[i] : at[i + 1]]) for i in range(len(at) - 1)]
         rows = [list(range(closure["cut_row"][i], closure["cut_row"][i + 1])) for i in range(len(touched))]
-        for g, pair in enumerate(
-            zip(couplings["coupling_follower"].tolist(), couplings["coupling_leader"].tolist(), strict=True)
-        ):
-            touched.append(set(pair))
+        for g, ends in enumerate(coupled_dofs(couplings)):
+            touched.append(set(ends))
             rows.append([m + g])
         groups: list[tuple[list[int], set[int]]] = []
         for own_rows, own_columns in zip(rows, touched, strict=True):
@@ -355,6 +366,7 @@ class _Layout:
             "loop_column": _ints([place[c] for c in loop]),
             "column_of": _ints([place.get(c, -1) for c in range(dofs)]),
             "coupling_column": _ints([(place[f], place[lead]) for f, lead in pairs]).reshape(-1, 2),
+            "coupling_other_column": _ints([place[c] for c in couplings["coupling_other"].tolist()]),
             "group_rows": _ints([r for group in groups for r in group[0]]),
             "group_row_at": _ints(np.cumsum([0, *(len(group[0]) for group in groups)])),
             "group_columns": _ints([c for group in groups for c in sorted(group[1])]),

@@ -17,6 +17,7 @@ from ..ik.sqp import CONVERGED
 from ..ik.standing import StandingSolver
 from ..kinematics.forward import body_poses
 from ..kinematics.frames import become_own_frames, com_of_states, robot_com
+from ..kinematics.straightening import straightened
 from ..mechanism.model import Mechanism
 from ..motions import BaseTrack, LookAhead, Motion, Report
 from ..motions.report import ObjectiveError
@@ -262,6 +263,7 @@ class Retargeting:
             short=short,
             objectives=tuple(ObjectiveError(key=key, unit=error.unit, values=error.values) for key, error in errors),
             quality=measure_quality(self.mechanism, self.clip, found),
+            rounding=straightened(self.mechanism).rounding,
         )
 
     def _rates(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ far the loops are open there, with derivatives.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -183,7 +184,7 @@ class OpenRobot:
     def _part(self, ties: list[OpenJoint | Coupling]) -> OpenRobot:
         closers = tuple(tie for tie in ties if isinstance(tie, OpenJoint))
         couplings = tuple(tie for tie in ties if isinstance(tie, Coupling))
-        followed = {end for coupling in couplings for end in (coupling.follower, coupling.leader)}
+        followed = {end for coupling in couplings for end in coupling.ends}
         coupled = [
             joint for joint in self.hangs_on.values() if followed and not followed.isdisjoint(joint.coordinate_names)
         ]
@@ -204,7 +205,7 @@ class OpenRobot:
     def _columns(self, tie: OpenJoint | Coupling) -> list[int]:
         """Return indices of the coordinates that a loop or a coupling depends on."""
         if isinstance(tie, Coupling):
-            return [self.coordinates[tie.follower], self.coordinates[tie.leader]]
+            return [self.coordinates[end] for end in tie.ends]
         moves = self.moves
         return np.flatnonzero(moves[self.order[tie.parent]] != moves[self.order[tie.child]]).tolist()
 
@@ -280,16 +281,19 @@ class OpenRobot:
         for joint in self.closers:
             self._close(joint, now, values, rows)
         for coupling in self.couplings:
-            follower, leader = self.coordinates[coupling.follower], self.coordinates[coupling.leader]
-            polynomial = np.polynomial.Polynomial(coupling.coefficients)
+            follower, at = self.coordinates[coupling.follower], self._values(coupling.leaders, q)
             row = np.zeros(len(q))
             row[follower] += 1.0
-            row[leader] -= polynomial.deriv()(q[leader])
-            values.append(float(q[follower] - polynomial(q[leader])))
+            for leader, slope in coupling.slopes(at).items():
+                row[self.coordinates[leader]] -= slope
+            values.append(float(q[follower] - coupling.value(at)))
             rows.append(row)
         if not np.isfinite(values).all() or not np.isfinite(rows).all():
             raise MechanismError(f"robot {self.name!r} has numbers too large to calculate with; lengths are in metres")
         return np.array(values), np.array(rows).reshape(len(values), len(q))
+
+    def _values(self, names: Iterable[str], q: np.ndarray) -> dict[str, float]:
+        return {name: float(q[self.coordinates[name]]) for name in names}
 
     def _close(self, joint: OpenJoint, now: Placed, values: list[float], rows: list[np.ndarray]) -> None:
         """Append a closer's equations.

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from xml.etree.ElementTree import Element
 
 from ...errors import FormatError
-from ...mechanism import WORLD, Body, Coupling, Frame, Pose
+from ...mechanism import WORLD, Body, Frame, Pose
 from ..assembly.open_robot import OpenJoint, OpenRobot
 from ..mesh_files import MeshFiles
 from ..xml_file import read_xml
@@ -133,14 +133,14 @@ def attached(model: Model, body: str, prefix: str, parent: str, place: Pose, wor
     base = os.path.relpath(model.folder, folder)
     joints = tuple(moved(j) for j in robot.joints if j is top or {j.parent, j.child} <= kept)
     moving = {name for j in joints for name in j.coordinate_names}
-    couplings = (Coupling(named(c.name), named(c.follower), named(c.leader), c.coefficients) for c in robot.couplings)
+    couplings = (replace(c.renamed(named), name=named(c.name)) for c in robot.couplings)
     return Model(
         OpenRobot(
             robot.name,
             tuple(replace(_seen_from(b, base), name=named(b.name)) for b in robot.bodies if b.name in kept),
             joints,
             frames=tuple(Frame(named(f.name), named(f.body), f.pose) for f in robot.frames if f.body in kept),
-            couplings=tuple(c for c in couplings if {c.follower, c.leader} <= moving),
+            couplings=tuple(c for c in couplings if moving.issuperset(c.ends)),
         ),
         folder,
         {named(name): world @ place @ back @ pose for name, pose in model.at.items() if name in kept},

@@ -28,7 +28,8 @@ from .geoms import SEEN, Geom, Geoms
 from .holds import held_through, with_held
 from .inertia import mass_of, scaled
 from .keyframe import keyframes, with_keyframe
-from .motors import driven, lacks_motors, read_motors, tell_limited_tendons
+from .motors import driven, lacks_motors, read_motors
+from .tendons import read_tendons
 
 MOST_BODIES = 2000
 MOST_JOINTS = 6  # in one body
@@ -341,12 +342,12 @@ class _Reader:
         )
         if len(equal.closers) + len(equal.couplings) > MOST_BODIES:
             raise FormatError(f"it has more than {MOST_BODIES} equalities")
+        read_tendons(self.file, equal, {j.name: j for j in self.joints}, self.drawn, self.notes, self.report)
         self.held = {name: value for model in self.models for name, value in model.held.items()} | equal.fixed
         self.held, couplings = held_through(
             self.held, (*equal.couplings, *(c for robot in inner for c in robot.couplings)), self.notes
         )
         tree = with_keyframe(self.keys, self.joints, self.notes, self.report)
-        tell_limited_tendons(self.file, self.notes)
         motors = read_motors(
             self.file, {j.name for j in tree if j.motions}, self.held, couplings, self.notes, self.report
         )

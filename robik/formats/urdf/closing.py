@@ -154,7 +154,7 @@ def checked(coupling: Coupling, joints: list[OpenJoint], beside: Loops) -> Coupl
         FormatError: A coordinate is not there.
     """
     known = {name for joint in joints if len(joint.turns) < 3 for name in joint.coordinate_names}
-    for end in (coupling.follower, coupling.leader):
+    for end in coupling.ends:
         if end not in known:
             raise FormatError(
                 f"{beside.source}: coupling {coupling.name!r} ties {end!r}, but there is no such coordinate"
